@@ -1,0 +1,90 @@
+# Everything a developer types. `make setup` runs by itself whenever something it built from has changed.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input
+PACKAGES := $(VENV)/.packages
+KERNEL := $(VENV)/.kernel
+TEST_ARGS ?= -q
+
+SOURCES := CMakeLists.txt $(shell find kernels bindings cmake -type f 2>/dev/null)
+CPP := $(shell find kernels bindings tests -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' 2>/dev/null)
+
+# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one).
+define LIST_REQUIREMENTS
+import tomllib
+table = tomllib.load(open("pyproject.toml", "rb"))
+extras = table["project"]["optional-dependencies"]
+wanted = [table["build-system"]["requires"], table["project"]["dependencies"]]
+wanted += [extras[name] for name in extras if name != "gpu"]
+print("\n".join(sorted({line for group in wanted for line in group})))
+endef
+export LIST_REQUIREMENTS
+
+.PHONY: help setup demo test slow bench gallery lint format clean
+
+help:
+	@echo "make demo     Sarrus' linkage: what it can do, one acceleration, a picture under out/"
+	@echo "make test     build what is needed and run the tests (make slow: the long ones)"
+	@echo "make setup    only build .venv and the compiled kernel"
+	@echo "make bench    timings, beside Pinocchio and MuJoCo"
+	@echo "make gallery  the figures of the papers, under out/"
+	@echo "make lint     ruff, mypy, clang-format;  make format  to let them fix what they can"
+	@echo "make clean    remove .venv, build/, out/ and caches"
+
+setup: $(KERNEL)
+
+$(PY):
+	@test -n "$(PYTHON)" || { echo "make setup: no python3.11 (or newer python3) on the PATH; install one, or say make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "make setup: sarrus needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "make setup: $(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+
+# Three attempts, because package indexes hiccup.
+$(PACKAGES): pyproject.toml | $(PY)
+	@echo "make setup: installing packages into $(VENV)"
+	@$(PY) -c "$$LIST_REQUIREMENTS" > $(VENV)/requirements.txt
+	@for n in 1 2 3; do $(PIP) install -q -r $(VENV)/requirements.txt && break; \
+	  test $$n -lt 3 || { echo "make setup: pip failed three times; is the package index reachable?" >&2; exit 1; }; \
+	  echo "make setup: attempt $$n failed, trying again in $$((5 * n)) s" >&2; sleep $$((5 * n)); done
+	@touch $@
+
+$(KERNEL): $(SOURCES) $(PACKAGES)
+	@command -v "$${CXX:-c++}" >/dev/null \
+	  || { echo "make setup: no C++ compiler found; on Debian or Ubuntu: apt-get install g++, elsewhere set CXX" >&2; exit 1; }
+	@echo "make setup: compiling the kernel"
+	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup
+	@$(PY) examples/demo.py
+
+test: setup
+	$(PY) -m pytest -n 2 $(TEST_ARGS)
+
+slow: setup
+	$(PY) -m pytest -n 2 $(TEST_ARGS) -m slow
+
+bench: setup
+	$(PY) -m bench
+
+gallery: setup
+	@set -e; for script in examples/gallery/*.py; do echo "== $$script"; $(PY) "$$script"; done
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+clean:
+	rm -rf $(VENV) build dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
