@@ -1,0 +1,94 @@
+// Everything that depends on the compiler or the standard library, and nothing else: host/device
+// qualifiers, elementary functions, lane-wise selection. No other header names std:: or tests a macro.
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#define SARRUS_HD __host__ __device__ __forceinline__
+#elif defined(__CUDACC__)
+#include <cmath>
+#define SARRUS_HD __host__ __device__ __forceinline__
+#else
+#include <cmath>
+#define SARRUS_HD inline __attribute__((always_inline))
+#endif
+
+// Every instruction-set variant of the kernel lives in its own inline namespace: the linker must not
+// merge a template instantiated for AVX-512 with the one for the baseline.
+#ifndef SARRUS_ISA
+#define SARRUS_ISA generic
+#endif
+#define SARRUS_BEGIN   \
+  namespace sarrus {   \
+  inline namespace SARRUS_ISA {
+#define SARRUS_END \
+  }                \
+  }
+
+#define SARRUS_RESTRICT __restrict__
+
+SARRUS_BEGIN
+
+// Numbers that tests and documents quote.
+constexpr double RANK_TOL = 1e-9;         // on the dimensionless Jacobian
+constexpr double LIMIT_TOL = 1e-6;        // on the rows that replace lost ones at a singular pose
+constexpr double UNIQUE_TOL = 1e-9;       // on the left null space: is a multiplier unique?
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+SARRUS_HD double sqrt_(double x) { return ::sqrt(x); }
+SARRUS_HD double abs_(double x) { return ::fabs(x); }
+SARRUS_HD double atan2_(double y, double x) { return ::atan2(y, x); }
+SARRUS_HD double tanh_(double x) { return ::tanh(x); }
+SARRUS_HD double round_(double x) { return ::rint(x); }
+SARRUS_HD void sincos_(double x, double& s, double& c) { s = ::sin(x), c = ::cos(x); }
+SARRUS_HD float sqrt_(float x) { return ::sqrtf(x); }
+SARRUS_HD float abs_(float x) { return ::fabsf(x); }
+SARRUS_HD float atan2_(float y, float x) { return ::atan2f(y, x); }
+SARRUS_HD float tanh_(float x) { return ::tanhf(x); }
+SARRUS_HD float round_(float x) { return ::rintf(x); }
+SARRUS_HD void sincos_(float x, float& s, float& c) { s = ::sinf(x), c = ::cosf(x); }
+#else
+SARRUS_HD double sqrt_(double x) { return std::sqrt(x); }
+SARRUS_HD double abs_(double x) { return std::fabs(x); }
+SARRUS_HD double atan2_(double y, double x) { return std::atan2(y, x); }
+SARRUS_HD double tanh_(double x) { return std::tanh(x); }
+SARRUS_HD double round_(double x) { return std::nearbyint(x); }
+SARRUS_HD void sincos_(double x, double& s, double& c) { s = std::sin(x), c = std::cos(x); }
+SARRUS_HD float sqrt_(float x) { return std::sqrt(x); }
+SARRUS_HD float abs_(float x) { return std::fabs(x); }
+SARRUS_HD float atan2_(float y, float x) { return std::atan2(y, x); }
+SARRUS_HD float tanh_(float x) { return std::tanh(x); }
+SARRUS_HD float round_(float x) { return std::nearbyint(x); }
+SARRUS_HD void sincos_(float x, float& s, float& c) { s = std::sin(x), c = std::cos(x); }
+#endif
+
+// Real<T>: the type of the parameters that go with a scalar T. value(x): the part that decides branches.
+template <class T>
+struct Real {
+  using type = T;
+};
+template <class T>
+using real = typename Real<T>::type;
+
+SARRUS_HD double value(double x) { return x; }
+SARRUS_HD float value(float x) { return x; }
+
+// Lane-wise choice; a mask is bool for scalars.
+SARRUS_HD double select(bool m, double a, double b) { return m ? a : b; }
+SARRUS_HD float select(bool m, float a, float b) { return m ? a : b; }
+SARRUS_HD bool any(bool m) { return m; }
+SARRUS_HD bool all(bool m) { return m; }
+
+template <class T>
+SARRUS_HD void swap_(T& a, T& b) {
+  T t = a;
+  a = b;
+  b = t;
+}
+
+// Whether branches may be taken on a value of this type (false for packs: lanes must agree or be blended).
+template <class T>
+struct Branching {
+  static constexpr bool value = true;
+};
+
+SARRUS_END
