@@ -1,0 +1,1 @@
+"""Tests: independent oracles, laws, cases, gates and the kernels themselves."""
