@@ -1,0 +1,141 @@
+"""Checks at the door: turn what users type into float64 arrays, or say what is wrong with it.
+
+Values of a description (masses, lengths, stiffnesses) must be finite and at most `LARGEST` in size, so that
+products of a few of them stay finite. Arrays of a state (q, v, tau) must be finite and of the right shape;
+leading axes are batch axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+LARGEST = 1e50
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _numeric(value: object, what: str, rule: str) -> FloatArray:
+    """`value` as float64, refusing text, booleans, ragged lists and objects."""
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind in "iuf" or raw.size == 0:
+            return np.array(raw, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        pass
+    raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
+
+
+def text(value: object, what: str) -> str:
+    """A non-empty name."""
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{what} must be a non-empty string, got {_shown(value)}.")
+    return value
+
+
+def number(value: object, what: str) -> float:
+    """One finite number of a description."""
+    array = _numeric(value, what, "a finite number")
+    if array.shape != () or not np.isfinite(array):
+        raise InputError(f"{what} must be a finite number, got {_shown(value)}.")
+    if abs(float(array)) > LARGEST:
+        raise InputError(f"{what} must be at most {LARGEST:g} in size, got {_shown(value)}; use SI units.")
+    return float(array)
+
+
+def nonnegative(value: object, what: str) -> float:
+    """One finite number of a description, zero or positive."""
+    x = number(value, what)
+    if x < 0.0:
+        raise InputError(f"{what} must not be negative, got {x:g}.")
+    return x
+
+
+def positive(value: object, what: str) -> float:
+    """One finite positive number of a description."""
+    x = number(value, what)
+    if x <= 0.0:
+        raise InputError(f"{what} must be positive, got {x:g}.")
+    return x
+
+
+def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> FloatArray:
+    """A finite array of a description with exactly this shape."""
+    array = _numeric(value, what, f"an array of finite numbers with shape {shape}")
+    if array.shape != shape:
+        raise InputError(f"{what} must have shape {shape}, got shape {array.shape}: {_shown(value)}.")
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{what} must be finite, got {_shown(value)}.")
+    if np.any(np.abs(array) > LARGEST):
+        raise InputError(f"{what} must be at most {LARGEST:g} in size, got {_shown(value)}; use SI units.")
+    return array
+
+
+def triple(value: object, what: str) -> tuple[float, float, float]:
+    """A finite vector of three components, as a tuple (declarations are hashable)."""
+    x, y, z = fixed_shape(value, what, (3,)).tolist()
+    return (x, y, z)
+
+
+def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
+    """A read-only C-contiguous copy."""
+    array = np.array(value, dtype=dtype, order="C")
+    array.setflags(write=False)
+    return array
+
+
+def state(value: ArrayLike, what: str, n: int, owner: str = "") -> FloatArray:
+    """A state array with shape (..., n), finite; leading axes are batch axes.
+
+    Args:
+        value: What the caller gave.
+        what: Its name in the message, such as "q".
+        n: Length of the last axis.
+        owner: Whose it is, such as "mechanism 'dual_arm'".
+    """
+    owned = f" for {owner}" if owner else ""
+    array = _numeric(value, what, f"an array of finite numbers with shape (..., {n}){owned}")
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise InputError(f"{what} must have shape ({n},) or (..., {n}){owned}, got {array.shape}.")
+    if not np.all(np.isfinite(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{what} must be finite{owned}, got {array[where]} at index {where}.")
+    return array
+
+
+def flatten_batch(
+    parts: Sequence[tuple[FloatArray, str]], extra: Iterable[tuple[int, ...]] = ()
+) -> tuple[list[FloatArray], tuple[int, ...]]:
+    """Broadcast the leading axes of several state arrays and flatten them into one batch axis.
+
+    Args:
+        parts: Pairs (array of shape (..., n), its name in messages).
+        extra: Further batch shapes that take part in broadcasting.
+
+    Returns:
+        Arrays of shape (B, n), C-contiguous, and the common batch shape whose product is B.
+    """
+    shapes = [array.shape[:-1] for array, _ in parts]
+    try:
+        batch = np.broadcast_shapes(*shapes, *extra)
+    except ValueError:
+        listed = ", ".join(f"{name} {array.shape}" for array, name in parts)
+        raise InputError(f"batch axes must broadcast against each other, got shapes {listed}.") from None
+    count = int(np.prod(batch, dtype=np.int64))
+    flat = [
+        np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]))
+        for a, _ in parts
+    ]
+    return flat, batch

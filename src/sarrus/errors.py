@@ -1,0 +1,71 @@
+"""What a bad argument sounds like: one family of exceptions, one way to phrase an unknown name.
+
+Every message says what is wrong, the rule, the value that broke it and the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+MOST_NAMES_LISTED = 40
+
+
+class SarrusError(ValueError):
+    """Base of every exception that sarrus raises on purpose."""
+
+
+class InputError(SarrusError):
+    """A value has the wrong type, shape, sign or is not finite."""
+
+
+class ModelError(SarrusError):
+    """The parts of a description do not make a mechanism (cycles, duplicates, a singular mass matrix)."""
+
+
+class UnknownNameError(SarrusError):
+    """A name that does not exist; the message lists those that do."""
+
+
+class AssemblyError(SarrusError):
+    """A closed loop cannot be assembled."""
+
+
+class SingularConstraintError(SarrusError):
+    """A formulation that needs independent constraint rows met dependent ones.
+
+    Attributes:
+        rank: Rank of the constraint Jacobian.
+        rows: Names of the rows that depend on rows declared before them.
+    """
+
+    def __init__(self, message: str, rank: int = -1, rows: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.rows = tuple(rows)
+
+    def __reduce__(self) -> tuple[type, tuple[str, int, tuple[str, ...]]]:
+        return type(self), (str(self), self.rank, self.rows)
+
+
+class SarrusWarning(UserWarning):
+    """A description is usable but suspicious; the message names the part."""
+
+
+def unknown_name(kind: str, name: object, existing: Iterable[str], where: str = "") -> UnknownNameError:
+    """The error for a name that does not exist.
+
+    Args:
+        kind: What the name should denote, such as "body".
+        name: The name as given.
+        existing: The names that exist.
+        where: Where the name was used, such as "loop 'knee'".
+    """
+    names = list(existing)
+    shown = ", ".join(repr(n) for n in names[:MOST_NAMES_LISTED]) or "none"
+    if len(names) > MOST_NAMES_LISTED:
+        shown += f", ... ({len(names)} in all)"
+    close = get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    prefix = f"{where}: " if where else ""
+    return UnknownNameError(f"{prefix}unknown {kind} {name!r}; existing names: {shown}.{hint}")

@@ -1,0 +1,83 @@
+"""Directions that users type ("x" or a vector) and the rotations that joints need from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import FloatArray, fixed_shape
+from ..errors import InputError
+
+Axis = str | Sequence[float] | FloatArray
+
+NAMED: dict[str, tuple[float, float, float]] = {
+    "x": (1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+}
+ALREADY_UNIT = 1e-15
+ZERO_LENGTH = 1e-12
+
+
+def canonical_axis(axis: object, what: str) -> str | tuple[float, float, float]:
+    """ "x", "y", "z" as they are, a vector as a tuple of unit length."""
+    if isinstance(axis, str):
+        if axis not in NAMED:
+            raise InputError(f"{what} must be 'x', 'y', 'z' or a vector of three numbers, got {axis!r}.")
+        return axis
+    vector = fixed_shape(axis, what, (3,))
+    length = float(np.linalg.norm(vector))
+    if length < ZERO_LENGTH:
+        raise InputError(f"{what} must not be zero, got {vector.tolist()}; give a direction such as (0, 0, 1).")
+    if abs(length - 1.0) > ALREADY_UNIT:
+        vector = vector / length
+    x, y, z = vector.tolist()
+    return (x, y, z)
+
+
+def direction(axis: Axis) -> FloatArray:
+    """Unit vector (3,) of a canonical axis."""
+    return np.array(NAMED[axis] if isinstance(axis, str) else axis, dtype=np.float64)
+
+
+def axis_label(axis: Axis) -> str:
+    """Short text of a canonical axis: "z" or "(0.6, 0.8, 0)"."""
+    return axis if isinstance(axis, str) else "(" + ", ".join(f"{x:.4g}" for x in axis) + ")"
+
+
+def minimal_rotation(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Rotation by the smallest angle that turns unit vector `start` into `end`, (3, 3).
+
+    R = I + [w] + [w][w] / (1 + c) with w = start x end, c = start . end; c must not be near -1.
+    """
+    c = float(start @ end)
+    w = np.cross(start, end)
+    cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+    return np.eye(3) + cross + cross @ cross / (1.0 + c)
+
+
+def turn_z_to(axis: FloatArray) -> FloatArray:
+    """Rotation A (3, 3) with A e_z = axis; a cyclic permutation for the three named axes (no rounding)."""
+    for k, unit in enumerate(np.eye(3)):
+        if np.array_equal(axis, unit):
+            return np.roll(np.eye(3), k - 2, axis=0)
+    if axis[2] >= 0.0:
+        turned = minimal_rotation(np.array([0.0, 0.0, 1.0]), axis)
+    else:
+        turned = minimal_rotation(np.array([0.0, 0.0, -1.0]), axis) @ np.diag([1.0, -1.0, -1.0])
+    turned[:, 2] = axis
+    return turned
+
+
+def nearest_frame(axis: FloatArray) -> tuple[int, FloatArray]:
+    """Index k of the coordinate axis nearest to `axis`, and three orthonormal columns of which column k is `axis`.
+
+    The other two columns are e_i and e_j, rotated minimally. Where `axis` points along -e_k the three columns
+    are left-handed: column k keeps the sign of `axis`.
+    """
+    k = int(np.argmax(np.abs(axis)))
+    sign = 1.0 if axis[k] > 0.0 else -1.0
+    columns = minimal_rotation(sign * np.eye(3)[k], axis)
+    columns[:, k] = axis
+    return k, columns

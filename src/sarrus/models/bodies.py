@@ -1,0 +1,185 @@
+"""Body: one declared rigid body with the joint that carries it, checked when it is made."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import FloatArray, fixed_shape, nonnegative, number, positive, text, triple
+from ..errors import InputError, SarrusWarning
+from .joints import Fixed, Free, Joint, Spherical, check_joint
+from .pose import Pose
+
+GROUND = "ground"
+ROUNDING = 1e-12
+TRIANGLE = 1e-9
+FRICTION_SPEED = 1e-2
+UNLIMITED = (-math.inf, math.inf)
+
+Limit = tuple[float, float]
+PerCoordinate = float | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body and its joint. `MechanismSpec.body` explains every argument.
+
+    After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
+    `stop_damping` hold one entry for each velocity coordinate of the joint.
+    """
+
+    name: str
+    parent: str
+    joint: Joint
+    at: Pose = field(default_factory=Pose)
+    mass: float = 0.0
+    com: ArrayLike = (0.0, 0.0, 0.0)
+    inertia: ArrayLike = (0.0, 0.0, 0.0)
+    armature: PerCoordinate = 0.0
+    damping: PerCoordinate = 0.0
+    friction: PerCoordinate = 0.0
+    friction_speed: PerCoordinate = FRICTION_SPEED
+    limits: object = None
+    stop_stiffness: PerCoordinate = 0.0
+    stop_damping: PerCoordinate = 0.0
+
+    def __post_init__(self) -> None:
+        text(self.name, "the name of a body")
+        what = f"body {self.name!r}"
+        text(self.parent, f"parent of {what}")
+        joint = check_joint(self.joint, f"joint of {what}")
+        if not isinstance(self.at, Pose):
+            raise InputError(f"at of {what} must be a Pose, got {self.at!r}; write at=sr.Pose((x, y, z)).")
+        put = _setter(self)
+        put("mass", nonnegative(self.mass, f"mass of {what}"))
+        put("com", triple(self.com, f"com of {what}"))
+        put("inertia", check_inertia(self.inertia, what))
+        for name in ("armature", "damping", "friction", "stop_stiffness", "stop_damping"):
+            put(name, _per_coordinate(getattr(self, name), f"{name} of {what}", joint, nonnegative))
+        put("friction_speed", _friction_speed(self.friction_speed, what, joint))
+        put("limits", _limits(self.limits, what, joint))
+        _check_stops(self, what)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates of the joint."""
+        return self.joint.coordinate_names(self.name)
+
+    @property
+    def inertia_matrix(self) -> FloatArray:
+        """Inertia about the centre of mass in the body frame [kg m^2], (3, 3)."""
+        array = np.array(self.inertia, dtype=np.float64)
+        return np.diag(array) if array.ndim == 1 else array
+
+
+def _setter(body: Body) -> Callable[[str, object], None]:
+    return lambda name, value: object.__setattr__(body, name, value)
+
+
+def ground_body() -> Body:
+    """The body that every tree starts from."""
+    return Body(GROUND, GROUND, Fixed())
+
+
+def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
+    """A diagonal (3,) or a symmetric matrix (3, 3), positive semidefinite [kg m^2].
+
+    Principal moments that violate the triangle inequality (no distribution of mass has them) are a warning.
+    """
+    shape: tuple[int, ...] = (3,)
+    if isinstance(inertia, (Sequence, np.ndarray)) and len(inertia) and np.ndim(inertia[0]) == 1:
+        shape = (3, 3)
+    array = fixed_shape(inertia, f"inertia of {what}", shape)
+    matrix = np.diag(array) if array.ndim == 1 else array
+    size = float(np.abs(matrix).max())
+    if float(np.abs(matrix - matrix.T).max()) > TRIANGLE * size:
+        raise InputError(f"inertia of {what} must be symmetric, got {array.tolist()}.")
+    moments = np.linalg.eigvalsh(0.5 * (matrix + matrix.T))
+    if moments[0] < -ROUNDING * size:
+        raise InputError(
+            f"inertia of {what} must be positive semidefinite, got principal moments {moments.tolist()}; "
+            "give it about the centre of mass, in the body frame."
+        )
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
+        warnings.warn(
+            f"inertia of {what} violates the triangle inequality: principal moment {moments[2]:.6g} is larger "
+            f"than {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
+            SarrusWarning,
+            stacklevel=2,
+        )
+    if array.ndim == 1:
+        return tuple(array.tolist())
+    return tuple(tuple(row) for row in (0.5 * (matrix + matrix.T)).tolist())
+
+
+def _per_coordinate(
+    value: object, what: str, joint: Joint, check: Callable[[object, str], float]
+) -> tuple[float, ...]:
+    """One number for every coordinate of the joint, from one number or one for each."""
+    if np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence):
+        x = check(value, what)
+        if joint.nv == 0 and x != 0.0:
+            raise InputError(f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}.")
+        return (x,) * joint.nv
+    values = fixed_shape(value, what, (joint.nv,)).tolist()
+    return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(values))
+
+
+def _friction_speed(value: object, what: str, joint: Joint) -> tuple[float, ...]:
+    if joint.nv == 0:
+        return ()
+    return _per_coordinate(value, f"friction_speed of {what}", joint, positive)
+
+
+def _limit(value: object, what: str) -> Limit:
+    """One pair (lower, upper); None or an infinity leaves that side open."""
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str) or len(value) != 2:
+        raise InputError(f"{what} must be a pair (lower, upper), got {value!r}; None leaves a side open.")
+    ends = []
+    for end, free in zip(value, UNLIMITED, strict=True):
+        is_open = end is None or (isinstance(end, float) and end == free)
+        ends.append(free if is_open else number(end, what))
+    if not ends[0] < ends[1]:
+        raise InputError(f"{what} must have lower < upper, got ({ends[0]:g}, {ends[1]:g}).")
+    return (ends[0], ends[1])
+
+
+def check_limits(value: object, what: str) -> Limit:
+    """One pair (lower, upper), or None for no limits."""
+    return UNLIMITED if value is None else _limit(value, what)
+
+
+def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
+    """One pair for each coordinate of the joint."""
+    named = f"limits of {what}"
+    if value is None or (isinstance(value, tuple) and all(x == UNLIMITED for x in value) and len(value) == joint.nv):
+        return (UNLIMITED,) * joint.nv
+    if isinstance(joint, (Spherical, Free, Fixed)):
+        raise InputError(f"{named} must be None: a {type(joint).__name__} joint has no coordinate to limit.")
+    pairs = [value] if joint.nv == 1 and not _is_nested(value) else value
+    if not isinstance(pairs, (Sequence, np.ndarray)) or len(pairs) != joint.nv:
+        raise InputError(f"{named} must be {joint.nv} pairs (lower, upper), one for each coordinate, got {value!r}.")
+    return tuple(check_limits(pair, named) for pair in pairs)
+
+
+def _is_nested(value: object) -> bool:
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str) or len(value) != 1:
+        return False
+    return value[0] is None or isinstance(value[0], (Sequence, np.ndarray))
+
+
+def _check_stops(body: Body, what: str) -> None:
+    """Stops need limits to stand at."""
+    assert isinstance(body.limits, tuple) and isinstance(body.stop_stiffness, tuple)
+    assert isinstance(body.stop_damping, tuple)
+    for i, limit in enumerate(body.limits):
+        if limit == UNLIMITED and (body.stop_stiffness[i] or body.stop_damping[i]):
+            raise InputError(
+                f"stops of {what} need limits to stand at, got stop_stiffness {body.stop_stiffness[i]:g} "
+                f"and stop_damping {body.stop_damping[i]:g} without; give limits=(lower, upper)."
+            )

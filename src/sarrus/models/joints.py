@@ -1,0 +1,277 @@
+"""Joints: what a child may do relative to its parent, and what a closed loop leaves free.
+
+In the tree a joint becomes a chain of primitive nodes (hinge, slide, screw, ball, free); in a loop the same
+classes say which relative freedoms of frame B in frame A remain (`sarrus.constraints.closures`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, number
+from ..errors import InputError
+from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
+
+PERPENDICULAR = 1e-6
+
+
+class NodeKind(IntEnum):
+    """Primitive joints of the kernel; the numbers are those of `kernels/model.hpp`."""
+
+    GROUND = 0
+    HINGE = 1
+    SLIDE = 2
+    SCREW = 3
+    BALL = 4
+    FREE = 5
+
+
+NODE_NQ = dict(zip(NodeKind, (0, 1, 1, 1, 4, 7), strict=True))
+NODE_NV = dict(zip(NodeKind, (0, 1, 1, 1, 3, 6), strict=True))
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """One node of a chain: its kind, axis in the once-turned joint frame, pitch [m/rad]."""
+
+    kind: NodeKind
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Base of all joints.
+
+    Attributes:
+        suffixes: Names of the velocity coordinates, appended to the joint's name; ("",) for a single one.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The chain of nodes that this joint becomes in the tree."""
+        raise NotImplementedError
+
+    def label(self) -> str:
+        """Short text for reports, such as "Revolute z"."""
+        return type(self).__name__
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return len(self.suffixes)
+
+    def coordinate_names(self, name: str) -> tuple[str, ...]:
+        """Names of the velocity coordinates of a joint called `name`, (nv,)."""
+        return tuple(f"{name}.{s}" if s else name for s in self.suffixes)
+
+
+def _primitive(kind: NodeKind, axis: FloatArray, pitch: float = 0.0) -> Primitive:
+    x, y, z = axis.tolist()
+    return Primitive(kind, (x, y, z), pitch)
+
+
+@dataclass(frozen=True)
+class _OneAxis(Joint):
+    axis: Axis = "z"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", canonical_axis(self.axis, f"axis of {type(self).__name__}"))
+
+    @property
+    def direction(self) -> FloatArray:
+        """Unit vector of the axis in the joint frame, (3,)."""
+        return direction(self.axis)
+
+    def label(self) -> str:
+        return f"{type(self).__name__} {axis_label(self.axis)}"
+
+
+@dataclass(frozen=True)
+class Revolute(_OneAxis):
+    """Turns about one axis. Coordinate: angle [rad].
+
+    Args:
+        axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (_primitive(NodeKind.HINGE, self.direction),)
+
+
+@dataclass(frozen=True)
+class Prismatic(_OneAxis):
+    """Slides along one axis. Coordinate: displacement [m].
+
+    Args:
+        axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (_primitive(NodeKind.SLIDE, self.direction),)
+
+
+@dataclass(frozen=True)
+class Helical(_OneAxis):
+    """Screw: turns about an axis and moves along it by pitch * angle. Coordinate: angle [rad].
+
+    Args:
+        axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+        pitch: Advance along the axis [m/rad]; positive is a right-handed thread.
+    """
+
+    pitch: float = 0.0
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "pitch", number(self.pitch, "pitch of Helical"))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (_primitive(NodeKind.SCREW, self.direction, self.pitch),)
+
+    def label(self) -> str:
+        return f"{super().label()}, pitch {self.pitch:g} m/rad"
+
+
+@dataclass(frozen=True)
+class Cylindrical(_OneAxis):
+    """Slides along an axis and turns about it. Coordinates: slide [m], angle [rad].
+
+    Args:
+        axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ("slide", "angle")
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (_primitive(NodeKind.SLIDE, self.direction), _primitive(NodeKind.HINGE, self.direction))
+
+
+@dataclass(frozen=True)
+class Planar(Joint):
+    """Moves in a plane. Coordinates: x [m], y [m] along the two other axes in cyclic order, angle [rad].
+
+    Args:
+        normal: Normal of the plane, "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+    """
+
+    normal: Axis = "z"
+    suffixes: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Planar"))
+
+    @property
+    def direction(self) -> FloatArray:
+        """Unit normal in the joint frame, (3,)."""
+        return direction(self.normal)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        columns = turn_z_to(self.direction)
+        return (
+            _primitive(NodeKind.SLIDE, columns[:, 0]),
+            _primitive(NodeKind.SLIDE, columns[:, 1]),
+            _primitive(NodeKind.HINGE, columns[:, 2]),
+        )
+
+    def label(self) -> str:
+        return f"Planar {axis_label(self.normal)}"
+
+
+@dataclass(frozen=True)
+class Universal(Joint):
+    """Two crossing hinges (Cardan). Coordinates: angle1 about axis_a, angle2 about axis_b [rad].
+
+    Args:
+        axis_a: First axis, in the joint frame.
+        axis_b: Second axis, in the once-turned frame; perpendicular to axis_a.
+    """
+
+    axis_a: Axis = "x"
+    axis_b: Axis = "y"
+    suffixes: ClassVar[tuple[str, ...]] = ("angle1", "angle2")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis_a", canonical_axis(self.axis_a, "axis_a of Universal"))
+        object.__setattr__(self, "axis_b", canonical_axis(self.axis_b, "axis_b of Universal"))
+        first, second = self.directions
+        cosine = float(first @ second)
+        if abs(cosine) > PERPENDICULAR:
+            raise InputError(
+                f"axis_a and axis_b of Universal must be perpendicular, got {self.axis_a!r} and {self.axis_b!r} "
+                f"with cosine {cosine:.3g}; for other angles use two Revolute joints and a massless body."
+            )
+        if cosine != 0.0:
+            object.__setattr__(self, "axis_b", canonical_axis(second - cosine * first, "axis_b of Universal"))
+
+    @property
+    def directions(self) -> tuple[FloatArray, FloatArray]:
+        """Unit vectors of both axes, (3,) each."""
+        return direction(self.axis_a), direction(self.axis_b)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        first, second = self.directions
+        return (_primitive(NodeKind.HINGE, first), _primitive(NodeKind.HINGE, second))
+
+    def label(self) -> str:
+        return f"Universal {axis_label(self.axis_a)} {axis_label(self.axis_b)}"
+
+
+@dataclass(frozen=True)
+class Spherical(Joint):
+    """Turns about a point. q: quaternion xyzw (4,); v: body angular velocity [rad/s], (3,)."""
+
+    suffixes: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive(NodeKind.BALL),)
+
+
+@dataclass(frozen=True)
+class Free(Joint):
+    """Moves freely. q: position [m] and quaternion xyzw (7,); v: body twist in the body frame [m/s, rad/s], (6,)."""
+
+    suffixes: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (Primitive(NodeKind.FREE),)
+
+
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """Welded: no coordinate. In the tree the body is merged into its parent, in a loop six rows hold it."""
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ()
+
+
+JOINTS: dict[str, type[Joint]] = {
+    kind.__name__: kind
+    for kind in (Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free, Fixed)
+}
+
+
+def check_joint(joint: object, what: str) -> Joint:
+    """`joint` itself, if it is one; a class given instead of an instance is a frequent slip."""
+    if isinstance(joint, Joint) and type(joint).__name__ in JOINTS:
+        return joint
+    if isinstance(joint, type) and issubclass(joint, Joint):
+        raise InputError(f"{what} must be an instance, got the class {joint.__name__}; write {joint.__name__}().")
+    raise InputError(f"{what} must be one of {', '.join(JOINTS)}, got {joint!r}.")
+
+
+def coordinate_is_angle(kind: NodeKind) -> BoolArray:
+    """For each velocity coordinate of a node, whether it is an angle (True) or a length (False)."""
+    if kind == NodeKind.FREE:
+        return np.array([False] * 3 + [True] * 3)
+    return np.full(NODE_NV[kind], kind != NodeKind.SLIDE)

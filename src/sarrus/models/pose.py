@@ -1,0 +1,196 @@
+"""Pose: where a frame is and how it is turned, X_AB = (R_AB, p_AB)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import FloatArray, fixed_shape, frozen
+from ..errors import InputError
+
+ORTHONORMAL = 1e-14
+NEARLY_ORTHONORMAL = 1e-6
+ZERO_NORM = 1e-12
+
+
+class Pose:
+    """Position and orientation of a frame B in a frame A. Immutable.
+
+    Give at most one of `rpy`, `quat`, `matrix`; without any of them the frames are parallel.
+
+    Args:
+        xyz: Origin of B in A [m], (3,).
+        rpy: Roll, pitch, yaw [rad], (3,): R = Rz(yaw) Ry(pitch) Rx(roll), as in URDF.
+        quat: Quaternion, scalar last (x, y, z, w), (4,); normalised here.
+        matrix: Rotation matrix (3, 3), or homogeneous transform (4, 4) which then also gives `xyz`.
+
+    Attributes:
+        xyz: Origin of B in A [m], (3,), read-only.
+        rotation: R_AB, (3, 3), read-only.
+    """
+
+    __slots__ = ("rotation", "xyz")
+    xyz: FloatArray
+    rotation: FloatArray
+
+    def __init__(
+        self,
+        xyz: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        quat: ArrayLike | None = None,
+        matrix: ArrayLike | None = None,
+    ) -> None:
+        given = [n for n, x in (("rpy", rpy), ("quat", quat), ("matrix", matrix)) if x is not None]
+        if len(given) > 1:
+            raise InputError(f"a Pose takes at most one of rpy, quat, matrix, got {' and '.join(given)}.")
+        position = fixed_shape(xyz, "xyz of a Pose", (3,))
+        rotation = np.eye(3)
+        if rpy is not None:
+            rotation = _from_rpy(fixed_shape(rpy, "rpy of a Pose", (3,)))
+        elif quat is not None:
+            rotation = _from_quaternion(fixed_shape(quat, "quat of a Pose", (4,)))
+        elif matrix is not None:
+            rotation, position = _from_matrix(matrix, position)
+        object.__setattr__(self, "xyz", frozen(position))
+        object.__setattr__(self, "rotation", frozen(rotation))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Pose cannot be changed: make a new one instead of setting {name!r}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.xyz.tolist(), self.rotation.tolist())
+
+    def __repr__(self) -> str:
+        def shown(values: FloatArray) -> str:
+            return "(" + ", ".join(f"{x:.6g}" for x in values) + ")"
+
+        turned = "" if np.array_equal(self.rotation, np.eye(3)) else f", rpy={shown(self.rpy)}"
+        return f"Pose({shown(self.xyz)}{turned})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return np.array_equal(self.xyz, other.xyz) and np.array_equal(self.rotation, other.rotation)
+
+    def __hash__(self) -> int:
+        return hash((*self.xyz.tolist(), *self.rotation.ravel().tolist()))
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Homogeneous transform X_AB, (4, 4)."""
+        X_AB = np.eye(4)
+        X_AB[:3, :3] = self.rotation
+        X_AB[:3, 3] = self.xyz
+        return X_AB
+
+    @property
+    def quat(self) -> FloatArray:
+        """Quaternion of R_AB, scalar last (x, y, z, w) with w >= 0, (4,)."""
+        return _to_quaternion(self.rotation)
+
+    @property
+    def rpy(self) -> FloatArray:
+        """Roll, pitch, yaw [rad], (3,), with |pitch| <= pi/2."""
+        R = self.rotation
+        pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+        if math.hypot(R[0, 0], R[1, 0]) < ZERO_NORM:  # gimbal lock: only yaw -+ roll is defined, roll = 0
+            return np.array([0.0, pitch, math.atan2(-R[0, 1], R[1, 1])])
+        return np.array([math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])])
+
+    def inverse(self) -> Pose:
+        """X_BA."""
+        R_BA = self.rotation.T
+        return _restore(-R_BA @ self.xyz, R_BA)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """X_AC = X_AB @ X_BC."""
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return _restore(self.xyz + self.rotation @ other.xyz, self.rotation @ other.rotation)
+
+    def apply(self, point: ArrayLike) -> FloatArray:
+        """A point given in B [m], (3,), expressed in A."""
+        return self.xyz + self.rotation @ fixed_shape(point, "point", (3,))
+
+
+def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
+    """A Pose from a rotation that is known to be one: no check, no rounding."""
+    pose = object.__new__(Pose)
+    object.__setattr__(pose, "xyz", frozen(xyz))
+    object.__setattr__(pose, "rotation", frozen(rotation))
+    return pose
+
+
+def _from_rpy(rpy: FloatArray) -> FloatArray:
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def _from_quaternion(quat: FloatArray) -> FloatArray:
+    norm = float(np.linalg.norm(quat))
+    if norm < ZERO_NORM:
+        raise InputError(
+            f"quat of a Pose must not have zero norm, got {quat.tolist()}; "
+            "no rotation is (0, 0, 0, 1), scalar last."
+        )
+    x, y, z, w = quat / norm
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def _to_quaternion(R: FloatArray) -> FloatArray:
+    """Column of largest norm of 4 q q^T, written in the entries of R."""
+    xx, yy, zz = R[0, 0], R[1, 1], R[2, 2]
+    candidates = np.array(
+        [
+            [1.0 + xx - yy - zz, R[1, 0] + R[0, 1], R[2, 0] + R[0, 2], R[2, 1] - R[1, 2]],
+            [R[1, 0] + R[0, 1], 1.0 - xx + yy - zz, R[2, 1] + R[1, 2], R[0, 2] - R[2, 0]],
+            [R[2, 0] + R[0, 2], R[2, 1] + R[1, 2], 1.0 - xx - yy + zz, R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1.0 + xx + yy + zz],
+        ]
+    )
+    best = candidates[int(np.argmax(np.diag(candidates)))]
+    quat = best / np.linalg.norm(best)
+    return -quat if quat[3] < 0.0 else quat
+
+
+def _from_matrix(matrix: ArrayLike, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+    shape = np.shape(matrix) if isinstance(matrix, np.ndarray) else _shape(matrix)
+    array = fixed_shape(matrix, "matrix of a Pose", (4, 4) if shape == (4, 4) else (3, 3))
+    if shape == (4, 4):
+        if not np.array_equal(array[3], [0.0, 0.0, 0.0, 1.0]):
+            raise InputError(f"the last row of a (4, 4) matrix must be (0, 0, 0, 1), got {array[3].tolist()}.")
+        if np.any(position):
+            raise InputError("a (4, 4) matrix gives the position already: leave xyz out, or give a (3, 3) matrix.")
+        array, position = array[:3, :3], array[:3, 3]
+    error = float(np.abs(array.T @ array - np.eye(3)).max())
+    if error > NEARLY_ORTHONORMAL or np.linalg.det(array) < 0.0:
+        raise InputError(
+            f"matrix of a Pose must be a rotation (orthonormal, determinant +1), got {array.tolist()} "
+            f"with |R.T R - 1| = {error:.2g} and determinant {np.linalg.det(array):.6g}."
+        )
+    if error > ORTHONORMAL:  # nearest rotation, by the polar decomposition
+        left, _, right = np.linalg.svd(array)
+        array = left @ right
+    return array, position
+
+
+def _shape(matrix: ArrayLike) -> tuple[int, ...]:
+    try:
+        return np.shape(matrix)
+    except ValueError:
+        return ()
