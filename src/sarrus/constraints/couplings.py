@@ -1,0 +1,148 @@
+"""Couplings: linear relations between coordinates, constant (gears) or driven in time.
+
+sum_i c_i q_i = offset + f(t)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..arrays import number, text
+from ..errors import InputError
+from ..models.tree import Tree
+from .rows import Constraint, RowName, Rows
+
+STEP = 1e-3  # of the fourth-order differences that replace derivatives which were not given [s]
+
+Terms = Mapping[str, float] | tuple[tuple[str, float], ...]
+
+
+def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
+    """{coordinate: coefficient} as a tuple of pairs, at least one, none of them zero."""
+    pairs = list(terms.items()) if isinstance(terms, Mapping) else terms
+    if not isinstance(pairs, (list, tuple)) or not pairs or any(len(p) != 2 for p in pairs if isinstance(p, (list, tuple))):
+        raise InputError(f"{what} must be a mapping {{coordinate: coefficient}} with at least one entry, got {terms!r}.")
+    checked: dict[str, float] = {}
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)):
+            raise InputError(f"{what} must be a mapping {{coordinate: coefficient}}, got {terms!r}.")
+        coordinate = text(pair[0], f"a coordinate of {what}")
+        coefficient = number(pair[1], f"coefficient of {coordinate!r} in {what}")
+        if coefficient == 0.0:
+            raise InputError(f"coefficient of {coordinate!r} in {what} must not be zero; leave the coordinate out.")
+        if coordinate in checked:
+            raise InputError(f"{what} names coordinate {coordinate!r} twice; add the coefficients.")
+        checked[coordinate] = coefficient
+    return tuple(checked.items())
+
+
+def _lower(name: str, kind: str, terms: Terms, offset: float, drive: int, tree: Tree, rows: Rows) -> None:
+    where = f"constraint {name!r}"
+    pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in tuple(terms)]
+    lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
+    here = rows.add(name, kind, [RowName(name, None if lengths else 1.0)])
+    rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
+    for iq, iv, coefficient in pairs:
+        rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient)
+    rows.append(k_end=rows.count("kt_q"))
+
+
+@dataclass(frozen=True)
+class Coupling(Constraint):
+    """Linear relation between coordinates: sum of coefficient * coordinate = offset.
+
+    Args:
+        terms: {coordinate: coefficient}; coordinates are angles [rad] or displacements [m].
+        offset: Right-hand side, in the unit of the sum.
+    """
+
+    terms: Terms
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", _check_terms(self.terms, "Coupling"))
+        object.__setattr__(self, "offset", number(self.offset, "offset of Coupling"))
+
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(coordinate for coordinate, _ in tuple(self.terms))
+
+    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        _lower(name, "Coupling", self.terms, self.offset, -1, tree, rows)
+
+
+@dataclass(frozen=True)
+class Drive(Constraint):
+    """Prescribed motion: a coordinate, or a sum of coefficient * coordinate, equals function(t).
+
+    Args:
+        coordinate: Name of a coordinate, or {name: coefficient}.
+        function: f(t), t in s, value in rad or m.
+        rate: f'(t); by fourth-order differences (step 1 ms) if not given.
+        acceleration: f''(t); likewise.
+    """
+
+    coordinate: str | Terms
+    function: Callable[[float], float]
+    rate: Callable[[float], float] | None = None
+    acceleration: Callable[[float], float] | None = None
+
+    def __post_init__(self) -> None:
+        terms = {self.coordinate: 1.0} if isinstance(self.coordinate, str) else self.coordinate
+        object.__setattr__(self, "coordinate", _check_terms(terms, "Drive"))
+        if not callable(self.function):
+            raise InputError(
+                f"function of Drive must be a callable f(t), got {self.function!r}; for a constant use "
+                "Coupling({coordinate: 1.0}, offset=value)."
+            )
+        for name in ("rate", "acceleration"):
+            value = getattr(self, name)
+            if value is not None and not callable(value):
+                raise InputError(f"{name} of Drive must be a callable of t or None, got {value!r}.")
+
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(coordinate for coordinate, _ in tuple(self.coordinate))  # type: ignore[misc]
+
+    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        assert isinstance(self.coordinate, tuple)
+        _lower(name, "Drive", self.coordinate, 0.0, len(rows.drives), tree, rows)
+        rows.drives.append(self)
+
+    def values(self, t: float) -> tuple[float, float, float]:
+        """f, f' and f'' at time t [s]."""
+        f = _call(self.function, t, "function")
+        if self.rate is not None:
+            rate = _call(self.rate, t, "rate")
+        else:
+            rate = _slope(lambda s: _call(self.function, s, "function"), t)
+        if self.acceleration is not None:
+            return f, rate, _call(self.acceleration, t, "acceleration")
+        if self.rate is not None:
+            return f, rate, _slope(lambda s: _call(self.rate, s, "rate"), t)
+        return f, rate, _curvature(lambda s: _call(self.function, s, "function"), t)
+
+
+def _call(function: Callable[[float], float] | None, t: float, name: str) -> float:
+    assert function is not None
+    value = function(t)
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} of Drive must return a number, got {value!r} at t = {t:g} s.") from None
+    if not math.isfinite(x):
+        raise InputError(f"{name} of Drive must return a finite number, got {x} at t = {t:g} s.")
+    return x
+
+
+def _slope(f: Callable[[float], float], t: float) -> float:
+    """f'(t) by the five-point difference of order 4."""
+    h = STEP
+    return (8.0 * (f(t + h) - f(t - h)) - (f(t + 2.0 * h) - f(t - 2.0 * h))) / (12.0 * h)
+
+
+def _curvature(f: Callable[[float], float], t: float) -> float:
+    """f''(t) by the five-point difference of order 4."""
+    h = STEP
+    near, far = f(t + h) + f(t - h), f(t + 2.0 * h) + f(t - 2.0 * h)
+    return (16.0 * near - far - 30.0 * f(t)) / (12.0 * h * h)

@@ -1,0 +1,97 @@
+"""Evaluator: the constraints of a model as functions of (q, v, t), drives and user rows included.
+
+The kernel computes the rows of loops, couplings and rolling discs. What comes from Python is handed to it:
+f, f', f'' of each drive, and phi, b, gamma, J of each user row. Derivatives that the user did not give are
+central differences on the manifold (`user_rows.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sarrus.models.model import Model
+
+from .alignment import OneAxisClosures
+from .user_rows import user_rows
+
+if TYPE_CHECKING:
+    from sarrus._kernel import Kernel
+
+Array = npt.NDArray[np.float64]
+
+
+def make_kernel(model: Model) -> Kernel:
+    """The compiled kernel of a model."""
+    from sarrus import _kernel
+
+    return _kernel.Kernel(model.sizes, model.fields)
+
+
+class Evaluator:
+    """Constraints and manifold of one model; immutable, so any number of threads may share it."""
+
+    def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
+        self.model = model
+        self.kernel: Any = make_kernel(model) if kernel is None else kernel
+        self.nq, self.nv, self.nc = model.nq, model.nv, model.nc
+        self.coordinate_names = model.coordinate_names
+        self.row_names = model.row_names
+        self.constraint_rows: Mapping[str, slice] = {group.name: group.rows for group in model.groups}
+        self.holonomic = model.holonomic
+        self.unit, self.row_unit = model.unit, model.row_unit
+        self.row_kind = row_kinds(model)
+        self.length, self.rank_tol = float(model.length), float(model.rank_tol)
+        self.depends_on_time = bool(model.drives or model.customs)
+        self._one_axis = OneAxisClosures(model)
+
+    def drive(self, t: float, count: int) -> Array:
+        """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""
+        values = self.model.drive_values(t)
+        return np.ascontiguousarray(np.broadcast_to(values, (count, *values.shape)))
+
+    def user(self, q: Array, v: Array, t: float) -> Array:
+        """phi, b, gamma, J of each user row, for a batch of states: (B, number of rows, 3 + nv)."""
+        rows = len(self.model.u_row)
+        if rows == 0:
+            return np.zeros((len(q), 0, 3 + self.nv))
+        return np.stack([user_rows(self, one_q, one_v, t) for one_q, one_v in zip(q, v, strict=True)])
+
+    def constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
+        """phi (nc,), J (nc, nv), b (nc,), gamma (nc,) at one state."""
+        q, v = q[None], v[None]
+        phi, J, b, gamma = self.kernel.constraints(q, v, self.drive(t, 1), self.user(q, v, t))
+        return phi[0], J[0], b[0], gamma[0]
+
+    def whole_angles(self, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
+        """phi and J with the rows of one-axis closures replaced by the whole angle between their axes."""
+        return self._one_axis.whole_angles(self.kernel, q, phi, J)
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """q moved by dv on the manifold, one state."""
+        return np.asarray(self.kernel.integrate(q[None], dv[None])[0])
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """dv that leads from q0 to q1, one state."""
+        return np.asarray(self.kernel.difference(q0[None], q1[None])[0])
+
+
+def row_kinds(model: Model) -> tuple[str, ...]:
+    """ "m", "rad" or "" (a user's own unit) for every row."""
+    kinds = [""] * model.nc
+    for group in model.groups:
+        rows = range(model.nc)[group.rows]
+        if group.kind == "CustomConstraint":
+            continue
+        if group.closure < 0:
+            is_angle = {"Coupling": True, "Drive": True}.get(group.kind, False)
+            lengths = model.row_unit[group.rows] == float(model.length)
+            for i, is_length in zip(rows, lengths, strict=True):
+                kinds[i] = "rad" if is_angle and not is_length else "m"
+            continue
+        for i in rows:
+            kinds[i] = "rad" if model.row_names[i].rpartition(".")[2].startswith("r") else "m"
+    return tuple(kinds)

@@ -1,0 +1,81 @@
+"""From declarations to a Model: tree, rows, forces, actuators, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import frozen
+from ..constraints.rows import Constraint, lower_constraints
+from ..errors import ModelError
+from ..models.bodies import Body, Limit
+from ..models.forces import Force, force_arrays
+from ..models.inertia import check_mass_matrix, inertia_arrays
+from ..models.joints import Free
+from ..models.layout import filled
+from ..models.length import characteristic_length, ground_origin
+from ..models.model import Actuator, Model
+from ..models.tree import Tree, build_tree, tree_arrays
+
+RANK_TOL = 1e-9
+
+
+def build_model(
+    name: str,
+    gravity: Sequence[float],
+    length: float | None,
+    bodies: Sequence[Body],
+    constraints: Sequence[tuple[str, Constraint]],
+    forces: Sequence[tuple[str, Force]],
+    actuated: Sequence[tuple[str, Limit]] | None,
+) -> Model:
+    """Lower a description; see `MechanismSpec` for the arguments."""
+    tree = build_tree(bodies)
+    if tree.nv == 0:
+        raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
+    rows = lower_constraints(tree, constraints)
+    columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces) | rows.columns
+    L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
+    check_mass_matrix(tree, columns, L)
+    columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
+    columns["row_unit"] = rows.row_units(L)
+    columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
+    return Model(
+        name=name,
+        tree=tree,
+        row_names=tuple(row.name for row in rows.names),
+        holonomic=frozen(rows.holonomic(), bool),
+        groups=tuple(rows.groups),
+        constraints=tuple(constraints),
+        forces=tuple(forces),
+        actuators=_actuators(tree, actuated),
+        drives=tuple(rows.drives),
+        customs=tuple(rows.customs),
+        **filled(columns),
+    )
+
+
+def default_actuated(tree: Tree) -> list[int]:
+    """Indices into v of every coordinate except those of Free joints."""
+    return [
+        k
+        for body, place in zip(tree.bodies, tree.places, strict=True)
+        if not isinstance(body.joint, Free)
+        for k in range(place.v.start, place.v.stop)
+    ]
+
+
+def _actuators(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:
+    """Actuators in the order in which they were declared."""
+    names = tree.coordinate_names
+    if actuated is None:
+        return tuple(Actuator(names[k], k) for k in default_actuated(tree))
+    found: list[Actuator] = []
+    for name, (lower, upper) in actuated:
+        for k in tree.coordinates(name, "actuate"):
+            if any(actuator.index == k for actuator in found):
+                raise ModelError(f"coordinate {names[k]!r} is actuated twice; name it once.")
+            found.append(Actuator(names[k], k, lower, upper))
+    return tuple(found)

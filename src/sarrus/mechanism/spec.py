@@ -1,0 +1,213 @@
+"""MechanismSpec: write down a mechanism part by part, then compile it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from ..arrays import positive, text, triple
+from ..constraints.closures import Closure
+from ..constraints.rows import Constraint
+from ..errors import InputError, ModelError, unknown_name
+from ..models.bodies import FRICTION_SPEED, GROUND, Body, Limit, PerCoordinate, check_limits
+from ..models.forces import Force
+from ..models.joints import Joint
+from ..models.pose import Pose
+from ..models.tree import find_coordinates
+from .compile import build_model
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+    from .mechanism import Mechanism
+
+
+class MechanismSpec:
+    """The description of a mechanism. Every method checks its arguments; one that raises changes nothing.
+
+    Args:
+        gravity: Gravity [m/s^2], (3,), in world axes.
+        name: Name of the mechanism, for reports and messages.
+        length: Characteristic length L [m]; None: the mean distance between joints.
+    """
+
+    def __init__(
+        self, gravity: ArrayLike = (0.0, 0.0, -9.81), name: str = "mechanism", length: float | None = None
+    ) -> None:
+        self._gravity = triple(gravity, "gravity")
+        self._name = text(name, "the name of a mechanism")
+        self._length = None if length is None else positive(length, "length")
+        self._bodies: list[Body] = []
+        self._constraints: list[tuple[str, Constraint]] = []
+        self._forces: list[tuple[str, Force]] = []
+        self._actuated: list[tuple[str, Limit]] | None = None
+
+    def body(
+        self,
+        name: str,
+        parent: str = GROUND,
+        *,
+        joint: Joint,
+        at: Pose | None = None,
+        mass: float = 0.0,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = (0.0, 0.0, 0.0),
+        armature: PerCoordinate = 0.0,
+        damping: PerCoordinate = 0.0,
+        friction: PerCoordinate = 0.0,
+        limits: Sequence[Any] | None = None,
+        friction_speed: PerCoordinate = FRICTION_SPEED,
+        stop_stiffness: PerCoordinate = 0.0,
+        stop_damping: PerCoordinate = 0.0,
+    ) -> MechanismSpec:
+        """Add a rigid body, carried by a joint that gets the body's name.
+
+        The body frame is the joint frame after its motion. Where a joint has several coordinates, `armature`,
+        `damping`, `friction`, `friction_speed`, `stop_stiffness` and `stop_damping` may be given one for each.
+
+        Args:
+            name: Name of the body, unique.
+            parent: Body that carries it, or "ground"; may be declared later, but before compile().
+            joint: Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free or Fixed.
+            at: Joint frame in the parent's body frame; default: they coincide.
+            mass: [kg], not negative.
+            com: Centre of mass in the body frame [m], (3,).
+            inertia: Inertia about the centre of mass in body axes [kg m^2], diagonal (3,) or matrix (3, 3).
+            armature: Inertia reflected by the drive [kg m^2] or [kg].
+            damping: Viscous friction [N m s/rad] or [N s/m].
+            friction: Coulomb friction [N m] or [N], smoothed: friction * tanh(v / friction_speed).
+            limits: (lower, upper) [rad] or [m], None leaving a side open; one pair for each coordinate.
+            friction_speed: Speed of that smoothing [rad/s] or [m/s].
+            stop_stiffness: Stiffness of one-sided stops at the limits [N m/rad] or [N/m]; 0: no stops.
+            stop_damping: Damping of the stops [N m s/rad] or [N s/m].
+
+        Returns:
+            This spec.
+        """
+        body = Body(
+            name, parent, joint, Pose() if at is None else at, mass, com, inertia, armature, damping, friction,
+            friction_speed, limits, stop_stiffness, stop_damping,
+        )  # fmt: skip
+        if name == GROUND:
+            raise ModelError(f"{GROUND!r} is the name of the fixed world and cannot be given to a body.")
+        if any(other.name == name for other in self._bodies):
+            raise ModelError(f"a body called {name!r} exists already; names must differ.")
+        if name == parent:
+            raise ModelError(f"body {name!r} is its own ancestor: its parent must be another body or {GROUND!r}.")
+        taken = {c for other in self._bodies for c in other.coordinate_names}
+        for coordinate in body.coordinate_names:
+            if coordinate in taken:
+                raise ModelError(f"body {name!r} would add a second coordinate called {coordinate!r}; rename it.")
+        self._bodies.append(body)
+        return self
+
+    def close(
+        self, name: str, a: str, b: str, *, joint: Joint, at_a: Pose | None = None, at_b: Pose | None = None
+    ) -> MechanismSpec:
+        """Close a loop: frame A on body a and frame B on body b are tied by a joint.
+
+        The joint keeps its freedoms of B relative to A (axes given in A), all others become rows.
+
+        Args:
+            name: Name of the loop, unique among loops and constraints.
+            a: First body, or "ground".
+            b: Second body, or "ground".
+            joint: Any joint but Free.
+            at_a: Frame A in the body frame of a.
+            at_b: Frame B in the body frame of b.
+
+        Returns:
+            This spec.
+        """
+        closure = Closure(a, b, joint, Pose() if at_a is None else at_a, Pose() if at_b is None else at_b)
+        return self.constrain(name, closure)
+
+    def constrain(self, name: str, constraint: Constraint) -> MechanismSpec:
+        """Add a constraint.
+
+        Args:
+            name: Its name, unique among loops and constraints.
+            constraint: Coupling, Drive, Distance, PointOnLine, PointOnPlane, Rolling or CustomConstraint.
+
+        Returns:
+            This spec.
+        """
+        self._check_entry("constraint", name, constraint, Constraint, self._constraints)
+        self._constraints.append((name, constraint))
+        return self
+
+    def force(self, name: str, force: Force) -> MechanismSpec:
+        """Add a force.
+
+        Args:
+            name: Its name, unique among forces.
+            force: PointSpring, JointSpring, JointDamper or ConstantWrench.
+
+        Returns:
+            This spec.
+        """
+        self._check_entry("force", name, force, Force, self._forces)
+        self._forces.append((name, force))
+        return self
+
+    def actuate(self, *names: str, limits: Sequence[float | None] | None = None) -> MechanismSpec:
+        """Say which coordinates have an actuator; the order of the calls is the order of u.
+
+        Without any call every coordinate is actuated except those of Free joints; `actuate()` without names says
+        that none is.
+
+        Args:
+            *names: Names of joints (all their coordinates) or of coordinates.
+            limits: Limits (lower, upper) of each input [N m] or [N], None leaving a side open.
+
+        Returns:
+            This spec.
+        """
+        pair = check_limits(limits, "limits of actuate")
+        for name in names:
+            find_coordinates(self._bodies, name, "actuate")
+        self._actuated = [*(self._actuated or []), *((name, pair) for name in names)]
+        return self
+
+    def compile(self) -> Mechanism:
+        """The mechanism: immutable, thread-safe, picklable. Moves nothing."""
+        from .mechanism import Mechanism
+
+        return Mechanism(self.model())
+
+    def model(self) -> Model:
+        """The flat arrays that compile() hands to the kernel."""
+        return build_model(
+            self._name, self._gravity, self._length, self._bodies, self._constraints, self._forces, self._actuated
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as plain lists, numbers and strings, ready for JSON; carries a version."""
+        from .schema import encode
+
+        return encode(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:
+        """A description from what to_dict() made."""
+        from .schema import decode
+
+        return decode(data)
+
+    def _check_entry(
+        self, kind: str, name: str, entry: Any, base: type[Any], entries: Sequence[tuple[str, Any]]
+    ) -> None:
+        """Name, type, and the bodies and coordinates that a constraint or force refers to."""
+        text(name, f"the name of a {kind}")
+        where = f"{kind} {name!r}"
+        if not isinstance(entry, base):
+            raise InputError(f"{where} must be an instance of a {kind} class, got {entry!r}.")
+        if any(other == name for other, _ in entries):
+            raise ModelError(f"a {kind} called {name!r} exists already; names must differ.")
+        existing = [GROUND, *(body.name for body in self._bodies)]
+        for body in entry.bodies():
+            if body not in existing:
+                raise unknown_name("body", body, existing, where)
+        for coordinate in entry.coordinates():
+            find_coordinates(self._bodies, coordinate, where)

@@ -1,0 +1,258 @@
+"""Model: an immutable mechanism as flat arrays for the kernel, with the names that users know them by."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays import BoolArray, FloatArray, fixed_shape
+from ..errors import InputError, unknown_name
+from .bodies import Body
+from .forces import Force, force_arrays
+from .inertia import check_mass_matrix, inertia_arrays
+from .joints import NodeKind
+from .layout import SIZES, TABLE, Arrays, shaped
+from .tree import Tree
+
+BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction")
+FORCE_VALUES = ("stiffness", "damping")
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """The rows of one constraint.
+
+    Attributes:
+        name: Name given to close() or constrain().
+        kind: Joint of a closure ("Revolute", ...) or type of a constraint ("Coupling", ...).
+        rows: Its rows in phi, J, b, gamma.
+        a: First body, or None.
+        b: Second body, or None.
+        closure: Index into the arrays cl_*, or -1.
+    """
+
+    name: str
+    kind: str
+    rows: slice
+    a: str | None = None
+    b: str | None = None
+    closure: int = -1
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """An actuated coordinate: its name, its index into v, the limits of its input [N m] or [N]."""
+
+    name: str
+    index: int
+    lower: float = -math.inf
+    upper: float = math.inf
+
+
+class Driver(Protocol):
+    """A prescribed motion of time."""
+
+    def values(self, t: float) -> tuple[float, float, float]:
+        """f, f' and f'' at time t [s]."""
+
+
+@dataclass(frozen=True)
+class UserRows:
+    """Rows that a CustomConstraint computes: its name, where they stand in `user` and in phi, its declaration."""
+
+    name: str
+    user: slice
+    rows: slice
+    constraint: Any
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(Arrays):
+    """Flat arrays (see `Arrays`), names and declarations. Built by `MechanismSpec.compile`.
+
+    Attributes:
+        name: Name of the mechanism.
+        tree: Bodies and nodes.
+        row_names: Names of the constraint rows, (nc,).
+        holonomic: Whether a row constrains positions (False: velocities only), (nc,).
+        groups: The rows by constraint.
+        constraints: Declarations by name, in order.
+        forces: Declarations by name, in order.
+        actuators: Actuated coordinates, in the order of u.
+        drives: Prescribed motions, in the order of the kernel's drive array, (nd,).
+        customs: Rows computed by callables.
+    """
+
+    name: str
+    tree: Tree
+    row_names: tuple[str, ...]
+    holonomic: BoolArray
+    groups: tuple[RowGroup, ...]
+    constraints: tuple[tuple[str, Any], ...]
+    forces: tuple[tuple[str, Force], ...]
+    actuators: tuple[Actuator, ...]
+    drives: tuple[Driver, ...]
+    customs: tuple[UserRows, ...]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled arrays are read-only again."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)
+
+    # ------------------------------------------------------------------ sizes
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return self.tree.nq
+
+    @property
+    def nv(self) -> int:
+        """Length of v."""
+        return len(self.unit)
+
+    @property
+    def nc(self) -> int:
+        """Number of constraint rows."""
+        return len(self.row_unit)
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators."""
+        return len(self.actuators)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes for the kernel, by the names of `kernels/model.hpp` (there "nu" counts user rows)."""
+        counts = {entry["count"]: len(getattr(self, name)) for name, entry in TABLE.items() if entry["count"] != "one"}
+        counts.update(nq=self.nq, nd=len(self.drives), one=1)
+        return {name: counts[name] for name in SIZES}
+
+    @property
+    def fields(self) -> dict[str, NDArray[Any]]:
+        """Arrays for the kernel, by name."""
+        return {name: getattr(self, name) for name in TABLE}
+
+    # ------------------------------------------------------------------ names
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Declarations of the bodies, ground first, (nb,)."""
+        return self.tree.bodies
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, "ground" first, (nb,)."""
+        return tuple(self.tree.names)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of v, (nv,)."""
+        return self.tree.coordinate_names
+
+    @property
+    def coordinate_q(self) -> tuple[int, ...]:
+        """For each entry of v its entry of q, -1 for those of Spherical and Free joints, (nv,)."""
+        return self.tree.coordinate_q
+
+    @property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Where the joint of each body stands in q, (nb,)."""
+        return tuple(place.q for place in self.tree.places)
+
+    @property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Where the joint of each body stands in v, (nb,)."""
+        return tuple(place.v for place in self.tree.places)
+
+    @property
+    def limits(self) -> FloatArray:
+        """Lower and upper limit of each coordinate [rad, m], infinite where there is none, (nv, 2)."""
+        pairs = [pair for body in self.bodies for pair in body.limits]
+        return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """First index into q of every quaternion."""
+        offset = {NodeKind.BALL: 0, NodeKind.FREE: 3}
+        return tuple(node.iq + offset[node.kind] for node in self.tree.nodes if node.kind in offset)
+
+    def neutral(self) -> FloatArray:
+        """All coordinates zero, all quaternions the identity, (nq,)."""
+        q = np.zeros(self.nq)
+        q[[i + 3 for i in self.quaternions]] = 1.0
+        return q
+
+    def body_index(self, name: object, where: str = "") -> int:
+        """Index of a body, or an error that lists the bodies."""
+        return self.tree.body_index(name, where)
+
+    def coordinate_index(self, name: object, where: str = "") -> int:
+        """Index into v of one coordinate, or an error that lists the coordinates."""
+        return self.tree.coordinate(name, where)
+
+    def group(self, name: object) -> RowGroup:
+        """The rows of a constraint, or an error that lists the constraints."""
+        for group in self.groups:
+            if group.name == name:
+                return group
+        raise unknown_name("constraint", name, [group.name for group in self.groups])
+
+    def drive_values(self, t: float) -> FloatArray:
+        """Prescribed motions at time t [s]: f, f', f'' of each drive, (nd, 3)."""
+        return np.array([drive.values(t) for drive in self.drives], dtype=np.float64).reshape(-1, 3)
+
+    # ------------------------------------------------------------------ changes
+
+    def replace(self, gravity: ArrayLike | None = None, **values: Mapping[str, Any] | None) -> Model:
+        """A copy with other parameters and the same structure.
+
+        Args:
+            gravity: Gravity [m/s^2], (3,).
+            **values: mass, com, inertia, armature, damping, friction: {body: value}, as in `MechanismSpec.body`;
+                stiffness, damping: {force: value} of springs and dampers.
+        """
+        bodies, forces = list(self.bodies), list(self.forces)
+        for key, changes in values.items():
+            if key not in (*BODY_VALUES, *FORCE_VALUES):
+                raise unknown_name("parameter", key, ["gravity", *BODY_VALUES, "stiffness"], "replace")
+            if changes is not None and not isinstance(changes, Mapping):
+                raise InputError(f"{key} must be a mapping from names to values, got {changes!r}.")
+            for name, value in (changes or {}).items():
+                self._change(key, name, value, bodies, forces)
+        tree = dataclasses.replace(self.tree, bodies=tuple(bodies))
+        columns = inertia_arrays(tree) | force_arrays(tree, forces)
+        check_mass_matrix(tree, columns, float(self.length))
+        if gravity is not None:
+            columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
+        arrays = {key: shaped(key, column) for key, column in columns.items()}
+        return dataclasses.replace(self, tree=tree, forces=tuple(forces), **arrays)
+
+    def _change(self, key: str, name: str, value: Any, bodies: list[Body], forces: list[tuple[str, Force]]) -> None:
+        """Put one value into the declaration that it belongs to."""
+        here = [i for i, body in enumerate(bodies) if key in BODY_VALUES and i > 0 and body.name == name]
+        there = [i for i, (n, force) in enumerate(forces) if key in FORCE_VALUES and n == name and hasattr(force, key)]
+        if here and there:
+            raise InputError(f"{key} of {name!r} is ambiguous: both a joint and a force have that name; rename one.")
+        for i in here:
+            bodies[i] = dataclasses.replace(bodies[i], **{key: value})
+        for i in there:
+            forces[i] = (name, dataclasses.replace(forces[i][1], **{key: value}))
+        if not here and not there:
+            existing = _names_with(key, bodies[1:], forces)
+            raise unknown_name(f"owner of {key}", name, existing, "replace")
+
+
+def _names_with(key: str, bodies: Sequence[Body], forces: Sequence[tuple[str, Force]]) -> list[str]:
+    names = [body.name for body in bodies] if key in BODY_VALUES else []
+    if key in FORCE_VALUES:
+        names += [name for name, force in forces if hasattr(force, key)]
+    return names
