@@ -84,17 +84,27 @@ def atan2(y: Array, x: Array) -> Array:
 
 
 def rotation_vector(R: Array) -> Array:
-    """Logarithm of a rotation matrix (angle below pi), by way of its half-angle vector."""
-    trace = np.trace(R, axis1=-2, axis2=-1)
-    one = constant(np.array(1.0), R)
-    half_cosine = sqrt(trace + one) / 2
-    skew = np.stack(
-        [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1
-    )
-    half = divide(skew, 4 * half_cosine[..., None])
+    """Logarithm of a rotation matrix (angle up to pi), by way of its half-angle vector."""
+    half, half_cosine = _half_angle(R)
     s2 = dot(half, half)
     ratio = _asin_over(s2) if np.all(s2[0] < 0.06) else _atan_over(s2, half_cosine)
     return 2 * times(half, ratio[..., None])
+
+
+def _half_angle(R: Array) -> tuple[Array, Array]:
+    """axis sin(angle / 2) and cos(angle / 2) >= 0: the longest row of 4 q q', normalised."""
+    K = np.zeros((*R.shape[:-2], 4, 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        K[..., i, i] = R[..., i, i] - R[..., j, j] - R[..., k, k]
+        K[..., i, j] = K[..., j, i] = R[..., i, j] + R[..., j, i]
+        K[..., i, 3] = K[..., 3, i] = R[..., k, j] - R[..., j, k]
+    K[..., 3, 3] = np.trace(R, axis1=-2, axis2=-1)
+    K[0] += np.eye(4)
+    longest = int(np.argmax(np.diagonal(K[0, 0])))
+    q = K[..., longest, :]
+    q = divide(q, sqrt(dot(q, q))[..., None]) * (-1.0 if q[0, 0, 3] < 0 else 1.0)
+    return q[..., :3], q[..., 3]
 
 
 def _asin_over(x: Array) -> Array:

@@ -88,7 +88,7 @@ def _thread_angle(
 
 
 def rolling_rows(twin: Twin, i: int, X: list[Array]) -> Array:
-    """Time integral of the velocity of the disc's lowest point along the normal and two tangents."""
+    """Height of the disc's lowest point, and the time integral of its velocity along two tangents."""
     f = twin.field
     node = X[int(f["ro_node"].ravel()[i])]
     n = f["ro_normal"].reshape(-1, 3)[i]
@@ -101,12 +101,15 @@ def rolling_rows(twin: Twin, i: int, X: list[Array]) -> Array:
     spin = ts.matmul(ts.derivative(R), ts.transpose(R)[rate])
     slip = ts.derivative(centre) + ts.apply(spin, arm[rate])
     rows = slip @ np.stack([n, *_tangents(n)]).T
-    return ts.integral(np.zeros(rows.shape[1:]), rows)
+    out = ts.integral(np.zeros(rows.shape[1:]), rows)
+    out[0, :, 0] = (centre + arm)[0] @ n - n @ f["ro_point"].reshape(-1, 3)[i]
+    return out
 
 
 def _tangents(n: Array) -> tuple[Array, Array]:
     """Two unit vectors across the normal n."""
-    t1 = np.cross(np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3], n)
+    start = np.eye(3)[1 if n[0] ** 2 > 0.5 else 0]
+    t1 = start - n * (n @ start)
     t1 = t1 / np.linalg.norm(t1)
     return t1, np.cross(n, t1)
 

@@ -36,13 +36,12 @@ def applied_forces(twin: Twin, q: Array, v: Array, X: list[Array], J: list[Array
 
 
 def _stop(f: dict[str, Array], i: int, q: Array, v: Array) -> float:
-    """One-sided spring and damper at the ends of a joint's range."""
+    """One-sided spring and damper at the ends of a joint's range: it pushes, it never pulls."""
     x, speed = q[f["st_q"].ravel()[i]], v[f["st_v"].ravel()[i]]
     lower, upper = f["st_lower"].ravel()[i], f["st_upper"].ravel()[i]
     depth = min(x - lower, 0.0) + max(x - upper, 0.0)
-    if depth == 0.0:
-        return 0.0
-    return float(-f["st_stiffness"].ravel()[i] * depth - f["st_damping"].ravel()[i] * speed)
+    push = f["st_stiffness"].ravel()[i] * depth + f["st_damping"].ravel()[i] * speed
+    return float(-push) if push * depth > 0 else 0.0
 
 
 def _point_spring(twin: Twin, i: int, v: Array, X: list[Array], J: list[Array]) -> Array:

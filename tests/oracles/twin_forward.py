@@ -20,13 +20,14 @@ def forward_one(
     M, h = twin._mass_matrix(q), twin._bias(q, v)
     _, J, _, gamma = twin._constraints(q, v, drive, user)
     unit, row_unit = twin.field["unit"].ravel(), twin.field["row_unit"].ravel()
-    U, s, Vt = np.linalg.svd(J * unit / row_unit[:, None])
+    s = np.linalg.svd(J * unit / row_unit[:, None], compute_uv=False)
     if rank < 0:
         rank = int(np.sum(s > float(twin.field["rank_tol"].ravel()[0])))
-    a_normal = unit * (Vt[:rank].T @ (U[:, :rank].T @ (gamma / row_unit) / s[:rank]))
+    U, s, Vt = np.linalg.svd(J * unit)  # conflicting rows: least squares in the rows' own units
+    a_normal = unit * (Vt[:rank].T @ (U[:, :rank].T @ gamma / s[:rank]))
     N = unit[:, None] * Vt[rank:].T
     if rank < twin.nc and np.any(v):
-        a_normal, N = limit_rows(twin, q, v, a_normal, N, U[:, rank:] / row_unit[:, None])
+        a_normal, N = limit_rows(twin, q, v, a_normal, N, U[:, rank:])
     y = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ a_normal))
     a = a_normal + N @ y
     return a, *multipliers(J, M @ a + h - tau, rank, unit, row_unit), rank
@@ -36,7 +37,8 @@ def limit_rows(twin: Twin, q: Array, v: Array, a_normal: Array, N: Array, W: Arr
     """Replace rows lost at a singular pose by 3 w'J' a + w'(D2J[v,v]) v = 0 (third derivative of phi).
 
     W (nc, k) spans the left null space of J. Rows that are redundant all along vanish on the tangent space
-    and are dropped by their singular values.
+    and are dropped by their singular values. A velocity outside the tangent cone (w'gamma != 0) has no
+    smooth continuation: then nothing is replaced.
     """
     directions = np.vstack([v, np.eye(twin.nv), np.eye(twin.nv) + v])
     c = twin.derivatives(q, directions, 3)
@@ -44,10 +46,12 @@ def limit_rows(twin: Twin, q: Array, v: Array, a_normal: Array, N: Array, W: Arr
     # polarisation: phi''(v + e) - phi''(v) - phi''(e) = 2 J'(v) e, symmetric on the left null space
     rate = (c[2, 1 + nv :] - c[2, 0] - c[2, 1 : 1 + nv]).T
     L = 3 * W.T @ rate
+    speed = np.linalg.norm(v / twin.field["unit"].ravel())
+    if np.max(np.abs(W.T @ c[2, 0])) * 2 > 1e-6 * speed**2:
+        return a_normal, N
     rest = -(W.T @ (6 * c[3, 0]) + L @ a_normal)
     U, s, Vt = np.linalg.svd(L @ N)
-    speed = np.linalg.norm(v / twin.field["unit"].ravel())
-    kept = int(np.sum(s > 1e-7 * speed))
+    kept = int(np.sum(s > 1e-6 * speed))
     y = Vt[:kept].T @ (U[:, :kept].T @ rest / s[:kept])
     return a_normal + N @ y, N @ Vt[kept:].T
 

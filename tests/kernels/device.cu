@@ -1,0 +1,27 @@
+// One thread per instance: the headers as device code, in float and in double. Compiled, not run.
+#include "forward.hpp"
+
+using namespace sarrus;
+
+template <class T>
+__device__ void instance(const Model<T>& m, const T* q, const T* v, const T* tau, void* memory, T* a) {
+  Arena arena(memory);
+  Workspace<T, 16> w(m, arena);
+  evaluate(m, q, v, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), w);
+  prepare(m, q, v, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), -1,
+          static_cast<Tangent<T, 16>*>(nullptr), w);
+  accelerate(m, tau, w);
+  for (int j = 0; j < m.nv; ++j) a[j] = w.a[j];
+}
+
+__global__ void accelerate_float(Model<float> m, const float* q, const float* v, const float* tau, char* memory,
+                                 long bytes, float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) instance(m, q + i * m.nq, v + i * m.nv, tau + i * m.nv, memory + i * bytes, a + i * m.nv);
+}
+
+__global__ void accelerate_double(Model<double> m, const double* q, const double* v, const double* tau, char* memory,
+                                  long bytes, double* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) instance(m, q + i * m.nq, v + i * m.nv, tau + i * m.nv, memory + i * bytes, a + i * m.nv);
+}

@@ -1,0 +1,158 @@
+"""The headers by themselves: doubles against the twin, duals against differences, packs against doubles."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.oracles import raw_models as rw
+from tests.oracles.twin import Twin
+
+from .conftest import KERNELS, LANES, Harness
+
+SEEDS = range(12)
+KINDS = list(rw.CLOSURES)
+HERE = Path(__file__).parent
+
+
+def state(seed: int, kinds: tuple[str, ...] = tuple(KINDS), batch: int = 1):
+    raw = rw.random_model(seed, kinds)
+    return raw, *rw.random_state(raw, seed, batch), *rw.random_inputs(raw, seed, batch)
+
+
+def term_shapes(raw: rw.Raw) -> list[tuple[int, ...]]:
+    nv, nc = raw[0]["nv"], raw[0]["nc"]
+    return [(nv, nv), (nv,), (nc,), (nc, nv), (nc,), (nc,)]
+
+
+def close(x: np.ndarray, y: np.ndarray, tol: float) -> None:
+    scale = 1.0 + np.max(np.abs(y), initial=0.0)
+    assert np.max(np.abs(x - y), initial=0.0) <= tol * scale
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_terms_agree_with_the_twin(harness: Harness, seed: int) -> None:
+    raw, q, v, drive, user = state(seed)
+    *terms, _ = harness.call("terms_double", raw, [q[0], v[0], drive[0], user[0]], term_shapes(raw))
+    for mine, theirs in zip(terms, Twin(*raw).terms(q, v, drive, user), strict=True):
+        close(mine, theirs[0], 1e-12)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "coupling and rolling"])
+def test_jacobian_and_gamma_from_dual_numbers(harness: Harness, kind: str) -> None:
+    """J d = d phi along d for every row with a phi; gamma = -(dJ/dt) v along v; f'' for the drive."""
+    for seed in SEEDS:
+        raw, q, v, drive, user = state(seed, (kind,) if kind in rw.CLOSURES else ())
+        nc, nv = raw[0]["nc"], raw[0]["nv"]
+        closures = sum(rw._rows(kind) for kind in ([kind] if kind in rw.CLOSURES else []))
+        shapes = term_shapes(raw)
+        state_ = [q[0], v[0], drive[0], user[0]]
+        _, _, _, J, _, gamma, _ = harness.call("terms_double", raw, state_, shapes)
+        slopes = [(nv, nv), (nv,), (nc,), (nc, nv), (nc,)]
+        holonomic = [*range(closures), closures, closures + 1, closures + 3]
+        for d in np.eye(nv):
+            _, _, dphi, _, _, _ = harness.call("terms_dual", raw, [*state_, d, np.zeros(nv)], slopes)
+            close((J @ d)[holonomic], dphi[holonomic], 1e-13)
+        _, _, _, dJ, _, _ = harness.call("terms_dual", raw, [*state_, v[0], np.zeros(nv)], slopes)
+        moving = [*range(closures), *range(closures + 3, nc)]
+        close(gamma[moving], -(dJ @ v[0])[moving], 1e-12)
+        assert gamma[closures] == 0.0
+        assert gamma[closures + 1] == drive[0, 0, 2]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_dual_numbers_through_the_factorization(harness: Harness, seed: int) -> None:
+    raw, q, v, drive, user = state(seed, ("revolute",) if seed % 2 else ("fixed",))
+    nv, nc = raw[0]["nv"], raw[0]["nc"]
+    rng = np.random.default_rng(seed)
+    tau, dq, dv, dtau = rng.normal(size=(4, nv))
+    inputs = [q[0], v[0], tau, drive[0], user[0]]
+    da, _ = harness.call("forward_dual", raw, [*inputs, dq, dv, dtau], [(nv,)])
+    twin = Twin(*raw)
+
+    def acceleration(step: float) -> np.ndarray:
+        moved = twin.integrate(q, step * dq[None])[0]
+        args = [moved, v[0] + step * dv, tau + step * dtau, drive[0], user[0], 0, 0]
+        return harness.call("forward_double", raw, args, [(nv,), (nc,)])[0]
+
+    step = 1e-4
+    near = (acceleration(step) - acceleration(-step)) / (2 * step)
+    far = (acceleration(2 * step) - acceleration(-2 * step)) / (4 * step)
+    close(da, near + (near - far) / 3, 1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kinds", [(), ("spherical",), ("fixed", "revolute"), tuple(KINDS)], ids=str)
+def test_forward_agrees_with_the_twin_and_with_fixed_strides(
+    harness: Harness, seed: int, kinds: tuple[str, ...]
+) -> None:
+    raw, q, v, drive, user = state(seed, kinds)
+    nv, nc = raw[0]["nv"], raw[0]["nc"]
+    tau = np.random.default_rng(seed).normal(size=nv)
+    inputs = [q[0], v[0], tau, drive[0], user[0]]
+    a, lam, rank = harness.call("forward_double", raw, [*inputs, 0, 1], [(nv,), (nc,)])
+    fixed = harness.call("forward_double", raw, [*inputs, 1, 1], [(nv,), (nc,)])
+    np.testing.assert_array_equal(a, fixed[0])
+    np.testing.assert_array_equal(lam, fixed[1])
+    a_twin, lam_twin, _, rank_twin = Twin(*raw).forward(q, v, tau[None], drive, user)
+    assert rank == rank_twin[0]
+    close(a, a_twin[0], 1e-9)
+    close(lam, lam_twin[0], 1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kinds", [("spherical",), ("fixed", "fixed")], ids=str)
+def test_packs_have_the_bits_of_scalars(harness: Harness, seed: int, kinds: tuple[str, ...]) -> None:
+    raw, q, v, drive, user = state(seed, kinds, LANES)
+    nv, nc = raw[0]["nv"], raw[0]["nc"]
+    tau = np.random.default_rng(seed).normal(size=(LANES, nv))
+    lanes, _ = harness.call("forward_pack", raw, [q, v, tau, drive, user], [(LANES, nv)])
+    for k in range(LANES):
+        inputs = [q[k], v[k], tau[k], drive[k], user[k], 0, 0]
+        alone = harness.call("forward_double", raw, inputs, [(nv,), (nc,)])
+        np.testing.assert_array_equal(lanes[k], alone[0])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lanes_do_not_see_each_other(harness: Harness, seed: int) -> None:
+    """An instance keeps its bits whatever its batch mates are, lanes of another rank included."""
+    raw, q, v, drive, user = state(seed, ("fixed", "fixed"), 2 * LANES)
+    nv = raw[0]["nv"]
+    user[LANES:] = 0.0  # the user's row vanishes there: another rank
+    tau = np.random.default_rng(seed).normal(size=(2 * LANES, nv))
+
+    def run(chosen: list[int]) -> np.ndarray:
+        inputs = [x[chosen] for x in (q, v, tau, drive, user)]
+        return harness.call("forward_pack", raw, inputs, [(LANES, nv)])[0]
+
+    together, mixed = run([0, 1, 2, 3]), run([4, 1, 5, 3])
+    np.testing.assert_array_equal(together[[1, 3]], mixed[[1, 3]])
+    np.testing.assert_array_equal(mixed[[0, 2]], run([4, 6, 5, 7])[[0, 2]])
+
+
+def test_no_state_in_the_object_file(harness: Harness) -> None:
+    """Nothing of ours lives in a writable section: no counters, no caches, no lazily filled tables."""
+    if shutil.which("nm") is None:
+        pytest.skip("no nm")
+    symbols = subprocess.run(
+        ["nm", "-C", str(harness.path.with_suffix(".o"))], capture_output=True, text=True, check=True
+    ).stdout
+    writable = re.findall(r"^\S* +[BbDdCSsGg] (.*)$", symbols, flags=re.MULTILINE)
+    assert [name for name in writable if not name.startswith("DW.ref")] == []
+
+
+def test_device_code_compiles(tmp_path: Path) -> None:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("no nvcc")
+    command = [nvcc, "-std=c++20", "-O1", "-ptx", "-I", str(KERNELS), str(HERE / "device.cu"), "-o"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "device.ptx")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert ".entry" in (tmp_path / "device.ptx").read_text()
