@@ -27,11 +27,13 @@ struct Arena {
 
 template <int LD>
 struct Stride {
+  static constexpr int width = LD;
   SARRUS_HD explicit Stride(int) {}
   SARRUS_HD constexpr operator int() const { return LD; }
 };
 template <>
 struct Stride<0> {
+  static constexpr int width = 0;
   int ld;
   SARRUS_HD explicit Stride(int n) : ld((n + LANES - 1) / LANES * LANES) {
     if (ld == 0) ld = LANES;

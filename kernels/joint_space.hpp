@@ -77,11 +77,7 @@ SARRUS_HD void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
 // out: f = M a + h (nv)   in: q, v, a, t (placed)
 template <class T>
 SARRUS_HD void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w, T* f) {
-  move(m, v, t);
-  for (int i = 1; i < m.nn; ++i) {  // A_i gains the joint accelerations of all its ancestors
-    int pa = m.parent[i];
-    t.A[i] = t.A[pa] + cross_motion(t.V[pa], t.V[i] - t.V[pa]) + joint_twist(m, i, t, a);
-  }
+  accelerate_tree(m, v, a, t);
   weigh(m, t, w.I);
   bias(m, q, v, t, w, f);
   for (int k = 0; k < m.nv; ++k) f[k] += a[k] * m.armature[k];

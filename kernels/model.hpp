@@ -6,12 +6,10 @@
 // constant frame on a node. Rows are those of phi, J, b and gamma, in the order of declaration.
 //
 // MODEL_FIELDS is the only list: the struct below, the shape checks of the bindings and the Python
-// dataclass are made from it.
+// dataclass are made from it. Plain data: the only header outside the instruction-set namespaces.
 #pragma once
 
-#include "platform.hpp"
-
-SARRUS_BEGIN
+namespace sarrus {
 
 enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE = 5 };
 
@@ -87,4 +85,4 @@ struct Model {
 #undef SARRUS_FIELD
 };
 
-SARRUS_END
+}  // namespace sarrus

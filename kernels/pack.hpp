@@ -6,15 +6,21 @@
 
 SARRUS_BEGIN
 
+// clang-format off
+template <int N> struct Lanes;
+template <> struct Lanes<2> { typedef double F __attribute__((vector_size(16))); typedef long long I __attribute__((vector_size(16))); };
+template <> struct Lanes<4> { typedef double F __attribute__((vector_size(32))); typedef long long I __attribute__((vector_size(32))); };
+template <> struct Lanes<8> { typedef double F __attribute__((vector_size(64))); typedef long long I __attribute__((vector_size(64))); };
+// clang-format on
+
 template <int N>
 struct Mask {
-  typedef long long Raw __attribute__((vector_size(8 * N)));
-  Raw m;
+  typename Lanes<N>::I m;
 };
 
 template <int N>
 struct Pack {
-  typedef double Raw __attribute__((vector_size(8 * N)));
+  using Raw = typename Lanes<N>::F;
   Raw x;
 
   SARRUS_HD Pack() : x(Raw{}) {}

@@ -132,4 +132,14 @@ SARRUS_HD void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
   }
 }
 
+// out: V, A with the joint accelerations a in A   in: R, p, S, v, a
+template <class T>
+SARRUS_HD void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
+  move(m, v, t);
+  for (int i = 1; i < m.nn; ++i) {
+    int pa = m.parent[i];
+    t.A[i] = t.A[pa] + cross_motion(t.V[pa], t.V[i] - t.V[pa]) + joint_twist(m, i, t, a);
+  }
+}
+
 SARRUS_END

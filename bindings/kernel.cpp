@@ -1,0 +1,86 @@
+#include "kernel.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <string>
+
+extern "C" {
+const sarrus::Table* sarrus_table_generic();
+#ifdef SARRUS_HAS_V3
+const sarrus::Table* sarrus_table_v3();
+#endif
+#ifdef SARRUS_HAS_V4
+const sarrus::Table* sarrus_table_v4();
+#endif
+}
+
+namespace sarrus {
+
+const Table* best_table() {
+  const char* wish = std::getenv("SARRUS_ISA");
+  std::string isa = wish ? wish : "";
+#ifdef SARRUS_HAS_V4
+  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+  if (v4 && (isa.empty() || isa == "v4")) return sarrus_table_v4();
+#endif
+#ifdef SARRUS_HAS_V3
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (v3 && isa != "generic") return sarrus_table_v3();
+#endif
+  return sarrus_table_generic();
+}
+
+nb::list model_sizes() {
+  nb::list names;
+#define SARRUS_NAME(name) names.append(#name);
+  SARRUS_MODEL_SIZES(SARRUS_NAME)
+#undef SARRUS_NAME
+  return names;
+}
+
+nb::list model_fields() {
+  nb::list fields;
+#define SARRUS_ROW(type, name, count, width) fields.append(nb::make_tuple(#type, #name, #count, width));
+  SARRUS_MODEL_FIELDS(SARRUS_ROW)
+#undef SARRUS_ROW
+  return fields;
+}
+
+namespace {
+
+template <class S>
+std::vector<S> take(nb::dict fields, const char* name, size_t count) {
+  if (!fields.contains(name)) throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
+  auto x = nb::cast<nb::ndarray<const S, nb::c_contig, nb::device::cpu>>(fields[name]);
+  if (x.size() != count)
+    throw nb::value_error((std::string("model field `") + name + "` must have " + std::to_string(count) +
+                           " entries, got " + std::to_string(x.size())).c_str());
+  return std::vector<S>(x.data(), x.data() + count);
+}
+
+void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>& to, std::vector<std::vector<double>>&,
+          const int*& view) {
+  to.push_back(take<int>(f, name, n));
+  view = to.back().data();
+}
+void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>&, std::vector<std::vector<double>>& to,
+          const double*& view) {
+  to.push_back(take<double>(f, name, n));
+  view = to.back().data();
+}
+
+}  // namespace
+
+Kernel::Kernel(nb::dict sizes, nb::dict fields) : table(best_table()) {
+#define SARRUS_SIZE(name) m.name = std::string(#name) == "one" ? 1 : nb::cast<int>(sizes[#name]);
+  SARRUS_MODEL_SIZES(SARRUS_SIZE)
+#undef SARRUS_SIZE
+#define SARRUS_LOAD(type, name, count, width) \
+  load(fields, #name, static_cast<size_t>(m.count) * width, ints, reals, m.name);
+  SARRUS_MODEL_FIELDS(SARRUS_LOAD)
+#undef SARRUS_LOAD
+}
+
+}  // namespace sarrus

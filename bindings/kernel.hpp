@@ -1,0 +1,29 @@
+// One compiled mechanism: copies of the model's arrays, a view on them, and the table of functions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "../kernels/platform.hpp"
+#include "table.hpp"
+
+namespace sarrus {
+
+namespace nb = nanobind;
+
+const Table* best_table();  // by what the processor offers; SARRUS_ISA in the environment overrides
+nb::list model_sizes();
+nb::list model_fields();
+
+struct Kernel {
+  ModelD m;
+  const Table* table;
+  std::vector<std::vector<double>> reals;
+  std::vector<std::vector<int>> ints;
+
+  Kernel(nb::dict sizes, nb::dict fields);
+  Kernel(const Kernel&) = delete;
+};
+
+}  // namespace sarrus

@@ -1,0 +1,181 @@
+// sarrus._kernel: checks shapes, loops over the batch with the GIL released, owns results. No formulas.
+#include "arrays.hpp"
+#include "kernel.hpp"
+#include "numpy_door.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace sarrus;
+
+namespace {
+
+struct Batch {
+  size_t n, nq, nv, nc, nb;
+  explicit Batch(const Kernel& k, const In& q)
+      : n(q.ndim() ? q.shape(0) : 0), nq(k.m.nq), nv(k.m.nv), nc(k.m.nc), nb(k.m.nb) {}
+};
+
+States states(const Kernel& k, const Batch& b, const In& q, const In* v = nullptr, const In* drive = nullptr,
+              const In* user = nullptr) {
+  size_t nd = k.m.nd, nu = k.m.nu;
+  return {static_cast<int>(b.n), checked(q, "q", {b.n, b.nq}), v ? checked(*v, "v", {b.n, b.nv}) : nullptr,
+          drive ? checked(*drive, "drive", {b.n, nd, 3}) : nullptr,
+          user ? checked(*user, "user", {b.n, nu, 3 + b.nv}) : nullptr};
+}
+
+Out mass_matrix(const Kernel& k, In q) {
+  Batch b(k, q);
+  States s = states(k, b, q);
+  Fresh<Out> M({b.n, b.nv, b.nv});
+  nb::gil_scoped_release free;
+  k.table->mass_matrix(k.m, s, M.data);
+  return M.array;
+}
+
+Out rnea(const Kernel& k, In q, In v, In a) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v);
+  const double* x = checked(a, "a", {b.n, b.nv});
+  Fresh<Out> f({b.n, b.nv});
+  nb::gil_scoped_release free;
+  k.table->rnea(k.m, s, x, f.data);
+  return f.array;
+}
+
+Out aba(const Kernel& k, In q, In v, In tau) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v);
+  const double* x = checked(tau, "tau", {b.n, b.nv});
+  Fresh<Out> a({b.n, b.nv});
+  nb::gil_scoped_release free;
+  k.table->aba(k.m, s, x, a.data);
+  return a.array;
+}
+
+Out energy(const Kernel& k, In q, In v) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v);
+  Fresh<Out> e({b.n, size_t(2)});
+  nb::gil_scoped_release free;
+  k.table->energy(k.m, s, e.data);
+  return e.array;
+}
+
+nb::tuple poses(const Kernel& k, In q) {
+  Batch b(k, q);
+  States s = states(k, b, q);
+  Fresh<Out> R({b.n, b.nb, 3, 3}), p({b.n, b.nb, 3});
+  {
+    nb::gil_scoped_release free;
+    k.table->poses(k.m, s, R.data, p.data);
+  }
+  return nb::make_tuple(R.array, p.array);
+}
+
+nb::tuple body_motion(const Kernel& k, In q, In v, In a) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v);
+  const double* x = checked(a, "a", {b.n, b.nv});
+  Fresh<Out> V({b.n, b.nb, 6}), A({b.n, b.nb, 6});
+  {
+    nb::gil_scoped_release free;
+    k.table->body_motion(k.m, s, x, V.data, A.data);
+  }
+  return nb::make_tuple(V.array, A.array);
+}
+
+Out jacobian(const Kernel& k, In q, int body, In point) {
+  Batch b(k, q);
+  if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
+  States s = states(k, b, q);
+  const double* x = checked(point, "point", {3});
+  Fresh<Out> J({b.n, size_t(6), b.nv});
+  nb::gil_scoped_release free;
+  k.table->jacobian(k.m, s, body, x, J.data);
+  return J.array;
+}
+
+nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v, &drive, &user);
+  Fresh<Out> phi({b.n, b.nc}), J({b.n, b.nc, b.nv}), rhs({b.n, b.nc}), gamma({b.n, b.nc});
+  {
+    nb::gil_scoped_release free;
+    k.table->constraints(k.m, s, phi.data, J.data, rhs.data, gamma.data);
+  }
+  return nb::make_tuple(phi.array, J.array, rhs.array, gamma.array);
+}
+
+nb::tuple terms(const Kernel& k, In q, In v, In drive, In user) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v, &drive, &user);
+  Fresh<Out> M({b.n, b.nv, b.nv}), h({b.n, b.nv});
+  Fresh<Out> phi({b.n, b.nc}), J({b.n, b.nc, b.nv}), rhs({b.n, b.nc}), gamma({b.n, b.nc});
+  {
+    nb::gil_scoped_release free;
+    k.table->terms(k.m, s, M.data, h.data, phi.data, J.data, rhs.data, gamma.data);
+  }
+  return nb::make_tuple(M.array, h.array, phi.array, J.array, rhs.array, gamma.array);
+}
+
+Out integrate(const Kernel& k, In q, In dv) {
+  Batch b(k, q);
+  const double *x = checked(q, "q", {b.n, b.nq}), *y = checked(dv, "dv", {b.n, b.nv});
+  Fresh<Out> out({b.n, b.nq});
+  nb::gil_scoped_release free;
+  k.table->integrate(k.m, static_cast<int>(b.n), x, y, out.data);
+  return out.array;
+}
+
+Out difference(const Kernel& k, In q0, In q1) {
+  Batch b(k, q0);
+  const double *x = checked(q0, "q0", {b.n, b.nq}), *y = checked(q1, "q1", {b.n, b.nq});
+  Fresh<Out> out({b.n, b.nv});
+  nb::gil_scoped_release free;
+  k.table->difference(k.m, static_cast<int>(b.n), x, y, out.data);
+  return out.array;
+}
+
+nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int rank) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v, &drive, &user);
+  const double* x = checked(tau, "tau", {b.n, b.nv});
+  std::vector<int> hold(rank >= 0 ? b.n : 0, rank);
+  Fresh<Out> a({b.n, b.nv}), force({b.n, b.nv}), lam({b.n, b.nc});
+  Fresh<Flags> unique({b.n, b.nc});
+  Fresh<Ints> ranks({b.n}), status({b.n});
+  {
+    nb::gil_scoped_release free;
+    k.table->forward(k.m, s, x, rank >= 0 ? hold.data() : nullptr, a.data, force.data, lam.data,
+                     reinterpret_cast<unsigned char*>(unique.data), ranks.data, status.data);
+  }
+  return nb::make_tuple(a.array, force.array, lam.array, unique.array, ranks.array, status.array);
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+  m.attr("ISA") = nb::cast(best_table()->isa);
+  m.attr("RANK_TOL") = nb::cast(RANK_TOL);
+  m.attr("MODEL_SIZES") = model_sizes();
+  m.attr("MODEL_FIELDS") = model_fields();
+  open_numpy_door();
+  nb::class_<Kernel>(m, "Kernel")
+      .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
+      .def("mass_matrix", &mass_matrix, "q"_a)
+      .def("rnea", &rnea, "q"_a, "v"_a, "a"_a)
+      .def("aba", &aba, "q"_a, "v"_a, "tau"_a)
+      .def("energy", &energy, "q"_a, "v"_a)
+      .def("poses", &poses, "q"_a)
+      .def("body_motion", &body_motion, "q"_a, "v"_a, "a"_a)
+      .def("jacobian", &jacobian, "q"_a, "body"_a, "point"_a)
+      .def("constraints", &constraints, "q"_a, "v"_a, "drive"_a, "user"_a)
+      .def("terms", &terms, "q"_a, "v"_a, "drive"_a, "user"_a)
+      .def("integrate", &integrate, "q"_a, "dv"_a)
+      .def("difference", &difference, "q0"_a, "q1"_a)
+      .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
+      .def("acceleration", &acceleration_door, "q"_a, "v"_a, "tau"_a,
+           nb::sig("def acceleration(self, q: object, v: object, tau: object) -> NDArray[float64] | None"));
+}

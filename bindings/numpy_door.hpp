@@ -1,0 +1,13 @@
+// The fast door: one state straight from three NumPy vectors, through NumPy's own C interface. Anything
+// unusual (another type, shape or stride, a NaN, drives, rows from outside) answers None, and the caller
+// takes the careful path, which can explain what is wrong.
+#pragma once
+
+#include "kernel.hpp"
+
+namespace sarrus {
+
+void open_numpy_door();
+nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau);
+
+}  // namespace sarrus

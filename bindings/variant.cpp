@@ -1,0 +1,265 @@
+// The kernel instantiated for one instruction set (SARRUS_ISA): batch loops over kernel functions. Sizes
+// are compile-time constants up to 32 coordinates, runtime values beyond.
+#include <cstdlib>
+
+#include "../kernels/aba.hpp"
+#include "../kernels/forward.hpp"
+#include "../kernels/frames.hpp"
+#include "table.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+// Memory of one thread, grown when a larger mechanism comes along.
+struct Scratch {
+  void* memory = nullptr;
+  unsigned long long size = 0;
+  ~Scratch() { free(memory); }
+  void* need(unsigned long long bytes) {
+    if (bytes > size) {
+      free(memory);
+      size = (bytes + 4095) / 4096 * 4096;
+      memory = aligned_alloc(64, size);
+    }
+    return memory;
+  }
+};
+thread_local Scratch scratch;
+
+// Calls use(arena) twice: to measure, then with memory.
+template <class Use>
+inline void with_arena(Use use) {
+  Arena measure(nullptr);
+  use(measure, false);
+  Arena arena(scratch.need(measure.used + 64));
+  use(arena, true);
+}
+
+template <int LD, class F>
+inline void with_workspace(const ModelD& m, F body) {
+  with_arena([&](Arena& arena, bool ready) {
+    Workspace<double, LD> w(m, arena);
+    Tangent<double, LD> d(m, arena);
+    if (ready) body(w, d);
+  });
+}
+
+// The tree alone, for functions without constraints.
+template <class F>
+inline void with_tree(const ModelD& m, F body) {
+  with_arena([&](Arena& arena, bool ready) {
+    Tree<double> t;
+    t.bind(arena, m);
+    Bodies<double> b;
+    b.bind(arena, m);
+    ArticulatedWork<double> w;
+    w.bind(arena, m);
+    double* M = arena.take<double>(m.nv * Stride<0>(m.nv));
+    if (ready) body(t, b, w, M);
+  });
+}
+
+// States i of a batch
+struct At {
+  const double *q, *v, *drive, *user;
+  At(const ModelD& m, const States& s, int i)
+      : q(s.q + static_cast<long>(i) * m.nq),
+        v(s.v ? s.v + static_cast<long>(i) * m.nv : nullptr),
+        drive(s.drive ? s.drive + static_cast<long>(i) * 3 * m.nd : nullptr),
+        user(s.user ? s.user + static_cast<long>(i) * m.nu * (3 + m.nv) : nullptr) {}
+};
+
+void unpad(const double* from, int rows, int cols, int ld, double* to) {
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; ++c) to[static_cast<long>(r) * cols + c] = from[r * ld + c];
+}
+
+void mass_matrix_n(const ModelD& m, States s, double* out) {
+  with_tree(m, [&](auto& t, auto& b, auto&, double* M) {
+    Stride<0> ld(m.nv);
+    for (int i = 0; i < s.n; ++i) {
+      place(m, At(m, s, i).q, t);
+      weigh(m, t, b.I);
+      inertia_matrix(m, t, b, ld, M);
+      unpad(M, m.nv, m.nv, ld, out + static_cast<long>(i) * m.nv * m.nv);
+    }
+  });
+}
+
+void rnea_n(const ModelD& m, States s, const double* a, double* f) {
+  with_tree(m, [&](auto& t, auto& b, auto&, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, t);
+      rnea(m, x.q, x.v, a + static_cast<long>(i) * m.nv, t, b, f + static_cast<long>(i) * m.nv);
+    }
+  });
+}
+
+void aba_n(const ModelD& m, States s, const double* tau, double* a) {
+  with_tree(m, [&](auto& t, auto& b, auto& w, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, t);
+      move(m, x.v, t);
+      aba(m, x.q, x.v, tau + static_cast<long>(i) * m.nv, t, b, w, a + static_cast<long>(i) * m.nv);
+    }
+  });
+}
+
+void energy_n(const ModelD& m, States s, double* out) {
+  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, t);
+      move(m, x.v, t);
+      energy(m, x.q, x.v, t, out + 2L * i);
+    }
+  });
+}
+
+void poses_n(const ModelD& m, States s, double* R, double* p) {
+  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      place(m, At(m, s, i).q, t);
+      for (int b = 0; b < m.nb; ++b) {
+        long k = static_cast<long>(i) * m.nb + b;
+        body_pose(m, b, t, R + 9 * k, p + 3 * k);
+      }
+    }
+  });
+}
+
+void body_motion_n(const ModelD& m, States s, const double* a, double* V, double* A) {
+  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, t);
+      accelerate_tree(m, x.v, a + static_cast<long>(i) * m.nv, t);
+      for (int b = 0; b < m.nb; ++b) {
+        long k = static_cast<long>(i) * m.nb + b;
+        body_motion(m, b, t, V + 6 * k, A + 6 * k);
+      }
+    }
+  });
+}
+
+void jacobian_n(const ModelD& m, States s, int body, const double* point, double* J) {
+  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+    for (int i = 0; i < s.n; ++i) {
+      place(m, At(m, s, i).q, t);
+      body_jacobian(m, body, point, t, J + static_cast<long>(i) * 6 * m.nv);
+    }
+  });
+}
+
+void integrate_n(const ModelD& m, int n, const double* q, const double* dv, double* out) {
+  for (long i = 0; i < n; ++i) integrate(m, q + i * m.nq, dv + i * m.nv, out + i * m.nq);
+}
+
+void difference_n(const ModelD& m, int n, const double* q0, const double* q1, double* dv) {
+  for (long i = 0; i < n; ++i) difference(m, q0 + i * m.nq, q1 + i * m.nq, dv + i * m.nv);
+}
+
+void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, double* phi, double* J, double* b, double* gamma) {
+  for (int k = 0; k < m.nc; ++k) {
+    phi[i * m.nc + k] = r.phi[k];
+    b[i * m.nc + k] = r.b[k];
+    gamma[i * m.nc + k] = r.gamma[k];
+  }
+  unpad(r.J, m.nc, m.nv, ld, J + i * m.nc * m.nv);
+}
+
+void constraints_n(const ModelD& m, States s, double* phi, double* J, double* b, double* gamma) {
+  with_workspace<0>(m, [&](auto& w, auto&) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, w.tree);
+      move(m, x.v, w.tree);
+      constraints(m, x.q, x.drive, x.user, w.tree, w.ld, w.rows);
+      store_rows(m, w.rows, w.ld, i, phi, J, b, gamma);
+    }
+  });
+}
+
+void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, double* J, double* b, double* gamma) {
+  with_workspace<0>(m, [&](auto& w, auto&) {
+    for (long i = 0; i < s.n; ++i) {
+      At x(m, s, static_cast<int>(i));
+      evaluate(m, x.q, x.v, x.drive, x.user, w);
+      unpad(w.M, m.nv, m.nv, w.ld, M + i * m.nv * m.nv);
+      for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
+      store_rows(m, w.rows, w.ld, i, phi, J, b, gamma);
+    }
+  });
+}
+
+template <int LD>
+void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force, double* lam,
+                   unsigned char* unique, int* rank, int* status) {
+  with_workspace<LD>(m, [&](auto& w, auto& d) {
+    for (long i = 0; i < s.n; ++i) {
+      At x(m, s, static_cast<int>(i));
+      evaluate(m, x.q, x.v, x.drive, x.user, w);
+      prepare(m, x.q, x.v, x.drive, x.user, hold ? hold[i] : -1, &d, w);
+      accelerate(m, tau + i * m.nv, w);
+      multipliers(m, w, lam + i * m.nc);
+      uniqueness(m, w, unique + i * m.nc);
+      for (int k = 0; k < m.nv; ++k) a[i * m.nv + k] = w.a[k], force[i * m.nv + k] = w.force[k];
+      rank[i] = w.factor.rank_rows;
+      status[i] = w.factor.spd ? 0 : 1;
+    }
+  });
+}
+
+template <int LD>
+bool acceleration_sized(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
+  bool fine = false;
+  with_workspace<LD>(m, [&](auto& w, auto& d) {
+    evaluate<double>(m, q, v, nullptr, nullptr, w);
+    prepare<double>(m, q, v, nullptr, nullptr, -1, &d, w);
+    accelerate(m, tau, w);
+    double sum = 0;
+    for (int k = 0; k < m.nv; ++k) a[k] = w.a[k], sum += w.a[k] * 0;
+    fine = w.factor.spd && sum == 0;
+  });
+  return fine;
+}
+
+// Compile-time strides for small mechanisms.
+template <class F>
+auto sized(const ModelD& m, F call) {
+  if (m.nv <= 8) return call(Stride<8>(0));
+  if (m.nv <= 16) return call(Stride<16>(0));
+  if (m.nv <= 32) return call(Stride<32>(0));
+  return call(Stride<0>(0));
+}
+void forward_n(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force, double* lam,
+               unsigned char* unique, int* rank, int* status) {
+  sized(m, [&](auto ld) {
+    constexpr int LD = decltype(ld)::width;
+    forward_sized<LD>(m, s, tau, hold, a, force, lam, unique, rank, status);
+  });
+}
+
+bool acceleration_1(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
+  return sized(m, [&](auto ld) { return acceleration_sized<decltype(ld)::width>(m, q, v, tau, a); });
+}
+
+}  // namespace
+
+#define SARRUS_TEXT2(x) #x
+#define SARRUS_TEXT(x) SARRUS_TEXT2(x)
+#define SARRUS_JOIN2(a, b) a##b
+#define SARRUS_JOIN(a, b) SARRUS_JOIN2(a, b)
+
+const Table* table() {
+  static const Table t = {SARRUS_TEXT(SARRUS_ISA), mass_matrix_n, rnea_n,  aba_n,       energy_n,
+                          poses_n,                 body_motion_n, jacobian_n, constraints_n, terms_n,
+                          integrate_n,             difference_n,  forward_n,  acceleration_1};
+  return &t;
+}
+
+SARRUS_END
+
+extern "C" const sarrus::Table* SARRUS_JOIN(sarrus_table_, SARRUS_ISA)() { return sarrus::SARRUS_ISA::table(); }

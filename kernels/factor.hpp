@@ -1,0 +1,342 @@
+// Rank-revealing orthogonal factorization of the constraint Jacobian, and the inertia seen through it.
+//
+//   dimensionless rows   Y = Dr^-1 J Dc,   Pi Y = [L 0] Q^T,   Q = H_1 H_2 ... H_r                        (1)
+//   K = Q^T (Dc M Dc) Q,   coordinates z = Q^T Dc^-1 a = [y; x]:  L y = Dr^-1 gamma,  K_xx x = ...         (2)
+//
+// Householder reflections with row pivoting [Golub2013] sec. 5.4. The first r coordinates are fixed by
+// the constraints, the others are free: the columns r.. of Dc Q span the null space of J. Rows below
+// rank_tol (absolute, on dimensionless rows) are dependent; where rows depend on each other or conflict,
+// a second factorization of L = U T gives least squares and least norm ([Aghili2005] sec. II-A: A^+).
+//
+// Lanes of a pack may differ in rank: alive[k] says whether pivot k counts, `rank` is the largest and
+// `first` the smallest rank of all lanes. For scalars both are equal and every mask is trivial.
+#pragma once
+
+#include "arena.hpp"
+#include "model.hpp"
+
+SARRUS_BEGIN
+
+template <class T>
+struct Factor {
+  T* Y;       // (nr, ld) rows in pivot order, then L in the first rank columns
+  T* H;       // (nv, ld) reflectors, zero before their own column, one on it
+  T* beta;    // (nv)
+  T* K;       // (nv, ld) transformed inertia; rows >= first then hold its elimination
+  T* inv_d;   // (nv) reciprocal pivots of that elimination
+  T* order;   // (nr) which row stands at a position, and its unit
+  T* unit;
+  T* norm;    // (nr) squared length still to be eliminated, and its value when last computed afresh
+  T* norm_ref;
+  T* alive;   // (nv) 1 or 0
+  T* U;       // (nv, lc) reflectors of the second factorization, rows of length nc
+  T* U_beta;  // (nv)
+  T* T_diag;  // (nv) diagonal of T; above it, T_jk = U[k][j] for j < k
+  T* work;    // (max(ld, lc) * 2)
+  int rank, first;            // pivots in all: largest and smallest over the lanes
+  int rank_rows, first_rows;  // those of J itself, without the limit rows of a singular pose
+  int lc;
+  bool spd;
+
+  template <class LD>
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
+    int nr = 2 * m.nc;  // room for the limit rows
+    lc = (m.nc + LANES - 1) / LANES * LANES;
+    if (lc == 0) lc = LANES;
+    Y = arena.template take<T>(nr * ld);
+    H = arena.template take<T>(m.nv * ld);
+    beta = arena.template take<T>(m.nv);
+    K = arena.template take<T>(m.nv * ld);
+    inv_d = arena.template take<T>(m.nv);
+    order = arena.template take<T>(nr);
+    unit = arena.template take<T>(nr);
+    norm = arena.template take<T>(nr);
+    norm_ref = arena.template take<T>(nr);
+    alive = arena.template take<T>(m.nv);
+    U = arena.template take<T>(m.nv * lc);
+    U_beta = arena.template take<T>(m.nv);
+    T_diag = arena.template take<T>(m.nv);
+    work = arena.template take<T>(2 * (ld > lc ? static_cast<int>(ld) : lc));
+  }
+};
+
+// g in pivot order
+template <class T>
+SARRUS_HD T at_position(const Factor<T>& f, const T* g, int k, int n) {
+  if constexpr (Branching<T>::value) {
+    return g[static_cast<int>(value(f.order[k]))];
+  } else {
+    T x = g[0];
+    for (int r = 1; r < n; ++r) x = select(f.order[k] > real<T>(r) - real<T>(0.5), g[r], x);
+    return x;
+  }
+}
+
+// Reflection that maps x to alpha e_k: x becomes the reflector, alpha is returned. Dead lanes: identity.
+template <class T, class M>
+SARRUS_HD T reflector(T* SARRUS_RESTRICT x, int k, int n, const T& squared, const M& live, T& beta) {
+  T length = sqrt_(select(live, squared, T(1)));
+  T alpha = select(x[k] > real<T>(0), -length, length);
+  T v0 = x[k] - alpha;
+  T scale = select(live, real<T>(1) / select(live, v0, T(1)), T(0));
+  beta = select(live, -v0 / alpha, T(0));
+  for (int j = 0; j < n; ++j) x[j] = x[j] * scale;
+  x[k] = select(live, T(1), T(0));
+  return alpha;
+}
+
+// Bring the longest row of the positions [k, end) to k.
+template <class T>
+SARRUS_HD void pivot(Factor<T>& f, int k, int end, int ld) {
+  T* per_row[4] = {f.norm, f.norm_ref, f.order, f.unit};
+  if constexpr (Branching<T>::value) {
+    int best = k;
+    for (int r = k + 1; r < end; ++r)
+      if (f.norm[r] > f.norm[best]) best = r;
+    if (best == k) return;
+    for (int j = 0; j < ld; ++j) swap_(f.Y[k * ld + j], f.Y[best * ld + j]);
+    for (T* x : per_row) swap_(x[k], x[best]);
+  } else {
+    for (int r = k + 1; r < end; ++r) {
+      auto longer = f.norm[r] > f.norm[k];
+      auto blend = [&](T& a, T& b) {
+        T t = a;
+        a = select(longer, b, t);
+        b = select(longer, t, b);
+      };
+      for (int j = 0; j < ld; ++j) blend(f.Y[k * ld + j], f.Y[r * ld + j]);
+      for (T* x : per_row) blend(x[k], x[r]);
+    }
+  }
+}
+
+// Reflect the rows at the positions [begin, end) by H_k and keep their lengths up to date; a length that
+// lost most of its digits is computed afresh: the rank decision needs it far below the square root of the
+// precision.
+template <class T>
+SARRUS_HD void reflect_rows(Factor<T>& f, int k, int begin, int end, int ld) {
+  const T* v = f.H + k * ld;
+  for (int r = begin; r < end; ++r) {
+    T* row = f.Y + r * ld;
+    axpy(row, -(f.beta[k] * dot(row, v, ld)), v, ld);
+    f.norm[r] -= row[k] * row[k];
+    if (any(f.norm[r] < f.norm_ref[r] * real<T>(1e-3))) {
+      T s = T(0);
+      for (int j = k + 1; j < ld; ++j) s += row[j] * row[j];
+      f.norm[r] = s;
+      f.norm_ref[r] = s;
+    }
+  }
+}
+
+// K <- H K H: with u = beta K v and w = u - (beta/2)(u.v) v,  K -= v w^T + w v^T. Rows up to k are final
+// and never read again.
+template <class T>
+SARRUS_HD void reflect_inertia(Factor<T>& f, int k, int nv, int ld) {
+  const T* SARRUS_RESTRICT v = f.H + k * ld;
+  T* SARRUS_RESTRICT u = f.work;
+  fill(u, ld);
+  for (int r = k; r < nv; ++r) axpy(u, v[r], f.K + r * ld, ld);
+  T b = f.beta[k], c = b * b * dot(u, v, ld) * real<T>(0.5);
+  for (int j = 0; j < ld; ++j) u[j] = u[j] * b - v[j] * c;
+  for (int r = k + 1; r < nv; ++r) {
+    T* SARRUS_RESTRICT row = f.K + r * ld;
+    T vr = v[r], ur = u[r];
+    for (int j = 0; j < ld; ++j) row[j] -= vr * u[j] + ur * v[j];
+  }
+}
+
+// Eliminate the rows at the positions [begin, end), as pivots rank, rank + 1, ... hold < 0: rows shorter
+// than tol are dependent; otherwise exactly `hold` pivots are taken.
+template <class T, class LD>
+SARRUS_HD void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, real<T> tol, int hold, bool inertia) {
+  int most = hold >= 0 ? hold : nv;
+  for (int at = begin; at < end && f.rank < most; ++at) {
+    int k = f.rank;
+    pivot(f, at, end, ld);
+    T *row = f.Y + at * ld, *v = f.H + k * ld;
+    copy(v, row, ld);
+    for (int j = 0; j < k; ++j) v[j] = T(0);
+    T squared = dot(v, v, ld);
+    auto live = squared > (hold >= 0 ? real<T>(0) : tol * tol);
+    if (!any(live)) break;
+    row[k] = reflector(v, k, ld, squared, live, f.beta[k]);
+    for (int j = k + 1; j < ld; ++j) row[j] = T(0);
+    f.alive[k] = select(live, T(1), T(0));
+    reflect_rows(f, k, at + 1, end, ld);
+    if (inertia) reflect_inertia(f, k, nv, ld);
+    f.rank = k + 1;
+    if (all(live)) f.first = k + 1;
+  }
+}
+
+// out: Y, H, rank; K if M is given   in: J (nc, ld), M (nv, ld) or null
+template <class T, class LD>
+SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld, int hold, Factor<T>& f) {
+  f.rank = f.first = 0;
+  f.spd = true;
+  for (int r = 0; r < m.nc; ++r) {
+    T* row = f.Y + r * ld;
+    real<T> inv = real<T>(1) / m.row_unit[r];
+    for (int j = 0; j < m.nv; ++j) row[j] = J[r * ld + j] * (m.unit[j] * inv);
+    for (int j = m.nv; j < ld; ++j) row[j] = T(0);
+    f.norm[r] = f.norm_ref[r] = dot(row, row, ld);
+    f.order[r] = T(real<T>(r));
+    f.unit[r] = T(m.row_unit[r]);
+  }
+  if (M)
+    for (int r = 0; r < m.nv; ++r) {
+      T* row = f.K + r * ld;
+      for (int j = 0; j < m.nv; ++j) row[j] = M[r * ld + j] * (m.unit[r] * m.unit[j]);
+      for (int j = m.nv; j < ld; ++j) row[j] = T(0);
+    }
+  eliminate_rows(f, 0, m.nc, m.nv, ld, m.rank_tol[0], hold, M != nullptr);
+  f.rank_rows = f.rank;
+  f.first_rows = f.first;
+}
+
+// Dr L = U T for least squares and least norm in the units of the rows. Only where rows are dependent.
+template <class T, class LD>
+SARRUS_HD void complete(const Model<real<T>>& m, LD ld, Factor<T>& f) {
+  for (int j = 0; j < f.rank; ++j) {
+    T* u = f.U + j * f.lc;
+    fill(u, f.lc);
+    for (int i = 0; i < m.nc; ++i) u[i] = f.Y[i * ld + j] * f.unit[i] * f.alive[j];
+  }
+  T* x = f.work;
+  for (int j = 0; j < f.rank; ++j) {
+    T* u = f.U + j * f.lc;  // entries before j stay: they are column j of T
+    copy(x, u, f.lc);
+    for (int i = 0; i < j; ++i) x[i] = T(0);
+    T squared = dot(x, x, f.lc);
+    auto live = f.alive[j] > real<T>(0.5);
+    f.T_diag[j] = reflector(x, j, f.lc, squared, live, f.U_beta[j]);
+    for (int i = j; i < f.lc; ++i) u[i] = x[i];
+    for (int c = j + 1; c < f.rank; ++c) {
+      T* w = f.U + c * f.lc;
+      axpy(w, -(f.U_beta[j] * dot(x, w, f.lc)), x, f.lc);
+    }
+  }
+}
+
+// x <- U^T x (forward) or U x: reflector j acts on entries j.. of x (lc)
+template <class T>
+SARRUS_HD void apply_U(const Factor<T>& f, int j, T* SARRUS_RESTRICT x) {
+  const T* u = f.U + j * f.lc;
+  T s = T(0);
+  for (int i = j; i < f.lc; ++i) s += u[i] * x[i];
+  s = s * f.U_beta[j];
+  for (int i = j; i < f.lc; ++i) x[i] -= u[i] * s;
+}
+
+// K_xx = L D L^T by rows; the columns before `first` become L^-1 K_xy on the way, which solve() uses.
+template <class T>
+SARRUS_HD void eliminate_inertia(Factor<T>& f, int nv, int ld) {
+  for (int k = f.first; k < f.rank; ++k)  // lanes in which k is constrained: a row that does nothing
+    for (int j = 0; j < ld; ++j) {
+      auto dead = f.alive[k] < real<T>(0.5);
+      f.K[k * ld + j] = select(dead, f.K[k * ld + j], T(j == k ? 1 : 0));
+    }
+  for (int j = f.first; j < nv; ++j) {
+    const T* SARRUS_RESTRICT pivot_row = f.K + j * ld;
+    f.spd = f.spd && all(pivot_row[j] > real<T>(0));
+    f.inv_d[j] = real<T>(1) / pivot_row[j];
+    for (int i = j + 1; i < nv; ++i) axpy(f.K + i * ld, -(pivot_row[i] * f.inv_d[j]), pivot_row, ld);
+  }
+}
+
+// y: the constrained coordinates from the right-hand side g (nc, units of the rows), by substitution
+// or, where rows are dependent, in the least-squares sense; then those of the limit rows.
+template <class T, class LD>
+SARRUS_HD void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra, T* y) {
+  int n = f.rank_rows;
+  if (f.first_rows == m.nc) {
+    for (int k = 0; k < n; ++k) {
+      T s = at_position(f, g, k, m.nc) / f.unit[k];
+      for (int j = 0; j < k; ++j) s -= f.Y[k * ld + j] * y[j];
+      y[k] = s / f.Y[k * ld + k];
+    }
+  } else {
+    T* x = f.work;
+    fill(x, f.lc);
+    for (int i = 0; i < m.nc; ++i) x[i] = at_position(f, g, i, m.nc);
+    for (int j = 0; j < n; ++j) apply_U(f, j, x);
+    for (int j = n - 1; j >= 0; --j) {
+      T s = x[j];
+      for (int c = j + 1; c < n; ++c) s -= f.U[c * f.lc + j] * y[c];
+      y[j] = s * f.alive[j] / f.T_diag[j];
+    }
+  }
+  if constexpr (Branching<T>::value)
+    for (int k = n; k < f.rank; ++k) {
+      int at = m.nc + k - n;
+      T s = extra[static_cast<int>(value(f.order[at]))];
+      for (int j = 0; j < k; ++j) s -= f.Y[at * ld + j] * y[j];
+      y[k] = s / f.Y[at * ld + k];
+    }
+}
+
+// a (ld) with J a = g and N^T (M a - rhs) = 0: y known, rhs (nv) a generalized force.
+template <class T, class LD>
+SARRUS_HD void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y, T* a) {
+  T* SARRUS_RESTRICT x = a;
+  for (int j = 0; j < m.nv; ++j) x[j] = rhs[j] * m.unit[j];
+  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
+  for (int k = 0; k < f.rank; ++k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int j = f.first; j < m.nv; ++j) {  // L w = x
+    T s = x[j] * f.inv_d[j];
+    for (int i = j + 1; i < m.nv; ++i) x[i] -= s * f.K[j * ld + i];
+  }
+  for (int i = f.first; i < m.nv; ++i) {  // w -= L^-1 K_xy y
+    for (int k = 0; k < f.first; ++k) x[i] -= f.K[i * ld + k] * y[k];
+    for (int k = f.first; k < f.rank && k < i; ++k) x[i] -= f.K[i * ld + k] * y[k] * f.alive[k];
+  }
+  for (int i = f.first; i < f.rank; ++i) x[i] = select(f.alive[i] > real<T>(0.5), y[i], x[i]);
+  for (int i = m.nv - 1; i >= f.first; --i) {  // D L^T x = w
+    T s = x[i];
+    for (int j = i + 1; j < m.nv; ++j) s -= f.K[i * ld + j] * x[j];
+    x[i] = s * f.inv_d[i];
+  }
+  for (int k = 0; k < f.first; ++k) x[k] = y[k];
+  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+}
+
+// lam (nc) of least norm with J^T lam = force (nv), or nearest to it
+template <class T, class LD>
+SARRUS_HD void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
+  int n = f.rank_rows, wide = static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc;
+  T *x = f.work, *s = f.work + wide;
+  for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];
+  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
+  for (int k = 0; k < n; ++k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  fill(s, f.lc);
+  if (f.first_rows == m.nc) {
+    for (int k = n - 1; k >= 0; --k) {
+      T r = x[k];
+      for (int i = k + 1; i < n; ++i) r -= f.Y[i * ld + k] * s[i];
+      s[k] = r / f.Y[k * ld + k];
+    }
+    for (int k = 0; k < m.nc; ++k) s[k] = s[k] / f.unit[k];
+  } else {
+    for (int j = 0; j < n; ++j) {  // T^T s = x
+      T r = x[j];
+      for (int i = 0; i < j; ++i) r -= f.U[j * f.lc + i] * s[i];
+      s[j] = r * f.alive[j] / f.T_diag[j];
+    }
+    for (int j = n - 1; j >= 0; --j) apply_U(f, j, s);
+  }
+  if constexpr (Branching<T>::value) {  // back to the order of declaration
+    for (int k = 0; k < m.nc; ++k) lam[static_cast<int>(value(f.order[k]))] = s[k];
+  } else {
+    for (int r = 0; r < m.nc; ++r) {
+      lam[r] = T(0);
+      for (int k = 0; k < m.nc; ++k) {
+        T off = f.order[k] - real<T>(r);
+        lam[r] += select(off * off < real<T>(0.25), s[k], T(0));
+      }
+    }
+  }
+}
+
+SARRUS_END
