@@ -1,7 +1,7 @@
 """Closure: two frames that a joint ties together, and the rows that remain of it.
 
-Frame A on body a, frame B on body b; the joint keeps its freedoms of B relative to A (axes given in A), all others
-become rows: phi is B relative to A, expressed in A, linear rows [m] first, then angular ones [rad].
+Frame A on body a, frame B on body b; the joint keeps its freedoms of B relative to A (axes given in A), all
+others become rows: phi is B relative to A, expressed in A, linear rows [m] first, then angular ones [rad].
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def closure_pattern(joint: Joint) -> Pattern:
         return Pattern(every, Angular.COSINE, (k,), across=np.column_stack([first, np.zeros(3)]), axis=second)
     if isinstance(joint, (Revolute, Prismatic, Helical, Cylindrical, Planar)):
         return _axis_pattern(joint)
-    raise InputError(f"a loop cannot be closed by {joint!r}: it keeps every freedom and would add no row.")
+    raise InputError(f"a loop cannot be closed by {joint!r}: it keeps every freedom and adds no row.")
 
 
 def _axis_pattern(joint: Revolute | Prismatic | Helical | Cylindrical | Planar) -> Pattern:
@@ -129,11 +129,11 @@ class Closure(Constraint):
         check_pair(self.a, self.b, "a loop")
         joint = check_joint(self.joint, "joint of a loop")
         if isinstance(joint, Free):
-            raise InputError("a loop cannot be closed by Free(): it keeps every freedom and would add no row.")
+            raise InputError("a loop cannot be closed by Free(): it keeps every freedom and adds no row.")
         for name in ("at_a", "at_b"):
             pose = getattr(self, name)
             if not isinstance(pose, Pose):
-                raise InputError(f"{name} of a loop must be a Pose, got {pose!r}; write {name}=sr.Pose((x, y, z)).")
+                raise InputError(f"{name} of a loop must be a Pose, got {pose!r}; write sr.Pose((x, y, z)).")
 
     def bodies(self) -> tuple[str, ...]:
         return (self.a, self.b)
@@ -152,7 +152,9 @@ def lower_pair(
     node_b, X_bB = tree.frame(b, at_b, where)
     here = rows.add(name, kind, pattern.row_names(name), a, b, rows.count("cl_a"))
     linear = DISTANCE if pattern.length is not None else sum(1 << i for i in pattern.linear)
-    rows.append(cl_a=node_a, cl_b=node_b, cl_row=here.start, cl_linear=linear, cl_angular=int(pattern.angular))
+    rows.append(
+        cl_a=node_a, cl_b=node_b, cl_row=here.start, cl_linear=linear, cl_angular=int(pattern.angular)
+    )
     rows.append(cl_R_aA=X_aA.rotation, cl_p_aA=X_aA.xyz, cl_R_bB=X_bB.rotation, cl_p_bB=X_bB.xyz)
     rows.append(
         cl_directions=(X_aA.rotation @ pattern.directions).T,

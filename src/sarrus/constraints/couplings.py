@@ -21,26 +21,20 @@ Terms = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
     """{coordinate: coefficient} as a tuple of pairs, at least one, none of them zero."""
-    pairs = list(terms.items()) if isinstance(terms, Mapping) else terms
-    if not isinstance(pairs, (list, tuple)) or not pairs or any(len(p) != 2 for p in pairs if isinstance(p, (list, tuple))):
-        raise InputError(f"{what} must be a mapping {{coordinate: coefficient}} with at least one entry, got {terms!r}.")
-    checked: dict[str, float] = {}
-    for pair in pairs:
-        if not isinstance(pair, (list, tuple)):
-            raise InputError(f"{what} must be a mapping {{coordinate: coefficient}}, got {terms!r}.")
-        coordinate = text(pair[0], f"a coordinate of {what}")
-        coefficient = number(pair[1], f"coefficient of {coordinate!r} in {what}")
-        if coefficient == 0.0:
-            raise InputError(f"coefficient of {coordinate!r} in {what} must not be zero; leave the coordinate out.")
-        if coordinate in checked:
-            raise InputError(f"{what} names coordinate {coordinate!r} twice; add the coefficients.")
-        checked[coordinate] = coefficient
-    return tuple(checked.items())
+    if isinstance(terms, tuple) and terms and all(isinstance(t, tuple) and len(t) == 2 for t in terms):
+        terms = dict(terms)  # what this function made before
+    if not isinstance(terms, Mapping) or not terms:
+        raise InputError(f"{what} must be a mapping {{coordinate: coefficient}}, not empty, got {terms!r}.")
+    for coordinate, coefficient in terms.items():
+        text(coordinate, f"a coordinate of {what}")
+        if number(coefficient, f"coefficient of {coordinate!r} in {what}") == 0.0:
+            raise InputError(f"coefficient of {coordinate!r} in {what} must not be zero; leave it out.")
+    return tuple((str(coordinate), float(coefficient)) for coordinate, coefficient in terms.items())
 
 
 def _lower(name: str, kind: str, terms: Terms, offset: float, drive: int, tree: Tree, rows: Rows) -> None:
     where = f"constraint {name!r}"
-    pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in tuple(terms)]
+    pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in dict(terms).items()]
     lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
     here = rows.add(name, kind, [RowName(name, None if lengths else 1.0)])
     rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
@@ -66,7 +60,7 @@ class Coupling(Constraint):
         object.__setattr__(self, "offset", number(self.offset, "offset of Coupling"))
 
     def coordinates(self) -> tuple[str, ...]:
-        return tuple(coordinate for coordinate, _ in tuple(self.terms))
+        return tuple(dict(self.terms))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         _lower(name, "Coupling", self.terms, self.offset, -1, tree, rows)
@@ -102,10 +96,11 @@ class Drive(Constraint):
                 raise InputError(f"{name} of Drive must be a callable of t or None, got {value!r}.")
 
     def coordinates(self) -> tuple[str, ...]:
-        return tuple(coordinate for coordinate, _ in tuple(self.coordinate))  # type: ignore[misc]
+        assert not isinstance(self.coordinate, str)  # made a tuple of pairs when checked
+        return tuple(dict(self.coordinate))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        assert isinstance(self.coordinate, tuple)
+        assert not isinstance(self.coordinate, str)
         _lower(name, "Drive", self.coordinate, 0.0, len(rows.drives), tree, rows)
         rows.drives.append(self)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import BoolArray
 from ..errors import ModelError
 from ..models.model import Driver, RowGroup, UserRows
 from ..models.tree import Tree
@@ -15,7 +16,13 @@ from ..models.tree import Tree
 
 @dataclass(frozen=True)
 class Constraint:
-    """Base of everything that adds rows to phi, J, b, gamma."""
+    """Base of everything that adds rows to phi, J, b, gamma.
+
+    Attributes:
+        needs_position: Whether its coordinates must be entries of q (angles or displacements).
+    """
+
+    needs_position: ClassVar[bool] = True
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it holds on to."""
@@ -45,8 +52,12 @@ class Rows:
 
     Attributes:
         names: One entry for each row.
+        groups: The rows by constraint.
         columns: Fields of the kernel's model, as growing lists.
         anchors: Points (node, p in its frame) where constraints hold on to the tree.
+        drives: Prescribed motions.
+        customs: Rows computed by callables.
+        taken: Row names in use.
     """
 
     names: list[RowName] = field(default_factory=list)
@@ -55,6 +66,7 @@ class Rows:
     anchors: list[tuple[int, Any]] = field(default_factory=list)
     drives: list[Driver] = field(default_factory=list)
     customs: list[UserRows] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
 
     def add(
         self,
@@ -67,12 +79,12 @@ class Rows:
     ) -> slice:
         """Take the next rows for a constraint and return where they are."""
         here = slice(len(self.names), len(self.names) + len(rows))
-        taken = {row.name for row in self.names}
         for row in rows:
-            if row.name in taken:
+            if row.name in self.taken:
                 raise ModelError(
-                    f"constraint {group!r} would add a second row called {row.name!r}; row names must differ: rename it."
+                    f"constraint {group!r} would add a second row called {row.name!r}; rename one of them."
                 )
+            self.taken.add(row.name)
         self.names.extend(rows)
         self.groups.append(RowGroup(group, kind, here, a, b, closure))
         return here
@@ -100,7 +112,7 @@ class Rows:
         """Unit of each row, (nc,)."""
         return [length if row.unit is None else row.unit for row in self.names]
 
-    def holonomic(self) -> np.ndarray:
+    def holonomic(self) -> BoolArray:
         """Whether each row has a phi, (nc,)."""
         return np.array([row.holonomic for row in self.names], dtype=bool)
 

@@ -36,7 +36,8 @@ def build_model(
     if tree.nv == 0:
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
-    columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces) | rows.columns
+    columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
+    columns |= rows.columns
     L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
     check_mass_matrix(tree, columns, L)
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)

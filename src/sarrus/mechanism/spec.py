@@ -12,10 +12,10 @@ from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
 from ..models.bodies import FRICTION_SPEED, GROUND, Body, Limit, PerCoordinate, check_limits
+from ..models.coordinates import CoordinateNames
 from ..models.forces import Force
 from ..models.joints import Joint
 from ..models.pose import Pose
-from ..models.tree import find_coordinates
 from .compile import build_model
 
 if TYPE_CHECKING:
@@ -38,10 +38,45 @@ class MechanismSpec:
         self._gravity = triple(gravity, "gravity")
         self._name = text(name, "the name of a mechanism")
         self._length = None if length is None else positive(length, "length")
-        self._bodies: list[Body] = []
-        self._constraints: list[tuple[str, Constraint]] = []
-        self._forces: list[tuple[str, Force]] = []
+        self._coordinates = CoordinateNames()
+        self._constraints: dict[str, Constraint] = {}
+        self._forces: dict[str, Force] = {}
         self._actuated: list[tuple[str, Limit]] | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the mechanism."""
+        return self._name
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity [m/s^2], (3,)."""
+        return self._gravity
+
+    @property
+    def length(self) -> float | None:
+        """Characteristic length L [m] if one was given."""
+        return self._length
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies declared so far, without the ground."""
+        return tuple(self._coordinates.bodies.values())
+
+    @property
+    def constraints(self) -> tuple[tuple[str, Constraint], ...]:
+        """Loops and constraints declared so far, by name."""
+        return tuple(self._constraints.items())
+
+    @property
+    def forces(self) -> tuple[tuple[str, Force], ...]:
+        """Forces declared so far, by name."""
+        return tuple(self._forces.items())
+
+    @property
+    def actuated(self) -> tuple[tuple[str, Limit], ...] | None:
+        """Names given to actuate() with their limits; None if it was never called."""
+        return None if self._actuated is None else tuple(self._actuated)
 
     def body(
         self,
@@ -64,7 +99,7 @@ class MechanismSpec:
         """Add a rigid body, carried by a joint that gets the body's name.
 
         The body frame is the joint frame after its motion. Where a joint has several coordinates, `armature`,
-        `damping`, `friction`, `friction_speed`, `stop_stiffness` and `stop_damping` may be given one for each.
+        `damping`, `friction`, `friction_speed`, `stop_stiffness`, `stop_damping` may be given one for each.
 
         Args:
             name: Name of the body, unique.
@@ -85,21 +120,18 @@ class MechanismSpec:
         Returns:
             This spec.
         """
-        body = Body(
-            name, parent, joint, Pose() if at is None else at, mass, com, inertia, armature, damping, friction,
-            friction_speed, limits, stop_stiffness, stop_damping,
-        )  # fmt: skip
+        given: dict[str, Any] = {
+            "mass": mass, "com": com, "inertia": inertia, "armature": armature, "damping": damping,
+            "friction": friction, "friction_speed": friction_speed, "limits": limits,
+            "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
+        }  # fmt: skip
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the name of the fixed world and cannot be given to a body.")
-        if any(other.name == name for other in self._bodies):
+        if name in self._coordinates.bodies:
             raise ModelError(f"a body called {name!r} exists already; names must differ.")
         if name == parent:
-            raise ModelError(f"body {name!r} is its own ancestor: its parent must be another body or {GROUND!r}.")
-        taken = {c for other in self._bodies for c in other.coordinate_names}
-        for coordinate in body.coordinate_names:
-            if coordinate in taken:
-                raise ModelError(f"body {name!r} would add a second coordinate called {coordinate!r}; rename it.")
-        self._bodies.append(body)
+            raise ModelError(f"body {name!r} is its own ancestor: its parent must be another body.")
+        self._coordinates.add(Body(name, parent, joint, Pose() if at is None else at, **given))
         return self
 
     def close(
@@ -134,7 +166,7 @@ class MechanismSpec:
             This spec.
         """
         self._check_entry("constraint", name, constraint, Constraint, self._constraints)
-        self._constraints.append((name, constraint))
+        self._constraints[name] = constraint
         return self
 
     def force(self, name: str, force: Force) -> MechanismSpec:
@@ -148,14 +180,14 @@ class MechanismSpec:
             This spec.
         """
         self._check_entry("force", name, force, Force, self._forces)
-        self._forces.append((name, force))
+        self._forces[name] = force
         return self
 
     def actuate(self, *names: str, limits: Sequence[float | None] | None = None) -> MechanismSpec:
         """Say which coordinates have an actuator; the order of the calls is the order of u.
 
-        Without any call every coordinate is actuated except those of Free joints; `actuate()` without names says
-        that none is.
+        Without any call every coordinate is actuated except those of Free joints; `actuate()` without names
+        says that none is.
 
         Args:
             *names: Names of joints (all their coordinates) or of coordinates.
@@ -166,7 +198,7 @@ class MechanismSpec:
         """
         pair = check_limits(limits, "limits of actuate")
         for name in names:
-            find_coordinates(self._bodies, name, "actuate")
+            self._coordinates.find_all(name, "actuate")
         self._actuated = [*(self._actuated or []), *((name, pair) for name in names)]
         return self
 
@@ -179,7 +211,7 @@ class MechanismSpec:
     def model(self) -> Model:
         """The flat arrays that compile() hands to the kernel."""
         return build_model(
-            self._name, self._gravity, self._length, self._bodies, self._constraints, self._forces, self._actuated
+            self.name, self.gravity, self.length, self.bodies, self.constraints, self.forces, self.actuated
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,18 +228,18 @@ class MechanismSpec:
         return decode(data)
 
     def _check_entry(
-        self, kind: str, name: str, entry: Any, base: type[Any], entries: Sequence[tuple[str, Any]]
+        self, kind: str, name: str, entry: Any, base: type[Any], entries: Mapping[str, Any]
     ) -> None:
         """Name, type, and the bodies and coordinates that a constraint or force refers to."""
         text(name, f"the name of a {kind}")
         where = f"{kind} {name!r}"
         if not isinstance(entry, base):
             raise InputError(f"{where} must be an instance of a {kind} class, got {entry!r}.")
-        if any(other == name for other, _ in entries):
+        if name in entries:
             raise ModelError(f"a {kind} called {name!r} exists already; names must differ.")
-        existing = [GROUND, *(body.name for body in self._bodies)]
+        bodies = self._coordinates.bodies
         for body in entry.bodies():
-            if body not in existing:
-                raise unknown_name("body", body, existing, where)
+            if body != GROUND and body not in bodies:
+                raise unknown_name("body", body, [GROUND, *bodies], where)
         for coordinate in entry.coordinates():
-            find_coordinates(self._bodies, coordinate, where)
+            self._coordinates.find(coordinate, where, scalar=entry.needs_position)

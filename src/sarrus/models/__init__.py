@@ -1,0 +1,1 @@
+"""The description of a mechanism, and Model: what it becomes for the kernel."""

@@ -29,7 +29,9 @@ def canonical_axis(axis: object, what: str) -> str | tuple[float, float, float]:
     vector = fixed_shape(axis, what, (3,))
     length = float(np.linalg.norm(vector))
     if length < ZERO_LENGTH:
-        raise InputError(f"{what} must not be zero, got {vector.tolist()}; give a direction such as (0, 0, 1).")
+        raise InputError(
+            f"{what} must not be zero, got {vector.tolist()}; give a direction such as (0, 0, 1)."
+        )
     if abs(length - 1.0) > ALREADY_UNIT:
         vector = vector / length
     x, y, z = vector.tolist()
@@ -54,7 +56,8 @@ def minimal_rotation(start: FloatArray, end: FloatArray) -> FloatArray:
     c = float(start @ end)
     w = np.cross(start, end)
     cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-    return np.eye(3) + cross + cross @ cross / (1.0 + c)
+    rotation: FloatArray = np.eye(3) + cross + cross @ cross / (1.0 + c)
+    return rotation
 
 
 def turn_z_to(axis: FloatArray) -> FloatArray:
@@ -71,7 +74,7 @@ def turn_z_to(axis: FloatArray) -> FloatArray:
 
 
 def nearest_frame(axis: FloatArray) -> tuple[int, FloatArray]:
-    """Index k of the coordinate axis nearest to `axis`, and three orthonormal columns of which column k is `axis`.
+    """Index k of the coordinate axis nearest to `axis`, and orthonormal columns of which column k is `axis`.
 
     The other two columns are e_i and e_j, rotated minimally. Where `axis` points along -e_k the three columns
     are left-handed: column k keeps the sign of `axis`.

@@ -6,9 +6,9 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
@@ -25,9 +25,14 @@ Limit = tuple[float, float]
 PerCoordinate = float | Sequence[float]
 
 
+def _each(value: float | None) -> Any:
+    """Default of a field that `Body.__post_init__` spreads over the coordinates of the joint."""
+    return field(default=value)
+
+
 @dataclass(frozen=True)
 class Body:
-    """A rigid body and its joint. `MechanismSpec.body` explains every argument.
+    """A rigid body and its joint. `MechanismSpec.body` explains every argument and what may be given for it.
 
     After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
     `stop_damping` hold one entry for each velocity coordinate of the joint.
@@ -38,15 +43,15 @@ class Body:
     joint: Joint
     at: Pose = field(default_factory=Pose)
     mass: float = 0.0
-    com: ArrayLike = (0.0, 0.0, 0.0)
-    inertia: ArrayLike = (0.0, 0.0, 0.0)
-    armature: PerCoordinate = 0.0
-    damping: PerCoordinate = 0.0
-    friction: PerCoordinate = 0.0
-    friction_speed: PerCoordinate = FRICTION_SPEED
-    limits: object = None
-    stop_stiffness: PerCoordinate = 0.0
-    stop_damping: PerCoordinate = 0.0
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, ...] | tuple[tuple[float, ...], ...] = (0.0, 0.0, 0.0)
+    armature: tuple[float, ...] = _each(0.0)
+    damping: tuple[float, ...] = _each(0.0)
+    friction: tuple[float, ...] = _each(0.0)
+    friction_speed: tuple[float, ...] = _each(FRICTION_SPEED)
+    limits: tuple[Limit, ...] = _each(None)
+    stop_stiffness: tuple[float, ...] = _each(0.0)
+    stop_damping: tuple[float, ...] = _each(0.0)
 
     def __post_init__(self) -> None:
         text(self.name, "the name of a body")
@@ -107,8 +112,8 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
         )
     if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
         warnings.warn(
-            f"inertia of {what} violates the triangle inequality: principal moment {moments[2]:.6g} is larger "
-            f"than {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
+            f"inertia of {what} violates the triangle inequality: principal moment {moments[2]:.6g} exceeds "
+            f" {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
             SarrusWarning,
             stacklevel=2,
         )
@@ -124,7 +129,9 @@ def _per_coordinate(
     if np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence):
         x = check(value, what)
         if joint.nv == 0 and x != 0.0:
-            raise InputError(f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}.")
+            raise InputError(
+                f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}."
+            )
         return (x,) * joint.nv
     values = fixed_shape(value, what, (joint.nv,)).tolist()
     return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(values))
@@ -157,13 +164,17 @@ def check_limits(value: object, what: str) -> Limit:
 def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
     """One pair for each coordinate of the joint."""
     named = f"limits of {what}"
-    if value is None or (isinstance(value, tuple) and all(x == UNLIMITED for x in value) and len(value) == joint.nv):
+    if value is None or (
+        isinstance(value, tuple) and all(x == UNLIMITED for x in value) and len(value) == joint.nv
+    ):
         return (UNLIMITED,) * joint.nv
     if isinstance(joint, (Spherical, Free, Fixed)):
         raise InputError(f"{named} must be None: a {type(joint).__name__} joint has no coordinate to limit.")
     pairs = [value] if joint.nv == 1 and not _is_nested(value) else value
     if not isinstance(pairs, (Sequence, np.ndarray)) or len(pairs) != joint.nv:
-        raise InputError(f"{named} must be {joint.nv} pairs (lower, upper), one for each coordinate, got {value!r}.")
+        raise InputError(
+            f"{named} must be {joint.nv} pairs (lower, upper), one for each coordinate, got {value!r}."
+        )
     return tuple(check_limits(pair, named) for pair in pairs)
 
 
@@ -175,8 +186,6 @@ def _is_nested(value: object) -> bool:
 
 def _check_stops(body: Body, what: str) -> None:
     """Stops need limits to stand at."""
-    assert isinstance(body.limits, tuple) and isinstance(body.stop_stiffness, tuple)
-    assert isinstance(body.stop_damping, tuple)
     for i, limit in enumerate(body.limits):
         if limit == UNLIMITED and (body.stop_stiffness[i] or body.stop_damping[i]):
             raise InputError(

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import fixed_shape, nonnegative, number, text, triple
 from ..errors import InputError
+from .layout import TABLE
 from .tree import Tree
 
 FRAMES = ("world", "body")
@@ -23,7 +24,13 @@ BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no pro
 
 @dataclass(frozen=True)
 class Force:
-    """Base of all forces that a description can declare."""
+    """Base of all forces that a description can declare.
+
+    Attributes:
+        needs_position: Whether its coordinates must be entries of q (angles or displacements).
+    """
+
+    needs_position: ClassVar[bool] = True
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on."""
@@ -99,6 +106,7 @@ class JointDamper(Force):
         damping: [N m s/rad] or [N s/m], not negative.
     """
 
+    needs_position: ClassVar[bool] = False
     coordinate: str
     damping: float
 
@@ -153,11 +161,7 @@ def check_pair(a: object, b: object, what: str) -> None:
 
 def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, Any]:
     """The fields of the kernel's model that forces fill: coordinates, springs, wrenches, stops."""
-    columns: dict[str, Any] = {}
-    names = ("js_q", "js_v", "js_stiffness", "js_rest", "ps_a", "ps_b", "ps_p_a", "ps_p_b", "ps_stiffness")
-    names += ("ps_rest", "ps_damping", "w_node", "w_local", "w_point", "w_wrench")
-    for name in names:
-        columns[name] = []
+    columns: dict[str, Any] = {name: [] for name in TABLE if name.startswith(("js_", "ps_", "w_"))}
     columns.update(_joint_arrays(tree))
     for name, force in forces:
         where = f"force {name!r}"

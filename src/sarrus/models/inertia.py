@@ -30,9 +30,7 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
     parts: list[list[tuple[float, FloatArray, FloatArray]]] = [[] for _ in tree.nodes]
     for body, place in zip(tree.bodies, tree.places, strict=True):
         R_NB = place.X_NB.rotation
-        parts[place.node].append(
-            (body.mass, place.X_NB.apply(body.com), R_NB @ body.inertia_matrix @ R_NB.T)
-        )
+        parts[place.node].append((body.mass, place.X_NB.apply(body.com), R_NB @ body.inertia_matrix @ R_NB.T))
     parts[0] = []
     merged = [_merge(part) for part in parts]
     upper = np.triu_indices(3)
@@ -71,9 +69,9 @@ def _generic_step(node: Node, rng: np.random.Generator) -> FloatArray:
     """The 6 x 6 map of twists from a node's parent into the node, at some generic value of its joint."""
     angle, slide = rng.uniform(0.4, 1.1, size=2)
     R, p = np.eye(3), np.zeros(3)
-    if node.kind in (NodeKind.HINGE, NodeKind.SCREW, NodeKind.BALL, NodeKind.FREE):
-        axis = np.array([0.0, 0.0, 1.0]) if node.kind in (NodeKind.HINGE, NodeKind.SCREW) else np.full(3, 3**-0.5)
-        K = _skew(axis)
+    if node.kind != NodeKind.SLIDE:
+        about_z = node.kind in (NodeKind.HINGE, NodeKind.SCREW)
+        K = _skew(np.array([0.0, 0.0, 1.0]) if about_z else np.full(3, 3**-0.5))
         R = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
     if node.kind in (NodeKind.SLIDE, NodeKind.SCREW, NodeKind.FREE):
         p = np.array([0.0, 0.0, slide if node.kind != NodeKind.SCREW else node.pitch * angle])
@@ -87,11 +85,12 @@ def _generic_step(node: Node, rng: np.random.Generator) -> FloatArray:
 def check_mass_matrix(tree: Tree, columns: dict[str, Any], length: float) -> None:
     """Refuse a tree whose mass matrix is singular at a generic configuration, naming the body.
 
-    The pivots of M are the articulated inertias D_i = S_i^T I_i^A S_i + armature [Featherstone2008] eq. (7.44):
-    M is singular exactly where one of them vanishes.
+    The pivots of M are the articulated inertias D_i = S_i^T I_i^A S_i + armature, as in
+    [Featherstone2008] eq. (7.44): M is singular exactly where one of them vanishes.
     """
     rng = np.random.default_rng(1853)
-    spatial = [_spatial(m, c, I) for m, c, I in zip(columns["mass"], columns["com"], columns["inertia"], strict=True)]
+    bodies = zip(columns["mass"], columns["com"], columns["inertia"], strict=True)
+    spatial = [_spatial(m, c, I) for m, c, I in bodies]
     total = [I.copy() for I in spatial]
     armature = np.asarray(columns["armature"], dtype=float)
     for i in range(len(tree.nodes) - 1, 0, -1):

@@ -208,8 +208,8 @@ class Universal(Joint):
         cosine = float(first @ second)
         if abs(cosine) > PERPENDICULAR:
             raise InputError(
-                f"axis_a and axis_b of Universal must be perpendicular, got {self.axis_a!r} and {self.axis_b!r} "
-                f"with cosine {cosine:.3g}; for other angles use two Revolute joints and a massless body."
+                f"axis_a and axis_b of Universal must be perpendicular, got {self.axis_a!r} and "
+                f"{self.axis_b!r} with cosine {cosine:.3g}; for other angles chain two Revolute joints."
             )
         if cosine != 0.0:
             object.__setattr__(self, "axis_b", canonical_axis(second - cosine * first, "axis_b of Universal"))
@@ -239,7 +239,7 @@ class Spherical(Joint):
 
 @dataclass(frozen=True)
 class Free(Joint):
-    """Moves freely. q: position [m] and quaternion xyzw (7,); v: body twist in the body frame [m/s, rad/s], (6,)."""
+    """Moves freely. q: position [m], quaternion xyzw (7,); v: twist in the body frame [m/s, rad/s], (6,)."""
 
     suffixes: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
 
@@ -266,7 +266,7 @@ def check_joint(joint: object, what: str) -> Joint:
     if isinstance(joint, Joint) and type(joint).__name__ in JOINTS:
         return joint
     if isinstance(joint, type) and issubclass(joint, Joint):
-        raise InputError(f"{what} must be an instance, got the class {joint.__name__}; write {joint.__name__}().")
+        raise InputError(f"{what} must be an instance, got a class; write {joint.__name__}().")
     raise InputError(f"{what} must be one of {', '.join(JOINTS)}, got {joint!r}.")
 
 

@@ -124,12 +124,13 @@ class Arrays:
     rank_tol: FloatArray = _floats("one")
 
 
-SIZES = ("nn", "nb", "nq", "nv", "nc", "ncl", "nsup", "nk", "nkt", "nd", "nu", "nro", "njs", "nps", "nw", "nst", "one")
+SIZES: tuple[str, ...] = ("nn", "nb", "nq", "nv", "nc", "ncl", "nsup", "nk", "nkt", "nd", "nu")
+SIZES += ("nro", "njs", "nps", "nw", "nst", "one")
 TABLE = {f.name: f.metadata for f in fields(Arrays)}
 
 
 def shaped(name: str, values: Any) -> NDArray[Any]:
-    """Values of one field as the read-only array that the table asks for; empty lists keep the entry's shape."""
+    """Values of one field as the read-only array that the table asks for; no values give (0, *entry)."""
     entry = TABLE[name]
     shape = entry["shape"] if entry["count"] == "one" else (-1, *entry["shape"])
     array = np.asarray(values, dtype=entry["dtype"])

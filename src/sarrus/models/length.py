@@ -12,7 +12,9 @@ from .tree import Tree
 SAME_POINT = 1e-12
 
 
-def characteristic_length(tree: Tree, com: Iterable[FloatArray], anchors: Iterable[tuple[int, FloatArray]]) -> float:
+def characteristic_length(
+    tree: Tree, com: Iterable[FloatArray], anchors: Iterable[tuple[int, FloatArray]]
+) -> float:
     """Mean distance [m] between the joint that carries a moving body and the other joints on it.
 
     Args:
@@ -21,8 +23,8 @@ def characteristic_length(tree: Tree, com: Iterable[FloatArray], anchors: Iterab
         anchors: Points where loops and point constraints hold on: pairs (node, point in its frame).
 
     Returns:
-        That mean; where no body carries two joints the mean distance of centres of mass from their joints, then
-        the mean distance of joints from the ground's origin, then 1.
+        That mean; where no body carries two joints the mean distance of centres of mass from their joints,
+        then the mean distance of joints from the ground's origin, then 1.
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
@@ -37,6 +39,6 @@ def characteristic_length(tree: Tree, com: Iterable[FloatArray], anchors: Iterab
 
 
 def ground_origin(tree: Tree) -> FloatArray:
-    """Mean position [m] of the joints on the ground, (3,): the point about which spatial vectors are taken."""
+    """Mean position [m] of the joints on the ground, (3,): spatial vectors are taken about this point."""
     roots = [node.X_PJ.xyz for node in tree.nodes[1:] if node.parent == 0]
     return np.mean(roots, axis=0) if roots else np.zeros(3)

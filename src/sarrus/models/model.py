@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import BoolArray, FloatArray, fixed_shape
 from ..errors import InputError, unknown_name
-from .bodies import Body
+from .bodies import GROUND, Body
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joints import NodeKind
@@ -64,7 +64,7 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class UserRows:
-    """Rows that a CustomConstraint computes: its name, where they stand in `user` and in phi, its declaration."""
+    """Rows that a CustomConstraint computes: where they stand in the kernel's `user` array and in phi."""
 
     name: str
     user: slice
@@ -132,7 +132,8 @@ class Model(Arrays):
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes for the kernel, by the names of `kernels/model.hpp` (there "nu" counts user rows)."""
-        counts = {entry["count"]: len(getattr(self, name)) for name, entry in TABLE.items() if entry["count"] != "one"}
+        many = {name: entry["count"] for name, entry in TABLE.items() if entry["count"] != "one"}
+        counts = {count: len(getattr(self, name)) for name, count in many.items()}
         counts.update(nq=self.nq, nd=len(self.drives), one=1)
         return {name: counts[name] for name in SIZES}
 
@@ -217,42 +218,36 @@ class Model(Arrays):
 
         Args:
             gravity: Gravity [m/s^2], (3,).
-            **values: mass, com, inertia, armature, damping, friction: {body: value}, as in `MechanismSpec.body`;
-                stiffness, damping: {force: value} of springs and dampers.
+            **values: mass, com, inertia, armature, damping, friction: {body: value}, as in
+                `MechanismSpec.body`; stiffness, damping: {force: value} of springs and dampers.
         """
-        bodies, forces = list(self.bodies), list(self.forces)
+        bodies = {body.name: body for body in self.bodies}
+        forces = dict(self.forces)
         for key, changes in values.items():
             if key not in (*BODY_VALUES, *FORCE_VALUES):
-                raise unknown_name("parameter", key, ["gravity", *BODY_VALUES, "stiffness"], "replace")
+                raise unknown_name("parameter", key, ["gravity", *BODY_VALUES, "stiffness"])
             if changes is not None and not isinstance(changes, Mapping):
                 raise InputError(f"{key} must be a mapping from names to values, got {changes!r}.")
             for name, value in (changes or {}).items():
-                self._change(key, name, value, bodies, forces)
-        tree = dataclasses.replace(self.tree, bodies=tuple(bodies))
-        columns = inertia_arrays(tree) | force_arrays(tree, forces)
+                _change(key, name, value, bodies, forces)
+        tree = dataclasses.replace(self.tree, bodies=tuple(bodies.values()))
+        columns = inertia_arrays(tree) | force_arrays(tree, tuple(forces.items()))
         check_mass_matrix(tree, columns, float(self.length))
         if gravity is not None:
             columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
-        arrays = {key: shaped(key, column) for key, column in columns.items()}
-        return dataclasses.replace(self, tree=tree, forces=tuple(forces), **arrays)
-
-    def _change(self, key: str, name: str, value: Any, bodies: list[Body], forces: list[tuple[str, Force]]) -> None:
-        """Put one value into the declaration that it belongs to."""
-        here = [i for i, body in enumerate(bodies) if key in BODY_VALUES and i > 0 and body.name == name]
-        there = [i for i, (n, force) in enumerate(forces) if key in FORCE_VALUES and n == name and hasattr(force, key)]
-        if here and there:
-            raise InputError(f"{key} of {name!r} is ambiguous: both a joint and a force have that name; rename one.")
-        for i in here:
-            bodies[i] = dataclasses.replace(bodies[i], **{key: value})
-        for i in there:
-            forces[i] = (name, dataclasses.replace(forces[i][1], **{key: value}))
-        if not here and not there:
-            existing = _names_with(key, bodies[1:], forces)
-            raise unknown_name(f"owner of {key}", name, existing, "replace")
+        changed: dict[str, Any] = {key: shaped(key, column) for key, column in columns.items()}
+        return dataclasses.replace(self, **changed, tree=tree, forces=tuple(forces.items()))
 
 
-def _names_with(key: str, bodies: Sequence[Body], forces: Sequence[tuple[str, Force]]) -> list[str]:
-    names = [body.name for body in bodies] if key in BODY_VALUES else []
-    if key in FORCE_VALUES:
-        names += [name for name, force in forces if hasattr(force, key)]
-    return names
+def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: dict[str, Force]) -> None:
+    """Put one value into the declaration that it belongs to."""
+    joints = [n for n in bodies if n != GROUND] if key in BODY_VALUES else []
+    owners = [n for n, force in forces.items() if key in FORCE_VALUES and hasattr(force, key)]
+    if name in joints and name in owners:
+        raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
+    if name in joints:
+        bodies[name] = dataclasses.replace(bodies[name], **{key: value})
+    elif name in owners:
+        forces[name] = dataclasses.replace(forces[name], **{key: value})
+    else:
+        raise unknown_name(f"owner of {key}", name, [*joints, *owners])

@@ -164,7 +164,7 @@ def _to_quaternion(R: FloatArray) -> FloatArray:
         ]
     )
     best = candidates[int(np.argmax(np.diag(candidates)))]
-    quat = best / np.linalg.norm(best)
+    quat: FloatArray = best / np.linalg.norm(best)
     return -quat if quat[3] < 0.0 else quat
 
 
@@ -173,9 +173,11 @@ def _from_matrix(matrix: ArrayLike, position: FloatArray) -> tuple[FloatArray, F
     array = fixed_shape(matrix, "matrix of a Pose", (4, 4) if shape == (4, 4) else (3, 3))
     if shape == (4, 4):
         if not np.array_equal(array[3], [0.0, 0.0, 0.0, 1.0]):
-            raise InputError(f"the last row of a (4, 4) matrix must be (0, 0, 0, 1), got {array[3].tolist()}.")
+            raise InputError(f"the last row of a (4, 4) pose must be (0, 0, 0, 1), got {array[3].tolist()}.")
         if np.any(position):
-            raise InputError("a (4, 4) matrix gives the position already: leave xyz out, or give a (3, 3) matrix.")
+            raise InputError(
+                "a (4, 4) matrix gives the position too: leave xyz out, or give a (3, 3) matrix."
+            )
         array, position = array[:3, :3], array[:3, 3]
     error = float(np.abs(array.T @ array - np.eye(3)).max())
     if error > NEARLY_ORTHONORMAL or np.linalg.det(array) < 0.0:

@@ -1,24 +1,26 @@
 """Tree: bodies in order, each lowered to a chain of primitive nodes.
 
 A hinge, slide or screw node is turned so that its axis is z: with A e_z = axis, N = J A X(q), where J is the
-joint frame in the parent, and the body frame is B = N A^T. A Fixed body has no node: it is a constant frame on
-its parent's node. Composite joints are chains of nodes of which only the last one carries the body.
+joint frame in the parent, and the body frame is B = N A^T. A Fixed body has no node: it is a constant frame
+on its parent's node. Composite joints are chains of nodes of which only the last one carries the body.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
-from ..errors import InputError, ModelError, unknown_name
+from ..errors import ModelError, unknown_name
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
+from .coordinates import CoordinateNames
 from .joints import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle
 from .pose import Pose
 
@@ -76,7 +78,7 @@ class Tree:
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the entries of v, (nv,)."""
-        return tuple(name for body in self.bodies for name in body.coordinate_names)
+        return tuple(self.by_name.index)
 
     @cached_property
     def coordinate_is_angle(self) -> tuple[bool, ...]:
@@ -87,7 +89,9 @@ class Tree:
     def coordinate_q(self) -> tuple[int, ...]:
         """For each entry of v the entry of q that it changes, -1 where there is no single one, (nv,)."""
         return tuple(
-            node.iq if len(node.columns) == 1 else -1 for node in self.nodes for _ in range(NODE_NV[node.kind])
+            node.iq if len(node.columns) == 1 else -1
+            for node in self.nodes
+            for _ in range(NODE_NV[node.kind])
         )
 
     def body_index(self, name: object, where: str = "") -> int:
@@ -101,24 +105,27 @@ class Tree:
         place = self.places[self.body_index(body, where)]
         return place.node, place.X_NB @ X_BF
 
-    def point(self, body: str, p_BP: Sequence[float], where: str = "") -> tuple[int, FloatArray]:
+    def point(self, body: str, p_BP: ArrayLike, where: str = "") -> tuple[int, FloatArray]:
         """A point given in a body frame: its node and p_NP."""
         place = self.places[self.body_index(body, where)]
         return place.node, place.X_NB.apply(p_BP)
 
+    @cached_property
+    def by_name(self) -> CoordinateNames:
+        """Coordinates by name."""
+        return CoordinateNames(self.bodies)
+
     def coordinates(self, name: object, where: str = "") -> tuple[int, ...]:
         """Indices into v of a coordinate, or of all coordinates of a joint."""
-        return find_coordinates(self.bodies, name, where)
+        return self.by_name.find_all(name, where)
 
     def coordinate(self, name: object, where: str = "") -> int:
         """Index into v of one coordinate."""
-        return find_coordinate(self.bodies, name, where)
+        return self.by_name.find(name, where)
 
     def scalar(self, name: object, where: str = "") -> tuple[int, int]:
         """Indices into q and v of a coordinate that is an angle or a displacement."""
-        k = self.coordinate(name, where)
-        if self.coordinate_q[k] < 0:
-            raise not_scalar(name, where)
+        k = self.by_name.find(name, where, scalar=True)
         return self.coordinate_q[k], k
 
     def path(self, node: int) -> list[int]:
@@ -128,43 +135,6 @@ class Tree:
             nodes.append(node)
             node = self.nodes[node].parent
         return nodes
-
-
-def not_scalar(name: object, where: str) -> InputError:
-    """The error for a velocity component used as a position coordinate."""
-    return InputError(
-        f"{where}: {name!r} is a velocity component of a Spherical or Free joint, not a coordinate in q; "
-        "use a joint with angles or displacements (Revolute, Universal, Prismatic, Planar, ...)."
-    )
-
-
-def find_coordinates(bodies: Iterable[Body], name: object, where: str = "") -> tuple[int, ...]:
-    """Indices into v, in the order of `bodies`, of a coordinate or of all coordinates of a joint."""
-    names: list[str] = []
-    joint: tuple[int, ...] | None = None
-    for body in bodies:
-        if body.name == name and body.name != GROUND:
-            joint = tuple(range(len(names), len(names) + body.joint.nv))
-        names.extend(body.coordinate_names)
-    if name in names:
-        return (names.index(str(name)),)
-    if joint is None:
-        raise unknown_name("coordinate", name, names, where)
-    if not joint:
-        raise InputError(f"{where}: {name!r} is Fixed to its parent and has no coordinate; others are {names}.")
-    return joint
-
-
-def find_coordinate(bodies: Sequence[Body], name: object, where: str = "") -> int:
-    """Index into v, in the order of `bodies`, of one coordinate."""
-    found = find_coordinates(bodies, name, where)
-    if len(found) > 1:
-        body = next(b for b in bodies if b.name == name)
-        raise InputError(
-            f"{where}: joint {name!r} ({type(body.joint).__name__}) has {len(found)} coordinates; "
-            f"name one of them: {', '.join(repr(n) for n in body.coordinate_names)}."
-        )
-    return found[0]
 
 
 def sort_bodies(declared: Sequence[Body]) -> tuple[Body, ...]:

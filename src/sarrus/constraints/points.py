@@ -1,0 +1,109 @@
+"""Constraints on a point of one body relative to another: distance, line, plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from ..arrays import positive, triple
+from ..models.axes import Axis, canonical_axis, direction, nearest_frame
+from ..models.forces import check_pair
+from ..models.pose import Pose
+from ..models.tree import Tree
+from .closures import Pattern, lower_pair
+from .rows import Constraint, Rows
+
+
+@dataclass(frozen=True)
+class _PointPair(Constraint):
+    a: str
+    p_a: ArrayLike
+    b: str
+    p_b: ArrayLike
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        check_pair(self.a, self.b, f"a {kind}")
+        object.__setattr__(self, "p_a", triple(self.p_a, f"p_a of {kind}"))
+        object.__setattr__(self, "p_b", triple(self.p_b, f"p_b of {kind}"))
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.a, self.b)
+
+    def pattern(self) -> Pattern:
+        """Which rows remain, in the axes of body a."""
+        raise NotImplementedError
+
+    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        kind = type(self).__name__
+        lower_pair(name, kind, self.a, Pose(self.p_a), self.b, Pose(self.p_b), self.pattern(), tree, rows)
+
+
+@dataclass(frozen=True)
+class Distance(_PointPair):
+    """Massless rod: a point of b stays at a distance from a point of a. Row "name.distance" [m].
+
+    Args:
+        a: First body.
+        p_a: Point in the frame of a [m], (3,).
+        b: Second body.
+        p_b: Point in the frame of b [m], (3,).
+        length: Distance [m], positive; for zero close the loop with Spherical().
+    """
+
+    length: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        what = "length of Distance (to make the points coincide, close the loop with Spherical())"
+        object.__setattr__(self, "length", positive(self.length, what))
+
+    def pattern(self) -> Pattern:
+        return Pattern((), length=self.length)
+
+
+@dataclass(frozen=True)
+class PointOnLine(_PointPair):
+    """A point of b stays on a line fixed in a. Two rows [m], named after the axes of a across the line.
+
+    Args:
+        a: Body that carries the line.
+        p_a: Point of the line in the frame of a [m], (3,).
+        b: Body whose point follows it.
+        p_b: Point in the frame of b [m], (3,).
+        direction: Direction of the line in the frame of a: "x", "y", "z" or a vector (3,); normalised here.
+    """
+
+    direction: Axis
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "direction", canonical_axis(self.direction, "direction of PointOnLine"))
+
+    def pattern(self) -> Pattern:
+        k, columns = nearest_frame(direction(self.direction))
+        return Pattern(tuple(i for i in range(3) if i != k), directions=columns)
+
+
+@dataclass(frozen=True)
+class PointOnPlane(_PointPair):
+    """A point of b stays in a plane fixed in a. One row [m], named after the axis of a nearest to the normal.
+
+    Args:
+        a: Body that carries the plane.
+        p_a: Point of the plane in the frame of a [m], (3,).
+        b: Body whose point stays in it.
+        p_b: Point in the frame of b [m], (3,).
+        normal: Normal of the plane in the frame of a: "x", "y", "z" or a vector (3,); normalised here.
+    """
+
+    normal: Axis
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of PointOnPlane"))
+
+    def pattern(self) -> Pattern:
+        k, columns = nearest_frame(direction(self.normal))
+        return Pattern((k,), directions=columns)

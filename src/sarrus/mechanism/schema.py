@@ -1,0 +1,169 @@
+"""A description as plain data for JSON, and back. Versioned: a reader refuses what it does not know."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..constraints.closures import Closure
+from ..constraints.couplings import Coupling
+from ..constraints.points import Distance, PointOnLine, PointOnPlane
+from ..constraints.rolling import Rolling
+from ..constraints.rows import Constraint
+from ..errors import InputError, unknown_name
+from ..models.bodies import Body
+from ..models.forces import FORCES
+from ..models.joints import JOINTS, Joint
+from ..models.pose import Pose
+
+if TYPE_CHECKING:
+    from .spec import MechanismSpec
+
+FORMAT = "sarrus"
+VERSION = 1
+KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators")
+CONSTRAINTS: dict[str, type[Constraint]] = {
+    kind.__name__: kind for kind in (Closure, Coupling, Distance, PointOnLine, PointOnPlane, Rolling)
+}
+T = TypeVar("T")
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def encode(spec: MechanismSpec) -> dict[str, Any]:
+    """A description as dicts, lists, strings and numbers."""
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "name": spec.name}
+    data["gravity"] = list(spec.gravity)
+    if spec.length is not None:
+        data["length"] = spec.length
+    data["bodies"] = [_encode_body(body) for body in spec.bodies]
+    data["constraints"] = [_encode_entry("constraint", *pair, CONSTRAINTS) for pair in spec.constraints]
+    data["forces"] = [_encode_entry("force", *pair, FORCES) for pair in spec.forces]
+    if spec.actuated is not None:
+        data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
+    return data
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Pose):
+        turned = bool((value.rotation != Pose().rotation).any())
+        pose: dict[str, Any] = {"xyz": value.xyz.tolist()}
+        return pose | {"matrix": value.rotation.tolist()} if turned else pose
+    if isinstance(value, Joint):
+        return {"type": type(value).__name__} | _encode_fields(value, ())
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return None
+    return value
+
+
+def _encode_fields(entry: Any, defaults: Any) -> dict[str, Any]:
+    """Fields of a declaration, without those that equal `defaults`."""
+    values = {f.name: getattr(entry, f.name) for f in dataclasses.fields(entry)}
+    return {
+        name: dict(value) if name == "terms" else _encode(value)
+        for name, value in values.items()
+        if not defaults or getattr(defaults, name) != value
+    }
+
+
+def _encode_body(body: Body) -> dict[str, Any]:
+    plain = Body(body.name, body.parent, body.joint)
+    named = {"name": body.name, "parent": body.parent, "joint": _encode(body.joint)}
+    return named | _encode_fields(body, plain)
+
+
+def _encode_entry(kind: str, name: str, entry: Any, known: Mapping[str, type]) -> dict[str, Any]:
+    type_name = type(entry).__name__
+    if type_name not in known:
+        raise InputError(
+            f"{kind} {name!r} ({type_name}) holds Python functions and cannot be written as data; "
+            "leave it out and add it again after loading."
+        )
+    return {"name": name, "type": type_name} | _encode_fields(entry, ())
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def decode(data: Mapping[str, Any]) -> MechanismSpec:
+    """A description from what `encode` made; anything else is an error that says where."""
+    from .spec import MechanismSpec
+
+    data = _mapping(data, "a description", KEYS)
+    if data.get("format") != FORMAT:
+        raise InputError(f'a description must say "format": {FORMAT!r}, got {data.get("format")!r}.')
+    if data.get("version") != VERSION or isinstance(data.get("version"), bool):
+        raise InputError(f"this release reads version {VERSION} of the format, got {data.get('version')!r}.")
+    spec = MechanismSpec(**{key: data[key] for key in ("gravity", "name", "length") if key in data})
+    for entry in _list(data, "bodies"):
+        values = _values(Body, entry, "a body", ())
+        spec.body(values.pop("name"), values.pop("parent"), **values)
+    for entry in _list(data, "constraints"):
+        spec.constrain(*_decode_entry("constraint", entry, CONSTRAINTS))
+    for entry in _list(data, "forces"):
+        spec.force(*_decode_entry("force", entry, FORCES))
+    if data.get("actuators") is not None:
+        spec.actuate()
+        for entry in _list(data, "actuators"):
+            actuator = _mapping(entry, "an actuator", ("name", "limits"))
+            spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
+    return spec
+
+
+def _mapping(value: Any, what: str, keys: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} must be a mapping, got {value!r:.80}.")
+    for key in value:
+        if key not in keys:
+            raise unknown_name("key", key, keys, what)
+    return dict(value)
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data.get(key, [])
+    if not isinstance(value, (list, tuple)):
+        raise InputError(f"{key} must be a list, got {value!r:.80}.")
+    return list(value)
+
+
+def _values(kind: type[Any], entry: Any, what: str, extra: Sequence[str]) -> dict[str, Any]:
+    """Arguments for a declaration from a mapping: keys checked, poses and joints made."""
+    fields = dataclasses.fields(kind)
+    values = _mapping(entry, what, [*extra, *(f.name for f in fields)])
+    for f in fields:
+        required = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        if required and f.name not in values:
+            raise InputError(f"{what} needs {f.name!r}, got {', '.join(map(repr, values)) or 'nothing'}.")
+        if f.name in values and f.name in ("at", "at_a", "at_b"):
+            values[f.name] = _decode_pose(values[f.name], f"{f.name} of {what}")
+        if f.name in values and f.name == "joint":
+            values[f.name] = _decode_typed(values[f.name], f"joint of {what}", JOINTS)
+    return values
+
+
+def _decode_pose(value: Any, what: str) -> Pose:
+    return Pose(**_mapping(value, what, ("xyz", "rpy", "quat", "matrix")))
+
+
+def _decode_typed(value: Any, what: str, known: Mapping[str, type[T]], extra: Sequence[str] = ()) -> T:
+    """An instance of one of the known classes, named by the key "type"."""
+    if not isinstance(value, Mapping):
+        raise InputError(f'{what} must be a mapping with a "type", got {value!r:.80}.')
+    type_name = value.get("type")
+    if not isinstance(type_name, str) or type_name not in known:
+        raise unknown_name("type", type_name, known, what)
+    kind = known[type_name]
+    values = _values(kind, value, f"{what} ({type_name})", ("type", *extra))
+    return kind(**{key: x for key, x in values.items() if key not in ("type", *extra)})
+
+
+def _decode_entry(kind: str, entry: Any, known: Mapping[str, type[T]]) -> tuple[str, T]:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+        raise InputError(f'a {kind} must be a mapping with a "name", got {entry!r:.80}.')
+    name = entry["name"]
+    return name, _decode_typed(entry, f"{kind} {name!r}", known, ("name",))
