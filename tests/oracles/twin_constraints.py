@@ -69,19 +69,17 @@ def _linear_rows(
         if mask >> k & 1:
             row = gap @ directions[k]
             if k == pitch_row:
-                row = row - pitch * _thread_angle(row, pitch, R_ab, across_a, across_b, directions[k])
+                row = row - pitch * _thread_angle(row, pitch, R_ab, across_a, across_b)
             rows.append(row)
     return rows
 
 
-def _thread_angle(
-    travel: Array, pitch: float, R_ab: Array, across_a: Array, across_b: Array, axis: Array
-) -> Array:
-    """Angle of B about the axis of A: the turn that best aligns the two pairs of axes, nearest thread."""
+def _thread_angle(travel: Array, pitch: float, R_ab: Array, across_a: Array, across_b: Array) -> Array:
+    """Angle about across[0] x across[1] that best aligns the two pairs of axes, on the nearest thread."""
     B = R_ab @ across_b.T
     cosine = B[..., 0] @ across_a[0] + B[..., 1] @ across_a[1]
     sine = B[..., 0] @ across_a[1] - B[..., 1] @ across_a[0]
-    angle = ts.atan2(sine * np.sign(np.cross(across_a[0], across_a[1]) @ axis), cosine)
+    angle = ts.atan2(sine, cosine)
     if pitch:
         angle[0] += 2 * np.pi * np.round((travel[0] / pitch - angle[0]) / (2 * np.pi))
     return angle
