@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.models.model import Model
+from ..models.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -64,4 +64,6 @@ class OneAxisClosures:
         across = handed * np.array([-u[1], u[0]])
         row = int(m.cl_row[i]) + int(m.cl_linear[i] & 7).bit_count()
         phi[row : row + 2] = theta * u
-        J[row : row + 2] = np.outer(u, np.cross(a, e) @ w) + np.outer(across, steep * np.cross(d, np.cross(a, e)) @ w)
+        J[row : row + 2] = np.outer(u, np.cross(a, e) @ w) + np.outer(
+            across, steep * np.cross(d, np.cross(a, e)) @ w
+        )

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.models.model import Model
-
+from ..models.model import Model
 from .alignment import OneAxisClosures
 from .user_rows import user_rows
 
 if TYPE_CHECKING:
-    from sarrus._kernel import Kernel
+    from .._kernel import Kernel
 
 Array = npt.NDArray[np.float64]
 
 
 def make_kernel(model: Model) -> Kernel:
     """The compiled kernel of a model."""
-    from sarrus import _kernel
+    from .. import _kernel
 
     return _kernel.Kernel(model.sizes, model.fields)
 
@@ -81,17 +80,14 @@ class Evaluator:
 
 def row_kinds(model: Model) -> tuple[str, ...]:
     """ "m", "rad" or "" (a user's own unit) for every row."""
-    kinds = [""] * model.nc
+    kinds = ["m"] * model.nc
     for group in model.groups:
-        rows = range(model.nc)[group.rows]
-        if group.kind == "CustomConstraint":
-            continue
-        if group.closure < 0:
-            is_angle = {"Coupling": True, "Drive": True}.get(group.kind, False)
-            lengths = model.row_unit[group.rows] == float(model.length)
-            for i, is_length in zip(rows, lengths, strict=True):
-                kinds[i] = "rad" if is_angle and not is_length else "m"
-            continue
-        for i in rows:
-            kinds[i] = "rad" if model.row_names[i].rpartition(".")[2].startswith("r") else "m"
+        for i in range(model.nc)[group.rows]:
+            if group.closure >= 0 and model.row_names[i].rpartition(".")[2].startswith("r"):
+                kinds[i] = "rad"
+    for row, begin, end in zip(model.k_row, model.k_begin, model.k_end, strict=True):
+        if any(model.tree.coordinate_is_angle[k] for k in model.kt_v[begin:end]):
+            kinds[row] = "rad"
+    for row in model.u_row:
+        kinds[row] = ""
     return tuple(kinds)

@@ -1,0 +1,101 @@
+"""Rows of CustomConstraints: what the user gave, and central differences for what was left out.
+
+Along the motion q(s) = integrate(q, s v) at constant v, time running on, with g(s) = phi(q(s), t + s):
+
+    J e_i = d phi(integrate(q, s e_i), t) / ds          b = -d phi(q, t + s) / ds
+    gamma = -d (J(q(s), t + s) v - b(q(s), t + s)) / ds  where J is given, else  gamma = -g''(0)
+
+Differences are of fourth order (first derivatives) and sixth order (g''); the steps balance truncation against
+rounding: errors near 1e-12 for phi that vary over lengths of about L, angles of about 1 rad and times of about
+0.1 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .custom import CustomConstraint, call_checked
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+Array = npt.NDArray[np.float64]
+
+STEP = 1e-3  # of a coordinate [rad], or times L [m]
+TIME_STEP = 1e-4  # [s]
+SECOND_STEP = 1e-2  # of the motion in g'' [rad], or times L [m]
+SECOND_TIME_STEP = 2e-3  # [s], at most
+
+
+def user_rows(system: Evaluator, q: Array, v: Array, t: float) -> Array:
+    """phi, b, gamma, J of all user rows at one state, (number of rows, 3 + nv)."""
+    out = np.zeros((len(system.model.u_row), 3 + system.nv))
+    for custom in system.model.customs:
+        rows = _Rows(system, custom.name, custom.constraint)
+        block = out[custom.user]
+        block[:, 0] = rows.phi(q, t)
+        block[:, 1] = rows.b(q, t)
+        block[:, 2] = rows.gamma(q, v, t)
+        block[:, 3:] = rows.J(q, t)
+    return out
+
+
+class _Rows:
+    """One CustomConstraint, its missing derivatives filled in and every result checked."""
+
+    def __init__(self, system: Evaluator, name: str, constraint: CustomConstraint) -> None:
+        self._system, self._name, self._given = system, name, constraint
+
+    def phi(self, q: Array, t: float) -> Array:
+        return self._call("phi", (self._given.n,), q, t)
+
+    def J(self, q: Array, t: float) -> Array:
+        if self._given.J is not None:
+            return self._call("J", (self._given.n, self._system.nv), q, t)
+        columns = np.zeros((self._given.n, self._system.nv))
+        for i, unit in enumerate(self._system.unit):
+            dv = np.zeros(self._system.nv)
+            dv[i] = unit
+
+            def along(s: float, dv: Array = dv) -> Array:
+                return self.phi(self._system.integrate(q, s * dv), t)
+
+            columns[:, i] = _slope(along, STEP) / unit
+        return columns
+
+    def b(self, q: Array, t: float) -> Array:
+        if self._given.b is not None:
+            return self._call("b", (self._given.n,), q, t)
+        return -_slope(lambda s: self.phi(q, t + s), TIME_STEP)
+
+    def gamma(self, q: Array, v: Array, t: float) -> Array:
+        if self._given.gamma is not None:
+            return self._call("gamma", (self._given.n,), q, v, t)
+        move = self._system.integrate
+        speed = float(np.linalg.norm(v / self._system.unit))
+        if self._given.J is not None:
+            step = min(STEP / speed if speed > 0.0 else np.inf, TIME_STEP)
+            return -_slope(lambda s: self.J(move(q, s * v), t + s) @ v - self.b(move(q, s * v), t + s), step)
+        step = min(SECOND_STEP / speed if speed > 0.0 else np.inf, SECOND_TIME_STEP)
+        return -_curvature(lambda s: self.phi(move(q, s * v), t + s), step)
+
+    def _call(self, which: str, shape: tuple[int, ...], *arguments: Any) -> Array:
+        """The user's function on copies of the arguments, its result checked."""
+        what = f"{which} of constraint {self._name!r}"
+        copies = tuple(np.array(x) if isinstance(x, np.ndarray) else x for x in arguments)
+        return call_checked(getattr(self._given, which), copies, what, shape)
+
+
+def _slope(f: Callable[[float], Array], h: float) -> Array:
+    """f'(0), fourth order."""
+    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+
+
+def _curvature(f: Callable[[float], Array], h: float) -> Array:
+    """f''(0), sixth order."""
+    near, middle, far = (f(k * h) + f(-k * h) for k in (1.0, 2.0, 3.0))
+    return (270.0 * near - 27.0 * middle + 2.0 * far - 490.0 * f(0.0)) / (180.0 * h * h)

@@ -1,0 +1,140 @@
+"""Motion: what the mechanism does under given forces, in any formulation.
+
+"nullspace" is the kernel's; the others are NumPy over `Terms` (`formulations.py`), for comparison and for systems
+that only know their terms. All agree where all are defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..models.model import Model
+from ..projection.kinematics import Kinematics
+from . import formulations as fm
+from .limit import limit_rows
+from .reactions import reaction
+from .terms import Terms, Units
+
+Array = npt.NDArray[np.float64]
+
+FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
+
+
+class Poses(Protocol):
+    """Poses of all bodies of a model at the pose of a motion."""
+
+    def __call__(self) -> tuple[Array, Array]:
+        """R_WB (..., nb, 3, 3) and p_WB (..., nb, 3)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Accelerations and constraint forces of one state, or of a batch (batch axes in front of every shape).
+
+    Attributes:
+        a: acceleration (nv,) [rad/s^2, m/s^2].
+        constraint_force: generalized force of the constraints (nv,) [N m, N]; always unique. Equal to J.T @ lam,
+            except exactly at a singular pose in motion, where no finite lam may give it.
+        lam: multipliers (nc,) [N, N m], of least norm where rows of J depend on each other.
+        lam_unique: which of them the motion determines, (nc,) bool.
+        rank: rank of J.
+    """
+
+    a: Array
+    constraint_force: Array
+    lam: Array
+    lam_unique: npt.NDArray[np.bool_]
+    rank: int | npt.NDArray[np.int64]
+    _model: Model
+    _q_poses: tuple[Array, Array]
+
+    def reaction(self, name: str, frame: str = "A") -> Array:
+        """Wrench [force; moment] (6,) [N, N m] that the loop exerts on its second body b, at the origin of frame B.
+
+        Its first body a receives the opposite wrench at the same point. Where rows are redundant it is the one of
+        least norm; `lam_unique` tells.
+
+        Args:
+            name: of a loop (or Distance, PointOnLine, PointOnPlane).
+            frame: axes to express it in: "A", "B" (the loop's frames), "a", "b" (the bodies) or "world".
+        """
+        R, p = self._q_poses
+        batch = self.a.shape[:-1]
+        if not batch:
+            return reaction(self._model, R, p, self.lam, name, frame)
+        flat = zip(R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:]), _flat(self.lam), strict=True)
+        return np.stack([reaction(self._model, *one, name, frame) for one in flat]).reshape(*batch, 6)
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(int(np.prod(x.shape[:-1])), x.shape[-1])
+
+
+def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:
+    """Refuse a formulation that does not exist, or a choice of coordinates that it has no use for."""
+    if formulation not in FORMULATIONS:
+        known = ", ".join(f'"{name}"' for name in FORMULATIONS)
+        raise InputError(f"`formulation` must be one of {known}; got {formulation!r}.")
+    if independent is not None and formulation != "partition":
+        raise InputError(
+            f'`independent` is only used by formulation="partition", got formulation="{formulation}".'
+        )
+
+
+def forward_terms(
+    terms: Terms,
+    tau: Array,
+    units: Units,
+    formulation: str,
+    independent: Sequence[str] | None = None,
+    lost_rows: LostRows | None = None,
+    rank: int | None = None,
+) -> tuple[Array, Array, Array, npt.NDArray[np.bool_], int]:
+    """a, constraint_force, lam, lam_unique, rank of one state from its terms.
+
+    Args:
+        terms: of the state.
+        tau: applied generalized force (nv,).
+        units: what makes rows and coordinates comparable.
+        formulation: one of `formulations.FORMULATIONS`.
+        independent: names of the independent coordinates of "partition".
+        lost_rows: the limit of rows lost at a singular pose, as a function of their left null space.
+        rank: the rank to use, where it is held.
+    """
+    state = fm.split(terms, tau, units, rank)
+    if formulation == "lagrange":
+        fm.require_independent(state, units)
+    if lost_rows is not None and rank is None and state.rank < min(terms.J.shape):
+        limit = lost_rows(state.lost)
+        if limit is not None:
+            state = fm.with_limit(state, limit, units)
+    if formulation == "partition":
+        chosen = None if independent is None else fm.independent_indices(state, independent, units)
+        a = units.unit * fm.partition(state, chosen)
+    else:
+        a = units.unit * fm.FORMULATIONS[formulation](state)
+    force = terms.M @ a + terms.h - tau
+    lam, unique = fm.multipliers(terms, state, force)
+    return a, force, lam, unique, state.rank
+
+
+class LostRows(Protocol):
+    """Limit rows as a function of an orthonormal basis (nc, k) of the w with w.T J = 0."""
+
+    def __call__(self, lost: Array) -> fm.LimitRows | None: ...
+
+
+def limit_of(system: Kinematics, q: Array, v: Array, t: float) -> LostRows:
+    """The limit rows of a system at one state, as `forward_terms` wants them."""
+
+    def rows(lost: Array) -> fm.LimitRows | None:
+        return limit_rows(system, q, v, t, lost)
+
+    return rows

@@ -1,0 +1,149 @@
+"""Inverse dynamics of closed chains: the least actuator forces that produce an acceleration.
+
+Only the tangent part of a force moves the mechanism ([Aghili2005] remark 2). With N the null-space basis of J and
+S the selection of actuated coordinates,
+
+    N.T S.T u = N.T (M a + h)                                          [Aghili2005] eq. (21)      (1)
+    u = argmin |S.T u| in the metric W^-1 of forces                    [Aghili2005] eq. (47), (60)
+
+Passive joints get exactly zero. The mechanism is controllable if (1) has a solution for every right side, that is
+if no tangent direction leaves all actuated coordinates at rest: eq. (56), (62).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+
+from ..projection.decomposition import count_above, full_svd, metric_factor
+from ..projection.mobility import listed
+from .formulations import multipliers, split
+from .terms import Terms, Units
+
+Array = npt.NDArray[np.float64]
+
+MOVES = 1e-6  # a coordinate takes part in a motion when its share of a unit vector exceeds this
+
+
+@dataclass(frozen=True)
+class Torques:
+    """Forces that produce an acceleration.
+
+    Attributes:
+        tau: generalized actuator force (nv,) [N m, N]; exactly zero at passive coordinates.
+        u: its actuated entries (nu,), in the order of the actuators.
+        lam: multipliers of least norm (nc,).
+        constraint_force: generalized constraint force (nv,).
+        residual: largest entry of M a + h - tau - constraint_force [N m, N]: what the actuators cannot provide.
+        acceleration_residual: largest entry of J a - gamma: nonzero if the constraints do not allow a.
+        controllable: whether the actuators can produce every acceleration that the constraints allow.
+        uncontrollable: motions that no actuator feels, one tuple of coordinate names each.
+        message: the same in words.
+    """
+
+    tau: Array
+    u: Array
+    lam: Array
+    constraint_force: Array
+    residual: float
+    acceleration_residual: float
+    controllable: bool
+    uncontrollable: tuple[tuple[str, ...], ...]
+    message: str
+
+
+def inverse_dynamics(
+    terms: Terms, a: Array, actuated: Sequence[int], units: Units, metric: npt.ArrayLike | None = None
+) -> Torques:
+    """Least forces of the actuated coordinates (indices) that produce a (nv,); metric W as in `Torques`.
+
+    Args:
+        terms: of the state.
+        a: wanted acceleration (nv,).
+        actuated: indices of the actuated coordinates.
+        units: what makes rows and coordinates comparable.
+        metric: metric W (nv, nv) of velocities; forces are measured by W^-1. None: forces as they are.
+    """
+    state = split(terms, np.zeros(len(a)), units)
+    needed = terms.M @ a + terms.h
+    N = units.unit[:, None] * state.N
+    columns = np.asarray(actuated, dtype=int)
+
+    # in x = C.T u, C C.T = S W^-1 S.T, the norm is Euclidean: N.T S.T u = (C^-1 S N).T x   (1)
+    C = _force_metric(metric, columns, len(a))
+    G = solve_triangular(C, N[columns], lower=True).T if len(columns) else np.zeros((N.shape[1], 0))
+    U, s, Vt = full_svd(G)
+    rank = count_above(full_svd(state.N[columns])[1], units.rank_tol, absolute=True)
+    x = Vt[:rank].T @ (U[:, :rank].T @ (N.T @ needed) / s[:rank])
+    u = solve_triangular(C, x, trans="T", lower=True) if len(columns) else x
+    tau = np.zeros(len(a))
+    tau[columns] = u
+
+    force = needed - tau
+    lam, _ = multipliers(terms, state, force)
+    across = units.unit * force
+    across -= state.N @ (state.N.T @ across)
+    constraint_force = across / units.unit
+    residual = float(np.max(np.abs(force - constraint_force), initial=0.0))
+    miss = float(np.max(np.abs(terms.J @ a - terms.gamma), initial=0.0))
+    unfelt = _unfelt(state.N @ U[:, rank:], units)
+    message = _message(unfelt, residual, miss, needed)
+    return Torques(tau, u, lam, constraint_force, residual, miss, not unfelt, unfelt, message)
+
+
+def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], nv: int) -> Array:
+    """Lower factor C of S W^-1 S.T."""
+    if metric is None:
+        return np.eye(len(columns))
+    L = metric_factor(metric, nv)
+    half = solve_triangular(L, np.eye(nv)[:, columns], lower=True)
+    return np.asarray(np.linalg.cholesky(half.T @ half)) if len(columns) else np.eye(0)
+
+
+def _unfelt(directions: Array, units: Units) -> tuple[tuple[str, ...], ...]:
+    """Names of the coordinates that move in each direction that no actuator feels."""
+    return tuple(
+        tuple(
+            name for name, share in zip(units.coordinate_names, direction, strict=True) if abs(share) > MOVES
+        )
+        for direction in _sparse_basis(directions).T
+    )
+
+
+def _sparse_basis(X: Array) -> Array:
+    """The same column space after elimination with complete pivoting, columns of unit length."""
+    X = X.copy()
+    pivots: list[int] = []
+    for k in range(X.shape[1]):
+        size = np.abs(X[:, k:])
+        size[pivots] = 0.0
+        row, best = (int(i) for i in np.unravel_index(np.argmax(size), size.shape))
+        X[:, [k, k + best]] = X[:, [k + best, k]]
+        others = np.arange(X.shape[1]) != k
+        X[:, others] -= np.outer(X[:, k] / X[row, k], X[row, others])
+        pivots.append(row)
+    return X / np.linalg.norm(X, axis=0)
+
+
+def _message(unfelt: tuple[tuple[str, ...], ...], residual: float, miss: float, needed: Array) -> str:
+    said = []
+    if unfelt:
+        count = f"{len(unfelt)} motion" + ("" if len(unfelt) == 1 else "s")
+        moves = "; ".join(listed(names) for names in unfelt[:4])
+        said.append(f"Not controllable: no actuator feels {count} of {moves}.")
+        size = float(np.max(np.abs(needed), initial=1.0))
+        if residual > 1e-9 * size:
+            said.append(
+                f"The wanted acceleration needs {residual:.3g} (N m or N) there that nothing provides."
+            )
+        else:
+            said.append("The wanted acceleration happens to need no force there.")
+    else:
+        said.append("Controllable: the actuators can produce every acceleration that the constraints allow.")
+    if miss > 1e-8 * max(1.0, float(np.max(np.abs(needed), initial=0.0))):
+        said.append(f"The constraints do not allow the wanted acceleration: J a misses gamma by {miss:.3g}.")
+    return " ".join(said)

@@ -1,0 +1,72 @@
+"""Terms: the waist of the hourglass. Below it nothing knows which system the terms came from.
+
+M a + h = tau + J.T lam        phi = 0        J v = b        J a = gamma
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The equations of motion of one state (or of a batch: every shape then has the batch axes in front).
+
+    Attributes:
+        M: mass matrix (nv, nv).
+        h: Coriolis and gravity terms less declared forces (nv,).
+        phi: residual of the constraints (nc,) [m, rad].
+        J: constraint Jacobian (nc, nv).
+        b: right side of J v = b (nc,).
+        gamma: right side of J a = gamma (nc,).
+    """
+
+    M: Array
+    h: Array
+    phi: Array
+    J: Array
+    b: Array
+    gamma: Array
+
+
+@dataclass(frozen=True)
+class Units:
+    """What makes the terms comparable: a length wherever metres meet radians, and names for messages.
+
+    Attributes:
+        unit: L for a length, 1 for an angle, per coordinate (nv,).
+        row_unit: the same per constraint row (nc,).
+        rank_tol: absolute tolerance on the singular values of the dimensionless J.
+        coordinate_names: (nv).
+        row_names: (nc).
+    """
+
+    unit: Array
+    row_unit: Array
+    rank_tol: float
+    coordinate_names: tuple[str, ...]
+    row_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energy [J] of one state, or of a batch.
+
+    Attributes:
+        kinetic: of all bodies and reflected inertias.
+        potential: in gravity (zero at the world's origin) and declared springs.
+        total: their sum.
+    """
+
+    kinetic: Array
+    potential: Array
+
+    @property
+    def total(self) -> Array:
+        """Kinetic plus potential energy [J]."""
+        return self.kinetic + self.potential

@@ -1,0 +1,219 @@
+"""Core of the facade: an immutable model with its kernel, its sizes and names, and the checks at the door."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import flatten_batch, frozen, state
+from ..constraints.evaluate import Evaluator
+from ..dynamics.terms import Units
+from ..errors import InputError
+from ..models.model import Model
+
+Array = npt.NDArray[np.float64]
+ZERO_NORM = 1e-9
+UNIT_NORM = 1e-14
+
+
+@dataclass(frozen=True)
+class State:
+    """A consistent state: positions q (nq,) and velocities v (nv,), read-only."""
+
+    q: Array
+    v: Array
+
+
+class Core:
+    """What every part of `Mechanism` stands on."""
+
+    def __init__(self, model: Model, default: State | None = None) -> None:
+        evaluator = Evaluator(model)
+        put = super().__setattr__
+        put("model", model)
+        put("evaluator", evaluator)
+        put(
+            "units",
+            Units(model.unit, model.row_unit, evaluator.rank_tol, model.coordinate_names, model.row_names),
+        )
+        put("_kernel", evaluator.kernel)
+        put("_acceleration", evaluator.kernel.acceleration)
+        put("_owner", f"mechanism {model.name!r}")
+        put("_default", default)
+
+    model: Model
+    evaluator: Evaluator
+    units: Units
+    _kernel: Any
+    _acceleration: Any
+    _owner: str
+    _default: State | None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"a Mechanism cannot be changed: use with_() to get a changed copy, not {name!r} = ..."
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Mechanism cannot be changed: {name!r} stays.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.model, self._default)
+
+    # ------------------------------------------------------------------ sizes and names
+
+    @property
+    def name(self) -> str:
+        """Name of the mechanism."""
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """Number of positions."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return self.model.nv
+
+    @property
+    def nc(self) -> int:
+        """Number of constraint rows."""
+        return self.model.nc
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators."""
+        return self.model.nu
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates (nv)."""
+        return self.model.coordinate_names
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, "ground" first (nb)."""
+        return self.model.body_names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows (nc)."""
+        return self.model.row_names
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuated coordinates, in the order of u (nu)."""
+        return tuple(actuator.name for actuator in self.model.actuators)
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """Names of the coordinates without an actuator."""
+        driven = {actuator.index for actuator in self.model.actuators}
+        return tuple(name for i, name in enumerate(self.names) if i not in driven)
+
+    @property
+    def length(self) -> float:
+        """Characteristic length L [m], used wherever metres meet radians."""
+        return self.evaluator.length
+
+    # ------------------------------------------------------------------ checks at the door
+
+    def _positions(self, q: npt.ArrayLike, what: str = "q") -> Array:
+        """q as an array (..., nq), finite, quaternions of unit length."""
+        array = state(q, what, self.nq, self._owner)
+        for first in self.model.quaternions:
+            here = array[..., first : first + 4]
+            norm = np.linalg.norm(here, axis=-1, keepdims=True)
+            if np.any(norm < ZERO_NORM):
+                raise InputError(
+                    f"{what}[{first}:{first + 4}] of {self._owner} is a quaternion (x, y, z, w) and must not have zero norm; "
+                    "the identity is (0, 0, 0, 1)."
+                )
+            if np.any(np.abs(norm - 1.0) > UNIT_NORM):
+                array[..., first : first + 4] = here / norm
+        return array
+
+    def _tangent(self, x: npt.ArrayLike, what: str) -> Array:
+        """A vector of the size of v, (..., nv), finite."""
+        return state(x, what, self.nv, self._owner)
+
+    def _batch(self, **parts: Array) -> tuple[list[Array], tuple[int, ...]]:
+        """State arrays with one batch axis, and the batch shape they came with."""
+        return flatten_batch([(array, name) for name, array in parts.items()])
+
+    def _time(self, t: float) -> float:
+        try:
+            number = float(t)
+        except (TypeError, ValueError):
+            raise InputError(f"`t` must be a time in seconds, got {t!r}.") from None
+        if not math.isfinite(number):
+            raise InputError(f"`t` must be a finite time in seconds, got {t!r}.")
+        return number
+
+    def _one_pose(self, q: npt.ArrayLike, what: str = "q") -> Array:
+        """q of one state (nq,)."""
+        array = self._positions(q, what)
+        if array.ndim != 1:
+            raise InputError(f"{what} must be one state of shape ({self.nq},) here, got shape {array.shape}.")
+        return array
+
+    def _one_tangent(self, x: npt.ArrayLike, what: str) -> Array:
+        """One vector of the size of v (nv,)."""
+        array = self._tangent(x, what)
+        if array.ndim != 1:
+            raise InputError(
+                f"{what} must be one vector of shape ({self.nv},) here, got shape {array.shape}."
+            )
+        return array
+
+    def _applied(
+        self,
+        q: Array,
+        tau: npt.ArrayLike | None,
+        u: npt.ArrayLike | None,
+        external: Mapping[str, Any] | None,
+    ) -> Array:
+        """tau + S.T u + wrenches on bodies, (..., nv); batch axes as they come."""
+        total = np.zeros(self.nv) if tau is None else self._tangent(tau, "tau")
+        if u is not None:
+            inputs = state(u, "u", self.nu, f"{self._owner}, which has the actuators {list(self.actuators)}")
+            spread = np.zeros((*inputs.shape[:-1], self.nv))
+            spread[..., [actuator.index for actuator in self.model.actuators]] = inputs
+            total = total + spread
+        for body, given in (external or {}).items():
+            wrench, point = _wrench_at(body, given)
+            J = self._point_jacobian(q, self.model.body_index(body, "external"), point)
+            total = total + np.einsum("...ij,...i->...j", J, wrench)
+        return total
+
+    def _point_jacobian(self, q: Array, body: int, point: Array) -> Array:
+        """Jacobian (..., 6, nv) of a point of a body (body frame) in world axes."""
+        (flat,), batch = self._batch(q=q)
+        return np.asarray(self._kernel.jacobian(flat, body, point)).reshape(*batch, 6, self.nv)
+
+    def _indices(self, names: Sequence[str], what: str) -> list[int]:
+        """Indices into v of coordinates, or of all coordinates of joints, by name."""
+        if isinstance(names, str):
+            names = [names]
+        return [k for name in names for k in self.model.tree.coordinates(name, what)]
+
+
+def _wrench_at(body: str, given: Any) -> tuple[Array, Array]:
+    """(wrench, point) of an external load: a wrench at the origin, or a pair."""
+    what = f"external wrench on {body!r}"
+    if isinstance(given, tuple) and len(given) == 2:
+        point = state(given[1], f"point of the {what}", 3)
+        return state(given[0], what, 6), np.ascontiguousarray(point)
+    return state(given, f"{what} (force, then moment, world axes)", 6), np.zeros(3)
+
+
+def frozen_state(q: npt.ArrayLike, v: npt.ArrayLike) -> State:
+    """A State whose arrays are read-only copies."""
+    return State(frozen(q), frozen(v))

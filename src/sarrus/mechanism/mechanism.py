@@ -1,0 +1,179 @@
+"""Mechanism: the object that users hold. Immutable, safe to share between threads, picklable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dynamics.decoupling import is_decoupled
+from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_of
+from ..dynamics.inverse import Torques, inverse_dynamics
+from ..dynamics.terms import Terms
+from ..errors import ModelError
+from .core import frozen_state
+from .loops import Loops, Metric
+from .report import report
+
+Array = npt.NDArray[np.float64]
+
+
+class Mechanism(Loops):
+    """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
+
+    Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Nothing needs the rows of J to be
+    independent. Array arguments may have leading batch axes where a method says so. `print(mech)` shows what it is
+    made of and what it can do.
+    """
+
+    def __repr__(self) -> str:
+        return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, nc={self.nc}, nu={self.nu})"
+
+    def __str__(self) -> str:
+        return report(self)
+
+    # ------------------------------------------------------------------ changed copies
+
+    def with_(self, **changes: Any) -> Mechanism:
+        """A changed copy of the same structure.
+
+        Args:
+            **changes: gravity=(3,), and mass, com, inertia, armature, damping, friction = {body: value},
+                stiffness, damping = {force: value}, as in the description.
+        """
+        return Mechanism(self.model.replace(**changes), self._default)
+
+    def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
+        """The same mechanism with another default state: q (nq,), v (nv,), default rest. It is taken as it is."""
+        pose = self._one_pose(q)
+        speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
+        return Mechanism(self.model, frozen_state(pose, speed))
+
+    # ------------------------------------------------------------------ motion
+
+    def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:
+        """Acceleration (nv,) under the applied force tau (nv,), constraints included. Batch axes allowed.
+
+        The same as `forward_dynamics(q, v, tau).a`, made for tight loops.
+
+        Args:
+            q: positions (nq,) [rad, m].
+            v: velocities (nv,) [rad/s, m/s].
+            tau: applied generalized force (nv,) [N m, N].
+            t: time [s]; matters with drives and user rows only.
+        """
+        out: Array | None = self._acceleration(q, v, tau)
+        if out is not None:
+            return out
+        return self.forward_dynamics(q, v, tau, t=t).a
+
+    def forward_dynamics(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        tau: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        external: Mapping[str, Any] | None = None,
+        formulation: str = "nullspace",
+        independent: Sequence[str] | None = None,
+    ) -> Motion:
+        """Accelerations and constraint forces under given forces; see `Motion`. Batch axes allowed.
+
+        Args:
+            q: positions (nq,) [rad, m].
+            v: velocities (nv,) [rad/s, m/s].
+            tau: applied generalized force (nv,) [N m, N]; default none.
+            u: actuator inputs (nu,), added to tau.
+            t: time [s]; matters with drives and user rows only.
+            external: {body: wrench} or {body: (wrench, point)}: [force; moment] (6,) in world axes, at the body's
+                origin or at a point (3,) given in the body frame.
+            formulation: "nullspace" (the kernel), "svd", "projection", "projection_symmetric", "projection_gamma",
+                "lagrange" (raises SingularConstraintError where J loses rank) or "partition".
+            independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
+        """
+        check_formulation(formulation, independent)
+        q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)
+        (qs, vs, forces), batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, external))
+        drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
+        if formulation == "nullspace":
+            a, force, lam, unique, rank, status = self._kernel.forward(qs, vs, forces, drive, user)
+        else:
+            a, force, lam, unique, rank = self._each(qs, vs, forces, drive, user, t, formulation, independent)
+            status = np.zeros(len(qs), dtype=int)
+        if np.any(status) or not np.all(np.isfinite(a)):
+            raise ModelError(
+                f"no acceleration: the mass matrix of {self._owner} is not positive definite along the directions that"
+                " the constraints leave free at this state. Give the bodies that move there mass or inertia."
+            )
+        R, p = self._kernel.poses(qs)
+        shaped = [np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique)]
+        ranks = np.asarray(rank).reshape(batch) if batch else int(rank[0])
+        poses = tuple(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in (R, p))
+        return Motion(shaped[0], shaped[1], shaped[2], shaped[3].astype(bool), ranks, self.model, poses)  # type: ignore[arg-type]
+
+    def _each(
+        self,
+        qs: Array,
+        vs: Array,
+        forces: Array,
+        drive: Array,
+        user: Array,
+        t: float,
+        formulation: str,
+        independent: Sequence[str] | None,
+    ) -> tuple[Any, ...]:
+        """A NumPy formulation, state by state."""
+        parts = self._kernel.terms(qs, vs, drive, user)
+        results = [
+            forward_terms(
+                Terms(*one),
+                tau,
+                self.units,
+                formulation,
+                independent,
+                limit_of(self.evaluator, q, v, t),
+            )
+            for q, v, tau, *one in zip(qs, vs, forces, *parts, strict=True)
+        ]
+        if not results:
+            shapes = ((0, self.nv), (0, self.nv), (0, self.nc), (0, self.nc), (0,))
+            return tuple(np.zeros(shape) for shape in shapes)
+        return tuple(np.stack([np.asarray(r[i]) for r in results]) for i in range(5))
+
+    def inverse_dynamics(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        a: npt.ArrayLike,
+        t: float = 0.0,
+        actuated: Sequence[str] | None = None,
+        metric: Metric = None,
+    ) -> Torques:
+        """Actuator forces of least norm that produce the acceleration a (nv,), loops closed; see `Torques`.
+
+        Args:
+            q: positions (nq,).
+            v: velocities (nv,).
+            a: wanted acceleration (nv,).
+            t: time [s].
+            actuated: names of coordinates or joints to use; default the actuators of the description.
+            metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a matrix.
+        """
+        q, v, wanted = self._one_pose(q), self._one_tangent(v, "v"), self._one_tangent(a, "a")
+        columns = (
+            [x.index for x in self.model.actuators]
+            if actuated is None
+            else self._indices(actuated, "actuated")
+        )
+        return inverse_dynamics(self.terms(q, v, t), wanted, columns, self.units, self._metric(metric, q))
+
+    def is_decoupled(self, q: npt.ArrayLike, t: float = 0.0) -> bool:
+        """Whether forces that move the mechanism leave the constraint force alone at q: (1 - P) M P = 0.
+
+        [Aghili2005] proposition 3.
+        """
+        terms = self.terms(self._one_pose(q), np.zeros(self.nv), t)
+        return is_decoupled(terms.M, terms.J, self.units)

@@ -1,0 +1,122 @@
+"""The report of a mechanism: bodies, joints, loops, rows, mobility, actuators, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import AssemblyError
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+WIDTH = 100
+MOST_ROWS = 60
+
+
+def report(mech: Mechanism) -> str:
+    """Everything a user wants to know of a mechanism before trusting it."""
+    parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech), _actuation(mech), _mobility(mech)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _head(mech: Mechanism) -> str:
+    title = f"Mechanism '{mech.name}'"
+    gravity = ", ".join(f"{g:g}" for g in mech.model.gravity)
+    sizes = f"nq = {mech.nq}, nv = {mech.nv}, nc = {mech.nc}, nu = {mech.nu}"
+    return f"{title}\n{'=' * len(title)}\n{sizes}; length L = {mech.length:.4g} m; gravity ({gravity}) m/s^2"
+
+
+def _bodies(mech: Mechanism) -> str:
+    rows = [("body", "parent", "joint", "coordinates", "mass [kg]")]
+    for body in mech.model.bodies[1:]:
+        coordinates = ", ".join(body.coordinate_names) or "-"
+        rows.append((body.name, body.parent, body.joint.label(), coordinates, f"{body.mass:.4g}"))
+    total = sum(body.mass for body in mech.model.bodies)
+    return f"Bodies ({len(rows) - 1}, {total:.4g} kg)\n{_table(rows)}"
+
+
+def _constraints(mech: Mechanism) -> str:
+    model = mech.model
+    if not model.groups:
+        return "Constraints: none (an open tree)"
+    rows = [("constraint", "kind", "between", "rows")]
+    for group in model.groups:
+        between = " - ".join(body for body in (group.a, group.b) if body is not None) or "-"
+        names = [model.row_names[i] for i in range(model.nc)[group.rows]]
+        short = [name.removeprefix(f"{group.name}.") for name in names]
+        rows.append((group.name, group.kind, between, f"{len(names)}: {', '.join(short)}"))
+    text = f"Constraints ({len(model.groups)}, {model.nc} rows)\n{_table(rows)}"
+    rolling = int(np.sum(~model.holonomic))
+    return text + (f"\n  {rolling} rows restrict velocities only." if rolling else "")
+
+
+def _forces(mech: Mechanism) -> str:
+    if not mech.model.forces:
+        return ""
+    rows = [("force", "kind"), *((name, type(force).__name__) for name, force in mech.model.forces)]
+    return f"Forces ({len(rows) - 1})\n{_table(rows)}"
+
+
+def _actuation(mech: Mechanism) -> str:
+    lines = [_wrapped("Actuated", mech.actuators), _wrapped("Passive", mech.passive)]
+    limited = [
+        f"{a.name} [{a.lower:g}, {a.upper:g}]"
+        for a in mech.model.actuators
+        if np.isfinite(a.lower) or np.isfinite(a.upper)
+    ]
+    if limited:
+        lines.append(_wrapped("Input limits", limited))
+    return "\n".join(lines)
+
+
+def _mobility(mech: Mechanism) -> str:
+    try:
+        pose = mech.default.q
+    except AssemblyError as error:
+        return _paragraphs(f"Mobility: unknown, because the loops do not close.\n{error}")
+    m = mech.mobility(pose)
+    head = f"Mobility at the default pose: {m.dof} (rank {m.rank} of {mech.nc} rows, condition {m.condition:.3g})"
+    redundant = _wrapped("Redundant rows", m.redundant) if m.redundant else ""
+    return "\n".join(part for part in (head, redundant, _paragraphs(m.explain())) if part)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Columns padded to their widest entry; long lists are cut in the middle."""
+    shown = list(rows)
+    left_out = len(shown) - MOST_ROWS
+    if left_out > 0:
+        half = MOST_ROWS // 2
+        dots = ("...",) + (f"{left_out} more",) + ("",) * (len(rows[0]) - 2)
+        shown = shown[:half] + [dots] + shown[-half:]
+    widths = [max(len(row[k]) for row in shown) for k in range(len(shown[0]))]
+    lines = [
+        "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in shown
+    ]
+    rule = "  " + "  ".join("-" * w for w in widths)
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _wrapped(title: str, names: Sequence[str]) -> str:
+    """A titled list of names, wrapped under its title."""
+    head = f"{title} ({len(names)}): "
+    return _fill(
+        head, [name + ("," if i + 1 < len(names) else "") for i, name in enumerate(names)] or ["none"]
+    )
+
+
+def _paragraphs(text: str) -> str:
+    return "\n".join(_fill("  ", line.split(" ")) for line in text.splitlines())
+
+
+def _fill(head: str, words: Sequence[str]) -> str:
+    """Words after a head, wrapped at WIDTH with an indent."""
+    lines, line = [], head
+    for word in words:
+        if len(line) + len(word) > WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = "    "
+        line += word + " "
+    return "\n".join([*lines, line.rstrip()])

@@ -1,0 +1,154 @@
+"""Assembly: a pose that closes every loop, near a guess, with chosen coordinates held.
+
+The descent starts at the guess. Where it stalls without closing (a chain stretched along the line on which
+it has to bend has no first-order way to close) it starts again from guesses perturbed by a fixed, growing
+pattern: the smallest perturbation that works keeps the branch near the guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .closing import Closing, close
+from .kinematics import Kinematics
+
+Array = npt.NDArray[np.float64]
+
+PERTURBATIONS = (1e-3, 1e-2, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5)  # [rad], or times L [m]
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Result of `assemble`.
+
+    Attributes:
+        q: pose (nq,); where assembly failed, the one with the smallest gaps found.
+        residual: largest |phi| [m], angles multiplied by the length L.
+        iterations: evaluations of the constraints and their Jacobian, all attempts together.
+        success: whether every constraint closes.
+        message: what happened, in words.
+        gaps: largest |phi| [m] of each constraint by its name, angles multiplied by the length L; the whole
+            angle counts, so that axes pointing opposite ways are a gap of pi L.
+    """
+
+    q: Array
+    residual: float
+    iterations: int
+    success: bool
+    message: str
+    gaps: Mapping[str, float]
+
+
+def assemble(
+    system: Kinematics, q_guess: Array, t: float = 0.0, held: npt.ArrayLike = (), held_text: str = ""
+) -> Assembly:
+    """Close all constraints near q_guess.
+
+    Args:
+        system: what to assemble.
+        q_guess: where to start (nq,), held coordinates at their values, quaternions of unit length.
+        t: time of the drives [s].
+        held: indices of the velocity coordinates that must not move.
+        held_text: how to name the held coordinates in the message.
+    """
+    rows = np.flatnonzero(system.holonomic)
+    columns = np.setdiff1d(np.arange(system.nv), np.asarray(held, dtype=int))
+    best, iterations = _attempts(system, q_guess, t, rows, columns)
+    gaps = _gaps(system, rows, best.r)
+    residual = max(gaps.values(), default=0.0)
+    if best.closed:
+        message = f"Assembled: largest gap {residual:.1e} m after {iterations} iterations."
+    else:
+        message = _failure(system, q_guess, best, t, columns, gaps, held_text)
+    return Assembly(best.q, residual, iterations, best.closed, message, gaps)
+
+
+def _attempts(system: Kinematics, q: Array, t: float, rows: Array, columns: Array) -> tuple[Closing, int]:
+    """The guess itself, then perturbed guesses until one closes; the best end and all iterations."""
+    best = close(system, q, t, rows, columns)
+    iterations = best.iterations
+    pattern = np.random.default_rng(1853)
+    for size in PERTURBATIONS:
+        if best.closed or len(columns) == 0:
+            break
+        dv = np.zeros(system.nv)
+        dv[columns] = size * system.unit[columns] * pattern.uniform(-1.0, 1.0, len(columns))
+        found = close(system, system.integrate(q, dv), t, rows, columns)
+        iterations += found.iterations
+        if np.linalg.norm(found.r) < np.linalg.norm(best.r):
+            best = found
+    return best, iterations
+
+
+def _gaps(system: Kinematics, rows: Array, r: Array) -> dict[str, float]:
+    """Largest |r| L of every constraint that has rows among `rows`."""
+    whole = np.zeros(system.nc)
+    whole[rows] = np.abs(r) * system.length
+    kept = np.isin(np.arange(system.nc), rows)
+    return {
+        name: float(np.max(whole[where], initial=0.0))
+        for name, where in system.constraint_rows.items()
+        if np.any(kept[where])
+    }
+
+
+def _failure(
+    system: Kinematics,
+    guess: Array,
+    best: Closing,
+    t: float,
+    columns: Array,
+    gaps: Mapping[str, float],
+    held_text: str,
+) -> str:
+    """The worst gap, whether the open loops contradict each other, and what to try."""
+    tol = 1e-6 * system.length
+    still_open = sorted((name for name in gaps if gaps[name] > tol), key=lambda name: -gaps[name])
+    if not still_open:
+        still_open = [max(gaps, key=lambda name: gaps[name])]
+    worst = still_open[0]
+    text = f"Not assembled: '{worst}' stays open by {_describe(system, worst, best)}."
+    if len(still_open) > 1:
+        others = [f"'{name}' by {_describe(system, name, best)}" for name in still_open[1:6]]
+        text += f" Also open: {', '.join(others)}."
+    alone = [name for name in still_open if _closes_alone(system, guess, best.q, t, columns, name)]
+    if alone == still_open and len(gaps) > 1:
+        names = ", ".join(f"'{name}'" for name in still_open[:6])
+        text += f" Each closes on its own ({names}), but they contradict each other or the other constraints."
+    elif worst not in alone:
+        text += f" '{worst}' does not close even on its own: check its frames and the lengths along the loop."
+    if held_text:
+        text += f" Held: {held_text}; a wider range may close."
+    return text + " A guess nearer to the closed pose (q_guess) may help."
+
+
+def _describe(system: Kinematics, name: str, best: Closing) -> str:
+    """The gap of a constraint in metres and degrees; anti-parallel axes said so."""
+    rows = np.flatnonzero(system.holonomic)
+    r = np.zeros(system.nc)
+    r[rows] = best.r * system.row_unit[rows]
+    mine = range(system.nc)[system.constraint_rows[name]]
+    size = {
+        kind: np.linalg.norm([r[i] for i in mine if system.row_kind[i] == kind]) for kind in ("m", "rad", "")
+    }
+    said = []
+    if size["m"] > 1e-6 * system.length:
+        said.append(f"{size['m']:.3g} m")
+    if size["rad"] > 1e-6:
+        said.append(f"{np.degrees(size['rad']):.3g} degrees")
+    if abs(size["rad"] - np.pi) < 1e-3:
+        said.append("its axes pointing opposite ways (turn one of its frames by 180 degrees)")
+    if size[""] > 0.0:
+        said.append(f"{size['']:.3g}")
+    return " and ".join(said) or f"{size['m'] + size['rad'] * system.length:.1e} m"
+
+
+def _closes_alone(system: Kinematics, guess: Array, q: Array, t: float, columns: Array, name: str) -> bool:
+    """Whether this constraint closes when all others are left out."""
+    rows = np.arange(system.nc)[system.constraint_rows[name]]
+    rows = rows[system.holonomic[rows]]
+    return close(system, q, t, rows, columns).closed or close(system, guess, t, rows, columns).closed

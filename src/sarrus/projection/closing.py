@@ -1,0 +1,131 @@
+"""Closing constraints: a trust-region Levenberg-Marquardt method on the manifold, then Newton to rounding.
+
+Each step solves, in coordinates without units x = dv / unit and with r = phi / row_unit,
+
+    min |r + J x|^2 + mu |x|^2   subject to |x| <= radius                                       (1)
+
+by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one,
+and rows may be redundant: a floor of mu keeps directions with s below 1e-8 out of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .decomposition import full_svd
+from .kinematics import Kinematics
+
+Array = npt.NDArray[np.float64]
+Residual = Callable[[Array], tuple[Array, Array]]
+
+CLOSED_TOL = 1e-10  # closed when no |phi| / row_unit exceeds this
+DAMPING_FLOOR = 1e-16
+MOST_ITERATIONS = 120
+MOST_POLISHING = 8
+
+
+@dataclass(frozen=True)
+class Closing:
+    """Where the iteration ended: pose q (nq,), dimensionless residual r, iterations used."""
+
+    q: Array
+    r: Array
+    iterations: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether every row is closed."""
+        return bool(np.max(np.abs(self.r), initial=0.0) <= CLOSED_TOL)
+
+
+def close(system: Kinematics, q: Array, t: float, rows: Array, columns: Array) -> Closing:
+    """Move the coordinates `columns` (indices) until the rows `rows` (indices) close, staying near q."""
+
+    def plain(q: Array) -> tuple[Array, Array]:
+        phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
+        return _select(system, phi, J, rows, columns)
+
+    def whole(q: Array) -> tuple[Array, Array]:
+        phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
+        return _select(system, *system.whole_angles(q, phi, J), rows, columns)
+
+    def move(q: Array, x: Array) -> Array:
+        dv = np.zeros(system.nv)
+        dv[columns] = system.unit[columns] * x
+        return system.integrate(q, dv)
+
+    near, iterations = _descend(whole, move, q)
+    polished, more = _polish(plain, move, near)
+    return Closing(polished, whole(polished)[0], iterations + more)
+
+
+def _select(system: Kinematics, phi: Array, J: Array, rows: Array, columns: Array) -> tuple[Array, Array]:
+    scale = system.row_unit[rows]
+    return phi[rows] / scale, J[np.ix_(rows, columns)] * system.unit[columns] / scale[:, None]
+
+
+def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array) -> tuple[Array, int]:
+    """Trust-region Levenberg-Marquardt from q; returns the best pose and the number of iterations."""
+    r, J = residual(q)
+    radius = 0.3 * np.sqrt(max(J.shape[1], 1))
+    largest = 2.0 * radius
+    for iteration in range(MOST_ITERATIONS):
+        if np.max(np.abs(r), initial=0.0) <= CLOSED_TOL or J.shape[1] == 0:
+            return q, iteration
+        x = _step(r, J, radius)
+        predicted = r @ r - np.sum((r + J @ x) ** 2)
+        if predicted <= 1e-14 * (r @ r):  # stationary: no direction helps to first order
+            return q, iteration
+        trial = move(q, x)
+        r_trial, J_trial = residual(trial)
+        gain = (r @ r - r_trial @ r_trial) / predicted
+        if gain > 1e-3:
+            q, r, J = trial, r_trial, J_trial
+        size = float(np.linalg.norm(x))
+        if gain < 0.25:
+            radius = 0.3 * size
+        elif gain > 0.75:
+            radius = min(max(radius, 2.5 * size), largest)
+        if radius < 1e-12:
+            return q, iteration + 1
+    return q, MOST_ITERATIONS
+
+
+def _step(r: Array, J: Array, radius: float) -> Array:
+    """The minimiser of (1): mu is the floor, or what shortens the step to the radius."""
+    U, s, Vt = full_svd(J)
+    k = len(s)
+    g = U[:, :k].T @ r
+
+    def x_of(mu: float) -> Array:
+        return -s * g / (s * s + mu)
+
+    mu = DAMPING_FLOOR
+    if np.linalg.norm(x_of(mu)) > radius:
+        low, high = mu, float(np.linalg.norm(s * g)) / radius
+        for _ in range(60):
+            mu = np.sqrt(low * high)
+            low, high = (mu, high) if np.linalg.norm(x_of(mu)) > radius else (low, mu)
+            if high < 1.05 * low:
+                break
+        mu = high
+    return np.asarray(x_of(mu) @ Vt[:k])
+
+
+def _polish(residual: Residual, move: Callable[[Array, Array], Array], q: Array) -> tuple[Array, int]:
+    """Newton steps q - J^+ phi [Aghili2005] eq. (37), as long as each makes the residual clearly smaller."""
+    r, J = residual(q)
+    for iteration in range(MOST_POLISHING):
+        size = np.max(np.abs(r), initial=0.0)
+        if size > 1e-4 or size == 0.0 or J.shape[1] == 0:
+            return q, iteration
+        trial = move(q, _step(r, J, np.inf))
+        r_trial, J_trial = residual(trial)
+        if np.max(np.abs(r_trial)) >= 0.7 * size:
+            return q, iteration
+        q, r, J = trial, r_trial, J_trial
+    return q, MOST_POLISHING

@@ -1,0 +1,195 @@
+"""The split of every vector at the constraint manifold, from a singular value decomposition of J.
+
+With a metric W = L L.T the decomposition is taken of J_W = J W^(-1/2), here with the Cholesky factor in place
+of the square root ([Aghili2005] II-A.1, corrected, and VII-B):
+
+    J L^-T = U diag(s) V.T        V = [V1 V2], the first `rank` columns and the others          (1)
+    N      = L^-T V2              N.T W N = 1, J N = 0                       [Aghili2005] eq. (4)
+    P      = N N.T W              onto the tangent directions, P P = P                          (2)
+    J^+    = L^-T V1 diag(1/s) U1.T                                          [Aghili2005] eq. (15), (16)
+
+Velocities split with P, forces with P.T. Nothing here needs the rows of J to be independent, or to exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+
+from ..errors import InputError
+
+Array = npt.NDArray[np.float64]
+Kind = Literal["velocity", "force"]
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Tangent and normal parts of vectors for one constraint Jacobian, in one metric.
+
+    Attributes:
+        rank: number of independent rows of J.
+        dof: nv - rank, the dimension of the tangent directions.
+        singular_values: of J in the metric, descending, (min(nc, nv),).
+        N: null-space basis (nv, dof), orthonormal in the metric, J N = 0.
+        metric: the metric W (nv, nv), or None for the Euclidean one.
+    """
+
+    rank: int
+    dof: int
+    singular_values: Array
+    N: Array
+    metric: Array | None
+    _normal: Array  # L^-T V1 (nv, rank): orthonormal in the metric, spans the normal directions
+    _rows: Array  # U1 diag(1/s) (nc, rank)
+
+    @property
+    def P(self) -> Array:
+        """Projector onto the tangent directions (nv, nv): P = N N.T W."""
+        return self.N @ self._dual(self.N).T
+
+    @property
+    def pinv(self) -> Array:
+        """Pseudoinverse of J in the metric (nv, nc). Prefer `solve`, which applies it."""
+        return self._normal @ self._rows.T
+
+    def tangent(self, x: npt.ArrayLike, kind: Kind = "velocity") -> Array:
+        """Part of x along the tangent directions, (nv,) or (nv, k).
+
+        Args:
+            x: a vector, or vectors as columns, in the units of velocities or of forces.
+            kind: "velocity" applies P, "force" applies P.T; they agree in the Euclidean metric.
+        """
+        return self._split(self.N, x, kind)
+
+    def normal(self, x: npt.ArrayLike, kind: Kind = "velocity") -> Array:
+        """Part of x across the tangent directions, x = tangent(x) + normal(x). Arguments as in `tangent`."""
+        return self._split(self._normal, x, kind)
+
+    def solve(self, b: npt.ArrayLike) -> Array:
+        """The smallest x (nv,) in the metric with J x = b, or nearest to it where rows of b conflict.
+
+        Args:
+            b: right side (nc,), or several as columns (nc, k).
+        """
+        b = np.asarray(b, dtype=float)
+        if b.ndim not in (1, 2) or b.shape[0] != self._rows.shape[0]:
+            raise InputError(
+                f"`b` must have one entry per row of J, {self._rows.shape[0]}; got shape {b.shape}."
+            )
+        return self._normal @ (self._rows.T @ b)
+
+    def _dual(self, basis: Array) -> Array:
+        """W basis: the forces that go with a basis of velocities."""
+        return basis if self.metric is None else self.metric @ basis
+
+    def _split(self, basis: Array, x: npt.ArrayLike, kind: Kind) -> Array:
+        x = np.asarray(x, dtype=float)
+        if x.ndim not in (1, 2) or x.shape[0] != basis.shape[0]:
+            raise InputError(
+                f"`x` must have {basis.shape[0]} entries, one per coordinate; got shape {x.shape}."
+            )
+        if kind == "velocity":
+            return basis @ (self._dual(basis).T @ x)
+        if kind == "force":
+            return self._dual(basis) @ (basis.T @ x)
+        raise InputError(f'`kind` must be "velocity" or "force", got {kind!r}.')
+
+
+def decompose(
+    J: npt.ArrayLike,
+    metric: npt.ArrayLike | None = None,
+    rank_tol: float = 1e-9,
+    *,
+    absolute: bool = False,
+    rank: int | None = None,
+) -> Decomposition:
+    """Split the space of velocities at the constraints J v = 0.
+
+    Args:
+        J: constraint Jacobian (nc, nv); nc may be 0.
+        metric: symmetric positive definite matrix (nv, nv) that measures velocities; None is Euclidean.
+        rank_tol: singular values at or below rank_tol times the largest count as zero.
+        absolute: compare the singular values with rank_tol itself. For a J without units only.
+        rank: the rank, where it is already known (from the same J without units, say).
+
+    Returns:
+        The decomposition; see `Decomposition`.
+
+    Raises:
+        InputError: J is not a finite matrix, the metric is not symmetric positive definite, or rank_tol
+            or rank is out of range.
+    """
+    J = as_matrix(J=J)
+    nc, nv = J.shape
+    check_rank_tol(rank_tol)
+    L = None if metric is None else metric_factor(metric, nv)
+    J_W = J if L is None else solve_triangular(L, J.T, lower=True).T
+
+    # J_W = U diag(s) V.T   (1)
+    U, s, Vt = full_svd(J_W)
+    if rank is None:
+        rank = count_above(s, rank_tol, absolute)
+    elif not 0 <= rank <= min(nc, nv):
+        raise InputError(f"`rank` of a {nc} x {nv} matrix must be between 0 and {min(nc, nv)}, got {rank}.")
+
+    V = Vt.T if L is None else solve_triangular(L, Vt.T, trans="T", lower=True)
+    W = None if metric is None else np.array(metric, dtype=float)
+    inverse = np.divide(1.0, s[:rank], out=np.zeros(rank), where=s[:rank] > 0.0)
+    return Decomposition(rank, nv - rank, s, V[:, rank:], W, V[:, :rank], U[:, :rank] * inverse)
+
+
+def full_svd(J: Array) -> tuple[Array, Array, Array]:
+    """U (nc, nc), s (min(nc, nv),), V.T (nv, nv) with J = U[:, :k] diag(s) V.T[:k]; empty J allowed."""
+    nc, nv = J.shape
+    if nc == 0 or nv == 0:
+        return np.eye(nc), np.zeros(0), np.eye(nv)
+    U, s, Vt = np.linalg.svd(J)
+    return U, s, Vt
+
+
+def count_above(singular_values: Array, tol: float, absolute: bool) -> int:
+    """Rank: how many singular values exceed `tol`, or `tol` times the largest."""
+    if singular_values.size == 0:
+        return 0
+    return int(np.sum(singular_values > (tol if absolute else tol * singular_values[0])))
+
+
+def as_matrix(**named: npt.ArrayLike) -> Array:
+    """The one argument given, as a finite float64 matrix; its keyword is the name in the message."""
+    ((name, value),) = named.items()
+    matrix = np.array(value, dtype=float)
+    if matrix.ndim != 2:
+        raise InputError(f"`{name}` must be a matrix, got an array of shape {matrix.shape}.")
+    if not np.all(np.isfinite(matrix)):
+        raise InputError(
+            f"`{name}` has entries that are NaN or infinite; every entry must be a finite number."
+        )
+    return matrix
+
+
+def metric_factor(metric: npt.ArrayLike, nv: int) -> Array:
+    """Lower Cholesky factor of a metric, or the reason why it is none."""
+    W = as_matrix(metric=metric)
+    if W.shape != (nv, nv):
+        raise InputError(f"`metric` must have shape ({nv}, {nv}), one row per coordinate; got {W.shape}.")
+    if np.max(np.abs(W - W.T), initial=0.0) > 1e-9 * np.max(np.abs(W), initial=0.0):
+        worst = np.max(np.abs(W - W.T))
+        raise InputError(f"`metric` must be symmetric; it differs from its transpose by {worst:.3g}.")
+    try:
+        return np.asarray(np.linalg.cholesky((W + W.T) / 2))
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh((W + W.T) / 2)[0])
+        raise InputError(
+            f"`metric` must be positive definite; its smallest eigenvalue is {least:.3g}. "
+            "Use None for the Euclidean metric."
+        ) from None
+
+
+def check_rank_tol(rank_tol: float) -> None:
+    """Refuse a tolerance that is no number in [0, 1)."""
+    if not 0.0 <= rank_tol < 1.0:
+        raise InputError(f"`rank_tol` must be at least 0 and below 1, got {rank_tol}.")

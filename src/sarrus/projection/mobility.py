@@ -1,0 +1,191 @@
+"""What a pose can do: degrees of freedom, redundant rows by name, singular or not, in numbers and in words.
+
+Everything is decided on the dimensionless J (lengths divided by L) with the absolute tolerance `rank_tol`.
+
+A row is redundant when it depends on rows declared before it. The rank of the first i rows grows by at most
+one with i (singular values interlace, [Golub2013] sec. 8.6), so the rows at which it does not grow are
+unique and their number is nc - rank.
+
+A pose is singular when rows that are independent nearby are dependent here. With w.T J = 0 the rank grows
+along a tangent direction n to first order unless w.T J'(v) n = 0 for all tangent v, n. That form is
+symmetric, so it vanishes exactly when w.T gamma(v) = -w.T J'(v) v does for every tangent v. Rows that are
+redundant in every pose pass this test, rows that lose rank in this one do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .decomposition import count_above, full_svd
+from .kinematics import Kinematics, dimensionless, drift
+
+Array = npt.NDArray[np.float64]
+
+SECOND_ORDER_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
+ALONE_TOL = 1e-9  # on the diagonal of the projector
+NEARLY_SINGULAR = 1e5  # condition above which explain() warns
+MOST_LISTED = 12
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What the constraints leave free at one pose.
+
+    Attributes:
+        dof: degrees of freedom in velocity, nv - rank.
+        rank: number of independent rows.
+        redundant: names of the rows that depend on rows declared before them.
+        gruebler: nv - nc, what counting rows would give.
+        condition: largest over smallest nonzero singular value of the dimensionless J; 1 without rows.
+        is_singular: rows that are independent nearby depend on each other at this pose.
+        singular_values: of the dimensionless J, descending (min(nc, nv),).
+        locked: names of the coordinates that cannot move.
+        free: names of the coordinates that can move while all others stand still.
+        gap: largest |phi| [m], angles multiplied by the length L.
+        nv, nc: number of coordinates and of rows.
+        nonholonomic: number of rows that restrict velocities only.
+    """
+
+    dof: int
+    rank: int
+    redundant: tuple[str, ...]
+    gruebler: int
+    condition: float
+    is_singular: bool
+    singular_values: Array
+    locked: tuple[str, ...]
+    free: tuple[str, ...]
+    gap: float
+    nv: int
+    nc: int
+    nonholonomic: int
+
+    def explain(self) -> str:
+        """The same in words."""
+        said = [self._count(), self._redundancy(), self._singularity(), self._coordinates(), self._openness()]
+        return "\n".join(line for line in said if line)
+
+    def _count(self) -> str:
+        freedom = f"{self.dof} degree{'' if self.dof == 1 else 's'} of freedom"
+        if self.nc == 0:
+            return f"{freedom}: {self.nv} coordinates and no constraint."
+        line = f"{freedom}: {self.nv} coordinates less {self.rank} independent constraint rows"
+        line += "." if self.rank == self.nc else f" (of {self.nc})."
+        if self.dof == 0:
+            line += " The mechanism is a structure: it cannot move from this pose."
+        if self.nonholonomic:
+            line += f" {self.nonholonomic} of the rows restrict velocities only (rolling)."
+        return line
+
+    def _redundancy(self) -> str:
+        if not self.redundant:
+            return "All rows are independent." if self.nc else ""
+        verb = "row depends" if len(self.redundant) == 1 else "rows depend"
+        return (
+            f"{len(self.redundant)} {verb} on rows declared before: {listed(self.redundant)}. Counting rows"
+            f" (Gruebler) would give {self.gruebler}. They do no harm: motion and constraint_force are unique;"
+            " only how dependent rows share the load in lam is not."
+        )
+
+    def _singularity(self) -> str:
+        if self.is_singular:
+            return (
+                "The pose is singular: rows that are independent nearby depend on each other here. Not every"
+                " velocity that is possible at this pose continues into a motion."
+            )
+        if self.condition > NEARLY_SINGULAR:
+            return (
+                f"The pose is close to a singular one: condition {self.condition:.1e},"
+                f" smallest singular value {self.singular_values[self.rank - 1]:.1e}."
+            )
+        return ""
+
+    def _coordinates(self) -> str:
+        parts = []
+        if self.locked and self.dof:
+            parts.append(f"Locked by the constraints: {listed(self.locked)}.")
+        if self.free and self.nc:
+            parts.append(f"Moves on its own, all else at rest: {listed(self.free)}.")
+        return " ".join(parts)
+
+    def _openness(self) -> str:
+        if self.gap <= 1e-9 * max(1.0, float(self.singular_values[0]) if self.rank else 1.0):
+            return ""
+        return (
+            f"Careful: the constraints are open by {self.gap:.2e} m at this pose. Rows that are redundant when"
+            " closed look independent when open; assemble first."
+        )
+
+
+def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
+    """Mobility of a system at the pose q (nq,) and time t [s]; see `Mobility`."""
+    phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
+    Jd = dimensionless(system, J)
+    U, s, Vt = full_svd(Jd)
+    rank = count_above(s, system.rank_tol, absolute=True)
+    reach = np.sum(Vt[rank:] ** 2, axis=0)  # diagonal of the projector: 0 locked, 1 free on its own
+    names = np.array(system.coordinate_names, dtype=object)
+    return Mobility(
+        dof=system.nv - rank,
+        rank=rank,
+        redundant=tuple(system.row_names[i] for i in dependent_rows(Jd, system.rank_tol, rank)),
+        gruebler=system.nv - system.nc,
+        condition=float(s[0] / s[rank - 1]) if rank else 1.0,
+        is_singular=_loses_rank_here(system, q, t, U[:, rank:], Vt[rank:]),
+        singular_values=s,
+        locked=tuple(names[reach < ALONE_TOL]),
+        free=tuple(names[reach > 1.0 - ALONE_TOL]),
+        gap=drift(system, phi),
+        nv=system.nv,
+        nc=system.nc,
+        nonholonomic=int(np.sum(~system.holonomic)),
+    )
+
+
+def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
+    """Rows of J that depend on the rows above them, by bisection on the rank of the leading rows.
+
+    Args:
+        J: dimensionless Jacobian (nc, nv).
+        tol: absolute tolerance on its singular values.
+        rank: rank of the whole J, if known.
+    """
+
+    def lost(rows: int) -> int:
+        return rows - count_above(full_svd(J[:rows])[1], tol, absolute=True)
+
+    def between(low: int, high: int, lost_low: int, lost_high: int) -> list[int]:
+        if lost_low == lost_high:
+            return []
+        if high - low == 1:
+            return [low]
+        middle = (low + high) // 2
+        lost_middle = lost(middle)
+        return between(low, middle, lost_low, lost_middle) + between(middle, high, lost_middle, lost_high)
+
+    nc = J.shape[0]
+    return between(0, nc, 0, lost(nc) if rank is None else nc - rank)
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names in a sentence, cut after a dozen."""
+    if len(names) <= MOST_LISTED:
+        return ", ".join(names)
+    return ", ".join(names[:MOST_LISTED]) + f" and {len(names) - MOST_LISTED} more"
+
+
+def _loses_rank_here(system: Kinematics, q: Array, t: float, lost: Array, tangent: Array) -> bool:
+    """Whether w.T gamma(v) differs from zero for some tangent v: a polynomial, so a few fixed v suffice."""
+    if lost.shape[1] == 0 or tangent.shape[0] == 0:
+        return False
+    at_rest = system.constraints(q, np.zeros(system.nv), t)[3]
+    for y in np.random.default_rng(1853).standard_normal((4, tangent.shape[0])):
+        v = system.unit * (y / np.linalg.norm(y) @ tangent)
+        forth, back = (system.constraints(q, sign * v, t)[3] for sign in (1.0, -1.0))
+        quadratic = (forth + back) / 2 - at_rest
+        if np.max(np.abs(lost.T @ (quadratic / system.row_unit))) > SECOND_ORDER_TOL:
+            return True
+    return False
