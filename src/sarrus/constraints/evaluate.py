@@ -25,9 +25,9 @@ Array = npt.NDArray[np.float64]
 
 def make_kernel(model: Model) -> Kernel:
     """The compiled kernel of a model."""
-    from .. import _kernel
+    from .._kernel import Kernel
 
-    return _kernel.Kernel(model.sizes, model.fields)
+    return Kernel(model.sizes, model.fields)
 
 
 class Evaluator:

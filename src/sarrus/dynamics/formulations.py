@@ -78,33 +78,39 @@ def with_limit(state: Split, limit: LimitRows, units: Units) -> Split:
     return Split(state.M, state.f, state.J, state.gamma, state.rank, state.lost, N, x_normal)
 
 
+def solve(A: Array, b: Array) -> Array:
+    """x with A x = b."""
+    return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
+
+
 def svd(state: Split) -> Array:
     """x = x_n + N (N.T M N)^-1 N.T (f - M x_n), [Spencer2004] eq. (3.5b)."""
     N, x_n = state.N, state.x_normal
     if N.shape[1] == 0:
         return x_n
     factor = cho_factor(N.T @ state.M @ N)
-    return x_n + N @ cho_solve(factor, N.T @ (state.f - state.M @ x_n))
+    return np.asarray(x_n + N @ cho_solve(factor, N.T @ (state.f - state.M @ x_n)))
 
 
 def projection(state: Split) -> Array:
     """M_c x = P f + M x_n with M_c = M + P M - (P M).T, [Aghili2005] eq. (22)-(25)."""
     PM = state.P @ state.M
-    return np.linalg.solve(state.M + PM - PM.T, state.P @ state.f + state.M @ state.x_normal)
+    return solve(state.M + PM - PM.T, state.P @ state.f + state.M @ state.x_normal)
 
 
 def projection_symmetric(state: Split) -> Array:
     """M_c' x = P f + (1 - 2 P) M x_n with M_c' = P M P + (1 - P) M (1 - P), [Aghili2005] eq. (27), (28)."""
     P, M = state.P, state.M
     Q = np.eye(len(M)) - P
-    return cho_solve(cho_factor(P @ M @ P + Q @ M @ Q), P @ state.f + (Q - P) @ (M @ state.x_normal))
+    x = cho_solve(cho_factor(P @ M @ P + Q @ M @ Q), P @ state.f + (Q - P) @ (M @ state.x_normal))
+    return np.asarray(x)
 
 
 def projection_gamma(state: Split) -> Array:
     """M_c'' x = P f + g x_n with M_c'' = P M + g (1 - P), g = |M|, [Aghili2005] eq. (29)."""
     P, M = state.P, state.M
     g = float(np.linalg.norm(M, 2)) if len(M) else 1.0
-    return np.linalg.solve(P @ M + g * (np.eye(len(M)) - P), P @ state.f + g * state.x_normal)
+    return solve(P @ M + g * (np.eye(len(M)) - P), P @ state.f + g * state.x_normal)
 
 
 def lagrange(state: Split) -> Array:
@@ -113,10 +119,11 @@ def lagrange(state: Split) -> Array:
     Needs independent rows; `require_independent` has seen to that.
     """
     factor = cho_factor(state.M)
-    free, response = cho_solve(factor, state.f), cho_solve(factor, state.J.T)
+    free: Array = cho_solve(factor, state.f)
+    response: Array = cho_solve(factor, state.J.T)
     if len(state.J) == 0:
         return free
-    lam = np.linalg.solve(state.J @ response, state.gamma - state.J @ free)
+    lam = solve(state.J @ response, state.gamma - state.J @ free)
     return free + response @ lam
 
 
@@ -136,11 +143,11 @@ def partition(state: Split, independent: Sequence[int] | None = None) -> Array:
     K, x_0 = np.zeros((nv, len(free))), np.zeros(nv)
     K[free] = np.eye(len(free))
     if len(dependent):
-        K[dependent] = -np.linalg.solve(G[:, dependent], G[:, free])
-        x_0[dependent] = np.linalg.solve(G[:, dependent], G @ state.x_normal)
+        K[dependent] = -solve(G[:, dependent], G[:, free])
+        x_0[dependent] = solve(G[:, dependent], G @ state.x_normal)
     if len(free) == 0:
         return x_0
-    return x_0 + K @ np.linalg.solve(K.T @ state.M @ K, K.T @ (state.f - state.M @ x_0))
+    return x_0 + K @ solve(K.T @ state.M @ K, K.T @ (state.f - state.M @ x_0))
 
 
 FORMULATIONS: dict[str, Callable[[Split], Array]] = {
@@ -161,8 +168,9 @@ def require_independent(state: Split, units: Units) -> None:
     rows = tuple(units.row_names[i] for i in dependent_rows(state.J, units.rank_tol, state.rank))
     shown = ", ".join(rows[:12]) + (", ..." if len(rows) > 12 else "")
     raise SingularConstraintError(
-        f'formulation "lagrange" needs independent constraint rows, but the {nc} rows have rank {state.rank} at this'
-        f' pose; dependent rows: {shown}. Use "nullspace" (the default), which does not need them independent.',
+        f'formulation "lagrange" needs independent constraint rows, but the {nc} rows have rank {state.rank}'
+        f" at this pose; dependent rows: {shown}."
+        ' Use "nullspace" (the default), which does not need them independent.',
         state.rank,
         rows,
     )
@@ -182,8 +190,8 @@ def independent_indices(state: Split, names: Sequence[str], units: Units) -> lis
         )
     if dof and np.linalg.svd(state.N[indices], compute_uv=False)[-1] <= units.rank_tol:
         raise SingularConstraintError(
-            f"the coordinates {list(names)} do not determine the motion at this pose: the mechanism can move while they"
-            " stand still. Choose others, or leave `independent` out.",
+            f"the coordinates {list(names)} do not determine the motion at this pose: the mechanism can move"
+            " while they stand still. Choose others, or leave `independent` out.",
             state.rank,
         )
     return indices

@@ -1,7 +1,7 @@
 """Motion: what the mechanism does under given forces, in any formulation.
 
-"nullspace" is the kernel's; the others are NumPy over `Terms` (`formulations.py`), for comparison and for systems
-that only know their terms. All agree where all are defined.
+"nullspace" is the kernel's; the others are NumPy over `Terms` (`formulations.py`), for comparison and for
+systems that only know their terms. All agree where all are defined.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Motion:
 
     Attributes:
         a: acceleration (nv,) [rad/s^2, m/s^2].
-        constraint_force: generalized force of the constraints (nv,) [N m, N]; always unique. Equal to J.T @ lam,
-            except exactly at a singular pose in motion, where no finite lam may give it.
+        constraint_force: generalized force of the constraints (nv,) [N m, N]; always unique. Equal to J.T @
+            lam, except exactly at a singular pose in motion, where no finite lam may give it.
         lam: multipliers (nc,) [N, N m], of least norm where rows of J depend on each other.
         lam_unique: which of them the motion determines, (nc,) bool.
         rank: rank of J.
@@ -56,10 +56,10 @@ class Motion:
     _q_poses: tuple[Array, Array]
 
     def reaction(self, name: str, frame: str = "A") -> Array:
-        """Wrench [force; moment] (6,) [N, N m] that the loop exerts on its second body b, at the origin of frame B.
+        """Wrench [force; moment] (6,) [N, N m] that a loop exerts on its second body b, at the origin of B.
 
-        Its first body a receives the opposite wrench at the same point. Where rows are redundant it is the one of
-        least norm; `lam_unique` tells.
+        Its first body a receives the opposite wrench at the same point. Where rows are redundant it is the
+        one of least norm; `lam_unique` tells.
 
         Args:
             name: of a loop (or Distance, PointOnLine, PointOnPlane).

@@ -1,13 +1,13 @@
 """Inverse dynamics of closed chains: the least actuator forces that produce an acceleration.
 
-Only the tangent part of a force moves the mechanism ([Aghili2005] remark 2). With N the null-space basis of J and
-S the selection of actuated coordinates,
+Only the tangent part of a force moves the mechanism ([Aghili2005] remark 2). With N the null-space basis of
+J and S the selection of actuated coordinates,
 
     N.T S.T u = N.T (M a + h)                                          [Aghili2005] eq. (21)      (1)
     u = argmin |S.T u| in the metric W^-1 of forces                    [Aghili2005] eq. (47), (60)
 
-Passive joints get exactly zero. The mechanism is controllable if (1) has a solution for every right side, that is
-if no tangent direction leaves all actuated coordinates at rest: eq. (56), (62).
+Passive joints get exactly zero. The mechanism is controllable if (1) has a solution for every right side,
+that is if no tangent direction leaves all actuated coordinates at rest: eq. (56), (62).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Torques:
         u: its actuated entries (nu,), in the order of the actuators.
         lam: multipliers of least norm (nc,).
         constraint_force: generalized constraint force (nv,).
-        residual: largest entry of M a + h - tau - constraint_force [N m, N]: what the actuators cannot provide.
+        residual: largest entry of M a + h - tau - constraint_force [N m, N]: what the actuators cannot
+            provide.
         acceleration_residual: largest entry of J a - gamma: nonzero if the constraints do not allow a.
         controllable: whether the actuators can produce every acceleration that the constraints allow.
         uncontrollable: motions that no actuator feels, one tuple of coordinate names each.
@@ -126,7 +127,7 @@ def _sparse_basis(X: Array) -> Array:
         others = np.arange(X.shape[1]) != k
         X[:, others] -= np.outer(X[:, k] / X[row, k], X[row, others])
         pivots.append(row)
-    return X / np.linalg.norm(X, axis=0)
+    return np.asarray(X / np.linalg.norm(X, axis=0))
 
 
 def _message(unfelt: tuple[tuple[str, ...], ...], residual: float, miss: float, needed: Array) -> str:

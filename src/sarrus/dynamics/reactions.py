@@ -108,7 +108,7 @@ def _row_wrenches(model: Model, i: int, pose: ClosurePose) -> list[tuple[Array, 
 
 
 def _thread(model: Model, i: int, pose: ClosurePose) -> Array:
-    """Moment per unit of the angle atan2(s, k) of b's axes (u, w) against a's (x, y): s = y.u - x.w, k = x.u + y.w."""
+    """Moment of the angle of b's axes (u, w) in a's (x, y): atan2(s, k), s = y.u - x.w, k = x.u + y.w."""
     (x, y), (u, w) = model.cl_across_a[i] @ pose.R_a.T, model.cl_across_b[i] @ pose.R_b.T
     s, k = y @ u - x @ w, x @ u + y @ w
     by_s, by_k = np.cross(u, y) - np.cross(w, x), np.cross(u, x) + np.cross(w, y)
@@ -120,4 +120,4 @@ def _log_rate(f: Array) -> Array:
     hat = np.array([[0.0, -f[2], f[1]], [f[2], 0.0, -f[0]], [-f[1], f[0], 0.0]])
     angle = float(np.linalg.norm(f))
     c = 1.0 / 12.0 + angle**2 / 720.0 if angle < 1e-3 else (1.0 - angle / 2 / np.tan(angle / 2)) / angle**2
-    return np.eye(3) - hat / 2 + c * hat @ hat
+    return np.asarray(np.eye(3) - hat / 2 + c * hat @ hat)

@@ -43,7 +43,7 @@ class Bodies(Core):
         return np.asarray(self._kernel.mass_matrix(flat)).reshape(*batch, self.nv, self.nv)
 
     def rnea(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
-        """M a + h (nv,) [N m, N]: the force that the tree, its loops cut, needs for the acceleration a (nv,)."""
+        """M a + h (nv,) [N m, N]: what the tree, its loops cut, needs for the acceleration a (nv,)."""
         parts = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}
         flat, batch = self._batch(**parts)
         return np.asarray(self._kernel.rnea(*flat)).reshape(*batch, self.nv)
@@ -78,8 +78,8 @@ class Bodies(Core):
             q: positions (nq,).
             body: its name.
             point: in the body frame [m], (3,); None is its origin.
-            frame: "world_aligned" (world axes, velocity of the point), "local" (body axes, velocity of the point)
-                or "world" (world axes, velocity of the body's extension at the world's origin).
+            frame: "world_aligned" (world axes, velocity of the point), "local" (body axes, velocity of the
+                point) or "world" (world axes, velocity of the body's extension at the world's origin).
         """
         q, p_BP, i = self._positions(q), _point(point), self.model.body_index(body)
         _check_frame(frame, FRAMES)
@@ -105,7 +105,7 @@ class Bodies(Core):
     ) -> Array:
         """Velocity [linear; angular] (6,) [m/s, rad/s] of a point of a body; arguments as in `jacobian`."""
         J = self.jacobian(q, body, point, frame)
-        return np.einsum("...ij,...j->...i", J, self._tangent(v, "v"))
+        return np.asarray(np.einsum("...ij,...j->...i", J, self._tangent(v, "v")))
 
     def body_acceleration(
         self,
@@ -118,8 +118,8 @@ class Bodies(Core):
     ) -> Array:
         """Acceleration [linear; angular] (6,) [m/s^2, rad/s^2] of a point of a body, gravity not included.
 
-        The linear part is the time derivative of the point's velocity. `frame` is "world_aligned" or "local" (the
-        same vector in body axes).
+        The linear part is the time derivative of the point's velocity. `frame` is "world_aligned" or
+        "local" (the same vector in body axes).
         """
         _check_frame(frame, ("world_aligned", "local"))
         parts = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}

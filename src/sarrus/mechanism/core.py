@@ -133,8 +133,8 @@ class Core:
             norm = np.linalg.norm(here, axis=-1, keepdims=True)
             if np.any(norm < ZERO_NORM):
                 raise InputError(
-                    f"{what}[{first}:{first + 4}] of {self._owner} is a quaternion (x, y, z, w) and must not have zero norm; "
-                    "the identity is (0, 0, 0, 1)."
+                    f"{what}[{first}:{first + 4}] of {self._owner} is a quaternion (x, y, z, w) and must not"
+                    " have zero norm; the identity is (0, 0, 0, 1)."
                 )
             if np.any(np.abs(norm - 1.0) > UNIT_NORM):
                 array[..., first : first + 4] = here / norm

@@ -29,7 +29,7 @@ class Loops(Bodies):
 
     @property
     def default(self) -> State:
-        """A consistent State(q, v): the one it was given, else assembled near `neutral()`, at rest, at t = 0."""
+        """A consistent State(q, v): the one given, else assembled near `neutral()`, at rest, at t = 0."""
         if self._default is None:
             found = self.assemble()
             if not found.success:
@@ -76,8 +76,8 @@ class Loops(Bodies):
 
         Args:
             q_guess: where to start (nq,); default `neutral()`.
-            fixed: positions to hold: {coordinate: value [rad, m]}, or {joint: its part of q} for joints with several
-                coordinates or a quaternion.
+            fixed: positions to hold: {coordinate: value [rad, m]}, or {joint: its part of q} for joints
+                with several coordinates or a quaternion.
             t: time of the drives [s].
         """
         q = self.neutral() if q_guess is None else self._one_pose(q_guess, "q_guess")
@@ -102,8 +102,8 @@ class Loops(Bodies):
             v: the wish (nv,); default rest.
             t: time [s].
             fixed: velocities to prescribe, {coordinate: value} or {joint: values}.
-            metric: what "nearest" means: "mass" (least kinetic energy of the change), None (lengths divided by L) or
-                a symmetric positive definite matrix (nv, nv).
+            metric: what "nearest" means: "mass" (least kinetic energy of the change), None (lengths divided
+                by L) or a symmetric positive definite matrix (nv, nv).
 
         Raises:
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
@@ -133,8 +133,8 @@ class Loops(Bodies):
         position, index = self.model.tree.scalar(coordinate, "sweep")
         if not np.all(self.model.holonomic):
             raise InputError(
-                f"sweep follows positions, but {self._owner} has rows that restrict velocities only (rolling): where it"
-                " ends depends on the path; simulate it instead."
+                f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
+                " (rolling): where it ends depends on the path; simulate it instead."
             )
         targets = state(np.atleast_1d(np.asarray(values, dtype=float)), "values", np.size(values))
         if targets.ndim != 1 or targets.size == 0:
@@ -160,8 +160,8 @@ class Loops(Bodies):
             return indices
         if name in self.names:
             raise InputError(
-                f"fixed: {name!r} is a velocity component of a joint with a quaternion and has no position of its own;"
-                f" hold the whole joint: fixed={{{name.rpartition('.')[0]!r}: its part of q}}."
+                f"fixed: {name!r} is a velocity component of a joint with a quaternion and has no position of"
+                f" its own; hold the whole joint: fixed={{{name.rpartition('.')[0]!r}: its part of q}}."
             )
         where = self.model.q_slices[self.model.body_index(name)]
         width = where.stop - where.start

@@ -23,9 +23,10 @@ Array = npt.NDArray[np.float64]
 class Mechanism(Loops):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
-    Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Nothing needs the rows of J to be
-    independent. Array arguments may have leading batch axes where a method says so. `print(mech)` shows what it is
-    made of and what it can do.
+    Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Nothing needs the rows of J
+        to be
+    independent. Array arguments may have leading batch axes where a method says so. `print(mech)` shows
+    what it is made of and what it can do.
     """
 
     def __repr__(self) -> str:
@@ -46,7 +47,7 @@ class Mechanism(Loops):
         return Mechanism(self.model.replace(**changes), self._default)
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
-        """The same mechanism with another default state: q (nq,), v (nv,), default rest. It is taken as it is."""
+        """The same mechanism with another default state, taken as it is: q (nq,), v (nv,), default rest."""
         pose = self._one_pose(q)
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         return Mechanism(self.model, frozen_state(pose, speed))
@@ -88,10 +89,11 @@ class Mechanism(Loops):
             tau: applied generalized force (nv,) [N m, N]; default none.
             u: actuator inputs (nu,), added to tau.
             t: time [s]; matters with drives and user rows only.
-            external: {body: wrench} or {body: (wrench, point)}: [force; moment] (6,) in world axes, at the body's
-                origin or at a point (3,) given in the body frame.
-            formulation: "nullspace" (the kernel), "svd", "projection", "projection_symmetric", "projection_gamma",
-                "lagrange" (raises SingularConstraintError where J loses rank) or "partition".
+            external: {body: wrench} or {body: (wrench, point)}: [force; moment] (6,) in world axes, at the
+                body's origin or at a point (3,) given in the body frame.
+            formulation: "nullspace" (the kernel), "svd", "projection", "projection_symmetric",
+                "projection_gamma", "partition" or "lagrange" (raises SingularConstraintError
+                where J loses rank).
             independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
         """
         check_formulation(formulation, independent)
@@ -105,8 +107,8 @@ class Mechanism(Loops):
             status = np.zeros(len(qs), dtype=int)
         if np.any(status) or not np.all(np.isfinite(a)):
             raise ModelError(
-                f"no acceleration: the mass matrix of {self._owner} is not positive definite along the directions that"
-                " the constraints leave free at this state. Give the bodies that move there mass or inertia."
+                f"no acceleration: the mass matrix of {self._owner} is not positive definite along the"
+                " directions that the constraints leave free here. Give what moves there mass or inertia."
             )
         R, p = self._kernel.poses(qs)
         shaped = [np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique)]
@@ -160,7 +162,8 @@ class Mechanism(Loops):
             a: wanted acceleration (nv,).
             t: time [s].
             actuated: names of coordinates or joints to use; default the actuators of the description.
-            metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a matrix.
+            metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
+                matrix.
         """
         q, v, wanted = self._one_pose(q), self._one_tangent(v, "v"), self._one_tangent(a, "a")
         columns = (

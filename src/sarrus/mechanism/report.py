@@ -78,7 +78,7 @@ def _mobility(mech: Mechanism) -> str:
     except AssemblyError as error:
         return _paragraphs(f"Mobility: unknown, because the loops do not close.\n{error}")
     m = mech.mobility(pose)
-    head = f"Mobility at the default pose: {m.dof} (rank {m.rank} of {mech.nc} rows, condition {m.condition:.3g})"
+    head = f"Mobility at the default pose: {m.dof} (rank {m.rank} of {mech.nc}, condition {m.condition:.3g})"
     redundant = _wrapped("Redundant rows", m.redundant) if m.redundant else ""
     return "\n".join(part for part in (head, redundant, _paragraphs(m.explain())) if part)
 
@@ -89,8 +89,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
     left_out = len(shown) - MOST_ROWS
     if left_out > 0:
         half = MOST_ROWS // 2
-        dots = ("...",) + (f"{left_out} more",) + ("",) * (len(rows[0]) - 2)
-        shown = shown[:half] + [dots] + shown[-half:]
+        dots = ("...", f"{left_out} more", *("",) * (len(rows[0]) - 2))
+        shown = [*shown[:half], dots, *shown[-half:]]
     widths = [max(len(row[k]) for row in shown) for k in range(len(shown[0]))]
     lines = [
         "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in shown

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .closing import Closing, close
+from .closing import Closing, Indices, close
 from .kinematics import Kinematics
 
 Array = npt.NDArray[np.float64]
@@ -67,7 +67,7 @@ def assemble(
     return Assembly(best.q, residual, iterations, best.closed, message, gaps)
 
 
-def _attempts(system: Kinematics, q: Array, t: float, rows: Array, columns: Array) -> tuple[Closing, int]:
+def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> tuple[Closing, int]:
     """The guess itself, then perturbed guesses until one closes; the best end and all iterations."""
     best = close(system, q, t, rows, columns)
     iterations = best.iterations
@@ -84,7 +84,7 @@ def _attempts(system: Kinematics, q: Array, t: float, rows: Array, columns: Arra
     return best, iterations
 
 
-def _gaps(system: Kinematics, rows: Array, r: Array) -> dict[str, float]:
+def _gaps(system: Kinematics, rows: Indices, r: Array) -> dict[str, float]:
     """Largest |r| L of every constraint that has rows among `rows`."""
     whole = np.zeros(system.nc)
     whole[rows] = np.abs(r) * system.length
@@ -101,7 +101,7 @@ def _failure(
     guess: Array,
     best: Closing,
     t: float,
-    columns: Array,
+    columns: Indices,
     gaps: Mapping[str, float],
     held_text: str,
 ) -> str:
@@ -147,7 +147,7 @@ def _describe(system: Kinematics, name: str, best: Closing) -> str:
     return " and ".join(said) or f"{size['m'] + size['rad'] * system.length:.1e} m"
 
 
-def _closes_alone(system: Kinematics, guess: Array, q: Array, t: float, columns: Array, name: str) -> bool:
+def _closes_alone(system: Kinematics, guess: Array, q: Array, t: float, columns: Indices, name: str) -> bool:
     """Whether this constraint closes when all others are left out."""
     rows = np.arange(system.nc)[system.constraint_rows[name]]
     rows = rows[system.holonomic[rows]]

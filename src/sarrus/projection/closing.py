@@ -20,6 +20,7 @@ from .decomposition import full_svd
 from .kinematics import Kinematics
 
 Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 Residual = Callable[[Array], tuple[Array, Array]]
 
 CLOSED_TOL = 1e-10  # closed when no |phi| / row_unit exceeds this
@@ -42,7 +43,7 @@ class Closing:
         return bool(np.max(np.abs(self.r), initial=0.0) <= CLOSED_TOL)
 
 
-def close(system: Kinematics, q: Array, t: float, rows: Array, columns: Array) -> Closing:
+def close(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> Closing:
     """Move the coordinates `columns` (indices) until the rows `rows` (indices) close, staying near q."""
 
     def plain(q: Array) -> tuple[Array, Array]:
@@ -63,7 +64,7 @@ def close(system: Kinematics, q: Array, t: float, rows: Array, columns: Array) -
     return Closing(polished, whole(polished)[0], iterations + more)
 
 
-def _select(system: Kinematics, phi: Array, J: Array, rows: Array, columns: Array) -> tuple[Array, Array]:
+def _select(system: Kinematics, phi: Array, J: Array, rows: Indices, columns: Indices) -> tuple[Array, Array]:
     scale = system.row_unit[rows]
     return phi[rows] / scale, J[np.ix_(rows, columns)] * system.unit[columns] / scale[:, None]
 

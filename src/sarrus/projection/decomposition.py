@@ -80,7 +80,7 @@ class Decomposition:
             raise InputError(
                 f"`b` must have one entry per row of J, {self._rows.shape[0]}; got shape {b.shape}."
             )
-        return self._normal @ (self._rows.T @ b)
+        return np.asarray(self._normal @ (self._rows.T @ b))
 
     def _dual(self, basis: Array) -> Array:
         """W basis: the forces that go with a basis of velocities."""
@@ -93,9 +93,9 @@ class Decomposition:
                 f"`x` must have {basis.shape[0]} entries, one per coordinate; got shape {x.shape}."
             )
         if kind == "velocity":
-            return basis @ (self._dual(basis).T @ x)
+            return np.asarray(basis @ (self._dual(basis).T @ x))
         if kind == "force":
-            return self._dual(basis) @ (basis.T @ x)
+            return np.asarray(self._dual(basis) @ (basis.T @ x))
         raise InputError(f'`kind` must be "velocity" or "force", got {kind!r}.')
 
 

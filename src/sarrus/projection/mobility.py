@@ -85,9 +85,9 @@ class Mobility:
             return "All rows are independent." if self.nc else ""
         verb = "row depends" if len(self.redundant) == 1 else "rows depend"
         return (
-            f"{len(self.redundant)} {verb} on rows declared before: {listed(self.redundant)}. Counting rows"
-            f" (Gruebler) would give {self.gruebler}. They do no harm: motion and constraint_force are unique;"
-            " only how dependent rows share the load in lam is not."
+            f"{len(self.redundant)} {verb} on rows declared before: {listed(self.redundant)}. Counting"
+            f" rows (Gruebler) would give {self.gruebler}. They do no harm: motion and constraint_force are"
+            " unique; only how dependent rows share the load in lam is not."
         )
 
     def _singularity(self) -> str:
@@ -115,8 +115,8 @@ class Mobility:
         if self.gap <= 1e-9 * max(1.0, float(self.singular_values[0]) if self.rank else 1.0):
             return ""
         return (
-            f"Careful: the constraints are open by {self.gap:.2e} m at this pose. Rows that are redundant when"
-            " closed look independent when open; assemble first."
+            f"Careful: the constraints are open by {self.gap:.2e} m at this pose. Rows that are redundant"
+            " when closed look independent when open; assemble first."
         )
 
 

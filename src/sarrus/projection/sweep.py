@@ -137,7 +137,7 @@ def _correct(
 
 
 def _point(system: Kinematics, q: Array, value: float, index: int, t: float, last: _Point | None) -> _Point:
-    """The pose with its tangent: J v = 0 with v[index] = 1, nearest to zero, or to the last where rank is lost."""
+    """The pose and its tangent: J v = 0, v[index] = 1, nearest to zero, or to the last where rank is lost."""
     _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
     Jd = dimensionless(system, J)
     rows = np.vstack([Jd, np.eye(system.nv)[index]])
@@ -152,7 +152,7 @@ def _point(system: Kinematics, q: Array, value: float, index: int, t: float, las
 
 def _stopped(name: str, wanted: float, point: _Point) -> str:
     return (
-        f"Stopped at '{name}' = {point.value:.6g} on the way to {wanted:.6g}: the constraints do not close beyond it"
-        " on this branch (a dead centre, or a singular pose that this motion does not pass). The poses before it"
-        " are kept."
+        f"Stopped at '{name}' = {point.value:.6g} on the way to {wanted:.6g}: the constraints do not close"
+        " beyond it on this branch (a dead centre, or a singular pose that this motion does not pass)."
+        " The poses before it are kept."
     )
