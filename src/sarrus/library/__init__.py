@@ -1,0 +1,54 @@
+"""Classic mechanisms, ready to use; each has the state of its benchmark or paper as `default`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..mechanism.mechanism import Mechanism
+from .arms import dual_arm, dual_arm_box
+from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
+from .machines import dual_planar_arms, loader, three_r_on_slider
+from .overconstrained import bennett, sarrus, scott_russell
+from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
+from .platforms import cable_robot, delta, stewart, three_rrr
+from .walking import jansen_leg, pantograph_leg, quadruped, rolling_disk
+
+MECHANISMS: dict[str, Callable[..., Mechanism]] = {
+    function.__name__: function
+    for function in (
+        pendulum,
+        double_pendulum,
+        slider_crank,
+        four_bar,
+        parallelogram,
+        five_bar,
+        n_four_bar,
+        andrews,
+        bricard,
+        bennett,
+        sarrus,
+        scott_russell,
+        flyball_governor,
+        jansen_leg,
+        stewart,
+        delta,
+        three_rrr,
+        three_r_on_slider,
+        loader,
+        cable_robot,
+        pantograph_leg,
+        dual_planar_arms,
+        dual_arm,
+        dual_arm_box,
+        quadruped,
+        rolling_disk,
+    )
+}
+
+
+def names() -> dict[str, str]:
+    """Every mechanism of the library with its line of description."""
+    return {name: (function.__doc__ or "").split("\n", 1)[0] for name, function in MECHANISMS.items()}
+
+
+__all__ = [*MECHANISMS, "MECHANISMS", "names"]
