@@ -76,8 +76,8 @@ class Pinocchio:
         return V.vector, A.vector
 
     def energy(self, q: Array, v: Array) -> tuple[float, float]:
-        """Kinetic (without armature) and potential energy."""
-        kinetic = pin.computeKineticEnergy(self.model, self.data, q[self.q_index], v[self.v_index])
+        """Kinetic energy from M (Pinocchio's own has the armature of some joints only) and potential energy."""
+        kinetic = float(v @ self.mass_matrix(q) @ v / 2)
         return kinetic, pin.computePotentialEnergy(self.model, self.data, q[self.q_index])
 
     def constrained(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
