@@ -99,7 +99,7 @@ def test_forward_agrees_with_the_twin_and_with_fixed_strides(
     fixed = harness.call("forward_double", raw, [*inputs, 1, 1], [(nv,), (nc,)])
     np.testing.assert_array_equal(a, fixed[0])
     np.testing.assert_array_equal(lam, fixed[1])
-    a_twin, lam_twin, _, rank_twin = Twin(*raw).forward(q, v, tau[None], drive, user)
+    a_twin, _, lam_twin, _, rank_twin, _ = Twin(*raw).forward(q, v, tau[None], drive, user)
     assert rank == rank_twin[0]
     close(a, a_twin[0], 1e-9)
     close(lam, lam_twin[0], 1e-9)

@@ -76,7 +76,7 @@ class Pinocchio:
         return V.vector, A.vector
 
     def energy(self, q: Array, v: Array) -> tuple[float, float]:
-        """Kinetic energy from M (Pinocchio's own has the armature of some joints only) and potential energy."""
+        """Kinetic energy from M (Pinocchio's own has the armature of some joints only), potential energy."""
         kinetic = float(v @ self.mass_matrix(q) @ v / 2)
         return kinetic, pin.computePotentialEnergy(self.model, self.data, q[self.q_index])
 

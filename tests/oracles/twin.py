@@ -239,7 +239,7 @@ class Twin:
     def forward(
         self, q: Array, v: Array, tau: Array, drive: Array, user: Array, rank: int = -1
     ) -> tuple[Any, ...]:
-        """a, lam (least norm), lam_unique, rank, batched."""
+        """a, constraint force, lam (least norm), lam_unique, rank, status (0), batched."""
         out = [forward_one(self, *args, rank) for args in zip(q, v, tau, drive, user, strict=True)]
         return tuple(np.stack(x) for x in zip(*out, strict=True))
 

@@ -15,8 +15,8 @@ Array = npt.NDArray[np.float64]
 
 def forward_one(
     twin: Twin, q: Array, v: Array, tau: Array, drive: Array, user: Array, rank: int
-) -> tuple[Array, Array, npt.NDArray[np.bool_], int]:
-    """a (nv,), lam (nc,) of least norm, lam_unique (nc,), rank, for one state."""
+) -> tuple[Array, Array, Array, npt.NDArray[np.bool_], int, int]:
+    """a, constraint force (nv,), lam (nc,) of least norm, lam_unique (nc,), rank, status, for one state."""
     M, h = twin._mass_matrix(q), twin._bias(q, v)
     _, J, _, gamma = twin._constraints(q, v, drive, user)
     unit, row_unit = twin.field["unit"].ravel(), twin.field["row_unit"].ravel()
@@ -30,7 +30,8 @@ def forward_one(
         a_normal, N = limit_rows(twin, q, v, a_normal, N, U[:, rank:])
     y = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ a_normal))
     a = a_normal + N @ y
-    return a, *multipliers(J, M @ a + h - tau, rank, unit, row_unit), rank
+    force = M @ a + h - tau
+    return a, force, *multipliers(J, force, rank, unit, row_unit), rank, 0
 
 
 def limit_rows(twin: Twin, q: Array, v: Array, a_normal: Array, N: Array, W: Array) -> tuple[Array, Array]:
