@@ -44,7 +44,7 @@ class Evaluator:
         self.unit, self.row_unit = model.unit, model.row_unit
         self.row_kind = row_kinds(model)
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
-        self.depends_on_time = bool(model.drives or model.customs)
+        self.driven = bool(model.drives)
         self._one_axis = OneAxisClosures(model)
 
     def drive(self, t: float, count: int) -> Array:

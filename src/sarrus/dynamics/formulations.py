@@ -21,8 +21,8 @@ from .terms import Terms, Units
 
 Array = npt.NDArray[np.float64]
 
-LIMIT_TOL = 1e-7  # singular values of limit rows per unit speed below this say nothing new
-UNIQUE_TOL = 1e-7  # on the rows of an orthonormal basis of {w: w.T J = 0}
+LIMIT_TOL = 1e-6  # limit rows below this, at unit speed and without units, say nothing (as in the kernel)
+UNIQUE_TOL = 1e-9  # on the rows of an orthonormal basis of {w: w.T J = 0}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..projection.kinematics import Kinematics
-from .formulations import LimitRows
+from .formulations import LIMIT_TOL, LimitRows
 
 Array = npt.NDArray[np.float64]
 
@@ -24,7 +24,9 @@ WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
 
 
 def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) -> LimitRows | None:
-    """Rows E a = e that stand for the lost ones, or None at rest.
+    """Rows E a = e that stand for the lost ones; None at rest or where v has no smooth continuation.
+
+    A velocity outside the tangent cone, w.T gamma(v) != 0, is possible in this pose only: nothing is added.
 
     Args:
         system: whose constraints.
@@ -35,6 +37,10 @@ def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) ->
     speed = float(np.linalg.norm(v / system.unit))
     if speed == 0.0 or lost.shape[1] == 0:
         return None
+    w = lost / system.row_unit[:, None]
+    gamma_here = system.constraints(q, v, t)[3]
+    if np.max(np.abs(w.T @ gamma_here)) > LIMIT_TOL * speed**2:
+        return None
     ds = STEP / speed
     rate_J, rate_gamma = np.zeros((system.nc, system.nv)), np.zeros(system.nc)
     for k, weight in WEIGHTS:
@@ -42,5 +48,4 @@ def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) ->
             _, J, _, gamma = system.constraints(system.integrate(q, sign * k * ds * v), v, t)
             rate_J += sign * weight / ds * J
             rate_gamma += sign * weight / ds * gamma
-    w = lost / system.row_unit[:, None]
     return LimitRows(3.0 * w.T @ rate_J, w.T @ rate_gamma, speed)

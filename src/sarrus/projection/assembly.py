@@ -18,7 +18,8 @@ from .kinematics import Kinematics
 
 Array = npt.NDArray[np.float64]
 
-PERTURBATIONS = (1e-3, 1e-2, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5)  # [rad], or times L [m]
+PERTURBATIONS = (1e-3, 0.1, 0.3, 0.6, 1.0, 1.5)  # [rad], or times L [m]
+PATTERNS = 4  # of each size
 
 
 @dataclass(frozen=True)
@@ -68,20 +69,28 @@ def assemble(
 
 
 def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> tuple[Closing, int]:
-    """The guess itself, then perturbed guesses until one closes; the best end and all iterations."""
+    """The guess itself, then perturbed guesses until one size of them closes: the end nearest to the guess."""
     best = close(system, q, t, rows, columns)
     iterations = best.iterations
     pattern = np.random.default_rng(1853)
     for size in PERTURBATIONS:
         if best.closed or len(columns) == 0:
             break
-        dv = np.zeros(system.nv)
-        dv[columns] = size * system.unit[columns] * pattern.uniform(-1.0, 1.0, len(columns))
-        found = close(system, system.integrate(q, dv), t, rows, columns)
-        iterations += found.iterations
-        if np.linalg.norm(found.r) < np.linalg.norm(best.r):
-            best = found
+        found = []
+        for _ in range(PATTERNS):
+            dv = np.zeros(system.nv)
+            dv[columns] = size * system.unit[columns] * pattern.uniform(-1.0, 1.0, len(columns))
+            found.append(close(system, system.integrate(q, dv), t, rows, columns))
+        iterations += sum(end.iterations for end in found)
+        best = min([best, *found], key=lambda end: _merit(system, q, end))
     return best, iterations
+
+
+def _merit(system: Kinematics, guess: Array, end: Closing) -> tuple[float, float]:
+    """Closed ends first, by distance from the guess; then open ones, by their gap."""
+    if end.closed:
+        return 0.0, float(np.linalg.norm(system.difference(guess, end.q) / system.unit))
+    return 1.0, float(np.linalg.norm(end.r))
 
 
 def _gaps(system: Kinematics, rows: Indices, r: Array) -> dict[str, float]:
@@ -120,10 +129,10 @@ def _failure(
         names = ", ".join(f"'{name}'" for name in still_open[:6])
         text += f" Each closes on its own ({names}), but they contradict each other or the other constraints."
     elif worst not in alone:
-        text += f" '{worst}' does not close even on its own: check its frames and the lengths along the loop."
+        text += f" '{worst}' does not close even on its own: check its frames, lengths and offsets."
     if held_text:
-        text += f" Held: {held_text}; a wider range may close."
-    return text + " A guess nearer to the closed pose (q_guess) may help."
+        text += f" Held all the while: {held_text}."
+    return text + " If it should close, give a guess (q_guess) nearer to the closed pose."
 
 
 def _describe(system: Kinematics, name: str, best: Closing) -> str:
@@ -141,7 +150,7 @@ def _describe(system: Kinematics, name: str, best: Closing) -> str:
     if size["rad"] > 1e-6:
         said.append(f"{np.degrees(size['rad']):.3g} degrees")
     if abs(size["rad"] - np.pi) < 1e-3:
-        said.append("its axes pointing opposite ways (turn one of its frames by 180 degrees)")
+        said.append("is flipped (turn one of its frames by 180 degrees)")
     if size[""] > 0.0:
         said.append(f"{size['']:.3g}")
     return " and ".join(said) or f"{size['m'] + size['rad'] * system.length:.1e} m"

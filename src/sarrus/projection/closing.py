@@ -4,8 +4,9 @@ Each step solves, in coordinates without units x = dv / unit and with r = phi / 
 
     min |r + J x|^2 + mu |x|^2   subject to |x| <= radius                                       (1)
 
-by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one,
-and rows may be redundant: a floor of mu keeps directions with s below 1e-8 out of the step.
+by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one.
+Rows may be redundant: off the manifold they become independent by the size of the gap, s ~ |r|, and say nothing
+worth following, so mu is at least |r|^2; the convergence stays quadratic.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def close(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indice
 
     near, iterations = _descend(whole, move, q)
     polished, more = _polish(plain, move, near)
-    return Closing(polished, whole(polished)[0], iterations + more)
+    r = whole(polished)[0]
+    return Closing(polished, np.where(np.isfinite(r), r, np.inf), iterations + more)
 
 
 def _select(system: Kinematics, phi: Array, J: Array, rows: Indices, columns: Indices) -> tuple[Array, Array]:
@@ -72,6 +74,8 @@ def _select(system: Kinematics, phi: Array, J: Array, rows: Indices, columns: In
 def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array) -> tuple[Array, int]:
     """Trust-region Levenberg-Marquardt from q; returns the best pose and the number of iterations."""
     r, J = residual(q)
+    if not _finite(r, J):
+        return q, 1
     radius = 0.3 * np.sqrt(max(J.shape[1], 1))
     largest = 2.0 * radius
     for iteration in range(MOST_ITERATIONS):
@@ -83,7 +87,7 @@ def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array
             return q, iteration
         trial = move(q, x)
         r_trial, J_trial = residual(trial)
-        gain = (r @ r - r_trial @ r_trial) / predicted
+        gain = (r @ r - r_trial @ r_trial) / predicted if _finite(r_trial, J_trial) else -1.0
         if gain > 1e-3:
             q, r, J = trial, r_trial, J_trial
         size = float(np.linalg.norm(x))
@@ -105,7 +109,7 @@ def _step(r: Array, J: Array, radius: float) -> Array:
     def x_of(mu: float) -> Array:
         return -s * g / (s * s + mu)
 
-    mu = DAMPING_FLOOR
+    mu = DAMPING_FLOOR + float(r @ r)
     if np.linalg.norm(x_of(mu)) > radius:
         low, high = mu, float(np.linalg.norm(s * g)) / radius
         for _ in range(60):
@@ -117,12 +121,17 @@ def _step(r: Array, J: Array, radius: float) -> Array:
     return np.asarray(x_of(mu) @ Vt[:k])
 
 
+def _finite(r: Array, J: Array) -> bool:
+    """Rows may be undefined in places (the direction between two points that coincide)."""
+    return bool(np.all(np.isfinite(r)) and np.all(np.isfinite(J)))
+
+
 def _polish(residual: Residual, move: Callable[[Array, Array], Array], q: Array) -> tuple[Array, int]:
     """Newton steps q - J^+ phi [Aghili2005] eq. (37), as long as each makes the residual clearly smaller."""
     r, J = residual(q)
     for iteration in range(MOST_POLISHING):
         size = np.max(np.abs(r), initial=0.0)
-        if size > 1e-4 or size == 0.0 or J.shape[1] == 0:
+        if not 0.0 < size <= 1e-4 or J.shape[1] == 0:
             return q, iteration
         trial = move(q, _step(r, J, np.inf))
         r_trial, J_trial = residual(trial)

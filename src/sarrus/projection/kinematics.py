@@ -27,6 +27,7 @@ class Kinematics(Protocol):
         unit: 1 for an angle, L for a length, per coordinate (nv,).
         row_unit: the same per row (nc,).
         row_kind: "m", "rad" or "" (a user's own unit) per row (nc).
+        driven: whether motions are prescribed as functions of time.
         length: characteristic length L [m].
         rank_tol: absolute tolerance on singular values of the dimensionless J.
     """
@@ -51,6 +52,8 @@ class Kinematics(Protocol):
     def row_unit(self) -> Array: ...
     @property
     def row_kind(self) -> tuple[str, ...]: ...
+    @property
+    def driven(self) -> bool: ...
     @property
     def length(self) -> float: ...
     @property

@@ -47,6 +47,7 @@ class Mobility:
         gap: largest |phi| [m], angles multiplied by the length L.
         nv, nc: number of coordinates and of rows.
         nonholonomic: number of rows that restrict velocities only.
+        driven: whether drives prescribe motions.
     """
 
     dof: int
@@ -62,6 +63,7 @@ class Mobility:
     nv: int
     nc: int
     nonholonomic: int
+    driven: bool
 
     def explain(self) -> str:
         """The same in words."""
@@ -74,7 +76,9 @@ class Mobility:
             return f"{freedom}: {self.nv} coordinates and no constraint."
         line = f"{freedom}: {self.nv} coordinates less {self.rank} independent constraint rows"
         line += "." if self.rank == self.nc else f" (of {self.nc})."
-        if self.dof == 0:
+        if self.dof == 0 and self.driven:
+            line += " Nothing moves but what the drives prescribe."
+        elif self.dof == 0:
             line += " The mechanism is a structure: it cannot move from this pose."
         if self.nonholonomic:
             line += f" {self.nonholonomic} of the rows restrict velocities only (rolling)."
@@ -134,7 +138,7 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         redundant=tuple(system.row_names[i] for i in dependent_rows(Jd, system.rank_tol, rank)),
         gruebler=system.nv - system.nc,
         condition=float(s[0] / s[rank - 1]) if rank else 1.0,
-        is_singular=_loses_rank_here(system, q, t, U[:, rank:], Vt[rank:]),
+        is_singular=loses_rank_here(system, q, t, U[:, rank:], Vt[rank:]),
         singular_values=s,
         locked=tuple(names[reach < ALONE_TOL]),
         free=tuple(names[reach > 1.0 - ALONE_TOL]),
@@ -142,6 +146,7 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         nv=system.nv,
         nc=system.nc,
         nonholonomic=int(np.sum(~system.holonomic)),
+        driven=system.driven,
     )
 
 
@@ -177,8 +182,16 @@ def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:MOST_LISTED]) + f" and {len(names) - MOST_LISTED} more"
 
 
-def _loses_rank_here(system: Kinematics, q: Array, t: float, lost: Array, tangent: Array) -> bool:
-    """Whether w.T gamma(v) differs from zero for some tangent v: a polynomial, so a few fixed v suffice."""
+def loses_rank_here(system: Kinematics, q: Array, t: float, lost: Array, tangent: Array) -> bool:
+    """Whether w.T gamma(v) differs from zero for some tangent v: a polynomial, so a few fixed v suffice.
+
+    Args:
+        system: whose constraints.
+        q: pose (nq,).
+        t: time [s].
+        lost: orthonormal basis (nc, k) of the w with w.T J = 0, J without units.
+        tangent: orthonormal basis (dof, nv) of the velocities that J allows, without units.
+    """
     if lost.shape[1] == 0 or tangent.shape[0] == 0:
         return False
     at_rest = system.constraints(q, np.zeros(system.nv), t)[3]

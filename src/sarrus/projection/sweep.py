@@ -18,6 +18,7 @@ from .assembly import assemble
 from .closing import Closing, close
 from .decomposition import count_above, decompose, full_svd
 from .kinematics import Kinematics, dimensionless
+from .mobility import loses_rank_here
 
 Array = npt.NDArray[np.float64]
 
@@ -142,7 +143,12 @@ def _point(system: Kinematics, q: Array, value: float, index: int, t: float, las
     Jd = dimensionless(system, J)
     rows = np.vstack([Jd, np.eye(system.nv)[index]])
     rank, rank_free = (count_above(full_svd(R)[1], SINGULAR_TOL, absolute=True) for R in (rows, Jd))
-    singular = rank == rank_free or (last is not None and rank < last.rank)
+    if last is None:
+        U, _, Vt = full_svd(Jd)
+        lost = loses_rank_here(system, q, t, U[:, rank_free:], Vt[rank_free:])
+    else:
+        lost = rank < last.rank
+    singular = lost or rank == rank_free
     wish = last.tangent / system.unit if last is not None and singular else np.zeros(system.nv)
     right = np.append(np.zeros(system.nc), 1.0 / system.unit[index])
     x = wish + decompose(rows, rank=rank).solve(right - rows @ wish)
