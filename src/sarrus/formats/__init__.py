@@ -1,0 +1,164 @@
+"""Mechanisms from files and from other libraries: MJCF, URDF, JSON, Pinocchio.
+
+Everything becomes a `MechanismSpec` first (`load_spec`), to which loops, forces and actuators can be added,
+and then a `Mechanism` (`load`). What a file contains and the library does not model is listed in one
+`SarrusWarning`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sarrus.arrays import FloatArray
+from sarrus.errors import SarrusError, unknown_name
+from sarrus.formats.compatible import LOOP_TOLERANCE, compile_compatible
+from sarrus.formats.filespec import FileSpec
+from sarrus.formats.json import read_json, save
+from sarrus.formats.markup import parse
+from sarrus.formats.messages import FormatError
+from sarrus.formats.mjcf import MjcfOptions, read_mjcf
+from sarrus.formats.pinocchio import read_pinocchio
+from sarrus.formats.urdf import UrdfOptions, read_urdf
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.mechanism.spec import MechanismSpec
+
+OPTIONS = {
+    "MJCF": ("loop_tolerance",),
+    "URDF": ("root", "packages", "gravity", "loop_tolerance"),
+    "JSON": ("loop_tolerance",),
+}
+
+
+def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
+    """Load a mechanism from an MJCF, URDF or JSON file; what it is is decided by its content.
+
+    Loops that do not fit together because the file has few digits are made to fit, with a warning that says
+    by how much. `default` is the pose nearest to the file's rest pose at which the loops close.
+
+    Args:
+        path: File, or the XML itself as text.
+        **options: URDF: root="fixed" or "free", packages=folders that package:// is looked up in,
+            gravity=(3,) [m/s^2]. All formats: loop_tolerance=largest misfit of loops that is corrected, in
+            rad or as a fraction of L.
+
+    Returns:
+        The mechanism.
+
+    Raises:
+        FormatError: Where the file cannot be read, with the line where there is one, and the reason.
+    """
+    spec, default = _read(path, options)
+    if default is None:
+        return (
+            _explained(spec.compile, path) if isinstance(spec, FileSpec) else _compiled(spec, path, options)
+        )
+    mech = _explained(spec.compile, path)
+    return _explained(lambda: mech.with_default(default["q"], default["v"]), path)
+
+
+def load_spec(path: str | os.PathLike[str], **options: Any) -> MechanismSpec:
+    """Load the description only, to add loops, forces and actuators before compiling it.
+
+    Args:
+        path: File, or the XML itself as text.
+        **options: As for `load`.
+
+    Returns:
+        The description.
+
+    Raises:
+        FormatError: Where the file cannot be read, with the line where there is one, and the reason.
+    """
+    return _read(path, options)[0]
+
+
+def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechanism:
+    """A mechanism from a `pinocchio.Model`.
+
+    q and v are Pinocchio's own, except: an unbounded revolute joint is one angle here, a planar joint has its
+    velocity in the axes of the plane, and a mimic joint is a coordinate of its own held by a Coupling.
+
+    Args:
+        model: A `pinocchio.Model`.
+        constraint_models: Rigid constraint models of type CONTACT_3D (a ball) or CONTACT_6D (a weld), or
+            point and frame anchors.
+
+    Returns:
+        The mechanism.
+
+    Raises:
+        FormatError: For a joint that has no counterpart here.
+    """
+    return read_pinocchio(model, constraint_models).compile()
+
+
+def _read(
+    path: str | os.PathLike[str], options: dict[str, Any]
+) -> tuple[MechanismSpec, dict[str, Any] | None]:
+    data, file = _content(path)
+    source = "text" if file is None else file.name
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        _check_options("JSON", options)
+        return read_json(data, source)
+    root = parse(data, source)
+    if root.tag == "mujoco":
+        _check_options("MJCF", options)
+        return read_mjcf(root, data, file, MjcfOptions(**options)), None
+    if root.tag == "robot":
+        _check_options("URDF", options)
+        folder = None if file is None else file.parent
+        return read_urdf(root, folder, UrdfOptions(**options)), None
+    raise FormatError(
+        f"{source}: neither MJCF (<mujoco>), URDF (<robot>) nor JSON (a description written by save), "
+        f"but <{root.tag}>."
+    )
+
+
+def _content(path: str | os.PathLike[str]) -> tuple[bytes, Path | None]:
+    """Bytes of a file, or of text that is given instead of one."""
+    if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith("<"):
+        return path.encode("utf-8", errors="surrogatepass"), None
+    try:
+        file = Path(path)
+        return file.read_bytes(), file
+    except TypeError:
+        raise FormatError(
+            f"load takes the path of a file, or XML as text, got {type(path).__name__}."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FormatError(f"{os.fspath(path)!r:.200} cannot be read: {reason}.") from None
+
+
+def _check_options(kind: str, options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in OPTIONS[kind]:
+            raise unknown_name(f"option for {kind}", name, OPTIONS[kind], "load")
+
+
+def _compiled(spec: MechanismSpec, path: object, options: dict[str, Any]) -> Mechanism:
+    def neutral(mech: Mechanism) -> FloatArray:
+        return np.asarray(mech.neutral())
+
+    tolerance = options.get("loop_tolerance", LOOP_TOLERANCE)
+    return _explained(lambda: compile_compatible(spec, neutral, tolerance), path)
+
+
+def _explained(make: Callable[[], Mechanism], path: object) -> Mechanism:
+    """Errors of compilation with the name of the file in front."""
+    try:
+        return make()
+    except FormatError:
+        raise
+    except SarrusError as error:
+        text = isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith("<")
+        source = "text" if text else Path(str(path)).name
+        raise FormatError(f"{source}: {error}") from error
+
+
+__all__ = ["FileSpec", "FormatError", "from_pinocchio", "load", "load_spec", "save"]

@@ -1,0 +1,118 @@
+"""Descriptions as JSON files: versioned, written in one piece or not at all, every digit kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sarrus.errors import InputError, SarrusError
+from sarrus.formats.messages import FormatError
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.mechanism.spec import MechanismSpec
+
+
+def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
+    """Write a mechanism or a description as JSON; an existing file is replaced in one step.
+
+    Args:
+        what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
+        path: File to write; its folder must exist.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: Where it holds Python functions (Drive, CustomConstraint), or is something else.
+    """
+    data = _data_of(what)
+    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _data_of(what: object) -> dict[str, Any]:
+    if isinstance(what, MechanismSpec):
+        return what.to_dict()
+    if not isinstance(what, Mechanism):
+        raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
+    data = spec_of(what).to_dict()
+    state = what._default
+    if state is not None:
+        data["default"] = {"q": state.q.tolist(), "v": state.v.tolist()}
+    return data
+
+
+def spec_of(mech: Mechanism) -> MechanismSpec:
+    """The description a mechanism was compiled from, with the changes of `with_`."""
+    model = mech.model
+    spec = MechanismSpec(gravity=model.gravity.ravel(), name=model.name, length=mech.length)
+    for body in model.bodies[1:]:
+        values = {field.name: getattr(body, field.name) for field in dataclasses.fields(body)}
+        spec.body(values.pop("name"), values.pop("parent"), **values)
+    for name, constraint in model.constraints:
+        spec.constrain(name, constraint)
+    for name, force in model.forces:
+        spec.force(name, force)
+    spec.actuate()
+    for actuator in model.actuators:
+        spec.actuate(actuator.name, limits=(actuator.lower, actuator.upper))
+    return spec
+
+
+def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] | None]:
+    """A description from the content of a JSON file, and the default state written with it, if any.
+
+    Raises:
+        FormatError: Where it is not JSON (with line and reason), or not a description.
+    """
+    content = _parse(data, source)
+    if not isinstance(content, dict):
+        raise FormatError(f"{source}: a description is a JSON object, got {type(content).__name__}.")
+    default = content.pop("default", None)
+    if default is not None and (not isinstance(default, dict) or set(default) != {"q", "v"}):
+        raise FormatError(f'{source}: "default" must be an object with "q" and "v".')
+    try:
+        return MechanismSpec.from_dict(content), default
+    except SarrusError as error:
+        raise FormatError(f"{source}: {error}") from None
+
+
+def _parse(data: bytes, source: str) -> Any:
+    def refuse(constant: str) -> None:
+        raise FormatError(f"{source}: {constant} is not a number that a description may contain.")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise FormatError(f"{source}: the key {twice!r} appears twice in one object.")
+        return found
+
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=refuse, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{source}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: its text is not UTF-8 ({error}).") from None
+    except FormatError:
+        raise
+    except (RecursionError, ValueError) as error:  # nested too deeply; numbers with thousands of digits
+        raise FormatError(f"{source}: cannot be read as JSON ({error}).") from None

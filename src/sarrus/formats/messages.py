@@ -1,0 +1,54 @@
+"""What an importer says: one error family for files, and one warning for all that was left out."""
+
+from __future__ import annotations
+
+import warnings
+
+from sarrus.errors import SarrusError, SarrusWarning
+
+SHOWN = 4  # names listed for each kind before "and n more"
+
+
+class FormatError(SarrusError):
+    """A file that cannot be read as a mechanism: the message says where and why."""
+
+
+class Omitted:
+    """Things a file contains and the library does not model: gathered while reading, said once."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, list[str]] = {}
+        self.remarks: list[str] = []
+
+    def add(self, kind: str, name: str = "") -> None:
+        """Note one thing of a kind ("tendon"), by name where it has one."""
+        self.kinds.setdefault(kind, []).append(name)
+
+    def count(self, kind: str, n: int) -> None:
+        """Note n things of a kind that are not worth naming."""
+        if n > 0:
+            self.kinds.setdefault(kind, []).extend([""] * n)
+
+    def remark(self, sentence: str) -> None:
+        """Note something that was done, rather than left out."""
+        self.remarks.append(sentence)
+
+    def warn(self, source: str, stacklevel: int = 5) -> None:
+        """Issue the one SarrusWarning, if there is anything to say."""
+        parts = []
+        if self.kinds:
+            listed = "; ".join(_phrase(kind, names) for kind, names in self.kinds.items())
+            parts.append(f"not modelled: {listed}")
+        parts.extend(self.remarks)
+        if parts:
+            warnings.warn(f"{source}: " + ". ".join(parts) + ".", SarrusWarning, stacklevel=stacklevel)
+
+
+def _phrase(kind: str, names: list[str]) -> str:
+    """'tendon ('a', 'b')' where there are names, 'visual (12)' where there are none."""
+    known = list(dict.fromkeys(name for name in names if name))
+    if not known:
+        return f"{kind} ({len(names)})"
+    shown = ", ".join(repr(name) for name in known[:SHOWN])
+    more = len(known) - SHOWN
+    return f"{kind} ({shown}, and {more} more)" if more > 0 else f"{kind} ({shown})"

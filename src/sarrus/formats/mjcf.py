@@ -1,0 +1,244 @@
+"""MJCF -> FileSpec, through the `mujoco` package's own compiler.
+
+The compiled model is read, so defaults, includes, degrees, inertias from geoms and attached models are
+already resolved. Coordinates agree with MuJoCo's qpos: a joint's `ref` is turned into its frame, a free
+joint keeps world coordinates (with the quaternion's scalar last).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sarrus.arrays import FloatArray
+from sarrus.formats.compatible import LOOP_TOLERANCE
+from sarrus.formats.filespec import FileSpec
+from sarrus.formats.markup import Element
+from sarrus.formats.messages import FormatError, Omitted
+from sarrus.formats.mjcf_actuators import add_actuators, reflected
+from sarrus.formats.mjcf_loops import add_equalities
+from sarrus.formats.mjcf_scan import check_sizes, note_extras
+from sarrus.formats.mount import GROUND, Names, TreeJoint, mount
+from sarrus.models.forces import ConstantWrench, JointSpring
+from sarrus.models.joints import Free, Joint, Prismatic, Revolute, Spherical
+from sarrus.models.pose import Pose
+
+FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
+
+
+@dataclass(frozen=True)
+class MjcfNames:
+    """What the bodies and joints of a compiled model are called here."""
+
+    bodies: list[str]
+    joints: dict[int, str]
+
+
+@dataclass(frozen=True)
+class MjcfOptions:
+    """How to read an MJCF.
+
+    Attributes:
+        loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
+    """
+
+    loop_tolerance: float = LOOP_TOLERANCE
+
+
+def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOptions) -> FileSpec:
+    """Read an MJCF model.
+
+    Args:
+        root: Its root element, <mujoco>.
+        data: Content of the file.
+        path: Where the file is, for includes and meshes; None for text that is not in a file.
+        options: How to read it.
+
+    Returns:
+        A description that more loops, forces and actuators can be added to.
+
+    Raises:
+        FormatError: With the line and the reason.
+    """
+    check_sizes(root, None if path is None else path.parent)
+    model = _compile(data, root.source, path)
+    omitted = Omitted()
+    name = root.attributes.get("model", "").strip() or "MuJoCo model"
+    spec = _convert(model, name, options, omitted)
+    omitted.warn(root.source)
+    return spec
+
+
+def _compile(data: bytes, source: str, path: Path | None) -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise FormatError(
+            f"{source}: reading MJCF needs the package mujoco, which is not installed. "
+            "Install it with: pip install 'sarrus[mujoco]'."
+        ) from None
+    try:
+        if path is not None:
+            return mujoco.MjModel.from_xml_path(str(path))
+        return mujoco.MjModel.from_xml_string(data.decode())
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: its text is not UTF-8 ({error}).") from None
+    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+        reason = ", ".join(line.strip() for line in str(error).splitlines() if line.strip())
+        raise FormatError(f"{source}: MuJoCo cannot compile it: {reason.rstrip('.')}.") from None
+
+
+def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> FileSpec:
+    """Description of a compiled `mujoco.MjModel`; what is not modelled goes to `omitted`."""
+    import mujoco
+
+    off = int(model.opt.disableflags)
+    gravity = model.opt.gravity * (0.0 if off & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY) else 1.0)
+    spec = FileSpec(gravity, name, options.loop_tolerance)
+    names = MjcfNames(_body_names(model), {})
+    allocated = Names(names.bodies[1:], omitted)
+    for body in range(1, model.nbody):
+        _add_body(spec, model, body, names, allocated, omitted)
+    for joint in range(model.njnt):
+        _add_spring(spec, model, joint, names, omitted)
+    _add_gravity_compensation(spec, model, names, gravity)
+    add_equalities(spec, model, names.bodies, names.joints, omitted)
+    add_actuators(spec, model, names.joints, omitted)
+    note_extras(model, omitted)
+    return spec
+
+
+def _body_names(model: Any) -> list[str]:
+    """Names of the bodies, the world being the ground; bodies without a name are numbered."""
+    given = [model.body(i).name for i in range(model.nbody)]
+    taken, names = {GROUND, *given}, [GROUND]
+    for i, name in enumerate(given[1:], start=1):
+        if not name or name == GROUND:
+            name = f"body{i}" if not name else f"{GROUND}_body"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def wxyz_pose(xyz: ArrayLike, wxyz: FloatArray) -> Pose:
+    """A Pose from MuJoCo's scalar-first quaternion; no rounding where there is no rotation."""
+    w, x, y, z = np.asarray(wxyz).tolist()
+    return Pose(xyz, quat=(x, y, z, w)) if (x, y, z) != (0.0, 0.0, 0.0) else Pose(xyz)
+
+
+def _add_body(
+    spec: FileSpec, model: Any, body: int, names: MjcfNames, allocated: Names, omitted: Omitted
+) -> None:
+    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+    indices = range(first, first + count)
+    at, anchor = wxyz_pose(model.body_pos[body], model.body_quat[body]), np.zeros(3)
+    chain = []
+    for joint in indices:
+        kind = int(model.jnt_type[joint])
+        position = model.jnt_pos[joint] if kind != FREE else np.zeros(3)
+        at = Pose() if kind == FREE else at @ Pose(position - anchor) @ _reference(model, joint)
+        name = model.joint(joint).name or _joint_name(names.bodies[body], joint - first, count)
+        chain.append(TreeJoint(name, _joint(model, joint), at, _properties(model, joint, omitted)))
+        at, anchor = Pose(), position
+    offset = at if not chain else Pose(-anchor)
+    parent = names.bodies[int(model.body_parentid[body])]
+    carriers = mount(spec, allocated, names.bodies[body], parent, chain, offset, _inertia(model, body))
+    names.joints.update(zip(indices, carriers, strict=True))
+    for joint, carrier in zip(indices, carriers, strict=True):
+        _note_rest(spec, model, joint, carrier)
+
+
+def _note_rest(spec: FileSpec, model: Any, joint: int, carrier: str) -> None:
+    """The rest pose of the file, qpos0, where it is not neutral."""
+    kind, first = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
+    if kind == FREE:
+        x, y, z, w, *ijk = model.qpos0[first : first + 7].tolist()
+        spec.rest[carrier] = (x, y, z, *ijk, w)
+    elif kind in (HINGE, SLIDE) and model.qpos0[first] != 0.0:
+        spec.rest[carrier] = (float(model.qpos0[first]),)
+
+
+def _joint_name(body: str, k: int, count: int) -> str:
+    return body if count == 1 else f"{body}_joint{k + 1}"
+
+
+def _joint(model: Any, joint: int) -> Joint:
+    kind, axis = int(model.jnt_type[joint]), tuple(model.jnt_axis[joint].tolist())
+    if kind == HINGE:
+        return Revolute(axis)
+    if kind == SLIDE:
+        return Prismatic(axis)
+    return Spherical() if kind == BALL else Free()
+
+
+def _reference(model: Any, joint: int) -> Pose:
+    """Moves the joint frame back by `ref`, so that the coordinate is MuJoCo's qpos."""
+    kind, axis = int(model.jnt_type[joint]), model.jnt_axis[joint]
+    ref = float(model.qpos0[model.jnt_qposadr[joint]])
+    if kind == SLIDE and ref != 0.0:
+        return Pose(-ref * axis)
+    if kind == HINGE and ref != 0.0:
+        half = -0.5 * ref
+        return Pose(quat=(*(np.sin(half) * axis).tolist(), float(np.cos(half))))
+    return Pose()
+
+
+def _properties(model: Any, joint: int, omitted: Omitted) -> dict[str, Any]:
+    dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
+    armature, damping = reflected(model, joint)
+    properties: dict[str, Any] = {
+        "armature": float(model.dof_armature[dof]) + armature,
+        "damping": float(model.dof_damping[dof]) + damping,
+        "friction": float(model.dof_frictionloss[dof]),
+    }
+    if np.any(getattr(model, "dof_dampingpoly", np.zeros((dof + 1, 1)))[dof]):
+        omitted.add("nonlinear joint damping", model.joint(joint).name)
+    if model.jnt_limited[joint]:
+        if kind in (HINGE, SLIDE):
+            properties["limits"] = tuple(model.jnt_range[joint].tolist())
+        else:
+            omitted.add("limit of a ball joint", model.joint(joint).name)
+    return properties
+
+
+def _inertia(model: Any, body: int) -> dict[str, Any]:
+    """Mass, centre of mass and inertia about it, in the axes of the body."""
+    principal = wxyz_pose(model.body_ipos[body], model.body_iquat[body])
+    R, moments = principal.rotation, model.body_inertia[body]
+    turned = (R * moments) @ R.T
+    return {
+        "mass": float(model.body_mass[body]),
+        "com": tuple(principal.xyz.tolist()),
+        "inertia": 0.5 * (turned + turned.T),
+    }
+
+
+def _add_spring(spec: FileSpec, model: Any, joint: int, names: MjcfNames, omitted: Omitted) -> None:
+    stiffness, name = float(model.jnt_stiffness[joint]), names.joints[joint]
+    polynomial = getattr(model, "jnt_stiffnesspoly", None)
+    if polynomial is not None and np.any(polynomial[joint]):
+        omitted.add("nonlinear joint stiffness", name)
+    if float(getattr(model, "jnt_springyield", np.zeros(joint + 1))[joint]) != 0.0:
+        omitted.add("plastic joint spring", name)
+    if stiffness == 0.0:
+        return
+    if int(model.jnt_type[joint]) not in (HINGE, SLIDE):
+        omitted.add("stiffness of a ball or free joint", name)
+        return
+    rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
+    spec.force(f"{name}.spring", JointSpring(name, stiffness, rest))
+
+
+def _add_gravity_compensation(spec: FileSpec, model: Any, names: MjcfNames, gravity: FloatArray) -> None:
+    for body in np.flatnonzero(model.body_gravcomp):
+        lift = -float(model.body_gravcomp[body]) * float(model.body_mass[body]) * gravity
+        if np.any(lift):
+            name, com = names.bodies[body], tuple(model.body_ipos[body].tolist())
+            wrench = ConstantWrench(name, (*lift.tolist(), 0.0, 0.0, 0.0), point=com, frame="world")
+            spec.force(f"{name}.gravcomp", wrench)

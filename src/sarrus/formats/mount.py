@@ -1,0 +1,101 @@
+"""Links that keep their own frames and names, on joints that keep theirs.
+
+In a `MechanismSpec` a joint has the name of its body and sits at the body's origin. Files name joints and
+links separately, hang several joints on one link, or put the joint elsewhere on it. Then each joint becomes
+a massless body with the joint's name, and the link is fixed to the last one: coordinates are called as the
+file calls its joints, bodies as it calls its links, and fixed bodies cost nothing after compilation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sarrus.formats.messages import Omitted
+from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.joints import Fixed, Joint
+from sarrus.models.pose import Pose
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class TreeJoint:
+    """A joint of the file: its name there, and where it sits on the body before it in the chain."""
+
+    name: str
+    joint: Joint
+    at: Pose
+    properties: dict[str, Any]
+
+
+def claim(wanted: str, taken: set[str]) -> str:
+    """The wanted name, or the first of wanted_2, wanted_3, ... that is free; taken from now on."""
+    name, k = wanted, 2
+    while name in taken:
+        name, k = f"{wanted}_{k}", k + 1
+    taken.add(name)
+    return name
+
+
+class Names:
+    """Names given so far; links come first, joints that clash with them are renamed and that is said."""
+
+    def __init__(self, links: Sequence[str], omitted: Omitted) -> None:
+        self.taken = {GROUND, *links}
+        self.omitted = omitted
+
+    def claim(self, wanted: str) -> str:
+        """The wanted name, or a numbered one where it is taken."""
+        return claim(wanted, self.taken)
+
+    def joint(self, wanted: str, link: str, shares_frame: bool) -> str:
+        """Name of the body that carries a joint of a link: the link itself where name and frame agree."""
+        if wanted == link and shares_frame:
+            return link
+        if wanted not in self.taken:
+            return self.claim(wanted)
+        name = self.claim(f"{wanted}_joint")
+        if wanted != link:
+            self.omitted.remark(f"joint {wanted!r} is called {name!r} here, because a body has its name")
+        return name
+
+
+def mount(
+    spec: MechanismSpec,
+    names: Names,
+    link: str,
+    parent: str,
+    joints: Sequence[TreeJoint],
+    offset: Pose,
+    inertia: dict[str, Any],
+) -> list[str]:
+    """Add a link with its joints.
+
+    Args:
+        spec: The description that grows.
+        names: Names in use.
+        link: Name of the link.
+        parent: Name of the body it hangs on.
+        joints: Its joints, the one next to the parent first; none: the link is fixed at `offset`.
+        offset: Frame of the link in the frame of its last joint after its motion (or in the parent).
+        inertia: mass, com and inertia in the frame of the link.
+
+    Returns:
+        The names of the bodies that carry the joints.
+    """
+    shares_frame = offset == Pose()
+    carriers = []
+    for k, tree_joint in enumerate(joints):
+        last = k == len(joints) - 1
+        name = names.joint(tree_joint.name, link, shares_frame and last)
+        own = inertia if name == link else {}
+        spec.body(
+            name, parent=parent, joint=tree_joint.joint, at=tree_joint.at, **tree_joint.properties, **own
+        )
+        carriers.append(name)
+        parent = name
+    if parent != link:
+        spec.body(link, parent=parent, joint=Fixed(), at=offset, **inertia)
+    return carriers

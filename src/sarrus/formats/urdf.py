@@ -1,0 +1,306 @@
+"""URDF -> MechanismSpec, read by a small parser of our own.
+
+Links and joints keep their names. `<mimic>` becomes a `Coupling`, `<dynamics>` damping and friction,
+`<limit>` joint limits and actuator limits, `<transmission>` says which joints are actuated, and the
+`<loop_joint>` dialect (two `<link1>`, `<link2>` frames and an axis in the first) becomes a closed loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sarrus.constraints.couplings import Coupling
+from sarrus.errors import InputError, unknown_name
+from sarrus.formats.compatible import LOOP_TOLERANCE
+from sarrus.formats.filespec import FileSpec
+from sarrus.formats.markup import Element
+from sarrus.formats.messages import Omitted
+from sarrus.formats.mount import GROUND, Names, TreeJoint, mount
+from sarrus.formats.urdf_extras import note_extras, note_meshes
+from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
+from sarrus.models.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical
+from sarrus.models.pose import Pose
+
+Axis = tuple[float, ...]
+TREE_JOINTS: dict[str, Callable[[Axis], Joint]] = {
+    "revolute": Revolute,
+    "continuous": Revolute,
+    "prismatic": Prismatic,
+    "planar": Planar,
+    "floating": lambda _: Free(),
+    "spherical": lambda _: Spherical(),
+    "fixed": lambda _: Fixed(),
+}
+LOOP_JOINTS = {k: make for k, make in TREE_JOINTS.items() if k != "floating"} | {"cylindrical": Cylindrical}
+ONE_COORDINATE = ("revolute", "continuous", "prismatic")
+ROOTS = ("fixed", "free")
+DEFAULT_AXIS = (1.0, 0.0, 0.0)
+UNIT = 1e-3  # deviation of an axis from unit length that is worth a word
+
+
+@dataclass(frozen=True)
+class UrdfOptions:
+    """How to read a URDF.
+
+    Attributes:
+        root: "fixed" welds the root link to the ground, "free" lets it float (a Free joint).
+        packages: Folders that package:// addresses are looked up in.
+        gravity: Gravity [m/s^2], (3,).
+        loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
+    """
+
+    root: str = "fixed"
+    packages: tuple[str, ...] = ()
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    loop_tolerance: float = LOOP_TOLERANCE
+
+    def __post_init__(self) -> None:
+        if self.root not in ROOTS:
+            raise InputError(f"root must be one of {', '.join(map(repr, ROOTS))}, got {self.root!r}.")
+        if isinstance(self.packages, str | Path):
+            object.__setattr__(self, "packages", (str(self.packages),))
+
+
+def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> FileSpec:
+    """Read a URDF.
+
+    Args:
+        robot: Its root element, <robot>.
+        folder: Where the file is, for meshes; None for text that is not in a file.
+        options: How to read it.
+
+    Returns:
+        A description that more loops, forces and actuators can be added to.
+
+    Raises:
+        FormatError: With the line and the reason.
+    """
+    omitted = Omitted()
+    note_extras(robot, omitted)
+    note_meshes(robot, folder, options.packages, omitted)
+    spec = _Reader(robot, options, omitted).read()
+    omitted.warn(robot.source)
+    return spec
+
+
+class _Reader:
+    """One reading of one robot."""
+
+    def __init__(self, robot: Element, options: UrdfOptions, omitted: Omitted) -> None:
+        self.robot, self.options, self.omitted = robot, options, omitted
+        self.spec = FileSpec(
+            options.gravity, robot.attributes.get("name", "").strip() or "robot", options.loop_tolerance
+        )
+        self.links = _by_name(robot.all("link"))
+        self.joints = _by_name(robot.all("joint"))
+        if not self.links:
+            robot.fail("a robot needs at least one <link>")
+        self.root, self.order = _tree_order(robot, self.links, self.joints)
+        self.names = Names(tuple(self.links), omitted)
+        self.body_of_link = {name: name for name in self.links}
+        self.body_of_joint: dict[str, str] = {}
+        if GROUND in self.links and (self.root != GROUND or options.root == "free"):
+            self.body_of_link[GROUND] = self.names.claim("ground_link")
+            omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
+        self.inertias, self.armature = self._inertias()
+
+    def read(self) -> FileSpec:
+        self._add_root()
+        for joint in self.order:
+            self._add_joint(joint)
+        for joint in self.joints.values():
+            self._add_mimic(joint)
+        for loop in self.robot.all("loop_joint"):
+            self._add_loop(loop)
+        self._add_actuators()
+        return self.spec
+
+    def _inertias(self) -> tuple[dict[str, Inertia], dict[str, float]]:
+        """Inertias of the links, and the armature of joints that carry none."""
+        inertias = {name: inertia_of(link) for name, link in self.links.items()}
+        place = {self.root: ("" if self.options.root == "fixed" else self.root, Pose())}
+        edges = []
+        for joint in self.order:
+            parent, child = _ends(joint)
+            fixed = _kind(joint, TREE_JOINTS) == "fixed"
+            first, X = place[parent]
+            place[child] = (first, X @ pose_of(joint.first("origin"))) if fixed else (child, Pose())
+            edges.append(("" if fixed else joint.text("name"), parent, child))
+        welds: dict[str, list[tuple[str, Pose]]] = {}
+        for link, (first, X) in place.items():
+            welds.setdefault(first, []).append((link, X))
+        whole = lumped(inertias, welds, self.omitted)
+        return whole, grains(whole, edges, welds, self.omitted)
+
+    def _add_root(self) -> None:
+        link, name = self.links[self.root], self.body_of_link[self.root]
+        free = self.options.root == "free"
+        if not free and all(_kind(joint, TREE_JOINTS) == "fixed" for joint in self.order):
+            self.robot.fail("no joint of it moves; load it with root='free' to let it float")
+        if name != GROUND:
+            with link.context():
+                joint = Free() if free else Fixed()
+                self.spec.body(name, parent=GROUND, joint=joint, **self.inertias[self.root].arguments())
+
+    def _add_joint(self, joint: Element) -> None:
+        name, kind, (parent, child) = joint.text("name"), _kind(joint, TREE_JOINTS), _ends(joint)
+        at, inertia = pose_of(joint.first("origin")), self.inertias[child].arguments()
+        bodies = self.body_of_link[child], self.body_of_link[parent]
+        with joint.context():
+            if kind == "fixed":
+                mount(self.spec, self.names, *bodies, (), at, inertia)
+                return
+            made = TREE_JOINTS[kind](_axis(joint, self.omitted))
+            chain = (TreeJoint(name, made, at, self._properties(joint, kind)),)
+            self.body_of_joint[name] = mount(self.spec, self.names, *bodies, chain, Pose(), inertia)[-1]
+
+    def _properties(self, joint: Element, kind: str) -> dict[str, Any]:
+        """Damping, friction and limits; those of joints with several coordinates hold for each of them."""
+        properties: dict[str, Any] = {"armature": self.armature.get(joint.text("name"), 0.0)}
+        dynamics, limit = joint.first("dynamics"), joint.first("limit")
+        if dynamics is not None:
+            properties["damping"] = dynamics.number("damping", 0.0)
+            properties["friction"] = dynamics.number("friction", 0.0)
+        if limit is not None:
+            if limit.number("velocity", 0.0) > 0.0:
+                self.omitted.count("velocity limit", 1)
+            if kind in ("revolute", "prismatic") and {"lower", "upper"} & limit.attributes.keys():
+                lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+                if lower > upper:
+                    limit.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
+                if lower < upper:
+                    properties["limits"] = (lower, upper)
+                else:
+                    self.omitted.add("limit with lower = upper", joint.text("name"))
+        for tag in ("safety_controller", "calibration"):
+            self.omitted.count(tag, len(joint.all(tag)))
+        return properties
+
+    def _add_mimic(self, joint: Element) -> None:
+        mimic = joint.first("mimic")
+        if mimic is None:
+            return
+        name, leader = joint.text("name"), mimic.text("joint")
+        if leader not in self.joints:
+            mimic.fail(str(unknown_name("joint", leader, self.joints)).rstrip("."))
+        if leader == name:
+            mimic.fail("a joint cannot mimic itself")
+        for each in (joint, self.joints[leader]):
+            if _kind(each, TREE_JOINTS) not in ONE_COORDINATE:
+                self.omitted.add("mimic between joints that are not revolute or prismatic", name)
+                return
+        # q - multiplier q_leader = offset
+        follower, leading = self.body_of_joint[name], self.body_of_joint[leader]
+        terms, multiplier = {follower: 1.0}, mimic.number("multiplier", 1.0)
+        if multiplier != 0.0:
+            terms[leading] = -multiplier
+        with mimic.context():
+            self.spec.constrain(f"{name}.mimic", Coupling(terms, offset=mimic.number("offset", 0.0)))
+
+    def _add_loop(self, loop: Element) -> None:
+        kind = _kind(loop, LOOP_JOINTS)
+        ends = [loop.one("link1"), loop.one("link2")]
+        for end in ends:
+            if end.text("link") not in self.links:
+                end.fail(str(unknown_name("link", end.text("link"), self.links)).rstrip("."))
+        with loop.context():
+            self.spec.close(
+                loop.text("name"),
+                self.body_of_link[ends[0].text("link")],
+                self.body_of_link[ends[1].text("link")],
+                joint=LOOP_JOINTS[kind](_axis(loop, self.omitted)),
+                at_a=pose_of(ends[0]),
+                at_b=pose_of(ends[1]),
+            )
+
+    def _add_actuators(self) -> None:
+        """Joints of transmissions if there are any, else every joint that neither floats nor mimics."""
+        driven = {
+            end.text("name") for one in self.robot.all("transmission") for end in one.all("joint")
+        } & self.body_of_joint.keys()
+        for name, body in self.body_of_joint.items():
+            joint = self.joints[name]
+            if _kind(joint, TREE_JOINTS) == "floating" or (driven and name not in driven):
+                continue
+            if not driven and joint.first("mimic") is not None:
+                continue
+            limit = joint.first("limit")
+            effort = 0.0 if limit is None else limit.number("effort", 0.0)
+            with joint.context():
+                self.spec.actuate(body, limits=(-effort, effort) if effort > 0.0 else None)
+
+
+def _by_name(elements: Iterable[Element]) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in elements:
+        name = element.text("name")
+        if name in found:
+            element.fail(f"the name is used twice, first in line {found[name].line}")
+        found[name] = element
+    return found
+
+
+def _tree_order(
+    robot: Element, links: dict[str, Element], joints: dict[str, Element]
+) -> tuple[str, list[Element]]:
+    """The root link, and the joints from it outwards, depth first, siblings in the order of the file."""
+    parent_joint: dict[str, Element] = {}
+    children: dict[str, list[Element]] = {name: [] for name in links}
+    for joint in joints.values():
+        for tag in ("parent", "child"):
+            end = joint.one(tag)
+            if end.text("link") not in links:
+                end.fail(str(unknown_name("link", end.text("link"), links)).rstrip("."))
+        parent, child = _ends(joint)
+        if child in parent_joint:
+            joint.fail(
+                f"link {child!r} already hangs on joint {parent_joint[child].text('name')!r}: a loop. Cut it "
+                "here and close it with <loop_joint>, or with spec.close after load_spec"
+            )
+        parent_joint[child] = joint
+        children[parent].append(joint)
+    roots = [name for name in links if name not in parent_joint]
+    if not roots:
+        robot.fail("the joints form a cycle: every link is the child of some joint, so there is no root")
+    if len(roots) > 1:
+        robot.fail(f"there must be one root link, got {len(roots)}: {', '.join(map(repr, roots[:8]))}")
+    order, waiting, reached = [], children[roots[0]][::-1], {roots[0]}
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        child = _ends(joint)[1]
+        reached.add(child)
+        waiting.extend(reversed(children[child]))
+    lost = [name for name in links if name not in reached]
+    if lost:
+        robot.fail(f"these links form a cycle apart from the root: {', '.join(map(repr, lost[:8]))}")
+    return roots[0], order
+
+
+def _kind(joint: Element, known: Mapping[str, object]) -> str:
+    kind = joint.text("type")
+    if kind not in known:
+        joint.fail(f"unknown joint type {kind!r}; known types: {', '.join(known)}")
+    return kind
+
+
+def _ends(joint: Element) -> tuple[str, str]:
+    """Names of the parent link and the child link."""
+    return joint.one("parent").text("link"), joint.one("child").text("link")
+
+
+def _axis(joint: Element, omitted: Omitted) -> Axis:
+    axis = joint.first("axis")
+    if axis is None:
+        return DEFAULT_AXIS
+    xyz = axis.vector("xyz", 3, DEFAULT_AXIS)
+    length = math.hypot(*xyz)
+    if length < 1e-6 and joint.text("type") not in ("fixed", "floating", "spherical"):
+        axis.fail(f"the axis must have a direction, got xyz {xyz}")
+    if abs(length - 1.0) > UNIT and joint.text("type") in (*ONE_COORDINATE, "planar"):
+        omitted.remark(f"the axis of {joint.text('name')!r} is not of unit length and was normalised")
+    return xyz
