@@ -49,6 +49,8 @@ class Evaluator:
 
     def drive(self, t: float, count: int) -> Array:
         """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""
+        if not self.driven:
+            return np.zeros((count, 0, 3))
         values = self.model.drive_values(t)
         return np.ascontiguousarray(np.broadcast_to(values, (count, *values.shape)))
 

@@ -26,14 +26,6 @@ Array = npt.NDArray[np.float64]
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
 
 
-class Poses(Protocol):
-    """Poses of all bodies of a model at the pose of a motion."""
-
-    def __call__(self) -> tuple[Array, Array]:
-        """R_WB (..., nb, 3, 3) and p_WB (..., nb, 3)."""
-        ...
-
-
 @dataclass(frozen=True)
 class Motion:
     """Accelerations and constraint forces of one state, or of a batch (batch axes in front of every shape).
@@ -53,7 +45,7 @@ class Motion:
     lam_unique: npt.NDArray[np.bool_]
     rank: int | npt.NDArray[np.int64]
     _model: Model
-    _q_poses: tuple[Array, Array]
+    _poses: tuple[Array, Array]
 
     def reaction(self, name: str, frame: str = "A") -> Array:
         """Wrench [force; moment] (6,) [N, N m] that a loop exerts on its second body b, at the origin of B.
@@ -65,16 +57,14 @@ class Motion:
             name: of a loop (or Distance, PointOnLine, PointOnPlane).
             frame: axes to express it in: "A", "B" (the loop's frames), "a", "b" (the bodies) or "world".
         """
-        R, p = self._q_poses
+        R, p = self._poses
         batch = self.a.shape[:-1]
         if not batch:
             return reaction(self._model, R, p, self.lam, name, frame)
-        flat = zip(R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:]), _flat(self.lam), strict=True)
-        return np.stack([reaction(self._model, *one, name, frame) for one in flat]).reshape(*batch, 6)
-
-
-def _flat(x: Array) -> Array:
-    return x.reshape(int(np.prod(x.shape[:-1])), x.shape[-1])
+        out = np.zeros((*batch, 6))
+        for i in np.ndindex(batch):
+            out[i] = reaction(self._model, R[i], p[i], self.lam[i], name, frame)
+        return out
 
 
 def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:

@@ -45,6 +45,8 @@ class Core:
         put("_acceleration", evaluator.kernel.acceleration)
         put("_owner", f"mechanism {model.name!r}")
         put("_default", default)
+        put("_sizes", (model.nq, model.nv, model.nc, model.nu))
+        put("_quaternions", model.quaternions)
 
     model: Model
     evaluator: Evaluator
@@ -53,6 +55,8 @@ class Core:
     _acceleration: Any
     _owner: str
     _default: State | None
+    _sizes: tuple[int, int, int, int]
+    _quaternions: tuple[int, ...]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -75,22 +79,22 @@ class Core:
     @property
     def nq(self) -> int:
         """Number of positions."""
-        return self.model.nq
+        return self._sizes[0]
 
     @property
     def nv(self) -> int:
         """Number of velocities."""
-        return self.model.nv
+        return self._sizes[1]
 
     @property
     def nc(self) -> int:
         """Number of constraint rows."""
-        return self.model.nc
+        return self._sizes[2]
 
     @property
     def nu(self) -> int:
         """Number of actuators."""
-        return self.model.nu
+        return self._sizes[3]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,7 +132,7 @@ class Core:
     def _positions(self, q: npt.ArrayLike, what: str = "q") -> Array:
         """q as an array (..., nq), finite, quaternions of unit length."""
         array = state(q, what, self.nq, self._owner)
-        for first in self.model.quaternions:
+        for first in self._quaternions:
             here = array[..., first : first + 4]
             norm = np.linalg.norm(here, axis=-1, keepdims=True)
             if np.any(norm < ZERO_NORM):
@@ -146,6 +150,8 @@ class Core:
 
     def _batch(self, **parts: Array) -> tuple[list[Array], tuple[int, ...]]:
         """State arrays with one batch axis, and the batch shape they came with."""
+        if all(array.ndim == 1 for array in parts.values()):
+            return [array[None] for array in parts.values()], ()
         return flatten_batch([(array, name) for name, array in parts.items()])
 
     def _time(self, t: float) -> float:

@@ -20,6 +20,7 @@ Array = npt.NDArray[np.float64]
 
 PERTURBATIONS = (1e-3, 0.1, 0.3, 0.6, 1.0, 1.5)  # [rad], or times L [m]
 PATTERNS = 4  # of each size
+ROUNDED_DATA = 1e-3  # times L: gaps below this look like data with too few digits
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def assemble(
 
 
 def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> tuple[Closing, int]:
-    """The guess itself, then perturbed guesses until one size of them closes: the end nearest to the guess."""
+    """The guess, then perturbed guesses until some of one size close: the end nearest to the guess."""
     best = close(system, q, t, rows, columns)
     iterations = best.iterations
     pattern = np.random.default_rng(1853)
@@ -132,6 +133,10 @@ def _failure(
         text += f" '{worst}' does not close even on its own: check its frames, lengths and offsets."
     if held_text:
         text += f" Held all the while: {held_text}."
+    if gaps[worst] < ROUNDED_DATA * system.length:
+        return (
+            text + " So small a gap comes from rounded data: give frames and axes in full (pi/2, not 1.5708)."
+        )
     return text + " If it should close, give a guess (q_guess) nearer to the closed pose."
 
 

@@ -5,8 +5,8 @@ Each step solves, in coordinates without units x = dv / unit and with r = phi / 
     min |r + J x|^2 + mu |x|^2   subject to |x| <= radius                                       (1)
 
 by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one.
-Rows may be redundant: off the manifold they become independent by the size of the gap, s ~ |r|, and say nothing
-worth following, so mu is at least |r|^2; the convergence stays quadratic.
+Rows may be redundant: off the manifold they become independent by the size of the gap, s ~ |r|, and say
+nothing worth following, so mu is at least |r|^2; the convergence stays quadratic.
 """
 
 from __future__ import annotations
