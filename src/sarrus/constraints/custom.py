@@ -80,11 +80,13 @@ def call_checked(
     """
     value = function(*arguments)
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(value)
+    except ValueError:  # ragged
         raise InputError(f"{what} must return an array of shape {shape}, got {value!r}.") from None
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{what} must return an array of shape {shape}, got {value!r}.")
     if array.shape != shape and not (array.shape == () and shape == (1,)):
         raise InputError(f"{what} must return an array of shape {shape}, got shape {array.shape}.")
     if not np.all(np.isfinite(array)):
         raise InputError(f"{what} must return finite numbers, got {array.tolist()}.")
-    return array.reshape(shape)
+    return np.array(array, dtype=np.float64).reshape(shape)

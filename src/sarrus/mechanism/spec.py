@@ -11,12 +11,12 @@ from ..arrays import positive, text, triple
 from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
-from ..models.bodies import FRICTION_SPEED, GROUND, Body, Limit, PerCoordinate, check_limits
+from ..models.bodies import FRICTION_SPEED, GROUND, UNLIMITED, Body, Limit, PerCoordinate, check_limits
 from ..models.coordinates import CoordinateNames
 from ..models.forces import Force
 from ..models.joints import Joint
 from ..models.pose import Pose
-from .compile import build_model
+from .compile import build_model, default_actuated
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -219,6 +219,20 @@ class MechanismSpec:
         from .schema import encode
 
         return encode(self)
+
+    @classmethod
+    def from_model(cls, model: Model) -> MechanismSpec:
+        """The description that a model was compiled from, with later changes of parameters."""
+        spec = cls(model.gravity, model.name, float(model.length))
+        for body in model.bodies[1:]:
+            spec._coordinates.add(body)
+        spec._constraints.update(model.constraints)
+        spec._forces.update(model.forces)
+        actuators = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in model.actuators]
+        names = model.coordinate_names
+        default = [(names[k], UNLIMITED) for k in default_actuated(model.tree)]
+        spec._actuated = None if actuators == default else actuators
+        return spec
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:

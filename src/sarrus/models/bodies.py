@@ -113,9 +113,9 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
     if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
         warnings.warn(
             f"inertia of {what} violates the triangle inequality: principal moment {moments[2]:.6g} exceeds "
-            f" {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
+            f"{moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
             SarrusWarning,
-            stacklevel=2,
+            stacklevel=5,  # the caller of MechanismSpec.body
         )
     if array.ndim == 1:
         return tuple(array.tolist())

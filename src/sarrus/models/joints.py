@@ -161,6 +161,8 @@ class Cylindrical(_OneAxis):
 class Planar(Joint):
     """Moves in a plane. Coordinates: x [m], y [m] along the two other axes in cyclic order, angle [rad].
 
+    Where the normal is a vector, x and y are the axes of the joint frame turned with z onto the normal.
+
     Args:
         normal: Normal of the plane, "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
     """

@@ -1,0 +1,162 @@
+"""Model: changed copies, pickles, names, length."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from sarrus import _kernel
+from sarrus.constraints.points import Distance
+from sarrus.errors import InputError, ModelError, UnknownNameError
+from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.forces import JointDamper, JointSpring, PointSpring
+from sarrus.models.joints import Fixed, Free, Prismatic, Revolute, Spherical, Universal
+from sarrus.models.pose import Pose
+
+
+def leg(mass: float = 1.0, stiffness: float = 10.0, gravity: float = -9.81) -> MechanismSpec:
+    spec = MechanismSpec(gravity=(0, 0, gravity), name="leg")
+    spec.body("thigh", joint=Revolute("y"), at=Pose((0, 0, 2)), mass=1.0, com=(0, 0, -0.5), inertia=(1, 1, 1))
+    spec.body("shank", "thigh", joint=Revolute("y"), at=Pose((0, 0, -1)), mass=mass, com=(0, 0, -0.4))
+    spec.body("foot", "shank", joint=Fixed(), at=Pose((0, 0, -0.8)), mass=0.2, inertia=(0.1, 0.1, 0.1))
+    spec.force("knee", JointSpring("shank", stiffness)).force("pad", JointDamper("shank", 0.5))
+    return spec.close("floor", "foot", "ground", joint=Prismatic("z"))
+
+
+def test_a_changed_copy_equals_a_new_description() -> None:
+    changed = leg().model().replace(mass={"shank": 2.0}, stiffness={"knee": 7.0}, gravity=(0, 0, -1.62))
+    expected = leg(2.0, 7.0, -1.62).model()
+    for name, array in expected.fields.items():
+        np.testing.assert_array_equal(getattr(changed, name), array, err_msg=name)
+        assert not getattr(changed, name).flags.writeable
+    assert MechanismSpec.from_model(changed).to_dict()["bodies"] == leg(2.0).to_dict()["bodies"]
+
+
+def test_every_parameter_can_be_changed() -> None:
+    model = leg().model()
+    new = model.replace(
+        com={"shank": (0, 0, -0.3)},
+        inertia={"thigh": (2, 2, 2)},
+        armature={"thigh": 0.1},
+        damping={"thigh": 0.2, "pad": 0.7},
+        friction={"shank": 0.3},
+    )
+    assert new.armature.tolist() == [0.1, 0.0]
+    assert new.damping.tolist() == [0.2, 0.7]
+    assert new.friction.tolist() == [0.0, 0.3]
+    assert new.inertia[1, 0] == 2.0
+    np.testing.assert_allclose(new.com[2], [-(0.3 + 0.2 * 0.8) / 1.2, 0, 0])  # body z is x of the turned node
+    assert model.armature.tolist() == [0.0, 0.0]
+
+
+def test_bad_changes_say_what_is_wrong() -> None:
+    model = leg().model()
+    with pytest.raises(
+        UnknownNameError, match="unknown owner of mass 'shin'; existing names: 'thigh', 'shank', 'foot'"
+    ):
+        model.replace(mass={"shin": 1.0})
+    with pytest.raises(UnknownNameError, match="unknown owner of stiffness 'shank'; existing names: 'knee'"):
+        model.replace(stiffness={"shank": 1.0})
+    with pytest.raises(
+        UnknownNameError, match="unknown parameter 'colour'; existing names: 'gravity', 'mass'"
+    ):
+        model.replace(colour={"shank": 1.0})
+    with pytest.raises(InputError, match=r"mass must be a mapping from names to values, got 2\.0"):
+        model.replace(mass=2.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="mass of body 'shank' must not be negative"):
+        model.replace(mass={"shank": -1.0})
+    with pytest.raises(InputError, match="stiffness of JointSpring must not be negative"):
+        model.replace(stiffness={"knee": -1.0})
+    with pytest.raises(InputError, match=r"gravity must have shape \(3,\)"):
+        model.replace(gravity=9.81)
+    with pytest.raises(UnknownNameError, match="unknown owner of mass 'ground'"):
+        model.replace(mass={"ground": 1.0})
+    both = MechanismSpec().body("a", joint=Revolute(), armature=1.0).force("a", JointDamper("a", 1.0)).model()
+    with pytest.raises(InputError, match="damping of 'a' is ambiguous: a joint and a force have that name"):
+        both.replace(damping={"a": 2.0})
+    with pytest.raises(ModelError, match="body 'a' has no inertia along its coordinate 'a'"):
+        both.replace(armature={"a": 0.0})
+
+
+def test_pickles_are_read_only_too() -> None:
+    model = leg().model()
+    copy = pickle.loads(pickle.dumps(model))
+    assert not copy.mass.flags.writeable and not copy.holonomic.flags.writeable
+    for name, array in model.fields.items():
+        np.testing.assert_array_equal(getattr(copy, name), array)
+    assert copy.groups == model.groups and copy.tree == model.tree
+
+
+def test_models_cannot_be_changed_in_place() -> None:
+    model = leg().model()
+    with pytest.raises(AttributeError):
+        model.name = "other"  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        model.mass[1] = 3.0
+
+
+def test_the_kernel_accepts_the_arrays() -> None:
+    model = leg().model()
+    kernel = _kernel.Kernel(model.sizes, model.fields)
+    assert kernel.mass_matrix(np.zeros((1, 2))).shape == (1, 2, 2)
+
+
+def test_names_are_found_or_listed() -> None:
+    model = leg().model()
+    assert model.body_index("shank") == 2
+    assert model.coordinate_index("shank") == 1
+    assert model.group("floor").rows == slice(0, 5)
+    assert model.group("floor").kind == "Prismatic"
+    assert (model.group("floor").a, model.group("floor").b, model.group("floor").closure) == (
+        "foot",
+        "ground",
+        0,
+    )
+    with pytest.raises(
+        UnknownNameError, match=r"unknown body 'shnk'; existing names: .* Did you mean 'shank'"
+    ):
+        model.body_index("shnk")
+    with pytest.raises(UnknownNameError, match="unknown coordinate 'foo'; existing names: 'thigh', 'shank'"):
+        model.coordinate_index("foo")
+    with pytest.raises(UnknownNameError, match="unknown constraint 'loop'; existing names: 'floor'"):
+        model.group("loop")
+
+
+def test_neutral_has_unit_quaternions() -> None:
+    spec = MechanismSpec().body("f", joint=Free(), mass=1.0, inertia=(1, 1, 1))
+    model = spec.body("s", "f", joint=Spherical(), mass=1.0, inertia=(1, 1, 1)).model()
+    assert model.neutral().tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+    assert model.quaternions == (3, 7)
+    assert [a.name for a in model.actuators] == ["s.wx", "s.wy", "s.wz"]
+
+
+def test_length_is_the_mean_distance_between_joints_of_moving_bodies() -> None:
+    model = leg().model()
+    assert float(model.length) == pytest.approx((1.0 + 0.8) / 2)
+    assert model.unit.tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(model.row_unit, [0.9, 0.9, 1, 1, 1])
+    np.testing.assert_array_equal(model.origin, [0, 0, 2])
+
+
+def test_length_falls_back_to_centres_of_mass_then_ground_then_one() -> None:
+    def length(**values: object) -> float:
+        return float(MechanismSpec().body("b", joint=Revolute(), armature=1.0, **values).model().length)  # type: ignore[arg-type]
+
+    assert length(mass=1.0, com=(0.3, 0, 0.4), at=Pose((7, 0, 0))) == pytest.approx(0.5)
+    assert length(at=Pose((7, 0, 0))) == 7.0
+    assert length() == 1.0
+    assert float(MechanismSpec(length=2.5).body("b", joint=Revolute(), armature=1.0).model().length) == 2.5
+
+
+def test_length_ignores_coincident_joints_and_counts_rods() -> None:
+    spec = MechanismSpec().body("b", joint=Universal(), mass=1.0, com=(0, 0, 1), inertia=(1, 1, 1))
+    spec.constrain("rod", Distance("b", (0, 0, 3), "ground", (1, 0, 3), 1.0))
+    assert float(spec.model().length) == pytest.approx(3.0)
+
+
+def test_springs_do_not_count_as_joints() -> None:
+    spec = MechanismSpec().body("b", joint=Revolute(), mass=1.0, com=(0.5, 0, 0))
+    spec.force("s", PointSpring("b", (9, 0, 0), "ground", (0, 9, 0), 1.0))
+    assert float(spec.model().length) == 0.5
