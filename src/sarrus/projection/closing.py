@@ -6,7 +6,7 @@ Each step solves, in coordinates without units x = dv / unit and with r = phi / 
 
 by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one.
 Rows may be redundant: off the manifold they become independent by the size of the gap, s ~ |r|, and say
-nothing worth following, so mu is at least |r|^2; the convergence stays quadratic.
+nothing worth following, so mu is at least |r|^2 (0.5 at most); the convergence stays quadratic.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Residual = Callable[[Array], tuple[Array, Array]]
 
 CLOSED_TOL = 1e-10  # closed when no |phi| / row_unit exceeds this
 DAMPING_FLOOR = 1e-16
+LARGEST_FLOOR = 0.5
+STATIONARY = 1e-8  # predicted decrease of |r|^2, relative, below which no direction helps to first order
 MOST_ITERATIONS = 120
 MOST_POLISHING = 8
 
@@ -83,7 +85,7 @@ def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array
             return q, iteration
         x = _step(r, J, radius)
         predicted = r @ r - np.sum((r + J @ x) ** 2)
-        if predicted <= 1e-14 * (r @ r):  # stationary: no direction helps to first order
+        if predicted <= STATIONARY * (r @ r):
             return q, iteration
         trial = move(q, x)
         r_trial, J_trial = residual(trial)
@@ -109,7 +111,7 @@ def _step(r: Array, J: Array, radius: float) -> Array:
     def x_of(mu: float) -> Array:
         return -s * g / (s * s + mu)
 
-    mu = DAMPING_FLOOR + float(r @ r)
+    mu = DAMPING_FLOOR + min(float(r @ r), LARGEST_FLOOR)
     if np.linalg.norm(x_of(mu)) > radius:
         low, high = mu, float(np.linalg.norm(s * g)) / radius
         for _ in range(60):
