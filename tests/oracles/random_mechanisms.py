@@ -167,6 +167,26 @@ def stretched(seed: int, n: int = 4) -> Description:
     return base.with_(closures=(Closure(c.name, c.a, c.b, c.joint, c.X_a, anchor),), q=q)
 
 
+def clamped(seed: int) -> Description:
+    """A body tied to the ground by two oblique hinges: rows in metres depend on rows in radians."""
+    base = tree_of(["spherical", "spherical", "universal", "free"], [-1, 0, 1, 0], seed)
+    rng = np.random.default_rng([seed, 6])
+    ties = [
+        closed_at(base, f"tie{k}", "b3", "ground", random_joint(rng, "revolute"), seed + k) for k in range(2)
+    ]
+    return base.with_(closures=tuple(ties))
+
+
+def stretched_weld(seed: int, n: int = 5) -> Description:
+    """Links on one line, welded at a frame beside it: the lost row mixes forces with a moment."""
+    base = stretched(seed, n)
+    c = base.closures[0]
+    aside = homogeneous(np.eye(3), np.array([0.1, 0.35, 0.0]))
+    end = body_poses(base.bodies, base.q)[c.a] @ c.X_a @ aside
+    weld = Closure("weld", c.a, c.b, Joint("fixed"), c.X_a @ aside, end)
+    return base.with_(closures=(weld,))
+
+
 def massless_between(seed: int) -> Description:
     """Bodies without mass in the middle of a chain; every coordinate still moves some mass."""
     kinds = ["revolute", "prismatic", "revolute", "spherical"]

