@@ -28,7 +28,7 @@ def test_states_have_a_last_axis_of_the_right_length() -> None:
         state(["a", "b"], "v", 2)
     with pytest.raises(InputError, match=r"v must be an array of finite numbers .*got \[\[1, 2\], \[3\]\]"):
         state([[1, 2], [3]], "v", 2)  # type: ignore[list-item]
-    with pytest.raises(InputError, match="v must be an array of finite numbers .*got .*\\.\\.\\.\\."):
+    with pytest.raises(InputError, match=r"v must be an array of finite numbers .*got .*\.\.\.\."):
         state(["a" * 100], "v", 2)
 
 
