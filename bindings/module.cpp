@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "kernel.hpp"
 #include "numpy_door.hpp"
+#include "recorder.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -178,4 +179,5 @@ NB_MODULE(_kernel, m) {
       .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
       .def("acceleration", &acceleration_door, "q"_a, "v"_a, "tau"_a,
            nb::sig("def acceleration(self, q: object, v: object, tau: object) -> NDArray[float64] | None"));
+  bind_run(m);
 }

@@ -14,6 +14,38 @@ struct States {
   const double *q, *v, *drive, *user;
 };
 
+// How a run is integrated.
+struct RunOptions {
+  int method = 0;      // 0: rk4, 1: semi_implicit_euler, 2: dopri5
+  int correction = 1;  // 0: none, 1: project, 2: baumgarte
+  double damping = 0, stiffness = 0, rtol = 1e-8, atol = 1e-10, least_step = 0;
+  bool keep_energy = false;
+  double energy = 0;
+};
+
+// The one callback slot. inputs fills what it is asked for (stage -1: rows only) and returns false to stop;
+// M (nv rows of stride ld) and h only where the system supplies its own inertia. Null: zero force, no calls.
+struct Outside {
+  void* context = nullptr;
+  bool (*inputs)(void*, double t, const double* q, const double* v, double* tau, double* drive, double* user, double* M,
+                 double* h, int ld, int stage) = nullptr;
+  bool (*acceleration)(void*, double t, const double* q, const double* v, double* a) = nullptr;
+  bool supplies_inertia = false;
+};
+
+struct RunState {
+  double t, drift, velocity_drift, pivot, step;
+  const double *q, *v, *a, *tau;
+  int rank, status, evaluations;
+};
+
+struct Run {
+  virtual ~Run() {}
+  virtual bool start(double t, const double* q, const double* v) = 0;
+  virtual bool step(double step, double t_end) = 0;  // one accepted step of at most `step`, never past t_end
+  virtual RunState state() const = 0;
+};
+
 struct Table {
   const char* isa;
   void (*mass_matrix)(const ModelD&, States, double* M);
@@ -32,6 +64,7 @@ struct Table {
                   unsigned char* unique, int* rank, int* status);
   // one state, nothing but the acceleration; false where the careful path should look
   bool (*acceleration)(const ModelD&, const double* q, const double* v, const double* tau, double* a);
+  Run* (*run)(const ModelD&, const RunOptions&, const Outside&);  // owned by the caller
 };
 
 }  // namespace sarrus

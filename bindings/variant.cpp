@@ -5,6 +5,7 @@
 #include "../kernels/aba.hpp"
 #include "../kernels/forward.hpp"
 #include "../kernels/frames.hpp"
+#include "run.hpp"
 #include "table.hpp"
 
 SARRUS_BEGIN
@@ -246,6 +247,13 @@ bool acceleration_1(const ModelD& m, const double* q, const double* v, const dou
   return sized(m, [&](auto ld) { return acceleration_sized<decltype(ld)::width>(m, q, v, tau, a); });
 }
 
+Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
+  if (outside.supplies_inertia && outside.acceleration) return new SizedRun<0, Called<true, true>>(m, o, outside);
+  if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);
+  if (outside.acceleration) return new SizedRun<0, Called<false, true>>(m, o, outside);
+  return sized(m, [&](auto ld) -> Run* { return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside); });
+}
+
 }  // namespace
 
 #define SARRUS_TEXT2(x) #x
@@ -256,7 +264,7 @@ bool acceleration_1(const ModelD& m, const double* q, const double* v, const dou
 const Table* table() {
   static const Table t = {SARRUS_TEXT(SARRUS_ISA), mass_matrix_n, rnea_n,  aba_n,       energy_n,
                           poses_n,                 body_motion_n, jacobian_n, constraints_n, terms_n,
-                          integrate_n,             difference_n,  forward_n,  acceleration_1};
+                          integrate_n,             difference_n,  forward_n,  acceleration_1, make_run};
   return &t;
 }
 

@@ -85,7 +85,7 @@ SARRUS_HD void solve6(const T* L, int n, T* x) {
 
 // One node of the backward pass: (1), then (2) into the parent.
 template <class T>
-SARRUS_HD void articulate(const Model<real<T>>& m, int i, const T* tau, const Tree<T>& t, ArticulatedWork<T>& w) {
+SARRUS_FN void articulate(const Model<real<T>>& m, int i, const T* tau, const Tree<T>& t, ArticulatedWork<T>& w) {
   int k = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
   T* D = w.D + 36 * i;
   for (int j = 0; j < n; ++j) {
@@ -118,7 +118,7 @@ SARRUS_HD void articulate(const Model<real<T>>& m, int i, const T* tau, const Tr
 
 // out: a (nv)   in: q, v, tau, t (placed and moved)
 template <class T>
-SARRUS_HD void aba(const Model<real<T>>& m, const T* q, const T* v, const T* tau, Tree<T>& t, Bodies<T>& b,
+SARRUS_FN void aba(const Model<real<T>>& m, const T* q, const T* v, const T* tau, Tree<T>& t, Bodies<T>& b,
                    ArticulatedWork<T>& w, T* a) {
   weigh(m, t, b.I);
   for (int k = 0; k < m.nv; ++k) w.h[k] = T(0);

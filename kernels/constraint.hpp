@@ -93,7 +93,7 @@ SARRUS_HD Row<T> twist_angle(const Pair<T>& c, const Vec3<T>& x, const Vec3<T>& 
 // The three rows of the rotation vector of B in A, in world axes: with f = R_A phi, g = R_A phi',
 //   m_i = a_i + f x a_i / 2 + c f x (f x a_i)
 template <class T>
-SARRUS_HD void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Row<T>* out) {
+SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Row<T>* out) {
   Mat3<T> Q = {unturn(RA, RB.x), unturn(RA, RB.y), unturn(RA, RB.z)};
   T quat[4];
   quaternion(Q, quat);
@@ -171,7 +171,7 @@ SARRUS_HD void rolling(const Model<real<T>>& m, int k, const Tree<T>& t, Row<T>*
 }
 
 template <class T, class LD>
-SARRUS_HD void closures(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
+SARRUS_FN void closures(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.ncl; ++c) {
     Pair<T> p(m, c, t);
     Row<T> rows[6];
@@ -190,7 +190,7 @@ SARRUS_HD void closures(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T
 }
 
 template <class T, class LD>
-SARRUS_HD void rollings(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
+SARRUS_FN void rollings(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.nro; ++c) {
     Row<T> rows[3];
     rolling(m, c, t, rows);
@@ -208,7 +208,7 @@ SARRUS_HD void rollings(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T
 
 // sum coef q - offset - f(t), and the rows that come from outside
 template <class T, class LD>
-SARRUS_HD void couplings(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld, Rows<T>& r) {
+SARRUS_FN void couplings(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
     T phi = T(-m.k_offset[c]);
@@ -230,7 +230,7 @@ SARRUS_HD void couplings(const Model<real<T>>& m, const T* q, const T* drive, co
 
 // out: phi, J, b, gamma   in: t (placed and moved), q, drive, user
 template <class T, class LD>
-SARRUS_HD void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user, const Tree<T>& t, LD ld,
+SARRUS_FN void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user, const Tree<T>& t, LD ld,
                            Rows<T>& r) {
   fill(r.J, m.nc * ld);
   closures(m, t, ld, r);

@@ -149,7 +149,7 @@ SARRUS_HD void reflect_inertia(Factor<T>& f, int k, int nv, int ld) {
 // Eliminate the rows at the positions [begin, end), as pivots rank, rank + 1, ... hold < 0: rows shorter
 // than tol are dependent; otherwise exactly `hold` pivots are taken.
 template <class T, class LD>
-SARRUS_HD void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, real<T> tol, int hold, bool inertia) {
+SARRUS_FN void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, real<T> tol, int hold, bool inertia) {
   int most = hold >= 0 ? hold : nv;
   for (int at = begin; at < end && f.rank < most; ++at) {
     int k = f.rank;
@@ -172,7 +172,7 @@ SARRUS_HD void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, r
 
 // out: Y, H, rank; K if M is given   in: J (nc, ld), M (nv, ld) or null
 template <class T, class LD>
-SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld, int hold, Factor<T>& f) {
+SARRUS_FN void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld, int hold, Factor<T>& f) {
   f.rank = f.first = 0;
   f.spd = true;
   for (int r = 0; r < m.nc; ++r) {
@@ -197,7 +197,7 @@ SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
 
 // Dr L = U T for least squares and least norm in the units of the rows. Only where rows are dependent.
 template <class T, class LD>
-SARRUS_HD void complete(const Model<real<T>>& m, LD ld, Factor<T>& f) {
+SARRUS_FN void complete(const Model<real<T>>& m, LD ld, Factor<T>& f) {
   for (int j = 0; j < f.rank; ++j) {
     T* u = f.U + j * f.lc;
     fill(u, f.lc);
@@ -231,7 +231,7 @@ SARRUS_HD void apply_U(const Factor<T>& f, int j, T* SARRUS_RESTRICT x) {
 
 // K_xx = L D L^T by rows; the columns before `first` become L^-1 K_xy on the way, which solve() uses.
 template <class T>
-SARRUS_HD void eliminate_inertia(Factor<T>& f, int nv, int ld) {
+SARRUS_FN void eliminate_inertia(Factor<T>& f, int nv, int ld) {
   for (int k = f.first; k < f.rank; ++k)  // lanes in which k is constrained: a row that does nothing
     for (int j = 0; j < ld; ++j) {
       auto dead = f.alive[k] < real<T>(0.5);
@@ -248,7 +248,7 @@ SARRUS_HD void eliminate_inertia(Factor<T>& f, int nv, int ld) {
 // y: the constrained coordinates from the right-hand side g (nc, units of the rows), by substitution
 // or, where rows are dependent, in the least-squares sense; then those of the limit rows.
 template <class T, class LD>
-SARRUS_HD void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra, T* y) {
+SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra, T* y) {
   int n = f.rank_rows;
   if (f.first_rows == m.nc) {
     for (int k = 0; k < n; ++k) {
@@ -278,7 +278,7 @@ SARRUS_HD void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
 
 // a (ld) with J a = g and N^T (M a - rhs) = 0: y known, rhs (nv) a generalized force.
 template <class T, class LD>
-SARRUS_HD void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y, T* a) {
+SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y, T* a) {
   T* SARRUS_RESTRICT x = a;
   for (int j = 0; j < m.nv; ++j) x[j] = rhs[j] * m.unit[j];
   for (int j = m.nv; j < ld; ++j) x[j] = T(0);
@@ -304,7 +304,7 @@ SARRUS_HD void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
 
 // lam (nc) of least norm with J^T lam = force (nv), or nearest to it
 template <class T, class LD>
-SARRUS_HD void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
+SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
   int n = f.rank_rows, wide = static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc;
   T *x = f.work, *s = f.work + wide;
   for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];

@@ -45,7 +45,7 @@ SARRUS_HD Spatial<T> constant_wrench(const Model<real<T>>& m, int w, const Tree<
 
 // F_i -= wrenches of springs and constant wrenches
 template <class T>
-SARRUS_HD void subtract_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial<T>* F) {
+SARRUS_FN void subtract_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial<T>* F) {
   for (int s = 0; s < m.nps; ++s) {
     Spatial<T> W = point_spring(m, s, t).wrench;
     F[m.ps_b[s]] = F[m.ps_b[s]] - W;
@@ -63,7 +63,7 @@ SARRUS_HD T stop_overrun(const Model<real<T>>& m, int s, const T* q) {
 
 // h -= joint springs, dampers, friction and stops
 template <class T>
-SARRUS_HD void subtract_joint_forces(const Model<real<T>>& m, const T* q, const T* v, T* h) {
+SARRUS_FN void subtract_joint_forces(const Model<real<T>>& m, const T* q, const T* v, T* h) {
   for (int k = 0; k < m.nv; ++k) h[k] += v[k] * m.damping[k];
   for (int k = 0; k < m.nv; ++k)
     if (m.friction[k] != 0) h[k] += tanh_(v[k] / m.friction_speed[k]) * m.friction[k];

@@ -64,7 +64,7 @@ struct Tangent {
 
 // M, h and the constraint rows at (q, v).
 template <class T, int LDC>
-SARRUS_HD void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+SARRUS_FN void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
                         Workspace<T, LDC>& w) {
   place(m, q, w.tree);
   move(m, v, w.tree);
@@ -77,7 +77,7 @@ SARRUS_HD void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T
 // J' and gamma' along the motion: q moves with v, the drives with time (their third derivative is taken
 // as zero), rows computed outside are held.
 template <class T, int LDC>
-SARRUS_HD void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
                                   Tangent<T, LDC>& d) {
   using D = Dual<T>;
   for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
@@ -106,7 +106,7 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
 // Rows (2), eliminated behind those of J. A velocity outside the tangent cone has no smooth continuation:
 // then nothing is added.
 template <class T, int LDC>
-SARRUS_HD void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows, ld = w.ld;
   T speed2 = T(0);
@@ -148,7 +148,7 @@ SARRUS_HD bool moving(const T* v, int n) {
 
 // Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
 template <class T, int LDC>
-SARRUS_HD void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user, int hold,
+SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user, int hold,
                        Tangent<T, LDC>* d, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   factorize(m, w.rows.J, w.M, w.ld, hold, f);
@@ -165,7 +165,7 @@ SARRUS_HD void prepare(const Model<real<T>>& m, const T* q, const T* v, const T*
 
 // out: w.a   in: state evaluated and prepared, tau (nv)
 template <class T, int LDC>
-SARRUS_HD void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
+SARRUS_FN void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
   solve_rows(m, w.ld, w.factor, w.rows.gamma, w.extra, w.y);
   for (int j = 0; j < m.nv; ++j) w.rhs[j] = tau[j] - w.h[j];
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
@@ -173,14 +173,14 @@ SARRUS_HD void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LD
 
 // out: w.force = M a + h - tau, lam (nc)   in: w.a
 template <class T, int LDC>
-SARRUS_HD void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam) {
+SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam) {
   for (int r = 0; r < m.nv; ++r) w.force[r] = dot(w.M + r * w.ld, w.a, w.ld) - w.rhs[r];
   solve_multipliers(m, w.ld, w.factor, w.force, lam);
 }
 
 // unique (nc): 1 where the multiplier does not change along the left null space of J
 template <class T, int LDC>
-SARRUS_HD void uniqueness(const Model<real<T>>& m, Workspace<T, LDC>& w, unsigned char* unique) {
+SARRUS_FN void uniqueness(const Model<real<T>>& m, Workspace<T, LDC>& w, unsigned char* unique) {
   const Factor<T>& f = w.factor;
   for (int r = 0; r < m.nc; ++r) unique[r] = 1;
   for (int i = 0; i < m.nc - f.rank_rows; ++i) {

@@ -7,7 +7,7 @@ SARRUS_BEGIN
 
 // out: R (9, row by row), p (3) of body b in the world   in: t (placed)
 template <class T>
-SARRUS_HD void body_pose(const Model<real<T>>& m, int b, const Tree<T>& t, T* R, T* p) {
+SARRUS_FN void body_pose(const Model<real<T>>& m, int b, const Tree<T>& t, T* R, T* p) {
   int i = m.body_node[b];
   Mat3<T> X = compose(t.R[i], m.R_NB + 9 * b);
   Vec3<T> x = t.p[i] + turn(t.R[i], m.p_NB + 3 * b) + t.O[0];
@@ -25,7 +25,7 @@ SARRUS_HD void store(const Spatial<T>& s, T* out) {
 // out: V, A (6) of the frame of body b: velocity and acceleration of its origin, angular ones
 // in: t (moved), with the joint accelerations already in t.A; gravity is taken out again
 template <class T>
-SARRUS_HD void body_motion(const Model<real<T>>& m, int b, const Tree<T>& t, T* V, T* A) {
+SARRUS_FN void body_motion(const Model<real<T>>& m, int b, const Tree<T>& t, T* V, T* A) {
   int i = m.body_node[b];
   Vec3<T> x = t.p[i] + turn(t.R[i], m.p_NB + 3 * b);
   Spatial<T> Vi = t.V[i], Ai = t.A[i] - t.A[0];
@@ -36,7 +36,7 @@ SARRUS_HD void body_motion(const Model<real<T>>& m, int b, const Tree<T>& t, T* 
 
 // out: J (6, nv) of the point of body b, rows [v; w]   in: t (placed)
 template <class T>
-SARRUS_HD void body_jacobian(const Model<real<T>>& m, int b, const real<T>* point, const Tree<T>& t, T* J) {
+SARRUS_FN void body_jacobian(const Model<real<T>>& m, int b, const real<T>* point, const Tree<T>& t, T* J) {
   int i = m.body_node[b];
   Vec3<T> x = t.p[i] + turn(t.R[i], m.p_NB + 3 * b) + turn(compose(t.R[i], m.R_NB + 9 * b), point);
   for (int e = 0; e < 6 * m.nv; ++e) J[e] = T(0);

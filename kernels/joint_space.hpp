@@ -24,7 +24,7 @@ struct Bodies {
 
 // out: I   in: R, p
 template <class T>
-SARRUS_HD void weigh(const Model<real<T>>& m, const Tree<T>& t, Inertia<T>* I) {
+SARRUS_FN void weigh(const Model<real<T>>& m, const Tree<T>& t, Inertia<T>* I) {
   for (int i = 1; i < m.nn; ++i) {
     Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);
     I[i] = world_inertia(t.R[i], c, m.mass[i], m.inertia + 6 * i);
@@ -33,7 +33,7 @@ SARRUS_HD void weigh(const Model<real<T>>& m, const Tree<T>& t, Inertia<T>* I) {
 
 // F_i of (1), with the accelerations in t.A
 template <class T>
-SARRUS_HD void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
+SARRUS_FN void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * t.A[i] + cross_force(t.V[i], w.I[i] * t.V[i]);
   subtract_wrenches(m, t, w.F);
@@ -41,7 +41,7 @@ SARRUS_HD void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
 
 // out: h (nv)   in: q, v, t (moved), w.I
 template <class T>
-SARRUS_HD void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, Bodies<T>& w, T* h) {
+SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, Bodies<T>& w, T* h) {
   demand(m, t, w);
   for (int i = m.nn - 1; i > 0; --i) {
     int k = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
@@ -53,7 +53,7 @@ SARRUS_HD void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<
 
 // out: M (nv rows of stride ld, symmetric, padding zero), w.I becomes composite   in: t, w.I
 template <class T, class LD>
-SARRUS_HD void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
+SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
   fill(M, m.nv * ld);
   for (int i = m.nn - 1; i > 0; --i) {
     int first = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
@@ -76,7 +76,7 @@ SARRUS_HD void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
 
 // out: f = M a + h (nv)   in: q, v, a, t (placed)
 template <class T>
-SARRUS_HD void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w, T* f) {
+SARRUS_FN void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w, T* f) {
   accelerate_tree(m, v, a, t);
   weigh(m, t, w.I);
   bias(m, q, v, t, w, f);
@@ -85,7 +85,7 @@ SARRUS_HD void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a,
 
 // kinetic and potential energy (gravity about the world origin, springs, stops)   in: t (moved)
 template <class T>
-SARRUS_HD void energy(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, T* out) {
+SARRUS_FN void energy(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, T* out) {
   T kinetic = T(0), potential = T(0);
   for (int i = 1; i < m.nn; ++i) {
     Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);

@@ -102,13 +102,42 @@ SARRUS_HD void difference_node(int joint, const T* q0, const T* q1, T* out) {
 
 // out: q (may not alias q0)   in: q0, dv
 template <class T>
-SARRUS_HD void integrate(const Model<real<T>>& m, const T* q0, const T* dv, T* q) {
+SARRUS_FN void integrate(const Model<real<T>>& m, const T* q0, const T* dv, T* q) {
   for (int i = 1; i < m.nn; ++i) integrate_node(m.joint[i], q0 + m.iq[i], dv + m.iv[i], q + m.iq[i]);
 }
 // out: dv with integrate(q0, dv) = q1
 template <class T>
-SARRUS_HD void difference(const Model<real<T>>& m, const T* q0, const T* q1, T* dv) {
+SARRUS_FN void difference(const Model<real<T>>& m, const T* q0, const T* q1, T* dv) {
   for (int i = 1; i < m.nn; ++i) difference_node(m.joint[i], q0 + m.iq[i], q1 + m.iq[i], dv + m.iv[i]);
+}
+
+// x + ad_u x / 2 + ad_u^2 x / 12 - ad_u^4 x / 720: the rate of u where X = X0 exp(u) moves with body twist
+// x. Enough for steps of order 5, because u is of the size of the step.
+template <class T>
+SARRUS_HD Spatial<T> exp_rate(const Spatial<T>& u, const Spatial<T>& x) {
+  Spatial<T> x1 = cross_motion(u, x), x2 = cross_motion(u, x1);
+  Spatial<T> x4 = cross_motion(u, cross_motion(u, x2));
+  real<T> one = 1;
+  return x + x1 * (one / 2) + x2 * (one / 12) - x4 * (one / 720);
+}
+
+// out: rate (nv) of the increment u when integrate(q0, u) moves with velocity v
+template <class T>
+SARRUS_FN void increment_rate(const Model<real<T>>& m, const T* u, const T* v, T* rate) {
+  for (int i = 1; i < m.nn; ++i) {
+    int k = m.iv[i], joint = m.joint[i];
+    if (joint == BALL || joint == FREE) {
+      int a = joint == FREE ? k + 3 : k;
+      Vec3<T> none = zero3<T>();
+      Vec3<T> ul = joint == FREE ? Vec3<T>{u[k], u[k + 1], u[k + 2]} : none;
+      Vec3<T> vl = joint == FREE ? Vec3<T>{v[k], v[k + 1], v[k + 2]} : none;
+      Spatial<T> r = exp_rate(Spatial<T>{ul, {u[a], u[a + 1], u[a + 2]}}, Spatial<T>{vl, {v[a], v[a + 1], v[a + 2]}});
+      if (joint == FREE) rate[k] = r.lin.x, rate[k + 1] = r.lin.y, rate[k + 2] = r.lin.z;
+      rate[a] = r.ang.x, rate[a + 1] = r.ang.y, rate[a + 2] = r.ang.z;
+    } else {
+      rate[k] = v[k];
+    }
+  }
 }
 
 SARRUS_END

@@ -2,14 +2,18 @@
 // qualifiers, elementary functions, lane-wise selection. No other header names std:: or tests a macro.
 #pragma once
 
+// SARRUS_HD: small functions, always inlined. SARRUS_FN: whole algorithms, one copy per instantiation.
 #if defined(__CUDACC_RTC__)
 #define SARRUS_HD __host__ __device__ __forceinline__
+#define SARRUS_FN __host__ __device__ inline
 #elif defined(__CUDACC__)
 #include <cmath>
 #define SARRUS_HD __host__ __device__ __forceinline__
+#define SARRUS_FN __host__ __device__ inline
 #else
 #include <cmath>
 #define SARRUS_HD inline __attribute__((always_inline))
+#define SARRUS_FN inline __attribute__((noinline))
 #endif
 
 // Every instruction-set variant of the kernel lives in its own inline namespace: the linker must not

@@ -102,7 +102,7 @@ SARRUS_HD void place_node(const Model<real<T>>& m, int i, const T* q, Tree<T>& t
 
 // out: R, p, S, O   in: q
 template <class T>
-SARRUS_HD void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
+SARRUS_FN void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
   Vec3<T> O = reference_point(m, q);
   t.O[0] = O;
   t.R[0] = {{T(1), T(0), T(0)}, {T(0), T(1), T(0)}, {T(0), T(0), T(1)}};
@@ -121,7 +121,7 @@ SARRUS_HD Spatial<T> joint_twist(const Model<real<T>>& m, int i, const Tree<T>& 
 
 // out: V, A   in: R, p, S, v
 template <class T>
-SARRUS_HD void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
+SARRUS_FN void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
   t.V[0] = zero6<T>();
   t.A[0] = {{T(-m.gravity[0]), T(-m.gravity[1]), T(-m.gravity[2])}, zero3<T>()};
   for (int i = 1; i < m.nn; ++i) {
@@ -134,7 +134,7 @@ SARRUS_HD void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
 
 // out: V, A with the joint accelerations a in A   in: R, p, S, v, a
 template <class T>
-SARRUS_HD void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
+SARRUS_FN void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
   move(m, v, t);
   for (int i = 1; i < m.nn; ++i) {
     int pa = m.parent[i];

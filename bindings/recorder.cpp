@@ -1,0 +1,162 @@
+#include "recorder.hpp"
+
+#include <string>
+
+#include "arrays.hpp"
+
+namespace sarrus {
+
+using namespace nb::literals;
+
+namespace {
+
+struct Recorder {
+  nb::object kernel_ref;  // keeps the kernel alive
+  const Kernel& k;
+  nb::object on_inputs, on_acceleration;
+  std::unique_ptr<Run> run;
+  bool adaptive, called, supplies_inertia;
+  std::vector<double> t, q, v, a, tau, drift, velocity_drift, pivot;
+  std::vector<int> rank;
+  size_t steps = 0;
+
+  Recorder(nb::object kernel, nb::dict o, nb::object inputs, nb::object acceleration, bool inertia)
+      : kernel_ref(kernel), k(nb::cast<const Kernel&>(kernel)), on_inputs(inputs), on_acceleration(acceleration) {
+    RunOptions r;
+    r.method = nb::cast<int>(o["method"]);
+    r.correction = nb::cast<int>(o["correction"]);
+    r.damping = nb::cast<double>(o["damping"]);
+    r.stiffness = nb::cast<double>(o["stiffness"]);
+    r.rtol = nb::cast<double>(o["rtol"]);
+    r.atol = nb::cast<double>(o["atol"]);
+    r.least_step = nb::cast<double>(o["least_step"]);
+    r.keep_energy = nb::cast<bool>(o["keep_energy"]);
+    r.energy = nb::cast<double>(o["energy"]);
+    adaptive = r.method == 2;
+    called = !inputs.is_none();
+    supplies_inertia = inertia;
+    Outside outside;
+    outside.context = this;
+    if (called) outside.inputs = &Recorder::ask;
+    if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
+    outside.supplies_inertia = inertia;
+    run.reset(k.table->run(k.m, r, outside));
+  }
+
+  static Out copy_of(const double* x, size_t n) {
+    Fresh<Out> y({n});
+    for (size_t i = 0; i < n; ++i) y.data[i] = x[i];
+    return y.array;
+  }
+  // values of a returned array, or nothing where Python answered None; false on a wrong size
+  static bool fill_from(nb::handle x, double* to, size_t rows, size_t cols, size_t ld) {
+    if (x.is_none()) return true;
+    auto y = nb::cast<In>(x);
+    if (y.size() != rows * cols) return false;
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t c = 0; c < cols; ++c) to[r * ld + c] = y.data()[r * cols + c];
+    return true;
+  }
+
+  static bool ask(void* self, double t, const double* q, const double* v, double* tau, double* drive, double* user,
+                  double* M, double* h, int ld, int stage) {
+    auto& r = *static_cast<Recorder*>(self);
+    const ModelD& m = r.k.m;
+    nb::gil_scoped_acquire gil;
+    nb::object answer = r.on_inputs(t, copy_of(q, m.nq), copy_of(v, m.nv), stage);
+    if (answer.is_none()) return false;
+    auto parts = nb::cast<nb::tuple>(answer);
+    size_t nv = m.nv, nu = m.nu, nd = m.nd;
+    bool fine = parts.size() == 5 && fill_from(parts[0], tau, 1, nv, nv) && fill_from(parts[1], drive, 1, 3 * nd, 3 * nd) &&
+                fill_from(parts[2], user, 1, nu * (3 + nv), 1);
+    if (fine && r.supplies_inertia) fine = fill_from(parts[3], M, nv, nv, ld) && fill_from(parts[4], h, 1, nv, nv);
+    if (!fine) throw nb::value_error("the inputs of a run must be (tau, drive, user, M, h) of the model's sizes");
+    return true;
+  }
+  static bool ask_acceleration(void* self, double t, const double* q, const double* v, double* a) {
+    auto& r = *static_cast<Recorder*>(self);
+    nb::gil_scoped_acquire gil;
+    nb::object answer = r.on_acceleration(t, copy_of(q, r.k.m.nq), copy_of(v, r.k.m.nv));
+    return !answer.is_none() && fill_from(answer, a, 1, r.k.m.nv, r.k.m.nv);
+  }
+
+  void record() {
+    RunState s = run->state();
+    t.push_back(s.t);
+    q.insert(q.end(), s.q, s.q + k.m.nq);
+    v.insert(v.end(), s.v, s.v + k.m.nv);
+    a.insert(a.end(), s.a, s.a + k.m.nv);
+    tau.insert(tau.end(), s.tau, s.tau + k.m.nv);
+    drift.push_back(s.drift);
+    velocity_drift.push_back(s.velocity_drift);
+    pivot.push_back(s.pivot);
+    rank.push_back(s.rank);
+  }
+
+  bool start(double time, In q0, In v0) {
+    const double *x = checked(q0, "q", {size_t(k.m.nq)}), *y = checked(v0, "v", {size_t(k.m.nv)});
+    bool fine;
+    {
+      nb::gil_scoped_release free;
+      fine = run->start(time, x, y);
+    }
+    if (fine) record();
+    return fine;
+  }
+
+  // At most `count` steps towards t_end; fixed steps end at times t0 + i dt. Keeps every `every`-th state
+  // and the last one. Returns the number of steps taken.
+  size_t advance(double t0, double dt, double t_end, size_t count, size_t every) {
+    nb::gil_scoped_release free;
+    size_t done = 0;
+    double h = adaptive && steps ? run->state().step : dt;
+    while (done < count && run->state().t < t_end) {
+      double target = t_end;
+      if (!adaptive) {
+        target = t0 + static_cast<double>(steps + 1) * dt;
+        if (target > t_end - 1e-9 * dt) target = t_end;
+        h = target - run->state().t;
+      }
+      if (!run->step(h, target)) break;
+      ++steps;
+      ++done;
+      h = run->state().step;
+      if (steps % every == 0 || run->state().t >= t_end) record();
+    }
+    return done;
+  }
+
+  nb::tuple records() const {
+    size_t n = t.size(), nq = k.m.nq, nv = k.m.nv;
+    auto array = [&](const std::vector<double>& x, size_t width) {
+      Fresh<Out> y({n, width});
+      std::copy(x.begin(), x.end(), y.data);
+      return y.array;
+    };
+    Fresh<Ints> ranks({n});
+    std::copy(rank.begin(), rank.end(), ranks.data);
+    return nb::make_tuple(array(t, 1), array(q, nq), array(v, nv), array(a, nv), array(tau, nv), array(drift, 1),
+                          array(velocity_drift, 1), array(pivot, 1), ranks.array);
+  }
+};
+
+}  // namespace
+
+void bind_run(nb::module_& m) {
+  nb::class_<Recorder>(m, "Run")
+      .def(nb::init<nb::object, nb::dict, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
+           "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
+      .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
+      .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
+      .def("records", &Recorder::records)
+      .def_prop_ro("steps", [](const Recorder& r) { return r.steps; })
+      .def_prop_ro("status", [](const Recorder& r) { return r.run->state().status; })
+      .def_prop_ro("evaluations", [](const Recorder& r) { return r.run->state().evaluations; })
+      .def_prop_ro("state", [](const Recorder& r) {
+        RunState s = r.run->state();
+        return nb::make_tuple(s.t, Recorder::copy_of(s.q, r.k.m.nq), Recorder::copy_of(s.v, r.k.m.nv),
+                              Recorder::copy_of(s.a, r.k.m.nv));
+      });
+}
+
+}  // namespace sarrus
