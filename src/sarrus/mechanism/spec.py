@@ -125,17 +125,18 @@ class MechanismSpec:
             "friction": friction, "friction_speed": friction_speed, "limits": limits,
             "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
         }  # fmt: skip
+        body = Body(name, parent, joint, Pose() if at is None else at, **given)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the name of the fixed world and cannot be given to a body.")
         if name in self._coordinates.bodies:
             raise ModelError(f"a body called {name!r} exists already; names must differ.")
         if name == parent:
             raise ModelError(f"body {name!r} is its own ancestor: its parent must be another body.")
-        self._coordinates.add(Body(name, parent, joint, Pose() if at is None else at, **given))
+        self._coordinates.add(body)
         return self
 
     def close(
-        self, name: str, a: str, b: str, *, joint: Joint, at_a: Pose | None = None, at_b: Pose | None = None
+        self, name: str, a: str, b: str, joint: Joint, at_a: Pose | None = None, at_b: Pose | None = None
     ) -> MechanismSpec:
         """Close a loop: frame A on body a and frame B on body b are tied by a joint.
 
