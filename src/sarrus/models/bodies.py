@@ -96,10 +96,7 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
 
     Principal moments that violate the triangle inequality (no distribution of mass has them) are a warning.
     """
-    shape: tuple[int, ...] = (3,)
-    if isinstance(inertia, (Sequence, np.ndarray)) and len(inertia) and np.ndim(inertia[0]) == 1:
-        shape = (3, 3)
-    array = fixed_shape(inertia, f"inertia of {what}", shape)
+    array = fixed_shape(inertia, f"inertia of {what}", (3, 3) if _has_rows(inertia) else (3,))
     matrix = np.diag(array) if array.ndim == 1 else array
     size = float(np.abs(matrix).max())
     if float(np.abs(matrix - matrix.T).max()) > TRIANGLE * size:
@@ -170,7 +167,7 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
         return (UNLIMITED,) * joint.nv
     if isinstance(joint, (Spherical, Free, Fixed)):
         raise InputError(f"{named} must be None: a {type(joint).__name__} joint has no coordinate to limit.")
-    pairs = [value] if joint.nv == 1 and not _is_nested(value) else value
+    pairs = [value] if joint.nv == 1 and not _has_rows(value) else value
     if not isinstance(pairs, (Sequence, np.ndarray)) or len(pairs) != joint.nv:
         raise InputError(
             f"{named} must be {joint.nv} pairs (lower, upper), one for each coordinate, got {value!r}."
@@ -178,10 +175,11 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
     return tuple(check_limits(pair, named) for pair in pairs)
 
 
-def _is_nested(value: object) -> bool:
-    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str) or len(value) != 1:
-        return False
-    return value[0] is None or isinstance(value[0], (Sequence, np.ndarray))
+def _has_rows(value: object) -> bool:
+    """Whether a value is a list of lists, without looking further."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 1
+    return isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], (list, tuple, np.ndarray))
 
 
 def _check_stops(body: Body, what: str) -> None:
