@@ -1,0 +1,84 @@
+"""Mechanisms with closed loops, redundant constraints, singular poses and passive joints.
+
+    import sarrus as sr
+
+    mech = sr.library.sarrus()
+    print(mech)                                   # what it can do
+    motion = mech.forward_dynamics(*mech.default)
+
+Notation, signs and shapes: docs/notation.md.
+"""
+
+from . import library
+from .constraints.couplings import Coupling, Drive
+from .constraints.custom import CustomConstraint
+from .constraints.points import Distance, PointOnLine, PointOnPlane
+from .constraints.rolling import Rolling
+from .errors import (
+    AssemblyError,
+    InputError,
+    ModelError,
+    SarrusError,
+    SarrusWarning,
+    SingularConstraintError,
+    UnknownNameError,
+)
+from .formats import from_pinocchio, load, load_spec, save
+from .mechanism.mechanism import Mechanism
+from .mechanism.spec import MechanismSpec
+from .models.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
+from .models.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from .models.pose import Pose
+from .projection.decomposition import Decomposition, decompose
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AssemblyError",
+    "ConstantWrench",
+    "Coupling",
+    "CustomConstraint",
+    "Cylindrical",
+    "Decomposition",
+    "Distance",
+    "Drive",
+    "Fixed",
+    "Free",
+    "Helical",
+    "InputError",
+    "JointDamper",
+    "JointSpring",
+    "Mechanism",
+    "MechanismSpec",
+    "ModelError",
+    "Planar",
+    "PointOnLine",
+    "PointOnPlane",
+    "PointSpring",
+    "Pose",
+    "Prismatic",
+    "Revolute",
+    "Rolling",
+    "SarrusError",
+    "SarrusWarning",
+    "SingularConstraintError",
+    "Spherical",
+    "Universal",
+    "UnknownNameError",
+    "decompose",
+    "from_pinocchio",
+    "library",
+    "load",
+    "load_spec",
+    "save",
+]
