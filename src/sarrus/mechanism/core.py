@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,7 @@ ZERO_NORM = 1e-9
 UNIT_NORM = 1e-14
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """A consistent state: positions q (nq,) and velocities v (nv,), read-only."""
 
     q: Array
