@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ def _aligned(
     """A loop with its two frames turned onto known directions; other constraints as they are."""
     if not isinstance(entry, Closure):
         return entry
-    ends = {}
+    ends: dict[str, Any] = {}
     for body, at, field in ((entry.a, entry.at_a, "at_a"), (entry.b, entry.at_b, "at_b")):
         X_WF, turn = old[body] @ at, None
         if isinstance(entry.joint, WITH_AXIS):

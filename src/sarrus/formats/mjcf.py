@@ -22,7 +22,7 @@ from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.mjcf_actuators import add_actuators, reflected
 from sarrus.formats.mjcf_loops import add_equalities
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
-from sarrus.formats.mount import GROUND, Names, TreeJoint, mount
+from sarrus.formats.mount import GROUND, Names, TreeJoint, mount, named
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joints import Free, Joint, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
@@ -169,7 +169,7 @@ def _joint_name(body: str, k: int, count: int) -> str:
 
 
 def _joint(model: Any, joint: int) -> Joint:
-    kind, axis = int(model.jnt_type[joint]), tuple(model.jnt_axis[joint].tolist())
+    kind, axis = int(model.jnt_type[joint]), named(model.jnt_axis[joint].tolist())
     if kind == HINGE:
         return Revolute(axis)
     if kind == SLIDE:

@@ -14,10 +14,17 @@ from typing import Any
 
 from sarrus.formats.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.axes import NAMED
 from sarrus.models.joints import Fixed, Joint
 from sarrus.models.pose import Pose
 
 GROUND = "ground"
+
+
+def named(axis: Sequence[float]) -> str | tuple[float, ...]:
+    """ "x", "y" or "z" where an axis is one of them exactly, else the axis."""
+    given = tuple(axis)
+    return next((name for name, unit in NAMED.items() if unit == given), given)
 
 
 @dataclass(frozen=True)

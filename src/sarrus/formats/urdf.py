@@ -8,7 +8,7 @@ Links and joints keep their names. `<mimic>` becomes a `Coupling`, `<dynamics>` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,13 @@ from sarrus.formats.compatible import LOOP_TOLERANCE
 from sarrus.formats.filespec import FileSpec
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
-from sarrus.formats.mount import GROUND, Names, TreeJoint, mount
+from sarrus.formats.mount import GROUND, Names, TreeJoint, mount, named
 from sarrus.formats.urdf_extras import note_extras, note_meshes
 from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.models.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
-Axis = tuple[float, ...]
+Axis = str | tuple[float, ...]
 TREE_JOINTS: dict[str, Callable[[Axis], Joint]] = {
     "revolute": Revolute,
     "continuous": Revolute,
@@ -54,15 +54,20 @@ class UrdfOptions:
     """
 
     root: str = "fixed"
-    packages: tuple[str, ...] = ()
+    packages: str | Path | Sequence[str | Path] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     loop_tolerance: float = LOOP_TOLERANCE
 
     def __post_init__(self) -> None:
         if self.root not in ROOTS:
             raise InputError(f"root must be one of {', '.join(map(repr, ROOTS))}, got {self.root!r}.")
+
+    @property
+    def folders(self) -> list[Path]:
+        """`packages` as paths."""
         if isinstance(self.packages, str | Path):
-            object.__setattr__(self, "packages", (str(self.packages),))
+            return [Path(self.packages)]
+        return [Path(folder) for folder in self.packages]
 
 
 def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> FileSpec:
@@ -81,7 +86,7 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
     """
     omitted = Omitted()
     note_extras(robot, omitted)
-    note_meshes(robot, folder, options.packages, omitted)
+    note_meshes(robot, folder, options.folders, omitted)
     spec = _Reader(robot, options, omitted).read()
     omitted.warn(robot.source)
     return spec
@@ -296,11 +301,11 @@ def _ends(joint: Element) -> tuple[str, str]:
 def _axis(joint: Element, omitted: Omitted) -> Axis:
     axis = joint.first("axis")
     if axis is None:
-        return DEFAULT_AXIS
+        return named(DEFAULT_AXIS)
     xyz = axis.vector("xyz", 3, DEFAULT_AXIS)
     length = math.hypot(*xyz)
     if length < 1e-6 and joint.text("type") not in ("fixed", "floating", "spherical"):
         axis.fail(f"the axis must have a direction, got xyz {xyz}")
     if abs(length - 1.0) > UNIT and joint.text("type") in (*ONE_COORDINATE, "planar"):
         omitted.remark(f"the axis of {joint.text('name')!r} is not of unit length and was normalised")
-    return xyz
+    return named(xyz)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from sarrus.formats.markup import Element
@@ -22,7 +22,7 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
             omitted.add(element.tag, element.attributes.get("name", ""))
 
 
-def note_meshes(robot: Element, folder: Path | None, packages: Iterable[str], omitted: Omitted) -> None:
+def note_meshes(robot: Element, folder: Path | None, packages: Sequence[Path], omitted: Omitted) -> None:
     """Geometry is not used, so a mesh that is not there is worth a word and nothing more."""
     for link in robot.all("link"):
         for shape in (*link.all("visual"), *link.all("collision")):
@@ -35,9 +35,9 @@ def note_meshes(robot: Element, folder: Path | None, packages: Iterable[str], om
                 omitted.add("mesh file that was not found", filename)
 
 
-def _mesh_exists(filename: str, folder: Path | None, packages: Iterable[str]) -> bool:
+def _mesh_exists(filename: str, folder: Path | None, packages: Sequence[Path]) -> bool:
     path = filename.removeprefix("package://").removeprefix("file://")
-    places = [Path(package) for package in packages]
+    places = list(packages)
     if folder is not None:
         places += [folder, *folder.resolve().parents] if filename.startswith("package://") else [folder]
     try:
