@@ -1,7 +1,7 @@
 """States of a loaded mechanism as MuJoCo writes them, and MuJoCo's terms in our coordinates.
 
-Free joints differ: MuJoCo's linear velocity is in world axes, ours in body axes, so qvel = T v with T = R there,
-and qacc = T a + T (w x v). Quaternions are scalar first there.
+Free joints differ: MuJoCo's linear velocity is in world axes, ours in body axes, so qvel = T v with T = R
+there, and qacc = T a + T (w x v). Quaternions are scalar first there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ class Plant:
                 name = self.model.body(self.model.jnt_bodyid[j]).name
             k = self.mech.model.body_index(name)
             where = (int(self.model.jnt_qposadr[j]), int(self.model.jnt_dofadr[j]))
-            found.append((int(self.model.jnt_type[j]), *where, self.mech.model.q_slices[k], self.mech.model.v_slices[k]))
+            found.append(
+                (
+                    int(self.model.jnt_type[j]),
+                    *where,
+                    self.mech.model.q_slices[k],
+                    self.mech.model.v_slices[k],
+                )
+            )
         return found
 
     def at(self, q: Array, v: Array) -> tuple[mujoco.MjData, Array, Array]:

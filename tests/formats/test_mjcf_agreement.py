@@ -105,12 +105,14 @@ LOOPS = """
   <compiler angle="degree"/>
   <worldbody>
     <body name="a" pos="0 0 0.1"><joint name="ja" type="ball"/><geom size="0.1" pos="0.1 0 0"/>
-      <body name="b" pos="0.4 0 0" euler="0 10 20"><joint name="jb" type="ball"/><geom size="0.1" pos="0.1 0.1 0"/>
+      <body name="b" pos="0.4 0 0" euler="0 10 20"><joint name="jb" type="ball"/>
+        <geom size="0.1" pos="0.1 0.1 0"/>
         <site name="sb" pos="0.1 0.2 0.3" euler="10 20 30"/>
         <body name="c" pos="0.3 0 0.1"><joint name="jc" type="ball"/><geom size="0.1" pos="0 0.1 0.1"/></body>
       </body>
     </body>
-    <body name="d" pos="0.5 0.3 0.2" quat="1 0.1 0.2 0.3"><freejoint name="jd"/><geom size="0.1" pos="0 0.1 0"/>
+    <body name="d" pos="0.5 0.3 0.2" quat="1 0.1 0.2 0.3"><freejoint name="jd"/>
+      <geom size="0.1" pos="0 0.1 0"/>
       <site name="sd" pos="-0.1 0.1 0.2" euler="-20 10 0"/>
     </body>
     <body name="g" pos="0 1 0"><joint name="jg" axis="1 0 0" ref="20"/><geom size="0.1" pos="0 0.1 0"/></body>
@@ -119,13 +121,14 @@ LOOPS = """
   <equality>EQUALITY</equality>
 </mujoco>
 """
+CONNECT = '<connect body1="c" body2="d" anchor="0.1 0.2 0.1"/>'
+SECOND, THIRD = (f'<connect body1="d" body2="c" anchor="{x} 0 0.2"/>' for x in ("0", "0.3"))
 EQUALITIES = {
-    "connect": '<connect body1="c" body2="d" anchor="0.1 0.2 0.1"/>',
+    "connect": CONNECT,
     "connect to the world": '<connect body1="c" anchor="0.1 0.2 0.1"/>',
     "connect of sites": '<connect site1="sb" site2="sd"/>',
-    "two connects": '<connect body1="c" body2="d" anchor="0.1 0.2 0.1"/><connect body1="d" body2="c" anchor="0 0 0.2"/>',
-    "three connects": '<connect body1="c" body2="d" anchor="0.1 0.2 0.1"/><connect body1="d" body2="c" anchor="0 0 0.2"/>'
-    '<connect body1="d" body2="c" anchor="0.3 0 0.2"/>',
+    "two connects": CONNECT + SECOND,
+    "three connects": CONNECT + SECOND + THIRD,
     "weld": '<weld body1="c" body2="d"/>',
     "weld with anchor": '<weld body1="c" body2="d" anchor="0.1 0.2 0.3" relpose="0.1 0 0.2 1 0.2 0 0.1"/>',
     "weld of sites": '<weld site1="sb" site2="sd"/>',
@@ -136,7 +139,7 @@ EQUALITIES = {
 
 @pytest.mark.parametrize("name", EQUALITIES)
 def test_equalities_close_where_mujocos_do(name: str) -> None:
-    """Assembled by us from a pose that is off: MuJoCo's residual vanishes and its rows span the same space."""
+    """Assembled by us from a pose that is off: MuJoCo's residual vanishes, its rows span the same space."""
     both = plant(LOOPS.replace("EQUALITY", EQUALITIES[name]))
     mech, rng = both.mech, np.random.default_rng(5)
     start = mech.integrate(np.array(mech.default.q), rng.uniform(-0.3, 0.3, mech.nv))

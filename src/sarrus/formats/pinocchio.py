@@ -118,6 +118,10 @@ class _Reader:
             name: tuple(np.array(getattr(model, name)[columns]).tolist())
             for name in ("armature", "damping", "friction")
         }
+        if isinstance(joint, Planar) and any(x[0] != x[1] for x in properties.values()):
+            self.omitted.add(
+                "armature or losses of a planar joint that differ along x and y", model.names[index]
+            )
         if int(model.nqs[index]) == int(model.nvs[index]):
             first = int(model.idx_qs[index]) + k
             limits = [
@@ -151,7 +155,7 @@ class _Reader:
             kind = str(frame.type)
             if kind not in ("BODY", "OP_FRAME") or frame.name in self.names.taken or not frame.name:
                 continue
-            parent = self.bodies[int(getattr(frame, "parentJoint", getattr(frame, "parent", 0)))]
+            parent = self.bodies[int(frame.parentJoint)]
             self.spec.body(
                 self.names.claim(frame.name), parent=parent, joint=Fixed(), at=_pose(frame.placement)
             )
@@ -248,10 +252,14 @@ def _mimicking(model: Any, index: int, text: str) -> Joint:
     """The joint inside a mimic: its type is printed, its axis is what moves when the leader does."""
     import pinocchio
 
-    found = re.search(r"JointModel\w+", text.split("Mimicking joint type:")[-1])
-    kind = found.group() if found else ""
+    found = re.search(r"Mimicking joint type: (JointModel\w+)", text)
+    kind = found.group(1) if found else "unknown"
     if kind[:-1] in _ALIGNED and kind[-1] in "XYZ":
         return _ALIGNED[kind[:-1]](kind[-1].lower())
+    if kind not in ("JointModelRevoluteUnaligned", "JointModelPrismaticUnaligned"):
+        raise FormatError(
+            f"{SOURCE}: mimic joint {model.names[index]!r} of type {kind} has no counterpart here."
+        )
     mimic, data = model.joints[index].extract(), model.createData()
     moved = []
     for value in (0.0, 1.0):  # of the mimic's own coordinate
@@ -261,7 +269,4 @@ def _mimicking(model: Any, index: int, text: str) -> Joint:
         moved.append(data.liMi[index].copy())
     twist = pinocchio.log6(moved[0].inverse() * moved[1])
     linear, angular = np.array(twist.linear), np.array(twist.angular)
-    if not np.any(np.abs(angular) > 1e-9):
-        return Prismatic(_vector(linear))
-    pitch = float(linear @ angular / (angular @ angular))
-    return Revolute(_vector(angular)) if abs(pitch) < 1e-12 else Helical(_vector(angular), pitch)
+    return Prismatic(_vector(linear)) if "Prismatic" in kind else Revolute(_vector(angular))
