@@ -1,4 +1,4 @@
-"""J and gamma of every constraint against differences of phi and J on the manifold, where phi is not zero too."""
+"""J and gamma of every constraint against differences of phi and J on the manifold, open or closed."""
 
 from __future__ import annotations
 
