@@ -1,5 +1,7 @@
 #include "recorder.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "arrays.hpp"
@@ -10,18 +12,27 @@ using namespace nb::literals;
 
 namespace {
 
+constexpr double SLACK = 1e-9;  // of a sample time: rounding in sums of steps
+
 struct Recorder {
   nb::object kernel_ref;  // keeps the kernel alive
   const Kernel& k;
   nb::object on_inputs, on_acceleration;
   std::unique_ptr<Run> run;
   bool adaptive, called, supplies_inertia;
+  bool sampled;                  // inputs are asked for at the samples only: nothing but tau, held in between
+  double sample_dt, origin = 0;  // samples at origin + k sample_dt, infinite: at the start only
+  double samples = 0;            // how many were taken
+  std::vector<double> held;
   std::vector<double> t, q, v, a, tau, drift, velocity_drift, pivot;
   std::vector<int> rank;
   size_t steps = 0;
 
   Recorder(nb::object kernel, nb::dict o, nb::object inputs, nb::object acceleration, bool inertia)
-      : kernel_ref(kernel), k(nb::cast<const Kernel&>(kernel)), on_inputs(inputs), on_acceleration(acceleration) {
+      : kernel_ref(kernel),
+        k(nb::cast<const Kernel&>(kernel)),
+        on_inputs(inputs),
+        on_acceleration(acceleration) {
     RunOptions r;
     r.method = nb::cast<int>(o["method"]);
     r.correction = nb::cast<int>(o["correction"]);
@@ -33,6 +44,9 @@ struct Recorder {
     r.keep_energy = nb::cast<bool>(o["keep_energy"]);
     r.energy = nb::cast<double>(o["energy"]);
     adaptive = r.method == 2;
+    sampled = nb::cast<bool>(o["sampled"]);
+    sample_dt = nb::cast<double>(o["sample_dt"]);
+    held.assign(k.m.nv, 0.0);
     called = !inputs.is_none();
     supplies_inertia = inertia;
     Outside outside;
@@ -58,21 +72,33 @@ struct Recorder {
     return true;
   }
 
-  static bool ask(void* self, double t, const double* q, const double* v, double* tau, double* drive, double* user,
-                  double* M, double* h, int ld, int stage) {
+  static bool ask(void* self, double t, const double* q, const double* v, double* tau, double* drive,
+                  double* user, double* M, double* h, int ld, int stage) {
     auto& r = *static_cast<Recorder*>(self);
     const ModelD& m = r.k.m;
+    if (r.sampled && !(stage == 0 && r.due(t))) {
+      std::copy(r.held.begin(), r.held.end(), tau);
+      return true;
+    }
     nb::gil_scoped_acquire gil;
     nb::object answer = r.on_inputs(t, copy_of(q, m.nq), copy_of(v, m.nv), stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
     size_t nv = m.nv, nu = m.nu, nd = m.nd;
-    bool fine = parts.size() == 5 && fill_from(parts[0], tau, 1, nv, nv) && fill_from(parts[1], drive, 1, 3 * nd, 3 * nd) &&
+    bool fine = parts.size() == 5 && fill_from(parts[0], tau, 1, nv, nv) &&
+                fill_from(parts[1], drive, 1, 3 * nd, 3 * nd) &&
                 fill_from(parts[2], user, 1, nu * (3 + nv), 1);
-    if (fine && r.supplies_inertia) fine = fill_from(parts[3], M, nv, nv, ld) && fill_from(parts[4], h, 1, nv, nv);
-    if (!fine) throw nb::value_error("the inputs of a run must be (tau, drive, user, M, h) of the model's sizes");
+    if (fine && r.supplies_inertia)
+      fine = fill_from(parts[3], M, nv, nv, ld) && fill_from(parts[4], h, 1, nv, nv);
+    if (!fine)
+      throw nb::value_error("the inputs of a run must be (tau, drive, user, M, h) of the model's sizes");
+    if (r.sampled) {
+      r.held.assign(tau, tau + m.nv);
+      r.samples = std::floor((t - r.origin) / r.sample_dt + SLACK) + 1;
+    }
     return true;
   }
+  bool due(double time) const { return samples == 0 || time >= origin + (samples - SLACK) * sample_dt; }
   static bool ask_acceleration(void* self, double t, const double* q, const double* v, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
@@ -96,6 +122,7 @@ struct Recorder {
   bool start(double time, In q0, In v0) {
     const double *x = checked(q0, "q", {size_t(k.m.nq)}), *y = checked(v0, "v", {size_t(k.m.nv)});
     bool fine;
+    origin = time;
     {
       nb::gil_scoped_release free;
       fine = run->start(time, x, y);
@@ -104,15 +131,18 @@ struct Recorder {
     return fine;
   }
 
-  // At most `count` steps towards t_end; fixed steps end at times t0 + i dt. Keeps every `every`-th state
-  // and the last one. Returns the number of steps taken.
+  // At most `count` steps towards t_end; fixed steps end at times t0 + i dt, those of varying size never
+  // pass a sample. Keeps every `every`-th state and the last one. Returns the number of steps taken.
   size_t advance(double t0, double dt, double t_end, size_t count, size_t every) {
     nb::gil_scoped_release free;
     size_t done = 0;
     double h = adaptive && steps ? run->state().step : dt;
     while (done < count && run->state().t < t_end) {
       double target = t_end;
-      if (!adaptive) {
+      if (adaptive) {
+        double next = std::floor((run->state().t - origin) / sample_dt + SLACK) + 1;
+        if (origin + next * sample_dt < t_end) target = origin + next * sample_dt;
+      } else {
         target = t0 + static_cast<double>(steps + 1) * dt;
         if (target > t_end - 1e-9 * dt) target = t_end;
         h = target - run->state().t;
@@ -126,6 +156,13 @@ struct Recorder {
     return done;
   }
 
+  // what was kept since the last call
+  nb::tuple take() {
+    nb::tuple kept = records();
+    for (auto* x : {&t, &q, &v, &a, &tau, &drift, &velocity_drift, &pivot}) x->clear();
+    rank.clear();
+    return kept;
+  }
   nb::tuple records() const {
     size_t n = t.size(), nq = k.m.nq, nv = k.m.nv;
     auto array = [&](const std::vector<double>& x, size_t width) {
@@ -135,8 +172,8 @@ struct Recorder {
     };
     Fresh<Ints> ranks({n});
     std::copy(rank.begin(), rank.end(), ranks.data);
-    return nb::make_tuple(array(t, 1), array(q, nq), array(v, nv), array(a, nv), array(tau, nv), array(drift, 1),
-                          array(velocity_drift, 1), array(pivot, 1), ranks.array);
+    return nb::make_tuple(array(t, 1), array(q, nq), array(v, nv), array(a, nv), array(tau, nv),
+                          array(drift, 1), array(velocity_drift, 1), array(pivot, 1), ranks.array);
   }
 };
 
@@ -149,6 +186,7 @@ void bind_run(nb::module_& m) {
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
       .def("records", &Recorder::records)
+      .def("take", &Recorder::take)
       .def_prop_ro("steps", [](const Recorder& r) { return r.steps; })
       .def_prop_ro("status", [](const Recorder& r) { return r.run->state().status; })
       .def_prop_ro("evaluations", [](const Recorder& r) { return r.run->state().evaluations; })
