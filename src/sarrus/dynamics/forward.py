@@ -7,13 +7,13 @@ systems that only know their terms. All agree where all are defined.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..models.model import Model
 from ..projection.kinematics import Kinematics
 from . import formulations as fm
@@ -24,6 +24,7 @@ from .terms import Terms, Units
 Array = npt.NDArray[np.float64]
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
+SINGULAR_INERTIA = 1e-14  # smallest eigenvalue of N.T M N relative to the largest
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Motion:
     lam: Array
     lam_unique: npt.NDArray[np.bool_]
     rank: int | npt.NDArray[np.int64]
-    _model: Model
-    _poses: tuple[Array, Array]
+    _model: Model = field(repr=False)
+    _poses: tuple[Array, Array] = field(repr=False)
 
     def reaction(self, name: str, frame: str = "A") -> Array:
         """Wrench [force; moment] (6,) [N, N m] that a loop exerts on its second body b, at the origin of B.
@@ -105,14 +106,31 @@ def forward_terms(
         limit = lost_rows(state.lost)
         if limit is not None:
             state = fm.with_limit(state, limit, units)
-    if formulation == "partition":
-        chosen = None if independent is None else fm.independent_indices(state, independent, units)
-        a = units.unit * fm.partition(state, chosen)
-    else:
-        a = units.unit * fm.FORMULATIONS[formulation](state)
+    inertia = np.linalg.eigvalsh(state.N.T @ state.M @ state.N)
+    if inertia.size and inertia[0] <= SINGULAR_INERTIA * inertia[-1]:
+        raise without_inertia()
+    try:
+        if formulation == "partition":
+            chosen = None if independent is None else fm.independent_indices(state, independent, units)
+            a = units.unit * fm.partition(state, chosen)
+        else:
+            a = units.unit * fm.FORMULATIONS[formulation](state)
+    except np.linalg.LinAlgError:
+        raise ModelError(
+            f'formulation "{formulation}" needs a mass matrix that is positive definite in every direction,'
+            ' also in those that the constraints lock; "nullspace" (the default) does not.'
+        ) from None
     force = terms.M @ a + terms.h - tau
     lam, unique = fm.multipliers(terms, state, force)
     return a, force, lam, unique, state.rank
+
+
+def without_inertia() -> ModelError:
+    """The error for a motion that nothing resists."""
+    return ModelError(
+        "no acceleration: the mass matrix is not positive definite along the directions that the constraints"
+        " leave free at this pose. Give what moves there mass or inertia."
+    )
 
 
 class LostRows(Protocol):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import flatten_batch, frozen, state
+from ..constraints.closures import DISTANCE
 from ..constraints.evaluate import Evaluator
 from ..dynamics.terms import Units
 from ..errors import InputError
@@ -45,6 +46,7 @@ class Core:
         put("_default", default)
         put("_sizes", (model.nq, model.nv, model.nc, model.nu))
         put("_quaternions", model.quaternions)
+        put("_may_be_undefined", bool(np.any(model.cl_linear & DISTANCE) or len(model.ro_row)))
 
     model: Model
     evaluator: Evaluator
@@ -55,6 +57,7 @@ class Core:
     _default: State | None
     _sizes: tuple[int, int, int, int]
     _quaternions: tuple[int, ...]
+    _may_be_undefined: bool
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -176,6 +179,16 @@ class Core:
                 f"{what} must be one vector of shape ({self.nv},) here, got shape {array.shape}."
             )
         return array
+
+    def _require_defined(self, J: Array, gamma: Array) -> None:
+        """Refuse poses (batched) at which some constraint row is not a number."""
+        bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
+        if np.any(bad):
+            rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
+            raise InputError(
+                f"the constraint rows {rows} of {self._owner} are not defined at this pose (two points of a"
+                " Distance coincide, or a rolling disc lies flat). Choose another pose."
+            )
 
     def _applied(
         self,

@@ -45,6 +45,8 @@ class Loops(Bodies):
         t = self._time(t)
         drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
         parts = self._kernel.terms(qs, vs, drive, user)
+        if self._may_be_undefined:
+            self._require_defined(parts[3], parts[5])
         return Terms(*(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in parts))
 
     def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
@@ -58,7 +60,7 @@ class Loops(Bodies):
             t: time [s].
         """
         q = self._one_pose(q)
-        _, J, _, _ = self.evaluator.constraints(q, np.zeros(self.nv), self._time(t))
+        J = self.terms(q, np.zeros(self.nv), t).J
         rank = count_above(
             full_svd(dimensionless(self.evaluator, J))[1], self.evaluator.rank_tol, absolute=True
         )
@@ -67,6 +69,7 @@ class Loops(Bodies):
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
         """What the constraints leave free at the pose q (nq,), default `default.q`; see `Mobility`."""
         pose = np.array(self.default.q) if q is None else self._one_pose(q)
+        self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         return mobility(self.evaluator, pose, self._time(t))
 
     def assemble(
@@ -117,6 +120,7 @@ class Loops(Bodies):
             held += where
             values += given.tolist()
         W = self._metric(metric, q)
+        self.terms(q, wish, t)  # refuses poses at which rows are undefined
         return consistent_velocity(self.evaluator, q, wish, self._time(t), held, values, W)
 
     def sweep(

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..dynamics.decoupling import is_decoupled
-from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_of
+from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_of, without_inertia
 from ..dynamics.inverse import Torques, inverse_dynamics
 from ..dynamics.terms import Terms
-from ..errors import InputError, ModelError
 from .core import frozen_state
 from .loops import Loops, Metric
 from .report import report
@@ -100,33 +99,20 @@ class Mechanism(Loops):
         q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)
         (qs, vs, forces), batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, external))
         drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
+        if self._may_be_undefined:
+            self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
         if formulation == "nullspace":
             a, force, lam, unique, rank, status = self._kernel.forward(qs, vs, forces, drive, user)
         else:
             a, force, lam, unique, rank = self._each(qs, vs, forces, drive, user, t, formulation, independent)
             status = np.zeros(len(qs), dtype=int)
         if np.any(status) or not np.all(np.isfinite(a)):
-            self._refuse_undefined(qs, vs, drive, user)
-            raise ModelError(
-                f"no acceleration: the mass matrix of {self._owner} is not positive definite along the"
-                " directions that the constraints leave free here. Give what moves there mass or inertia."
-            )
+            raise without_inertia()
         R, p = self._kernel.poses(qs)
         shaped = [np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique)]
         ranks = np.asarray(rank).reshape(batch) if batch else int(rank[0])
         poses = tuple(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in (R, p))
         return Motion(shaped[0], shaped[1], shaped[2], shaped[3].astype(bool), ranks, self.model, poses)  # type: ignore[arg-type]
-
-    def _refuse_undefined(self, qs: Array, vs: Array, drive: Array, user: Array) -> None:
-        """Raise if some constraint row is not a number at these states."""
-        J, gamma = self._kernel.constraints(qs, vs, drive, user)[1::2]
-        bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
-        if np.any(bad):
-            rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
-            raise InputError(
-                f"the constraint rows {rows} of {self._owner} are not defined at this pose (two points of a"
-                " Distance coincide, or a rolling disc lies flat). Choose another pose."
-            )
 
     def _each(
         self,

@@ -62,6 +62,13 @@ def _forces(mech: Mechanism) -> str:
 
 def _actuation(mech: Mechanism) -> str:
     lines = [_wrapped("Actuated", mech.actuators), _wrapped("Passive", mech.passive)]
+    joints = [
+        f"{name} [{low:g}, {high:g}]"
+        for name, (low, high) in zip(mech.names, mech.model.limits, strict=True)
+        if np.isfinite(low) or np.isfinite(high)
+    ]
+    if joints:
+        lines.append(_wrapped("Joint limits", joints))
     limited = [
         f"{a.name} [{a.lower:g}, {a.upper:g}]"
         for a in mech.model.actuators

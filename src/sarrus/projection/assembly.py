@@ -34,7 +34,7 @@ class Assembly:
         success: whether every constraint closes.
         message: what happened, in words.
         gaps: largest |phi| [m] of each constraint by its name, angles multiplied by the length L; the whole
-            angle counts, so that axes pointing opposite ways are a gap of pi L.
+            angle counts, so that axes pointing opposite ways are a gap, too.
     """
 
     q: Array

@@ -13,7 +13,7 @@ Velocities split with P, forces with P.T. Nothing here needs the rows of J to be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -43,8 +43,10 @@ class Decomposition:
     singular_values: Array
     N: Array
     metric: Array | None
-    _normal: Array  # L^-T V1 (nv, rank): orthonormal in the metric, spans the normal directions
-    _rows: Array  # U1 diag(1/s) (nc, rank)
+    _normal: Array = field(
+        repr=False
+    )  # L^-T V1 (nv, rank): orthonormal in the metric, spans the normal directions
+    _rows: Array = field(repr=False)  # U1 diag(1/s) (nc, rank)
 
     @property
     def P(self) -> Array:
