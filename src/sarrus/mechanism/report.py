@@ -32,7 +32,8 @@ def _head(mech: Mechanism) -> str:
 def _bodies(mech: Mechanism) -> str:
     rows = [("body", "parent", "joint", "coordinates", "mass [kg]")]
     for body in mech.model.bodies[1:]:
-        coordinates = ", ".join(body.coordinate_names) or "-"
+        own = [name.removeprefix(body.name) for name in body.coordinate_names]
+        coordinates = body.name if own == [""] else " ".join(own) or "-"
         rows.append((body.name, body.parent, body.joint.label(), coordinates, f"{body.mass:.4g}"))
     total = sum(body.mass for body in mech.model.bodies)
     return f"Bodies ({len(rows) - 1}, {total:.4g} kg)\n{_table(rows)}"
