@@ -81,6 +81,8 @@ Kernel::Kernel(nb::dict sizes, nb::dict fields) : table(best_table()) {
   load(fields, #name, static_cast<size_t>(m.count) * width, ints, reals, m.name);
   SARRUS_MODEL_FIELDS(SARRUS_LOAD)
 #undef SARRUS_LOAD
+  m.lengths = false;
+  for (int j = 0; j < m.nv; ++j) m.lengths = m.lengths || m.unit[j] != 1;
 }
 
 }  // namespace sarrus

@@ -7,8 +7,6 @@
 
 SARRUS_BEGIN
 
-constexpr int LANES = 8;  // strides are multiples of this, so that inner loops have no remainder
-
 struct Arena {
   char* at;
   unsigned long long used = 0;
@@ -40,31 +38,5 @@ struct Stride<0> {
   }
   SARRUS_HD operator int() const { return ld; }
 };
-
-// Inner loops over one padded row. All of them run over whole rows: entries outside the mathematical
-// range are zero, and a constant trip count is worth more than the saved multiplications.
-template <class T>
-SARRUS_HD void fill(T* SARRUS_RESTRICT x, int n, real<T> s = 0) {
-  for (int j = 0; j < n; ++j) x[j] = T(s);
-}
-template <class T>
-SARRUS_HD void copy(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT x, int n) {
-  for (int j = 0; j < n; ++j) y[j] = x[j];
-}
-// y += s x
-template <class T>
-SARRUS_HD void axpy(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
-  for (int j = 0; j < n; ++j) y[j] += s * x[j];
-}
-// Sum of products with LANES partial sums: vectorizes without reordering freedom for the compiler, so
-// the result does not depend on flags. n is a multiple of LANES.
-template <class T>
-SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
-  T s[LANES];
-  for (int l = 0; l < LANES; ++l) s[l] = x[l] * y[l];
-  for (int j = LANES; j < n; j += LANES)
-    for (int l = 0; l < LANES; ++l) s[l] += x[j + l] * y[j + l];
-  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
-}
 
 SARRUS_END

@@ -14,6 +14,7 @@
 
 #include "arena.hpp"
 #include "model.hpp"
+#include "rows.hpp"
 
 SARRUS_BEGIN
 
@@ -135,15 +136,10 @@ template <class T>
 SARRUS_HD void reflect_inertia(Factor<T>& f, int k, int nv, int ld) {
   const T* SARRUS_RESTRICT v = f.H + k * ld;
   T* SARRUS_RESTRICT u = f.work;
-  fill(u, ld);
-  for (int r = k; r < nv; ++r) axpy(u, v[r], f.K + r * ld, ld);
+  combine(u, v, f.K, k, nv, ld);
   T b = f.beta[k], c = b * b * dot(u, v, ld) * real<T>(0.5);
-  for (int j = 0; j < ld; ++j) u[j] = u[j] * b - v[j] * c;
-  for (int r = k + 1; r < nv; ++r) {
-    T* SARRUS_RESTRICT row = f.K + r * ld;
-    T vr = v[r], ur = u[r];
-    for (int j = 0; j < ld; ++j) row[j] -= vr * u[j] + ur * v[j];
-  }
+  blend(u, b, -c, v, ld);
+  for (int r = k + 1; r < nv; ++r) rank_two(f.K + r * ld, v[r], u, u[r], v, ld);
 }
 
 // Eliminate the rows at the positions [begin, end), as pivots rank, rank + 1, ... hold < 0: rows shorter
@@ -177,9 +173,9 @@ SARRUS_FN void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
   f.spd = true;
   for (int r = 0; r < m.nc; ++r) {
     T* row = f.Y + r * ld;
-    real<T> inv = real<T>(1) / m.row_unit[r];
-    for (int j = 0; j < m.nv; ++j) row[j] = J[r * ld + j] * (m.unit[j] * inv);
-    for (int j = m.nv; j < ld; ++j) row[j] = T(0);
+    scaled(row, T(real<T>(1) / m.row_unit[r]), J + r * ld, ld);
+    if (m.lengths)
+      for (int j = 0; j < m.nv; ++j) row[j] = row[j] * m.unit[j];
     f.norm[r] = f.norm_ref[r] = dot(row, row, ld);
     f.order[r] = T(real<T>(r));
     f.unit[r] = T(m.row_unit[r]);
@@ -187,8 +183,9 @@ SARRUS_FN void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
   if (M)
     for (int r = 0; r < m.nv; ++r) {
       T* row = f.K + r * ld;
-      for (int j = 0; j < m.nv; ++j) row[j] = M[r * ld + j] * (m.unit[r] * m.unit[j]);
-      for (int j = m.nv; j < ld; ++j) row[j] = T(0);
+      scaled(row, T(m.unit[r]), M + r * ld, ld);
+      if (m.lengths)
+        for (int j = 0; j < m.nv; ++j) row[j] = row[j] * m.unit[j];
     }
   eliminate_rows(f, 0, m.nc, m.nv, ld, m.rank_tol[0], hold, M != nullptr);
   f.rank_rows = f.rank;

@@ -83,6 +83,7 @@ struct Model {
 #define SARRUS_FIELD(type, name, count, width) const type* name = nullptr;
   SARRUS_MODEL_FIELDS(SARRUS_FIELD)
 #undef SARRUS_FIELD
+  bool lengths = true;  // whether any coordinate is a length (unit other than 1); true is always right
 };
 
 }  // namespace sarrus

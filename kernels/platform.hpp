@@ -65,6 +65,51 @@ SARRUS_HD float round_(float x) { return std::nearbyint(x); }
 SARRUS_HD void sincos_(float x, float& s, float& c) { s = std::sin(x), c = std::cos(x); }
 #endif
 
+// Rows are padded to multiples of LANES, so that inner loops have no remainder. A Block is as many doubles
+// as one vector register of the host holds; a compiler handed a wider one falls back to scalar code.
+constexpr int LANES = 8;
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+constexpr int BLOCK = 0;
+struct Block {};  // never used on a device, but its expressions must parse
+SARRUS_HD Block operator*(const Block& a, const Block&) { return a; }
+SARRUS_HD Block& operator+=(Block& a, const Block&) { return a; }
+SARRUS_HD double sum(const Block*) { return 0; }
+#else
+#if defined(__AVX512F__)
+constexpr int BLOCK = 8;
+#elif defined(__AVX__)
+constexpr int BLOCK = 4;
+#else
+constexpr int BLOCK = 2;
+#endif
+typedef double Block __attribute__((vector_size(8 * BLOCK), aligned(8), may_alias));
+typedef double Block4 __attribute__((vector_size(32)));
+typedef double Block2 __attribute__((vector_size(16)));
+
+// Sum of LANES numbers in LANES / BLOCK blocks: ((0+4)+(2+6)) + ((1+5)+(3+7)) on every machine.
+SARRUS_HD double sum(const Block* s) {
+#if defined(__AVX512F__)
+  Block4 h = __builtin_shufflevector(s[0], s[0], 0, 1, 2, 3) + __builtin_shufflevector(s[0], s[0], 4, 5, 6, 7);
+  Block2 p = __builtin_shufflevector(h, h, 0, 1) + __builtin_shufflevector(h, h, 2, 3);
+#elif defined(__AVX__)
+  Block4 h = s[0] + s[1];
+  Block2 p = __builtin_shufflevector(h, h, 0, 1) + __builtin_shufflevector(h, h, 2, 3);
+#else
+  Block2 p = (s[0] + s[2]) + (s[1] + s[3]);
+#endif
+  return p[0] + p[1];
+}
+#endif
+
+template <class T>
+struct Blocked {
+  static constexpr bool value = false;
+};
+template <>
+struct Blocked<double> {
+  static constexpr bool value = BLOCK > 0;
+};
+
 // Real<T>: the type of the parameters that go with a scalar T. value(x): the part that decides branches.
 template <class T>
 struct Real {

@@ -183,13 +183,13 @@ template <class T, int LDC, class S>
 SARRUS_FN bool project_position(const Model<real<T>>& m, S& source, double t, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   bool fresh = w.factor.rank != w.factor.rank_rows;
-  double last = 1e300;
+  double last = 1e300, closed = s.pivot < NEAR_SINGULAR ? CLOSED_TIGHT : CLOSED;
   for (int i = 0; i < NEWTON_STEPS; ++i) {
     if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, fresh, s)) return false;
     double r = value(position_residual(m, w));
     if (!(r < 1e300)) return s.fail(NOT_FINITE);
     s.drift = r;
-    bool done = r <= CLOSED || (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
+    bool done = r <= closed || (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
     if (!done && !fresh && r > 0.03 * last) {  // too slow: look again, this time with M
       fresh = true;
       last = 1e300;
@@ -243,7 +243,7 @@ SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
 template <class T, int LDC, class S>
 SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
-  bool project = o.correction == PROJECT && m.nc > 0;
+  bool project = o.correction == PROJECT && (m.nc > 0 || o.keep_energy);
   if (project) {
     if (!project_position(m, source, t, s)) return false;
     project_velocity(m, o, s);

@@ -8,6 +8,7 @@
 
 #include "arena.hpp"
 #include "model.hpp"
+#include "rows.hpp"
 #include "spatial.hpp"
 
 SARRUS_BEGIN
