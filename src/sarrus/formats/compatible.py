@@ -1,25 +1,21 @@
 """Loops that miss each other by the last digit of a file, made to fit.
 
 A file with six digits describes axes that are parallel to 1e-6 only, or a loop that stays open by a micron.
-Taken literally such a mechanism is locked. Here, at the pose where its loops come closest to closing,
-
-1. axes of the loops that are parallel to within the tolerance are turned until they are parallel,
-2. what then remains open is taken into the frames `at_b` of the loops,
-
-and a warning says by how much. Larger misfits are left for assembly to report.
+Taken literally such a mechanism is locked. Here its frames are displaced by as little as possible until its
+loops close and it moves (`fitting`), and a warning says by how much. Larger misfits are left for assembly to
+report.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from sarrus.arrays import FloatArray
 from sarrus.constraints.closures import Closure
-from sarrus.errors import SarrusWarning
-from sarrus.formats.fitting import align_axes, take_gaps
+from sarrus.formats.fitting import NOT_INDEPENDENT, fit_loops, near_pose
+from sarrus.formats.messages import warn
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.projection.closing import Closing, close
@@ -27,6 +23,7 @@ from sarrus.projection.decomposition import full_svd
 from sarrus.projection.kinematics import dimensionless
 
 LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]
+PASSES = ((1e-4, 1853), (1e-7, 1854))  # truncation and seed: the second removes what is of second order
 
 
 def compile_compatible(
@@ -46,25 +43,21 @@ def compile_compatible(
     q = rest(mech)
     if mech.nc == 0:
         return mech if np.array_equal(q, mech.neutral()) else mech.with_default(q)
-    near = _nearest(mech, q)
-    if _size(near) > tolerance:
-        found = mech.assemble(q)
-        near = _nearest(mech, found.q)
-    if _size(near) > tolerance:
+    pose, misfit = near_pose(mech, q, tolerance)
+    if misfit > tolerance:
+        pose, misfit = near_pose(mech, mech.assemble(q).q, tolerance)
+    if misfit > tolerance:
         return mech
-    if near.closed and not _binds(mech, near.q, tolerance):
-        return _started(mech, near.q)
-    return _corrected(spec, mech, near, tolerance)
+    closed = _nearest(mech, pose)
+    if closed.closed and not _binds(mech, pose, tolerance):
+        return _started(mech, closed.q)
+    return _corrected(spec, mech, pose, misfit, tolerance)
 
 
 def _nearest(mech: Mechanism, q: FloatArray) -> Closing:
     """One descent from q: the pose nearby at which the loops are closed best."""
     rows = np.flatnonzero(mech.model.holonomic)
     return close(mech.evaluator, q, 0.0, rows, np.arange(mech.nv))
-
-
-def _size(closing: Closing) -> float:
-    return float(np.max(np.abs(closing.r), initial=0.0))
 
 
 def _started(mech: Mechanism, q: FloatArray) -> Mechanism:
@@ -79,32 +72,35 @@ def _singular_values(mech: Mechanism, q: FloatArray) -> FloatArray:
 def _binds(mech: Mechanism, q: FloatArray, tolerance: float) -> bool:
     """Whether some rows are independent by less than the tolerance: the mark of axes nearly parallel."""
     s = _singular_values(mech, q)
-    return bool(np.any((s > mech.evaluator.rank_tol) & (s < tolerance)))
+    return bool(np.any((s > mech.evaluator.rank_tol) & (s < NOT_INDEPENDENT * tolerance)))
 
 
 def _rank(mech: Mechanism, q: FloatArray) -> int:
     return int(np.sum(_singular_values(mech, q) > mech.evaluator.rank_tol))
 
 
-def _corrected(spec: MechanismSpec, mech: Mechanism, near: Closing, tolerance: float) -> Mechanism:
+def _corrected(
+    spec: MechanismSpec, mech: Mechanism, pose: FloatArray, misfit: float, tolerance: float
+) -> Mechanism:
     """The mechanism with its loops fitted; as it was where that does not help."""
-    unchanged = _started(mech, near.q) if near.closed else mech
-    aligned, tilt = align_axes(spec, mech, near.q, tolerance)
-    straight = Mechanism(aligned.model())
-    best = _nearest(straight, near.q)
-    fitted, moved = take_gaps(aligned, straight, best.q)
-    result = Mechanism(fitted.model())
-    final = _nearest(result, best.q)
-    helped = final.closed and (not near.closed or _rank(result, final.q) < _rank(mech, near.q))
-    if not helped:
+    before = _nearest(mech, pose)
+    unchanged = _started(mech, before.q) if before.closed else mech
+    fitted, result, largest = spec, mech, 0.0
+    for truncation, seed in PASSES:
+        found = fit_loops(fitted, result, pose, tolerance, truncation, seed)
+        if found is None:
+            return unchanged
+        fitted, displaced = found
+        result, largest = Mechanism(fitted.model()), largest + displaced
+        pose, _ = near_pose(result, pose, tolerance)
+    after = _nearest(result, pose)
+    if not after.closed or (before.closed and _rank(result, after.q) >= _rank(mech, before.q)):
         return unchanged
     loops = ", ".join(repr(name) for name, entry in spec.constraints if isinstance(entry, Closure))
-    warnings.warn(
-        f"{spec.name}: its loops ({loops}) do not fit together to rounding: the best pose leaves them open "
-        f"by {_size(near) * mech.length:.1e} m (angles times L). They were made compatible: axes were turned "
-        f"by up to {tilt:.1e} rad to be parallel, frames of loops moved by up to {moved:.1e} m (angles times "
-        "L). More digits in the file avoid this.",
-        SarrusWarning,
-        stacklevel=4,
+    warn(
+        f"{spec.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
+        f"{misfit * mech.length:.1e} m (angles times L), and taken literally they bind. They were made "
+        f"compatible by displacing frames of joints by up to {largest * mech.length:.1e} m or {largest:.1e} "
+        "rad. More digits in the file avoid this."
     )
-    return _started(result, final.q)
+    return _started(result, after.q)

@@ -1,36 +1,250 @@
-"""Small changes of a description that make its loops fit: axes made parallel, gaps taken into frames."""
+"""The smallest change of a mechanism's frames that lets its nearly compatible loops move.
+
+A linkage that moves only thanks to its special proportions (parallel hinges, Sarrus, Bennett) is locked
+once its data are rounded. Let the frame of every joint and of every end of a loop be displaced, by a twist in
+p that does not depend on the pose. The loops fit where one p closes them at many poses:
+
+    phi(q_k, p) = 0,    k = 1 ... K,    |p| least                                               (1)
+
+The poses come from the mechanism itself, with rows that are independent by less than the tolerance taken
+for redundant. (1) is solved by Gauss-Newton with steps of least norm in p; the derivative with respect to p
+is the Jacobian of the mechanism with a free joint in front of every frame.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import FloatArray, IntArray
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.rows import Constraint
 from sarrus.errors import SarrusWarning
+from sarrus.formats.mount import claim
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.axes import minimal_rotation
 from sarrus.models.bodies import Body
-from sarrus.models.joints import (
-    Cylindrical,
-    Fixed,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from sarrus.models.joints import Free
 from sarrus.models.pose import Pose
+from sarrus.projection.decomposition import full_svd
+from sarrus.projection.kinematics import dimensionless
 
-PARALLEL = 1e-13  # [rad]: below it axes are parallel already, and nothing is touched
-WITH_AXIS = (Revolute, Prismatic, Cylindrical, Planar)
+MOST_POSES = 8
+STEPS = (0.1, 0.2, 0.3, 0.4)  # [rad], or times L [m]: how far apart the poses are
+ITERATIONS = 24
+TRUNCATION = (
+    1e-4  # relative, of singular values of the system (1): its rows become dependent where it is solved
+)
+POSES_ARE_FREE = 1e3  # weight of p against q_k in the norm that is made least
+CLOSED = 1e-15
+SCALES = (1.0, 0.5, 0.2, 0.05)
+NOT_INDEPENDENT = 10.0  # times the tolerance: singular values below it are put down to rounded data
+
+
+def fit_loops(
+    spec: MechanismSpec, mech: Mechanism, q: FloatArray, tolerance: float, truncation: float, seed: int
+) -> tuple[MechanismSpec, float] | None:
+    """Displace the frames of joints and loops by as little as possible so that the loops fit.
+
+    Args:
+        spec: The description.
+        mech: What it compiles to.
+        q: Pose (nq,) at which the loops are closed to within the tolerance.
+        tolerance: Largest displacement [rad], or times L [m].
+        truncation: Singular values of the linearized (1) below it are left out: where (1) is solved its rows
+            depend on each other, and some of its solutions are double.
+        seed: Chooses the poses.
+
+    Returns:
+        The changed description and the largest displacement (angles in rad, lengths divided by L); None where
+        no displacement within the tolerance helps.
+    """
+    poses = _poses(mech, q, tolerance, seed)
+    loose = _Loose.of(spec, mech)
+    states = [loose.state(pose) for pose in poses]
+    for _ in range(ITERATIONS):
+        better = _improved(loose, states, truncation)
+        if better is None:
+            break
+        states = better
+    fitted, largest = loose.displaced(states[0])
+    return (fitted, largest) if largest <= tolerance else None
+
+
+# ---------------------------------------------------------------------- poses
+
+
+def _rows(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Dimensionless phi and J of the rows that restrict positions."""
+    phi, J, _, _ = mech.evaluator.constraints(q, np.zeros(mech.nv), 0.0)
+    kept = mech.model.holonomic
+    return (phi / mech.evaluator.row_unit)[kept], dimensionless(mech.evaluator, J)[kept]
+
+
+def _poses(mech: Mechanism, q: FloatArray, tolerance: float, seed: int) -> list[FloatArray]:
+    """q, and poses around it that the mechanism reaches with misfits of the size of the tolerance."""
+    rng, found = np.random.default_rng(seed), [q]
+    for size in STEPS * 2:
+        _, s, Vt = full_svd(_rows(mech, q)[1])
+        tangent = Vt[int(np.sum(s > NOT_INDEPENDENT * tolerance)) :]
+        if len(tangent) == 0:
+            break
+        y = rng.standard_normal(len(tangent))
+        x = size * (y / np.linalg.norm(y)) @ tangent
+        pose, misfit = near_pose(mech, mech.integrate(q, mech.evaluator.unit * x), tolerance)
+        if misfit < 3.0 * tolerance and len(found) < MOST_POSES:
+            found.append(pose)
+    return found
+
+
+def near_pose(mech: Mechanism, q: FloatArray, tolerance: float) -> tuple[FloatArray, float]:
+    """A pose near q (nq,) that closes all rows but those independent by less than the tolerance.
+
+    Returns:
+        The pose, and its largest gap (angles in rad, lengths divided by L).
+    """
+    for _ in range(12):
+        r, J = _rows(mech, q)
+        U, s, Vt = full_svd(J)
+        k = int(np.sum(s > NOT_INDEPENDENT * tolerance))
+        x = -(U[:, :k].T @ r / s[:k]) @ Vt[:k]
+        if np.max(np.abs(x), initial=0.0) > 1.0:
+            break
+        q = mech.integrate(q, mech.evaluator.unit * x)
+    return q, float(np.max(np.abs(_rows(mech, q)[0]), initial=0.0))
+
+
+def _improved(loose: _Loose, states: list[FloatArray], truncation: float) -> list[FloatArray] | None:
+    """The states after one step, shortened until the gaps get smaller; None where no step makes them so."""
+    residual, p_columns, q_columns = loose.system(states)
+    size = np.max(np.abs(residual))
+    if size < CLOSED:
+        return None
+    dp, dq = _step(residual, p_columns, q_columns, truncation)
+    for scale in SCALES:
+        trial = [loose.moved(s, scale * dp, scale * x) for s, x in zip(states, dq, strict=True)]
+        if np.max(np.abs(loose.system(trial)[0])) < 0.9 * size:
+            return trial
+    return None
+
+
+def _step(
+    residual: FloatArray, p_columns: FloatArray, q_columns: FloatArray, truncation: float
+) -> tuple[FloatArray, FloatArray]:
+    """The step (dp, dq_k) of least norm that solves the linearized (1); poses cost next to nothing."""
+    K, m, n = q_columns.shape
+    A = np.zeros((K * m, p_columns.shape[2] + K * n))
+    A[:, : p_columns.shape[2]] = p_columns.reshape(K * m, -1)
+    for k in range(K):
+        A[k * m : (k + 1) * m, p_columns.shape[2] + k * n :][:, :n] = POSES_ARE_FREE * q_columns[k]
+    z = -np.linalg.lstsq(A, residual, rcond=truncation / POSES_ARE_FREE)[0]
+    return z[: p_columns.shape[2]], POSES_ARE_FREE * z[p_columns.shape[2] :].reshape(K, n)
+
+
+# ---------------------------------------------------------------------- frames that may be displaced
+
+
+@dataclass(frozen=True)
+class _Loose:
+    """The mechanism with a free joint in front of every frame of its loops.
+
+    Attributes:
+        spec: The description that was given.
+        mech: The mechanism with the free joints.
+        body_frames: Name of the free joint in front of each body's joint.
+        loop_frames: Names of the free joints at both ends of each loop.
+        p: Columns of v that belong to the free joints.
+        q: Columns of v that belong to the coordinates of the given mechanism, in its order.
+        positions: Entries of q of those coordinates.
+    """
+
+    spec: MechanismSpec
+    mech: Mechanism
+    body_frames: dict[str, str]
+    loop_frames: dict[str, tuple[str, str]]
+    p: IntArray
+    q: IntArray
+    positions: IntArray
+
+    @classmethod
+    def of(cls, spec: MechanismSpec, mech: Mechanism) -> _Loose:
+        loose = MechanismSpec(gravity=spec.gravity, name=spec.name, length=mech.length)
+        taken = {body.name for body in spec.bodies}
+        in_loop = np.any(_rows(mech, mech.neutral())[1] != 0.0, axis=0)
+        body_frames: dict[str, str] = {}
+        loop_frames: dict[str, tuple[str, str]] = {}
+        mass = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+        for body in spec.bodies:
+            parent, at = body.parent, body.at
+            if np.any(in_loop[mech.model.v_slices[mech.model.body_index(body.name)]]):
+                body_frames[body.name] = frame = claim(f"{body.name}~", taken)
+                loose.body(frame, parent, joint=Free(), at=at, **mass)
+                parent, at = frame, Pose()
+            loose.body(body.name, parent, joint=body.joint, at=at, **mass)
+        for name, entry in spec.constraints:
+            if isinstance(entry, Closure):
+                ends = []
+                for body_name, at in ((entry.a, entry.at_a), (entry.b, entry.at_b)):
+                    ends.append(claim(f"{name}~", taken))
+                    loose.body(ends[-1], body_name, joint=Free(), at=at, **mass)
+                loop_frames[name] = (ends[0], ends[1])
+                loose.close(name, *ends, joint=entry.joint)
+            else:
+                loose.constrain(name, entry)
+        whole = Mechanism(loose.model())
+        own = [whole.model.body_index(body.name) for body in mech.model.bodies[1:]]
+        q = np.concatenate([np.arange(whole.nv)[whole.model.v_slices[i]] for i in own])
+        positions = np.concatenate([np.arange(whole.nq)[whole.model.q_slices[i]] for i in own])
+        p = np.setdiff1d(np.arange(whole.nv), q)
+        return cls(spec, whole, body_frames, loop_frames, p, q, positions)
+
+    def state(self, pose: FloatArray) -> FloatArray:
+        """Positions with no frame displaced."""
+        state = self.mech.neutral()
+        state[self.positions] = pose
+        return np.asarray(state)
+
+    def system(self, states: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Residual of (1), its derivative by p (K, rows, np) and, pose by pose, by q_k (K, rows, nv)."""
+        parts = [_rows(self.mech, state) for state in states]
+        J = np.array([J for _, J in parts])
+        return np.concatenate([r for r, _ in parts]), J[:, :, self.p], J[:, :, self.q]
+
+    def moved(self, state: FloatArray, dp: FloatArray, dq: FloatArray) -> FloatArray:
+        """A state after a step in dimensionless p and q."""
+        dv = np.zeros(self.mech.nv)
+        dv[self.p], dv[self.q] = dp, dq
+        return np.asarray(self.mech.integrate(state, self.mech.evaluator.unit * dv))
+
+    def displaced(self, state: FloatArray) -> tuple[MechanismSpec, float]:
+        """The given description with its frames displaced as in a state, and the largest displacement."""
+        sizes = [0.0]
+
+        def pose(frame: str) -> Pose:
+            x = state[self.mech.model.q_slices[self.mech.model.body_index(frame)]]
+            sizes.extend(
+                (float(np.linalg.norm(x[:3]) / self.mech.length), float(2.0 * np.linalg.norm(x[3:6])))
+            )
+            return Pose(x[:3], quat=x[3:])
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SarrusWarning)  # said when the bodies were declared first
+            bodies = [
+                dataclasses.replace(body, at=body.at @ pose(self.body_frames[body.name]))
+                if body.name in self.body_frames
+                else body
+                for body in self.spec.bodies
+            ]
+        constraints: list[tuple[str, Constraint]] = []
+        for name, entry in self.spec.constraints:
+            if isinstance(entry, Closure):
+                a, b = (pose(frame) for frame in self.loop_frames[name])
+                entry = dataclasses.replace(entry, at_a=entry.at_a @ a, at_b=entry.at_b @ b)
+            constraints.append((name, entry))
+        return rebuilt(self.spec, bodies, constraints), max(sizes)
 
 
 def rebuilt(
@@ -52,126 +266,3 @@ def rebuilt(
         for name, limits in spec.actuated:
             copy.actuate(name, limits=limits)
     return copy
-
-
-# ---------------------------------------------------------------------- axes made parallel
-
-
-@dataclass
-class _Directions:
-    """Directions met so far; one that is nearly parallel to an earlier one is turned onto it."""
-
-    tolerance: float
-    known: list[FloatArray]
-    largest: float = 0.0
-
-    def turn(self, direction: FloatArray) -> FloatArray | None:
-        """Rotation (3, 3) that makes a direction parallel to an earlier one; None where none is needed."""
-        for other in self.known:
-            target = other if other @ direction > 0.0 else -other
-            angle = float(np.linalg.norm(np.cross(target, direction)))
-            if angle < self.tolerance:
-                if angle < PARALLEL:
-                    return None
-                self.largest = max(self.largest, angle)
-                return minimal_rotation(direction, target)
-        self.known.append(direction)
-        return None
-
-
-def align_axes(
-    spec: MechanismSpec, mech: Mechanism, q: FloatArray, tolerance: float
-) -> tuple[MechanismSpec, float]:
-    """Turn the axes of joints on loops that are nearly parallel at q until they are parallel.
-
-    Origins of joints and loops stay where they are at q; only frames turn, by less than the tolerance.
-
-    Returns:
-        The changed description, and the largest angle [rad] by which an axis was turned.
-    """
-    _, J, _, _ = mech.evaluator.constraints(q, np.zeros(mech.nv), 0.0)
-    in_loop = np.any(J != 0.0, axis=0)
-    directions = _Directions(tolerance, [])
-    old = {name: _pose(mech, q, name) for name in mech.body_names}
-    new = {mech.body_names[0]: Pose()}
-    changed: dict[str, Body] = {}
-    for body in mech.model.bodies[1:]:
-        X_WJ = old[body.parent] @ body.at
-        columns = mech.model.v_slices[mech.model.body_index(body.name)]
-        turn = None
-        if isinstance(body.joint, WITH_AXIS) and np.any(in_loop[columns]):
-            turn = directions.turn(X_WJ.rotation @ body.joint.direction)
-        X_WJ_new = _turned(X_WJ, turn)
-        still = turn is None and new[body.parent] is old[body.parent]
-        new[body.name] = old[body.name] if still else X_WJ_new @ (X_WJ.inverse() @ old[body.name])
-        at = body.at if still else new[body.parent].inverse() @ X_WJ_new
-        changed[body.name] = dataclasses.replace(body, at=at)
-    constraints = [(name, _aligned(entry, old, new, directions)) for name, entry in spec.constraints]
-    return rebuilt(spec, [changed[body.name] for body in spec.bodies], constraints), directions.largest
-
-
-def _aligned(
-    entry: Constraint, old: dict[str, Pose], new: dict[str, Pose], directions: _Directions
-) -> Constraint:
-    """A loop with its two frames turned onto known directions; other constraints as they are."""
-    if not isinstance(entry, Closure):
-        return entry
-    ends: dict[str, Any] = {}
-    for body, at, field in ((entry.a, entry.at_a, "at_a"), (entry.b, entry.at_b, "at_b")):
-        X_WF, turn = old[body] @ at, None
-        if isinstance(entry.joint, WITH_AXIS):
-            turn = directions.turn(X_WF.rotation @ entry.joint.direction)
-        still = turn is None and new[body] is old[body]
-        ends[field] = at if still else new[body].inverse() @ _turned(X_WF, turn)
-    return dataclasses.replace(entry, **ends)
-
-
-def _pose(mech: Mechanism, q: FloatArray, body: str) -> Pose:
-    pose = mech.pose(q, body)
-    assert isinstance(pose, Pose)
-    return pose
-
-
-def _turned(pose: Pose, rotation: FloatArray | None) -> Pose:
-    return pose if rotation is None else Pose(pose.xyz, matrix=rotation @ pose.rotation)
-
-
-# ---------------------------------------------------------------------- gaps taken into frames
-
-
-def take_gaps(spec: MechanismSpec, mech: Mechanism, q: FloatArray) -> tuple[MechanismSpec, float]:
-    """Move the frames `at_b` of loops so that the loops are closed at q.
-
-    Returns:
-        The changed description, and the largest displacement [m] of a frame (angles times L).
-    """
-    largest, constraints = 0.0, []
-    for name, entry in spec.constraints:
-        if isinstance(entry, Closure):
-            X_Wb = _pose(mech, q, entry.b)
-            X_AB = (_pose(mech, q, entry.a) @ entry.at_a).inverse() @ (X_Wb @ entry.at_b)
-            X_AB_new = _closed(entry.joint, X_AB)
-            X_BB = X_AB.inverse() @ X_AB_new
-            angle = float(np.linalg.norm(X_BB.rotation - np.eye(3))) / np.sqrt(2.0)
-            size = max(float(np.linalg.norm(X_BB.xyz)), angle * mech.length)
-            if size > PARALLEL * mech.length:
-                largest = max(largest, size)
-                entry = dataclasses.replace(entry, at_b=entry.at_b @ X_BB)
-        constraints.append((name, entry))
-    return rebuilt(spec, list(spec.bodies), constraints), largest
-
-
-def _closed(joint: Joint, X_AB: Pose) -> Pose:
-    """The pose of B in A nearest to X_AB that the joint allows; helical joints are left as they are."""
-    R, p = X_AB.rotation, X_AB.xyz
-    if isinstance(joint, WITH_AXIS):
-        axis = joint.direction
-        along = (axis @ p) * axis
-        allowed = {Revolute: 0.0 * p, Planar: p - along}.get(type(joint), along)
-        straight = minimal_rotation(R @ axis, axis) @ R
-        return Pose(allowed, matrix=np.eye(3) if isinstance(joint, Prismatic) else straight)
-    if isinstance(joint, Fixed):
-        return Pose()
-    if isinstance(joint, (Spherical, Universal)):
-        return Pose(matrix=R)
-    return X_AB

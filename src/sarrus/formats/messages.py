@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from pathlib import Path
 
 from sarrus.errors import SarrusError, SarrusWarning
 
+PACKAGE = str(Path(__file__).parents[1])
 SHOWN = 4  # names listed for each kind before "and n more"
 
 
 class FormatError(SarrusError):
     """A file that cannot be read as a mechanism: the message says where and why."""
+
+
+def warn(message: str) -> None:
+    """A SarrusWarning that points at the line outside this library that led to it."""
+    level = 1
+    while level < 100:
+        try:
+            filename = sys._getframe(level).f_code.co_filename
+        except ValueError:
+            break
+        if not filename.startswith(PACKAGE):
+            break
+        level += 1
+    warnings.warn(message, SarrusWarning, stacklevel=level + 1)
 
 
 class Omitted:
@@ -33,7 +50,7 @@ class Omitted:
         """Note something that was done, rather than left out."""
         self.remarks.append(sentence)
 
-    def warn(self, source: str, stacklevel: int = 5) -> None:
+    def warn(self, source: str) -> None:
         """Issue the one SarrusWarning, if there is anything to say."""
         parts = []
         if self.kinds:
@@ -41,7 +58,7 @@ class Omitted:
             parts.append(f"not modelled: {listed}")
         parts.extend(self.remarks)
         if parts:
-            warnings.warn(f"{source}: " + ". ".join(parts) + ".", SarrusWarning, stacklevel=stacklevel)
+            warn(f"{source}: " + ". ".join(parts) + ".")
 
 
 def _phrase(kind: str, names: list[str]) -> str:
