@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -140,7 +141,7 @@ def _step(
     A[:, : p_columns.shape[2]] = p_columns.reshape(K * m, -1)
     for k in range(K):
         A[k * m : (k + 1) * m, p_columns.shape[2] + k * n :][:, :n] = POSES_ARE_FREE * q_columns[k]
-    z = -np.linalg.lstsq(A, residual, rcond=truncation / POSES_ARE_FREE)[0]
+    z = np.asarray(-np.linalg.lstsq(A, residual, rcond=truncation / POSES_ARE_FREE)[0], dtype=np.float64)
     return z[: p_columns.shape[2]], POSES_ARE_FREE * z[p_columns.shape[2] :].reshape(K, n)
 
 
@@ -176,7 +177,7 @@ class _Loose:
         in_loop = np.any(_rows(mech, mech.neutral())[1] != 0.0, axis=0)
         body_frames: dict[str, str] = {}
         loop_frames: dict[str, tuple[str, str]] = {}
-        mass = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+        mass: dict[str, Any] = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
         for body in spec.bodies:
             parent, at = body.parent, body.at
             if np.any(in_loop[mech.model.v_slices[mech.model.body_index(body.name)]]):
@@ -191,7 +192,7 @@ class _Loose:
                     ends.append(claim(f"{name}~", taken))
                     loose.body(ends[-1], body_name, joint=Free(), at=at, **mass)
                 loop_frames[name] = (ends[0], ends[1])
-                loose.close(name, *ends, joint=entry.joint)
+                loose.close(name, ends[0], ends[1], joint=entry.joint)
             else:
                 loose.constrain(name, entry)
         whole = Mechanism(loose.model())

@@ -1,0 +1,5 @@
+"""`python -m sarrus` is the command `sarrus`."""
+
+from sarrus.cli import main
+
+main()

@@ -1,0 +1,185 @@
+"""The command line: `sarrus check FILE`, `sarrus library [NAME]`, `sarrus demo`; also `python -m sarrus`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sarrus.library as library
+from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
+from sarrus.formats import load
+from sarrus.mechanism.mechanism import Mechanism
+
+MISSING = (
+    "The command line of sarrus needs the packages typer and rich, which are not installed.\n"
+    "Install them with: pip install 'sarrus[cli]'"
+)
+
+
+def main() -> None:
+    """Entry point of the command `sarrus`."""
+    try:
+        app = build_app()
+    except ImportError:
+        print(MISSING, file=sys.stderr)
+        raise SystemExit(1) from None
+    app()
+
+
+def build_app() -> Any:
+    """The commands, as a `typer.Typer` application."""
+    import rich  # noqa: F401  (asked for here, so that one message covers both packages)
+    import typer
+
+    app = typer.Typer(
+        name="sarrus",
+        help="Mechanisms with closed loops: what they can do, and whether they can be assembled.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+
+    file_argument = typer.Argument(help="MJCF, URDF or JSON file.")
+
+    @app.command("check")
+    def check_command(
+        file: Path = file_argument,
+        as_json: bool = typer.Option(False, "--json", help="Print the report as JSON."),
+        root: str = typer.Option("fixed", help="Root link of a URDF: 'fixed' to the ground or 'free'."),
+    ) -> None:
+        """Load a file, assemble it and report what it can do. Exit code 1 if it cannot be assembled."""
+        raise typer.Exit(check(file, as_json, root))
+
+    @app.command("library")
+    def library_command(
+        name: str | None = typer.Argument(None, help="Report one mechanism instead of listing all."),
+    ) -> None:
+        """List the classic mechanisms that come with sarrus, or report one of them."""
+        raise typer.Exit(show_library(name))
+
+    @app.command("demo")
+    def demo_command() -> None:
+        """Sarrus' linkage: half of its constraints are redundant, and nothing minds."""
+        raise typer.Exit(demo())
+
+    return app
+
+
+# ---------------------------------------------------------------------- check
+
+
+def check(file: Path, as_json: bool, root: str) -> int:
+    """Report on a file; returns the exit code."""
+    options = {"root": root} if root != "fixed" else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SarrusWarning)
+        mech, problem = _loaded(file, options)
+    said = [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
+    if as_json:
+        print(json.dumps(_summary(file, mech, problem, said), indent=2))
+    else:
+        _print_report(mech, problem, said)
+    return 0 if problem is None else 1
+
+
+def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str | None]:
+    """The mechanism, if the file describes one, and what keeps it from being used, if anything."""
+    try:
+        mech = load(file, **options)
+    except SarrusError as error:
+        return None, str(error)
+    try:
+        _ = mech.default
+    except AssemblyError as error:
+        return mech, str(error)
+    return mech, None
+
+
+def _print_report(mech: Mechanism | None, problem: str | None, said: list[str]) -> None:
+    from rich.console import Console
+
+    out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
+    if mech is not None:
+        out.print(str(mech), markup=False, highlight=False)
+    for message in said:
+        err.print("warning:", style="yellow", end=" ")
+        err.print(message, markup=False, highlight=False)
+    if problem is not None:
+        err.print("error:", style="bold red", end=" ")
+        err.print(problem, markup=False, highlight=False)
+
+
+def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list[str]) -> dict[str, Any]:
+    """The report as plain data."""
+    data: dict[str, Any] = {"file": str(file), "ok": problem is None, "error": problem, "warnings": said}
+    if mech is None:
+        return data
+    model = mech.model
+    data |= {"name": mech.name, "nq": mech.nq, "nv": mech.nv, "nc": mech.nc, "nu": mech.nu}
+    data |= {"length": mech.length, "gravity": np.ravel(model.gravity).tolist(), "names": list(mech.names)}
+    data["bodies"] = [
+        {"name": body.name, "parent": body.parent, "joint": body.joint.label(), "mass": body.mass}
+        for body in model.bodies[1:]
+    ]
+    data["constraints"] = [
+        {"name": group.name, "kind": group.kind, "rows": list(mech.row_names[group.rows])}
+        for group in model.groups
+    ]
+    data |= {"actuated": list(mech.actuators), "passive": list(mech.passive)}
+    if problem is None:
+        q = np.array(mech.default.q)
+        m = mech.mobility(q)
+        data["default"] = {"q": q.tolist(), "gap": m.gap}
+        data["mobility"] = {"dof": m.dof, "rank": m.rank, "gruebler": m.gruebler, "condition": m.condition}
+        data["mobility"] |= {"redundant": list(m.redundant), "is_singular": m.is_singular}
+        data["mobility"]["explain"] = m.explain()
+    else:
+        data["gaps"] = dict(mech.assemble().gaps)
+    return data
+
+
+# ---------------------------------------------------------------------- library, demo
+
+
+def show_library(name: str | None) -> int:
+    """List the library, or report one mechanism of it; returns the exit code."""
+    from rich.console import Console
+    from rich.table import Table
+
+    out = Console(soft_wrap=True)
+    if name is None:
+        table = Table("name", "what it is", box=None, pad_edge=False)
+        for key, description in library.names().items():
+            table.add_row(key, description)
+        out.print(table)
+        return 0
+    if name not in library.MECHANISMS:
+        error = Console(stderr=True, soft_wrap=True)
+        error.print(str(unknown_name("mechanism", name, library.MECHANISMS)), markup=False, highlight=False)
+        return 1
+    out.print(str(library.MECHANISMS[name]()), markup=False, highlight=False)
+    return 0
+
+
+def demo() -> int:
+    """Report Sarrus' linkage and let it go once; returns the exit code."""
+    from rich.console import Console
+
+    out = Console(soft_wrap=True)
+    linkage = library.MECHANISMS["sarrus"]()
+    out.print(str(linkage), markup=False, highlight=False)
+    q, v = linkage.default.q, linkage.default.v
+    motion = linkage.forward_dynamics(q, v)
+    plate = linkage.body_acceleration(q, v, motion.a, "plate")
+    sideways = float(np.abs(plate[:2]).max())
+    out.print(
+        f"\nLet go from rest, the plate accelerates by {plate[2]:+.4f} m/s^2 along z "
+        f"and {sideways:.0e} m/s^2 sideways.",
+        highlight=False,
+    )
+    return 0

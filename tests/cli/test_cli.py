@@ -1,0 +1,127 @@
+"""The command line, as typed: reports, exit codes, JSON, and the message when its packages are missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import sarrus as sr
+from sarrus.cli import build_app, main
+
+DATA = Path(__file__).parents[1] / "data"
+OPEN = """<robot name="too short">
+  <link name="base"/>
+  <link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="a"/></joint>
+  <loop_joint name="far" type="spherical">
+    <link1 link="a" xyz="1 0 0"/><link2 link="base" xyz="5 0 0"/>
+  </loop_joint>
+</robot>"""
+DRONE = """<robot name="drone">
+  <link name="hull"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+</robot>"""
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(build_app(), list(arguments))
+
+
+def test_check_prints_the_report() -> None:
+    result = run("check", str(DATA / "gripper.xml"))
+    assert result.exit_code == 0
+    assert "Mechanism 'adaptive gripper'" in result.stdout
+    assert "3 degrees of freedom: 8 coordinates less 5 independent constraint rows (of 7)." in result.stdout
+    assert "warning: gripper.xml: not modelled:" in result.stderr
+
+
+def test_check_as_json() -> None:
+    result = run("check", str(DATA / "leg.xml"), "--json")
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert report["ok"]
+    assert report["error"] is None
+    assert report["mobility"]["dof"] == 14
+    assert report["mobility"]["redundant"] == ["toe_loop.ty"]
+    assert report["default"]["gap"] < 1e-12
+    assert report["names"][:2] == ["root.vx", "root.vy"]
+    assert [c["name"] for c in report["constraints"]] == ["achilles_loop", "toe_loop"]
+    assert report["actuated"] == ["hip_roll", "hip_yaw", "hip_pitch", "knee", "crank"]
+    assert any("contact of geoms" in text for text in report["warnings"])
+
+
+def test_what_cannot_be_assembled_exits_with_one(tmp_path: Path) -> None:
+    file = tmp_path / "open.urdf"
+    file.write_text(OPEN)
+    result = run("check", str(file))
+    assert result.exit_code == 1
+    assert "Mechanism 'too short'" in result.stdout
+    assert "'far' stays open by 4 m" in result.stderr
+    report = json.loads(run("check", str(file), "--json").stdout)
+    assert not report["ok"]
+    assert report["gaps"]["far"] == pytest.approx(4.0)
+    assert "mobility" not in report
+
+
+@pytest.mark.parametrize("content", ["<robot name='x'>\n  <link name='a'>\n</robot>", "not xml", ""])
+def test_what_cannot_be_read_exits_with_one(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "bad.urdf"
+    file.write_text(content)
+    result = run("check", str(file))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: bad.urdf")
+    assert json.loads(run("check", str(file), "--json").stdout)["error"].startswith("bad.urdf")
+
+
+def test_a_file_that_is_not_there() -> None:
+    result = run("check", "nowhere.xml")
+    assert result.exit_code == 1
+    assert "'nowhere.xml' cannot be read: No such file or directory" in result.stderr
+
+
+def test_check_with_a_free_root(tmp_path: Path) -> None:
+    file = tmp_path / "drone.urdf"
+    file.write_text(DRONE)
+    assert "root='free'" in run("check", str(file)).stderr
+    assert run("check", str(file), "--root", "free").exit_code == 0
+    assert run("check", str(file), "--root", "loose").exit_code == 1
+
+
+def test_library_lists_and_reports() -> None:
+    listed = run("library")
+    assert listed.exit_code == 0
+    for name in sr.library.MECHANISMS:
+        assert name in listed.stdout
+    one = run("library", "bennett")
+    assert one.exit_code == 0
+    assert "Mobility at the default pose: 1" in one.stdout
+    unknown = run("library", "benett")
+    assert unknown.exit_code == 1
+    assert "Did you mean 'bennett'?" in unknown.stderr
+
+
+def test_demo() -> None:
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "m/s^2 along z" in result.stdout
+
+
+def test_it_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "sarrus", "library", "pendulum"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Mechanism 'pendulum'" in done.stdout
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_missing_packages_are_asked_for(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 1
+    assert "pip install 'sarrus[cli]'" in capsys.readouterr().err
