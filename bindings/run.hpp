@@ -74,7 +74,8 @@ struct SizedRun : Run {
     for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
     for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
     s->status = FINE;
-    s->most_rank = -1;
+    s->rank = s->most_rank = -1;
+    s->tight = true;
     return sarrus::start(m, source, o, t, *s);
   }
   bool step(double h, double t_end) override {

@@ -53,7 +53,8 @@ struct Stepper {
   double t = 0;
   double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
   double pivot = 0;                      // smallest pivot kept: near zero means near a singular pose
-  int rank = 0, most_rank = -1, evaluations = 0, hold = -1;
+  int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
+  bool tight = true;  // near a singular pose, or the rank has just changed: close the loops to rounding
   Status status = FINE;
 
   SARRUS_HD Stepper(const Model<real<T>>& m, Arena& arena) : w(m, arena), d(m, arena) {
@@ -74,9 +75,14 @@ struct Stepper {
 
 constexpr int ROWS_ONLY = -1;  // stage index of the projection: forces are not needed
 
-// Inputs, then poses, M and rows at (q, v); h and gamma belong to v.
+// What look() has to find: poses (unless w.tree holds those of q already), M, and what belongs to v.
+struct Wanted {
+  bool poses, inertia, motion;
+};
+
+// Inputs, then the terms at (q, v).
 template <class T, int LDC, class S>
-SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, int stage, bool inertia,
+SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, int stage, Wanted wanted,
                     Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   if (!source.inputs(m, t, q, v, s.tau, s.drive, s.user, w.M, w.h, stage)) return s.fail(STOPPED);
@@ -84,14 +90,14 @@ SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, co
     fill(w.rows.J, m.nc * w.ld);
     couplings(m, q, s.drive, s.user, w.ld, w.rows);
   } else {
-    place(m, q, w.tree);
-    if (stage != ROWS_ONLY) {
+    if (wanted.poses) place(m, q, w.tree);
+    if (wanted.motion) {
       move(m, v, w.tree);
       weigh(m, w.tree, w.bodies.I);
       bias(m, q, v, w.tree, w.bodies, w.h);
     }
-    if (inertia) {
-      if (stage == ROWS_ONLY) weigh(m, w.tree, w.bodies.I);
+    if (wanted.inertia) {
+      if (!wanted.motion) weigh(m, w.tree, w.bodies.I);
       inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
     }
     constraints(m, q, s.drive, s.user, w.tree, w.ld, w.rows);
@@ -147,7 +153,7 @@ SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, doubl
     integrate(m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
-    if (!look(m, source, t, s.q1, s.v1, i, true, s)) return false;
+    if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
     if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, s.w);
     prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
     if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
@@ -183,9 +189,9 @@ template <class T, int LDC, class S>
 SARRUS_FN bool project_position(const Model<real<T>>& m, S& source, double t, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   bool fresh = w.factor.rank != w.factor.rank_rows;
-  double last = 1e300, closed = s.pivot < NEAR_SINGULAR ? CLOSED_TIGHT : CLOSED;
+  double last = 1e300, closed = s.tight ? CLOSED_TIGHT : CLOSED;
   for (int i = 0; i < NEWTON_STEPS; ++i) {
-    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, fresh, s)) return false;
+    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, fresh, false}, s)) return false;
     double r = value(position_residual(m, w));
     if (!(r < 1e300)) return s.fail(NOT_FINITE);
     s.drift = r;
@@ -196,7 +202,11 @@ SARRUS_FN bool project_position(const Model<real<T>>& m, S& source, double t, St
       continue;
     }
     if (done) {
-      if (!fresh && !look(m, source, t, s.q1, s.v1, ROWS_ONLY, true, s)) return false;
+      if constexpr (!S::supplies_inertia)
+        if (!fresh) {
+          weigh(m, w.tree, w.bodies.I);
+          inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+        }
       factorize_rows(m, w);
       return true;
     }
@@ -248,7 +258,7 @@ SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, doub
     if (!project_position(m, source, t, s)) return false;
     project_velocity(m, o, s);
   }
-  if (!look(m, source, t, s.q1, s.v1, 0, !project, s)) return false;
+  if (!look(m, source, t, s.q1, s.v1, 0, {!project, !project, true}, s)) return false;
   if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, w);
   bool lost = w.factor.rank_rows < s.most_rank || s.most_rank < 0;
   if (!project || (lost && w.factor.rank_rows < m.nc)) {
@@ -265,9 +275,10 @@ SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, doub
   s.t = t;
   for (int j = 0; j < m.nq; ++j) s.q[j] = s.q1[j];
   copy(s.v, s.v1, w.ld);
+  s.pivot = smallest_pivot(w);
+  s.tight = s.pivot < NEAR_SINGULAR || w.factor.rank_rows != s.rank;
   s.rank = w.factor.rank_rows;
   s.hold = w.factor.rank;
-  s.pivot = smallest_pivot(w);
   if (s.rank > s.most_rank) s.most_rank = s.rank;
   return true;
 }
