@@ -37,7 +37,7 @@ struct Factor {
   int rank, first;            // pivots in all: largest and smallest over the lanes
   int rank_rows, first_rows;  // those of J itself, without the limit rows of a singular pose
   int lc;
-  bool spd;
+  bool spd;  // nothing was NaN and the inertia seen by the free motion is positive definite
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
@@ -179,6 +179,7 @@ SARRUS_FN void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
     f.norm[r] = f.norm_ref[r] = dot(row, row, ld);
     f.order[r] = T(real<T>(r));
     f.unit[r] = T(m.row_unit[r]);
+    f.spd = f.spd && all(f.norm[r] > real<T>(-1));  // a NaN must not pass for a dependent row
   }
   if (M)
     for (int r = 0; r < m.nv; ++r) {

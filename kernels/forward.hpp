@@ -115,11 +115,13 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent
   T* x = f.work;
   for (int i = 0; i < lost; ++i) {
     left_null(f, i, x);
-    T *row = f.Y + (m.nc + i) * ld, conflict = T(0), right = T(0);
+    T *row = f.Y + (m.nc + i) * ld, conflict = T(0), right = T(0), size = T(0);
     fill(row, ld);
+    for (int k = 0; k < m.nc; ++k) size += x[k] * x[k] * f.unit[k] * f.unit[k];
+    T dimensionless = real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
     for (int k = 0; k < m.nc; ++k) {
       int r = static_cast<int>(value(f.order[k]));
-      T wk = x[k] / f.unit[k];
+      T wk = x[k] * dimensionless;
       conflict += wk * w.rows.gamma[r];
       right += wk * d.rows.gamma[r].b;
       for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rows.J[r * ld + j].b * (m.unit[j] * real<T>(3));
