@@ -26,11 +26,21 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
         The path.
 
     Raises:
-        InputError: Where it holds Python functions (Drive, CustomConstraint), or is something else.
+        InputError: Where it holds Python functions (Drive, CustomConstraint), is something else, or cannot be
+            written there.
     """
     data = _data_of(what)
     text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     target = Path(path)
+    try:
+        _replace(target, text)
+    except OSError as error:
+        raise InputError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
+    return target
+
+
+def _replace(target: Path, text: str) -> None:
+    """Write beside the file first, then take its place in one step."""
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -42,7 +52,6 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    return target
 
 
 def _data_of(what: object) -> dict[str, Any]:

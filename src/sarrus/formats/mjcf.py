@@ -7,6 +7,9 @@ joint keeps world coordinates (with the quaternion's scalar last).
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sarrus.arrays import FloatArray
+from sarrus.errors import SarrusError
 from sarrus.formats.compatible import LOOP_TOLERANCE
 from sarrus.formats.filespec import FileSpec
 from sarrus.formats.markup import Element
@@ -28,6 +32,7 @@ from sarrus.models.joints import Free, Joint, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
+LISTENING = threading.Lock()  # MuJoCo has one warning handler for the whole process
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,30 @@ def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOption
         FormatError: With the line and the reason.
     """
     check_sizes(root, None if path is None else path.parent)
-    model = _compile(data, root.source, path)
     omitted = Omitted()
+    model = _compile(data, root.source, path, omitted)
     name = root.attributes.get("model", "").strip() or "MuJoCo model"
-    spec = _convert(model, name, options, omitted)
+    try:
+        spec = _convert(model, name, options, omitted)
+    except SarrusError as error:
+        raise FormatError(f"{root.source}: {error}") from None
     omitted.warn(root.source)
     return spec
 
 
-def _compile(data: bytes, source: str, path: Path | None) -> Any:
+@contextmanager
+def _listening(mujoco: Any, omitted: Omitted) -> Iterator[None]:
+    """MuJoCo's warnings as remarks, instead of lines on stderr and in a log file in the current folder."""
+    with LISTENING:
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(lambda text: omitted.remark(f"MuJoCo: {str(text).strip().rstrip('.')}"))
+        try:
+            yield
+        finally:
+            mujoco.set_mju_user_warning(before)
+
+
+def _compile(data: bytes, source: str, path: Path | None, omitted: Omitted) -> Any:
     try:
         import mujoco
     except ImportError:
@@ -82,9 +102,10 @@ def _compile(data: bytes, source: str, path: Path | None) -> Any:
             "Install it with: pip install 'sarrus[mujoco]'."
         ) from None
     try:
-        if path is not None:
-            return mujoco.MjModel.from_xml_path(str(path))
-        return mujoco.MjModel.from_xml_string(data.decode())
+        with _listening(mujoco, omitted):
+            if path is not None:
+                return mujoco.MjModel.from_xml_path(str(path))
+            return mujoco.MjModel.from_xml_string(data.decode())
     except UnicodeDecodeError as error:
         raise FormatError(f"{source}: its text is not UTF-8 ({error}).") from None
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:

@@ -8,7 +8,7 @@ Links and joints keep their names. `<mimic>` becomes a `Coupling`, `<dynamics>` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sarrus.formats.messages import Omitted
 from sarrus.formats.mount import GROUND, Names, TreeJoint, mount, named
 from sarrus.formats.urdf_extras import note_extras, note_meshes
 from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
+from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
 from sarrus.models.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
@@ -100,11 +101,11 @@ class _Reader:
         self.spec = FileSpec(
             options.gravity, robot.attributes.get("name", "").strip() or "robot", options.loop_tolerance
         )
-        self.links = _by_name(robot.all("link"))
-        self.joints = _by_name(robot.all("joint"))
+        self.links = by_name(robot.all("link"))
+        self.joints = by_name(robot.all("joint"))
         if not self.links:
             robot.fail("a robot needs at least one <link>")
-        self.root, self.order = _tree_order(robot, self.links, self.joints)
+        self.root, self.order = tree_order(robot, self.links, self.joints)
         self.names = Names(tuple(self.links), omitted)
         self.body_of_link = {name: name for name in self.links}
         self.body_of_joint: dict[str, str] = {}
@@ -130,7 +131,7 @@ class _Reader:
         place = {self.root: ("" if self.options.root == "fixed" else self.root, Pose())}
         edges = []
         for joint in self.order:
-            parent, child = _ends(joint)
+            parent, child = ends_of(joint)
             fixed = _kind(joint, TREE_JOINTS) == "fixed"
             first, X = place[parent]
             place[child] = (first, X @ pose_of(joint.first("origin"))) if fixed else (child, Pose())
@@ -152,7 +153,7 @@ class _Reader:
                 self.spec.body(name, parent=GROUND, joint=joint, **self.inertias[self.root].arguments())
 
     def _add_joint(self, joint: Element) -> None:
-        name, kind, (parent, child) = joint.text("name"), _kind(joint, TREE_JOINTS), _ends(joint)
+        name, kind, (parent, child) = joint.text("name"), _kind(joint, TREE_JOINTS), ends_of(joint)
         at, inertia = pose_of(joint.first("origin")), self.inertias[child].arguments()
         bodies = self.body_of_link[child], self.body_of_link[parent]
         with joint.context():
@@ -239,63 +240,11 @@ class _Reader:
                 self.spec.actuate(body, limits=(-effort, effort) if effort > 0.0 else None)
 
 
-def _by_name(elements: Iterable[Element]) -> dict[str, Element]:
-    found: dict[str, Element] = {}
-    for element in elements:
-        name = element.text("name")
-        if name in found:
-            element.fail(f"the name is used twice, first in line {found[name].line}")
-        found[name] = element
-    return found
-
-
-def _tree_order(
-    robot: Element, links: dict[str, Element], joints: dict[str, Element]
-) -> tuple[str, list[Element]]:
-    """The root link, and the joints from it outwards, depth first, siblings in the order of the file."""
-    parent_joint: dict[str, Element] = {}
-    children: dict[str, list[Element]] = {name: [] for name in links}
-    for joint in joints.values():
-        for tag in ("parent", "child"):
-            end = joint.one(tag)
-            if end.text("link") not in links:
-                end.fail(str(unknown_name("link", end.text("link"), links)).rstrip("."))
-        parent, child = _ends(joint)
-        if child in parent_joint:
-            joint.fail(
-                f"link {child!r} already hangs on joint {parent_joint[child].text('name')!r}: a loop. Cut it "
-                "here and close it with <loop_joint>, or with spec.close after load_spec"
-            )
-        parent_joint[child] = joint
-        children[parent].append(joint)
-    roots = [name for name in links if name not in parent_joint]
-    if not roots:
-        robot.fail("the joints form a cycle: every link is the child of some joint, so there is no root")
-    if len(roots) > 1:
-        robot.fail(f"there must be one root link, got {len(roots)}: {', '.join(map(repr, roots[:8]))}")
-    order, waiting, reached = [], children[roots[0]][::-1], {roots[0]}
-    while waiting:
-        joint = waiting.pop()
-        order.append(joint)
-        child = _ends(joint)[1]
-        reached.add(child)
-        waiting.extend(reversed(children[child]))
-    lost = [name for name in links if name not in reached]
-    if lost:
-        robot.fail(f"these links form a cycle apart from the root: {', '.join(map(repr, lost[:8]))}")
-    return roots[0], order
-
-
 def _kind(joint: Element, known: Mapping[str, object]) -> str:
     kind = joint.text("type")
     if kind not in known:
         joint.fail(f"unknown joint type {kind!r}; known types: {', '.join(known)}")
     return kind
-
-
-def _ends(joint: Element) -> tuple[str, str]:
-    """Names of the parent link and the child link."""
-    return joint.one("parent").text("link"), joint.one("child").text("link")
 
 
 def _axis(joint: Element, omitted: Omitted) -> Axis:

@@ -122,8 +122,9 @@ def grains(
         welds: As for `lumped`.
         omitted: Where to say so.
     """
-    heavy = {name for name, inertia in inertias.items() if inertia.mass > 0.0 or np.any(inertia.tensor)}
-    total = sum(inertias[name].mass for first, piece in welds.items() if first for name, _ in piece) or 1.0
+    heavy = {name for name, inertia in inertias.items() if inertia.mass != 0.0 or np.any(inertia.tensor)}
+    moving = [inertias[name].mass for first, piece in welds.items() if first for name, _ in piece]
+    total = sum(max(mass, 0.0) for mass in moving) or 1.0
     added: dict[str, float] = {}
     for joint, parent, child in reversed(edges):
         if child in heavy:
