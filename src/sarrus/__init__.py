@@ -40,6 +40,7 @@ from .models.joints import (
 )
 from .models.pose import Pose
 from .projection.decomposition import Decomposition, decompose
+from .simulate import CustomSystem, Event, Trajectory, simulate
 
 __version__ = "0.1.0"
 
@@ -48,10 +49,12 @@ __all__ = [
     "ConstantWrench",
     "Coupling",
     "CustomConstraint",
+    "CustomSystem",
     "Cylindrical",
     "Decomposition",
     "Distance",
     "Drive",
+    "Event",
     "Fixed",
     "Free",
     "Helical",
@@ -73,6 +76,7 @@ __all__ = [
     "SarrusWarning",
     "SingularConstraintError",
     "Spherical",
+    "Trajectory",
     "Universal",
     "UnknownNameError",
     "decompose",
@@ -81,4 +85,5 @@ __all__ = [
     "load",
     "load_spec",
     "save",
+    "simulate",
 ]

@@ -1,0 +1,262 @@
+"""simulate: drive the compiled steps in pieces short enough that Ctrl-C, events and a progress bar work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .events import Event, UserWatch
+from .formulated import Formulated
+from .inputs import Failure, Inputs
+from .interpolate import Hermite, Manifold
+from .keeper import Keeper
+from .options import Options, check_options
+from .plant import Plant
+from .progress import Progress
+from .projector import Projector
+from .singular import SingularWatch
+from .start import initial_state
+from .steps import Steps
+from .trajectory import Status, Trajectory
+
+Array = npt.NDArray[np.float64]
+
+PIECE = 0.05  # [s] of computing between two looks at the keyboard
+MOST_STEPS = 10_000  # in one piece
+# what the compiled run says (kernels/step.hpp, enum Status)
+STOPPED, SINGULAR_INERTIA, NOT_FINITE, NOT_CLOSED, STEP_COLLAPSED = range(1, 6)
+TROUBLE = {
+    SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the constraints"
+    " leave free; give what moves there mass or inertia",
+    NOT_FINITE: "numbers grew beyond all bounds; the step is too long for this motion, or the system is"
+    ' unstable: take a smaller dt, or method="dopri5"',
+    NOT_CLOSED: "the constraints could not be closed at the end of a step; it is too long for this motion, or"
+    " drives ask for what the mechanism cannot do: take a smaller dt",
+    STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth there, or"
+    " the tolerances rtol, atol cannot be met",
+}
+
+
+def simulate(
+    system: Any,
+    t_span: Any,
+    q0: npt.ArrayLike | None = None,
+    v0: npt.ArrayLike | None = None,
+    *,
+    control: Callable[..., Any] | None = None,
+    control_dt: float | None = None,
+    method: str = "rk4",
+    dt: float = 1e-3,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    t_eval: npt.ArrayLike | None = None,
+    formulation: str = "nullspace",
+    correction: str = "project",
+    energy: bool = False,
+    events: Any = (),
+    coordinates: str = "full",
+    progress: bool = False,
+    tau: npt.ArrayLike | Callable[..., Any] | None = None,
+    external: Mapping[str, Any] | None = None,
+    baumgarte: tuple[float, float] | None = None,
+    store_every: int = 1,
+) -> Trajectory:
+    """Move a system in time, its constraints kept; see `Trajectory` for what comes back.
+
+    Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
+    `success`, `status` and `message` say so.
+
+    Args:
+        system: a `Mechanism` or a `CustomSystem`.
+        t_span: start and end [s].
+        q0: positions to start at (nq,) [rad, m]; default `system.default.q`.
+        v0: velocities to start with (nv,) [rad/s, m/s]; default `system.default.v` without q0, else rest (or
+            what drives prescribe).
+        control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
+        control_dt: sample time of the control [s], held in between; steps end at the samples. Default: asked
+            at every stage of every step.
+        method: "rk4" (order 4), "semi_implicit_euler" (order 1), "dopri5" (order 5, chooses its steps).
+        dt: step [s]; of "dopri5" the first one.
+        rtol, atol: relative and absolute tolerance of "dopri5" per step [rad, m; rad/s, m/s].
+        t_eval: times at which to keep the state [s], increasing; default: at every step.
+        formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
+        correction: "project" (positions and velocities back onto the constraints after every step, in the
+            mass metric), "baumgarte" or "none".
+        energy: also keep the energy of a conservative system, by scaling the velocity [Spencer2004] 3.1.3.
+        events: functions g(t, q, v) -> float whose zeros are events; attributes `terminal` (bool or number of
+            crossings) and `direction` (sign of the crossing) as in SciPy.
+        coordinates: "full": all coordinates are integrated.
+        progress: whether to show a progress bar.
+        tau: applied generalized force (nv,) [N m, N], constant or tau(t, q, v).
+        external: wrenches on bodies: {body: wrench or function of t}, a wrench being [force; moment] (6,) in
+            world axes at the body's origin; or {body: (wrench, point in the body frame (3,))}.
+        baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte"; default 0.1 / dt each.
+        store_every: keep every so many steps, and the last one.
+    """
+    given = dict(locals())
+    plant = Plant(system)
+    options = check_options(plant, t_span, given)
+    q, v = initial_state(plant, q0, v0, options.t0)
+    users = UserWatch(options.events, options.t0, q, v)
+    return _Simulation(plant, options, users, q, v).run()
+
+
+class _Simulation:
+    """One run: the compiled steps and everybody who looks at them."""
+
+    def __init__(self, plant: Plant, options: Options, users: UserWatch, q: Array, v: Array) -> None:
+        from .._kernel import Run
+
+        self._plant, self._options, self._users = plant, options, users
+        self._q, self._v = q, v
+        self._inputs = Inputs(plant, options)
+        formulation = self._formulation()
+        numpy = formulation != "nullspace"
+        sampled = self._inputs.sampled and not numpy
+        total = float(plant.energy(np.array([options.t0]), q[None], v[None])[0]) if options.energy else 0.0
+        self._run: Any = Run(
+            plant.kernel,
+            options.compiled(total, sampled),
+            self._inputs if self._inputs.needed or numpy else None,
+            Formulated(plant, options, formulation, self._inputs) if numpy else None,
+            plant.supplies_inertia,
+        )
+        self._manifold = Manifold(plant.kernel, plant.model)
+        self._projector = Projector(plant, options)
+        self._keeper = Keeper(options, self._manifold, self._projector)
+        self._events: list[Event] = []
+        self._failure: Failure | None = None
+        self._interrupted = self._ended = False
+
+    def _formulation(self) -> str:
+        """The formulation to use: the kernel has no limits of rows that are computed outside, NumPy has."""
+        plant, o = self._plant, self._options
+        outside = plant.supplies_inertia or plant.has_user_rows
+        if o.formulation != "nullspace" or not outside or not np.any(self._v):
+            return o.formulation
+        return "svd" if plant.nc and plant.system.mobility(self._q, o.t0).is_singular else "nullspace"
+
+    def run(self) -> Trajectory:
+        """Start, step to the end, and say how it went."""
+        first = self._start()
+        if first is None:
+            self._keeper.add(
+                Steps.undefined(self._options.t0, self._q, self._v), np.zeros((1, self._plant.nu))
+            )
+            return self._result([])
+        self._keeper.add(first, self._inputs.inputs_at(first.t))
+        self._last = first
+        watch = SingularWatch(self._plant, self._manifold, first)
+        bar = Progress(self._options.progress, self._options.t0, self._options.t1)
+        try:
+            self._advance(watch, bar)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            self._absorb(watch)
+        finally:
+            bar.close()
+        return self._result(watch.found)
+
+    def _start(self) -> Steps | None:
+        """The first state with its acceleration; None where there is none."""
+        try:
+            if self._run.start(self._options.t0, self._q, self._v):
+                return Steps.of_record(self._run.take())
+        except KeyboardInterrupt:
+            self._interrupted = True
+        return None
+
+    def _advance(self, watch: SingularWatch, bar: Progress) -> None:
+        """Pieces of the run, of about equal computing time."""
+        o = self._options
+        # controllers never see what comes after the end
+        one_by_one = self._users.terminal and self._inputs.needed
+        count = 1 if one_by_one else 16
+        while not self._ended and self._last.t[-1] < o.t1:
+            began = time.perf_counter()
+            done = self._run.advance(o.t0, o.dt, o.t1, count, 1)
+            taken = time.perf_counter() - began
+            self._absorb(watch)
+            if done < count:
+                break
+            if not one_by_one:
+                count = int(np.clip(count * PIECE / max(taken, 1e-6), 1, min(4 * count, MOST_STEPS)))
+            bar.show(float(self._last.t[-1]))
+
+    def _absorb(self, watch: SingularWatch) -> None:
+        """Keep the steps that are new, look for events in them."""
+        new = Steps.of_record(self._run.take())
+        if len(new) == 0:
+            return
+        self._keeper.add(new, self._inputs.inputs_at(new.t))
+        before, self._last = self._last, new[-1:]
+        watch.look(new)
+        if self._options.events:
+            self._user_events(Steps.joined([before, new]))
+
+    def _user_events(self, steps: Steps) -> None:
+        """Crossings between these steps; a terminal one ends the run where it happens."""
+        for i in range(1, len(steps)):
+            pair = steps[i - 1 : i + 1]
+            path = Hermite(self._manifold, pair)
+            t0, t1 = float(pair.t[0]), float(pair.t[1])
+            try:
+                found = self._users.between(path, t0, t1, pair.q[1], pair.v[1])
+            except Exception as error:
+                self._failure = Failure(t1, "an event", error, True)
+                self._ended = True
+                return
+            for t, name, terminal in found:
+                at = self._state_at(path, pair, t)
+                self._events.append(
+                    Event(name, "user", t, at.q[0], at.v[0], int(at.rank[0]), terminal=terminal)
+                )
+                if terminal:
+                    self._keeper.cut(at)
+                    self._last, self._ended = at, True
+                    return
+
+    def _state_at(self, path: Hermite, pair: Steps, t: float) -> Steps:
+        """The state at time t within a step, back on the constraints."""
+        for end in (0, 1):
+            if t == pair.t[end]:
+                return pair[end : end + 1]
+        q, v, a = path(t)
+        part = (t - pair.t[0]) / (pair.t[1] - pair.t[0])
+        return self._projector(t, q[0], v[0], a[0], (1.0 - part) * pair.tau[0] + part * pair.tau[1])
+
+    # ------------------------------------------------------------------ how it went
+
+    def _result(self, singular: list[Event]) -> Trajectory:
+        steps, u = self._keeper.finish()
+        end = float(self._last.t[-1]) if hasattr(self, "_last") else self._options.t0
+        events = [*self._events, *(event for event in singular if event.t <= end)]
+        status, message = self._verdict(end)
+        return Trajectory(
+            self._plant.system,
+            steps,
+            u,
+            tuple(sorted(events, key=lambda event: event.t)),
+            int(self._run.evaluations),
+            status,
+            message,
+            self._options,
+        )
+
+    def _verdict(self, end: float) -> tuple[Status, str]:
+        failure = self._failure or self._inputs.failure
+        terminal = [event for event in self._events if event.terminal]
+        if terminal:
+            return Status.EVENT, f"Ended by event {terminal[-1].name!r} at t = {end:.9g} s."
+        if self._interrupted or (failure is not None and failure.interrupted):
+            return Status.INTERRUPTED, f"Interrupted at t = {end:.9g} s; everything up to there is kept."
+        if failure is not None:
+            return Status.STOPPED, failure.message
+        code = int(self._run.status)
+        if code:
+            return Status.FAILED, f"Stopped after t = {end:.9g} s: {TROUBLE[code]}."
+        return Status.END, f"Reached the end, t = {end:.9g} s."
