@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "../kernels/aba.hpp"
+#include "../kernels/directional.hpp"
 #include "../kernels/forward.hpp"
 #include "../kernels/frames.hpp"
 #include "run.hpp"
@@ -227,6 +228,27 @@ bool acceleration_sized(const ModelD& m, const double* q, const double* v, const
   return fine;
 }
 
+void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam, double* dJv,
+                   int* rank, int* status) {
+  (void)dual;
+  with_arena([&](Arena& arena, bool ready) {
+    Workspace<double, 0> w(m, arena);
+    Directional<double, 0> d(m, arena);
+    if (!ready) return;
+    long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
+    for (long i = 0; i < s.n; ++i) {
+      At x(m, s, static_cast<int>(i));
+      Derivatives<double> out = {da + 3 * i * vv,   da + (3 * i + 1) * vv,   da + (3 * i + 2) * vv,  dlam + 3 * i * cv,
+                                 dlam + (3 * i + 1) * cv, dlam + (3 * i + 2) * cv, dJv + i * cv};
+      evaluate(m, x.q, x.v, x.drive, x.user, w);
+      prepare(m, x.q, x.v, x.drive, x.user, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
+      rank[i] = w.factor.rank_rows;
+      status[i] = w.factor.spd ? 0 : 1;
+      differentiate_by_duals(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, rank[i], out, d);
+    }
+  });
+}
+
 // Compile-time strides for small mechanisms.
 template <class F>
 auto sized(const ModelD& m, F call) {
@@ -264,7 +286,7 @@ Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
 const Table* table() {
   static const Table t = {SARRUS_TEXT(SARRUS_ISA), mass_matrix_n, rnea_n,  aba_n,       energy_n,
                           poses_n,                 body_motion_n, jacobian_n, constraints_n, terms_n,
-                          integrate_n,             difference_n,  forward_n,  acceleration_1, make_run};
+                          integrate_n,             difference_n,  forward_n,  derivatives_n, acceleration_1, make_run};
   return &t;
 }
 
