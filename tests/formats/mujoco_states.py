@@ -68,7 +68,10 @@ class Plant:
         """M and h of ours from MuJoCo: springs, dampers and gravity compensation included, friction not."""
         data, T, drift = self.at(q, v)
         M = np.zeros((self.model.nv, self.model.nv))
-        mujoco.mj_fullM(self.model, data, M)
+        try:
+            mujoco.mj_fullM(self.model, data, M)
+        except TypeError:  # before MuJoCo 4
+            mujoco.mj_fullM(self.model, M, data.qM)
         h = data.qfrc_bias - data.qfrc_passive + M @ drift
         return T.T @ M @ T, T.T @ h
 

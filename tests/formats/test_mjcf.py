@@ -146,6 +146,18 @@ def test_connects_that_cannot_be_one_hinge_are_kept_apart() -> None:
     assert "fit each other to 1.0e-05" in said(hinge)
 
 
+def test_a_keyframe_may_be_the_rest_pose() -> None:
+    text = model(
+        f'<body name="a"><joint name="j"/>{BALL}</body><body name="b"><freejoint name="f"/>{BALL}</body>',
+        '<keyframe><key name="home" qpos="0.3 1 2 3 0.6 0.8 0 0"/></keyframe>',
+    )
+    with pytest.warns(sr.SarrusWarning, match="keyframe"):
+        mech = sr.load(text, keyframe="home")
+    np.testing.assert_allclose(mech.default.q, [0.3, 1, 2, 3, 0.8, 0, 0, 0.6], atol=1e-15)
+    with pytest.raises(FormatError, match="unknown keyframe 'hme'; existing names: 'home'"):
+        sr.load(text, keyframe="hme")
+
+
 # ---------------------------------------------------------------------- real parallel robots
 
 

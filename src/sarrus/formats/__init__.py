@@ -28,7 +28,7 @@ from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
 OPTIONS = {
-    "MJCF": ("loop_tolerance",),
+    "MJCF": ("keyframe", "loop_tolerance"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance"),
     "JSON": ("loop_tolerance",),
 }
@@ -42,9 +42,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
 
     Args:
         path: File, or the XML itself as text.
-        **options: URDF: root="fixed" or "free", packages=folders that package:// is looked up in,
-            gravity=(3,) [m/s^2]. All formats: loop_tolerance=largest misfit of loops that is corrected, in
-            rad or as a fraction of L.
+        **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
+            "free", packages=folders that package:// is looked up in, gravity=(3,) [m/s^2]. All formats:
+            loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L.
 
     Returns:
         The mechanism.

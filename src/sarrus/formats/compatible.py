@@ -44,7 +44,7 @@ def compile_compatible(
     if mech.nc == 0:
         return mech if np.array_equal(q, mech.neutral()) else mech.with_default(q)
     pose, misfit = near_pose(mech, q, tolerance)
-    if misfit > tolerance:
+    if tolerance < misfit < np.inf:
         pose, misfit = near_pose(mech, mech.assemble(q).q, tolerance)
     if misfit > tolerance:
         return mech

@@ -105,17 +105,21 @@ def near_pose(mech: Mechanism, q: FloatArray, tolerance: float) -> tuple[FloatAr
     """A pose near q (nq,) that closes all rows but those independent by less than the tolerance.
 
     Returns:
-        The pose, and its largest gap (angles in rad, lengths divided by L).
+        The pose, and its largest gap (angles in rad, lengths divided by L), infinite where the rows are not
+        defined.
     """
     for _ in range(12):
         r, J = _rows(mech, q)
+        if not (np.all(np.isfinite(r)) and np.all(np.isfinite(J))):
+            return q, np.inf
         U, s, Vt = full_svd(J)
         k = int(np.sum(s > NOT_INDEPENDENT * tolerance))
         x = -(U[:, :k].T @ r / s[:k]) @ Vt[:k]
         if np.max(np.abs(x), initial=0.0) > 1.0:
             break
         q = mech.integrate(q, mech.evaluator.unit * x)
-    return q, float(np.max(np.abs(_rows(mech, q)[0]), initial=0.0))
+    gap = float(np.max(np.abs(_rows(mech, q)[0]), initial=0.0))
+    return q, gap if np.isfinite(gap) else np.inf
 
 
 def _improved(loose: _Loose, states: list[FloatArray], truncation: float) -> list[FloatArray] | None:

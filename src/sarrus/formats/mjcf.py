@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sarrus.arrays import FloatArray
-from sarrus.errors import SarrusError
+from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.compatible import LOOP_TOLERANCE
 from sarrus.formats.filespec import FileSpec
 from sarrus.formats.markup import Element
@@ -48,9 +48,11 @@ class MjcfOptions:
     """How to read an MJCF.
 
     Attributes:
+        keyframe: Name of the keyframe to take the rest pose from; None: qpos0, as the bodies are drawn.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
     """
 
+    keyframe: str | None = None
     loop_tolerance: float = LOOP_TOLERANCE
 
 
@@ -124,7 +126,9 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     allocated = Names(names.bodies[1:], omitted)
     for body in range(1, model.nbody):
         _add_body(spec, model, body, names, allocated, omitted)
+    rest = _rest(model, options.keyframe)
     for joint in range(model.njnt):
+        _note_rest(spec, model, joint, rest, names.joints[joint])
         _add_spring(spec, model, joint, names, omitted)
     _add_gravity_compensation(spec, model, names, gravity)
     add_equalities(spec, model, names.bodies, names.joints, omitted)
@@ -171,18 +175,28 @@ def _add_body(
     parent = names.bodies[int(model.body_parentid[body])]
     carriers = mount(spec, allocated, names.bodies[body], parent, chain, offset, _inertia(model, body))
     names.joints.update(zip(indices, carriers, strict=True))
-    for joint, carrier in zip(indices, carriers, strict=True):
-        _note_rest(spec, model, joint, carrier)
 
 
-def _note_rest(spec: FileSpec, model: Any, joint: int, carrier: str) -> None:
-    """The rest pose of the file, qpos0, where it is not neutral."""
+def _rest(model: Any, keyframe: str | None) -> FloatArray:
+    """qpos at the rest pose, (nq,)."""
+    if keyframe is None:
+        return np.array(model.qpos0)
+    existing = [model.key(i).name for i in range(model.nkey)]
+    if keyframe not in existing:
+        raise unknown_name("keyframe", keyframe, existing)
+    return np.array(model.key_qpos[existing.index(keyframe)])
+
+
+def _note_rest(spec: FileSpec, model: Any, joint: int, rest: FloatArray, carrier: str) -> None:
+    """Positions of a joint at the rest pose, where they are not neutral."""
     kind, first = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
-    if kind == FREE:
-        x, y, z, w, *ijk = model.qpos0[first : first + 7].tolist()
-        spec.rest[carrier] = (x, y, z, *ijk, w)
-    elif kind in (HINGE, SLIDE) and model.qpos0[first] != 0.0:
-        spec.rest[carrier] = (float(model.qpos0[first]),)
+    if kind in (HINGE, SLIDE):
+        if rest[first] != 0.0:
+            spec.rest[carrier] = (float(rest[first]),)
+        return
+    head = 3 if kind == FREE else 0
+    *xyz, w, x, y, z = rest[first : first + head + 4].tolist()
+    spec.rest[carrier] = (*xyz, x, y, z, w)
 
 
 def _joint_name(body: str, k: int, count: int) -> str:

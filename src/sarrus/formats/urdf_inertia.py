@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import LARGEST, FloatArray
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.models.pose import Pose
@@ -64,6 +64,8 @@ def inertia_of(link: Element) -> Inertia:
         for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
             I_C[i, j] = I_C[j, i] = tensor.number(f"i{'xyz'[i]}{'xyz'[j]}", 0.0)
     I_C[np.abs(I_C) < ROUNDING] = 0.0
+    if not np.all(np.abs(I_C) < LARGEST):
+        inertial.fail(f"moments of inertia must be below {LARGEST:g} kg m^2 in size")
     turned = at.rotation @ I_C @ at.rotation.T
     return Inertia(inertial.one("mass").number("value"), at.xyz, 0.5 * (turned + turned.T))
 
