@@ -9,7 +9,7 @@
 Notation, signs and shapes: docs/notation.md.
 """
 
-from . import library
+from . import library, viz
 from .constraints.couplings import Coupling, Drive
 from .constraints.custom import CustomConstraint
 from .constraints.points import Distance, PointOnLine, PointOnPlane
@@ -86,4 +86,5 @@ __all__ = [
     "load_spec",
     "save",
     "simulate",
+    "viz",
 ]

@@ -51,6 +51,14 @@ class Mechanism(Loops):
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         return Mechanism(self.model, frozen_state(pose, speed))
 
+    # ------------------------------------------------------------------ pictures
+
+    def plot(self, q: npt.ArrayLike | None = None, ax: Any = None, **options: Any) -> Any:
+        """Draw the mechanism at q (nq,), default `default.q`, returning Axes; see `sarrus.viz.draw`."""
+        from ..viz.mechanism import draw
+
+        return draw(self, q, ax, **options)
+
     # ------------------------------------------------------------------ motion
 
     def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:

@@ -1,0 +1,12 @@
+"""Pictures: a mechanism at a pose, a trajectory over time or in motion, a scene in the browser.
+
+Draws what other rooms computed. Matplotlib, Pillow and viser are imported when something is drawn; nothing
+here needs a display except windows.
+"""
+
+from .animation import animate
+from .browser import show
+from .mechanism import draw
+from .trajectory import plot
+
+__all__ = ["animate", "draw", "plot", "show"]

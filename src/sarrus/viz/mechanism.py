@@ -1,0 +1,48 @@
+"""Draw a mechanism at a pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from .drawing import Drawing
+
+
+def draw(
+    mech: Mechanism,
+    q: npt.ArrayLike | None = None,
+    ax: Any = None,
+    *,
+    color: Any = None,
+    alpha: float = 1.0,
+    ground: bool = True,
+    masses: bool = True,
+    labels: bool = False,
+) -> Any:
+    """Draw a mechanism as a stick figure.
+
+    Mechanisms whose hinges are all parallel (and whose slides lie across them) are drawn in their plane,
+    gravity pointing down; others in space, on axes with projection="3d".
+
+    Args:
+        mech: The mechanism.
+        q: Pose (nq,); default `mech.default.q`.
+        ax: Matplotlib axes to draw on; default new ones.
+        color: One colour for all bodies; default one for each.
+        alpha: Opacity, between 0 and 1.
+        ground: Whether to draw supports and rails.
+        masses: Whether to mark the centres of mass.
+        labels: Whether to write the names of the bodies.
+
+    Returns:
+        The axes.
+    """
+    pose = mech.default.q if q is None else np.asarray(q, dtype=float)
+    if pose.ndim != 1:
+        raise InputError(f"draw shows one pose: q must have shape ({mech.nq},), got {pose.shape}.")
+    options = {"color": color, "alpha": alpha, "ground": ground, "masses": masses, "labels": labels}
+    return Drawing(mech, pose, ax, **options).ax

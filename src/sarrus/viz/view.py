@@ -1,0 +1,138 @@
+"""Where the points of a skeleton are, and the plane in which a planar mechanism is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray
+from ..mechanism.mechanism import Mechanism
+from ..models.bodies import Body
+from ..models.joints import Fixed, Planar, Prismatic, Revolute
+from .skeleton import Anchor
+
+PARALLEL = 1e-6  # on sines and cosines
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The plane of a planar mechanism, as seen from its positive side.
+
+    Attributes:
+        right: Unit vector to the right, in world axes, (3,).
+        up: Unit vector upwards, against gravity where gravity lies in the plane, (3,).
+    """
+
+    right: FloatArray
+    up: FloatArray
+
+    @property
+    def normal(self) -> FloatArray:
+        """Unit vector towards the eye, (3,)."""
+        return np.cross(self.right, self.up)
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """World points (..., 3) as points of the picture (..., 2)."""
+        return points @ np.stack([self.right, self.up], axis=-1)
+
+    def labels(self) -> tuple[str, str]:
+        """What to write on the axes of the picture."""
+        return _axis_label(self.right, "along"), _axis_label(self.up, "up")
+
+
+def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
+    """The plane in which a mechanism moves, or None if it moves in space.
+
+    Every hinge must be perpendicular to it and every slide must lie in it; loops and forces are not asked.
+
+    Args:
+        mech: The mechanism.
+        q: A pose (nq,).
+    """
+    turns: list[FloatArray] = []
+    slides: list[FloatArray] = []
+    for body in mech.model.bodies[1:]:
+        if isinstance(body.joint, Fixed):
+            continue
+        if not isinstance(body.joint, (Revolute, Planar, Prismatic)):
+            return None
+        axis = rotation(mech, q, body) @ body.joint.direction
+        (slides if isinstance(body.joint, Prismatic) else turns).append(axis)
+    normal = _normal(turns, slides)
+    if normal is None or any(np.linalg.norm(np.cross(normal, turn)) > PARALLEL for turn in turns):
+        return None
+    if any(abs(normal @ slide) > PARALLEL for slide in slides):
+        return None
+    return _oriented(normal, np.array(mech.model.gravity))
+
+
+def rotation(mech: Mechanism, q: npt.ArrayLike, body: Body) -> FloatArray:
+    """R_WB of a body at one pose, (3, 3)."""
+    return np.array(mech.pose(q, body.name).rotation)  # type: ignore[union-attr]
+
+
+def _normal(turns: Sequence[FloatArray], slides: Sequence[FloatArray]) -> FloatArray | None:
+    """The hinges' axis; without hinges the world axis that is most perpendicular to the slides."""
+    if turns:
+        return turns[0]
+    if not slides:
+        return None
+    across = np.linalg.norm(np.array(slides), axis=0)  # of each world axis with all slides
+    for k in (2, 1, 0):
+        if across[k] <= PARALLEL:
+            return np.asarray(np.eye(3)[k])
+    least = np.linalg.svd(np.array(slides))[2][-1]
+    return np.asarray(least) if len(slides) > 1 else None
+
+
+def _oriented(normal: FloatArray, gravity: FloatArray) -> Plane:
+    """Up is against gravity or, where gravity does not act in the plane, along a world axis."""
+    normal = normal / np.linalg.norm(normal)
+    fall = gravity - (gravity @ normal) * normal
+    if np.linalg.norm(fall) > PARALLEL * max(1.0, float(np.linalg.norm(gravity))):
+        up = -fall / np.linalg.norm(fall)
+    else:
+        upright = np.eye(3)[1 if abs(normal[2]) > 0.5 else 2]
+        up = upright - (upright @ normal) * normal
+        up /= np.linalg.norm(up)
+    right = np.cross(up, normal)
+    return Plane(right if right[np.argmax(np.abs(right))] > 0.0 else -right, up)
+
+
+def _axis_label(axis: FloatArray, otherwise: str) -> str:
+    k = int(np.argmax(np.abs(axis)))
+    if abs(abs(axis[k]) - 1.0) > PARALLEL:
+        return f"{otherwise} [m]"
+    return f"{'-' if axis[k] < 0.0 else ''}{AXES[k]} [m]"
+
+
+class Placed:
+    """Poses of all bodies at one or several q, for points fixed on them.
+
+    Args:
+        mech: The mechanism.
+        q: Poses, (nq,) or (n, nq).
+    """
+
+    def __init__(self, mech: Mechanism, q: npt.ArrayLike) -> None:
+        many = np.atleast_2d(np.asarray(q, dtype=float))
+        self.count = len(many)
+        self._R: dict[str, FloatArray] = {}
+        self._p: dict[str, FloatArray] = {}
+        for name in mech.body_names:
+            poses = np.atleast_1d(mech.pose(many, name))  # type: ignore[arg-type]
+            self._R[name] = np.array([X_WB.rotation for X_WB in poses]).reshape(-1, 3, 3)
+            self._p[name] = np.array([X_WB.xyz for X_WB in poses]).reshape(-1, 3)
+
+    def points(self, anchors: Iterable[Anchor]) -> FloatArray:
+        """Where anchors are in the world [m], (n, number of anchors, 3)."""
+        each = [self._p[body] + self._R[body] @ point for body, point in anchors]
+        return np.array(each).reshape(-1, self.count, 3).swapaxes(0, 1)
+
+    def along(self, body: str, vector: FloatArray) -> FloatArray:
+        """A direction given in the frame of a body, in world axes, (n, 3)."""
+        return np.asarray(self._R[body] @ vector)
