@@ -164,3 +164,16 @@ def test_mechanisms_survive_pickling_with_their_default():
 def test_bad_parameters_say_what_would_work(name, parameters, message):
     with pytest.raises(sr.SarrusError, match=message):
         getattr(sr.library, name)(**parameters)
+
+
+@pytest.mark.parametrize("name", ["stewart", "delta", "three_rrr", "cable_robot", "pantograph_leg", "loader"])
+def test_driven_machines_start_where_their_motors_reach_every_motion(name):
+    mech = getattr(sr.library, name)()
+    assert mech.inverse_dynamics(*mech.default, np.zeros(mech.nv)).controllable
+
+
+def test_three_legs_whose_lines_meet_cannot_turn_their_platform():
+    mech = sr.library.three_rrr(turn=0.0)
+    torques = mech.inverse_dynamics(*mech.default, np.zeros(mech.nv))
+    assert not torques.controllable
+    assert "platform.angle" in torques.uncontrollable[0]

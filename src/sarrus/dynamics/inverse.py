@@ -91,7 +91,7 @@ def inverse_dynamics(
     constraint_force = across / units.unit
     residual = float(np.max(np.abs(force - constraint_force), initial=0.0))
     miss = float(np.max(np.abs(terms.J @ a - terms.gamma), initial=0.0))
-    unfelt = _unfelt(state.N @ U[:, rank:], units)
+    unfelt = unfelt_motions(state.N @ U[:, rank:], units)
     message = _message(unfelt, residual, miss, needed)
     return Torques(tau, u, lam, constraint_force, residual, miss, not unfelt, unfelt, message)
 
@@ -105,7 +105,7 @@ def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], n
     return np.asarray(np.linalg.cholesky(half.T @ half)) if len(columns) else np.eye(0)
 
 
-def _unfelt(directions: Array, units: Units) -> tuple[tuple[str, ...], ...]:
+def unfelt_motions(directions: Array, units: Units) -> tuple[tuple[str, ...], ...]:
     """Names of the coordinates that move in each direction that no actuator feels."""
     return tuple(
         tuple(

@@ -157,19 +157,22 @@ def three_rrr(
     upper: float = 0.55,
     lower: float = 0.55,
     platform_radius: float = 0.25,
+    turn: float = 0.5,
     gravity: float = 9.81,
 ) -> Mechanism:
     """Planar 3-RRR platform with driven elbows and passive shoulders.
 
     [DeSapio2010] figure 4: q1 to q6 are the angles of the three chains (shoulder, elbow), q7 to q9 place
-    and angle of the platform; six rows. The paper gives no dimensions; these are ours. Starts centred, at
-    rest.
+    and angle of the platform; six rows. The paper gives no dimensions; these are ours. Starts centred and
+    turned, at rest: a leg pushes along the line from its shoulder to its corner, and where the three lines
+    meet in one point (the centre, if turn = 0) no motor can turn the platform.
 
     Args:
         base_radius: Distance of the shoulders from the centre [m].
         upper: Length of the links at the base [m].
         lower: Length of the links at the platform [m].
         platform_radius: Distance of the platform's corners from its centre [m].
+        turn: Angle of the platform at the start [rad].
         gravity: Gravity along -y [m/s^2].
     """
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="three_rrr")
@@ -178,19 +181,20 @@ def three_rrr(
     corners = []
     for i in range(1, 4):
         azimuth = 0.5 * math.pi + (i - 1) * THIRD
-        shoulder, corner = turned(azimuth, (base_radius, 0.0)), turned(azimuth, (platform_radius, 0.0))
+        shoulder, on_platform = turned(azimuth, (base_radius, 0.0)), turned(azimuth, (platform_radius, 0.0))
+        corner = turned(turn, on_platform)
         elbow = meet(shoulder, upper, corner, lower)
         first, second = heading(shoulder, elbow), heading(elbow, corner)
         spec.body(f"upper{i}", joint=hinge, at=Pose(spatial(shoulder)), **bar(1.0, upper, section=0.04))
         tip = Pose((upper, 0.0, 0.0))
         spec.body(f"lower{i}", parent=f"upper{i}", joint=hinge, at=tip, **bar(1.0, lower, section=0.04))
         q += [first, wrap(second - first)]
-        corners.append(corner)
+        corners.append(on_platform)
     spec.body("platform", joint=Planar("z"), **cuboid(2.0, (0.3, 0.3, 0.05)))
     for i, corner in enumerate(corners, start=1):
         pin(spec, f"pin{i}", "platform", corner, f"lower{i}", (lower, 0.0))
         spec.actuate(f"lower{i}")
-    return started(spec, [*q, 0.0, 0.0, 0.0])
+    return started(spec, [*q, 0.0, 0.0, turn])
 
 
 def cable_robot(

@@ -1,0 +1,191 @@
+"""Response: what the actuators can do at one state, as affine maps of their inputs u.
+
+    a = a0 + B u        constraint_force = F0 + Phi u        lam = lam0 + Lam u                    (1)
+
+With a = a_normal + N y' [Aghili2005] eq. (16), the columns of N orthonormal, and Mr = N.T M N,
+
+    B = N Mr^-1 N.T S.T      a0 = a_normal - N Mr^-1 N.T (h + M a_normal)                          (2)
+
+Nothing here depends on how the inputs are chosen. Rows of J need not be independent: where they are, J.T is
+factored as Q R with column pivoting, otherwise through its singular values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import lapack
+
+from ..projection.decomposition import full_svd
+from .formulations import UNIQUE_TOL, split, with_limit
+from .forward import LostRows, without_inertia
+from .inverse import unfelt_motions
+from .terms import Terms, Units
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int_]
+
+OPEN_ROWS = 10.0  # singular values up to this many times the gap of the rows may stem from the gap
+
+
+@dataclass(frozen=True)
+class Response:
+    """Affine maps from the inputs of the actuated coordinates, at one state.
+
+    Attributes:
+        a0: acceleration without inputs (nv,).
+        B: acceleration per unit of input (nv, nu).
+        F0: constraint force without inputs (nv,).
+        Phi: constraint force per unit of input (nv, nu).
+        N: tangent directions (nv, dof), columns orthonormal when lengths are divided by L.
+        rank: rank of J.
+        terms: of the state.
+        units: of coordinates and rows.
+        columns: indices of the actuated coordinates (nu,).
+    """
+
+    a0: Array
+    B: Array
+    F0: Array
+    Phi: Array
+    N: Array
+    rank: int
+    terms: Terms
+    units: Units
+    columns: Indices
+    _triangle: tuple[Array, Array, Indices] | None
+
+    @property
+    def dof(self) -> int:
+        """Number of tangent directions."""
+        return int(self.N.shape[1])
+
+    @cached_property
+    def multipliers(self) -> tuple[Array, Array]:
+        """lam0 (nc,) and Lam (nc, nu) of (1), of least norm where rows of J depend on each other."""
+        J, r, nc = self.terms.J, self.rank, len(self.terms.J)
+        both = np.concatenate([self.F0[:, None], self.Phi], axis=1)
+        if nc == 0:
+            return np.zeros(0), np.zeros((0, both.shape[1] - 1))
+        if self._triangle is not None:
+            Q1, R, order = self._triangle
+            found, _ = lapack.dtrtrs(R, Q1.T @ (self.units.unit[:, None] * both))
+            lam = np.empty_like(found)
+            lam[order] = found
+            lam /= self.units.row_unit[:, None]
+        else:
+            U, s, Vt = full_svd(J)
+            lam = U[:, :r] @ ((Vt[:r] @ both) / s[:r, None])
+        return lam[:, 0], lam[:, 1:]
+
+    @cached_property
+    def lam_unique(self) -> npt.NDArray[np.bool_]:
+        """Which entries of lam the motion determines (nc,)."""
+        if self._triangle is not None or len(self.terms.J) == 0:
+            return np.ones(len(self.terms.J), dtype=bool)
+        bare = self.terms.J * self.units.unit / self.units.row_unit[:, None]
+        lost = full_svd(bare)[0][:, self.rank :]
+        return np.asarray(np.linalg.norm(lost, axis=1) < UNIQUE_TOL)
+
+    @cached_property
+    def feel(self) -> Array:
+        """Singular values of S N, descending, (dof,): how much the actuators feel of each motion.
+
+        1: as much as if all coordinates were actuated; 0: nothing, the motion is not controllable
+        [Aghili2005] eq. (56), (62). Lengths divided by L.
+        """
+        values = np.zeros(self.dof)
+        if len(self.columns) and self.dof:
+            found = np.linalg.svd(self._bare_N[self.columns], compute_uv=False)
+            values[: len(found)] = found
+        return values
+
+    @property
+    def controllable(self) -> bool:
+        """Whether the inputs can produce every acceleration that the constraints allow."""
+        return self.dof == 0 or bool(self.feel[-1] > self.units.rank_tol)
+
+    @cached_property
+    def uncontrollable(self) -> tuple[tuple[str, ...], ...]:
+        """Motions that no actuator feels, one tuple of coordinate names each."""
+        if self.controllable:
+            return ()
+        felt = int(np.sum(self.feel > self.units.rank_tol))
+        bare = self._bare_N
+        Vt = full_svd(bare[self.columns])[2]
+        return unfelt_motions(bare @ Vt[felt:].T, self.units)
+
+    @cached_property
+    def _bare_N(self) -> Array:
+        return self.N / self.units.unit[:, None]
+
+
+def respond(
+    terms: Terms, columns: Indices, units: Units, lost_rows: LostRows | None = None, gap: float = 0.0
+) -> Response:
+    """The response of one state to inputs at the coordinates `columns`.
+
+    Args:
+        terms: of the state.
+        columns: indices of the actuated coordinates (nu,).
+        units: what makes rows and coordinates comparable.
+        lost_rows: the limit of rows lost at a singular pose (see `limit.py`); None leaves them out.
+        gap: largest |phi|, lengths divided by L, of a measured state off the constraints: dependent rows then
+            look independent by the size of the gap, so the tolerance of the rank is raised to it.
+
+    Raises:
+        ModelError: the mass matrix is singular along the tangent directions.
+    """
+    unit = units.unit
+    tol = max(units.rank_tol, OPEN_ROWS * gap)
+    N, x_normal, rank, triangle = _tangent_basis(terms, units, tol, lost_rows)
+
+    # Mr y' = N.T (S.T u - h - M a_normal), all coordinates divided by their unit   (2)
+    M = unit[:, None] * terms.M * unit
+    right = np.empty((N.shape[1], len(columns) + 1))
+    right[:, 1:] = N[columns].T * unit[columns]
+    right[:, 0] = -(N.T @ (unit * terms.h + M @ x_normal))
+    if N.shape[1]:
+        _, right, info = lapack.dposv(N.T @ (M @ N), right, lower=1)
+        if info:
+            raise without_inertia()
+    x = N @ right
+    x[:, 0] += x_normal
+    x *= unit[:, None]
+
+    force = terms.M @ x
+    force[:, 0] += terms.h
+    force[columns, np.arange(1, len(columns) + 1)] -= 1.0
+    N = N * unit[:, None]
+    return Response(x[:, 0], x[:, 1:], force[:, 0], force[:, 1:], N, rank, terms, units, columns, triangle)
+
+
+def _tangent_basis(
+    terms: Terms, units: Units, tol: float, lost_rows: LostRows | None
+) -> tuple[Array, Array, int, tuple[Array, Array, Indices] | None]:
+    """N, the normal acceleration, the rank, and Q1, R, order of J.T where its columns are independent."""
+    unit, row_unit = units.unit, units.row_unit
+    nc, nv = terms.J.shape
+    if nc == 0:
+        return np.eye(nv), np.zeros(nv), 0, None
+    if nc <= nv:
+        # (J without units).T with its columns in pivoted order = Q R
+        QR, order, scalars, _, _ = lapack.dgeqp3((terms.J * unit / row_unit[:, None]).T)
+        if np.abs(np.diagonal(QR)).min() > tol:
+            full = np.zeros((nv, nv), order="F")
+            full[:, :nc] = QR
+            Q, _, _ = lapack.dorgqr(full, np.concatenate([scalars, np.zeros(nv - nc)]), lwork=32 * nv)
+            R, order = QR[:nc], order - 1
+            w, _ = lapack.dtrtrs(R, (terms.gamma / row_unit)[order], trans=1)
+            return Q[:, nc:], Q[:, :nc] @ w, nc, (Q[:, :nc], R, order)
+    loose = dataclasses.replace(units, rank_tol=tol)
+    state = split(terms, np.zeros(nv), loose)
+    if lost_rows is not None and state.rank < min(nc, nv):
+        limit = lost_rows(state.lost)
+        if limit is not None:
+            state = with_limit(state, limit, units)
+    return state.N, state.x_normal, state.rank, None
