@@ -50,7 +50,8 @@ def pose_of(origin: Element | None) -> Pose:
         return Pose()
     zero = (0.0, 0.0, 0.0)
     rpy = origin.vector("rpy", 3, zero)
-    return Pose(origin.vector("xyz", 3, zero), rpy=None if rpy == zero else rpy)
+    with origin.context():
+        return Pose(origin.vector("xyz", 3, zero), rpy=None if rpy == zero else rpy)
 
 
 def inertia_of(link: Element) -> Inertia:
