@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..models.joints import NodeKind
 from ..models.model import Model
+from ..models.twists import ad, twist_slices
 from .steps import Steps
 
 Array = npt.NDArray[np.float64]
@@ -34,10 +34,7 @@ class Manifold:
 
     def __init__(self, kernel: Any, model: Model) -> None:
         self._kernel = kernel
-        width = {NodeKind.BALL: 3, NodeKind.FREE: 6}
-        self._groups = [
-            slice(node.iv, node.iv + width[node.kind]) for node in model.tree.nodes if node.kind in width
-        ]
+        self._groups = twist_slices(model)
 
     def integrate(self, q: Array, u: Array) -> Array:
         """States (k, nq) moved by increments (k, nv)."""
@@ -103,29 +100,12 @@ def _quintic(
     return value, slope / h, bend / (h * h)
 
 
-def _ad(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Matrices of ad_u (k, n, n) for rotation vectors (n = 3) or twists [linear; angular] (n = 6)."""
-    w = u[:, -3:]
-    zero = np.zeros(len(u), dtype=u.dtype)
-
-    def hat(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        rows = [[zero, -x[:, 2], x[:, 1]], [x[:, 2], zero, -x[:, 0]], [-x[:, 1], x[:, 0], zero]]
-        return np.moveaxis(np.array(rows), -1, 0)
-
-    if u.shape[1] == 3:
-        return hat(w)
-    out = np.zeros((len(u), 6, 6), dtype=u.dtype)
-    out[:, :3, :3] = out[:, 3:, 3:] = hat(w)
-    out[:, :3, 3:] = hat(u[:, :3])
-    return out
-
-
 def _dexp(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """T(u) of (2), (k, n, n); u may be complex."""
-    ad = _ad(u)
-    total = term = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), ad.shape)
+    bracket = ad(u)
+    total = term = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), bracket.shape)
     for k in range(1, SERIES):
-        term = -(term @ ad)
+        term = -(term @ bracket)
         total = total + term / math.factorial(k + 1)
     return total
 

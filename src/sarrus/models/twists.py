@@ -1,0 +1,52 @@
+"""Coordinates whose increments do not commute: those of Spherical and Free joints.
+
+q moves as X' = X exp(u), u a rotation vector (3) or a twist [linear; angular] (6) in body axes; ad_u is the
+matrix of the bracket. An increment dq between a motion and its neighbour changes as
+
+    d(dq)/dt = dv - ad_v dq                                                                            (1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .joints import NodeKind
+from .model import Model
+
+Array = npt.NDArray[np.float64]
+
+WIDTH = {NodeKind.BALL: 3, NodeKind.FREE: 6}
+
+
+def twist_slices(model: Model) -> list[slice]:
+    """Where the rotation vectors and twists stand in v."""
+    return [slice(n.iv, n.iv + WIDTH[n.kind]) for n in model.tree.nodes if n.kind in WIDTH]
+
+
+def ad(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Matrices of ad_u (k, n, n) for rotation vectors (k, n = 3) or twists (k, n = 6); u may be complex."""
+    w = u[:, -3:]
+    if u.shape[1] == 3:
+        return _hat(w)
+    out = np.zeros((len(u), 6, 6), dtype=u.dtype)
+    out[:, :3, :3] = out[:, 3:, 3:] = _hat(w)
+    out[:, :3, 3:] = _hat(u[:, :3])
+    return out
+
+
+def _hat(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Cross-product matrices (k, 3, 3) of vectors (k, 3)."""
+    zero = np.zeros(len(x), dtype=x.dtype)
+    rows = [[zero, -x[:, 2], x[:, 1]], [x[:, 2], zero, -x[:, 0]], [-x[:, 1], x[:, 0], zero]]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def ad_all(slices: list[slice], v: Array) -> Array:
+    """ad_v of all coordinates (nv, nv): zero except at Spherical and Free joints."""
+    out = np.zeros((len(v), len(v)))
+    for where in slices:
+        out[where, where] = ad(v[None, where])[0]
+    return out
