@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "../kernels/aba.hpp"
-#include "../kernels/directional.hpp"
+#include "../kernels/derivative.hpp"
 #include "../kernels/forward.hpp"
 #include "../kernels/frames.hpp"
 #include "run.hpp"
@@ -228,24 +228,43 @@ bool acceleration_sized(const ModelD& m, const double* q, const double* v, const
   return fine;
 }
 
-void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam, double* dJv,
-                   int* rank, int* status) {
-  (void)dual;
+// State i of the batch, differentiated one way or the other.
+template <class F>
+void each_derivative(const ModelD& m, const States& s, double* da, double* dlam, double* dJv, F one) {
+  long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
+  for (long i = 0; i < s.n; ++i) {
+    double *a = da + 3 * i * vv, *l = dlam + 3 * i * cv;
+    one(i, At(m, s, static_cast<int>(i)), Derivatives<double>{a, a + vv, a + 2 * vv, l, l + cv, l + 2 * cv, dJv + i * cv});
+  }
+}
+
+void dual_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv, int* rank,
+                      int* status) {
   with_arena([&](Arena& arena, bool ready) {
     Workspace<double, 0> w(m, arena);
     Directional<double, 0> d(m, arena);
     if (!ready) return;
-    long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
-    for (long i = 0; i < s.n; ++i) {
-      At x(m, s, static_cast<int>(i));
-      Derivatives<double> out = {da + 3 * i * vv,   da + (3 * i + 1) * vv,   da + (3 * i + 2) * vv,  dlam + 3 * i * cv,
-                                 dlam + (3 * i + 1) * cv, dlam + (3 * i + 2) * cv, dJv + i * cv};
+    each_derivative(m, s, da, dlam, dJv, [&](long i, const At& x, const Derivatives<double>& out) {
       evaluate(m, x.q, x.v, x.drive, x.user, w);
       prepare(m, x.q, x.v, x.drive, x.user, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
       rank[i] = w.factor.rank_rows;
       status[i] = w.factor.spd ? 0 : 1;
       differentiate_by_duals(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, rank[i], out, d);
-    }
+    });
+  });
+}
+
+template <int LD>
+void recursive_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv,
+                           int* rank, int* status) {
+  with_arena([&](Arena& arena, bool ready) {
+    Recursive<double, LD> r(m, arena);
+    if (!ready) return;
+    each_derivative(m, s, da, dlam, dJv, [&](long i, const At& x, const Derivatives<double>& out) {
+      differentiate_recursively(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, out, r);
+      rank[i] = r.w.factor.rank_rows;
+      status[i] = r.w.factor.spd ? 0 : 1;
+    });
   });
 }
 
@@ -263,6 +282,12 @@ void forward_n(const ModelD& m, States s, const double* tau, const int* hold, do
     constexpr int LD = decltype(ld)::width;
     forward_sized<LD>(m, s, tau, hold, a, force, lam, unique, rank, status);
   });
+}
+
+void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam, double* dJv,
+                   int* rank, int* status) {
+  if (dual) return dual_derivatives(m, s, tau, da, dlam, dJv, rank, status);
+  sized(m, [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, da, dlam, dJv, rank, status); });
 }
 
 bool acceleration_1(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {

@@ -33,24 +33,24 @@ struct Row {
   Spatial<T> W, W_dot;
 };
 
-// The two frames of a closure and how they move.
+// Two frames on nodes with attitudes Ra, Rb and twists Va, Vb, and how they move.
 template <class T>
 struct Pair {
-  int a, b;
+  Mat3<T> Ra, Rb;
   Vec3<T> pA, pB, vA, vB, wa, wb;
-  Spatial<T> V, A;  // relative twist and acceleration
+  Spatial<T> V;  // relative twist
 
-  SARRUS_HD Pair(const Model<real<T>>& m, int c, const Tree<T>& t) {
-    a = m.cl_a[c], b = m.cl_b[c];
-    pA = t.p[a] + turn(t.R[a], m.cl_p_aA + 3 * c);
-    pB = t.p[b] + turn(t.R[b], m.cl_p_bB + 3 * c);
-    wa = t.V[a].ang, wb = t.V[b].ang;
-    vA = t.V[a].lin + cross(wa, pA);
-    vB = t.V[b].lin + cross(wb, pB);
-    V = t.V[b] - t.V[a];
-    A = t.A[b] - t.A[a];
-  }
+  SARRUS_HD Pair(const Mat3<T>& Ra_, const Vec3<T>& pA_, const Spatial<T>& Va, const Mat3<T>& Rb_, const Vec3<T>& pB_,
+                 const Spatial<T>& Vb)
+      : Ra(Ra_), Rb(Rb_), pA(pA_), pB(pB_), vA(Va.lin + cross(Va.ang, pA_)), vB(Vb.lin + cross(Vb.ang, pB_)), wa(Va.ang),
+        wb(Vb.ang), V(Vb - Va) {}
 };
+
+// The point r of node i
+template <class T>
+SARRUS_HD Vec3<T> point_of(const Tree<T>& t, int i, const real<T>* r) {
+  return t.p[i] + turn(t.R[i], r);
+}
 
 // e . (p_B - p_A) for a direction e whose rate is e_dot
 template <class T>
@@ -114,8 +114,8 @@ SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>&
 
 // The rows of closure c: linear first, then angular. Returns their number.
 template <class T>
-SARRUS_HD int closure(const Model<real<T>>& m, int c, const Tree<T>& t, const Pair<T>& p, Row<T>* out) {
-  const Mat3<T>&Ra = t.R[p.a], &Rb = t.R[p.b];
+SARRUS_HD int closure(const Model<real<T>>& m, int c, const Pair<T>& p, Row<T>* out) {
+  const Mat3<T>&Ra = p.Ra, &Rb = p.Rb;
   int n = 0, linear = m.cl_linear[c], angular = m.cl_angular[c];
   if (linear & DISTANCE) out[n++] = distance(p, m.cl_length[c]);
   for (int i = 0; i < 3; ++i) {
@@ -147,19 +147,19 @@ SARRUS_HD int closure(const Model<real<T>>& m, int c, const Tree<T>& t, const Pa
 // A disc that rolls on a plane: its lowest point P = C + r u, u = -g/|g|, g = n - (n.a) a. Rows: height
 // of P (holonomic), then the velocity of the disc's material at P in two directions of the plane.
 template <class T>
-SARRUS_HD void rolling(const Model<real<T>>& m, int k, const Tree<T>& t, Row<T>* out) {
-  int i = m.ro_node[k];
+SARRUS_HD void rolling(const Model<real<T>>& m, int k, const Vec3<T>& O, const Mat3<T>& R, const Vec3<T>& p,
+                       const Spatial<T>& V, Row<T>* out) {
   const real<T>*nr = m.ro_normal + 3 * k, *pr = m.ro_point + 3 * k;
   real<T> r = m.ro_radius[k];
-  Vec3<T> n = {T(nr[0]), T(nr[1]), T(nr[2])}, ground = Vec3<T>{T(pr[0]), T(pr[1]), T(pr[2])} - t.O[0];
-  Vec3<T> axis = turn(t.R[i], m.ro_axis + 3 * k), centre = t.p[i] + turn(t.R[i], m.ro_centre + 3 * k);
-  Vec3<T> w = t.V[i].ang, axis_dot = cross(w, axis);
+  Vec3<T> n = {T(nr[0]), T(nr[1]), T(nr[2])}, ground = Vec3<T>{T(pr[0]), T(pr[1]), T(pr[2])} - O;
+  Vec3<T> axis = turn(R, m.ro_axis + 3 * k), centre = p + turn(R, m.ro_centre + 3 * k);
+  Vec3<T> w = V.ang, axis_dot = cross(w, axis);
   Vec3<T> g = n - axis * dot(n, axis);
   Vec3<T> g_dot = -(axis * dot(n, axis_dot)) - axis_dot * dot(n, axis);
   T l = sqrt_(dot(g, g));
   Vec3<T> u = g * (real<T>(-1) / l);
   Vec3<T> u_dot = (g_dot - u * dot(u, g_dot)) * (real<T>(-1) / l);
-  Vec3<T> P = centre + u * r, P_dot = t.V[i].lin + cross(w, centre) + u_dot * r;
+  Vec3<T> P = centre + u * r, P_dot = V.lin + cross(w, centre) + u_dot * r;
   // two directions across the normal: start from the world axis least aligned with it
   bool steep = nr[0] * nr[0] > real<T>(0.5) * (nr[0] * nr[0] + nr[1] * nr[1] + nr[2] * nr[2]);
   Vec3<T> e = steep ? Vec3<T>{T(0), T(1), T(0)} : Vec3<T>{T(1), T(0), T(0)};
@@ -173,13 +173,15 @@ SARRUS_HD void rolling(const Model<real<T>>& m, int k, const Tree<T>& t, Row<T>*
 template <class T, class LD>
 SARRUS_FN void closures(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.ncl; ++c) {
-    Pair<T> p(m, c, t);
+    int a = m.cl_a[c], b = m.cl_b[c], first = m.cl_row[c];
+    Pair<T> p(t.R[a], point_of(t, a, m.cl_p_aA + 3 * c), t.V[a], t.R[b], point_of(t, b, m.cl_p_bB + 3 * c), t.V[b]);
+    Spatial<T> A = t.A[b] - t.A[a];
     Row<T> rows[6];
-    int n = closure(m, c, t, p, rows), first = m.cl_row[c];
+    int n = closure(m, c, p, rows);
     for (int i = 0; i < n; ++i) {
       r.phi[first + i] = rows[i].phi;
       r.b[first + i] = T(0);
-      r.gamma[first + i] = -(dot(rows[i].W_dot, p.V) + dot(rows[i].W, p.A));  // (1)
+      r.gamma[first + i] = -(dot(rows[i].W_dot, p.V) + dot(rows[i].W, A));  // (1)
     }
     for (int s = m.cl_sup_begin[c]; s < m.cl_sup_end[c]; ++s) {
       int k = m.sup_col[s];
@@ -193,8 +195,8 @@ template <class T, class LD>
 SARRUS_FN void rollings(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.nro; ++c) {
     Row<T> rows[3];
-    rolling(m, c, t, rows);
     int first = m.ro_row[c], node = m.ro_node[c];
+    rolling(m, c, t.O[0], t.R[node], t.p[node], t.V[node], rows);
     for (int i = 0; i < 3; ++i) {
       r.phi[first + i] = rows[i].phi;
       r.b[first + i] = T(0);

@@ -65,6 +65,16 @@ SARRUS_HD void scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT
   }
 }
 
+// x <- s x
+template <class T>
+SARRUS_HD void scaled_in_place(T* SARRUS_RESTRICT x, const T& s, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK) *reinterpret_cast<Block*>(x + j) *= s;
+  } else {
+    for (int j = 0; j < n; ++j) x[j] = x[j] * s;
+  }
+}
+
 // y = sum of c[r] A[r] over the rows r in [begin, end) of a matrix of stride n; sums stay in registers
 template <class T>
 SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A, int begin, int end,

@@ -53,6 +53,8 @@ struct Stepper {
   double t = 0;
   double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
   double pivot = 0;                      // smallest pivot kept: near zero means near a singular pose
+  double pivot_before = 0, step_before = 0;  // the one at the state before, and the step from there
+  double calm = 0;                           // last step whose error could be trusted
   int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
   bool tight = true;  // near a singular pose, or the rank has just changed: close the loops to rounding
   Status status = FINE;
@@ -272,6 +274,8 @@ SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, doub
     s.drift = value(position_residual(m, w));
     s.velocity_drift = value(velocity_residual(m, s.v1, w));
   }
+  s.step_before = t - s.t;
+  s.pivot_before = s.pivot;
   s.t = t;
   for (int j = 0; j < m.nq; ++j) s.q[j] = s.q1[j];
   copy(s.v, s.v1, w.ld);
@@ -289,34 +293,64 @@ SARRUS_FN bool start(const Model<real<T>>& m, S& source, const Options& o, doubl
   fill(s.v1 + m.nv, s.w.ld - m.nv);
   s.w.factor.rank_rows = 0;
   s.w.factor.rank = 1;  // nothing to reuse
+  s.pivot = 0;
   return arrive(m, source, o, t, s);
 }
 
+// Time until the smallest pivot, extrapolated from the last step, is zero; 0 where no zero is near.
+template <class T, int LDC>
+SARRUS_HD double time_to_singular(const Stepper<T, LDC>& s) {
+  double lost = s.pivot_before - s.pivot;
+  return lost > 0 && s.pivot < SINGULAR_IN_SIGHT ? s.pivot * s.step_before / lost : 0;
+}
+
 // One accepted step, at most h long. In: h to try; out: h to try next. With error control the step shrinks
-// until the estimate is within tolerance; where a pivot is nearly lost (a singular pose inside the step) the
-// estimate says nothing, and a step that has shrunk a thousandfold is taken as it is.
+// until the estimate is within tolerance. Not so across a singular pose: at a distance x from it rounding
+// alone moves the velocity by eps/x^2, so that the estimate grows as steps creep up to it. Such a step is
+// taken with the pose in its middle, hardly longer than those before, and its pivots must mirror each other.
 template <class T, int LDC, class S>
 SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end, Stepper<T, LDC>& s) {
-  double grow = 5, first = h;
+  double grow = 5, first = h, meet = o.adaptive ? time_to_singular(s) : 0;
+  bool across = false;
   for (;;) {
     double left = t_end - s.t;
     bool last = h >= left * (1 - 1e-12);
-    double now = last ? left : h;
-    if (!trial(m, source, o, now, s)) return false;
-    double error = o.adaptive ? error_norm(m, o, now, s) : 0;
-    bool singular = error > 1 && now < 1e-3 * first && smallest_pivot(s.w) < 1e-3;
-    if (error <= 1 || singular) {
+    double now = last ? left : h, error = 0;
+    if (trial(m, source, o, now, s)) {
+      if (o.adaptive) error = error_norm(m, o, now, s);
+    } else {
+      if (!o.adaptive || s.status != NOT_FINITE) return false;
+      s.status = FINE;
+      error = 1e10;
+    }
+    double ratio = smallest_pivot(s.w) / s.pivot;
+    bool taken = error > 1 && ((across && ratio > 0.5 && ratio < 2) || (now < 1e-3 * first && smallest_pivot(s.w) < 1e-3));
+    if (error <= 1 || taken) {
+      double next = h;
       if (o.adaptive) {
         double factor = error > 0 ? 0.9 / sqrt_(sqrt_(error)) : grow;  // error^(-1/5), a little cautious
         factor = factor > grow ? grow : factor < 0.2 ? 0.2 : factor;
-        h = singular ? now * 2 : (last && now * factor < h ? h : now * factor);
+        next = taken ? (across ? now : now * 2) : (last && now * factor < h ? h : now * factor);
+        if (!taken && (meet == 0 || grow > 1)) s.calm = h;
       }
-      return arrive(m, source, o, last ? t_end : s.t + now, s);
+      if (arrive(m, source, o, last ? t_end : s.t + now, s)) {
+        h = next;
+        return true;
+      }
+      if (!o.adaptive || s.status != NOT_CLOSED || !(now > o.least_step)) return false;
+      s.status = FINE;
+      error = 1e10;
     }
     if (!(now > o.least_step)) return s.fail(STEP_COLLAPSED);
-    double factor = 0.9 / sqrt_(sqrt_(error));
-    h = now * (factor < 0.2 ? 0.2 : factor);
     grow = 1;
+    if (across) meet = 0;  // not what it seemed
+    across = meet > 0 && now > meet && 2 * meet <= 1.5 * s.calm;
+    if (meet > 0 && now > meet) {
+      h = across ? 2 * meet : 0.5 * meet;
+    } else {
+      double factor = 0.9 / sqrt_(sqrt_(error));
+      h = now * (factor < 0.2 ? 0.2 : factor);
+    }
   }
 }
 
