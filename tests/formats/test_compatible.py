@@ -109,3 +109,16 @@ def test_the_tolerance_is_the_users() -> None:
     assert mech.mobility().dof == 1
     with pytest.raises(sr.SarrusError, match="loop_tolerance must be positive"):
         sr.load(text, loop_tolerance=0.0)
+
+
+def test_a_rounded_parallelogram_runs_through_its_change_points() -> None:
+    """Three turns, six times through poses where all links are in line: closed to rounding, energy kept."""
+    with pytest.warns(sr.SarrusWarning, match="made compatible"):
+        mech = sr.load(urdf("1.570796"))
+    v = mech.consistent_velocity(mech.default.q, fixed={"hip": 6.0})
+    run = sr.simulate(mech, (0.0, 3.0), mech.default.q, v)
+    assert run.success
+    assert run.q[-1, 0] > 6.0 * np.pi
+    assert np.max(run.drift) <= 1e-12 * mech.length
+    assert np.ptp(run.energy) < 1e-8
+    np.testing.assert_allclose(run.q[:, 0], run.q[:, 2], atol=1e-5)

@@ -23,7 +23,8 @@ from sarrus.projection.decomposition import full_svd
 from sarrus.projection.kinematics import dimensionless
 
 LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]
-PASSES = ((1e-4, 1853), (1e-7, 1854))  # truncation and seed: the second removes what is of second order
+# Truncation and seed: at first what is certain, then, at other poses, what is of second order.
+PASSES = ((1e-4, 1853), (1e-6, 1854), (1e-8, 1855))
 
 
 def compile_compatible(

@@ -33,8 +33,9 @@ from sarrus.models.pose import Pose
 from sarrus.projection.decomposition import full_svd
 from sarrus.projection.kinematics import dimensionless
 
-MOST_POSES = 8
-STEPS = (0.1, 0.2, 0.3, 0.4)  # [rad], or times L [m]: how far apart the poses are
+MOST_POSES = 12
+ATTEMPTS = 20
+STEP = (0.3, 1.0)  # [rad], or times L [m]: how far apart the poses are
 ITERATIONS = 24
 TRUNCATION = (
     1e-4  # relative, of singular values of the system (1): its rows become dependent where it is solved
@@ -86,18 +87,24 @@ def _rows(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _poses(mech: Mechanism, q: FloatArray, tolerance: float, seed: int) -> list[FloatArray]:
-    """q, and poses around it that the mechanism reaches with misfits of the size of the tolerance."""
+    """q, and poses along its motion, both ways, with misfits of the size of the tolerance."""
     rng, found = np.random.default_rng(seed), [q]
-    for size in STEPS * 2:
-        _, s, Vt = full_svd(_rows(mech, q)[1])
+    wish = rng.standard_normal(mech.nv)
+    ends = [(q, wish), (q, -wish)]
+    for k in range(ATTEMPTS):
+        pose, wish = ends[k % 2]
+        _, s, Vt = full_svd(_rows(mech, pose)[1])
         tangent = Vt[int(np.sum(s > NOT_INDEPENDENT * tolerance)) :]
-        if len(tangent) == 0:
+        along = tangent.T @ (tangent @ wish)
+        if np.linalg.norm(along) == 0.0 or len(found) == MOST_POSES:
             break
-        y = rng.standard_normal(len(tangent))
-        x = size * (y / np.linalg.norm(y)) @ tangent
-        pose, misfit = near_pose(mech, mech.integrate(q, mech.evaluator.unit * x), tolerance)
-        if misfit < 3.0 * tolerance and len(found) < MOST_POSES:
-            found.append(pose)
+        x = rng.uniform(*STEP) * along / np.linalg.norm(along)
+        reached, misfit = near_pose(mech, mech.integrate(pose, mech.evaluator.unit * x), tolerance)
+        if misfit < 3.0 * tolerance:
+            found.append(reached)
+            ends[k % 2] = (reached, along)
+        else:
+            ends[k % 2] = (pose, rng.standard_normal(mech.nv))
     return found
 
 
