@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "tests" / "data"
 KINDS = ("mjcf", "urdf", "json")
+REPORT_EVERY = 5000
 NUMBERS = "0 -1 1e308 -1e308 1e-320 nan inf -0.0 1e50 99999999999 0x10 1,5 3e 0.000001 1.570796 1e400".split()
 WORDS = ("ground", "world", "", " ", "a", "\u00e9", "\0", "a" * 300, "&amp;", "../..", "base", "free", "ball")
 SNIPPETS = {
@@ -227,6 +228,9 @@ class Tally:
         self.slowest = max(self.slowest, (seconds, run))
         if result.startswith("BAD"):
             self.bad.append((run, result))
+        done = sum(self.counts.values())
+        if done % REPORT_EVERY == 0:
+            print(f"{done} runs, {len(self.bad)} bad", file=sys.stderr, flush=True)
 
 
 class Worker:
