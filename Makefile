@@ -26,7 +26,7 @@ export LIST_REQUIREMENTS
 .PHONY: help setup demo test slow bench gallery lint format clean
 
 help:
-	@echo "make demo     Sarrus' linkage: what it can do, one acceleration, a picture under out/"
+	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
 	@echo "make test     build what is needed and run the tests (make slow: the long ones)"
 	@echo "make setup    only build .venv and the compiled kernel"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"

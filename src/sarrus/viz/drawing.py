@@ -70,7 +70,7 @@ class Drawing:
             self._masses(figure)
         if labels:
             self._names(figure)
-        self._frame()
+        self._frame("datalim" if ax is None else "box")
 
     def move(self, i: int) -> list[Any]:
         """Show pose number i; returns the artists that changed."""
@@ -221,11 +221,11 @@ class Drawing:
         closed = np.concatenate([seen, seen[:, :1]], axis=1)
         self._line(closed, **{**style.LINK, "linewidth": 2.5}, color=color, zorder=2.2)
 
-    def _frame(self) -> None:
+    def _frame(self, adjustable: str) -> None:
         """Equal scales and names on the axes."""
         self.ax.set_axisbelow(True)
         if self.flat and self.plane is not None:
-            self.ax.set_aspect("equal", adjustable="datalim")
+            self.ax.set_aspect("equal", adjustable=adjustable)
             self.ax.margins(0.12)
             across, up = self.plane.labels()
             self.ax.set(xlabel=across, ylabel=up)

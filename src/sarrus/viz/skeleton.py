@@ -183,8 +183,10 @@ def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
     offsets = points - points.mean(axis=0) if len(points) else points
     rank = _rank(points, same)
     if rank == 1:
-        chain = points[np.argsort(offsets @ _axes(offsets)[0])]
-        yield Part("link", body.name, tuple((body.name, p) for p in chain))
+        along = offsets @ _axes(offsets)[0]
+        along = along if along[0] <= along.mean() else -along  # the joint of the body comes first
+        ends = points[int(np.argmin(along))], points[int(np.argmax(along))]
+        yield Part("link", body.name, tuple((body.name, p) for p in ends))
     elif rank == 2:
         corners = points[ConvexHull(offsets @ _axes(offsets)[:2].T).vertices]
         yield Part("plate", body.name, tuple((body.name, p) for p in corners))

@@ -1,0 +1,97 @@
+"""The demo and the gallery run, return the numbers of the papers and of laws, and leave a picture."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+ROOT = Path(__file__).parents[2]
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
+
+# [Spencer2004] example 2: times at which all bars lie in one line, the same to 1e-5 s for steps of 0.25 to 2 ms
+FIRST, SECOND = 0.65081514, 1.853791
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, float]]:
+    """Run a script's main in an empty folder; it must leave the picture that it names."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_one(script: str, **how: Any) -> dict[str, float]:
+        module = runpy.run_path(str(ROOT / "examples" / script))
+        result: dict[str, float] = module["main"](**how)
+        assert [path.relative_to(tmp_path) for path in tmp_path.glob("out/*")] == [module["PICTURE"]]
+        assert module["PICTURE"].stat().st_size > 20_000
+        return result
+
+    return run_one
+
+
+def test_the_demo(run: Callable[..., dict[str, float]], capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("demo.py")
+    assert found["drift"] < 1e-12
+    assert found["energy_error"] < 1e-5
+    assert found["first_singular"] == pytest.approx(FIRST, abs=1e-7)
+    assert found["rank"] == 1
+    assert found["speed"] > 1.0
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) <= 20 and max(map(len, printed.splitlines())) <= 100
+    for word in ("loop opens by", "energy is off by", "bars in line at", "relative to real time", "Picture:"):
+        assert word in printed
+
+
+def test_slider_crank(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/slider_crank.py")
+    assert found["passes"] == 2
+    assert found["off_upright"] < 1e-9
+    assert found["lam_jump"] > 100.0
+    assert found["force_step"] < found["force_step_elsewhere"] < 1.0
+    assert found["drift"] < 1e-12
+    assert found["energy_error"] < 1e-8
+
+
+def test_five_bar_from_rest(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/five_bar_from_rest.py", duration=3.0)
+    assert found["back"] == pytest.approx(
+        2.0 * found["lowest"], abs=1e-4
+    )  # the motion is its own mirror in time
+    assert found["back"] == pytest.approx(2.8254, abs=1e-4)
+    assert found["off_pose"] < 1e-5
+    assert found["drift"] < 1e-12
+    assert found["energy_error"] < 2e-4
+
+
+def test_five_bar_methods(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/five_bar_methods.py", duration=0.9)
+    assert found["singular_1"] == pytest.approx(FIRST, abs=1e-7)
+    assert found["project_drift"] < 1e-12 and found["energy_drift"] < 1e-12 < found["lagrange_drift"]
+    assert found["energy_energy"] < 1e-11 < found["project_energy"] < found["lagrange_energy"]
+
+
+@pytest.mark.slow
+def test_five_bar_methods_in_full(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/five_bar_methods.py")
+    assert found["singular_2"] == pytest.approx(SECOND, abs=1e-5)
+    assert found["project_energy"] < 1e-5 and found["energy_energy"] < 1e-11
+    assert found["lagrange_energy"] > 1.0 and found["lagrange_drift"] > 1e-5
+
+
+def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/sarrus_linkage.py")
+    assert -9.81 < found["up"] < -9.0
+    assert found["sideways"] < 1e-12 and found["turning"] < 1e-12
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
+def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+    assert text.startswith("# /// script\n")
+    assert f"gallery/{path.name}" in Path(__file__).read_text(encoding="utf-8")
+    assert path.name in (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")

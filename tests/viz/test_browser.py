@@ -1,0 +1,108 @@
+"""The scene in the browser: served on a free port, moved by sliders and by time."""
+
+from __future__ import annotations
+
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.viz import browser
+
+pytest.importorskip("viser")
+
+
+@pytest.fixture
+def shown() -> Iterator[Callable[..., browser.Viewer]]:
+    viewers: list[browser.Viewer] = []
+
+    def open_one(what: Any, **how: Any) -> browser.Viewer:
+        viewers.append(sr.viz.show(what, block=False, **how))
+        return viewers[-1]
+
+    yield open_one
+    for viewer in viewers:
+        viewer.stop()
+
+
+def bars(viewer: browser.Viewer) -> np.ndarray:
+    return np.array(viewer.server.scene.get_handle_by_name("/part0").points)
+
+
+def test_a_mechanism_is_served(shown: Callable[..., browser.Viewer]) -> None:
+    mech = sr.library.four_bar()
+    viewer = shown(mech)
+    assert urllib.request.urlopen(viewer.url, timeout=10).status == 200
+    tip = mech.pose(mech.default.q, "coupler").xyz
+    np.testing.assert_allclose(bars(viewer)[0], [[0, 0, 0], tip], atol=1e-6)
+    q = mech.assemble(mech.default.q, fixed={"crank": 1.4}).q
+    viewer.move(q)
+    np.testing.assert_allclose(bars(viewer)[0, 1], mech.pose(q, "coupler").xyz, atol=1e-6)
+    viewer.stop()
+    viewer.stop()
+    assert viewer.stopped
+
+
+def test_what_is_dragged_is_held_and_the_loop_closes(shown: Callable[..., browser.Viewer]) -> None:
+    mech = sr.library.four_bar()
+    viewer = shown(mech, q=mech.default.q)
+    posing = browser._Posing(viewer)
+    _, crank = posing.sliders["crank"]
+    crank.value = 1.3
+    posing._drag("crank", SimpleNamespace(client=object()))
+    assert viewer.q[0] == pytest.approx(1.3)
+    assert np.abs(mech.terms(viewer.q, np.zeros(3)).phi).max() < 1e-9
+    assert posing.sliders["rocker"][1].value == pytest.approx(viewer.q[2])
+    assert posing.text.content == mech.mobility(viewer.q).explain()
+    before = viewer.q.copy()
+    posing._drag("crank", SimpleNamespace(client=None))  # moved by the program, not by a hand
+    np.testing.assert_array_equal(viewer.q, before)
+    posing.sliders["rocker"][1].value = 3.0
+    posing._drag("rocker", SimpleNamespace(client=object()))
+    assert "Not assembled: 'pin' stays open" in posing.text.content
+    np.testing.assert_array_equal(viewer.q, before)
+
+
+def test_a_trajectory_plays(fall: sr.Trajectory, shown: Callable[..., browser.Viewer]) -> None:
+    viewer = shown(fall)
+    start = viewer.q.copy()
+    deadline = time.monotonic() + 10.0
+    while np.array_equal(viewer.q, start) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not np.array_equal(viewer.q, start)
+
+
+def test_blocking_ends_with_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting:
+        def wait(self, seconds: float) -> bool:
+            raise KeyboardInterrupt
+
+        def is_set(self) -> bool:
+            return False
+
+        def set(self) -> None:
+            pass
+
+    viewer = browser.Viewer.__new__(browser.Viewer)
+    stopped = []
+    viewer.server, viewer._stopped = SimpleNamespace(stop=lambda: stopped.append(True)), Interrupting()  # type: ignore[assignment]
+    viewer.wait()
+    assert stopped
+
+
+def test_wrong_requests_are_refused(fall: sr.Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(sr.InputError, match="show takes q for a mechanism only"):
+        sr.viz.show(fall, q=fall.q[0], block=False)
+    with pytest.raises(sr.InputError, match="show needs a Mechanism or a Trajectory, got str"):
+        sr.viz.show("five_bar", block=False)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(sr.InputError, match=r"show needs the package viser.*pip install 'sarrus\[viz\]'"):
+        sr.viz.show(sr.library.five_bar(), block=False)
