@@ -66,6 +66,7 @@ def draw(linkage: sr.Mechanism) -> None:
             face = Poly3DCollection(outline, alpha=0.6, facecolor=colors[body], edgecolor="k")
             axes.add_collection3d(face)
         axes.set(xlim=(-0.3, 0.5), ylim=(-0.3, 0.5), zlim=(0.0, 0.65))
+        axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
         axes.set_title(f"panels at {math.degrees(angle):.0f} deg")
         axes.set_box_aspect((0.8, 0.8, 0.65))
         axes.view_init(elev=18, azim=-130)

@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 
-# [Spencer2004] example 2: times at which all bars lie in one line, the same to 1e-5 s for steps of 0.25 to 2 ms
+# [Spencer2004] example 2: when all bars lie in one line; the same to 1e-5 s for steps of 0.25 to 2 ms
 FIRST, SECOND = 0.65081514, 1.853791
 
 
@@ -86,6 +86,14 @@ def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/sarrus_linkage.py")
     assert -9.81 < found["up"] < -9.0
     assert found["sideways"] < 1e-12 and found["turning"] < 1e-12
+
+
+def test_sympy_system(run: Callable[..., dict[str, float]]) -> None:
+    pytest.importorskip("sympy")
+    found = run("gallery/sympy_system.py", duration=1.4)
+    assert found["apart"] < 1e-10
+    assert found["singular"] == pytest.approx(1.352463, abs=1e-5)
+    assert found["drift"] < 1e-12
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
