@@ -1,5 +1,8 @@
 // One thread per instance: the headers as device code, in float and in double. Compiled, not run.
-#include "forward.hpp"
+#include "aba.hpp"
+#include "derivative.hpp"
+#include "frames.hpp"
+#include "step.hpp"
 
 using namespace sarrus;
 
@@ -12,6 +15,22 @@ __device__ void instance(const Model<T>& m, const T* q, const T* v, const T* tau
           static_cast<Tangent<T, 16>*>(nullptr), w);
   accelerate(m, tau, w);
   for (int j = 0; j < m.nv; ++j) a[j] = w.a[j];
+}
+
+// The tree alone, and a Jacobian.
+__global__ void tree_double(Model<double> m, const double* q, const double* v, const double* tau, void* memory,
+                            double* a, double* J) {
+  Arena arena(memory);
+  Tree<double> t;
+  Bodies<double> b;
+  ArticulatedWork<double> w;
+  t.bind(arena, m);
+  b.bind(arena, m);
+  w.bind(arena, m);
+  place(m, q, t);
+  move(m, v, t);
+  body_jacobian(m, m.nb - 1, m.p_NB, t, J);
+  aba(m, q, v, tau, t, b, w, a);
 }
 
 __global__ void accelerate_float(Model<float> m, const float* q, const float* v, const float* tau, char* memory,

@@ -87,6 +87,26 @@ def test_dual_numbers_through_the_factorization(harness: Harness, seed: int) -> 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_dual_numbers_through_the_tree(harness: Harness, seed: int) -> None:
+    """Slopes of aba, of both energies and of a body's position, against differences of the twin."""
+    raw, q, v, _, _ = state(seed, ())
+    nv, last = raw[0]["nv"], raw[0]["nb"] - 1
+    twin = Twin(*raw)
+    tau, dq, dv = np.random.default_rng(seed).normal(size=(3, nv))
+    da, de, dp, _ = harness.call("tree_dual", raw, [q[0], v[0], tau, dq, dv], [(nv,), (2,), (3,)])
+    close(dp, twin.jacobian(q, last, np.zeros(3))[0, :3] @ dq, 1e-12)
+
+    def values(step: float) -> np.ndarray:
+        moved, speed = twin.integrate(q, step * dq[None]), v + step * dv
+        return np.append(twin.aba(moved, speed, tau[None]), twin.energy(moved, speed))
+
+    step = 1e-4
+    near = (values(step) - values(-step)) / (2 * step)
+    far = (values(2 * step) - values(-2 * step)) / (4 * step)
+    close(np.append(da, de), near + (near - far) / 3, 1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kinds", [(), ("spherical",), ("fixed", "revolute"), tuple(KINDS)], ids=str)
 def test_forward_agrees_with_the_twin_and_with_fixed_strides(
     harness: Harness, seed: int, kinds: tuple[str, ...]
@@ -134,6 +154,26 @@ def test_no_state_in_the_object_file(harness: Harness) -> None:
     ).stdout
     writable = re.findall(r"^\S* +[BbDdCSsGg] (.*)$", symbols, flags=re.MULTILINE)
     assert [name for name in writable if not name.startswith("DW.ref")] == []
+
+
+def test_every_header_stands_alone() -> None:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no g++")
+    headers = sorted(str(path) for path in KERNELS.glob("*.hpp"))
+    command = [
+        compiler,
+        "-std=c++20",
+        "-fsyntax-only",
+        "-Wall",
+        "-Wextra",
+        "-Wno-psabi",
+        "-x",
+        "c++",
+        *headers,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_device_code_compiles(tmp_path: Path) -> None:
