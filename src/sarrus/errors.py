@@ -31,6 +31,10 @@ class AssemblyError(SarrusError):
     """A closed loop cannot be assembled."""
 
 
+class EquilibriumError(SarrusError):
+    """Nothing balances the forces: there is no static pose, or none was found."""
+
+
 class SingularConstraintError(SarrusError):
     """A formulation that needs independent constraint rows met dependent ones.
 

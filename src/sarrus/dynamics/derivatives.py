@@ -3,8 +3,8 @@
 "analytic" is recursive ([Spencer2004] section 4.3, extended to joints with several coordinates), "dual"
 carries dual numbers through the same factorization, one direction at a time: the oracle of the other.
 
-The values mean something along tangent directions only, (dq, dv) with J dq = 0 and J dv + Jv_q dq = 0: how the
-accelerations continue off the manifold is a matter of taste ([Spencer2004] section 4.1).
+The values mean something along tangent directions only, (dq, dv) with J dq = 0 and J dv + Jv_q dq = 0: how
+the accelerations continue off the manifold is a matter of taste ([Spencer2004] section 4.1).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..constraints.evaluate import Evaluator
 from ..errors import InputError
+from ..projection.decomposition import full_svd
 from .forward import without_inertia
 
 Array = npt.NDArray[np.float64]
@@ -47,9 +48,22 @@ class Derivatives:
 
     def __getitem__(self, i: int) -> Derivatives:
         """One state of a batch."""
-        rank = np.asarray(self.rank)[i]
-        parts = (self.a_q, self.a_v, self.a_tau, self.lam_q, self.lam_v, self.lam_tau, self.Jv_q)
-        return Derivatives(*(x[i] for x in parts), int(rank))
+        return _made([x[i] for x in self._arrays], int(np.asarray(self.rank)[i]))
+
+    def reshaped(self, batch: tuple[int, ...]) -> Derivatives:
+        """With other batch axes; () for one state."""
+        rank = np.asarray(self.rank).reshape(batch)
+        parts = [x.reshape(*batch, *x.shape[-2:]) for x in self._arrays]
+        return _made(parts, rank if batch else int(rank))
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.a_q, self.a_v, self.a_tau, self.lam_q, self.lam_v, self.lam_tau, self.Jv_q
+
+
+def _made(parts: list[Array], rank: int | npt.NDArray[np.int64]) -> Derivatives:
+    a_q, a_v, a_tau, lam_q, lam_v, lam_tau, Jv_q = parts
+    return Derivatives(a_q, a_v, a_tau, lam_q, lam_v, lam_tau, Jv_q, rank)
 
 
 def derivatives(
@@ -68,11 +82,32 @@ def derivatives(
     if len(system.model.u_row):
         rows = ", ".join(repr(custom.name) for custom in system.model.customs)
         raise InputError(
-            f'method="{method}" needs the derivatives of every constraint, and of {rows} (CustomConstraint) only'
-            ' values are known. Use method="finite_difference".'
+            f'method="{method}" needs the derivatives of every constraint, and of {rows} (CustomConstraint)'
+            ' only values are known. Use method="finite_difference".'
         )
     user = np.zeros((len(q), 0, 3 + system.nv))
     da, dlam, Jv_q, rank, status = system.kernel.derivatives(q, v, tau, drive, user, method == "dual")
     if np.any(status) or not np.all(np.isfinite(da)):
         raise without_inertia()
-    return Derivatives(*(da[:, i] for i in range(3)), *(dlam[:, i] for i in range(3)), Jv_q, rank)
+    if method == "analytic" and np.any(rank < system.nc):
+        dlam[:, 0] += _turning(system, (q, v, tau, drive, user), rank)
+    return _made([*(da[:, i] for i in range(3)), *(dlam[:, i] for i in range(3)), Jv_q], rank)
+
+
+def _turning(system: Evaluator, states: tuple[Array, ...], rank: npt.NDArray[np.int64]) -> Array:
+    """What the turning of the space of unique multipliers adds to the derivative of lam, (B, nc, nv).
+
+    lam of least norm stays orthogonal to W, the basis of {w: w.T J = 0}. With J.T W = 0 all along,
+
+        W.T dlam = -(dW).T lam = W.T dJ x,   x = J^+ lam                                              (1)
+
+    while the kernel's dlam is orthogonal to W itself. dJ x is the derivative of J v at v = x.
+    """
+    q, v, tau, drive, user = states
+    J = system.kernel.constraints(q, v, drive, user)[1]
+    lam = system.kernel.forward(*states)[2]
+    parts = [full_svd(one) for one in J]
+    x = [Vt[:r].T @ (U[:, :r].T @ y / s[:r]) for (U, s, Vt), r, y in zip(parts, rank, lam, strict=True)]
+    dJx = system.kernel.derivatives(q, np.array(x), tau, drive, user)[2]
+    lost = [U[:, r:] for (U, _, _), r in zip(parts, rank, strict=True)]
+    return np.stack([W @ (W.T @ one) for W, one in zip(lost, dJx, strict=True)])

@@ -111,7 +111,7 @@ def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Lift:
 
 def selection(indices: Sequence[int] | Indices, nv: int) -> Array:
     """Rows of the identity (k, nv)."""
-    return np.eye(nv)[np.asarray(indices, dtype=int)]
+    return np.asarray(np.eye(nv)[np.asarray(indices, dtype=int)])
 
 
 def independence(N: Array, indices: Sequence[int] | Indices) -> float:

@@ -1,0 +1,104 @@
+"""Inputs and outputs of a linear model by name.
+
+Outputs are linear in what a tangent direction changes, z = [dq; dv; da; dlam], in full coordinates:
+
+    "crank", "q.crank"        increment of a coordinate [rad, m]
+    "v.crank", "a.crank"      its velocity and acceleration
+    "pose.rod"                position [m] and rotation vector [rad] of a body frame, world axes: six outputs
+    "loop", "lam.loop.tx"     multipliers of a constraint, or of one row [N, N m]
+
+A joint with several coordinates stands for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError, unknown_name
+from ..mechanism.mechanism import Mechanism
+
+Array = npt.NDArray[np.float64]
+
+KINDS = ("q", "v", "a")
+POSE = ("x", "y", "z", "rx", "ry", "rz")
+
+
+def named(names: Any, what: str) -> list[str]:
+    """A list of names, or one name."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} must be a list of names, got {names!r}.")
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if list(names).count(name) > 1})
+        raise InputError(f"{what} names {', '.join(map(repr, twice))} twice.")
+    return list(names)
+
+
+def input_columns(mech: Mechanism, inputs: Any) -> tuple[tuple[str, ...], list[int]]:
+    """Names of the inputs and the coordinates (indices) on which they act; default: the actuators."""
+    if inputs is None:
+        return mech.actuators, [actuator.index for actuator in mech.model.actuators]
+    columns = mech._indices(named(inputs, "inputs"), "inputs")
+    return tuple(mech.names[i] for i in columns), columns
+
+
+def output_rows(mech: Mechanism, q: Array, outputs: Any) -> tuple[tuple[str, ...], Array]:
+    """Names of the outputs and their rows (ny, 3 nv + nc) on z = [dq; dv; da; dlam]."""
+    labels: list[str] = []
+    rows = [np.zeros((0, 3 * mech.nv + mech.nc))]
+    for name in named(outputs, "outputs"):
+        some, block = _output(mech, q, name)
+        labels += some
+        rows.append(block)
+    return tuple(labels), np.concatenate(rows)
+
+
+def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
+    """One output by name: labels and rows."""
+    kind, dot, rest = name.partition(".")
+    coordinates = _coordinates(mech)
+    if name in coordinates:
+        return _coordinate_rows(mech, "q", coordinates[name])
+    if dot and kind in KINDS and rest in coordinates:
+        return _coordinate_rows(mech, kind, coordinates[rest])
+    rows = _constraint_rows(mech)
+    here = rest if kind == "lam" and rest in rows else name
+    if here in rows:
+        block = np.zeros((len(rows[here]), 3 * mech.nv + mech.nc))
+        block[np.arange(len(rows[here])), [3 * mech.nv + i for i in rows[here]]] = 1.0
+        return [f"lam.{mech.row_names[i]}" for i in rows[here]], block
+    body = rest if kind == "pose" and rest in mech.body_names else name
+    if body in mech.body_names:
+        block = np.zeros((6, 3 * mech.nv + mech.nc))
+        block[:, : mech.nv] = mech.jacobian(q, body)
+        return [f"pose.{body}.{axis}" for axis in POSE], block
+    known = [*coordinates, *(f"pose.{b}" for b in mech.body_names), *(f"lam.{r}" for r in rows)]
+    raise unknown_name("output", name, known, 'outputs (velocities are "v.name", accelerations "a.name")')
+
+
+def _coordinate_rows(mech: Mechanism, kind: str, indices: list[int]) -> tuple[list[str], Array]:
+    block = np.zeros((len(indices), 3 * mech.nv + mech.nc))
+    offset = KINDS.index(kind) * mech.nv
+    block[np.arange(len(indices)), [offset + i for i in indices]] = 1.0
+    return [f"{kind}.{mech.names[i]}" for i in indices], block
+
+
+def _coordinates(mech: Mechanism) -> dict[str, list[int]]:
+    """Indices into v by the name of a coordinate or of a joint."""
+    found = {
+        name: list(range(mech.nv)[where])
+        for name, where in zip(mech.body_names, mech.model.v_slices, strict=True)
+        if len(range(mech.nv)[where])
+    }
+    return found | {name: [i] for i, name in enumerate(mech.names)}
+
+
+def _constraint_rows(mech: Mechanism) -> dict[str, list[int]]:
+    """Indices of rows by the name of a constraint or of a row."""
+    found = {group.name: list(range(mech.nc)[group.rows]) for group in mech.model.groups}
+    return found | {name: [i] for i, name in enumerate(mech.row_names)}

@@ -1,0 +1,58 @@
+"""Linear models in pictures: poles in the complex plane, modes on the mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..linearize.model import LinearModel
+from . import style
+from .drawing import Drawing
+
+PHASES = np.pi * np.arange(6) / 3.0  # [rad] of the cycle at which a mode is shown
+
+
+def pole_map(model: LinearModel, ax: Any = None, *, color: Any = None) -> Any:
+    """Eigenvalues in the complex plane [1/s]; those with positive real part in the colour of alarm.
+
+    Args:
+        model: The linear model.
+        ax: Matplotlib axes to draw on; default new ones.
+        color: Colour of the stable ones.
+
+    Returns:
+        The axes.
+    """
+    ax = style.new_axes() if ax is None else ax
+    poles = model.poles
+    leaving = poles.real > 1e-9 * max(1.0, float(np.max(np.abs(poles), initial=0.0)))
+    look = {"linestyle": "none", "marker": "x", "markersize": 8.0, "markeredgewidth": 1.8}
+    ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0.5)
+    ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=0.5)
+    for which, shade in ((~leaving, color or style.CYCLE[0]), (leaving, style.ALARM)):
+        ax.plot(poles[which].real, poles[which].imag, color=shade, **look)
+    ax.margins(0.15)
+    ax.set(xlabel="real part [1/s]", ylabel="imaginary part [rad/s]")
+    ax.set_title(f"Poles of {model.mechanism.name}")
+    return ax
+
+
+def mode_shape(model: LinearModel, which: int = 0, ax: Any = None, *, amplitude: float = 0.25) -> Any:
+    """A mode on the mechanism: poses of one cycle, faint, about the state of the model.
+
+    Args:
+        model: The linear model.
+        which: Number of the mode in `model.modes`.
+        ax: Matplotlib axes to draw on; default new ones.
+        amplitude: Of the coordinate that moves most [rad], or times L [m].
+
+    Returns:
+        The axes.
+    """
+    poses = model.mode_poses(which, PHASES, amplitude)
+    for q in poses:
+        ax = Drawing(model.mechanism, q, ax, color=style.FAINT, alpha=0.5, masses=False).ax
+    ax = Drawing(model.mechanism, model.point.q, ax).ax
+    ax.set_title(f"Mode {which}: {model.modes[which].text}")
+    return ax
