@@ -103,10 +103,11 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
 }
 
-// Rows (2), eliminated behind those of J. A velocity outside the tangent cone has no smooth continuation:
-// then nothing is added.
+// Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no smooth
+// continuation: then nothing is added.
 template <class T, int LDC>
-SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol, const Tangent<T, LDC>& d,
+                              Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows, ld = w.ld;
   T speed2 = T(0);
@@ -126,7 +127,7 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent
       right += wk * d.rows.gamma[r].b;
       for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rows.J[r * ld + j].b * (m.unit[j] * real<T>(3));
     }
-    if (abs_(value(conflict)) > value(speed2) * real<T>(LIMIT_TOL)) return;
+    if (abs_(value(conflict)) > value(speed2) * cone) return;
     for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
     w.extra[i] = right * inv;
     f.order[m.nc + i] = T(real<T>(i));
@@ -138,7 +139,7 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, const Tangent
     for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
   }
-  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, real<T>(LIMIT_TOL), -1, true);
+  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
 }
 
 template <class T>
@@ -159,10 +160,22 @@ SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T*
     if constexpr (Branching<T>::value)
       if (d && hold < 0 && f.rank_rows < m.nv && moving(v, m.nv)) {
         differentiate_rows(m, q, v, drive, user, *d);
-        add_limit_rows(m, v, *d, w);
+        add_limit_rows(m, v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
       }
   }
   eliminate_inertia(f, m.nv, w.ld);
+}
+
+// The same next to a singular pose and off the manifold, where rows with the smallest pivots say less than
+// their limits do: `hold` pivots are kept, and (2) takes the place of the others, with errors of their size.
+template <class T, int LDC>
+SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+                               int hold, Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+  factorize(m, w.rows.J, w.M, w.ld, hold, w.factor);
+  complete(m, w.ld, w.factor);
+  differentiate_rows(m, q, v, drive, user, d);
+  add_limit_rows(m, v, real<T>(1), real<T>(1e-3), d, w);
+  eliminate_inertia(w.factor, m.nv, w.ld);
 }
 
 // out: w.a   in: state evaluated and prepared, tau (nv)

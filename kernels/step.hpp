@@ -53,7 +53,6 @@ struct Stepper {
   double t = 0;
   double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
   double pivot = 0;                      // smallest pivot kept: near zero means near a singular pose
-  double inner_pivot = 0, last_pivot = 0;  // the same inside the step tried last, and at its last stage
   double pivot_before = 0, step_before = 0;  // the one at the state before, and the step from there
   double calm = 0;                           // last step whose error could be trusted
   int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
@@ -145,6 +144,19 @@ SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
   return least;
 }
 
+// How many pivots of a stage are out of reach of a singular pose. One that is only a small part of what the
+// smallest loses in one step grazes zero: there the drift of the stage, of order h^2, would be divided by next
+// to nothing, and the row is better replaced by its limit.
+template <class T, int LDC>
+SARRUS_HD int sound_pivots(double h, const Stepper<T, LDC>& s) {
+  const Workspace<T, LDC>& w = s.w;
+  double lost = (s.pivot_before - s.pivot) * h / s.step_before;
+  if (!(lost > 0 && s.pivot < 2 * lost)) return w.factor.rank_rows;
+  int n = 0;
+  for (int k = 0; k < w.factor.rank_rows; ++k) n += value(abs_(w.factor.Y[k * w.ld + k])) > GRAZING * lost;
+  return n;
+}
+
 // out: s.q1, s.v1 after a step of size h from (s.q, s.v, s.a)
 template <class T, int LDC, class S>
 SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, double h, Stepper<T, LDC>& s) {
@@ -152,7 +164,6 @@ SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, doubl
   int ld = s.w.ld;
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
-  s.inner_pivot = s.last_pivot = 1e300;
   for (int i = 1; i <= tab.stages; ++i) {
     const double* weights = i < tab.stages ? tab.A[i] : tab.b;
     fill(s.u, ld);
@@ -170,10 +181,11 @@ SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, doubl
     if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
     if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, s.w);
     prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+    if constexpr (!S::supplies_inertia)
+      if (int sound = sound_pivots(h, s); o.correction == PROJECT && sound < s.w.factor.rank_rows)
+        prepare_grazing(m, s.q1, s.v1, s.drive, s.user, sound, s.d, s.w);
     if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
     increment_rate(m, s.u, s.v1, s.ku + i * ld);
-    double pivot = smallest_pivot(s.w), &least = tab.c[i] < 1 ? s.inner_pivot : s.last_pivot;
-    least = pivot < least ? pivot : least;
   }
   return (finite(s.q1, m.nq) && finite(s.v1, m.nv)) || s.fail(NOT_FINITE);
 }
@@ -308,56 +320,40 @@ SARRUS_HD double time_to_singular(const Stepper<T, LDC>& s) {
   return lost > 0 && s.pivot < SINGULAR_IN_SIGHT ? s.pivot * s.step_before / lost : 0;
 }
 
-// A stage inside the step came much closer to a singular pose than both ends: the pose lies inside, and at
-// that stage the drift of the stage, of order h^2, is divided by next to nothing.
-template <class T, int LDC>
-SARRUS_HD bool grazes(const Stepper<T, LDC>& s) {
-  return s.inner_pivot < 0.1 * (s.pivot + s.last_pivot) && s.last_pivot < 1e300;
-}
-
-// A step of fixed size to t_end. Where a stage grazes a singular pose the step is taken in two uneven parts,
-// whose stages fall elsewhere.
-template <class T, int LDC, class S>
-SARRUS_FN bool fixed_step(const Model<real<T>>& m, S& source, const Options& o, double t_end, int splits,
-                          Stepper<T, LDC>& s) {
-  double h = t_end - s.t;
-  if (!trial(m, source, o, h, s)) return false;
-  if (splits == 0 || !grazes(s)) return arrive(m, source, o, t_end, s);
-  return fixed_step(m, source, o, s.t + 0.382 * h, splits - 1, s) && fixed_step(m, source, o, t_end, splits - 1, s);
-}
-
-// A step within tolerance, at most h long. In: h to try; out: h to try next. With error control the step shrinks
+// One accepted step, at most h long. In: h to try; out: h to try next. With error control the step shrinks
 // until the estimate is within tolerance. Not so across a singular pose: at a distance x from it rounding
 // alone moves the velocity by eps/x^2, so that the estimate grows as steps creep up to it. Such a step is
 // taken with the pose in its middle, hardly longer than those before, and its pivots must mirror each other.
 template <class T, int LDC, class S>
-SARRUS_FN bool adaptive_step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
-                             Stepper<T, LDC>& s) {
-  double grow = 5, first = h, meet = time_to_singular(s);
+SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end, Stepper<T, LDC>& s) {
+  double grow = 5, first = h, meet = o.adaptive ? time_to_singular(s) : 0;
   bool across = false;
   for (;;) {
     double left = t_end - s.t;
     bool last = h >= left * (1 - 1e-12);
     double now = last ? left : h, error = 0;
     if (trial(m, source, o, now, s)) {
-      error = error_norm(m, o, now, s);
+      if (o.adaptive) error = error_norm(m, o, now, s);
     } else {
-      if (s.status != NOT_FINITE) return false;
+      if (!o.adaptive || s.status != NOT_FINITE) return false;
       s.status = FINE;
       error = 1e10;
     }
     double ratio = smallest_pivot(s.w) / s.pivot;
     bool taken = error > 1 && ((across && ratio > 0.5 && ratio < 2) || (now < 1e-3 * first && smallest_pivot(s.w) < 1e-3));
     if (error <= 1 || taken) {
-      double factor = error > 0 ? 0.9 / sqrt_(sqrt_(error)) : grow;  // error^(-1/5), a little cautious
-      factor = factor > grow ? grow : factor < 0.2 ? 0.2 : factor;
-      double next = taken ? (across ? now : now * 2) : (last && now * factor < h ? h : now * factor);
-      if (!taken && (meet == 0 || grow > 1)) s.calm = h;
+      double next = h;
+      if (o.adaptive) {
+        double factor = error > 0 ? 0.9 / sqrt_(sqrt_(error)) : grow;  // error^(-1/5), a little cautious
+        factor = factor > grow ? grow : factor < 0.2 ? 0.2 : factor;
+        next = taken ? (across ? now : now * 2) : (last && now * factor < h ? h : now * factor);
+        if (!taken && (meet == 0 || grow > 1)) s.calm = h;
+      }
       if (arrive(m, source, o, last ? t_end : s.t + now, s)) {
         h = next;
         return true;
       }
-      if (s.status != NOT_CLOSED || !(now > o.least_step)) return false;
+      if (!o.adaptive || s.status != NOT_CLOSED || !(now > o.least_step)) return false;
       s.status = FINE;
       error = 1e10;
     }
@@ -372,14 +368,6 @@ SARRUS_FN bool adaptive_step(const Model<real<T>>& m, S& source, const Options& 
       h = now * (factor < 0.2 ? 0.2 : factor);
     }
   }
-}
-
-// One accepted step of at most h, never past t_end.
-template <class T, int LDC, class S>
-SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end, Stepper<T, LDC>& s) {
-  if (o.adaptive) return adaptive_step(m, source, o, h, t_end, s);
-  bool last = h >= (t_end - s.t) * (1 - 1e-12);
-  return fixed_step(m, source, o, last ? t_end : s.t + h, o.correction == PROJECT ? 3 : 0, s);
 }
 
 SARRUS_END
