@@ -9,7 +9,7 @@
 Notation, signs and shapes: docs/notation.md.
 """
 
-from . import library, viz
+from . import control, library, viz
 from .constraints.couplings import Coupling, Drive
 from .constraints.custom import CustomConstraint
 from .constraints.points import Distance, PointOnLine, PointOnPlane
@@ -79,6 +79,7 @@ __all__ = [
     "Trajectory",
     "Universal",
     "UnknownNameError",
+    "control",
     "decompose",
     "from_pinocchio",
     "library",

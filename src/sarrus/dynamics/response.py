@@ -140,52 +140,55 @@ def respond(
     Raises:
         ModelError: the mass matrix is singular along the tangent directions.
     """
-    unit = units.unit
     tol = max(units.rank_tol, OPEN_ROWS * gap)
-    N, x_normal, rank, triangle = _tangent_basis(terms, units, tol, lost_rows)
+    N, a_normal, rank, triangle = _tangent_basis(terms, units, tol, lost_rows)
 
-    # Mr y' = N.T (S.T u - h - M a_normal), all coordinates divided by their unit   (2)
-    M = unit[:, None] * terms.M * unit
+    # Mr y' = N.T (S.T u - h - M a_normal)   (2)
     right = np.empty((N.shape[1], len(columns) + 1))
-    right[:, 1:] = N[columns].T * unit[columns]
-    right[:, 0] = -(N.T @ (unit * terms.h + M @ x_normal))
+    right[:, 1:] = N[columns].T
+    np.negative(N.T @ (terms.h + terms.M @ a_normal), out=right[:, 0])
     if N.shape[1]:
-        _, right, info = lapack.dposv(N.T @ (M @ N), right, lower=1)
+        _, right, info = lapack.dposv(N.T @ (terms.M @ N), right, lower=1)
         if info:
             raise without_inertia()
-    x = N @ right
-    x[:, 0] += x_normal
-    x *= unit[:, None]
+    both = N @ right
+    both[:, 0] += a_normal
 
-    force = terms.M @ x
+    force = terms.M @ both
     force[:, 0] += terms.h
     force[columns, np.arange(1, len(columns) + 1)] -= 1.0
-    N = N * unit[:, None]
-    return Response(x[:, 0], x[:, 1:], force[:, 0], force[:, 1:], N, rank, terms, units, columns, triangle)
+    return Response(
+        both[:, 0], both[:, 1:], force[:, 0], force[:, 1:], N, rank, terms, units, columns, triangle
+    )
 
 
 def _tangent_basis(
     terms: Terms, units: Units, tol: float, lost_rows: LostRows | None
 ) -> tuple[Array, Array, int, tuple[Array, Array, Indices] | None]:
-    """N, the normal acceleration, the rank, and Q1, R, order of J.T where its columns are independent."""
+    """N, the normal acceleration, the rank, and Q1, R, order of J.T where its columns are independent.
+
+    N and the acceleration have their units; the factors are of J without units.
+    """
     unit, row_unit = units.unit, units.row_unit
     nc, nv = terms.J.shape
     if nc == 0:
-        return np.eye(nv), np.zeros(nv), 0, None
+        return np.diag(unit), np.zeros(nv), 0, None
     if nc <= nv:
         # (J without units).T with its columns in pivoted order = Q R
         QR, order, scalars, _, _ = lapack.dgeqp3((terms.J * unit / row_unit[:, None]).T)
-        if np.abs(np.diagonal(QR)).min() > tol:
+        if np.abs(QR.diagonal()).min() > tol:
             full = np.zeros((nv, nv), order="F")
             full[:, :nc] = QR
-            Q, _, _ = lapack.dorgqr(full, np.concatenate([scalars, np.zeros(nv - nc)]), lwork=32 * nv)
-            R, order = QR[:nc], order - 1
+            spread = np.zeros(nv)
+            spread[:nc] = scalars
+            Q, _, _ = lapack.dorgqr(full, spread, lwork=32 * nv, overwrite_a=1)
+            R, order, Q1 = QR[:nc], order - 1, Q[:, :nc]
             w, _ = lapack.dtrtrs(R, (terms.gamma / row_unit)[order], trans=1)
-            return Q[:, nc:], Q[:, :nc] @ w, nc, (Q[:, :nc], R, order)
+            return unit[:, None] * Q[:, nc:], unit * (Q1 @ w), nc, (Q1, R, order)
     loose = dataclasses.replace(units, rank_tol=tol)
     state = split(terms, np.zeros(nv), loose)
     if lost_rows is not None and state.rank < min(nc, nv):
         limit = lost_rows(state.lost)
         if limit is not None:
             state = with_limit(state, limit, units)
-    return state.N, state.x_normal, state.rank, None
+    return unit[:, None] * state.N, unit * state.x_normal, state.rank, None

@@ -1,0 +1,145 @@
+"""Outputs of bodies: the place of a point, and the pose of a body with the logarithm for its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import state
+from ..errors import InputError, unknown_name
+from ..models.pose import Pose
+from .measured import Measured
+from .outputs import Bound, Track, Vector
+from .references import Target
+from .rotation import cross, turn_error
+
+Array = npt.NDArray[np.float64]
+
+AXES = ("x", "y", "z")
+POSE_AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True)
+class Position:
+    """World coordinates [m] of a point of a body.
+
+    Args:
+        body: its name.
+        point: in the body frame [m], (3,).
+        axes: which world coordinates: any of "x", "y", "z", such as "xy".
+    """
+
+    body: str
+    point: Any = (0.0, 0.0, 0.0)
+    axes: str = "xyz"
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _Position(self, system)
+
+
+class _Position(Vector):
+    def __init__(self, given: Position, system: Any) -> None:
+        self._body, self._point = _place(given.body, given.point, system, "Position")
+        self._rows = _axes(given.axes, AXES, "Position")
+        names = [f"{given.body}.{AXES[i]}" for i in self._rows]
+        super().__init__(names, np.full(len(names), system.length))
+
+    def track(self, now: Measured, target: Target) -> Track:
+        x, v, bias = point_motion(now, self._body, self._point)
+        J, rows = now.jacobian(self._body, self._point), self._rows
+        return self.against(target, x[rows], v[rows], J[rows], bias[rows])
+
+
+@dataclass(frozen=True)
+class BodyPose:
+    """Place of a point and orientation of a body; errors are x_d - x [m] and log(R_d R.T) [rad], world axes.
+
+    Args:
+        body: its name.
+        point: in the body frame [m], (3,); its pose is (place of the point, orientation of the body).
+        axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
+    """
+
+    body: str
+    point: Any = (0.0, 0.0, 0.0)
+    axes: Sequence[str] = POSE_AXES
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _BodyPose(self, system)
+
+
+class _BodyPose:
+    def __init__(self, given: BodyPose, system: Any) -> None:
+        self._body, self._point = _place(given.body, given.point, system, "BodyPose")
+        self._rows = _axes(given.axes, POSE_AXES, "BodyPose")
+        self.names = tuple(f"{given.body}.{POSE_AXES[i]}" for i in self._rows)
+        self.size = len(self.names)
+        self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
+
+    def accepts(self, target: Target) -> str:
+        """What is wrong with a target, or an empty string."""
+        if not isinstance(target.x, Pose):
+            return f"x must be a Pose, got {type(target.x).__name__}"
+        for what, value in (("x'", target.v), ("x''", target.a)):
+            if np.shape(value) != (6,):
+                return f"{what} must be [linear; angular] with shape (6,), got shape {np.shape(value)}"
+            if not np.isfinite(value).all():
+                return f"{what} must be finite, got {np.asarray(value).tolist()}"
+        return ""
+
+    def track(self, now: Measured, target: Target) -> Track:
+        p, v, bias = point_motion(now, self._body, self._point)
+        V, A = now.motion
+        body, R = self._body, now.poses[0][self._body]
+        turn = turn_error(R, V[body, 3:], target.x.rotation, target.v[3:], target.a[3:])
+        # shown: the place, and the turn still to be made against none
+        both = np.empty((5, 6))
+        both[0, :3], both[0, 3:] = p, -turn.e
+        both[1, :3], both[1, 3:] = target.x.xyz, 0.0
+        both[2, :3], both[2, 3:] = target.x.xyz - p, turn.e
+        both[3, :3], both[3, 3:] = target.v[:3] - v, turn.rate
+        both[4, :3], both[4, 3:] = target.a[:3] - bias, turn.c - A[body, 3:]
+        T = np.zeros((6, 6))
+        T[0, 0] = T[1, 1] = T[2, 2] = 1.0
+        T[3:, 3:] = turn.T
+        J = now.jacobian(body, self._point)
+        if self.size < 6:
+            rows = self._rows
+            both, T, J = both[:, rows], T[np.ix_(rows, rows)], J[rows]
+        return Track(both[0], both[1], both[2], both[3], J, T, both[4])
+
+
+def point_motion(now: Measured, body: int, point: Array) -> tuple[Array, Array, Array]:
+    """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
+    R, p = now.poses
+    V, A = now.motion
+    r = R[body] @ point
+    w = V[body, 3:]
+    around = cross(w, r)
+    v = V[body, :3] + around
+    return p[body] + r, v, A[body, :3] + cross(A[body, 3:], r) + cross(w, around)
+
+
+def _place(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:
+    if getattr(system, "supplies_inertia", False):
+        raise InputError(f"{who} needs bodies, and {system.name!r} is a system of functions; use Function.")
+    p = state(point, f"point of {who}({body!r})", 3)
+    if p.ndim != 1:
+        raise InputError(f"point of {who}({body!r}) must have shape (3,), got {p.shape}.")
+    return system.model.body_index(body, who), np.ascontiguousarray(p)
+
+
+def _axes(axes: Sequence[str], allowed: Sequence[str], who: str) -> list[int]:
+    chosen = list(axes)
+    for axis in chosen:
+        if axis not in allowed:
+            raise unknown_name("axis", axis, allowed, who)
+    if not chosen or len(set(chosen)) != len(chosen):
+        raise InputError(f"axes of {who} must be different axes, at least one; got {axes!r}.")
+    return [list(allowed).index(axis) for axis in chosen]

@@ -1,0 +1,164 @@
+"""Choice: what to do with the directions that the outputs leave open.
+
+x = least + Z z: z is zero (least torque), or brings forces to their desired values, and is then moved as
+little as possible into the limits. [Aghili2011] eq. (17), (18), with a basis Z in place of equality rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .least import LOST, Least
+from .limit_table import InputRows
+from .metric import applied, into
+from .qp import Answer, Cone, Program, solve, solve_softly
+from .result import QPInfo, Status
+
+Array = npt.NDArray[np.float64]
+
+TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Forces y = Y u + y0 (p,) that shall be `wanted`; `weight` (p,) makes N and N m comparable."""
+
+    Y: Array
+    y0: Array
+    wanted: Array
+    weight: Array
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen inputs u (n,), their x (n,) in the metric, and how the limits fared."""
+
+    x: Array
+    u: Array
+    status: Status = Status.OK
+    message: str = ""
+    active: tuple[str, ...] = ()
+    violations: Mapping[str, float] = field(default_factory=dict)
+    rows: InputRows | None = None
+    qp: QPInfo = QPInfo()
+
+
+def choose(
+    least: Least,
+    G: Array,
+    factor: Array,
+    wish: Wish | None,
+    offset: Array | None,
+    rows: InputRows | None,
+    solver: str,
+    gives: str,
+) -> Choice:
+    """x = least + Z z.
+
+    Args:
+        least: inputs of least norm that produce the wanted outputs, and what they leave open.
+        G: from x to the outputs.
+        factor: of the metric, u = factor x.
+        wish: desired forces.
+        offset: what to add in the open directions (n,), for a smooth transition.
+        rows: the limits.
+        solver: of the quadratic program.
+        gives: "limits" or "motion": which gives way where both cannot be had.
+    """
+    Z, H, x = least.Z, None, least.x
+    z = np.zeros(Z.shape[1])
+    if wish is not None:
+        H, z = _wished(least, factor, wish)
+    if offset is not None:
+        z = z + Z.T @ offset
+    if wish is not None or offset is not None:
+        x = x + Z @ z
+    u = applied(factor, x)
+    if rows is None or rows.count == 0:
+        return Choice(x, u)
+    y = rows.R @ u
+    if rows.inside(y, u):
+        return Choice(x, u, active=_active(rows, y, u), rows=rows)
+    program = _program(rows, factor, least.x, Z, z, H)
+    found = solve(program, solver)
+    if found.feasible:
+        return _kept(least.x + Z @ found.z, factor, rows, found, program)
+    if gives == "motion":
+        wide = _program(rows, factor, np.zeros_like(x), np.eye(len(x)), x, _tracking(G))
+        slow = solve(wide, solver)
+        if slow.feasible:
+            kept = _kept(slow.z, factor, rows, slow, wide)
+            said = f"the motion gives way to the limits: {', '.join(kept.active)}"
+            return replace(kept, status=Status.PARTIAL, message=said)
+    soft = solve_softly(program, rows.weights, solver)
+    return _broken(least.x + Z @ soft.z, factor, rows, soft, program)
+
+
+def _wished(least: Least, factor: Array, wish: Wish) -> tuple[Array | None, Array]:
+    """The Hessian of |forces - wanted|^2 in z, a little of |z|^2 added, and the least z that minimizes it."""
+    Z = least.Z
+    if Z.shape[1] == 0:
+        return None, np.zeros(0)
+    E = wish.weight[:, None] * (into(wish.Y, factor) @ Z)
+    e = wish.weight * (wish.wanted - wish.y0 - wish.Y @ applied(factor, least.x))
+    U, s, Vt = np.linalg.svd(E, full_matrices=False)
+    rank = int(np.count_nonzero(s > LOST * s[0])) if len(s) and s[0] > 0.0 else 0
+    z = Vt[:rank].T @ ((e @ U[:, :rank]) / s[:rank])
+    return _regular(E.T @ E), z
+
+
+def _tracking(G: Array) -> Array:
+    """Hessian of |G x - g|^2, a little of |x|^2 added."""
+    return _regular(G.T @ G)
+
+
+def _regular(H: Array) -> Array:
+    return H + 1e-8 * max(float(np.max(H.diagonal())), 1e-300) * np.eye(len(H))
+
+
+def _program(rows: InputRows, factor: Array, x: Array, Z: Array, z: Array, H: Array | None) -> Program:
+    """The limits on u = factor (x + Z z) as limits on z."""
+    u, reach = applied(factor, x), applied(factor, Z)
+    at = rows.R @ u
+    cones = [Cone(k.T @ reach, k.T @ u + k.c, k.d @ reach, float(k.d @ u) + k.e) for k in rows.cones]
+    return Program(z, rows.R @ reach, rows.lower - at, rows.upper - at, H, cones)
+
+
+def _active(rows: InputRows, y: Array, u: Array) -> tuple[str, ...]:
+    """Names of the limits that u touches, y = R u."""
+    size = TOUCHES * (1.0 + float(np.abs(y).max(initial=0.0)))
+    near = np.flatnonzero((y >= rows.upper - size) | (y <= rows.lower + size)).tolist()
+    names = [rows.names[i] for i in near]
+    for name, k in zip(rows.cone_names, rows.cones, strict=True):
+        if k.excess(u) >= -size:
+            names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _info(found: Answer, program: Program) -> QPInfo:
+    sizes = len(program.z0), len(program.A), len(program.cones)
+    return QPInfo(found.solver, *sizes, found.iterations, found.time)
+
+
+def _kept(x: Array, factor: Array, rows: InputRows, found: Answer, program: Program) -> Choice:
+    u = applied(factor, x)
+    active = _active(rows, rows.R @ u, u)
+    return Choice(x, u, Status.LIMITED, "", active, {}, rows, _info(found, program))
+
+
+def _broken(x: Array, factor: Array, rows: InputRows, found: Answer, program: Program) -> Choice:
+    """The inputs of least violation, and why."""
+    u = applied(factor, x)
+    size = 1e-6 * (1.0 + float(np.abs(u).max(initial=0.0)))
+    violations = {name: -left for name, left in rows.margins(u).items() if left < -size}
+    active = tuple(name for name in _active(rows, rows.R @ u, u) if name not in violations)
+    worst = ", ".join(f"{name} exceeded by {amount:.4g}" for name, amount in violations.items())
+    said = f"the limits cannot all hold with this motion; least violation: {worst or 'below the tolerance'}"
+    if active:
+        said += f"; in its way: {', '.join(active)}"
+    info = _info(found, program)
+    return Choice(x, u, Status.INFEASIBLE, said, tuple(violations) + active, violations, rows, info)

@@ -1,0 +1,245 @@
+"""Law: what all controllers share. One step from a measured state to inputs.
+
+    terms -> response (affine in u) -> outputs -> least inputs -> choice of what is open -> Solution
+
+[Aghili2005] VII-A: of all inputs that give the outputs their error dynamics, the shortest. The form used
+here, u = (J_task B)^+ (wanted - J_task a0), is eq. (43)-(46) where outputs use up all freedoms and every
+joint is actuated, eq. (60) with passive joints, and [Aghili2011] eq. (13) (corrected) with the free
+tangential part optimised where outputs leave freedoms over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import nonnegative
+from ..dynamics.forward import limit_of
+from ..dynamics.response import Response, respond
+from ..errors import InputError, SarrusError
+from .active import ActiveRows
+from .choice import Choice, Wish, choose
+from .history import History, replay
+from .least import Least, least_inputs, smallest_share
+from .limit_table import LimitTable
+from .measured import Measured, check_system, measured
+from .metric import ForceMetric, into
+from .result import Solution, Status
+from .task import Task, Tracking
+from .transition import Transition
+
+Array = npt.NDArray[np.float64]
+
+MISSED = 1e-8  # accelerations missed by less than this, relative to the wanted ones, are met
+MOST_EVENTS = 1000
+NO_FORCES = np.zeros(0)
+Active = Sequence[str] | Callable[[float, Array, Array], Sequence[str]] | None
+
+
+class Law:
+    """A controller: controller(t, q, v) -> u, and solve(t, q, v) -> Solution with every part of the law.
+
+    Attributes:
+        system: the mechanism that it was built for.
+        last: the latest Solution, or None.
+        events: changes of status: (t, status, message).
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        outputs: Any,
+        reference: Any,
+        kp: Any,
+        kd: Any,
+        metric: Any,
+        actuated: Sequence[str] | None,
+        active: Active,
+        leftover_damping: float,
+        least_feel: float,
+        transition: float,
+        limits: Sequence[Any],
+        solver: str,
+        gives: str,
+    ) -> None:
+        from .qp import check_solver
+
+        self.system = check_system(system, type(self).__name__)
+        self._used = _used_actuators(system, actuated)
+        self._columns = np.array([system.model.actuators[i].index for i in self._used], dtype=int)
+        self._task = Task(system, outputs, reference, kp, kd)
+        self._metric = ForceMetric(metric, system, self._columns)
+        self._active = ActiveRows(system, active)
+        self._leftover_damping = nonnegative(leftover_damping, "leftover_damping")
+        self._least_feel = nonnegative(least_feel, "least_feel")
+        self._transition = Transition(nonnegative(transition, "transition"))
+        if gives not in ("limits", "motion"):
+            raise InputError(f'gives must be "limits" or "motion", got {gives!r}.')
+        self._gives = gives
+        self._limits = LimitTable(limits, system, self._used) if len(limits) else None
+        cones = self._limits is not None and self._limits.has_cones
+        self._solver = check_solver(solver, cones) if self._limits is not None else ""
+        self.last: Solution | None = None
+        self.events: list[tuple[float, Status, str]] = []
+
+    def __call__(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """Inputs u (nu,) [N m, N] at time t [s] for positions q (nq,) and velocities v (nv,)."""
+        return self.solve(t, q, v).u
+
+    def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Solution:
+        """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
+        began = time.perf_counter()
+        try:
+            found = self._step(measured(self.system, t, q, v), began)
+        except (SarrusError, np.linalg.LinAlgError) as error:
+            found = self._failed(t, f"held the last input: {error}", began)
+        before = Status.OK if self.last is None else self.last.status
+        if found.status != before and len(self.events) < MOST_EVENTS:
+            self.events.append((found.t, found.status, found.message))
+        self.last = found
+        return found
+
+    def reset(self) -> None:
+        """Forget the past: integrals, transitions, events."""
+        self.last, self.events = None, []
+        self._transition.reset()
+
+    def history(self, trajectory: Any, every: int = 1) -> History:
+        """The law again at the states of a trajectory, as arrays to look at; resets the controller."""
+        return replay(self, trajectory, every)
+
+    # ------------------------------------------------------------------ one step
+
+    def _step(self, now: Measured, began: float) -> Solution:
+        rows, terms, units, gap = self._active.at(now)
+        lost = limit_of(self.system.evaluator, now.q, now.v, now.t) if rows is None else None
+        response = respond(terms, self._columns, units, lost, gap)
+        task = self._task.track(now)
+        factor = self._metric.factor(terms)
+        G, g, sharp, uncontrollable = self._outputs(now, response, task, factor)
+        least = least_inputs(G, g, sharp, self._least_feel)
+        limits = None if self._limits is None else self._limits.at(now, response, rows)
+        wish = self._wish(now, response, rows)
+
+        def chosen(offset: Array | None) -> Choice:
+            return choose(least, G, factor, wish, offset, limits, self._solver, self._gives)
+
+        choice = self._transition.smoothed(now.t, (rows, response.rank), chosen)
+        inputs = choice.u
+        force_error = self._settled(wish, inputs)
+        status, message = self._verdict(response, least, choice, G, g, uncontrollable)
+        u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
+        u[self._used] = inputs
+        tau[self._columns] = inputs
+        return Solution(
+            now.t,
+            u,
+            tau,
+            response.a0 + response.B @ inputs,
+            status,
+            message,
+            self._task.names,
+            choice.active,
+            choice.violations,
+            choice.qp,
+            time.perf_counter() - began,
+            force_error,
+            task,
+            response,
+            self._metric.weights(terms),
+            inputs,
+            rows,
+            choice.rows,
+        )
+
+    def _outputs(
+        self, now: Measured, response: Response, task: Tracking, factor: Array
+    ) -> tuple[Array, Array, float, bool]:
+        """G, g of the outputs without units, how far from singular, and whether some motion is not felt."""
+        J, wanted, unit = task.J, task.wanted, self._task.unit
+        bare = response.N / response.units.unit[:, None]
+        on_motion = (J @ response.N) / unit[:, None]
+        if self._leftover_damping and response.dof:
+            J, wanted, unit = self._damp_leftover(now, on_motion, bare, response, J, wanted, unit)
+        G = into(J @ response.B, factor) / unit[:, None]
+        g = (wanted - J @ response.a0) / unit
+        feel, felt = smallest_share(bare[self._columns])
+        reach, _ = smallest_share(on_motion)
+        return G, g, min(feel, reach), felt < response.dof
+
+    def _damp_leftover(
+        self,
+        now: Measured,
+        on_motion: Array,
+        bare: Array,
+        response: Response,
+        J: Array,
+        wanted: Array,
+        unit: Array,
+    ) -> tuple[Array, Array, Array]:
+        """Rows that slow down what the outputs leave free: y' = -c y along the directions they do not see."""
+        rank = smallest_share(on_motion)[1]
+        unseen = np.linalg.svd(on_motion)[2][rank:]
+        more = (unseen @ bare.T) / response.units.unit
+        slow = -self._leftover_damping * (more @ now.v)
+        return np.vstack([J, more]), np.append(wanted, slow), np.append(unit, np.ones(len(more)))
+
+    # ------------------------------------------------------------------ what laws add
+
+    def _wish(self, now: Measured, response: Response, rows: Any) -> Wish | None:
+        """Forces that the law wants; none here."""
+        return None
+
+    def _settled(self, wish: Wish | None, inputs: Array) -> Array:
+        """Called with the inputs that were chosen; returns the error of the forces."""
+        return NO_FORCES
+
+    # ------------------------------------------------------------------ how it went
+
+    def _verdict(
+        self, response: Response, least: Least, choice: Choice, G: Array, g: Array, uncontrollable: bool
+    ) -> tuple[Status, str]:
+        if choice.status == Status.OK and least.rank == len(g) and not least.damped and not uncontrollable:
+            return (Status.LIMITED if choice.active else Status.OK), ""
+        said = [choice.message] if choice.message else []
+        status = choice.status
+        missed = float(np.max(np.abs(g - G @ choice.x), initial=0.0))
+        if missed > MISSED * (1.0 + float(np.max(np.abs(g), initial=0.0))):
+            status = min(status, Status.PARTIAL) if status < 0 else Status.PARTIAL
+            if choice.status != Status.PARTIAL:
+                said.append(f"outputs met as far as possible, {least.rank} of {len(g)} independent here")
+        if least.damped and status >= 0:
+            status = Status.SINGULAR
+            said.append("near a pose where a motion is lost: torques are damped")
+        if uncontrollable:
+            unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
+            reached = response.dof - len(response.uncontrollable)
+            said.append(f"{reached} of {response.dof} freedoms are controllable; no actuator feels: {unfelt}")
+        if status == Status.OK and choice.active:
+            status = Status.LIMITED
+        return status, "; ".join(said)
+
+    def _failed(self, t: Any, message: str, began: float) -> Solution:
+        system = self.system
+        u = np.zeros(system.nu) if self.last is None else self.last.u
+        tau = np.zeros(system.nv) if self.last is None else self.last.tau
+        when = float(t) if isinstance(t, (int, float)) else float("nan")
+        nothing = np.full(system.nv, np.nan)
+        spent = time.perf_counter() - began
+        return Solution(when, u, tau, nothing, Status.FAILED, message, self._task.names, elapsed=spent)
+
+
+def _used_actuators(system: Any, actuated: Sequence[str] | None) -> npt.NDArray[np.int_]:
+    """Indices into u of the actuators to use."""
+    if actuated is None:
+        return np.arange(system.nu)
+    names = [actuated] if isinstance(actuated, str) else list(actuated)
+    if not names:
+        raise InputError("actuated must name at least one actuator: without one nothing can be controlled.")
+    from .limit_rows import actuator_index
+
+    return np.array(sorted({actuator_index(system, name, "actuated") for name in names}), dtype=int)

@@ -1,0 +1,200 @@
+"""LimitTable: all limits of a controller, turned into rows on u at every state in a few products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linprog
+
+from ..dynamics.response import Response
+from ..errors import InputError
+from .limit_rows import PARTS, Rows
+from .measured import Measured
+from .qp import Cone
+
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class InputRows:
+    """lower <= R u <= upper and cones |T u + c| <= d.u + e, with the names and weights of each."""
+
+    R: Array
+    lower: Array
+    upper: Array
+    names: tuple[str, ...]
+    weights: Array
+    cones: tuple[Cone, ...] = ()
+    cone_names: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of rows and cones."""
+        return len(self.R) + len(self.cones)
+
+    def inside(self, y: Array, u: Array) -> bool:
+        """Whether u, with y = R u, satisfies everything."""
+        if (y > self.upper).any() or (y < self.lower).any():
+            return False
+        return all(cone.excess(u) <= 0.0 for cone in self.cones)
+
+    def margins(self, u: Array) -> dict[str, float]:
+        """Least distance of each limit to its bounds, by name; negative where it is exceeded."""
+        y = self.R @ u
+        left = np.minimum(self.upper - y, y - self.lower)
+        found: dict[str, float] = {}
+        for name, value in zip(self.names, left.tolist(), strict=True):
+            found[name] = min(found.get(name, np.inf), value)
+        for name, cone in zip(self.cone_names, self.cones, strict=True):
+            found[name] = min(found.get(name, np.inf), -cone.excess(u))
+        return found
+
+
+@dataclass
+class _Stack:
+    """Rows of equal nature on top of each other."""
+
+    rows: list[Rows] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.names = tuple(r.name for r in self.rows for _ in r.lower)
+        self.lower = np.concatenate([r.lower for r in self.rows]) if self.rows else np.zeros(0)
+        self.upper = np.concatenate([r.upper for r in self.rows]) if self.rows else np.zeros(0)
+        self.weight = np.concatenate([r.weight for r in self.rows]) if self.rows else np.zeros(0)
+        self.parts = {part: self._part(part) for part in PARTS}
+
+    def _part(self, part: str) -> Array | None:
+        blocks = [getattr(r, part) for r in self.rows]
+        widths = [b.shape[1] for b in blocks if b is not None]
+        if not widths:
+            return None
+        empty = [np.zeros((len(r.lower), widths[0])) for r in self.rows]
+        return np.concatenate([e if b is None else b for b, e in zip(blocks, empty, strict=True)])
+
+    def on_inputs(self, response: Response, used: Any, rows: Mask | None) -> tuple[Array, Array]:
+        """R (m, nu) and r (m,) with R u + r the limited quantities."""
+        R, r = np.zeros((len(self.lower), len(response.columns))), np.zeros(len(self.lower))
+        lam, u, force, a = (self.parts[part] for part in PARTS)
+        if lam is not None:
+            lam = lam if rows is None else lam[:, rows]
+            lam0, Lam = response.multipliers
+            R += lam @ Lam
+            r += lam @ lam0
+        if u is not None:
+            R += u[:, used]
+        if force is not None:
+            R += force @ response.Phi
+            r += force @ response.F0
+        if a is not None:
+            R += a @ response.B
+            r += a @ response.a0
+        return R, r
+
+
+class LimitTable:
+    """The limits of one controller.
+
+    Args:
+        limits: as declared.
+        system: whose they are.
+        used: indices into u of the actuators that the controller uses.
+    """
+
+    def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
+        rows: list[Rows] = []
+        for limit in limits:
+            if not hasattr(limit, "rows"):
+                raise InputError(
+                    "limits must be a list of limits such as sr.control.TorqueBounds() or"
+                    f" sr.control.Friction('grip', mu=0.3), got {limit!r}."
+                )
+            rows += limit.rows(system)
+        self._used = used
+        self._moving = [one for one in rows if one.source is not None]
+        still = [one for one in rows if one.source is None]
+        self._still = _Stack([one for one in still if not one.cone])
+        self._cones = [_Stack([one]) for one in still if one.cone]
+        self.has_cones = bool(self._cones)
+        self.names = tuple(dict.fromkeys(one.name for one in rows))
+        refuse_contradictions(still, system)
+
+    def at(self, now: Measured, response: Response, rows: Mask | None) -> InputRows:
+        """Rows on the inputs at one state; limits of constraints that are not active are left out.
+
+        Args:
+            now: the state.
+            response: to the inputs, with the active constraints only.
+            rows: which constraint rows are active (nc,); None is all.
+        """
+        stack = self._still
+        if self._moving:
+            found = [one.source(now.t, now.q, now.v) for one in self._moving if one.source is not None]
+            stack = _Stack([*self._still.rows, *found])
+        R, r = stack.on_inputs(response, self._used, rows)
+        names, weights, lower, upper = stack.names, stack.weight, stack.lower - r, stack.upper - r
+        keep = _present(stack, rows)
+        if keep is not None:
+            R, lower, upper, weights = R[keep], lower[keep], upper[keep], weights[keep]
+            names = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
+        cones, cone_names, cone_weights = [], [], []
+        for one in self._cones:
+            if _present(one, rows) is not None and not np.all(_present(one, rows)):
+                continue
+            T, c = one.on_inputs(response, self._used, rows)
+            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1])))
+            cone_names.append(one.names[0])
+            cone_weights.append(one.weight[0])
+        return InputRows(
+            R, lower, upper, names, np.append(weights, cone_weights), tuple(cones), tuple(cone_names)
+        )
+
+
+def _present(stack: _Stack, rows: Mask | None) -> Mask | None:
+    """Which rows do not speak of inactive constraints; None if all."""
+    lam = stack.parts["lam"]
+    if rows is None or lam is None:
+        return None
+    return np.asarray(~np.any(lam[:, ~rows] != 0.0, axis=1))
+
+
+def refuse_contradictions(rows: Sequence[Rows], system: Any) -> None:
+    """Raise an InputError that names limits which no forces whatsoever satisfy together."""
+    if _possible(rows, system):
+        return
+    kept = list(rows)
+    for name in dict.fromkeys(one.name for one in rows):
+        without = [one for one in kept if one.name != name]
+        if not _possible(without, system):
+            kept = without
+    names = dict.fromkeys(one.name for one in kept)
+    raise InputError(
+        f"limits contradict each other whatever the motion: {', '.join(map(repr, names))}. Loosen one."
+    )
+
+
+def _possible(rows: Sequence[Rows], system: Any) -> bool:
+    """Whether some (lam, u, force, a) satisfies all rows, each taken as free; cones by their axis."""
+    flat = _Stack([one for one in rows if not one.cone])
+    if len(flat.lower) == 0:
+        return True
+    widths = {"lam": system.nc, "u": system.nu, "force": system.nv, "a": system.nv}
+    A = np.concatenate(
+        [
+            np.zeros((len(flat.lower), n)) if flat.parts[k] is None else flat.parts[k]
+            for k, n in widths.items()
+        ],
+        axis=1,
+    )
+    low, up = np.isfinite(flat.lower), np.isfinite(flat.upper)
+    found = linprog(
+        np.zeros(A.shape[1]),
+        np.concatenate([A[up], -A[low]]),
+        np.concatenate([flat.upper[up], -flat.lower[low]]),
+        bounds=(None, None),
+    )
+    return bool(found.status != 2)

@@ -1,0 +1,148 @@
+"""Plot a controller's history over time: references, errors, torques in their two parts, forces, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..errors import InputError, unknown_name
+from . import style
+
+MOST_LINES = 12
+ROUNDING = 1e-9  # parts below this share of the largest torque are zero
+Panel = Callable[[Any, Any], None]
+
+
+def plot_control(history: Any, what: str | Sequence[str] | None = None, ax: Any = None) -> Any:
+    """Plot what a controller did, one panel for each quantity.
+
+    Args:
+        history: what `controller.history(trajectory)` returned.
+        what: any of "outputs", "errors", "torques", "tangent", "normal", "forces", "limits", "norm";
+            default outputs, errors, both parts of the torques, forces and limits, those that exist.
+        ax: Axes for a single quantity; default new ones.
+
+    Returns:
+        The Axes of a single quantity, or an array of Axes, one per panel.
+    """
+    if isinstance(what, str):
+        _check(what)
+        ax = style.new_axes() if ax is None else ax
+        _draw(history, what, ax)
+        ax.set_xlabel("t [s]")
+        return ax
+    if ax is not None:
+        raise InputError('plot takes ax for a single quantity only, such as plot("errors", ax=ax).')
+    default = ["outputs", "errors", "tangent", "normal"]
+    default += ["forces"] if history.lam.size else []
+    default += ["limits"] if history.margins else []
+    wanted = default if what is None else list(what)
+    for name in wanted:
+        _check(name)
+    if not wanted:
+        raise InputError(f"nothing to plot: name at least one of {', '.join(map(repr, PANELS))}.")
+    figure = style.pyplot().figure(figsize=(8.0, 1.2 + 1.7 * len(wanted)), layout="constrained")
+    axes = figure.subplots(len(wanted), sharex=True, squeeze=False)[:, 0]
+    for one, name in zip(axes, wanted, strict=True):
+        _draw(history, name, one)
+    axes[-1].set_xlabel("t [s]")
+    return axes
+
+
+def _check(name: str) -> None:
+    if name not in PANELS:
+        raise unknown_name("quantity", name, PANELS, "plot")
+
+
+def _draw(history: Any, name: str, ax: Any) -> None:
+    PANELS[name](history, ax)
+    _mark_trouble(history, ax)
+    ax.margins(x=0.01)
+    ax.grid(True, linewidth=0.4, alpha=0.5)
+
+
+def _mark_trouble(history: Any, ax: Any) -> None:
+    """A shade where limits could not be kept or a step failed."""
+    bad = np.asarray(history.status) < 0
+    if bad.any():
+        ax.fill_between(
+            history.t,
+            0.0,
+            1.0,
+            where=bad,
+            transform=ax.get_xaxis_transform(),
+            color=style.ALARM,
+            alpha=0.12,
+            linewidth=0,
+        )
+
+
+def _lines(ax: Any, t: FloatArray, values: FloatArray, names: Sequence[str], **look: Any) -> None:
+    for i, (column, name) in enumerate(zip(np.transpose(values), names, strict=True)):
+        color = style.CYCLE[i % len(style.CYCLE)]
+        ax.plot(t, column, label=name, **{"color": color, "linewidth": 1.2, **look})
+
+
+def _legend(ax: Any, count: int) -> None:
+    if 1 <= count <= MOST_LINES:
+        ax.legend(fontsize=8, ncols=min(count, 4), loc="upper right", framealpha=0.8)
+
+
+def _outputs(history: Any, ax: Any) -> None:
+    _lines(ax, history.t, history.outputs, history.task_names)
+    hidden = [f"_{name} desired" for name in history.task_names]
+    _lines(ax, history.t, history.desired, hidden, color=style.INK, linestyle=(0, (4, 3)), linewidth=0.9)
+    ax.set_ylabel("outputs, dashed:\nreferences")
+    _legend(ax, len(history.task_names))
+
+
+def _errors(history: Any, ax: Any) -> None:
+    _lines(ax, history.t, history.errors, history.task_names)
+    ax.set_ylabel("errors [m, rad]")
+
+
+def _torque(part: str, title: str) -> Panel:
+    """A panel of generalized forces, those coordinates only that have any."""
+
+    def panel(history: Any, ax: Any) -> None:
+        values, size = getattr(history, part), float(np.nanmax(np.abs(history.tau), initial=0.0))
+        values = np.where(np.abs(values) < ROUNDING * size, 0.0, values)
+        used = np.flatnonzero(np.nanmax(np.abs(history.tau), axis=0) > 0.0)
+        _lines(ax, history.t, values[:, used], [history.coordinate_names[i] for i in used])
+        ax.set_ylabel(title)
+        _legend(ax, len(used))
+
+    return panel
+
+
+def _forces(history: Any, ax: Any) -> None:
+    _lines(ax, history.t, history.lam, history.row_names)
+    ax.set_ylabel("multipliers [N, N m]")
+    _legend(ax, len(history.row_names))
+
+
+def _limits(history: Any, ax: Any) -> None:
+    _lines(ax, history.t, np.array(list(history.margins.values())).T, list(history.margins))
+    ax.axhline(0.0, color=style.ALARM, linewidth=1.0)
+    ax.set_ylabel("margin to limits\n[N, N m]")
+    _legend(ax, len(history.margins))
+
+
+def _norm(history: Any, ax: Any) -> None:
+    ax.plot(history.t, history.torque_norm, color=style.CYCLE[0], linewidth=1.2)
+    ax.set_ylabel("|u| [N m, N]")
+
+
+PANELS: dict[str, Panel] = {
+    "outputs": _outputs,
+    "errors": _errors,
+    "torques": _torque("tau", "torques [N m, N]"),
+    "tangent": _torque("tau_tangent", "tangent torques\n[N m, N]"),
+    "normal": _torque("tau_normal", "normal torques\n[N m, N]"),
+    "forces": _forces,
+    "limits": _limits,
+    "norm": _norm,
+}
