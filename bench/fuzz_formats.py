@@ -228,6 +228,7 @@ class Tally:
         self.slowest = max(self.slowest, (seconds, run))
         if result.startswith("BAD"):
             self.bad.append((run, result))
+            print(f"run {run}: {result}", file=sys.stderr, flush=True)
         done = sum(self.counts.values())
         if done % REPORT_EVERY == 0:
             print(f"{done} runs, {len(self.bad)} bad", file=sys.stderr, flush=True)

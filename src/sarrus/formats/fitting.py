@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from sarrus.arrays import FloatArray, IntArray
 from sarrus.constraints.closures import Closure
@@ -152,7 +153,7 @@ def _step(
     A[:, : p_columns.shape[2]] = p_columns.reshape(K * m, -1)
     for k in range(K):
         A[k * m : (k + 1) * m, p_columns.shape[2] + k * n :][:, :n] = POSES_ARE_FREE * q_columns[k]
-    z = np.asarray(-np.linalg.lstsq(A, residual, rcond=truncation / POSES_ARE_FREE)[0], dtype=np.float64)
+    z = np.asarray(-lstsq(A, residual, cond=truncation / POSES_ARE_FREE, lapack_driver="gelsy")[0])
     return z[: p_columns.shape[2]], POSES_ARE_FREE * z[p_columns.shape[2] :].reshape(K, n)
 
 

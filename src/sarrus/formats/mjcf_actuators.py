@@ -33,7 +33,8 @@ def reflected(model: Any, joint: int) -> tuple[float, float]:
     armature = damping = 0.0
     for i in range(_count(model)):
         if _joint_of(model, i) == joint:
-            squared = float(model.actuator_gear[i, 0]) ** 2
+            gear = float(model.actuator_gear[i, 0])
+            squared = gear * gear
             armature += squared * float(getattr(model, "actuator_armature", np.zeros(i + 1))[i])
             damping += squared * float(getattr(model, "actuator_damping", np.zeros(i + 1))[i])
     return armature, damping
