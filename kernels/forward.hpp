@@ -12,9 +12,9 @@
 
 #include "constraint.hpp"
 #include "dual.hpp"
-#include "factor.hpp"
 #include "joint_space.hpp"
 #include "manifold.hpp"
+#include "solve.hpp"
 
 SARRUS_BEGIN
 
