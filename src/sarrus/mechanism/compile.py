@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..models.bodies import Body, Limit
 from ..models.forces import Force, force_arrays
 from ..models.inertia import check_mass_matrix, inertia_arrays
 from ..models.joints import Free
-from ..models.layout import filled
+from ..models.layout import TABLE, filled, shaped
 from ..models.length import characteristic_length, ground_origin
 from ..models.model import Actuator, Model
 from ..models.tree import Tree, build_tree, tree_arrays
@@ -55,6 +56,27 @@ def build_model(
         drives=tuple(rows.drives),
         customs=tuple(rows.customs),
         **filled(columns),
+    )
+
+
+ROW_COUNTS = ("ncl", "nsup", "nk", "nkt", "nu", "nro", "nc")
+
+
+def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constraint]]) -> Model:
+    """A copy of a model with other constraints; bodies, forces, length and actuators stay."""
+    rows = lower_constraints(model.tree, constraints)
+    rows.columns["row_unit"] = rows.row_units(float(model.length))
+    of_rows = {name for name, entry in TABLE.items() if entry["count"] in ROW_COUNTS}
+    changed: dict[str, Any] = {name: shaped(name, rows.columns.get(name, [])) for name in of_rows}
+    return dataclasses.replace(
+        model,
+        row_names=tuple(row.name for row in rows.names),
+        holonomic=frozen(rows.holonomic(), bool),
+        groups=tuple(rows.groups),
+        constraints=tuple(constraints),
+        drives=tuple(rows.drives),
+        customs=tuple(rows.customs),
+        **changed,
     )
 
 

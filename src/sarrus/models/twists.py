@@ -4,10 +4,15 @@ q moves as X' = X exp(u), u a rotation vector (3) or a twist [linear; angular] (
 matrix of the bracket. An increment dq between a motion and its neighbour changes as
 
     d(dq)/dt = dv - ad_v dq                                                                            (1)
+
+and the increment u itself, where X = X0 exp(u) moves with the body twist v, as
+
+    v = T(u) u',   T(u) = sum_k (-ad_u)^k / (k + 1)!          [Hairer1993] III.4, dexp               (2)
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +24,7 @@ from .model import Model
 Array = npt.NDArray[np.float64]
 
 WIDTH = {NodeKind.BALL: 3, NodeKind.FREE: 6}
+SERIES = 24  # terms of (2): enough for turns of one revolution
 
 
 def twist_slices(model: Model) -> list[slice]:
@@ -50,3 +56,13 @@ def ad_all(slices: list[slice], v: Array) -> Array:
     for where in slices:
         out[where, where] = ad(v[None, where])[0]
     return out
+
+
+def dexp(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """T(u) of (2), (k, n, n), for rotation vectors or twists u (k, n); u may be complex."""
+    bracket = ad(u)
+    total = term = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), bracket.shape)
+    for k in range(1, SERIES):
+        term = -(term @ bracket)
+        total = total + term / math.factorial(k + 1)
+    return total

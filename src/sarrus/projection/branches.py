@@ -1,0 +1,188 @@
+"""Branches: the directions in which a mechanism can leave a pose, and how freely it moves along each.
+
+Where rows lose rank, w.T J = 0, not every velocity with J v = 0 continues into a motion. From the second
+derivative of phi along v = N y,
+
+    w.T D J[v] v = -w.T gamma(v) = 0       for every w                                                (1)
+
+which is necessary: the tangent cone to second order ([Spencer2004] section 3.1.1 meets it at the five-bar).
+Each direction found is then followed for a little way on the constraints themselves: it counts if the
+correction falls faster than the step, and the freedoms there are those of the branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .closing import close
+from .cone import Component, components, independent_forms
+from .decomposition import count_above, full_svd
+from .kinematics import Kinematics, dimensionless
+
+Array = npt.NDArray[np.float64]
+
+PROBES = (0.02, 0.005)  # how far a direction is followed [rad], or times L [m]
+FASTER = 0.6  # of the correction per step from one probe to the next: a smooth curve gives a quarter
+NEGLIGIBLE = 1e-7  # correction per step that needs no such test
+LONGEST_STEP = 0.1  # of a path [rad], or times L [m]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way out of a pose.
+
+    Attributes:
+        direction: a velocity (nv,) along the branch, of unit size with lengths divided by L; times any
+            factor it is a velocity to start a simulation with.
+        mobility: degrees of freedom on the branch, next to the pose.
+        tangent: basis (nv, m) of the directions near `direction`, orthonormal with lengths divided by L.
+        curved: the directions of the branch form a curved cone, not a linear space.
+        directions: directions on the branch (n, nv): a basis if it is linear, samples if it is curved.
+        two_sided: whether it continues along -direction, too.
+    """
+
+    direction: Array
+    mobility: int
+    tangent: Array
+    curved: bool
+    directions: Array
+    two_sided: bool
+    _system: Kinematics = field(repr=False)
+    _q: Array = field(repr=False)
+    _t: float = field(repr=False)
+
+    def path(self, reach: float, count: int = 11, direction: npt.ArrayLike | None = None) -> Array:
+        """Poses (count, nq) along the branch, the first of them the pose it leaves.
+
+        Args:
+            reach: length of the path [rad, or times L in m]; negative goes the other way.
+            count: number of poses.
+            direction: another direction of the branch (nv,) to follow; default `direction`.
+        """
+        along = self.direction if direction is None else np.asarray(direction, dtype=float)
+        along = np.sign(reach) * along / np.linalg.norm(along / self._system.unit)
+        return follow(self._system, self._q, along, self._t, abs(reach), count)
+
+
+def branches(system: Kinematics, q: Array, t: float = 0.0) -> tuple[Branch, ...]:
+    """Every branch through the pose q (nq,), drives held at time t [s]; see `Branch`."""
+    N, forms = _split(system, q, t, system.rank_tol)
+    found = (_followed(system, q, t, N, piece) for piece in components(forms))
+    return tuple(branch for branch in found if branch is not None)
+
+
+def _split(system: Kinematics, q: Array, t: float, tol: float) -> tuple[Array, Array]:
+    """Basis N (nv, d) of the velocities with J v = 0, without units, and the forms (1) on it (k, d, d)."""
+    _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
+    U, s, Vt = full_svd(dimensionless(system, J))
+    rank = count_above(s, tol, absolute=True)
+    N = Vt[rank:].T
+    return N, independent_forms(second_order(system, q, t, U[:, rank:], N))
+
+
+def second_order(system: Kinematics, q: Array, t: float, lost: Array, N: Array) -> Array:
+    """The forms (1) in coordinates y of v = unit N y, one for each column of `lost` (nc, k): (k, d, d)."""
+    d, basis = N.shape[1], np.eye(N.shape[1])
+    at_rest = system.constraints(q, np.zeros(system.nv), t)[3]
+
+    def form(y: Array) -> Array:
+        v = system.unit * (N @ y)
+        forth, back = (system.constraints(q, sign * v, t)[3] for sign in (1.0, -1.0))
+        return np.asarray(lost.T @ (((forth + back) / 2.0 - at_rest) / system.row_unit))
+
+    out = np.zeros((lost.shape[1], d, d))
+    if lost.shape[1] == 0:
+        return out
+    for i in range(d):
+        out[:, i, i] = form(basis[i])
+    for i in range(d):
+        for j in range(i):
+            out[:, i, j] = out[:, j, i] = (form(basis[i] + basis[j]) - form(basis[i] - basis[j])) / 4.0
+    return out
+
+
+def _followed(system: Kinematics, q: Array, t: float, N: Array, piece: Component) -> Branch | None:
+    """The branch that a piece of the cone belongs to; None if the constraints do not let it begin."""
+    for y in piece.directions if piece.curved else _inside(piece):
+        x = N @ y
+        sides = [_begins(system, q, t, sign * x) for sign in (1.0, -1.0)]
+        if any(sides):
+            break
+    else:
+        return None
+    first = x[int(np.argmax(np.abs(x) > 1e-6 * np.max(np.abs(x))))]
+    if not sides[0] or (sides[1] and first < 0.0):  # of two ways that are alike the one that begins upwards
+        x = -x
+    way = follow(system, q, system.unit * x, t, PROBES[0], 3)
+    ahead = system.difference(way[-2], way[-1]) / system.unit
+    unit = np.asarray(system.unit)
+    return Branch(
+        unit * x,
+        _freedoms(system, way[-1], t, ahead / np.linalg.norm(ahead)),
+        unit[:, None] * (N @ piece.tangent),
+        piece.curved,
+        unit * (piece.directions @ N.T),
+        all(sides),
+        system,
+        q,
+        t,
+    )
+
+
+def _freedoms(system: Kinematics, q: Array, t: float, x: Array) -> int:
+    """Dimension of the directions near x in which the mechanism can move on from q.
+
+    Next to a singular pose the rows may be dependent still (loops that stay flat while others move): there
+    the piece of the cone that x lies on tells.
+    """
+    N, forms = _split(system, q, t, 1e-3 * PROBES[0])
+    pieces = components(forms)
+    miss = [
+        float(np.linalg.norm(x - N @ (piece.tangent @ (piece.tangent.T @ (N.T @ x))))) for piece in pieces
+    ]
+    near = [piece.tangent.shape[1] for piece, m in zip(pieces, miss, strict=True) if m < 10.0 * PROBES[0]]
+    return min(near, default=int(N.shape[1]))
+
+
+def _inside(piece: Component) -> Array:
+    """Directions of a linear piece to try: one in its middle, then its basis."""
+    middle = np.sum(piece.directions, axis=0)
+    return np.vstack([middle / np.linalg.norm(middle), piece.directions])
+
+
+def _begins(system: Kinematics, q: Array, t: float, x: Array) -> bool:
+    """Whether the constraints can be followed along x, unit size and without units."""
+    relative = []
+    for step in PROBES:
+        predicted = system.integrate(q, step * system.unit * x)
+        rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
+        found = close(system, predicted, t, rows, columns)
+        if not found.closed:
+            return False
+        relative.append(float(np.linalg.norm(system.difference(predicted, found.q) / system.unit)) / step)
+    return relative[1] < max(FASTER * relative[0], NEGLIGIBLE) and relative[1] < 0.5
+
+
+def follow(system: Kinematics, q: Array, v: Array, t: float, reach: float, count: int) -> Array:
+    """Poses (count, nq) at equal distances up to `reach`, from q along v (nv,), on the constraints.
+
+    Each step goes straight on (the last displacement, continued), then back onto the constraints.
+    """
+    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
+    poses, along = [q], v / np.linalg.norm(v / system.unit)
+    per_pose = reach / max(count - 1, 1)
+    pieces = max(1, int(np.ceil(per_pose / LONGEST_STEP)))
+    for _ in range(count - 1):
+        here = poses[-1]
+        for _ in range(pieces):
+            found = close(system, system.integrate(here, per_pose / pieces * along), t, rows, columns)
+            moved = system.difference(here, found.q)
+            size = float(np.linalg.norm(moved / system.unit))
+            if not found.closed or size == 0.0:
+                return np.array(poses)
+            here, along = found.q, moved / size
+        poses.append(here)
+    return np.array(poses)

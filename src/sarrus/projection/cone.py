@@ -1,0 +1,174 @@
+"""Directions on which several quadratic forms vanish: the tangent cone at a singular pose, second order.
+
+    { y : y.T Q_i y = 0,  i = 1 .. k }     in d dimensions                                              (1)
+
+One form is taken apart by its eigenvalues. Several are solved by Gauss-Newton on the unit sphere from many
+fixed starts, all at once; with k = d - 1 forms these are at most 2^k lines, some of which may count several
+times. A component is linear when the forms vanish on the whole tangent space at one of its points, a curved
+cone otherwise; points on curved ones belong together when one can walk from one to the other on the cone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+VANISHES = 1e-7  # forms of unit size, eigenvalues and singular values below this are zero
+SAME = 1e-5  # directions and subspaces closer than this are one
+COINCIDE, OFTEN = 1e-4, 3  # starts that end so close to each other, so often, have found a line
+ROUNDS = 60
+STARTS_PER_LINE, LEAST_STARTS, MOST_STARTS = 40, 200, 4000
+MOST_SAMPLES = 24  # of a curved component
+STEPS = 60  # of a walk along half a turn
+
+
+@dataclass(frozen=True)
+class Component:
+    """A piece of the cone: unit directions (n, d) on it, the tangent space (d, m) at the first of them, and
+    whether the piece is curved. The directions of a linear piece are a basis of it."""
+
+    directions: Array
+    tangent: Array
+    curved: bool
+
+
+def independent_forms(forms: Array) -> Array:
+    """Forms (k, d, d) of unit size that span the same as those given; forms that vanish are left out."""
+    count, d, _ = forms.shape
+    if count == 0 or d == 0:
+        return np.zeros((0, d, d))
+    _, s, Vt = np.linalg.svd(forms.reshape(count, d * d), full_matrices=False)
+    return np.asarray(Vt[s > 10.0 * VANISHES].reshape(-1, d, d))
+
+
+def components(forms: Array) -> list[Component]:
+    """Pieces of the cone (1) of independent forms (k, d, d)."""
+    d = forms.shape[1]
+    if len(forms) == 0:
+        return [Component(np.eye(d), np.eye(d), False)] if d else []
+    if len(forms) == 1:
+        return _one_form(forms[0])
+    return _collected(forms, solutions(forms))
+
+
+def _one_form(Q: Array) -> list[Component]:
+    """A single form: nothing but its null space, two hyperplanes, or a curved cone."""
+    values, vectors = np.linalg.eigh(Q)
+    zero = np.abs(values) <= VANISHES
+    up, down = values > VANISHES, values < -VANISHES
+    if not up.any() or not down.any():
+        kernel = vectors[:, zero]
+        return [Component(kernel.T, kernel, False)] if kernel.shape[1] else []
+    if up.sum() == 1 and down.sum() == 1:
+        a, b = np.sqrt(values[up][0]) * vectors[:, up], np.sqrt(-values[down][0]) * vectors[:, down]
+        return [_linear(np.linalg.svd((a + sign * b).T)[2][1:].T) for sign in (1.0, -1.0)]
+    return _collected(Q[None], solutions(Q[None]))
+
+
+def solutions(forms: Array) -> Array:
+    """Unit vectors (n, d) on the cone, from a fixed set of starts."""
+    k, d, _ = forms.shape
+    count = int(np.clip(STARTS_PER_LINE * 2 ** min(k, 12), LEAST_STARTS, MOST_STARTS))
+    y = np.random.default_rng(1853).standard_normal((count, d))
+    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    for _ in range(ROUNDS):
+        y = _newton(forms, y)
+    value = np.einsum("nd,kde,ne->nk", y, forms, y)
+    return np.asarray(y[np.max(np.abs(value), axis=1) < 1e-12])
+
+
+def _newton(forms: Array, y: Array) -> Array:
+    """One Gauss-Newton step for unit vectors y (n, d), which stay unit vectors."""
+    gradient = 2.0 * np.einsum("kde,ne->nkd", forms, y)
+    value = np.einsum("nkd,nd->nk", gradient, y) / 2.0
+    rows = np.concatenate([gradient, y[:, None]], axis=1)
+    right = np.concatenate([value, np.zeros((len(y), 1))], axis=1)
+    y = y - (np.linalg.pinv(rows, rcond=1e-9) @ right[..., None])[..., 0]
+    return np.asarray(y / np.linalg.norm(y, axis=1, keepdims=True))
+
+
+def _collected(forms: Array, points: Array) -> list[Component]:
+    """Pieces of the cone that these points lie on, in an order that does not depend on the starts."""
+    linear: list[Component] = []
+    curved: list[list[Array]] = []
+    lines, others = _lines(points)
+    linear += [_linear(y[:, None]) for y in lines]
+    for y in others:
+        tangent = _kernel(forms @ y)
+        if np.max(np.abs(np.einsum("di,kde,ej->kij", tangent, forms, tangent))) < 10.0 * VANISHES:
+            if not any(_same(tangent, piece.tangent) for piece in linear):
+                linear.append(_linear(tangent))
+            continue
+        home = next((piece for piece in curved if _connected(forms, y, piece[0])), None)
+        if home is None:
+            curved.append([y])
+        elif len(home) < MOST_SAMPLES:
+            home.append(y)
+    found = linear + [Component(np.array(p), _kernel(forms @ p[0]), True) for p in curved]
+    return sorted(found, key=lambda piece: tuple(np.round(piece.directions[0], 6)), reverse=True)
+
+
+def _lines(points: Array) -> tuple[list[Array], list[Array]]:
+    """Directions that were found again and again, up to sign, and the points that were not.
+
+    Zeros that count several times are found to half the digits only, and have a tangent space too large.
+    """
+    lines: list[Array] = []
+    others: list[Array] = []
+    left = points
+    while len(left):
+        near = 1.0 - np.abs(left @ left[0]) < 0.5 * COINCIDE**2
+        if near.sum() >= OFTEN:
+            together = left[near] * np.sign(left[near] @ left[0])[:, None]
+            middle = np.median(together, axis=0)
+            lines.append(middle / np.linalg.norm(middle))
+        else:
+            others.extend(left[near])
+        left = left[~near]
+    return lines, others
+
+
+def _linear(tangent: Array) -> Component:
+    """A linear piece; a line points to where its largest entry is positive."""
+    if tangent.shape[1] == 1:
+        tangent = tangent * np.sign(tangent[np.argmax(np.abs(tangent) > np.abs(tangent).max() - SAME)])
+    return Component(tangent.T, tangent, False)
+
+
+def _kernel(rows: Array) -> Array:
+    """Orthonormal basis (d, m) of what the rows (k, d) annihilate."""
+    _, s, Vt = np.linalg.svd(rows)
+    return np.asarray(Vt[int(np.sum(s > SAME)) :].T)
+
+
+def _same(A: Array, B: Array) -> bool:
+    """Whether two orthonormal bases span the same."""
+    return A.shape == B.shape and float(np.linalg.norm(A - B @ (B.T @ A))) < SAME * 10.0
+
+
+def _connected(forms: Array, start: Array, goal: Array) -> bool:
+    """Whether a walk on the cone leads from a direction to another, or to its opposite."""
+    return any(_walk(forms, start, sign * goal) for sign in (1.0, -1.0))
+
+
+def _walk(forms: Array, y: Array, goal: Array) -> bool:
+    step = np.pi / STEPS
+    for _ in range(2 * STEPS):
+        away = float(np.arccos(np.clip(y @ goal, -1.0, 1.0)))
+        if away < 1.5 * step:
+            return True
+        along = goal - (goal @ y) * y
+        tangent = _kernel(np.vstack([forms @ y, y]))
+        along = tangent @ (tangent.T @ along)
+        size = float(np.linalg.norm(along))
+        if size < 1e-3 * np.sin(away):
+            return False
+        y = y + step * along / size
+        y = y / np.linalg.norm(y)
+        for _ in range(4):
+            y = _newton(forms, y[None])[0]
+    return False
