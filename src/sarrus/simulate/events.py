@@ -110,7 +110,8 @@ def user_events(given: Any) -> tuple[UserEvent, ...]:
 def _user_event(function: Any, i: int) -> UserEvent:
     if not callable(function):
         raise InputError(f"events[{i}] must be a function g(t, q, v) -> number, got {function!r}.")
-    name = str(getattr(function, "name", getattr(function, "__name__", f"event {i}")))
+    name = str(getattr(function, "name", getattr(function, "__name__", "<lambda>")))
+    name = f"event {i}" if name == "<lambda>" else name
     terminal, direction = getattr(function, "terminal", False), getattr(function, "direction", 0)
     if not isinstance(terminal, (bool, int, np.integer, np.bool_)) or terminal < 0:
         raise InputError(

@@ -30,7 +30,7 @@ class Formulated:
             state = self._split(t, q, v)
             return np.asarray(self._plant.units.unit * fm.FORMULATIONS[self._name](state))
         except BaseException as error:
-            self._inputs.failure = Failure(t, f'formulation "{self._name}"', error, True)
+            self._inputs.failure = Failure.of(error, f'formulation "{self._name}"', t, True)
             return None
 
     def _split(self, t: float, q: Array, v: Array) -> fm.Split:

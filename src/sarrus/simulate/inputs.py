@@ -34,29 +34,30 @@ class BadAnswerError(InputError):
 
 @dataclass(frozen=True)
 class Failure:
-    """What stopped a run in a user's function, and when."""
+    """What stopped a run in a user's function: in words, with a traceback where the function raised."""
 
-    t: float
-    who: str
-    error: BaseException
-    ours: bool = False  # whether errors of this library need no traceback
+    message: str
+    interrupted: bool
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether somebody pressed Ctrl-C."""
-        return isinstance(self.error, KeyboardInterrupt)
+    @staticmethod
+    def of(error: BaseException, who: str, t: float, ours: bool = False) -> Failure:
+        """Keeps the text only: an exception would keep alive whatever its frames know.
 
-    @property
-    def message(self) -> str:
-        """Who failed, when and how; the traceback where the function itself raised."""
-        said = f"{self.who} stopped the run at t = {self.t:.9g} s: "
-        if isinstance(self.error, BadAnswerError) or (self.ours and isinstance(self.error, SarrusError)):
-            return said + str(self.error)
-        inside = self.error.__traceback__
+        Args:
+            error: what was raised.
+            who: whose function.
+            t: time [s].
+            ours: whether errors of this library need no traceback.
+        """
+        said = f"{who} stopped the run at t = {t:.9g} s: "
+        if isinstance(error, BadAnswerError) or (ours and isinstance(error, SarrusError)):
+            return Failure(said + str(error), False)
+        inside = error.__traceback__
         while inside is not None and inside.tb_frame.f_code.co_filename == __file__:
             inside = inside.tb_next
-        text = "".join(traceback.format_exception(type(self.error), self.error, inside))
-        return said + f"it raised {type(self.error).__name__}: {self.error}\n{text}"
+        text = "".join(traceback.format_exception(type(error), error, inside))
+        said += f"it raised {type(error).__name__}: {error}\n{text}"
+        return Failure(said, isinstance(error, KeyboardInterrupt))
 
 
 class Inputs:
@@ -109,7 +110,7 @@ class Inputs:
                 self.tau = tau
             return self.tau, drive, user, M, h
         except BaseException as error:
-            self.failure = Failure(t, who, error, who == SYSTEM)
+            self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
 
     def inputs_at(self, times: Array) -> Array:

@@ -207,7 +207,7 @@ class _Simulation:
             try:
                 found = self._users.between(path, t0, t1, pair.q[1], pair.v[1])
             except Exception as error:
-                self._failure = Failure(t1, "an event", error, True)
+                self._failure = Failure.of(error, "an event", t1, True)
                 self._ended = True
                 return
             for t, name, terminal in found:
