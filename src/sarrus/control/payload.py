@@ -1,0 +1,102 @@
+"""Payload: mass that an object carries, as ten numbers that enter its equations linearly.
+
+    pi = [m, m c (3), I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]        about the origin of the body, in its axes   (1)
+
+With a the acceleration of the origin, g gravity, w the angular velocity, all in the axes of the body,
+
+    force  = m (a - g) + w' x m c + w x (w x m c)
+    moment = m c x (a - g) + I w' + w x I w                                                                  (2)
+
+is what the body has to exert on it: Y(a - g, w, w') pi [Featherstone2008] chapter 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import fixed_shape, number
+from ..dynamics.terms import Terms
+from .measured import Measured
+from .rotation import hat
+
+Array = npt.NDArray[np.float64]
+
+SIZE = 10
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Mass fixed to a body.
+
+    Args:
+        mass: [kg]; negative takes mass away.
+        com: its centre of mass in the body frame [m], (3,).
+        inertia: about its centre of mass, in the body's axes [kg m^2], (3,) diagonal or (3, 3).
+    """
+
+    mass: float = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = (0.0, 0.0, 0.0)
+
+    @property
+    def parameters(self) -> Array:
+        """The ten numbers pi of (1)."""
+        m, c = number(self.mass, "mass of Payload"), fixed_shape(self.com, "com of Payload", (3,))
+        one = np.ndim(self.inertia) == 1
+        I_c = fixed_shape(self.inertia, "inertia of Payload", (3,) if one else (3, 3))
+        I = (np.diag(I_c) if one else I_c) - m * hat(c) @ hat(c)
+        return np.array([m, *(m * c), I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
+
+    @staticmethod
+    def of(parameters: Array) -> Payload:
+        """The payload with these ten numbers; without mass its centre is the origin."""
+        m = float(parameters[0])
+        c = parameters[1:4] / m if abs(m) > 1e-12 else np.zeros(3)
+        I = _matrix(parameters[4:]) + m * hat(c) @ hat(c)
+        return Payload(m, tuple(c.tolist()), I)
+
+    @staticmethod
+    def of_body(body: Any) -> Payload:
+        """The inertia that a body of a mechanism has itself."""
+        return Payload(body.mass, body.com, np.asarray(body.inertia))
+
+
+def _matrix(entries: Array) -> Array:
+    xx, yy, zz, xy, xz, yz = entries.tolist()
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _on(x: Array) -> Array:
+    """(3, 6) with I x = _on(x) [I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]."""
+    a, b, c = x.tolist()
+    return np.array([[a, 0, 0, b, c, 0], [0, b, 0, a, 0, c], [0, 0, c, 0, a, b]])
+
+
+def regressor(a: Array, w: Array, dw: Array) -> Array:
+    """Y (6, 10) of (2); a (3,) is the acceleration of the origin less gravity, all in the body's axes."""
+    W = hat(w)
+    Y = np.zeros((6, SIZE))
+    Y[:3, 0] = a
+    Y[:3, 1:4] = hat(dw) + W @ W
+    Y[3:, 1:4] = -hat(a)
+    Y[3:, 4:] = _on(dw) + W @ _on(w)
+    return Y
+
+
+def add(terms: Terms, now: Measured, body: int, parameters: Array, gravity: Array) -> Terms:
+    """Terms with the payload pi fixed to a body: M and h grow by what (2) asks for."""
+    R = now.poses[0][body]
+    V, A = now.motion[0][body], now.motion[1][body]
+    J = now.jacobian(body, np.zeros(3))
+    own = np.concatenate([R.T @ J[:3], R.T @ J[3:]])  # twist of the body in its own axes, per coordinate
+    m, mc, I = parameters[0], parameters[1:4], _matrix(parameters[4:])
+    inertia = np.zeros((6, 6))
+    inertia[:3, :3], inertia[:3, 3:], inertia[3:, :3], inertia[3:, 3:] = m * np.eye(3), -hat(mc), hat(mc), I
+    bias = regressor(R.T @ (A[:3] - gravity), R.T @ V[3:], R.T @ A[3:]) @ parameters
+    return Terms(
+        terms.M + own.T @ inertia @ own, terms.h + own.T @ bias, terms.phi, terms.J, terms.b, terms.gamma
+    )
