@@ -97,16 +97,22 @@ SARRUS_HD void pivot(Factor<T>& f, int k, int end, int ld) {
     if (best == k) return;
     for (int j = 0; j < ld; ++j) swap_(f.Y[k * ld + j], f.Y[best * ld + j]);
     for (T* x : per_row) swap_(x[k], x[best]);
-  } else {
+  } else {  // the same exchange, lane by lane: an instance's bits must not depend on its batch mates
+    T best = T(real<T>(k)), longest = f.norm[k];
     for (int r = k + 1; r < end; ++r) {
-      auto longer = f.norm[r] > f.norm[k];
-      auto blend = [&](T& a, T& b) {
+      auto longer = f.norm[r] > longest;
+      best = select(longer, T(real<T>(r)), best);
+      longest = select(longer, f.norm[r], longest);
+    }
+    for (int r = k + 1; r < end; ++r) {
+      auto here = (best - real<T>(r)) * (best - real<T>(r)) < real<T>(0.25);
+      auto exchange = [&](T& a, T& b) {
         T t = a;
-        a = select(longer, b, t);
-        b = select(longer, t, b);
+        a = select(here, b, t);
+        b = select(here, t, b);
       };
-      for (int j = 0; j < ld; ++j) blend(f.Y[k * ld + j], f.Y[r * ld + j]);
-      for (T* x : per_row) blend(x[k], x[r]);
+      for (int j = 0; j < ld; ++j) exchange(f.Y[k * ld + j], f.Y[r * ld + j]);
+      for (T* x : per_row) exchange(x[k], x[r]);
     }
   }
 }
@@ -121,11 +127,12 @@ SARRUS_HD void reflect_rows(Factor<T>& f, int k, int begin, int end, int ld) {
     T* row = f.Y + r * ld;
     axpy(row, -(f.beta[k] * dot(row, v, ld)), v, ld);
     f.norm[r] -= row[k] * row[k];
-    if (any(f.norm[r] < f.norm_ref[r] * real<T>(1e-3))) {
+    auto stale = f.norm[r] < f.norm_ref[r] * real<T>(1e-3);
+    if (any(stale)) {
       T s = T(0);
       for (int j = k + 1; j < ld; ++j) s += row[j] * row[j];
-      f.norm[r] = s;
-      f.norm_ref[r] = s;
+      f.norm[r] = select(stale, s, f.norm[r]);
+      f.norm_ref[r] = select(stale, s, f.norm_ref[r]);
     }
   }
 }

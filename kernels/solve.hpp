@@ -6,28 +6,40 @@
 
 SARRUS_BEGIN
 
-// y: the constrained coordinates from the right-hand side g (nc, units of the rows), by substitution
-// or, where rows are dependent, in the least-squares sense; then those of the limit rows.
+// y (rank_rows) by substitution: rows are independent
+template <class T, class LD>
+SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
+  for (int k = 0; k < f.rank_rows; ++k) {
+    T s = at_position(f, g, k, m.nc) / f.unit[k];
+    for (int j = 0; j < k; ++j) s -= f.Y[k * ld + j] * y[j];
+    y[k] = s / f.Y[k * ld + k];
+  }
+}
+
+// y in the least-squares sense. Lanes whose rows are independent keep what substitution gave them.
+template <class T, class LD>
+SARRUS_HD void least_squares(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
+  int n = f.rank_rows;
+  T *x = f.work, *best = f.work + (static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc);
+  fill(x, f.lc);
+  for (int i = 0; i < m.nc; ++i) x[i] = at_position(f, g, i, m.nc);
+  for (int j = 0; j < n; ++j) apply_U(f, j, x);
+  for (int j = n - 1; j >= 0; --j) {
+    T s = x[j];
+    for (int c = j + 1; c < n; ++c) s -= f.U[c * f.lc + j] * best[c];
+    best[j] = s * f.alive[j] / f.T_diag[j];
+  }
+  auto full = (n == m.nc ? f.alive[n - 1] : T(0)) > real<T>(0.5);
+  for (int j = 0; j < n; ++j) y[j] = select(full, y[j], best[j]);
+}
+
+// y: the constrained coordinates from the right-hand side g (nc, units of the rows), then those of the limit
+// rows.
 template <class T, class LD>
 SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra, T* y) {
   int n = f.rank_rows;
-  if (f.first_rows == m.nc) {
-    for (int k = 0; k < n; ++k) {
-      T s = at_position(f, g, k, m.nc) / f.unit[k];
-      for (int j = 0; j < k; ++j) s -= f.Y[k * ld + j] * y[j];
-      y[k] = s / f.Y[k * ld + k];
-    }
-  } else {
-    T* x = f.work;
-    fill(x, f.lc);
-    for (int i = 0; i < m.nc; ++i) x[i] = at_position(f, g, i, m.nc);
-    for (int j = 0; j < n; ++j) apply_U(f, j, x);
-    for (int j = n - 1; j >= 0; --j) {
-      T s = x[j];
-      for (int c = j + 1; c < n; ++c) s -= f.U[c * f.lc + j] * y[c];
-      y[j] = s * f.alive[j] / f.T_diag[j];
-    }
-  }
+  if (n == m.nc) substitute(m, ld, f, g, y);
+  if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
   if constexpr (Branching<T>::value)
     for (int k = n; k < f.rank; ++k) {
       int at = m.nc + k - n;
