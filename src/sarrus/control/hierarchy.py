@@ -1,0 +1,269 @@
+"""TaskHierarchy: tasks with strict priorities under constraints, [DeSapio2010] algorithm 2."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import positive, state
+from ..constraints.closures import Closure
+from ..constraints.points import PointOnLine, PointOnPlane
+from ..dynamics.forward import limit_of
+from ..dynamics.response import Response, respond
+from ..dynamics.terms import Terms, Units
+from ..errors import InputError, SarrusError
+from ..models.joints import Spherical
+from .hierarchy_levels import Reach, Rows, Split, descend, level_rows, reach
+from .hierarchy_limits import Cascade, Limited
+from .hierarchy_result import HierarchySolution, LevelResult
+from .hierarchy_tasks import TaskStack, together
+from .law import MISSED, Active, Law
+from .measured import Measured
+from .metric import applied
+from .result import Status
+from .task import Tracking
+
+Array = npt.NDArray[np.float64]
+NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
+
+
+class TaskHierarchy(Law):
+    """Tasks with strict priorities: a lower one never changes the acceleration of a higher one.
+
+    [DeSapio2010] algorithm 2: Jacobians of constraints and tasks are made orthogonal in the mass metric, one
+    level after the other; what conflicts with higher levels or constraints is met as far as possible.
+    Motions that no task asks for stay free: they move as gravity, inertia and `null_torque` will have it. Of
+    all torques that do this, the least are taken; passive joints get exactly zero.
+
+    Args:
+        mech: a Mechanism or CustomSystem.
+        tasks: `PriorityTask`s, one or a list; none at all leaves everything to `null_torque`.
+        null_torque: generalized force (nv,) [N m, N] that acts on what the tasks leave open, or a function of
+            (t, q, v) that returns it.
+        limits: `TorqueBounds`, `Unilateral`, `Friction`, `CableTension`, `Preload`, `LinearLimits`, one or a
+            list. They come before all tasks; the lowest level gives way first.
+        metric: what "least torque" means, as in `ProjectedInverseDynamics`.
+        actuated: names of the actuators to use; default all. The others get exactly zero.
+        active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
+            Feet on the ground may stand anywhere: only J of a point on the ground matters, not where it was
+            declared to be.
+        leftover_damping: rate [1/s] at which motions that the tasks leave open lose speed: the same as the
+            null torque -c M v.
+        rank_tol: directions of a level weaker than this, without units, count as lost.
+        least_feel: motions of which the actuators feel less than this share count as not controllable.
+        solver: of the quadratic programs: "auto", "daqp", "scipy" or "clarabel".
+    """
+
+    def __init__(
+        self,
+        mech: Any,
+        tasks: Any,
+        *,
+        null_torque: NullTorque = None,
+        limits: Any = (),
+        metric: Any = None,
+        actuated: Sequence[str] | None = None,
+        active: Active = None,
+        leftover_damping: float = 0.0,
+        rank_tol: float = 1e-9,
+        least_feel: float = 1e-6,
+        solver: str = "auto",
+    ) -> None:
+        given = [limits] if hasattr(limits, "rows") else list(limits)
+        self._stack = TaskStack(tasks)
+        super().__init__(
+            mech,
+            self._stack,
+            0.0,
+            1.0,
+            None,
+            metric,
+            actuated,
+            active,
+            leftover_damping,
+            least_feel,
+            0.0,
+            given,
+            solver,
+            "limits",
+        )
+        self._rank_tol = positive(rank_tol, "rank_tol")
+        self._null_torque = null_torque
+        self._anywhere = _held_anywhere(mech)
+        if null_torque is not None and not callable(null_torque):
+            state(null_torque, "null_torque", mech.nv, repr(mech.name))
+
+    # ------------------------------------------------------------------ one step
+
+    def _step(self, now: Measured, began: float) -> HierarchySolution:
+        rows, terms, units, _ = self._active.at(now)
+        lost = limit_of(self.system.evaluator, now.q, now.v, now.t) if rows is None else None
+        response = respond(terms, self._columns, units, lost, self._gap(terms, units, rows))
+        factor = self._metric.factor(terms)
+        space = reach(response, factor, self._least_feel)
+        found = [task.track(now) for task in self._stack.tasks]
+        levels, names = self._levels(space, response, found)
+        s, Z, splits = descend(levels, space.E.shape[1], self._rank_tol)
+        rest = self._rest(now, terms, space)
+        free = s = s if rest is None else s + Z @ (Z.T @ rest)
+        u, limited = applied(factor, space.to_x @ s), None
+        limits = None if self._limits is None else self._limits.at(now, response, rows)
+        if limits is not None and not limits.inside(limits.R @ u, u):
+            cascade = Cascade(space, factor, limits, self._solver, self._rank_tol)
+            limited = cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest)
+            s, u = limited.s, limited.u
+        results = self._level_results(levels, names, splits, space.E.shape[1], s, free)
+        status, message = self._judged(response, space, results, levels, s, limited)
+        inputs, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
+        inputs[self._used] = u
+        tau[self._columns] = u
+        first = next((one.priority for one in results if one.limit_cost > 0.0), None)
+        on = [one is not None for one in found]
+        shown = zip(self._stack.tasks, on, strict=True)
+        return HierarchySolution(
+            now.t,
+            inputs,
+            tau,
+            response.a0 + space.E @ s,
+            status,
+            message,
+            self._stack.names,
+            () if limited is None else limited.active,
+            {} if limited is None else limited.violations,
+            HierarchySolution.qp if limited is None else limited.qp,
+            time.perf_counter() - began,
+            _task=together(self._stack, found, self.system.nv),
+            _response=response,
+            _metric=self._metric.weights(terms),
+            _inputs=u,
+            _rows=rows,
+            _limits=limits,
+            levels=results,
+            limited_level=first,
+            _tasks=tuple((task.name, task.priority, task.size, one) for task, one in shown),
+            _free=response.a0 + space.E @ free,
+            _reach=space,
+            _splits=tuple(splits),
+            _level_rows=tuple(one.A for one in levels),
+        )
+
+    def _levels(
+        self, space: Reach, response: Response, found: Sequence[Tracking | None]
+    ) -> tuple[list[Rows], list[tuple[str, ...]]]:
+        """Rows of each level from the tasks that are on, and their names."""
+        levels, names, at = [], [], 0
+        for group in self._stack.levels:
+            here = [(task, one) for task, one in zip(group, found[at:], strict=False) if one is not None]
+            at += len(group)
+            names.append(tuple(task.name for task, _ in here))
+            if len(here) == 1:
+                task, one = here[0]
+                levels.append(level_rows(space, response, one.J, one.wanted, task.unit, task.damping))
+                continue
+            J = np.concatenate([np.zeros((0, self.system.nv)), *(one.J for _, one in here)])
+            wanted = np.concatenate([np.zeros(0), *(one.wanted for _, one in here)])
+            unit = np.concatenate([np.zeros(0), *(task.unit for task, _ in here)])
+            share = max((task.damping for task, _ in here), default=0.0)
+            levels.append(level_rows(space, response, J, wanted, unit, share))
+        return levels, names
+
+    def _rest(self, now: Measured, terms: Terms, space: Reach) -> Array | None:
+        """s (r,) that the null torque asks for; None for none."""
+        if self._null_torque is None and not self._leftover_damping:
+            return None
+        force = -self._leftover_damping * (terms.M @ now.v)
+        given = self._null_torque
+        if callable(given):
+            try:
+                given = given(now.t, now.q.copy(), now.v.copy())
+            except SarrusError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    f"null_torque at t = {now.t:g} s: it raised {type(error).__name__}: {error}"
+                ) from error
+        if given is not None:
+            force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
+        return np.asarray(space.E.T @ force)
+
+    def _gap(self, terms: Terms, units: Units, rows: npt.NDArray[np.bool_] | None) -> float:
+        """Largest |phi| over L of rows whose Jacobian depends on it."""
+        matters = ~self._anywhere if rows is None else ~self._anywhere[rows]
+        size = np.abs(terms.phi[matters]) / units.row_unit[matters]
+        return float(size.max(initial=0.0))
+
+    # ------------------------------------------------------------------ how it went
+
+    def _level_results(
+        self,
+        levels: Sequence[Rows],
+        names: Sequence[tuple[str, ...]],
+        splits: Sequence[Split],
+        r: int,
+        s: Array,
+        free: Array,
+    ) -> tuple[LevelResult, ...]:
+        out, left = [], r
+        for group, rows, tasks, split in zip(self._stack.levels, levels, names, splits, strict=True):
+            left -= split.rank
+            size = np.concatenate([np.ones(0), *(task.unit for task in group if task.name in tasks)])
+            missing = float(np.max(np.abs(rows.b - rows.A @ s) * size, initial=0.0))
+            cost = 0.0
+            if s is not free:
+                cost = float(np.max(np.abs(rows.A @ (free - s)) * size, initial=0.0))
+                cost = cost if cost > MISSED * (1.0 + float(np.max(np.abs(rows.b), initial=0.0))) else 0.0
+            damped = split.damped > 0.0
+            out.append(
+                LevelResult(group[0].priority, tasks, len(rows.b), split.rank, left, damped, missing, cost)
+            )
+        return tuple(out)
+
+    def _judged(
+        self,
+        response: Response,
+        space: Reach,
+        results: Sequence[LevelResult],
+        levels: Sequence[Rows],
+        s: Array,
+        limited: Limited | None,
+    ) -> tuple[Status, str]:
+        status, said = Status.OK, []
+        if limited is not None:
+            status = Status.LIMITED
+        for one, rows in zip(results, levels, strict=True):
+            size = MISSED * (1.0 + float(np.max(np.abs(rows.b), initial=0.0)))
+            if np.max(np.abs(rows.b - rows.A @ s), initial=0.0) <= size:
+                continue
+            status = Status.PARTIAL
+            why = (
+                "damped near a singular pose" if one.damped else f"{one.rank} of {one.size} rows independent"
+            )
+            why = f"limits took {one.limit_cost:.3g}" if one.limit_cost > 0.0 else why
+            said.append(f"level {one.priority:g} is met as far as possible ({why})")
+        if any(one.damped for one in results):
+            status = Status.SINGULAR
+        if limited is not None and not limited.feasible:
+            worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in limited.violations.items())
+            status = Status.INFEASIBLE
+            said.insert(0, f"the limits cannot all hold; least violation: {worst or 'below the tolerance'}")
+        reached = space.E.shape[1]
+        if reached < space.dof:
+            unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
+            said.append(f"{reached} of {space.dof} freedoms are controllable; no actuator feels: {unfelt}")
+        return status, "; ".join(said)
+
+
+def _held_anywhere(system: Any) -> npt.NDArray[np.bool_]:
+    """Rows (nc,) that hold a point of a body to the ground: their Jacobian does not depend on where."""
+    rows = np.zeros(system.nc, dtype=bool)
+    for name, one in getattr(system.model, "constraints", ()):
+        point = isinstance(one, (PointOnLine, PointOnPlane)) or (
+            isinstance(one, Closure) and isinstance(one.joint, Spherical)
+        )
+        if point and one.a == "ground":
+            rows[system.evaluator.constraint_rows[name]] = True
+    return rows
