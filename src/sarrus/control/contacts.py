@@ -221,9 +221,7 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     across = ((axis + 1) % 3, (axis + 2) % 3)
     cone = (across, mu) if contact.edges is None else None
     kind = type(contact).__name__
-    return BoundContact(
-        contact.loop, kind, rows, sign, point, basis, (axis, s), faces, floor, labels, cone
-    )
+    return BoundContact(contact.loop, kind, rows, sign, point, basis, (axis, s), faces, floor, labels, cone)
 
 
 def _moment_directions(joint: Any, size: int, axis: int, who: str) -> Array:

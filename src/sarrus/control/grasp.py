@@ -1,6 +1,6 @@
 """Grasp: several hands on one object, [Lin2018] II-C and III-B.
 
-    w = G f,    G_i = [[1, 0], [S(r_i), 1]] [force; moment],    r_i from the centre of mass to the contact    (1)
+    w = G f,   G_i = [[1, 0], [S(r_i), 1]] [force; moment],   r_i from the centre of mass to the contact  (1)
 
 f stacks the components of all contacts (`contacts.py`), w is what they do to the object together, at its
 centre of mass. What G does not see is internal: it squeezes and does not move. [Lin2018] prints r_i with the
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from ..mechanism.mechanism import Mechanism
 from ..models.joints import Free
 from .contacts import BoundContact, ContactLimits, PointContact
 from .force_closure import ForceClosure, force_closure
+from .measured import measured
 from .qp import Program, check_solver, solve, solve_softly
 from .result import Status
 from .rotation import hat
@@ -109,13 +109,13 @@ class Grasp:
         """G (6, m) of (1): in the axes of the object, or of the world where positions q (nq,) are given."""
         if q is None:
             return self._G.copy()
-        R = self.system.pose(q, self.body).rotation
+        R = measured(self.system, 0.0, q, np.zeros(self.system.nv)).poses[0][self._index]
         return np.concatenate([R @ self._G[:3], R @ self._G[3:]])
 
     @property
     def internal_projector(self) -> Array:
         """1 - G^+ G (m, m): takes from contact forces what moves the object."""
-        return np.eye(self.size) - self._carry @ self._G
+        return np.asarray(np.eye(self.size) - self._carry @ self._G)
 
     def internal_jacobian(self, q: npt.ArrayLike) -> Array:
         """(1 - G^+ G).T diag(J_1, ..., J_K) (m, nv), [Lin2018] eq. (13); zero at the object's coordinates.

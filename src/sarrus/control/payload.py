@@ -1,11 +1,11 @@
 """Payload: mass that an object carries, as ten numbers that enter its equations linearly.
 
-    pi = [m, m c (3), I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]        about the origin of the body, in its axes   (1)
+    pi = [m, m c (3), I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]    about the origin of the body, in its axes   (1)
 
 With a the acceleration of the origin, g gravity, w the angular velocity, all in the axes of the body,
 
     force  = m (a - g) + w' x m c + w x (w x m c)
-    moment = m c x (a - g) + I w' + w x I w                                                                  (2)
+    moment = m c x (a - g) + I w' + w x I w                                                            (2)
 
 is what the body has to exert on it: Y(a - g, w, w') pi [Featherstone2008] chapter 2.
 """

@@ -1,0 +1,44 @@
+"""What a wrench on one body does to it within the constraints, and what stands on a state besides them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import lapack
+
+from ..dynamics.forward import without_inertia
+from ..dynamics.response import Response
+
+Array = npt.NDArray[np.float64]
+
+
+def inverse_inertia(response: Response, J: Array) -> Array:
+    """J N (N.T M N)^-1 N.T J.T (k, k), the inverse of the operational space inertia of [Lin2018] eq. (15).
+
+    Acceleration of the task x' = J v per unit of force on it. It exists at singular poses too, where the
+    inertia does not.
+    """
+    N = response.N
+    X = (J @ N).T
+    _, found, info = lapack.dposv(N.T @ (response.terms.M @ N), X, lower=1)
+    if info:
+        raise without_inertia()
+    return np.asarray(X.T @ found)
+
+
+def inertia_of(inverse: Array, unit: Array) -> Array:
+    """The inertia (k, k): zero along directions that cannot move; `unit` (k,) makes rows comparable."""
+    bare = inverse / np.outer(unit, unit)
+    return np.asarray(np.linalg.pinv(bare, rcond=1e-9, hermitian=True) / np.outer(unit, unit))
+
+
+def damping_of(inertia: Array, stiffness: Array, ratio: float) -> Array:
+    """D with modes of this damping ratio: D = 2 ratio L U sqrt(k) U.T L.T, inertia = L L.T, [Ott2008] 3.3.
+
+    k and U are the eigenvalues and eigenvectors of L^-1 stiffness L^-T.
+    """
+    L = np.linalg.cholesky(inertia)
+    half = np.linalg.solve(L, np.linalg.solve(L, stiffness).T)
+    k, U = np.linalg.eigh(0.5 * (half + half.T))
+    both = L @ U
+    return np.asarray((both * (2.0 * ratio * np.sqrt(np.maximum(k, 0.0)))) @ both.T)
