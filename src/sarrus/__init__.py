@@ -16,6 +16,7 @@ from .constraints.points import Distance, PointOnLine, PointOnPlane
 from .constraints.rolling import Rolling
 from .errors import (
     AssemblyError,
+    EquilibriumError,
     InputError,
     ModelError,
     SarrusError,
@@ -24,6 +25,14 @@ from .errors import (
     UnknownNameError,
 )
 from .formats import from_pinocchio, load, load_spec, save
+from .linearize import (
+    Equilibrium,
+    LinearModel,
+    LinearTrajectory,
+    equilibrium,
+    linearize,
+    linearize_trajectory,
+)
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
@@ -54,6 +63,8 @@ __all__ = [
     "Decomposition",
     "Distance",
     "Drive",
+    "Equilibrium",
+    "EquilibriumError",
     "Event",
     "Fixed",
     "Free",
@@ -61,6 +72,8 @@ __all__ = [
     "InputError",
     "JointDamper",
     "JointSpring",
+    "LinearModel",
+    "LinearTrajectory",
     "Mechanism",
     "MechanismSpec",
     "ModelError",
@@ -81,8 +94,11 @@ __all__ = [
     "UnknownNameError",
     "control",
     "decompose",
+    "equilibrium",
     "from_pinocchio",
     "library",
+    "linearize",
+    "linearize_trajectory",
     "load",
     "load_spec",
     "save",

@@ -70,19 +70,24 @@ class Regulator:
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Inputs of all actuators (nu,) [N m, N]."""
-        return self.solve(t, q, v).u
+        return self._limited(-self.K @ self.model.state(q, v))[0]
 
     def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Regulation:
         """The same with every part in view; see `Regulation`."""
         x = self.model.state(q, v)
         feedback = -self.K @ x
+        u, wanted = self._limited(feedback)
+        names = self.model.mechanism.actuators
+        limited = tuple(name for name, cut in zip(names, u != wanted, strict=True) if cut)
+        errors = dict(zip(self.model.names, x.tolist(), strict=True))
+        return Regulation(t, u, x, feedback, float(x @ self.P @ x), limited, errors)
+
+    def _limited(self, feedback: Array) -> tuple[Array, Array]:
+        """Inputs within the limits of the actuators, and before."""
         wanted = self.u0.copy()
         wanted[list(self.inputs)] += feedback
         actuators = self.model.mechanism.model.actuators
-        u = np.clip(wanted, [a.lower for a in actuators], [a.upper for a in actuators])
-        limited = tuple(a.name for a, cut in zip(actuators, u != wanted, strict=True) if cut)
-        errors = dict(zip(self.model.names, x.tolist(), strict=True))
-        return Regulation(t, u, x, feedback, float(x @ self.P @ x), limited, errors)
+        return np.clip(wanted, [a.lower for a in actuators], [a.upper for a in actuators]), wanted
 
 
 def lqr(model: LinearModel, Q: npt.ArrayLike, R: npt.ArrayLike) -> Regulator:

@@ -67,7 +67,13 @@ def _made(parts: list[Array], rank: int | npt.NDArray[np.int64]) -> Derivatives:
 
 
 def derivatives(
-    system: Evaluator, q: Array, v: Array, tau: Array, drive: Array, method: str = "analytic"
+    system: Evaluator,
+    q: Array,
+    v: Array,
+    tau: Array,
+    drive: Array,
+    method: str = "analytic",
+    multipliers: bool = True,
 ) -> Derivatives:
     """Derivatives at states on the manifold, batched.
 
@@ -76,6 +82,7 @@ def derivatives(
         q, v, tau: states (B, nq), (B, nv), (B, nv).
         drive: f, f', f'' of the drives at each state (B, nd, 3).
         method: "analytic" or "dual".
+        multipliers: whether those of lam are wanted; where rows depend on each other they cost more.
     """
     if method not in METHODS:
         raise InputError(f'`method` must be "analytic" or "dual", got {method!r}.')
@@ -89,7 +96,7 @@ def derivatives(
     da, dlam, Jv_q, rank, status = system.kernel.derivatives(q, v, tau, drive, user, method == "dual")
     if np.any(status) or not np.all(np.isfinite(da)):
         raise without_inertia()
-    if method == "analytic" and np.any(rank < system.nc):
+    if multipliers and method == "analytic" and np.any(rank < system.nc):
         dlam[:, 0] += _turning(system, (q, v, tau, drive, user), rank)
     return _made([*(da[:, i] for i in range(3)), *(dlam[:, i] for i in range(3)), Jv_q], rank)
 

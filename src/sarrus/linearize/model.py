@@ -142,9 +142,8 @@ class LinearModel:
 
     def state(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """States x (nx,) of a nearby state q (nq,), v (nv,) of the mechanism."""
-        m = self.mechanism
-        dq = m.difference(self.point.q, m._one_pose(q))
-        return np.asarray(self.reduce @ np.concatenate([dq, m._one_tangent(v, "v") - self.point.v]))
+        dq = self.mechanism.difference(self.point.q, q)
+        return np.asarray(self.reduce @ np.concatenate([dq, np.asarray(v) - self.point.v]))
 
     # ------------------------------------------------------------------ elsewhere
 

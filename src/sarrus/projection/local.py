@@ -40,12 +40,15 @@ class Tangents:
         N_q: directions of positions (nv, freedoms of positions), orthonormal without units.
         N_v: directions of velocities (nv, freedoms of velocities); N_q itself unless rows restrict only
             velocities (rolling).
+        Z_q, Z_v: directions across them, which complete them to all (nv, nv), orthonormal without units.
         rank: rank of J.
         unit: L for a length, 1 for an angle, per coordinate (nv,).
     """
 
     N_q: Array
     N_v: Array
+    Z_q: Array
+    Z_v: Array
     rank: int
     unit: Array
     _normal: Array  # (nv, nc): pseudoinverse of J without units
@@ -66,12 +69,15 @@ def tangents(system: Kinematics, J: Array, rank: int | None = None) -> Tangents:
     if rank is None:
         rank = count_above(s, system.rank_tol, absolute=True)
     unit = np.asarray(system.unit)
-    N_v = N_q = unit[:, None] * Vt[rank:].T
+    V = unit[:, None] * Vt.T
+    Z_v, N_v = V[:, :rank], V[:, rank:]
+    Z_q, N_q = Z_v, N_v
     if not np.all(system.holonomic):
         _, s_h, Vt_h = full_svd(bare[np.asarray(system.holonomic)])
-        N_q = unit[:, None] * Vt_h[count_above(s_h, system.rank_tol, absolute=True) :].T
-    normal = (unit[:, None] * Vt[:rank].T / s[:rank]) @ (U[:, :rank].T / system.row_unit)
-    return Tangents(N_q, N_v, rank, unit, normal)
+        k = count_above(s_h, system.rank_tol, absolute=True)
+        Z_q, N_q = unit[:, None] * Vt_h[:k].T, unit[:, None] * Vt_h[k:].T
+    normal = (Z_v / s[:rank]) @ (U[:, :rank].T / system.row_unit)
+    return Tangents(N_q, N_v, Z_q, Z_v, rank, unit, normal)
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,10 @@ class Lift:
     @property
     def matrix(self) -> Array:
         """The whole of (2): [dq; dv] = matrix @ [y_q; y_v], (2 nv, freedoms of positions + velocities)."""
-        return np.block([[self.K, np.zeros_like(self.K_v)], [self.L, self.K_v]])
+        nv, n = self.K.shape
+        out = np.zeros((2 * nv, n + self.K_v.shape[1]))
+        out[:nv, :n], out[nv:, :n], out[nv:, n:] = self.K, self.L, self.K_v
+        return out
 
 
 def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Lift:
