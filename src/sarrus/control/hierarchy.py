@@ -77,19 +77,20 @@ class TaskHierarchy(Law):
         self._stack = TaskStack(tasks)
         super().__init__(
             mech,
-            self._stack,
-            0.0,
-            1.0,
-            None,
-            metric,
-            actuated,
-            active,
-            leftover_damping,
-            least_feel,
-            0.0,
-            given,
-            solver,
-            "limits",
+            outputs=self._stack,
+            reference=0.0,
+            kp=1.0,
+            kd=None,
+            metric=metric,
+            actuated=actuated,
+            active=active,
+            leftover_damping=leftover_damping,
+            least_feel=least_feel,
+            transition=0.0,
+            releasing=None,
+            limits=given,
+            solver=solver,
+            gives="limits",
         )
         self._rank_tol = positive(rank_tol, "rank_tol")
         self._null_torque = null_torque
