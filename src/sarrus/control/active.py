@@ -15,6 +15,7 @@ from .measured import Measured
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+COLLECTIONS = (Sequence, set, frozenset)
 
 
 class ActiveRows:
@@ -26,9 +27,7 @@ class ActiveRows:
     """
 
     def __init__(self, system: Any, active: Any) -> None:
-        self._rows = system.evaluator.constraint_rows
-        self._units, self._nc = system.units, system.nc
-        self._holonomic = system.model.holonomic
+        self._system, self._units = system, system.units
         self._function: Callable[..., Sequence[str]] | None = active if callable(active) else None
         self._known: dict[tuple[str, ...], tuple[Mask | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
@@ -47,15 +46,9 @@ class ActiveRows:
 
     def _mask(self, names: Any) -> tuple[Mask | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""
-        if isinstance(names, str) or not isinstance(names, (Sequence, set, frozenset)):
-            raise InputError(f"active must be a list of constraint names, or return one; got {names!r}.")
-        key = tuple(names)
-        if key not in self._known:
-            mask = np.zeros(self._nc, dtype=bool)
-            for name in key:
-                if name not in self._rows:
-                    raise unknown_name("constraint", name, self._rows, "active")
-                mask[self._rows[name]] = True
+        key = tuple(names) if isinstance(names, COLLECTIONS) else ()
+        if isinstance(names, str) or key not in self._known:
+            mask = mask_of(names, self._system, "active")
             if mask.all():
                 self._known[key] = None, self._units
             else:
@@ -65,3 +58,16 @@ class ActiveRows:
                 )
                 self._known[key] = mask, units
         return self._known[key]
+
+
+def mask_of(names: Any, system: Any, what: str) -> Mask:
+    """Rows (nc,) of constraints given by name; `what` names the argument in messages."""
+    if isinstance(names, str) or not isinstance(names, COLLECTIONS):
+        raise InputError(f"{what} must be a list of constraint names, or return one; got {names!r}.")
+    rows = system.evaluator.constraint_rows
+    mask = np.zeros(system.nc, dtype=bool)
+    for name in names:
+        if name not in rows:
+            raise unknown_name("constraint", name, rows, what)
+        mask[rows[name]] = True
+    return mask

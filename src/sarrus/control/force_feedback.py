@@ -52,7 +52,7 @@ class ForceFeedback:
         """Forget the past."""
         self.integral, self.disturbance = np.zeros(self._size), np.zeros(self._size)
         self._rate = np.zeros(self._size)
-        self._began = self._last = math.nan
+        self._last = math.nan
 
     def command(self, t: float, desired: Array, measured_less_model: Array | None) -> Array:
         """The modelled force to ask for at time t [s], (p,); (1).
@@ -62,11 +62,7 @@ class ForceFeedback:
             desired: y_d (p,).
             measured_less_model: the newest d (p,); None without a measurement.
         """
-        if not math.isnan(self._last) and t <= self._began and t < self._last:
-            self.reset()  # a new run
         dt = 0.0 if math.isnan(self._last) else max(t - self._last, 0.0)
-        if math.isnan(self._last):
-            self._began = t
         self._last = t if math.isnan(self._last) else max(t, self._last)
         self.integral = np.clip(self.integral + dt * self._rate, -self._cap, self._cap)
         if measured_less_model is not None:

@@ -72,7 +72,7 @@ class Hardware:
     def reset(self) -> None:
         """Start anew: the noise repeats, nothing is pending."""
         self._random = np.random.default_rng(self._seed)
-        self._count, self._began = 0, math.nan
+        self._count, self._began, self._latest = 0, math.inf, -math.inf
         self._u = np.zeros(self._mech.nu)
         self._pending: deque[tuple[float, Array]] = deque()
         if hasattr(self._controller, "reset"):
@@ -82,10 +82,11 @@ class Hardware:
         """Inputs u (nu,) that reach the actuators at time t [s]."""
         if self._sample == 0.0:
             return self._limited(self._measure_and_ask(t, q, v))
-        if math.isnan(self._began) or t < self._began:
-            if not math.isnan(self._began):
-                self.reset()
+        if t <= self._began and t < self._latest:
+            self.reset()  # a new run
+        if self._count == 0:
             self._began = t
+        self._latest = max(t, self._latest)
         while self._count == 0 or t >= self._began + (self._count - SLACK) * self._sample:
             now = self._began + self._count * self._sample
             self._pending.append((now + self._delay, self._measure_and_ask(t, q, v)))

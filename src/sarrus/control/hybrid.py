@@ -31,8 +31,7 @@ class HybridForceMotion(Law):
 
     Args:
         mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel,
-            transition: as in
-            `ProjectedInverseDynamics`.
+            transition: as in `ProjectedInverseDynamics`.
         force: desired multipliers, {row or constraint: value}, or the desired constraint force (nv,);
             values are numbers, arrays or functions of t.
         kf: proportional gain of the force error [1].
@@ -82,6 +81,7 @@ class HybridForceMotion(Law):
             leftover_damping,
             least_feel,
             transition,
+            None,
             given,
             solver,
             gives,

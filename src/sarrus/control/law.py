@@ -28,6 +28,7 @@ from .least import Least, least_inputs, smallest_share
 from .limit_table import LimitTable
 from .measured import Measured, check_system, measured
 from .metric import ForceMetric, into
+from .release import Names, Release
 from .result import Solution, Status
 from .task import Task, Tracking
 from .transition import Transition
@@ -62,6 +63,7 @@ class Law:
         leftover_damping: float,
         least_feel: float,
         transition: float,
+        releasing: Names | None,
         limits: Sequence[Any],
         solver: str,
         gives: str,
@@ -77,6 +79,7 @@ class Law:
         self._leftover_damping = nonnegative(leftover_damping, "leftover_damping")
         self._least_feel = nonnegative(least_feel, "least_feel")
         self._transition = Transition(nonnegative(transition, "transition"))
+        self._release = Release(system, releasing, transition)
         if gives not in ("limits", "motion"):
             raise InputError(f'gives must be "limits" or "motion", got {gives!r}.')
         self._gives = gives
@@ -84,6 +87,7 @@ class Law:
         cones = self._limits is not None and self._limits.has_cones
         self._solver = check_solver(solver, cones) if self._limits is not None else ""
         self.last: Solution | None = None
+        self._start, self._latest = np.inf, -np.inf
         self.events: list[tuple[float, Status, str]] = []
 
     def __call__(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
@@ -94,7 +98,9 @@ class Law:
         """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
         began = time.perf_counter()
         try:
-            found = self._step(measured(self.system, t, q, v), began)
+            now = measured(self.system, t, q, v)
+            self._notice_new_run(now.t)
+            found = self._step(now, began)
         except (SarrusError, np.linalg.LinAlgError) as error:
             found = self._failed(t, f"held the last input: {error}", began)
         before = Status.OK if self.last is None else self.last.status
@@ -103,10 +109,20 @@ class Law:
         self.last = found
         return found
 
+    def _notice_new_run(self, t: float) -> None:
+        """A controller that is taken into another run, from its first time or earlier, starts afresh."""
+        if t <= self._start and t < self._latest:
+            self.reset()
+        if self._latest == -np.inf:
+            self._start = t
+        self._latest = max(t, self._latest)
+
     def reset(self) -> None:
         """Forget the past: integrals, transitions, events."""
         self.last, self.events = None, []
+        self._start, self._latest = np.inf, -np.inf
         self._transition.reset()
+        self._release.reset()
 
     def history(self, trajectory: Any, every: int = 1) -> History:
         """The law again at the states of a trajectory, as arrays to look at; resets the controller."""
@@ -122,8 +138,9 @@ class Law:
         factor = self._metric.factor(terms)
         G, g, sharp, uncontrollable = self._outputs(now, response, task, factor)
         least = least_inputs(G, g, sharp, self._least_feel)
-        limits = None if self._limits is None else self._limits.at(now, response, rows)
-        wish = self._wish(now, response, rows)
+        released = self._release.rows(now, rows)
+        limits = None if self._limits is None else self._limits.at(now, response, rows, released)
+        wish = self._release.wish(now, response, rows, released) or self._wish(now, response, rows)
 
         def chosen(offset: Array | None) -> Choice:
             return choose(least, G, factor, wish, offset, limits, self._solver, self._gives)
@@ -135,7 +152,7 @@ class Law:
         u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
         u[self._used] = inputs
         tau[self._columns] = inputs
-        return Solution(
+        solution = Solution(
             now.t,
             u,
             tau,
@@ -155,6 +172,8 @@ class Law:
             rows,
             choice.rows,
         )
+        self._release.remember(lambda: solution.lam)
+        return solution
 
     def _outputs(
         self, now: Measured, response: Response, task: Tracking, factor: Array

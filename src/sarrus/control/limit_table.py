@@ -123,13 +123,16 @@ class LimitTable:
         self.names = tuple(dict.fromkeys(one.name for one in rows))
         refuse_contradictions(still, system)
 
-    def at(self, now: Measured, response: Response, rows: Mask | None) -> InputRows:
-        """Rows on the inputs at one state; limits of constraints that are not active are left out.
+    def at(
+        self, now: Measured, response: Response, rows: Mask | None, released: Mask | None = None
+    ) -> InputRows:
+        """Rows on the inputs at one state; limits of constraints that are open, or opening, are left out.
 
         Args:
             now: the state.
             response: to the inputs, with the active constraints only.
             rows: which constraint rows are active (nc,); None is all.
+            released: which of them are about to open (nc,); None is none.
         """
         stack = self._still
         if self._moving:
@@ -137,13 +140,17 @@ class LimitTable:
             stack = _Stack([*self._still.rows, *found])
         R, r = stack.on_inputs(response, self._used, rows)
         names, weights, lower, upper = stack.names, stack.weight, stack.lower - r, stack.upper - r
-        keep = _present(stack, rows)
+        counted = rows
+        if released is not None:
+            counted = ~released if rows is None else rows & ~released
+        keep = _present(stack, counted)
         if keep is not None:
             R, lower, upper, weights = R[keep], lower[keep], upper[keep], weights[keep]
             names = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
         cones, cone_names, cone_weights = [], [], []
         for one in self._cones:
-            if _present(one, rows) is not None and not np.all(_present(one, rows)):
+            there = _present(one, counted)
+            if there is not None and not there.all():
                 continue
             T, c = one.on_inputs(response, self._used, rows)
             cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1])))

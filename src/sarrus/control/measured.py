@@ -64,7 +64,11 @@ class Measured:
 
 def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measured:
     """The state, or an InputError that says what is wrong with what the sensors delivered."""
-    pose, speed = np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)
+    try:
+        t = float(t)
+        pose, speed = np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the measured state of {system.name!r} is not made of numbers: {error}.") from None
     if pose.shape != (system.nq,) or speed.shape != (system.nv,):
         raise InputError(
             f"a controller of {system.name!r} needs q with shape ({system.nq},) and v with shape"
@@ -75,7 +79,7 @@ def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measu
         raise InputError(
             f"the measured state of {system.name!r} has entries that are not finite at t = {t} s."
         )
-    return Measured(system, float(t), pose, speed)
+    return Measured(system, t, pose, speed)
 
 
 def check_system(system: Any, who: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import InputError
 from .law import Active, Law
+from .release import Names
 
 
 class ProjectedInverseDynamics(Law):
@@ -32,6 +33,8 @@ class ProjectedInverseDynamics(Law):
         least_feel: below this share of what full actuation would feel, torques are damped instead of growing
             without bound; 0 never damps.
         transition: time [s] in which inputs are led over when the active constraints change.
+        releasing: a function of (t, q, v) that returns the names of constraints that are about to open; their
+            forces are led to zero within the transition time, so that nothing jumps when they do.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class ProjectedInverseDynamics(Law):
         leftover_damping: float = 0.0,
         least_feel: float = 1e-3,
         transition: float = 0.0,
+        releasing: Names | None = None,
     ) -> None:
         super().__init__(
             mech,
@@ -61,6 +65,7 @@ class ProjectedInverseDynamics(Law):
             leftover_damping,
             least_feel,
             transition,
+            releasing,
             (),
             "auto",
             "limits",
@@ -70,14 +75,12 @@ class ProjectedInverseDynamics(Law):
 class ForceLimits(Law):
     """Track outputs with the least torque that keeps forces within limits; [Aghili2011] eq. (17), (18).
 
-    Limits: `TorqueBounds`, `Unilateral`, `Friction`, `CableTension`, `Preload`, `LinearLimits`. A
-        quadratic program
-    picks the forces that the outputs do not see, and the motions that they leave free.
+    Limits: `TorqueBounds`, `Unilateral`, `Friction`, `CableTension`, `Preload`, `LinearLimits`. A quadratic
+    program picks the forces that the outputs do not see, and the motions that they leave free.
 
     Args:
-        mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel,
-            transition: as in
-            `ProjectedInverseDynamics`.
+        mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel, transition,
+            releasing: as in `ProjectedInverseDynamics`.
         limits: one limit or a list.
         gives: what gives way where the motion and all limits cannot be had together: "limits" (least
             violation, forces over L) or "motion" (limits are kept as long as any input keeps them).
@@ -99,6 +102,7 @@ class ForceLimits(Law):
         leftover_damping: float = 0.0,
         least_feel: float = 1e-3,
         transition: float = 0.0,
+        releasing: Names | None = None,
         gives: str = "limits",
         solver: str = "auto",
     ) -> None:
@@ -117,6 +121,7 @@ class ForceLimits(Law):
             leftover_damping,
             least_feel,
             transition,
+            releasing,
             given,
             solver,
             gives,

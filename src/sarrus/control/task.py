@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..errors import InputError, SarrusError
 from .gains import critical_damping, gain_matrix
 from .measured import Measured
-from .outputs import as_outputs
+from .outputs import Track, as_outputs
 from .references import Reference, Target, as_reference
 
 Array = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ class Task:
         Raises:
             InputError: a reference or a function of the user's gave no usable answer.
         """
-        tracks = [output.track(now, self._target(i, now.t)) for i, output in enumerate(self._outputs)]
+        tracks = [self._tracked(i, now) for i in range(len(self._outputs))]
         if len(tracks) == 1:
             x, desired, e, rate, J, T, c = tracks[0]
             back = self.kd @ rate + self.kp @ e  # -e''   (1)
@@ -74,6 +74,17 @@ class Task:
             part = back[end - len(one.e) : end]
             wanted.append(one.c + (part if one.T is None else one.T @ part))
         return Tracking(x, desired, e, rate, J, np.concatenate(wanted))
+
+    def _tracked(self, i: int, now: Measured) -> Track:
+        """The i-th output against its target; what a user's function raises becomes an InputError."""
+        output = self._outputs[i]
+        try:
+            return output.track(now, self._target(i, now.t))
+        except SarrusError:
+            raise
+        except Exception as error:
+            names = ", ".join(output.names)
+            raise InputError(f"output {names}: it raised {type(error).__name__}: {error}") from error
 
     def _target(self, i: int, t: float) -> Target:
         """What the i-th reference asks for, looked at."""

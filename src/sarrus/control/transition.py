@@ -48,13 +48,17 @@ class Transition:
         if self._offset is None:
             choice = chosen(None)
         else:
-            s = min(max((t - self._began) / self._duration, 0.0), 1.0)
-            left = 1.0 - s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
-            choice = chosen(left * self._offset)
-            if s >= 1.0:
+            choice = chosen(faded(t - self._began, self._duration) * self._offset)
+            if t - self._began >= self._duration:
                 self._offset = None
         self._x = choice.x
         return choice
+
+
+def faded(elapsed: float, duration: float) -> float:
+    """From 1 to 0 within `duration`, with the least jerk."""
+    s = min(max(elapsed / duration, 0.0), 1.0)
+    return 1.0 - s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
 def _differ(before: tuple[Any, int], now: tuple[Any, int]) -> bool:
