@@ -1,4 +1,4 @@
-"""Projected inverse dynamics: exact error dynamics on many mechanisms, passive joints, odd counts of outputs."""
+"""Projected inverse dynamics: exact error dynamics on many mechanisms, passive joints, many or few outputs."""
 
 from __future__ import annotations
 
