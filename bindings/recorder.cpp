@@ -177,10 +177,28 @@ struct Recorder {
   }
 };
 
+// The garbage collector sees what a run refers to: a controller may hold on to what called it.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const Recorder& r = *nb::inst_ptr<Recorder>(self);
+  for (const nb::object* x : {&r.kernel_ref, &r.on_inputs, &r.on_acceleration}) Py_VISIT(x->ptr());
+  return 0;
+}
+int clear(PyObject* self) {
+  Recorder& r = *nb::inst_ptr<Recorder>(self);
+  r.on_inputs.reset();
+  r.on_acceleration.reset();
+  return 0;
+}
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {0, nullptr}};
+
 }  // namespace
 
 void bind_run(nb::module_& m) {
-  nb::class_<Recorder>(m, "Run")
+  nb::class_<Recorder>(m, "Run", nb::type_slots(slots))
       .def(nb::init<nb::object, nb::dict, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
            "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
