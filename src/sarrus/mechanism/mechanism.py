@@ -13,13 +13,14 @@ from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_o
 from ..dynamics.inverse import Torques, inverse_dynamics
 from ..dynamics.terms import Terms
 from .core import frozen_state
-from .loops import Loops, Metric
+from .loops import Metric
 from .report import report
+from .topology import Topology
 
 Array = npt.NDArray[np.float64]
 
 
-class Mechanism(Loops):
+class Mechanism(Topology):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
     Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Nothing needs the rows of J
