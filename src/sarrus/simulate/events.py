@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
+from ..dynamics.impact import Impact
 from ..errors import InputError
 from .interpolate import Hermite
 
@@ -30,13 +31,17 @@ class Event:
 
     Attributes:
         name: name of the user's function, or "singular pose".
-        kind: "user", or "singular": the rank of J drops, or all but drops, at this pose.
+        kind: "user"; "singular": the rank of J drops, or all but drops, at this pose; "chart": other
+            coordinates are used from here on; "switch": constraints close or open.
         t: time [s].
         q: pose (nq,) [rad, m].
         v: velocity (nv,) [rad/s, m/s].
         rank: rank of J there; singular values that all but vanish do not count.
         singular_values: of the dimensionless J there, descending (min(nc, nv),); empty for user events.
         terminal: whether it ended the run.
+        note: more in words: the coordinates that follow a "chart" event.
+        closed, opened: names of the constraints that a "switch" event closed and opened.
+        impact: what closing did to the velocity, momentum and energy; None where nothing hit.
     """
 
     name: str
@@ -47,11 +52,17 @@ class Event:
     rank: int = -1
     singular_values: Array = field(default_factory=lambda: np.zeros(0))
     terminal: bool = False
+    note: str = ""
+    closed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    impact: Impact | None = None
 
     def __str__(self) -> str:
-        said = f"{self.name} at t = {self.t:.9g} s"
+        said = f"{self.name} at t = {self.t:.9g} s" + (f": {self.note}" if self.note else "")
         if self.kind == "singular" and len(self.singular_values):
             said += f": rank {self.rank}, smallest singular value {self.singular_values[-1]:.1e}"
+        if self.impact is not None:
+            said += f": {self.impact.energy_lost:.6g} J lost"
         return said
 
 
@@ -129,6 +140,10 @@ class UserWatch:
         self._events = tuple(events)
         self._last = [event.value(t, q, v) for event in self._events]
         self._counts = [0] * len(self._events)
+
+    def restart(self, t: float, q: Array, v: Array) -> None:
+        """Go on from another state: what jumped does not count as crossed."""
+        self._last = [event.value(t, q, v) for event in self._events]
 
     @property
     def terminal(self) -> bool:

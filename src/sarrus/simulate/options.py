@@ -13,15 +13,17 @@ import numpy.typing as npt
 from ..arrays import state
 from ..dynamics.forward import check_formulation
 from ..errors import InputError
+from ..projection.user_chart import Chart
+from .atlas import check_coordinates
 from .events import UserEvent, user_events
 from .plant import Plant
 
 Array = npt.NDArray[np.float64]
 
-METHODS = {"rk4": 0, "semi_implicit_euler": 1, "dopri5": 2}
+METHODS = {"rk4": 0, "semi_implicit_euler": 1, "dopri5": 2, "radau": 3}
 CORRECTIONS = {"none": 0, "project": 1, "baumgarte": 2}
-COORDINATES = ("full",)
-ADAPTIVE = ("dopri5",)
+ADAPTIVE = ("dopri5", "radau")
+JACOBIANS = ("analytic", "finite_difference")
 BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
 SHORTEST = 1e-14  # of a step, relative to the largest time
 
@@ -40,6 +42,7 @@ class Options:
     atol: float
     t_eval: Array | None
     formulation: str
+    coordinates: str | tuple[Chart, ...]
     correction: str
     baumgarte: tuple[float, float]
     energy: bool
@@ -48,6 +51,7 @@ class Options:
     external: Mapping[str, Any]
     store_every: int
     progress: bool
+    jacobian: str
 
     @property
     def adaptive(self) -> bool:
@@ -83,13 +87,14 @@ def check_options(plant: Plant, t_span: Any, given: Mapping[str, Any]) -> Option
     t0, t1 = _span(t_span)
     method = _one_of("method", given["method"], METHODS)
     correction = _one_of("correction", given["correction"], CORRECTIONS)
-    _one_of("coordinates", given["coordinates"], COORDINATES)
+    coordinates = _coordinates(plant, correction, given)
     check_formulation(given["formulation"], None)
     dt = _step("dt", given["dt"], t0, t1)
     control, control_dt = _control(plant, given["control"], given["control_dt"], t0, t1)
     if control_dt is not None:  # a whole number of equal steps between samples
         dt = control_dt / math.ceil(control_dt / dt - 1e-9)
     _energy(plant, correction, given)
+    _implicit(method, correction, given)
     return Options(
         t0=t0,
         t1=t1,
@@ -101,6 +106,7 @@ def check_options(plant: Plant, t_span: Any, given: Mapping[str, Any]) -> Option
         atol=_positive("atol", given["atol"]),
         t_eval=_t_eval(given["t_eval"], t0, t1),
         formulation=given["formulation"],
+        coordinates=coordinates,
         correction=correction,
         baumgarte=_baumgarte(given["baumgarte"], correction, dt),
         energy=bool(given["energy"]),
@@ -109,6 +115,7 @@ def check_options(plant: Plant, t_span: Any, given: Mapping[str, Any]) -> Option
         external=_external(plant, given["external"]),
         store_every=_count("store_every", given["store_every"]),
         progress=bool(given["progress"]),
+        jacobian=_one_of("jacobian", given["jacobian"], JACOBIANS),
     )
 
 
@@ -239,6 +246,18 @@ def _external(plant: Plant, value: Any) -> Mapping[str, Any]:
     return value
 
 
+def _coordinates(plant: Plant, correction: str, given: Mapping[str, Any]) -> str | tuple[Chart, ...]:
+    coordinates = check_coordinates(plant, given["coordinates"])
+    if coordinates != "full" and given["method"] == "radau":
+        raise InputError('method="radau" works in full coordinates only: leave coordinates out.')
+    if coordinates != "full" and (correction != "project" or given["energy"]):
+        raise InputError(
+            "minimal coordinates stay on the constraints by themselves: with coordinates other than"
+            f' "full" leave correction (got "{correction}") and energy (got {given["energy"]!r}) out.'
+        )
+    return coordinates
+
+
 def _energy(plant: Plant, correction: str, given: Mapping[str, Any]) -> None:
     """energy=True is for systems that keep theirs."""
     if not given["energy"]:
@@ -252,3 +271,16 @@ def _energy(plant: Plant, correction: str, given: Mapping[str, Any]) -> None:
         raise InputError(
             f"energy=True keeps the energy of conservative systems only, but here {reason}. Leave energy out."
         )
+
+
+def _implicit(method: str, correction: str, given: Mapping[str, Any]) -> None:
+    """What "radau" cannot do: its stages lie on the constraints, in the kernel's formulation."""
+    if method != "radau":
+        return
+    for what, value, only in (
+        ("correction", correction, "project"),
+        ("formulation", given["formulation"], "nullspace"),
+        ("energy", bool(given["energy"]), False),
+    ):
+        if value != only:
+            raise InputError(f'method="radau" works with {what}={only!r} only, got {value!r}.')

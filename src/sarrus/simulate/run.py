@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .chart_run import ChartRun
 from .events import Event, UserWatch
 from .formulated import Formulated
 from .inputs import Failure, Inputs
@@ -18,9 +19,13 @@ from .options import Options, check_options
 from .plant import Plant
 from .progress import Progress
 from .projector import Projector
+from .radau import Radau
 from .singular import SingularWatch
+from .stages import Stages
 from .start import initial_state
 from .steps import Steps
+from .switched import SwitchedRun
+from .switches import make_plan
 from .trajectory import Status, Trajectory
 
 Array = npt.NDArray[np.float64]
@@ -58,12 +63,15 @@ def simulate(
     correction: str = "project",
     energy: bool = False,
     events: Any = (),
-    coordinates: str = "full",
+    coordinates: Any = "full",
     progress: bool = False,
     tau: npt.ArrayLike | Callable[..., Any] | None = None,
     external: Mapping[str, Any] | None = None,
     baumgarte: tuple[float, float] | None = None,
     store_every: int = 1,
+    switches: Any = (),
+    stops: bool = False,
+    jacobian: str = "analytic",
 ) -> Trajectory:
     """Move a system in time, its constraints kept; see `Trajectory` for what comes back.
 
@@ -79,9 +87,10 @@ def simulate(
         control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
         control_dt: sample time of the control [s], held in between; steps end at the samples. Default: asked
             at every stage of every step.
-        method: "rk4" (order 4), "semi_implicit_euler" (order 1), "dopri5" (order 5, chooses its steps).
-        dt: step [s]; of "dopri5" the first one.
-        rtol, atol: relative and absolute tolerance of "dopri5" per step [rad, m; rad/s, m/s].
+        method: "rk4" (order 4), "semi_implicit_euler" (order 1), "dopri5" (order 5, chooses its steps),
+            "radau" (order 5, implicit, chooses its steps: for stiff systems).
+        dt: step [s]; of "dopri5" and "radau" the first one.
+        rtol, atol: relative and absolute tolerance of methods that choose their steps [rad, m; rad/s, m/s].
         t_eval: times at which to keep the state [s], increasing; default: at every step.
         formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
         correction: "project" (positions and velocities back onto the constraints after every step, in the
@@ -89,23 +98,37 @@ def simulate(
         energy: also keep the energy of a conservative system, by scaling the velocity [Spencer2004] 3.1.3.
         events: functions g(t, q, v) -> float whose zeros are events; attributes `terminal` (bool or number of
             crossings) and `direction` (sign of the crossing) as in SciPy.
-        coordinates: "full": all coordinates are integrated.
+        coordinates: "full": all coordinates are integrated, or minimal ones, [Spencer2004] chapter 2:
+            "partition" (some of the mechanism's), "tangent" (along the tangent space), "nullspace" (a basis
+            that turns with the pose), names of independent coordinates, or a `Chart` or several. Changes of
+            chart are events of kind "chart".
         progress: whether to show a progress bar.
         tau: applied generalized force (nv,) [N m, N], constant or tau(t, q, v).
         external: wrenches on bodies: {body: wrench or function of t}, a wrench being [force; moment] (6,) in
             world axes at the body's origin; or {body: (wrench, point in the body frame (3,))}.
         baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte"; default 0.1 / dt each.
         store_every: keep every so many steps, and the last one.
+        switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
+            is a `SwitchedTrajectory`; impacts are on its events. A switch asks the controller anew.
+        stops: whether the limits of the coordinates are hard stops, hit without rebound.
+        jacobian: of "radau": "analytic" or "finite_difference", which user functions always get.
     """
     given = dict(locals())
+    if stops or not _none(switches):
+        plan = make_plan(system, switches, stops)
+        return SwitchedRun(plan, check_options(Plant(plan.mech), t_span, given), q0, v0).run()
     plant = Plant(system)
     options = check_options(plant, t_span, given)
     q, v = initial_state(plant, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
-    return _Simulation(plant, options, users, q, v).run()
+    return Simulation(plant, options, users, q, v).run()
 
 
-class _Simulation:
+def _none(switches: Any) -> bool:
+    return switches is None or (isinstance(switches, (list, tuple)) and not switches)
+
+
+class Simulation:
     """One run: the compiled steps and everybody who looks at them."""
 
     def __init__(self, plant: Plant, options: Options, users: UserWatch, q: Array, v: Array) -> None:
@@ -118,19 +141,31 @@ class _Simulation:
         numpy = formulation != "nullspace"
         sampled = self._inputs.sampled and not numpy
         total = float(plant.energy(np.array([options.t0]), q[None], v[None])[0]) if options.energy else 0.0
-        self._run: Any = Run(
-            plant.kernel,
-            options.compiled(total, sampled),
-            self._inputs if self._inputs.needed or numpy else None,
-            Formulated(plant, options, formulation, self._inputs) if numpy else None,
-            plant.supplies_inertia,
-        )
         self._manifold = Manifold(plant.kernel, plant.model)
         self._projector = Projector(plant, options)
+        if options.method == "radau":
+            stages = Stages(plant, options, self._inputs, self._projector)
+            self._run: Any = Radau(plant, options, stages, self._manifold)
+        else:
+            formulated = Formulated(plant, options, formulation, self._inputs) if numpy else None
+            asked = self._inputs if self._inputs.needed or numpy else None
+
+            def compiled() -> Any:
+                numbers = options.compiled(total, sampled)
+                return Run(plant.kernel, numbers, asked, formulated, plant.supplies_inertia)
+
+            self._run = compiled() if options.coordinates == "full" else self._charts(formulated, compiled)
         self._keeper = Keeper(options, self._manifold, self._projector)
         self._events: list[Event] = []
         self._failure: Failure | None = None
         self._interrupted = self._ended = False
+
+    def _charts(self, formulated: Formulated | None, compiled: Callable[[], Any]) -> ChartRun:
+        """Steps in minimal coordinates; the kernel has no accelerations of systems that supply inertia."""
+        plant, o = self._plant, self._options
+        if formulated is None and plant.supplies_inertia:
+            formulated = Formulated(plant, o, "svd", self._inputs)
+        return ChartRun(plant, o, self._inputs, formulated, compiled)
 
     def _formulation(self) -> str:
         """The formulation to use: the kernel has no limits of rows that are computed outside, NumPy has."""
@@ -160,6 +195,11 @@ class _Simulation:
         finally:
             bar.close()
         return self._result(watch.found)
+
+    @property
+    def last(self) -> Steps | None:
+        """The last state of the run; None where it could not start."""
+        return getattr(self, "_last", None)
 
     def _start(self) -> Steps | None:
         """The first state with its acceleration; None where there is none."""
@@ -234,7 +274,8 @@ class _Simulation:
     def _result(self, singular: list[Event]) -> Trajectory:
         steps, u = self._keeper.finish()
         end = float(self._last.t[-1]) if hasattr(self, "_last") else self._options.t0
-        events = [*self._events, *(event for event in singular if event.t <= end)]
+        seen = [*singular, *getattr(self._run, "changes", ())]
+        events = [*self._events, *(event for event in seen if event.t <= end)]
         status, message = self._verdict(end)
         return Trajectory(
             self._plant.system,
