@@ -65,6 +65,9 @@ class PointContact:
 class SoftFinger(PointContact):
     """A finger that also resists turning about its normal.
 
+    Its loop carries the moment across both axes of the Universal: the one about the normal as long as the
+    finger does not tilt against the surface.
+
     Args:
         torsion: largest moment about the normal per newton of normal force [m].
     """
