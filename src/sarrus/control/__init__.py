@@ -16,6 +16,7 @@ from .history import History
 from .hybrid import HybridForceMotion
 from .impedance import ObjectImpedance
 from .limits import CableTension, Friction, LinearLimits, Preload, TorqueBounds, Unilateral
+from .lqr import Regulation, Regulator, lqr
 from .motion import ForceLimits, ProjectedInverseDynamics
 from .outputs import Coordinates
 from .payload import Payload
@@ -54,6 +55,8 @@ __all__ = [
     "PriorityTask",
     "ProjectedInverseDynamics",
     "QPInfo",
+    "Regulation",
+    "Regulator",
     "RelativePose",
     "SetPoint",
     "Sinusoid",
@@ -66,5 +69,6 @@ __all__ = [
     "TorqueBounds",
     "Unilateral",
     "WrenchEstimator",
+    "lqr",
     "model_error",
 ]

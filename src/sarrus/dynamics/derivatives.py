@@ -9,7 +9,9 @@ the accelerations continue off the manifold is a matter of taste ([Spencer2004] 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from ..projection.decomposition import full_svd
 from .forward import without_inertia
 
 Array = npt.NDArray[np.float64]
+Rank = int | npt.NDArray[np.int64]
 
 METHODS = ("analytic", "dual")
 
@@ -31,39 +34,58 @@ class Derivatives:
     Increments of q are tangent increments (nv): integrate(q, dq).
 
     Attributes:
-        a_q, a_v, a_tau: of the acceleration with respect to q, v and tau (nv, nv).
-        lam_q, lam_v, lam_tau: of the multipliers of least norm (nc, nv).
+        a: of the acceleration with respect to q, v and tau (3, nv, nv); also as a_q, a_v, a_tau.
+        lam: of the multipliers of least norm (3, nc, nv); also as lam_q, lam_v, lam_tau.
         Jv_q: of J v - b with respect to q (nc, nv).
         rank: rank of J.
     """
 
-    a_q: Array
-    a_v: Array
-    a_tau: Array
-    lam_q: Array
-    lam_v: Array
-    lam_tau: Array
+    a: Array
+    lam: Array
     Jv_q: Array
-    rank: int | npt.NDArray[np.int64]
+    rank: Rank
+
+    @property
+    def a_q(self) -> Array:
+        """d(a)/dq (nv, nv)."""
+        return self.a[..., 0, :, :]
+
+    @property
+    def a_v(self) -> Array:
+        """d(a)/dv (nv, nv)."""
+        return self.a[..., 1, :, :]
+
+    @property
+    def a_tau(self) -> Array:
+        """d(a)/dtau (nv, nv): the constrained inverse inertia."""
+        return self.a[..., 2, :, :]
+
+    @property
+    def lam_q(self) -> Array:
+        """d(lam)/dq (nc, nv)."""
+        return self.lam[..., 0, :, :]
+
+    @property
+    def lam_v(self) -> Array:
+        """d(lam)/dv (nc, nv)."""
+        return self.lam[..., 1, :, :]
+
+    @property
+    def lam_tau(self) -> Array:
+        """d(lam)/dtau (nc, nv)."""
+        return self.lam[..., 2, :, :]
 
     def __getitem__(self, i: int) -> Derivatives:
         """One state of a batch."""
-        return _made([x[i] for x in self._arrays], int(np.asarray(self.rank)[i]))
+        return Derivatives(self.a[i], self.lam[i], self.Jv_q[i], int(np.asarray(self.rank)[i]))
 
     def reshaped(self, batch: tuple[int, ...]) -> Derivatives:
         """With other batch axes; () for one state."""
-        rank = np.asarray(self.rank).reshape(batch)
-        parts = [x.reshape(*batch, *x.shape[-2:]) for x in self._arrays]
-        return _made(parts, rank if batch else int(rank))
-
-    @property
-    def _arrays(self) -> tuple[Array, ...]:
-        return self.a_q, self.a_v, self.a_tau, self.lam_q, self.lam_v, self.lam_tau, self.Jv_q
-
-
-def _made(parts: list[Array], rank: int | npt.NDArray[np.int64]) -> Derivatives:
-    a_q, a_v, a_tau, lam_q, lam_v, lam_tau, Jv_q = parts
-    return Derivatives(a_q, a_v, a_tau, lam_q, lam_v, lam_tau, Jv_q, rank)
+        if not batch:
+            return self[0]
+        a, lam = (x.reshape(*batch, *x.shape[-3:]) for x in (self.a, self.lam))
+        Jv_q = self.Jv_q.reshape(*batch, *self.Jv_q.shape[-2:])
+        return Derivatives(a, lam, Jv_q, np.asarray(self.rank).reshape(batch))
 
 
 def derivatives(
@@ -93,12 +115,33 @@ def derivatives(
             ' only values are known. Use method="finite_difference".'
         )
     user = np.zeros((len(q), 0, 3 + system.nv))
-    da, dlam, Jv_q, rank, status = system.kernel.derivatives(q, v, tau, drive, user, method == "dual")
-    if np.any(status) or not np.all(np.isfinite(da)):
+    states = q, v, tau, drive, user
+    a, lam, Jv_q, rank, status = system.kernel.derivatives(*states, method == "dual")
+    if np.any(status) or not np.all(np.isfinite(a)):
         raise without_inertia()
     if multipliers and method == "analytic" and np.any(rank < system.nc):
-        dlam[:, 0] += _turning(system, (q, v, tau, drive, user), rank)
-    return _made([*(da[:, i] for i in range(3)), *(dlam[:, i] for i in range(3)), Jv_q], rank)
+        lam[:, 0] += _turning(system, states, rank)
+    return Derivatives(a, lam, Jv_q, rank)
+
+
+def quick_derivatives(system: Evaluator, q: Any, v: Any, tau: Any) -> Derivatives | None:
+    """Analytic derivatives of one state given as float64 arrays; None means: go through the checks.
+
+    For tight loops: bad numbers show in the result, and odd shapes are refused by their shapes.
+    """
+    n = system.nv
+    if system.nq != n or system.driven or system.model.customs:
+        return None
+    for x in (q, v, tau):
+        if type(x) is not np.ndarray or x.shape != (n,) or x.dtype != np.float64:
+            return None
+    states = q[None], v[None], tau[None], np.zeros((1, 0, 3)), np.zeros((1, 0, 3 + n))
+    a, lam, Jv_q, rank, status = system.kernel.derivatives(*states)
+    if status[0] or not math.isfinite(np.vdot(a, a)):
+        return None
+    if rank[0] < system.nc:
+        lam[:, 0] += _turning(system, states, rank)
+    return Derivatives(a[0], lam[0], Jv_q[0], int(rank[0]))
 
 
 def _turning(system: Evaluator, states: tuple[Array, ...], rank: npt.NDArray[np.int64]) -> Array:

@@ -34,6 +34,11 @@ class Choice:
         R_q = selection(self.positions, nv)
         return R_q, R_q if self.velocities == self.positions else selection(self.velocities, nv)
 
+    def matrix(self, nv: int) -> Array:
+        """R with [y_q; y_v] = R [dq; dv], (nx, 2 nv)."""
+        columns = [*self.positions, *(nv + i for i in self.velocities)]
+        return selection(columns, 2 * nv)
+
     def names(self, mech: Mechanism) -> tuple[str, ...]:
         """Names of the states: positions, then velocities."""
         positions = (f"q.{mech.names[i]}" for i in self.positions)

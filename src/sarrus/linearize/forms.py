@@ -42,7 +42,7 @@ class Form:
 
 def minimal(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
     """dx/dt = A x + B w of the independent coordinates, [Spencer2004] section 4.2."""
-    R = block_diag(*choice.rows(point.mech.nv))
+    R = choice.matrix(point.mech.nv)
     rate = R @ np.concatenate([point.v, point.a])
     return Form(choice.names(point.mech), R @ x.rate, R @ x.rate_u, None, rate, x.T, R, x)
 
@@ -52,7 +52,7 @@ def full(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
 
     P = T R, eq. (4.3), for coordinates that the user chose; else orthogonal, lengths divided by L.
     """
-    R = block_diag(*choice.rows(point.mech.nv)) if chosen else _across(point, x)
+    R = choice.matrix(point.mech.nv) if chosen else _across(point, x)
     seen = Variation(x.T @ R, x.rate @ R, x.lam @ R, x.rate_u, x.lam_u)
     rate, whole = np.concatenate([point.v, point.a]), np.eye(2 * point.mech.nv)
     return Form(_all_names(point), seen.rate, x.rate_u, None, rate, whole, whole, seen)

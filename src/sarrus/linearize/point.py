@@ -115,15 +115,17 @@ def _state(
         speed = np.array(mech.default.v) if q is None and not driven else np.zeros(mech.nv)
         return pose, mech.consistent_velocity(pose, speed, t)
     speed = mech._one_tangent(v, "v")
-    near = mech.consistent_velocity(pose, speed, t)
+    terms = mech.terms(pose, speed, t)
     size = float(np.max(np.abs(speed / mech.units.unit), initial=0.0))
-    miss = float(np.max(np.abs((near - speed) / mech.units.unit), initial=0.0))
+    slip = np.abs(terms.J @ speed - terms.b) / mech.units.row_unit
+    miss = float(np.max(slip, initial=0.0))
     if miss > CONSISTENT * max(size, 1e-3):
         raise InputError(
-            f"v breaks the constraints of {mech.name!r}: J v = b is missed by a velocity of {miss:.3g}"
-            f" (lengths divided by L) at speed {size:.3g}. Take v = mech.consistent_velocity(q, v)."
+            f"v breaks the constraints of {mech.name!r}: |J v - b| is {miss:.3g} (lengths divided by L) in"
+            f" row {mech.row_names[int(np.argmax(slip))]!r}, at speed {size:.3g}. Take"
+            " v = mech.consistent_velocity(q, v)."
         )
-    return pose, near if miss > CLOSED * size else speed
+    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed
 
 
 def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:

@@ -83,7 +83,7 @@ def linearize_trajectory(
     choice = _choice(mech, trajectory, ats, independent)
     rows, (names, columns) = choice.rows(mech.nv), input_columns(mech, inputs)
     d = _derivatives(mech, trajectory, method)
-    slices, R = twist_slices(mech.model), _stacked(rows, mech.nv)
+    slices, R = twist_slices(mech.model), choice.matrix(mech.nv)
     parts: list[tuple[Array, ...]] = []
     labels = choice.names(mech)
     for i, at in enumerate(ats):
@@ -148,10 +148,3 @@ def _derivatives(mech: Mechanism, trajectory: Trajectory, method: str) -> Any:
     drive = np.concatenate([system.drive(float(t), 1) for t in trajectory.t])
     q, v, tau = (np.ascontiguousarray(x) for x in (trajectory.q, trajectory.v, trajectory.tau))
     return derivatives(system, q, v, tau, drive, method)
-
-
-def _stacked(rows: tuple[Array, Array], nv: int) -> Array:
-    R_q, R_v = rows
-    R = np.zeros((len(R_q) + len(R_v), 2 * nv))
-    R[: len(R_q), :nv], R[len(R_q) :, nv:] = R_q, R_v
-    return R

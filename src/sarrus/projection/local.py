@@ -140,23 +140,30 @@ def choose(N: Array, preferred: Sequence[int] = ()) -> list[int]:
         preferred: coordinates to keep where they are independent of each other; then they come first and
             the rest is filled up.
     """
-    kept = _eliminate(N, list(preferred), [])
-    chosen = _eliminate(N, list(range(len(N))), kept)
-    return chosen if preferred else sorted(_swap(N, chosen))
+    rest, chosen = N.copy(), list[int]()
+    if len(preferred):
+        _eliminate(rest, np.isin(np.arange(len(N)), preferred), chosen)
+    _eliminate(rest, np.ones(len(N), dtype=bool), chosen)
+    return chosen if len(preferred) else sorted(_swap(N, chosen))
 
 
-def _eliminate(N: Array, candidates: list[int], start: list[int]) -> list[int]:
-    """Pivoted elimination over rows of N: candidates that are independent of the start and each other."""
-    chosen = list(start)
-    while len(chosen) < N.shape[1] and candidates:
-        basis = np.linalg.qr(N[chosen].T)[0] if chosen else np.zeros((N.shape[1], 0))
-        rest = N[candidates] - (N[candidates] @ basis) @ basis.T
-        size = np.linalg.norm(rest, axis=1)
+def _eliminate(rest: Array, candidates: npt.NDArray[np.bool_], chosen: list[int]) -> None:
+    """Pivoted elimination: adds candidates that are independent of the chosen rows and of each other.
+
+    Args:
+        rest: rows of N less their parts along the chosen ones; changed in place.
+        candidates: which rows may be chosen.
+        chosen: added to.
+    """
+    while len(chosen) < rest.shape[1]:
+        size = np.where(candidates, np.sqrt(np.einsum("ij,ij->i", rest, rest)), 0.0)
         best = int(np.argmax(size >= (1.0 - TIE) * size.max()))
         if size[best] <= INDEPENDENT_TOL:
-            break
-        chosen.append(candidates.pop(best))
-    return chosen
+            return
+        chosen.append(best)
+        along = rest[best] / size[best]
+        rest -= np.outer(rest @ along, along)
+        rest -= np.outer(rest @ along, along)  # twice is enough
 
 
 def _swap(N: Array, chosen: list[int]) -> list[int]:
