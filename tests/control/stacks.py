@@ -1,4 +1,4 @@
-"""Random task stacks on random mechanisms, and the algorithms of [DeSapio2010] as printed (errata applied)."""
+"""Random task stacks on random mechanisms, and algorithm 2 of [DeSapio2010] as printed (errata applied)."""
 
 from __future__ import annotations
 

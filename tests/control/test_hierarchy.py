@@ -25,7 +25,7 @@ def solved(mech, q, v, tasks, **options):
 @pytest.mark.parametrize("family", CLOSED)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_algorithm_2_as_printed(family, seed):
-    """The recursion of the paper gives the same total torque, redundant constraints and null torque included."""
+    """The recursion of the paper gives the same total torque, with redundant constraints too."""
     mech, q, v = case(family, seed)
     tasks = stack(mech, seed, sizes(mech, q, seed))
     null = np.random.default_rng(seed).normal(size=mech.nv)
@@ -118,8 +118,8 @@ def test_a_level_is_met_in_the_least_squares_sense(seed):
     mech, q, v = case("every loop twice", seed)
     tasks = stack(mech, seed, (2, 4, 4))
     found = solved(mech, q, v, tasks)
-    E, Z = found._reach.E, np.eye(found._reach.E.shape[1])
-    for level, (J, wanted), split in zip(found.levels, tasks, found._splits, strict=True):
+    E, Z = found._parts.reach.E, np.eye(found._parts.reach.E.shape[1])
+    for level, (J, wanted), split in zip(found.levels, tasks, found._parts.splits, strict=True):
         reachable = J @ E @ Z
         lost = wanted - J @ found.a
         assert level.rank == np.linalg.matrix_rank(reachable, tol=1e-7) if reachable.size else level.rank == 0
@@ -144,7 +144,7 @@ def test_task_duplicated_at_two_levels():
 
 
 def test_conflict_is_said_and_bounded():
-    """Opposite wishes for one joint: the first wins, the second loses all of it, torques stay those of one."""
+    """Opposite wishes for one joint: the first wins, the second loses all of it, torques stay small."""
     mech = sr.library.double_pendulum()
     q, v = mech.default
     name = mech.names[0]
@@ -194,7 +194,7 @@ def test_singular_pose_bounds_torques():
 
 
 def test_damping_only_where_chosen():
-    """Close to the singular pose: without damping the task is met at any price, with it torques stay small."""
+    """Close to the singular pose: without damping the task is met at any price, with it at a small one."""
     mech, q = arm([0.3, 1e-5, -1e-5])
     tip = C.Position("link2", (0.5, 0, 0), "xy")
     wish = np.array([np.cos(0.3), np.sin(0.3)])

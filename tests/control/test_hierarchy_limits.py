@@ -31,7 +31,7 @@ def generic(P: Array, f: Array, equal: tuple[Array, Array], less: tuple[Array, A
 
 
 def hierarchical_program(mech, q, v, tasks, bound):
-    """Accelerations (nv,) of the levels one after the other, |u| <= bound; then the motion nearest to free."""
+    """Accelerations (nv,) of the levels one after the other, |u| <= bound, then nearest to free motion."""
     terms, n = mech.terms(q, v), mech.nu
     free = mech.acceleration(q, v, np.zeros(mech.nv))
     B = np.stack([mech.acceleration(q, v, column) - free for column in np.eye(mech.nv)], axis=1)
@@ -77,10 +77,10 @@ def planar_arm():
 
 
 def test_the_lowest_level_pays_first():
-    """A bound that the posture can pay leaves the hand alone; a tighter one reaches the hand, and it is said."""
+    """A bound that the posture can pay leaves the hand alone; a tighter one reaches the hand."""
     mech, q, v = planar_arm()
     hand = C.PriorityTask(
-        C.Position("left7"), mech.pose(q, "left7").xyz + (0.03, 0, 0), priority=1, name="hand"
+        C.Position("left7"), mech.pose(q, "left7").xyz + np.array([0.03, 0, 0]), priority=1, name="hand"
     )
     pose = C.PriorityTask(C.Posture(), np.array(q) + 0.5, kp=400.0, priority=2, name="pose")
     plain = C.TaskHierarchy(mech, [hand, pose]).solve(0.0, q, v)

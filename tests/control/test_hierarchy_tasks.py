@@ -1,4 +1,4 @@
-"""Outputs of task hierarchies against finite differences, masks, switching, and what bad input sounds like."""
+"""Outputs of task hierarchies against finite differences, masks, switching, and bad input."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def test_tasks_that_come_and_go():
 def test_constraints_and_references_reach_their_goal():
     """Three levels on the welded arms: the first two arrive, the third as far as they let it."""
     mech = sr.library.dual_arm()
-    q, v = mech.default
+    q = mech.default.q
     start = mech.pose(q, "left7")
-    goal = sr.Pose(start.xyz + (0.05, 0.0, -0.05), matrix=start.rotation)
+    goal = sr.Pose(start.xyz + np.array([0.05, 0.0, -0.05]), matrix=start.rotation)
     law = C.TaskHierarchy(
         mech,
         [

@@ -5,6 +5,7 @@ from .contacts import ContactLimits, Patch, PointContact, SoftFinger
 from .estimation import Estimate, WrenchEstimator
 from .force_closure import ForceClosure
 from .function_output import Function
+from .gait import Gait
 from .grasp import Distribution, Grasp
 from .hardware import Hardware, model_error
 from .held import ImpedanceSolution
@@ -35,6 +36,7 @@ __all__ = [
     "ForceLimits",
     "Friction",
     "Function",
+    "Gait",
     "Grasp",
     "Hardware",
     "HierarchySolution",

@@ -19,15 +19,16 @@ from ..errors import InputError, SarrusError
 from ..models.joints import Spherical
 from .hierarchy_levels import Reach, Rows, Split, descend, level_rows, reach
 from .hierarchy_limits import Cascade, Limited
-from .hierarchy_result import HierarchySolution, LevelResult
+from .hierarchy_result import HierarchySolution, Parts
 from .hierarchy_tasks import TaskStack, together
 from .law import MISSED, Active, Law
 from .measured import Measured
 from .metric import applied
-from .result import Status
+from .result import QPInfo, Status
 from .task import Tracking
 
 Array = npt.NDArray[np.float64]
+NO_PROGRAM = QPInfo()
 NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
 
 
@@ -107,7 +108,7 @@ class TaskHierarchy(Law):
         factor = self._metric.factor(terms)
         space = reach(response, factor, self._least_feel)
         found = [task.track(now) for task in self._stack.tasks]
-        levels, names = self._levels(space, response, found)
+        levels = self._levels(space, response, found)
         s, Z, splits = descend(levels, space.E.shape[1], self._rank_tol)
         rest = self._rest(now, terms, space)
         free = s = s if rest is None else s + Z @ (Z.T @ rest)
@@ -117,14 +118,10 @@ class TaskHierarchy(Law):
             cascade = Cascade(space, factor, limits, self._solver, self._rank_tol)
             limited = cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest)
             s, u = limited.s, limited.u
-        results = self._level_results(levels, names, splits, space.E.shape[1], s, free)
-        status, message = self._judged(response, space, results, levels, s, limited)
+        status, message, costs = self._judged(response, space, levels, splits, s, free, limited)
         inputs, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
         inputs[self._used] = u
         tau[self._columns] = u
-        first = next((one.priority for one in results if one.limit_cost > 0.0), None)
-        on = [one is not None for one in found]
-        shown = zip(self._stack.tasks, on, strict=True)
         return HierarchySolution(
             now.t,
             inputs,
@@ -135,7 +132,7 @@ class TaskHierarchy(Law):
             self._stack.names,
             () if limited is None else limited.active,
             {} if limited is None else limited.violations,
-            HierarchySolution.qp if limited is None else limited.qp,
+            NO_PROGRAM if limited is None else limited.qp,
             time.perf_counter() - began,
             _task=together(self._stack, found, self.system.nv),
             _response=response,
@@ -143,24 +140,23 @@ class TaskHierarchy(Law):
             _inputs=u,
             _rows=rows,
             _limits=limits,
-            levels=results,
-            limited_level=first,
-            _tasks=tuple((task.name, task.priority, task.size, one) for task, one in shown),
-            _free=response.a0 + space.E @ free,
-            _reach=space,
-            _splits=tuple(splits),
-            _level_rows=tuple(one.A for one in levels),
+            _parts=Parts(
+                tuple((task.name, task.priority, task.size) for task in self._stack.tasks),
+                tuple(one is not None for one in found),
+                response.a0 + space.E @ free,
+                space,
+                tuple(splits),
+                tuple(rows.A for rows in levels),
+                costs,
+            ),
         )
 
-    def _levels(
-        self, space: Reach, response: Response, found: Sequence[Tracking | None]
-    ) -> tuple[list[Rows], list[tuple[str, ...]]]:
-        """Rows of each level from the tasks that are on, and their names."""
-        levels, names, at = [], [], 0
+    def _levels(self, space: Reach, response: Response, found: Sequence[Tracking | None]) -> list[Rows]:
+        """Rows of each level from the tasks that are on."""
+        levels, at = [], 0
         for group in self._stack.levels:
             here = [(task, one) for task, one in zip(group, found[at:], strict=False) if one is not None]
             at += len(group)
-            names.append(tuple(task.name for task, _ in here))
             if len(here) == 1:
                 task, one = here[0]
                 levels.append(level_rows(space, response, one.J, one.wanted, task.unit, task.damping))
@@ -170,7 +166,7 @@ class TaskHierarchy(Law):
             unit = np.concatenate([np.zeros(0), *(task.unit for task, _ in here)])
             share = max((task.damping for task, _ in here), default=0.0)
             levels.append(level_rows(space, response, J, wanted, unit, share))
-        return levels, names
+        return levels
 
     def _rest(self, now: Measured, terms: Terms, space: Reach) -> Array | None:
         """s (r,) that the null torque asks for; None for none."""
@@ -199,54 +195,33 @@ class TaskHierarchy(Law):
 
     # ------------------------------------------------------------------ how it went
 
-    def _level_results(
-        self,
-        levels: Sequence[Rows],
-        names: Sequence[tuple[str, ...]],
-        splits: Sequence[Split],
-        r: int,
-        s: Array,
-        free: Array,
-    ) -> tuple[LevelResult, ...]:
-        out, left = [], r
-        for group, rows, tasks, split in zip(self._stack.levels, levels, names, splits, strict=True):
-            left -= split.rank
-            size = np.concatenate([np.ones(0), *(task.unit for task in group if task.name in tasks)])
-            missing = float(np.max(np.abs(rows.b - rows.A @ s) * size, initial=0.0))
-            cost = 0.0
-            if s is not free:
-                cost = float(np.max(np.abs(rows.A @ (free - s)) * size, initial=0.0))
-                cost = cost if cost > MISSED * (1.0 + float(np.max(np.abs(rows.b), initial=0.0))) else 0.0
-            damped = split.damped > 0.0
-            out.append(
-                LevelResult(group[0].priority, tasks, len(rows.b), split.rank, left, damped, missing, cost)
-            )
-        return tuple(out)
-
     def _judged(
         self,
         response: Response,
         space: Reach,
-        results: Sequence[LevelResult],
         levels: Sequence[Rows],
+        splits: Sequence[Split],
         s: Array,
+        free: Array,
         limited: Limited | None,
-    ) -> tuple[Status, str]:
-        status, said = Status.OK, []
-        if limited is not None:
-            status = Status.LIMITED
-        for one, rows in zip(results, levels, strict=True):
-            size = MISSED * (1.0 + float(np.max(np.abs(rows.b), initial=0.0)))
-            if np.max(np.abs(rows.b - rows.A @ s), initial=0.0) <= size:
+    ) -> tuple[Status, str, tuple[float, ...]]:
+        """Status, message, and what limits took from each level, without units."""
+        status, said, costs = Status.OK if limited is None else Status.LIMITED, [], []
+        for group, rows, split in zip(self._stack.levels, levels, splits, strict=True):
+            if len(rows.b) == 0:
+                costs.append(0.0)
                 continue
-            status = Status.PARTIAL
-            why = (
-                "damped near a singular pose" if one.damped else f"{one.rank} of {one.size} rows independent"
-            )
-            why = f"limits took {one.limit_cost:.3g}" if one.limit_cost > 0.0 else why
-            said.append(f"level {one.priority:g} is met as far as possible ({why})")
-        if any(one.damped for one in results):
-            status = Status.SINGULAR
+            size = MISSED * (1.0 + float(np.abs(rows.b).max()))
+            took = 0.0 if limited is None else float(np.abs(rows.A @ (free - s)).max())
+            costs.append(took if took > size else 0.0)
+            if split.damped:
+                status = Status.SINGULAR
+            if np.abs(rows.b - rows.A @ s).max() <= size:
+                continue
+            status = Status.PARTIAL if not split.damped else Status.SINGULAR
+            why = "limits" if costs[-1] else f"{split.rank} of {len(rows.b)} rows independent"
+            why = "damped near a singular pose" if split.damped else why
+            said.append(f"level {group[0].priority:g} is met as far as possible ({why})")
         if limited is not None and not limited.feasible:
             worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in limited.violations.items())
             status = Status.INFEASIBLE
@@ -255,7 +230,7 @@ class TaskHierarchy(Law):
         if reached < space.dof:
             unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
             said.append(f"{reached} of {space.dof} freedoms are controllable; no actuator feels: {unfelt}")
-        return status, "; ".join(said)
+        return status, "; ".join(said), tuple(costs)
 
 
 def _held_anywhere(system: Any) -> npt.NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from ..dynamics.forward import without_inertia
 from ..dynamics.response import Response
@@ -94,7 +94,7 @@ def reach(response: Response, factor: Array, least_feel: float) -> Reach:
     L, info = lapack.dpotrf(N.T @ (M @ N), lower=1)
     if info:
         raise without_inertia()
-    X = lapack.dtrtrs(L, N.T, lower=1)[0].T
+    X = blas.dtrsm(1.0, L, N.T, lower=1).T  # dtrtrs would start threads
     size = float(np.linalg.norm(X / unit[:, None]))
     felt = np.abs(np.diagonal(lapack.dgeqp3(N[columns] / unit[columns, None])[0]))
     r = int(np.count_nonzero(felt > least_feel))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,41 +69,73 @@ class TaskResult:
         return np.asarray(self.wanted - self.achieved)
 
 
-@dataclass(frozen=True)
-class HierarchySolution(Solution):
-    """One step of a `TaskHierarchy`: all of `Solution`, and
+class Parts(NamedTuple):
+    """What a solution is taken apart from when somebody looks.
 
     Attributes:
-        levels: highest priority first.
-        limited_level: priority of the highest level that limits cost something; None if they cost none.
+        tasks: (name, priority, number of components), highest priority first.
+        on: whether each is on.
+        free: acceleration (nv,) without limits.
+        reach: of the actuators.
+        splits: of the levels.
+        rows: A of the levels.
+        costs: what limits took from each level, without units.
     """
 
-    levels: tuple[LevelResult, ...] = ()
-    limited_level: float | None = None
-    _tasks: tuple[tuple[str, float, int, bool], ...] = field(default=(), repr=False)
-    _free: Array | None = field(default=None, repr=False)
-    _reach: Reach | None = field(default=None, repr=False)
-    _splits: tuple[Split, ...] = field(default=(), repr=False)
-    _level_rows: tuple[Array, ...] = field(default=(), repr=False)
+    tasks: tuple[tuple[str, float, int], ...]
+    on: tuple[bool, ...]
+    free: Array
+    reach: Reach
+    splits: tuple[Split, ...]
+    rows: tuple[Array, ...]
+    costs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class HierarchySolution(Solution):
+    """One step of a `TaskHierarchy`: all of `Solution`, and its levels and tasks."""
+
+    _parts: Parts | None = field(default=None, repr=False)
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """Rank of each level."""
-        return tuple(level.rank for level in self.levels)
+        """Rank of each level, highest priority first."""
+        return () if self._parts is None else tuple(split.rank for split in self._parts.splits)
+
+    @property
+    def limited_level(self) -> float | None:
+        """Priority of the highest level that limits cost something; None if they cost none."""
+        return next((level.priority for level in self.levels if level.limit_cost > 0.0), None)
+
+    @cached_property
+    def levels(self) -> tuple[LevelResult, ...]:
+        """The levels, highest priority first."""
+        if self._parts is None:
+            return ()
+        found, open_ = [], self._parts.reach.E.shape[1]
+        priorities = dict.fromkeys(priority for _, priority, _ in self._parts.tasks)
+        for priority, split, cost in zip(priorities, self._parts.splits, self._parts.costs, strict=True):
+            tasks = [one for one in self.tasks.values() if one.priority == priority and one.on]
+            open_ -= split.rank
+            lost = max((_largest(one.lost) for one in tasks), default=0.0)
+            taken = max((_largest(one.lost_to_limits) for one in tasks), default=0.0) if cost else 0.0
+            names, size = tuple(one.name for one in tasks), sum(len(one.names) for one in tasks)
+            level = LevelResult(priority, names, size, split.rank, open_, split.damped > 0.0, lost, taken)
+            found.append(level)
+        return tuple(found)
 
     @cached_property
     def tasks(self) -> dict[str, TaskResult]:
         """The tasks by name, highest priority first."""
-        if self._task is None or self._free is None:
+        if self._task is None or self._parts is None:
             return {}
         achieved, wanted = self._task.J @ self.a, self._task.wanted
-        taken = self._task.J @ (self._free - self.a)
+        taken = self._task.J @ (self._parts.free - self.a)
         found, end = {}, 0
-        for name, priority, size, on in self._tasks:
+        for (name, priority, size), on in zip(self._parts.tasks, self._parts.on, strict=True):
             rows, end = slice(end, end + size), end + size
             off = np.full(size, np.nan)
-            parts = (self._task.e, wanted, achieved, taken)
-            values = [part[rows] if on else off for part in parts]
+            values = [part[rows] if on else off for part in (self._task.e, wanted, achieved, taken)]
             found[name] = TaskResult(name, priority, self.task_names[rows], on, *values)
         return found
 
@@ -112,11 +145,11 @@ class HierarchySolution(Solution):
 
         Rows are divided by the units of the outputs (the length L for metres).
         """
-        if self._reach is None or self._response is None:
+        if self._parts is None or self._response is None:
             return ()
-        ME = self._response.terms.M @ self._reach.E
-        Z, found = np.eye(self._reach.E.shape[1]), []
-        for A, split in zip(self._level_rows, self._splits, strict=True):
+        ME = self._response.terms.M @ self._parts.reach.E
+        Z, found = np.eye(self._parts.reach.E.shape[1]), []
+        for A, split in zip(self._parts.rows, self._parts.splits, strict=True):
             found.append((ME @ (Z @ (Z.T @ A.T))).T)
             Z = Z @ split.left
         return tuple(found)
@@ -124,12 +157,12 @@ class HierarchySolution(Solution):
     @cached_property
     def null_space(self) -> Array:
         """N.T (nv, nv): forces that no task and no constraint feels; [DeSapio2010] eq. (94)."""
-        if self._reach is None or self._response is None:
+        if self._parts is None or self._response is None:
             return np.zeros((0, 0))
-        Z = np.eye(self._reach.E.shape[1])
-        for split in self._splits:
+        Z = np.eye(self._parts.reach.E.shape[1])
+        for split in self._parts.splits:
             Z = Z @ split.left
-        EZ = self._reach.E @ Z
+        EZ = self._parts.reach.E @ Z
         return np.asarray(self._response.terms.M @ EZ @ EZ.T)
 
     def summary(self) -> str:

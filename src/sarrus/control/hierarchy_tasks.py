@@ -91,6 +91,7 @@ class BoundTask:
         except SarrusError as error:
             raise type(error)(f"task {name!r}: {error}") from error
         self._rows = _mask(given.mask, len(names), name)
+        self._whole = bool(self._rows.all())
         self.names = tuple(np.array(names, dtype=object)[self._rows].tolist())
         self.unit = unit[self._rows] / weight
         self.size = len(self.names)
@@ -103,6 +104,8 @@ class BoundTask:
             return None
         if self._task is not None:
             found = self._task.track(now)
+            if self._whole:
+                return found
             parts = (found.x, found.desired, found.e, found.rate, found.J, found.wanted)
         else:
             track = self._output.track(now, present(self._output, now, self._wanted(now.t, now.q, now.v)))
