@@ -27,6 +27,8 @@ struct Recorder {
   std::vector<double> t, q, v, a, tau, drift, velocity_drift, pivot;
   std::vector<int> rank;
   size_t steps = 0;
+  int earlier = 0;           // evaluations before a resumed state
+  std::vector<double> kept;  // snapshot from before the first step that the end of the run cut short
 
   Recorder(nb::object kernel, nb::dict o, nb::object inputs, nb::object acceleration, bool inertia)
       : kernel_ref(kernel),
@@ -131,6 +133,49 @@ struct Recorder {
     return fine;
   }
 
+  // The present state as numbers: t, q, v, tau, what it owes to the steps before, and how many those were.
+  std::vector<double> snapshot() const {
+    RunState s = run->state();
+    RunMemory m = run->remember();
+    std::vector<double> x{s.t};
+    x.insert(x.end(), s.q, s.q + k.m.nq);
+    x.insert(x.end(), s.v, s.v + k.m.nv);
+    x.insert(x.end(), s.tau, s.tau + k.m.nv);
+    double rest[] = {m.pivot_before,
+                     m.step_before,
+                     m.calm,
+                     m.step,
+                     double(m.tight),
+                     double(steps ? m.most_rank : -1),
+                     double(earlier + s.evaluations),
+                     double(steps)};
+    x.insert(x.end(), std::begin(rest), std::end(rest));
+    return x;
+  }
+  Out checkpoint() const {
+    std::vector<double> x = kept.empty() ? snapshot() : kept;
+    return copy_of(x.data(), x.size());
+  }
+  // Go on from a checkpoint of a run that began at time `begin`, with the same options.
+  bool resume(double begin, In from) {
+    size_t nq = k.m.nq, nv = k.m.nv;
+    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + 8});
+    const double *v0 = x + 1 + nq, *tau0 = v0 + nv, *rest = tau0 + nv;
+    RunMemory memory{rest[0], rest[1], rest[2], rest[3], int(rest[5]), int(rest[4])};
+    origin = begin;
+    steps = static_cast<size_t>(rest[7]);
+    held.assign(tau0, tau0 + nv);
+    samples = std::isinf(sample_dt) ? 1 : std::floor((x[0] - origin) / sample_dt + SLACK) + 1;
+    earlier = int(rest[6]) - 1;  // the state itself was counted when it was arrived at
+    bool fine;
+    {
+      nb::gil_scoped_release free;
+      fine = run->restore(x[0], x + 1, v0, memory);
+    }
+    if (fine) record();
+    return fine;
+  }
+
   // At most `count` steps towards t_end; fixed steps end at times t0 + i dt, those of varying size never
   // pass a sample. Keeps every `every`-th state and the last one. Returns the number of steps taken.
   size_t advance(double t0, double dt, double t_end, size_t count, size_t every) {
@@ -147,6 +192,8 @@ struct Recorder {
         if (target > t_end - 1e-9 * dt) target = t_end;
         h = target - run->state().t;
       }
+      if (kept.empty() && (adaptive ? h >= (t_end - run->state().t) * (1 - 1e-12) : target == t_end))
+        kept = snapshot();
       if (!run->step(h, target)) break;
       ++steps;
       ++done;
@@ -203,11 +250,13 @@ void bind_run(nb::module_& m) {
            "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
+      .def("resume", &Recorder::resume, "begin"_a, "checkpoint"_a)
+      .def("checkpoint", &Recorder::checkpoint)
       .def("records", &Recorder::records)
       .def("take", &Recorder::take)
       .def_prop_ro("steps", [](const Recorder& r) { return r.steps; })
       .def_prop_ro("status", [](const Recorder& r) { return r.run->state().status; })
-      .def_prop_ro("evaluations", [](const Recorder& r) { return r.run->state().evaluations; })
+      .def_prop_ro("evaluations", [](const Recorder& r) { return r.earlier + r.run->state().evaluations; })
       .def_prop_ro("state", [](const Recorder& r) {
         RunState s = r.run->state();
         return nb::make_tuple(s.t, Recorder::copy_of(s.q, r.k.m.nq), Recorder::copy_of(s.v, r.k.m.nv),

@@ -78,6 +78,17 @@ struct SizedRun : Run {
     s->tight = true;
     return sarrus::start(m, source, o, t, *s);
   }
+  bool restore(double t, const double* q, const double* v, const RunMemory& memory) override {
+    for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
+    for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
+    s->status = FINE;
+    next_step = memory.step;
+    Memory before{memory.pivot_before, memory.step_before, memory.calm, memory.most_rank, memory.tight != 0};
+    return sarrus::restore(m, source, o, t, before, *s);
+  }
+  RunMemory remember() const override {
+    return {s->pivot_before, s->step_before, s->calm, next_step, s->most_rank, s->tight};
+  }
   bool step(double h, double t_end) override {
     next_step = h;
     return sarrus::step(m, source, o, next_step, t_end, *s);

@@ -39,9 +39,17 @@ struct RunState {
   int rank, status, evaluations;
 };
 
+// What a state owes to the steps before it (kernels/step.hpp), as numbers that can be stored.
+struct RunMemory {
+  double pivot_before, step_before, calm, step;
+  int most_rank, tight;
+};
+
 struct Run {
   virtual ~Run() {}
   virtual bool start(double t, const double* q, const double* v) = 0;
+  virtual bool restore(double t, const double* q, const double* v, const RunMemory& memory) = 0;
+  virtual RunMemory remember() const = 0;
   virtual bool step(double step, double t_end) = 0;  // one accepted step of at most `step`, never past t_end
   virtual RunState state() const = 0;
 };

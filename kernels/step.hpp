@@ -267,15 +267,11 @@ SARRUS_FN void project_velocity(const Model<real<T>>& m, const Options& o, Stepp
   s.velocity_drift = value(velocity_residual(m, s.v1, w));
 }
 
-// Make (t, q1, v1) the state: project, then its acceleration, which is the first stage of the next step.
+// Make (t, q1, v1), which is projected and factorized where it has to be, the state: its acceleration is the
+// first stage of the next step.
 template <class T, int LDC, class S>
-SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s) {
+SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, double t, bool project, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
-  bool project = o.correction == PROJECT && (m.nc > 0 || o.keep_energy);
-  if (project) {
-    if (!project_position(m, source, t, s)) return false;
-    project_velocity(m, o, s);
-  }
   if (!look(m, source, t, s.q1, s.v1, 0, {!project, !project, true}, s)) return false;
   if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, w);
   bool lost = w.factor.rank_rows < s.most_rank || s.most_rank < 0;
@@ -300,6 +296,48 @@ SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, doub
   s.rank = w.factor.rank_rows;
   s.hold = w.factor.rank;
   if (s.rank > s.most_rank) s.most_rank = s.rank;
+  return true;
+}
+
+SARRUS_HD bool projects(int nc, const Options& o) { return o.correction == PROJECT && (nc > 0 || o.keep_energy); }
+
+// Project (t, q1, v1) and make it the state.
+template <class T, int LDC, class S>
+SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s) {
+  bool project = projects(m.nc, o);
+  if (project) {
+    if (!project_position(m, source, t, s)) return false;
+    project_velocity(m, o, s);
+  }
+  return adopt(m, source, o, t, project, s);
+}
+
+// What a state owes to the steps before it.
+struct Memory {
+  double pivot_before = 0, step_before = 0, calm = 0;
+  int most_rank = -1;
+  bool tight = true;
+};
+
+// Make (t, q1, v1), which a run has arrived at before, the state again. Nothing is projected: the run goes on
+// to the same bits.
+template <class T, int LDC, class S>
+SARRUS_FN bool restore(const Model<real<T>>& m, S& source, const Options& o, double t, const Memory& before,
+                       Stepper<T, LDC>& s) {
+  bool project = projects(m.nc, o);
+  fill(s.v1 + m.nv, s.w.ld - m.nv);
+  s.most_rank = before.most_rank;
+  if (project) {
+    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, true, false}, s)) return false;
+    s.drift = value(position_residual(m, s.w));
+    factorize_rows(m, s.w);
+    s.velocity_drift = value(velocity_residual(m, s.v1, s.w));
+  }
+  if (!adopt(m, source, o, t, project, s)) return false;
+  s.pivot_before = before.pivot_before;
+  s.step_before = before.step_before;
+  s.calm = before.calm;
+  s.tight = before.tight;
   return true;
 }
 

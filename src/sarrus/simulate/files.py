@@ -10,6 +10,7 @@ import io
 import json
 import os
 import tempfile
+import time
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -17,19 +18,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import frozen
+from ..dynamics.impact import Impact
 from ..errors import InputError, SarrusError
 from ..formats.json import spec_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
+from .checkpoint import Checkpoint, restored_options, stored_options
 from .events import Event
 from .steps import Steps
 
 if TYPE_CHECKING:
     from .trajectory import Trajectory
 
-FORMAT, VERSION = "sarrus trajectory", 1
+FORMAT, VERSION = "sarrus trajectory", 2
 DERIVED = ("energy", "constraint_force", "lam")
 EVENT_ARRAYS = ("q", "v", "singular_values")
+EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opened")
+STALE = 3600.0  # [s]: files that a crash left half written are removed when they are so old
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
@@ -40,6 +46,15 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         arrays[name] = getattr(trajectory, name)
     for i, event in enumerate(trajectory.events):
         arrays |= {f"event{i}.{name}": getattr(event, name) for name in EVENT_ARRAYS}
+        if event.impact is not None:
+            arrays |= {f"event{i}.impact.{f.name}": getattr(event.impact, f.name) for f in fields(Impact)}
+    if trajectory._checkpoint is not None:
+        arrays |= {
+            f"checkpoint.{f.name}": getattr(trajectory._checkpoint, f.name) for f in fields(Checkpoint)
+        }
+    active = getattr(trajectory, "active", None)
+    if active is not None:
+        arrays["active"] = active
     system = trajectory.system
     head = {
         "format": FORMAT,
@@ -49,10 +64,9 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         "nfev": trajectory.nfev,
         "status": int(trajectory.status),
         "message": trajectory.message,
-        "events": [
-            {"name": e.name, "kind": e.kind, "t": e.t, "rank": e.rank, "terminal": e.terminal}
-            for e in trajectory.events
-        ],
+        "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in trajectory.events],
+        "active_names": getattr(trajectory, "active_names", None),
+        "options": stored_options(trajectory._options),
         "description": _description(system),
     }
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
@@ -72,18 +86,34 @@ def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
             f"{os.fspath(path)!r} holds a trajectory of {head['name']!r} with nq = {steps.q.shape[1]}, nv ="
             f" {steps.v.shape[1]}; the system given has nq = {system.nq}, nv = {system.nv}."
         )
-    events = tuple(
-        Event(one["name"], one["kind"], one["t"], arrays[f"event{i}.q"], arrays[f"event{i}.v"], one["rank"],
-              arrays[f"event{i}.singular_values"], one["terminal"])
-        for i, one in enumerate(head["events"])
-    )  # fmt: skip
-    out = Trajectory(system, steps, arrays["u"], events, head["nfev"], head["status"], head["message"], None)
+    events = tuple(_event(one, f"event{i}.", arrays) for i, one in enumerate(head["events"]))
+    options, missing = (None, ()) if head.get("options") is None else restored_options(head["options"])
+    said = head["nfev"], head["status"], head["message"]
+    out = Trajectory(system, steps, arrays["u"], events, *said, options)
+    out._missing = missing
+    if "checkpoint.numbers" in arrays:
+        parts = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
+        out._checkpoint = Checkpoint(*(x if x.ndim else float(x) for x in parts))
+    if "active" in arrays:
+        out.active, out.active_names = frozen(arrays["active"], bool), tuple(head["active_names"])  # type: ignore[attr-defined]
     for name in DERIVED:
         arrays[name].setflags(write=False)
         out.__dict__[name] = arrays[name]
     if system is None:
         out.drift, out.velocity_drift = (x * head["length"] for x in (steps.drift, steps.velocity_drift))
     return out
+
+
+def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:
+    """One event; those of version 1 had fewer words."""
+    known = {word: tuple(x) if isinstance(x, list) else x for word, x in words.items()}
+    known |= {name: arrays[prefix + name] for name in EVENT_ARRAYS}
+    hit = {f.name: arrays.get(f"{prefix}impact.{f.name}") for f in fields(Impact)}
+    if hit["v"] is not None:
+        known["impact"] = Impact(
+            **{name: x if x.ndim else x.item() for name, x in hit.items() if x is not None}
+        )
+    return Event(**known)
 
 
 def _description(system: Any) -> dict[str, Any] | None:
@@ -97,6 +127,9 @@ def _description(system: Any) -> dict[str, Any] | None:
 
 
 def _write(target: Path, arrays: dict[str, Any]) -> Path:
+    for left in target.parent.glob(f".{target.name}.*.part"):
+        if time.time() - left.stat().st_mtime > STALE:
+            left.unlink(missing_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

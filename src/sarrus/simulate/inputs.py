@@ -113,6 +113,12 @@ class Inputs:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
 
+    def restore(self, t: float, u: Array) -> None:
+        """Go on at time t [s] with the inputs u (nu,) of the sample before it, or at it."""
+        self._u, self._log = u, [(t, u)]
+        if self._options.control_dt is not None:
+            self._samples = math.floor((t - self._options.t0) / self._options.control_dt + SLACK) + 1
+
     def inputs_at(self, times: Array) -> Array:
         """u (k, nu) as it was at the first stages of steps that ended at times (k,); forgets older ones."""
         if self._options.control is None or not self._log:

@@ -26,6 +26,10 @@ class Keeper:
         self._wanted = 0  # times of t_eval that are done
         self._carry: tuple[Steps, Array] | None = None
 
+    def skip(self, steps: int) -> None:
+        """So many steps came before the first one."""
+        self._seen = steps
+
     def add(self, steps: Steps, u: Array) -> None:
         """The next steps and their inputs (n, nu)."""
         if sum(len(s) for s, _ in self._raw) > MOST_RAW:

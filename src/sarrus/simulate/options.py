@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,13 @@ def check_options(plant: Plant, t_span: Any, given: Mapping[str, Any]) -> Option
         progress=bool(given["progress"]),
         jacobian=_one_of("jacobian", given["jacobian"], JACOBIANS),
     )
+
+
+def check_given(plant: Plant, options: Options, given: Mapping[str, Any]) -> Options:
+    """The same options with other control, tau and external, checked."""
+    control, _ = _control(plant, given["control"], None, options.t0, options.t1)
+    tau, external = _tau(plant, given["tau"]), _external(plant, given["external"])
+    return dataclasses.replace(options, control=control, tau=tau, external=external)
 
 
 def _real(value: Any) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .chart_run import ChartRun
+from .checkpoint import Checkpoint
 from .events import Event, UserWatch
 from .formulated import Formulated
 from .inputs import Failure, Inputs
@@ -131,7 +132,25 @@ def _none(switches: Any) -> bool:
 class Simulation:
     """One run: the compiled steps and everybody who looks at them."""
 
-    def __init__(self, plant: Plant, options: Options, users: UserWatch, q: Array, v: Array) -> None:
+    def __init__(
+        self,
+        plant: Plant,
+        options: Options,
+        users: UserWatch,
+        q: Array,
+        v: Array,
+        checkpoint: Checkpoint | None = None,
+        before: Steps | None = None,
+    ) -> None:
+        """
+        Args:
+            plant: the system.
+            options: of the run.
+            users: the events that are watched.
+            q, v: where it starts (nq,), (nv,).
+            checkpoint: where it goes on, instead of starting.
+            before: the steps before a checkpoint, as far as they are known.
+        """
         from .._kernel import Run
 
         self._plant, self._options, self._users = plant, options, users
@@ -141,6 +160,9 @@ class Simulation:
         numpy = formulation != "nullspace"
         sampled = self._inputs.sampled and not numpy
         total = float(plant.energy(np.array([options.t0]), q[None], v[None])[0]) if options.energy else 0.0
+        self._checkpoint, self._before = checkpoint, before
+        self._total = total = total if checkpoint is None else checkpoint.energy
+        self._recent: list[tuple[Array, Array]] = []  # times and inputs of the last two pieces
         self._manifold = Manifold(plant.kernel, plant.model)
         self._projector = Projector(plant, options)
         if options.method == "radau":
@@ -156,6 +178,8 @@ class Simulation:
 
             self._run = compiled() if options.coordinates == "full" else self._charts(formulated, compiled)
         self._keeper = Keeper(options, self._manifold, self._projector)
+        if checkpoint is not None:
+            self._keeper.skip(checkpoint.steps)
         self._events: list[Event] = []
         self._failure: Failure | None = None
         self._interrupted = self._ended = False
@@ -183,9 +207,10 @@ class Simulation:
                 Steps.undefined(self._options.t0, self._q, self._v), np.zeros((1, self._plant.nu))
             )
             return self._result([])
-        self._keeper.add(first, self._inputs.inputs_at(first.t))
+        self._keep(first)
         self._last = first
         watch = SingularWatch(self._plant, self._manifold, first)
+        watch.recall(self._before if self._before is not None else first[:0])
         bar = Progress(self._options.progress, self._options.t0, self._options.t1)
         try:
             self._advance(watch, bar)
@@ -204,11 +229,18 @@ class Simulation:
     def _start(self) -> Steps | None:
         """The first state with its acceleration; None where there is none."""
         try:
-            if self._run.start(self._options.t0, self._q, self._v):
+            if self._begin():
                 return Steps.of_record(self._run.take())
         except KeyboardInterrupt:
             self._interrupted = True
         return None
+
+    def _begin(self) -> bool:
+        """Start at the first state, or at the checkpoint."""
+        if self._checkpoint is None:
+            return bool(self._run.start(self._options.t0, self._q, self._v))
+        self._inputs.restore(self._checkpoint.t, self._checkpoint.u)
+        return bool(self._run.resume(self._options.t0, self._checkpoint.numbers))
 
     def _advance(self, watch: SingularWatch, bar: Progress) -> None:
         """Pieces of the run, of about equal computing time."""
@@ -232,11 +264,16 @@ class Simulation:
         new = Steps.of_record(self._run.take())
         if len(new) == 0:
             return
-        self._keeper.add(new, self._inputs.inputs_at(new.t))
+        self._keep(new)
         before, self._last = self._last, new[-1:]
         watch.look(new)
         if self._options.events:
             self._user_events(Steps.joined([before, new]))
+
+    def _keep(self, steps: Steps) -> None:
+        u = self._inputs.inputs_at(steps.t)
+        self._recent = [*self._recent[-1:], (steps.t, u)]
+        self._keeper.add(steps, u)
 
     def _user_events(self, steps: Steps) -> None:
         """Crossings between these steps; a terminal one ends the run where it happens."""
@@ -277,7 +314,7 @@ class Simulation:
         seen = [*singular, *getattr(self._run, "changes", ())]
         events = [*self._events, *(event for event in seen if event.t <= end)]
         status, message = self._verdict(end)
-        return Trajectory(
+        out = Trajectory(
             self._plant.system,
             steps,
             u,
@@ -287,6 +324,17 @@ class Simulation:
             message,
             self._options,
         )
+        if status != Status.EVENT and self._recent and hasattr(self._run, "checkpoint"):
+            out._checkpoint = self._next_checkpoint()
+        return out
+
+    def _next_checkpoint(self) -> Checkpoint | None:
+        """Where this run can go on; None where the inputs there are not known any more."""
+        numbers = np.asarray(self._run.checkpoint())
+        for times, u in self._recent:
+            for i in np.flatnonzero(times == numbers[0]):
+                return Checkpoint(numbers, u[i], self._total)
+        return None
 
     def _verdict(self, end: float) -> tuple[Status, str]:
         failure = self._failure or self._inputs.failure

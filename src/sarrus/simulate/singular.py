@@ -42,6 +42,12 @@ class SingularWatch:
             self._report(first, self._most)
             self._apart = 0.0
 
+    def recall(self, before: Steps) -> None:
+        """States that came before the first one, of a run that goes on."""
+        if len(before):
+            self._tail = Steps.joined([before, self._tail])[-2:]
+            self._most = max(self._most, int(before.rank.max()))
+
     def look(self, new: Steps) -> None:
         """The next steps."""
         if self._plant.nc == 0:

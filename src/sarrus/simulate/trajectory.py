@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from .options import Options
 from .plant import Plant
 from .projector import Projector
 from .steps import Steps
+
+if TYPE_CHECKING:
+    from .checkpoint import Checkpoint
 
 Array = npt.NDArray[np.float64]
 
@@ -86,6 +90,8 @@ class Trajectory:
         self.rank = frozen(steps.rank, np.int64)
         self.events, self.nfev = events, nfev
         self.status, self.message = Status(status), message
+        self._checkpoint: Checkpoint | None = None
+        self._missing: tuple[str, ...] = ()  # functions that a file could not keep
 
     @property
     def success(self) -> bool:
@@ -182,6 +188,32 @@ class Trajectory:
         from .files import load
 
         return load(path, system)
+
+    def resume(
+        self,
+        t_end: float,
+        *,
+        control: Callable[..., Any] | None = None,
+        tau: npt.ArrayLike | Callable[..., Any] | None = None,
+        external: Mapping[str, Any] | None = None,
+        events: Any = (),
+        t_eval: npt.ArrayLike | None = None,
+        progress: bool = False,
+    ) -> Trajectory:
+        """Go on to a later time; the whole trajectory, the same bits as one run to there.
+
+        Runs in full coordinates can be resumed, those that were interrupted and those loaded from a file too.
+
+        Args:
+            t_end: where to go [s].
+            control, tau, external, events: as in `simulate`; of a trajectory in memory the same as before
+                unless given, of a loaded one to be given again. What a controller remembers is its own.
+            t_eval: times to keep [s], after the present end; default: every step.
+            progress: whether to show a progress bar.
+        """
+        from .checkpoint import resume
+
+        return resume(self, t_end, control, tau, external, events, t_eval, progress)
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.trajectory.plot`."""
