@@ -112,7 +112,9 @@ def test_unknown_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--only", "bricart"])
     said = capsys.readouterr().err
     assert (
-        "unknown part 'bricart'" in said and "kernel, simulation, five_bar_rest" in said and "bricard" in said
+        "unknown part 'bricart'" in said
+        and "simulation, linearize, five_bar_rest" in said
+        and "bricard" in said
     )
     with pytest.raises(SystemExit):
         main(["--rounds", "0"])
@@ -151,3 +153,12 @@ def test_folders_are_made(tmp_path: Path) -> None:
 
     write(tmp_path / "a" / "b.json", {"x": 1.0})
     assert json.loads((tmp_path / "a" / "b.json").read_text()) == {"x": 1.0}
+
+
+def test_derivatives_and_stiff_run(results: dict[str, Any]) -> None:
+    part = results["linearize"]
+    first = part["rows"][0]
+    assert first["difference"] < 1e-8 and first["at_most"] == 1.0
+    analytic, finite, explicit = part["stiff"]
+    assert analytic["nfev"] < finite["nfev"] < explicit["nfev"]
+    assert analytic["error"] < 1e-5 and finite["error"] < 1e-5
