@@ -1,0 +1,143 @@
+"""Ctrl-C and failing controllers: what there is comes back, with the reason in words."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+
+
+def stops_at(when, how):
+    def control(t, q, v):
+        if t >= when:
+            return how()
+        return [0.0]
+
+    return control
+
+
+def raises(error):
+    def how():
+        raise error
+
+    return how
+
+
+@pytest.mark.parametrize("control_dt", [None, 0.01])
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_ctrl_c_in_a_controller_returns_what_there_is(control_dt, method):
+    control = stops_at(0.2, raises(KeyboardInterrupt()))
+    run = sr.simulate(
+        sr.library.pendulum(), (0.0, 1.0), control=control, control_dt=control_dt, method=method
+    )
+    assert run.status == -2 and not run.success
+    assert run.message.startswith("Interrupted at t = ")
+    assert 0.1 < run.t[-1] <= 0.2 and run.q.shape == (len(run), 1)
+
+
+PROGRAM = """
+    import sarrus as sr
+    print("ready", flush=True)
+    run = sr.simulate(sr.library.five_bar("raised"), (0.0, 1e6), store_every=1000)
+    print(run.status, run.t[-1] > 0.0, run.drift.max() < 1e-12, run.message, flush=True)
+"""
+
+
+def test_ctrl_c_in_the_shell_returns_what_there_is():
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(0.6)
+        process.send_signal(signal.SIGINT)
+        said = process.stdout.read()
+        assert process.wait(timeout=20) == 0
+    assert said.startswith("-2 True True Interrupted at t = ")
+
+
+def test_a_controller_that_raises_shows_its_traceback():
+    def control(t, q, v):
+        return [math.log(0.1 - t)]
+
+    run = sr.simulate(sr.library.pendulum(), (0.0, 1.0), control=control)
+    assert run.status == -3
+    assert "control stopped the run at t = 0.1" in run.message
+    assert "ValueError" in run.message and "math.log(0.1 - t)" in run.message
+    assert run.t[-1] == pytest.approx(0.099, abs=2e-3) and np.all(np.isfinite(run.q))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda: [math.nan], "must return finite numbers, got [nan]"),
+        (lambda: [math.inf], "must return finite numbers, got [inf]"),
+        (lambda: [0.0, 0.0], "must return u with shape (1,), got shape (2,)"),
+        (lambda: None, "must return u with shape (1,), but it returned None"),
+        (lambda: "fast", "must return u with shape (1,), got 'fast'"),
+    ],
+)
+@pytest.mark.parametrize("control_dt", [None, 0.01])
+def test_a_controller_that_answers_badly_stops_the_run(answer, said, control_dt):
+    control = stops_at(0.05, answer)
+    run = sr.simulate(sr.library.pendulum(), (0.0, 1.0), control=control, control_dt=control_dt)
+    assert run.status == -3 and said in run.message and "control(t, q, v)" in run.message
+    assert 0.03 < run.t[-1] <= 0.05
+
+
+def test_a_controller_that_fails_at_once_leaves_the_initial_state():
+    run = sr.simulate(sr.library.pendulum(), (0.0, 1.0), control=raises(RuntimeError("no")))
+    assert run.status == -3 and len(run) == 1
+    np.testing.assert_array_equal(run.q[0], sr.library.pendulum().default.q)
+    assert np.isnan(run.a).all()
+
+
+def test_a_force_a_wrench_and_a_drive_that_fail_are_named():
+    mech = sr.library.pendulum()
+    run = sr.simulate(mech, (0.0, 1.0), tau=lambda t, q, v: [0.0] if t < 0.1 else [math.nan])
+    assert "tau stopped the run" in run.message
+    run = sr.simulate(mech, (0.0, 1.0), external={"rod": lambda t: np.zeros(6) if t < 0.1 else np.zeros(5)})
+    assert "external stopped the run" in run.message and "rod" in run.message
+    spec = sr.MechanismSpec()
+    spec.body("wheel", joint=sr.Revolute("z"), mass=1.0, inertia=(1.0, 1.0, 1.0))
+    spec.constrain("motor", sr.Drive("wheel", lambda t: t if t < 0.1 else math.nan))
+    run = sr.simulate(spec.compile(), (0.0, 1.0), [0.0], [1.0])
+    assert run.status == -3 and "function of Drive must return a finite number" in run.message
+    assert 0.05 < run.t[-1] < 0.1
+
+
+def test_a_stiff_mechanism_says_what_to_do():
+    run = sr.simulate(sr.library.flyball_governor(), (0.0, 1.0))
+    assert run.status == -1 and "smaller dt" in run.message and len(run) >= 1
+
+
+def test_nothing_keeps_a_failed_run_alive():
+    """Cycles through compiled objects are collected: a controller may keep what it raised."""
+    code = """
+        import sarrus as sr
+        class Controller:
+            def __call__(self, t, q, v):
+                self.error = RuntimeError("kept, with its traceback")
+                raise self.error
+        for _ in range(3):
+            sr.simulate(sr.library.slider_crank(), (0, 1), control=Controller())
+            sr.simulate(sr.library.slider_crank(), (0, 1), t_eval=[0.1234], formulation="svd", dt=0.01)
+        import gc
+        gc.collect()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert "leaked" not in done.stderr
