@@ -26,19 +26,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-STORED = (
-    "t0",
-    "t1",
-    "control_dt",
-    "method",
-    "dt",
-    "rtol",
-    "atol",
-    "formulation",
-    "coordinates",
-    "correction",
-)
-STORED += ("baumgarte", "energy", "store_every", "jacobian")
+STORED = """
+    t0 t1 control_dt method dt rtol atol formulation coordinates correction baumgarte energy store_every jacobian
+""".split()
 FUNCTIONS = ("control", "tau", "external", "events")
 
 
@@ -78,7 +68,7 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
     head: dict[str, Any] = {name: getattr(options, name) for name in STORED}
     constant = isinstance(options.tau, np.ndarray)
     head["tau"] = options.tau.tolist() if isinstance(options.tau, np.ndarray) else None
-    given = {"control": options.control, "tau": None if constant else options.tau}
+    given: dict[str, Any] = {"control": options.control, "tau": None if constant else options.tau}
     given |= {"external": options.external or None, "events": options.events or None}
     head["functions"] = [name for name, value in given.items() if value is not None]
     return head

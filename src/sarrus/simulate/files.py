@@ -92,8 +92,8 @@ def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
     out = Trajectory(system, steps, arrays["u"], events, *said, options)
     out._missing = missing
     if "checkpoint.numbers" in arrays:
-        parts = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
-        out._checkpoint = Checkpoint(*(x if x.ndim else float(x) for x in parts))
+        numbers, u, energy = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
+        out._checkpoint = Checkpoint(numbers, u, float(energy))
     if "active" in arrays:
         out.active, out.active_names = frozen(arrays["active"], bool), tuple(head["active_names"])  # type: ignore[attr-defined]
     for name in DERIVED:
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
 
 def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:
     """One event; those of version 1 had fewer words."""
-    known = {word: tuple(x) if isinstance(x, list) else x for word, x in words.items()}
+    known: dict[str, Any] = {word: tuple(x) if isinstance(x, list) else x for word, x in words.items()}
     known |= {name: arrays[prefix + name] for name in EVENT_ARRAYS}
     hit = {f.name: arrays.get(f"{prefix}impact.{f.name}") for f in fields(Impact)}
     if hit["v"] is not None:
