@@ -15,6 +15,7 @@ TOP_LEVEL = """
     Coupling Distance PointOnLine PointOnPlane Drive Rolling CustomConstraint
     PointSpring JointSpring JointDamper ConstantWrench
     load from_pinocchio save library decompose simulate CustomSystem
+    linearize LinearModel linearize_trajectory equilibrium Equilibrium
     SarrusError SingularConstraintError
 """.split()
 
@@ -62,6 +63,10 @@ SIGNATURES = {
     "simulate": "system t_span q0 v0 control control_dt method dt rtol atol t_eval formulation correction"
     " energy events coordinates progress",
     "CustomSystem": "nq nv M h phi J gamma",
+    "linearize": "mech q v u t independent inputs outputs method",
+    "equilibrium": "mech q_guess u",
+    "linearize_trajectory": "trajectory independent inputs outputs method",
+    "control.lqr": "model Q R",
 }
 
 DEFAULTS = {
@@ -69,6 +74,7 @@ DEFAULTS = {
     "Mechanism.forward_dynamics": {"t": 0.0, "formulation": "nullspace"},
     "decompose": {"metric": None, "rank_tol": 1e-9},
     "CustomConstraint": {"J": None, "gamma": None, "b": None, "scale": 1.0},
+    "linearize": {"independent": None, "method": "analytic"},
     "simulate": {"method": "rk4", "dt": 1e-3, "rtol": 1e-8, "atol": 1e-10, "correction": "project"},
 }
 
