@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..dynamics.decoupling import is_decoupled
+from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_of, without_inertia
 from ..dynamics.inverse import Torques, inverse_dynamics
 from ..dynamics.terms import Terms
@@ -151,6 +152,39 @@ class Mechanism(Topology):
             shapes = ((0, self.nv), (0, self.nv), (0, self.nc), (0, self.nc), (0,))
             return tuple(np.zeros(shape) for shape in shapes)
         return tuple(np.stack([np.asarray(r[i]) for r in results]) for i in range(5))
+
+    def derivatives(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        tau: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        method: str = "analytic",
+    ) -> Derivatives:
+        """Derivatives of the acceleration and of lam at states on the constraints; see `Derivatives`.
+
+        They hold along directions (dq, dv) tangent to the constraints. Batch axes allowed.
+
+        Args:
+            q: positions (nq,) [rad, m].
+            v: velocities (nv,) [rad/s, m/s].
+            tau: applied generalized force (nv,) [N m, N]; default none.
+            u: actuator inputs (nu,), added to tau.
+            t: time [s]; matters with drives only.
+            method: "analytic" (recursive) or "dual" (dual numbers).
+        """
+        if u is None and method == "analytic":
+            found = quick_derivatives(self.evaluator, q, v, tau)
+            if found is not None:
+                return found
+        q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)
+        (qs, vs, forces), batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, None))
+        drive = self.evaluator.drive(t, len(qs))
+        if self._may_be_undefined:
+            user = np.zeros((len(qs), len(self.model.u_row), 3 + self.nv))
+            self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
+        return derivatives(self.evaluator, qs, vs, forces, drive, method).reshaped(batch)
 
     def inverse_dynamics(
         self,
