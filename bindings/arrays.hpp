@@ -26,7 +26,8 @@ inline std::string text(const std::vector<size_t>& shape) {
 inline const double* checked(const In& x, const char* name, Shape shape) {
   std::vector<size_t> got(x.shape_ptr(), x.shape_ptr() + x.ndim()), want(shape);
   if (got != want)
-    throw nb::value_error((std::string("`") + name + "` must have shape " + text(want) + ", got " + text(got)).c_str());
+    throw nb::value_error(
+        (std::string("`") + name + "` must have shape " + text(want) + ", got " + text(got)).c_str());
   return x.data();
 }
 

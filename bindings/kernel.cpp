@@ -22,7 +22,8 @@ const Table* best_table() {
   std::string isa = wish ? wish : "";
 #ifdef SARRUS_HAS_V4
   bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("fma");
   if (v4 && (isa.empty() || isa == "v4")) return sarrus_table_v4();
 #endif
 #ifdef SARRUS_HAS_V3
@@ -52,21 +53,23 @@ namespace {
 
 template <class S>
 std::vector<S> take(nb::dict fields, const char* name, size_t count) {
-  if (!fields.contains(name)) throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
+  if (!fields.contains(name))
+    throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
   auto x = nb::cast<nb::ndarray<const S, nb::c_contig, nb::device::cpu>>(fields[name]);
   if (x.size() != count)
     throw nb::value_error((std::string("model field `") + name + "` must have " + std::to_string(count) +
-                           " entries, got " + std::to_string(x.size())).c_str());
+                           " entries, got " + std::to_string(x.size()))
+                              .c_str());
   return std::vector<S>(x.data(), x.data() + count);
 }
 
-void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>& to, std::vector<std::vector<double>>&,
-          const int*& view) {
+void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>& to,
+          std::vector<std::vector<double>>&, const int*& view) {
   to.push_back(take<int>(f, name, n));
   view = to.back().data();
 }
-void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>&, std::vector<std::vector<double>>& to,
-          const double*& view) {
+void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>&,
+          std::vector<std::vector<double>>& to, const double*& view) {
   to.push_back(take<double>(f, name, n));
   view = to.back().data();
 }

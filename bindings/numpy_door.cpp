@@ -15,7 +15,8 @@ namespace {
 const double* vector(nb::handle x, int n) {
   if (!PyArray_CheckExact(x.ptr())) return nullptr;
   auto* a = reinterpret_cast<PyArrayObject*>(x.ptr());
-  if (PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != n || PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(a))
+  if (PyArray_NDIM(a) != 1 || PyArray_DIM(a, 0) != n || PyArray_TYPE(a) != NPY_DOUBLE ||
+      !PyArray_ISCARRAY_RO(a))
     return nullptr;
   auto* data = static_cast<const double*>(PyArray_DATA(a));
   double sum = 0;

@@ -16,8 +16,8 @@ struct Called {
   Outside outside;
   int ld;
 
-  bool inputs(const ModelD& m, double t, const double* q, const double* v, double* tau, double* drive, double* user,
-              double* M, double* h, int stage) const {
+  bool inputs(const ModelD& m, double t, const double* q, const double* v, double* tau, double* drive,
+              double* user, double* M, double* h, int stage) const {
     if (outside.inputs) return outside.inputs(outside.context, t, q, v, tau, drive, user, M, h, ld, stage);
     fill(tau, m.nv);
     return true;
@@ -94,8 +94,8 @@ struct SizedRun : Run {
     return sarrus::step(m, source, o, next_step, t_end, *s);
   }
   RunState state() const override {
-    return {s->t, s->drift, s->velocity_drift, s->pivot, next_step, s->q,
-            s->v, s->a,     s->tau,            s->rank,  s->status, s->evaluations};
+    return {s->t, s->drift, s->velocity_drift, s->pivot,  next_step,     s->q, s->v,
+            s->a, s->tau,   s->rank,           s->status, s->evaluations};
   }
 };
 

@@ -27,8 +27,8 @@ struct RunOptions {
 // M (nv rows of stride ld) and h only where the system supplies its own inertia. Null: zero force, no calls.
 struct Outside {
   void* context = nullptr;
-  bool (*inputs)(void*, double t, const double* q, const double* v, double* tau, double* drive, double* user, double* M,
-                 double* h, int ld, int stage) = nullptr;
+  bool (*inputs)(void*, double t, const double* q, const double* v, double* tau, double* drive, double* user,
+                 double* M, double* h, int ld, int stage) = nullptr;
   bool (*acceleration)(void*, double t, const double* q, const double* v, double* a) = nullptr;
   bool supplies_inertia = false;
 };
@@ -64,15 +64,16 @@ struct Table {
   void (*body_motion)(const ModelD&, States, const double* a, double* V, double* A);
   void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
   void (*constraints)(const ModelD&, States, double* phi, double* J, double* b, double* gamma);
-  void (*terms)(const ModelD&, States, double* M, double* h, double* phi, double* J, double* b, double* gamma);
+  void (*terms)(const ModelD&, States, double* M, double* h, double* phi, double* J, double* b,
+                double* gamma);
   void (*integrate)(const ModelD&, int n, const double* q, const double* dv, double* out);
   void (*difference)(const ModelD&, int n, const double* q0, const double* q1, double* dv);
   // status 0 where fine, 1 where the inertia seen by the free motion is not positive definite
-  void (*forward)(const ModelD&, States, const double* tau, const int* hold, double* a, double* force, double* lam,
-                  unsigned char* unique, int* rank, int* status);
+  void (*forward)(const ModelD&, States, const double* tau, const int* hold, double* a, double* force,
+                  double* lam, unsigned char* unique, int* rank, int* status);
   // da/d(q, v, tau) (nv, nv each), dlam/d(q, v, tau) (nc, nv each), d(J v - b)/dq (nc, nv); status as above
-  void (*derivatives)(const ModelD&, States, const double* tau, bool dual, double* da, double* dlam, double* dJv,
-                      int* rank, int* status);
+  void (*derivatives)(const ModelD&, States, const double* tau, bool dual, double* da, double* dlam,
+                      double* dJv, int* rank, int* status);
   // one state, nothing but the acceleration; false where the careful path should look
   bool (*acceleration)(const ModelD&, const double* q, const double* v, const double* tau, double* a);
   Run* (*run)(const ModelD&, const RunOptions&, const Outside&);  // owned by the caller

@@ -163,7 +163,8 @@ void difference_n(const ModelD& m, int n, const double* q0, const double* q1, do
   for (long i = 0; i < n; ++i) difference(m, q0 + i * m.nq, q1 + i * m.nq, dv + i * m.nv);
 }
 
-void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, double* phi, double* J, double* b, double* gamma) {
+void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, double* phi, double* J, double* b,
+                double* gamma) {
   for (int k = 0; k < m.nc; ++k) {
     phi[i * m.nc + k] = r.phi[k];
     b[i * m.nc + k] = r.b[k];
@@ -184,7 +185,8 @@ void constraints_n(const ModelD& m, States s, double* phi, double* J, double* b,
   });
 }
 
-void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, double* J, double* b, double* gamma) {
+void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, double* J, double* b,
+             double* gamma) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (long i = 0; i < s.n; ++i) {
       At x(m, s, static_cast<int>(i));
@@ -197,8 +199,8 @@ void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, doubl
 }
 
 template <int LD>
-void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force, double* lam,
-                   unsigned char* unique, int* rank, int* status) {
+void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force,
+                   double* lam, unsigned char* unique, int* rank, int* status) {
   with_workspace<LD>(m, [&](auto& w, auto& d) {
     for (long i = 0; i < s.n; ++i) {
       At x(m, s, static_cast<int>(i));
@@ -234,12 +236,13 @@ void each_derivative(const ModelD& m, const States& s, double* da, double* dlam,
   long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
   for (long i = 0; i < s.n; ++i) {
     double *a = da + 3 * i * vv, *l = dlam + 3 * i * cv;
-    one(i, At(m, s, static_cast<int>(i)), Derivatives<double>{a, a + vv, a + 2 * vv, l, l + cv, l + 2 * cv, dJv + i * cv});
+    one(i, At(m, s, static_cast<int>(i)),
+        Derivatives<double>{a, a + vv, a + 2 * vv, l, l + cv, l + 2 * cv, dJv + i * cv});
   }
 }
 
-void dual_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv, int* rank,
-                      int* status) {
+void dual_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv,
+                      int* rank, int* status) {
   with_arena([&](Arena& arena, bool ready) {
     Workspace<double, 0> w(m, arena);
     Directional<double, 0> d(m, arena);
@@ -255,8 +258,8 @@ void dual_derivatives(const ModelD& m, States s, const double* tau, double* da, 
 }
 
 template <int LD>
-void recursive_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv,
-                           int* rank, int* status) {
+void recursive_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam,
+                           double* dJv, int* rank, int* status) {
   with_arena([&](Arena& arena, bool ready) {
     Recursive<double, LD> r(m, arena);
     if (!ready) return;
@@ -276,18 +279,19 @@ auto sized(const ModelD& m, F call) {
   if (m.nv <= 32) return call(Stride<32>(0));
   return call(Stride<0>(0));
 }
-void forward_n(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force, double* lam,
-               unsigned char* unique, int* rank, int* status) {
+void forward_n(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force,
+               double* lam, unsigned char* unique, int* rank, int* status) {
   sized(m, [&](auto ld) {
     constexpr int LD = decltype(ld)::width;
     forward_sized<LD>(m, s, tau, hold, a, force, lam, unique, rank, status);
   });
 }
 
-void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam, double* dJv,
-                   int* rank, int* status) {
+void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam,
+                   double* dJv, int* rank, int* status) {
   if (dual) return dual_derivatives(m, s, tau, da, dlam, dJv, rank, status);
-  sized(m, [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, da, dlam, dJv, rank, status); });
+  sized(m,
+        [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, da, dlam, dJv, rank, status); });
 }
 
 bool acceleration_1(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
@@ -295,10 +299,13 @@ bool acceleration_1(const ModelD& m, const double* q, const double* v, const dou
 }
 
 Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
-  if (outside.supplies_inertia && outside.acceleration) return new SizedRun<0, Called<true, true>>(m, o, outside);
+  if (outside.supplies_inertia && outside.acceleration)
+    return new SizedRun<0, Called<true, true>>(m, o, outside);
   if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);
   if (outside.acceleration) return new SizedRun<0, Called<false, true>>(m, o, outside);
-  return sized(m, [&](auto ld) -> Run* { return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside); });
+  return sized(m, [&](auto ld) -> Run* {
+    return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
+  });
 }
 
 }  // namespace
@@ -309,12 +316,27 @@ Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
 #define SARRUS_JOIN(a, b) SARRUS_JOIN2(a, b)
 
 const Table* table() {
-  static const Table t = {SARRUS_TEXT(SARRUS_ISA), mass_matrix_n, rnea_n,  aba_n,       energy_n,
-                          poses_n,                 body_motion_n, jacobian_n, constraints_n, terms_n,
-                          integrate_n,             difference_n,  forward_n,  derivatives_n, acceleration_1, make_run};
+  static const Table t = {SARRUS_TEXT(SARRUS_ISA),
+                          mass_matrix_n,
+                          rnea_n,
+                          aba_n,
+                          energy_n,
+                          poses_n,
+                          body_motion_n,
+                          jacobian_n,
+                          constraints_n,
+                          terms_n,
+                          integrate_n,
+                          difference_n,
+                          forward_n,
+                          derivatives_n,
+                          acceleration_1,
+                          make_run};
   return &t;
 }
 
 SARRUS_END
 
-extern "C" const sarrus::Table* SARRUS_JOIN(sarrus_table_, SARRUS_ISA)() { return sarrus::SARRUS_ISA::table(); }
+extern "C" const sarrus::Table* SARRUS_JOIN(sarrus_table_, SARRUS_ISA)() {
+  return sarrus::SARRUS_ISA::table();
+}

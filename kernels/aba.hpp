@@ -40,7 +40,12 @@ struct ArticulatedWork {
 
 template <class T>
 SARRUS_HD T component(const Spatial<T>& s, int i) {
-  return i == 0 ? s.lin.x : i == 1 ? s.lin.y : i == 2 ? s.lin.z : i == 3 ? s.ang.x : i == 4 ? s.ang.y : s.ang.z;
+  return i == 0   ? s.lin.x
+         : i == 1 ? s.lin.y
+         : i == 2 ? s.lin.z
+         : i == 3 ? s.ang.x
+         : i == 4 ? s.ang.y
+                  : s.ang.z;
 }
 
 template <class T>
@@ -57,8 +62,9 @@ SARRUS_HD Spatial<T> operator*(const Articulated<T>& I, const Spatial<T>& s) {
 template <class T>
 SARRUS_HD Articulated<T> articulated(const Inertia<T>& I) {
   T o = T(0);
-  return {{I.m, o, o, o, I.h.z, -I.h.y, o, I.m, o, -I.h.z, o, I.h.x, o, o, I.m, I.h.y, -I.h.x, o,
-           o, -I.h.z, I.h.y, I.xx, I.xy, I.xz, I.h.z, o, -I.h.x, I.xy, I.yy, I.yz, -I.h.y, I.h.x, o, I.xz, I.yz, I.zz}};
+  return {{I.m,   o, o,      o,     I.h.z,  -I.h.y, o,      I.m,    o,     -I.h.z, o,    I.h.x,
+           o,     o, I.m,    I.h.y, -I.h.x, o,      o,      -I.h.z, I.h.y, I.xx,   I.xy, I.xz,
+           I.h.z, o, -I.h.x, I.xy,  I.yy,   I.yz,   -I.h.y, I.h.x,  o,     I.xz,   I.yz, I.zz}};
 }
 
 // D = L L^T in place (n <= 6, row stride 6); solve() applies its inverse.
@@ -85,7 +91,8 @@ SARRUS_HD void solve6(const T* L, int n, T* x) {
 
 // One node of the backward pass: (1), then (2) into the parent.
 template <class T>
-SARRUS_FN void articulate(const Model<real<T>>& m, int i, const T* tau, const Tree<T>& t, ArticulatedWork<T>& w) {
+SARRUS_FN void articulate(const Model<real<T>>& m, int i, const T* tau, const Tree<T>& t,
+                          ArticulatedWork<T>& w) {
   int k = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
   T* D = w.D + 36 * i;
   for (int j = 0; j < n; ++j) {

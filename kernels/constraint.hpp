@@ -40,10 +40,17 @@ struct Pair {
   Vec3<T> pA, pB, vA, vB, wa, wb;
   Spatial<T> V;  // relative twist
 
-  SARRUS_HD Pair(const Mat3<T>& Ra_, const Vec3<T>& pA_, const Spatial<T>& Va, const Mat3<T>& Rb_, const Vec3<T>& pB_,
-                 const Spatial<T>& Vb)
-      : Ra(Ra_), Rb(Rb_), pA(pA_), pB(pB_), vA(Va.lin + cross(Va.ang, pA_)), vB(Vb.lin + cross(Vb.ang, pB_)), wa(Va.ang),
-        wb(Vb.ang), V(Vb - Va) {}
+  SARRUS_HD Pair(const Mat3<T>& Ra_, const Vec3<T>& pA_, const Spatial<T>& Va, const Mat3<T>& Rb_,
+                 const Vec3<T>& pB_, const Spatial<T>& Vb)
+      : Ra(Ra_),
+        Rb(Rb_),
+        pA(pA_),
+        pB(pB_),
+        vA(Va.lin + cross(Va.ang, pA_)),
+        vB(Vb.lin + cross(Vb.ang, pB_)),
+        wa(Va.ang),
+        wb(Vb.ang),
+        V(Vb - Va) {}
 };
 
 // The point r of node i
@@ -78,7 +85,8 @@ SARRUS_HD Row<T> cosine(const Pair<T>& c, const Vec3<T>& x, const Vec3<T>& y) {
 
 // Twist angle of b's axes (u, v) against a's (x, y): atan2(s, k) with s = y.u - x.v, k = x.u + y.v
 template <class T>
-SARRUS_HD Row<T> twist_angle(const Pair<T>& c, const Vec3<T>& x, const Vec3<T>& y, const Vec3<T>& u, const Vec3<T>& v) {
+SARRUS_HD Row<T> twist_angle(const Pair<T>& c, const Vec3<T>& x, const Vec3<T>& y, const Vec3<T>& u,
+                             const Vec3<T>& v) {
   Row<T> yu = cosine(c, y, u), xv = cosine(c, x, v), xu = cosine(c, x, u), yv = cosine(c, y, v);
   T s = yu.phi - xv.phi, k = xu.phi + yv.phi;
   Vec3<T> ms = yu.W.ang - xv.W.ang, mk = xu.W.ang + yv.W.ang;
@@ -174,7 +182,8 @@ template <class T, class LD>
 SARRUS_FN void closures(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.ncl; ++c) {
     int a = m.cl_a[c], b = m.cl_b[c], first = m.cl_row[c];
-    Pair<T> p(t.R[a], point_of(t, a, m.cl_p_aA + 3 * c), t.V[a], t.R[b], point_of(t, b, m.cl_p_bB + 3 * c), t.V[b]);
+    Pair<T> p(t.R[a], point_of(t, a, m.cl_p_aA + 3 * c), t.V[a], t.R[b], point_of(t, b, m.cl_p_bB + 3 * c),
+              t.V[b]);
     Spatial<T> A = t.A[b] - t.A[a];
     Row<T> rows[6];
     int n = closure(m, c, p, rows);
@@ -210,7 +219,8 @@ SARRUS_FN void rollings(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T
 
 // sum coef q - offset - f(t), and the rows that come from outside
 template <class T, class LD>
-SARRUS_FN void couplings(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld, Rows<T>& r) {
+SARRUS_FN void couplings(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld,
+                         Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
     T phi = T(-m.k_offset[c]);
@@ -232,8 +242,8 @@ SARRUS_FN void couplings(const Model<real<T>>& m, const T* q, const T* drive, co
 
 // out: phi, J, b, gamma   in: t (placed and moved), q, drive, user
 template <class T, class LD>
-SARRUS_FN void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user, const Tree<T>& t, LD ld,
-                           Rows<T>& r) {
+SARRUS_FN void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user,
+                           const Tree<T>& t, LD ld, Rows<T>& r) {
   fill(r.J, m.nc * ld);
   closures(m, t, ld, r);
   rollings(m, t, ld, r);

@@ -1,8 +1,7 @@
 // Derivatives of constrained forward dynamics with respect to tangent increments of q, to v and to tau.
 //
-//   E(q, v, a, lam) = M a + h - tau - J^T lam = 0,      R(q, v, a) = J a - gamma = 0                         (1)
-//   [ M  -J^T ] [ da   ]     [ dE ]
-//   [ J    0  ] [ dlam ] = - [ dR ]                                                                         (2)
+//   E(q, v, a, lam) = M a + h - tau - J^T lam = 0,      R(q, v, a) = J a - gamma = 0 (1) [ M  -J^T ] [ da   ]
+//   [ dE ] [ J    0  ] [ dlam ] = - [ dR ] (2)
 //
 // (2) is solved for all right-hand sides at once with the factorization of the forward dynamics, so that it
 // holds for dependent rows too (along directions tangent to the manifold, where it is consistent).
@@ -130,7 +129,8 @@ SARRUS_HD void reflect_many(const T* v, const T& beta, int begin, int nv, int wi
 
 // y (rank, wide) from g (nc, wide): solve_rows for many right-hand sides; g is used up
 template <class T, class LD>
-SARRUS_FN void solve_rows_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, T* g, T* sum, T* y) {
+SARRUS_FN void solve_rows_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, T* g, T* sum,
+                               T* y) {
   int n = f.rank_rows;
   if (f.first_rows == m.nc) {
     for (int k = 0; k < n; ++k) {
@@ -158,13 +158,15 @@ SARRUS_FN void solve_rows_many(const Model<real<T>>& m, LD ld, const Factor<T>& 
 
 // X (nv, wide): right-hand sides in, accelerations out; solve_free for many
 template <class T, class LD>
-SARRUS_FN void solve_free_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, const T* y, T* sum, T* X) {
+SARRUS_FN void solve_free_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, const T* y,
+                               T* sum, T* X) {
   int r = f.rank;
   for (int j = 0; j < m.nv; ++j)
     if (m.unit[j] != 1) scaled_in_place(X + j * wide, T(m.unit[j]), wide);
   for (int k = 0; k < r; ++k) reflect_many(f.H + k * ld, f.beta[k], k, m.nv, wide, sum, X);
   for (int j = r; j < m.nv; ++j)
-    for (int i = j + 1; i < m.nv; ++i) axpy(X + i * wide, -(f.K[j * ld + i] * f.inv_d[j]), X + j * wide, wide);
+    for (int i = j + 1; i < m.nv; ++i)
+      axpy(X + i * wide, -(f.K[j * ld + i] * f.inv_d[j]), X + j * wide, wide);
   for (int i = r; i < m.nv; ++i)
     for (int k = 0; k < r; ++k) axpy(X + i * wide, -f.K[i * ld + k], y + k * wide, wide);
   for (int i = m.nv - 1; i >= r; --i) {
@@ -179,8 +181,8 @@ SARRUS_FN void solve_free_many(const Model<real<T>>& m, LD ld, const Factor<T>& 
 
 // dlam (nc, wide) in the least-norm sense from M da + dE = J^T dlam; uses up F (nv, wide)
 template <class T, class LD>
-SARRUS_FN void solve_multipliers_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, T* F, T* sum, T* s,
-                                      T* lam) {
+SARRUS_FN void solve_multipliers_many(const Model<real<T>>& m, LD ld, const Factor<T>& f, int wide, T* F,
+                                      T* sum, T* s, T* lam) {
   int n = f.rank_rows;
   for (int j = 0; j < m.nv; ++j)
     if (m.unit[j] != 1) scaled_in_place(F + j * wide, T(m.unit[j]), wide);
@@ -217,11 +219,13 @@ SARRUS_FN void right_hand_sides(const Model<real<T>>& m, Recursive<T, LDC>& r) {
   fill(r.X, nv * r.wide);
   fill(r.g, m.nc * r.wide);
   for (int i = 0; i < nv; ++i) {
-    for (int k = 0; k < nv; ++k) r.X[i * r.wide + k] = -r.Eq[i * ld + k], r.X[i * r.wide + nv + k] = -r.Ev[i * ld + k];
+    for (int k = 0; k < nv; ++k)
+      r.X[i * r.wide + k] = -r.Eq[i * ld + k], r.X[i * r.wide + nv + k] = -r.Ev[i * ld + k];
     r.X[i * r.wide + 2 * nv + i] = T(1);
   }
   for (int i = 0; i < m.nc; ++i)
-    for (int k = 0; k < nv; ++k) r.g[i * r.wide + k] = -r.Rq[i * ld + k], r.g[i * r.wide + nv + k] = -r.Rv[i * ld + k];
+    for (int k = 0; k < nv; ++k)
+      r.g[i * r.wide + k] = -r.Rq[i * ld + k], r.g[i * r.wide + nv + k] = -r.Rv[i * ld + k];
 }
 
 template <class T>
@@ -236,8 +240,9 @@ SARRUS_HD void scatter(const T* from, int rows, int nv, int wide, T* q, T* v, T*
 
 // out: all derivatives; w.a, r.lam   in: the state
 template <class T, int LDC>
-SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const T* q, const T* v, const T* tau, const T* drive,
-                                         const T* user, const Derivatives<T>& out, Recursive<T, LDC>& r) {
+SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const T* q, const T* v, const T* tau,
+                                         const T* drive, const T* user, const Derivatives<T>& out,
+                                         Recursive<T, LDC>& r) {
   Workspace<T, LDC>& w = r.w;
   evaluate(m, q, v, drive, user, w);
   prepare(m, q, v, drive, user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);

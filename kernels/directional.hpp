@@ -62,8 +62,9 @@ SARRUS_FN void along_directions(const Model<real<T>>& m, int kind, int rank, T* 
 
 // in: state, and the rank of J there
 template <class T, int LDC>
-SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const T* q, const T* v, const T* tau, const T* drive,
-                                      const T* user, int rank, const Derivatives<T>& out, Directional<T, LDC>& d) {
+SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const T* q, const T* v, const T* tau,
+                                      const T* drive, const T* user, int rank, const Derivatives<T>& out,
+                                      Directional<T, LDC>& d) {
   using D = Dual<T>;
   for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
   for (int i = 0; i < m.nv; ++i) d.v[i] = D(v[i]), d.tau[i] = D(tau[i]), d.zero[i] = D(T(0));

@@ -1,7 +1,7 @@
 // Rank-revealing orthogonal factorization of the constraint Jacobian, and the inertia seen through it.
 //
 //   dimensionless rows   Y = Dr^-1 J Dc,   Pi Y = [L 0] Q^T,   Q = H_1 H_2 ... H_r                        (1)
-//   K = Q^T (Dc M Dc) Q,   coordinates z = Q^T Dc^-1 a = [y; x]:  L y = Dr^-1 gamma,  K_xx x = ...         (2)
+//   K = Q^T (Dc M Dc) Q,   coordinates z = Q^T Dc^-1 a = [y; x]:  L y = Dr^-1 gamma,  K_xx x = ... (2)
 //
 // Householder reflections with row pivoting [Golub2013] sec. 5.4. The first r coordinates are fixed by
 // the constraints, the others are free: the columns r.. of Dc Q span the null space of J. Rows below
@@ -20,20 +20,20 @@ SARRUS_BEGIN
 
 template <class T>
 struct Factor {
-  T* Y;       // (nr, ld) rows in pivot order, then L in the first rank columns
-  T* H;       // (nv, ld) reflectors, zero before their own column, one on it
-  T* beta;    // (nv)
-  T* K;       // (nv, ld) transformed inertia; rows >= first then hold its elimination
-  T* inv_d;   // (nv) reciprocal pivots of that elimination
-  T* order;   // (nr) which row stands at a position, and its unit
+  T* Y;      // (nr, ld) rows in pivot order, then L in the first rank columns
+  T* H;      // (nv, ld) reflectors, zero before their own column, one on it
+  T* beta;   // (nv)
+  T* K;      // (nv, ld) transformed inertia; rows >= first then hold its elimination
+  T* inv_d;  // (nv) reciprocal pivots of that elimination
+  T* order;  // (nr) which row stands at a position, and its unit
   T* unit;
-  T* norm;    // (nr) squared length still to be eliminated, and its value when last computed afresh
+  T* norm;  // (nr) squared length still to be eliminated, and its value when last computed afresh
   T* norm_ref;
-  T* alive;   // (nv) 1 or 0
-  T* U;       // (nv, lc) reflectors of the second factorization, rows of length nc
-  T* U_beta;  // (nv)
-  T* T_diag;  // (nv) diagonal of T; above it, T_jk = U[k][j] for j < k
-  T* work;    // (max(ld, lc) * 2)
+  T* alive;                   // (nv) 1 or 0
+  T* U;                       // (nv, lc) reflectors of the second factorization, rows of length nc
+  T* U_beta;                  // (nv)
+  T* T_diag;                  // (nv) diagonal of T; above it, T_jk = U[k][j] for j < k
+  T* work;                    // (max(ld, lc) * 2)
   int rank, first;            // pivots in all: largest and smallest over the lanes
   int rank_rows, first_rows;  // those of J itself, without the limit rows of a singular pose
   int lc;
@@ -152,7 +152,8 @@ SARRUS_HD void reflect_inertia(Factor<T>& f, int k, int nv, int ld) {
 // Eliminate the rows at the positions [begin, end), as pivots rank, rank + 1, ... hold < 0: rows shorter
 // than tol are dependent; otherwise exactly `hold` pivots are taken.
 template <class T, class LD>
-SARRUS_FN void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, real<T> tol, int hold, bool inertia) {
+SARRUS_FN void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, real<T> tol, int hold,
+                              bool inertia) {
   int most = hold >= 0 ? hold : nv;
   for (int at = begin; at < end && f.rank < most; ++at) {
     int k = f.rank;

@@ -77,8 +77,8 @@ SARRUS_FN void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T
 // J' and gamma' along the motion: q moves with v, the drives with time (their third derivative is taken
 // as zero), rows computed outside are held.
 template <class T, int LDC>
-SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
-                                  Tangent<T, LDC>& d) {
+SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive,
+                                  const T* user, Tangent<T, LDC>& d) {
   using D = Dual<T>;
   for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
   for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), v[i]);
@@ -103,11 +103,11 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
 }
 
-// Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no smooth
-// continuation: then nothing is added.
+// Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no
+// smooth continuation: then nothing is added.
 template <class T, int LDC>
-SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol, const Tangent<T, LDC>& d,
-                              Workspace<T, LDC>& w) {
+SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol,
+                              const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows, ld = w.ld;
   T speed2 = T(0);
@@ -119,7 +119,8 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
     T *row = f.Y + (m.nc + i) * ld, conflict = T(0), right = T(0), size = T(0);
     fill(row, ld);
     for (int k = 0; k < m.nc; ++k) size += x[k] * x[k] * f.unit[k] * f.unit[k];
-    T dimensionless = real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
+    T dimensionless =
+        real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
     for (int k = 0; k < m.nc; ++k) {
       int r = static_cast<int>(value(f.order[k]));
       T wk = x[k] * dimensionless;
@@ -135,7 +136,8 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
   }
   for (int i = 0; i < lost; ++i) {  // into the coordinates of the factorization
     T *row = f.Y + (m.nc + i) * ld, s = T(0);
-    for (int k = 0; k < f.rank_rows; ++k) axpy(row, -(f.beta[k] * dot(row, f.H + k * ld, ld)), f.H + k * ld, ld);
+    for (int k = 0; k < f.rank_rows; ++k)
+      axpy(row, -(f.beta[k] * dot(row, f.H + k * ld, ld)), f.H + k * ld, ld);
     for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
   }
@@ -151,8 +153,8 @@ SARRUS_HD bool moving(const T* v, int n) {
 
 // Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
 template <class T, int LDC>
-SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user, int hold,
-                       Tangent<T, LDC>* d, Workspace<T, LDC>& w) {
+SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+                       int hold, Tangent<T, LDC>* d, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   factorize(m, w.rows.J, w.M, w.ld, hold, f);
   if (f.first_rows < m.nc) {

@@ -76,7 +76,8 @@ SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
 
 // out: f = M a + h (nv)   in: q, v, a, t (placed)
 template <class T>
-SARRUS_FN void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w, T* f) {
+SARRUS_FN void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w,
+                    T* f) {
   accelerate_tree(m, v, a, t);
   weigh(m, t, w.I);
   bias(m, q, v, t, w, f);

@@ -27,7 +27,8 @@ SARRUS_HD Exponential<T> exponential(const T& s) {
   sincos_(th, sn, cs);
   sincos_(th * real<T>(0.5), sh, ch);
   T sinc = sn / th;
-  return {select(small, a, sinc), select(small, b, sh * sh * real<T>(2) / y), select(small, c, (one - sinc) / y)};
+  return {select(small, a, sinc), select(small, b, sh * sh * real<T>(2) / y),
+          select(small, c, (one - sinc) / y)};
 }
 
 // Unit quaternion of exp(w)
@@ -131,7 +132,8 @@ SARRUS_FN void increment_rate(const Model<real<T>>& m, const T* u, const T* v, T
       Vec3<T> none = zero3<T>();
       Vec3<T> ul = joint == FREE ? Vec3<T>{u[k], u[k + 1], u[k + 2]} : none;
       Vec3<T> vl = joint == FREE ? Vec3<T>{v[k], v[k + 1], v[k + 2]} : none;
-      Spatial<T> r = exp_rate(Spatial<T>{ul, {u[a], u[a + 1], u[a + 2]}}, Spatial<T>{vl, {v[a], v[a + 1], v[a + 2]}});
+      Spatial<T> r =
+          exp_rate(Spatial<T>{ul, {u[a], u[a + 1], u[a + 2]}}, Spatial<T>{vl, {v[a], v[a + 1], v[a + 2]}});
       if (joint == FREE) rate[k] = r.lin.x, rate[k + 1] = r.lin.y, rate[k + 2] = r.lin.z;
       rate[a] = r.ang.x, rate[a + 1] = r.ang.y, rate[a + 2] = r.ang.z;
     } else {

@@ -1,11 +1,12 @@
 // Derivatives of what acts between two nodes: rows of closures and rolling discs, and point springs.
 //
-// Seen from node a, with s the displacement of b (a twist), V its velocity and A' = A_b - A_a - ad_{V_a} V its
-// acceleration, a row is
-//   phi' = W . V,      phi'' = W . A' + V . G[V],      G[s] = dW along s                                    (1)
+// Seen from node a, with s the displacement of b (a twist), V its velocity and A' = A_b - A_a - ad_{V_a} V
+// its acceleration, a row is
+//   phi' = W . V,      phi'' = W . A' + V . G[V],      G[s] = dW along s (1)
 // G and the derivative of phi'' along s come from dual numbers, six directions each. Column k moves b by
 // s = +-S_k (minus where it moves a: only the relative motion counts), and with p its parent node
-//   dV = +-ad_{S_k} (V_b - V_p),   dA' likewise from dA_i = ad_{S_k} (A_i - A_p) + ad_{alpha_k} (V_i - V_p)   (2)
+//   dV = +-ad_{S_k} (V_b - V_p),   dA' likewise from dA_i = ad_{S_k} (A_i - A_p) + ad_{alpha_k} (V_i - V_p)
+//   (2)
 // The force stiffness d(J^T lam)/dq follows from the same G: [Spencer2004] sec. 4.3 has it for one-freedom
 // joints, others leave it out.
 #pragma once
@@ -30,7 +31,8 @@ struct Path {
     n = 0;
     while (a != b) {
       int i = b > a ? b : a, sign = b > a ? 1 : -1;
-      for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k, ++n) col[n] = k, node[n] = i, side[n] = sign;
+      for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k, ++n)
+        col[n] = k, node[n] = i, side[n] = sign;
       (b > a ? b : a) = m.parent[i];
     }
   }
@@ -51,12 +53,22 @@ struct Element {
 template <class T>
 SARRUS_HD Spatial<T> unit_twist(int d) {
   Spatial<T> e = zero6<T>();
-  (d == 0 ? e.lin.x : d == 1 ? e.lin.y : d == 2 ? e.lin.z : d == 3 ? e.ang.x : d == 4 ? e.ang.y : e.ang.z) = T(1);
+  (d == 0   ? e.lin.x
+   : d == 1 ? e.lin.y
+   : d == 2 ? e.lin.z
+   : d == 3 ? e.ang.x
+   : d == 4 ? e.ang.y
+            : e.ang.z) = T(1);
   return e;
 }
 template <class T>
 SARRUS_HD T entry(const Spatial<T>& s, int d) {
-  return d == 0 ? s.lin.x : d == 1 ? s.lin.y : d == 2 ? s.lin.z : d == 3 ? s.ang.x : d == 4 ? s.ang.y : s.ang.z;
+  return d == 0   ? s.lin.x
+         : d == 1 ? s.lin.y
+         : d == 2 ? s.lin.z
+         : d == 3 ? s.ang.x
+         : d == 4 ? s.ang.y
+                  : s.ang.z;
 }
 
 // Numbers with a derivative of zero, or given.
@@ -80,7 +92,12 @@ SARRUS_HD Spatial<T> derivative(const Spatial<Dual<T>>& x) {
 
 template <class T>
 SARRUS_HD void set_entry(Spatial<T>& s, int d, const T& x) {
-  (d == 0 ? s.lin.x : d == 1 ? s.lin.y : d == 2 ? s.lin.z : d == 3 ? s.ang.x : d == 4 ? s.ang.y : s.ang.z) = x;
+  (d == 0   ? s.lin.x
+   : d == 1 ? s.lin.y
+   : d == 2 ? s.lin.z
+   : d == 3 ? s.ang.x
+   : d == 4 ? s.ang.y
+            : s.ang.z) = x;
 }
 
 // Fill G, R_s, R_V of an element whose rows a function makes from b's pose (displaced) seen from a:
@@ -153,14 +170,15 @@ SARRUS_FN void spring_element(const Model<real<T>>& m, int k, const Tree<T>& t, 
   });
 }
 
-// How column number i of the path moves the element: displacement s, changes of V and A' with q, and with v. (2)
+// How column number i of the path moves the element: displacement s, changes of V and A' with q, and with v.
+// (2)
 template <class T>
 struct Nudge {
   Spatial<T> s, V_q, A_q, V_v, A_v;
 };
 template <class T>
-SARRUS_HD Nudge<T> nudge(const Model<real<T>>& m, const Tree<T>& t, const TreeTangent<T>& d, const Element<T>& e,
-                         const Path& path, int i) {
+SARRUS_HD Nudge<T> nudge(const Model<real<T>>& m, const Tree<T>& t, const TreeTangent<T>& d,
+                         const Element<T>& e, const Path& path, int i) {
   int k = path.col[i], n = path.node[i], p = m.parent[n];
   const Spatial<T>&S = t.S[k], &Va = t.V[e.a];
   bool on_b = path.side[i] > 0;
@@ -177,8 +195,8 @@ SARRUS_HD Nudge<T> nudge(const Model<real<T>>& m, const Tree<T>& t, const TreeTa
 
 // d(J^T lam)_j/dq_k of the wrench L = sum lam W on b (and -L on a), subtracted from E (stride ld)
 template <class T>
-SARRUS_HD void subtract_force_stiffness(const Tree<T>& t, const Path& path, const Spatial<T>& L, const Spatial<T>* GL,
-                                        int ld, T* E) {
+SARRUS_HD void subtract_force_stiffness(const Tree<T>& t, const Path& path, const Spatial<T>& L,
+                                        const Spatial<T>* GL, int ld, T* E) {
   for (int i = 0; i < path.n; ++i) {
     int k = path.col[i];
     const Spatial<T>& S = t.S[k];

@@ -21,8 +21,8 @@
 #ifndef SARRUS_ISA
 #define SARRUS_ISA generic
 #endif
-#define SARRUS_BEGIN   \
-  namespace sarrus {   \
+#define SARRUS_BEGIN \
+  namespace sarrus { \
   inline namespace SARRUS_ISA {
 #define SARRUS_END \
   }                \
@@ -33,9 +33,9 @@
 SARRUS_BEGIN
 
 // Numbers that tests and documents quote.
-constexpr double RANK_TOL = 1e-9;         // on the dimensionless Jacobian
-constexpr double LIMIT_TOL = 1e-6;        // on the rows that replace lost ones at a singular pose
-constexpr double UNIQUE_TOL = 1e-9;       // on the left null space: is a multiplier unique?
+constexpr double RANK_TOL = 1e-9;    // on the dimensionless Jacobian
+constexpr double LIMIT_TOL = 1e-6;   // on the rows that replace lost ones at a singular pose
+constexpr double UNIQUE_TOL = 1e-9;  // on the left null space: is a multiplier unique?
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 SARRUS_HD double sqrt_(double x) { return ::sqrt(x); }
@@ -89,7 +89,8 @@ typedef double Block2 __attribute__((vector_size(16)));
 // Sum of LANES numbers in LANES / BLOCK blocks: ((0+4)+(2+6)) + ((1+5)+(3+7)) on every machine.
 SARRUS_HD double sum(const Block* s) {
 #if defined(__AVX512F__)
-  Block4 h = __builtin_shufflevector(s[0], s[0], 0, 1, 2, 3) + __builtin_shufflevector(s[0], s[0], 4, 5, 6, 7);
+  Block4 h =
+      __builtin_shufflevector(s[0], s[0], 0, 1, 2, 3) + __builtin_shufflevector(s[0], s[0], 4, 5, 6, 7);
   Block2 p = __builtin_shufflevector(h, h, 0, 1) + __builtin_shufflevector(h, h, 2, 3);
 #elif defined(__AVX__)
   Block4 h = s[0] + s[1];

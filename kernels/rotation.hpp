@@ -1,7 +1,8 @@
 // The rotation vector of a rotation and how it changes: phi = log R, phi' = Jl(phi)^-1 w with w in the
 // axes the rotation is seen from.
 //
-//   Jl^-1 x = x - phi x x / 2 + c(s) phi x (phi x x),  c(s) = (1 - (theta/2) cot(theta/2)) / s,  s = theta^2   (1)
+//   Jl^-1 x = x - phi x x / 2 + c(s) phi x (phi x x),  c(s) = (1 - (theta/2) cot(theta/2)) / s,  s = theta^2
+//   (1)
 #pragma once
 
 #include "spatial.hpp"
@@ -60,7 +61,8 @@ struct LogCurvature {
 };
 template <class T>
 SARRUS_HD LogCurvature<T> log_curvature(const T& s) {
-  constexpr double k[7] = {1. / 12, 1. / 720, 1. / 30240, 1. / 1209600, 1. / 47900160, 691. / 1307674368000., 1. / 74724249600.};
+  constexpr double k[7] = {
+      1. / 12, 1. / 720, 1. / 30240, 1. / 1209600, 1. / 47900160, 691. / 1307674368000., 1. / 74724249600.};
   auto small = s < real<T>(0.1);
   T x = select(small, s, T(0)), c = T(real<T>(k[6])), d = T(0);
   for (int i = 5; i >= 0; --i) d = d * x + c, c = c * x + real<T>(k[i]);

@@ -59,7 +59,8 @@ SARRUS_HD void blend(T* SARRUS_RESTRICT x, const T& a, const T& b, const T* SARR
 template <class T>
 SARRUS_HD void scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
   if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK) *reinterpret_cast<Block*>(y + j) = s * *reinterpret_cast<const Block*>(x + j);
+    for (int j = 0; j < n; j += BLOCK)
+      *reinterpret_cast<Block*>(y + j) = s * *reinterpret_cast<const Block*>(x + j);
   } else {
     for (int j = 0; j < n; ++j) y[j] = s * x[j];
   }
@@ -77,8 +78,8 @@ SARRUS_HD void scaled_in_place(T* SARRUS_RESTRICT x, const T& s, int n) {
 
 // y = sum of c[r] A[r] over the rows r in [begin, end) of a matrix of stride n; sums stay in registers
 template <class T>
-SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A, int begin, int end,
-                       int n) {
+SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
+                       int begin, int end, int n) {
   if constexpr (Blocked<T>::value) {
     for (int j = 0; j < n; j += BLOCK) {
       Block s = c[begin] * *reinterpret_cast<const Block*>(A + begin * n + j);
@@ -102,7 +103,8 @@ SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
       s[l] = *reinterpret_cast<const Block*>(x + l * BLOCK) * *reinterpret_cast<const Block*>(y + l * BLOCK);
     for (int j = LANES; j < n; j += LANES)
       for (int l = 0; l < parts; ++l)
-        s[l] += *reinterpret_cast<const Block*>(x + j + l * BLOCK) * *reinterpret_cast<const Block*>(y + j + l * BLOCK);
+        s[l] += *reinterpret_cast<const Block*>(x + j + l * BLOCK) *
+                *reinterpret_cast<const Block*>(y + j + l * BLOCK);
     return sum(s);
   } else {
     T s[LANES];

@@ -36,7 +36,8 @@ SARRUS_HD void least_squares(const Model<real<T>>& m, LD ld, const Factor<T>& f,
 // y: the constrained coordinates from the right-hand side g (nc, units of the rows), then those of the limit
 // rows.
 template <class T, class LD>
-SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra, T* y) {
+SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, const T* extra,
+                          T* y) {
   int n = f.rank_rows;
   if (n == m.nc) substitute(m, ld, f, g, y);
   if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
@@ -51,7 +52,8 @@ SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
 
 // a (ld) with J a = g and N^T (M a - rhs) = 0: y known, rhs (nv) a generalized force.
 template <class T, class LD>
-SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y, T* a) {
+SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y,
+                          T* a) {
   T* SARRUS_RESTRICT x = a;
   for (int j = 0; j < m.nv; ++j) x[j] = rhs[j] * m.unit[j];
   for (int j = m.nv; j < ld; ++j) x[j] = T(0);

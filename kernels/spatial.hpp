@@ -70,7 +70,9 @@ SARRUS_HD Mat3<T> rotation(const T* q) {
   T xx = q[0] * xs, xy = q[0] * ys, xz = q[0] * zs, yy = q[1] * ys, yz = q[1] * zs, zz = q[2] * zs;
   T wx = q[3] * xs, wy = q[3] * ys, wz = q[3] * zs;
   real<T> one = 1;
-  return {{one - (yy + zz), xy + wz, xz - wy}, {xy - wz, one - (xx + zz), yz + wx}, {xz + wy, yz - wx, one - (xx + yy)}};
+  return {{one - (yy + zz), xy + wz, xz - wy},
+          {xy - wz, one - (xx + zz), yz + wx},
+          {xz + wy, yz - wx, one - (xx + yy)}};
 }
 
 // Twists and wrenches share their storage: linear part first.
@@ -117,8 +119,7 @@ struct Inertia {
 };
 template <class T>
 SARRUS_HD Inertia<T> operator+(const Inertia<T>& a, const Inertia<T>& b) {
-  return {a.m + b.m,   a.h + b.h,   a.xx + b.xx, a.xy + b.xy,
-          a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
+  return {a.m + b.m, a.h + b.h, a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
 }
 // momentum I V
 template <class T>

@@ -1,6 +1,6 @@
 // One step in time of a constrained mechanism, and a run of many.
 //
-//   u' = increment_rate(u, v),  v' = a(q0 + u, v, t)     on the tangent space at the start of the step     (1)
+//   u' = increment_rate(u, v),  v' = a(q0 + u, v, t)     on the tangent space at the start of the step (1)
 //
 // (Runge-Kutta-Munthe-Kaas: orders hold for quaternions too.) The rank of J is decided on the manifold, at
 // the start of the step, and held through its stages: off the manifold a redundant row becomes independent
@@ -16,7 +16,14 @@
 SARRUS_BEGIN
 
 enum Correction : int { NONE = 0, PROJECT = 1, BAUMGARTE = 2 };
-enum Status : int { FINE = 0, STOPPED = 1, SINGULAR_INERTIA = 2, NOT_FINITE = 3, NOT_CLOSED = 4, STEP_COLLAPSED = 5 };
+enum Status : int {
+  FINE = 0,
+  STOPPED = 1,
+  SINGULAR_INERTIA = 2,
+  NOT_FINITE = 3,
+  NOT_CLOSED = 4,
+  STEP_COLLAPSED = 5
+};
 
 struct Options {
   Tableau tableau;
@@ -32,10 +39,11 @@ struct Options {
 // The unit of work between outside and kernel, overridden by hosts that call back into Python.
 template <class T>
 struct Source {
-  static constexpr bool supplies_inertia = false;      // M and h come from outside
+  static constexpr bool supplies_inertia = false;       // M and h come from outside
   static constexpr bool supplies_acceleration = false;  // so does a
   const T* tau;
-  SARRUS_HD bool inputs(const Model<real<T>>& m, double, const T*, const T*, T* to, T*, T*, T*, T*, int) const {
+  SARRUS_HD bool inputs(const Model<real<T>>& m, double, const T*, const T*, T* to, T*, T*, T*, T*,
+                        int) const {
     for (int j = 0; j < m.nv; ++j) to[j] = tau[j];
     return true;
   }
@@ -46,13 +54,13 @@ template <class T, int LDC>
 struct Stepper {
   Workspace<T, LDC> w;
   Tangent<T, LDC> d;
-  T *q, *v, *a;                      // state at t, and its acceleration
-  T *q1, *q2, *v1, *u, *x;           // trial state, its increment, room for one more vector
-  T *ku, *kv;                        // (MAX_STAGES, ld) stage rates
-  T *tau, *drive, *user;             // what the outside said last
+  T *q, *v, *a;             // state at t, and its acceleration
+  T *q1, *q2, *v1, *u, *x;  // trial state, its increment, room for one more vector
+  T *ku, *kv;               // (MAX_STAGES, ld) stage rates
+  T *tau, *drive, *user;    // what the outside said last
   double t = 0;
-  double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
-  double pivot = 0;                      // smallest pivot kept: near zero means near a singular pose
+  double drift = 0, velocity_drift = 0;      // largest |phi| and |J v - b|, dimensionless
+  double pivot = 0;                          // smallest pivot kept: near zero means near a singular pose
   double pivot_before = 0, step_before = 0;  // the one at the state before, and the step from there
   double calm = 0;                           // last step whose error could be trusted
   int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
@@ -84,8 +92,8 @@ struct Wanted {
 
 // Inputs, then the terms at (q, v).
 template <class T, int LDC, class S>
-SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, int stage, Wanted wanted,
-                    Stepper<T, LDC>& s) {
+SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, int stage,
+                    Wanted wanted, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   if (!source.inputs(m, t, q, v, s.tau, s.drive, s.user, w.M, w.h, stage)) return s.fail(STOPPED);
   if constexpr (S::supplies_inertia) {
@@ -122,7 +130,8 @@ SARRUS_HD bool finite(const T* x, int n) {
 
 // Acceleration at the terms of w, which are factorized, into out (nv).
 template <class T, int LDC, class S>
-SARRUS_FN bool answer(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, T* out, Stepper<T, LDC>& s) {
+SARRUS_FN bool answer(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, T* out,
+                      Stepper<T, LDC>& s) {
   ++s.evaluations;
   if constexpr (S::supplies_acceleration) {
     if (!source.acceleration(t, q, v, out)) return s.fail(STOPPED);
@@ -145,8 +154,8 @@ SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
 }
 
 // How many pivots of a stage are out of reach of a singular pose. One that is only a small part of what the
-// smallest loses in one step grazes zero: there the drift of the stage, of order h^2, would be divided by next
-// to nothing, and the row is better replaced by its limit.
+// smallest loses in one step grazes zero: there the drift of the stage, of order h^2, would be divided by
+// next to nothing, and the row is better replaced by its limit.
 template <class T, int LDC>
 SARRUS_HD int sound_pivots(double h, const Stepper<T, LDC>& s) {
   const Workspace<T, LDC>& w = s.w;
@@ -270,7 +279,8 @@ SARRUS_FN void project_velocity(const Model<real<T>>& m, const Options& o, Stepp
 // Make (t, q1, v1), which is projected and factorized where it has to be, the state: its acceleration is the
 // first stage of the next step.
 template <class T, int LDC, class S>
-SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, double t, bool project, Stepper<T, LDC>& s) {
+SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, double t, bool project,
+                     Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   if (!look(m, source, t, s.q1, s.v1, 0, {!project, !project, true}, s)) return false;
   if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, w);
@@ -299,7 +309,9 @@ SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, doubl
   return true;
 }
 
-SARRUS_HD bool projects(int nc, const Options& o) { return o.correction == PROJECT && (nc > 0 || o.keep_energy); }
+SARRUS_HD bool projects(int nc, const Options& o) {
+  return o.correction == PROJECT && (nc > 0 || o.keep_energy);
+}
 
 // Project (t, q1, v1) and make it the state.
 template <class T, int LDC, class S>
@@ -363,7 +375,8 @@ SARRUS_HD double time_to_singular(const Stepper<T, LDC>& s) {
 // alone moves the velocity by eps/x^2, so that the estimate grows as steps creep up to it. Such a step is
 // taken with the pose in its middle, hardly longer than those before, and its pivots must mirror each other.
 template <class T, int LDC, class S>
-SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end, Stepper<T, LDC>& s) {
+SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
+                    Stepper<T, LDC>& s) {
   double grow = 5, first = h, meet = o.adaptive ? time_to_singular(s) : 0;
   bool across = false;
   for (;;) {
@@ -378,7 +391,8 @@ SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double
       error = 1e10;
     }
     double ratio = smallest_pivot(s.w) / s.pivot;
-    bool taken = error > 1 && ((across && ratio > 0.5 && ratio < 2) || (now < 1e-3 * first && smallest_pivot(s.w) < 1e-3));
+    bool taken = error > 1 &&
+                 ((across && ratio > 0.5 && ratio < 2) || (now < 1e-3 * first && smallest_pivot(s.w) < 1e-3));
     if (error <= 1 || taken) {
       double next = h;
       if (o.adaptive) {

@@ -15,12 +15,8 @@ struct Tableau {
 };
 
 // Classical method of order 4, [Hairer1993] table II.1.2
-constexpr Tableau RK4 = {4,
-                         4,
-                         {{0}, {0.5}, {0, 0.5}, {0, 0, 1}},
-                         {1. / 6, 1. / 3, 1. / 3, 1. / 6},
-                         {0, 0.5, 0.5, 1},
-                         {0}};
+constexpr Tableau RK4 = {
+    4, 4, {{0}, {0.5}, {0, 0.5}, {0, 0, 1}}, {1. / 6, 1. / 3, 1. / 3, 1. / 6}, {0, 0.5, 0.5, 1}, {0}};
 
 // Dormand and Prince 5(4), [Hairer1993] table II.5.2
 constexpr Tableau DOPRI5 = {

@@ -3,12 +3,12 @@
 // An increment along column k (of node n with parent p) carries the subtree of n rigidly along S_k; what
 // the rest of the mechanism does is not carried, and that is all that matters:
 //
-//   alpha_k = ad_{V_p} S_k,   xi_k = ad_{A_p} S_k + ad_{V_p} alpha_k,   eta_k = alpha_k + ad_{V_n} S_k       (1)
-//   d(sum F)/dq_k = ad*_{S_k} f + Ic xi_k + Bc alpha_k,      d(sum F)/dv_k = Ic eta_k + Bc S_k              (2)
-//   d tau_j/dq_k = S_j . (Ic_j xi_k + Bc_j alpha_k)  at or below k,  S_j . (2 of k)  above it               (3)
+//   alpha_k = ad_{V_p} S_k,   xi_k = ad_{A_p} S_k + ad_{V_p} alpha_k,   eta_k = alpha_k + ad_{V_n} S_k (1)
+//   d(sum F)/dq_k = ad*_{S_k} f + Ic xi_k + Bc alpha_k,      d(sum F)/dv_k = Ic eta_k + Bc S_k (2) d
+//   tau_j/dq_k = S_j . (Ic_j xi_k + Bc_j alpha_k)  at or below k,  S_j . (2 of k)  above it               (3)
 //
-// with f, Ic, Bc summed over a subtree and B_i x = I_i ad_x V_i + ad*_x I_i V_i + ad*_{V_i} I_i x. It holds for
-// joints of any number of freedoms, because all their columns move together. Derived anew in world axes
+// with f, Ic, Bc summed over a subtree and B_i x = I_i ad_x V_i + ad*_x I_i V_i + ad*_{V_i} I_i x. It holds
+// for joints of any number of freedoms, because all their columns move together. Derived anew in world axes
 // (docs/derivations/derivatives.md); [Spencer2004] sec. 4.3 has the recursion for one-freedom joints.
 #pragma once
 
@@ -48,7 +48,8 @@ SARRUS_HD Gyration<T> gyration(const Inertia<T>& I, const Spatial<T>& V) {
 }
 template <class T>
 SARRUS_HD Vec3<T> symmetric(const Gyration<T>& b, const Vec3<T>& w) {
-  return {b.xx * w.x + b.xy * w.y + b.xz * w.z, b.xy * w.x + b.yy * w.y + b.yz * w.z, b.xz * w.x + b.yz * w.y + b.zz * w.z};
+  return {b.xx * w.x + b.xy * w.y + b.xz * w.z, b.xy * w.x + b.yy * w.y + b.yz * w.z,
+          b.xz * w.x + b.yz * w.y + b.zz * w.z};
 }
 // B x and B^T x
 template <class T>
@@ -82,8 +83,8 @@ SARRUS_HD Spatial<T> apply_transposed(const FixedWrench<T>& k, const Spatial<T>&
 
 template <class T>
 struct TreeTangent {
-  Gyration<T>* B;       // (nn)
-  FixedWrench<T>* W;    // (nn)
+  Gyration<T>* B;               // (nn)
+  FixedWrench<T>* W;            // (nn)
   Spatial<T>*alpha, *xi, *eta;  // (nv)
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
@@ -107,13 +108,15 @@ SARRUS_FN void fixed_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial
     if (m.w_local[w]) continue;  // turns with the body: carried along
     Vec3<T> p = t.p[i] + turn(t.R[i], m.w_point + 3 * w), f = W.lin, n = W.ang - cross(p, f);
     auto column = [&](const Vec3<T>& e) { return -cross(p, cross(f, e)) - cross(n, e); };
-    d.W[i] = d.W[i] + FixedWrench<T>{f, column({T(1), T(0), T(0)}), column({T(0), T(1), T(0)}), column({T(0), T(0), T(1)})};
+    d.W[i] = d.W[i] + FixedWrench<T>{f, column({T(1), T(0), T(0)}), column({T(0), T(1), T(0)}),
+                                     column({T(0), T(0), T(1)})};
   }
 }
 
 // out: w.I, d.B, w.F of single bodies, and (1)   in: t with the joint accelerations in A
 template <class T>
-SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, TreeTangent<T>& d) {
+SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w,
+                                  TreeTangent<T>& d) {
   weigh(m, t, w.I);
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) {
@@ -156,7 +159,8 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
 
 // Springs, dampers, friction and stops on single coordinates: diagonal.
 template <class T>
-SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, const T* v, int ld, T* dq, T* dv) {
+SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, const T* v, int ld, T* dq,
+                                       T* dv) {
   for (int k = 0; k < m.nv; ++k) {
     dv[k * ld + k] += m.damping[k];
     if (m.friction[k] == 0) continue;
@@ -175,8 +179,8 @@ SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, cons
 
 // out: dq, dv (nv rows of stride ld) of M a + h without point springs   in: t with a in A
 template <class T>
-SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, Bodies<T>& w,
-                                TreeTangent<T>& d, int ld, T* dq, T* dv) {
+SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t,
+                                Bodies<T>& w, TreeTangent<T>& d, int ld, T* dq, T* dv) {
   fill(dq, m.nv * ld);
   fill(dv, m.nv * ld);
   tangent_quantities(m, t, w, d);
