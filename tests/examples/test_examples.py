@@ -96,6 +96,21 @@ def test_sympy_system(run: Callable[..., dict[str, float]]) -> None:
     assert found["drift"] < 1e-12
 
 
+def test_three_rrr_tasks(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/three_rrr_tasks.py", duration=2.0, dt=5e-3)
+    assert found["off_critical"] < 1e-6
+    assert found["passive_torque"] == 0.0
+    assert found["swing"] > 0.05 and found["energy_change"] < 1e-3
+    assert found["drift"] < 1e-12
+
+
+def test_quadruped_trot(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/quadruped_trot.py", distance=0.06, duration=0.3)
+    assert found["distance"] == pytest.approx(0.06, abs=2e-3)
+    assert found["tilt"] < 1e-3 and found["broken"] == 0.0
+    assert found["least_push"] > 4.9 and found["friction"] < 0.61
+
+
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
 def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -33,7 +33,8 @@ class Gait:
         mech: the mechanism, all feet declared as constraints; its default state is the neutral stance.
         feet: {constraint: (body, point in its frame (3,) [m])}.
         groups: names of the feet that swing together, one group after the other.
-        way: place of the trunk over the ground, x and y (2,) [m], relative to the start: a reference.
+        way: place of the trunk over the ground, x and y (2,) [m], a reference; feet follow what it changes
+            from t = 0 on. Default: on the spot.
         swing: duration of a swing [s].
         support: duration on all feet between two swings [s].
         lift: height of a swing [m].
@@ -64,6 +65,9 @@ class Gait:
         if sum(len(group) for group in groups) != len(self._phase) or not self._phase:
             raise InputError(f"groups of Gait must name each foot at most once, got {groups!r}.")
         self._way: Reference = as_reference(way)
+        self._origin = np.asarray(self._way(0.0).x, dtype=float)
+        if self._origin.shape != (2,):
+            raise InputError(f"way of Gait must give x and y, shape (2,), got shape {self._origin.shape}.")
         self._swing = positive(swing, "swing of Gait")
         self._slot = self._swing + nonnegative(support, "support of Gait")
         self._lift = nonnegative(lift, "lift of Gait")
@@ -115,8 +119,8 @@ class Gait:
         middle = 0.5 * (self._begins(foot, k) + self._swing + self._begins(foot, k + 1))
         if self._begins(foot, k + 1) > self._end:  # it stays there
             middle = math.inf
-        way = np.asarray(self._way(min(middle, 1e9)).x)
-        return np.asarray(neutral + np.append(way, 0.0))
+        moved = np.asarray(self._way(min(middle, 1e9)).x) - self._origin
+        return np.asarray(neutral + np.append(moved, 0.0))
 
     def reference(self, foot: str) -> Reference:
         """Where a foot is, its velocity and acceleration, at time t; at rest while it stands."""
