@@ -14,6 +14,7 @@ from .constraints.couplings import Coupling, Drive
 from .constraints.custom import CustomConstraint
 from .constraints.points import Distance, PointOnLine, PointOnPlane
 from .constraints.rolling import Rolling
+from .dynamics.impact import Impact
 from .errors import (
     AssemblyError,
     EquilibriumError,
@@ -48,14 +49,29 @@ from .models.joints import (
     Universal,
 )
 from .models.pose import Pose
+from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
-from .simulate import CustomSystem, Event, Trajectory, simulate
+from .projection.user_chart import Chart
+from .simulate import (
+    Contact,
+    CustomSystem,
+    Event,
+    Study,
+    Switch,
+    SwitchedTrajectory,
+    Trajectory,
+    simulate,
+    study,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AssemblyError",
+    "Branch",
+    "Chart",
     "ConstantWrench",
+    "Contact",
     "Coupling",
     "CustomConstraint",
     "CustomSystem",
@@ -69,6 +85,7 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "Impact",
     "InputError",
     "JointDamper",
     "JointSpring",
@@ -89,6 +106,9 @@ __all__ = [
     "SarrusWarning",
     "SingularConstraintError",
     "Spherical",
+    "Study",
+    "Switch",
+    "SwitchedTrajectory",
     "Trajectory",
     "Universal",
     "UnknownNameError",
@@ -103,5 +123,6 @@ __all__ = [
     "load_spec",
     "save",
     "simulate",
+    "study",
     "viz",
 ]

@@ -1,4 +1,4 @@
-"""The command line: `sarrus check FILE`, `sarrus library [NAME]`, `sarrus demo`; also `python -m sarrus`."""
+"""The command line: `sarrus check FILE`, `library [NAME]`, `study NAME`, `demo`; also `python -m sarrus`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.simulate.study import study
 
 MISSING = (
     "The command line of sarrus needs the packages typer and rich, which are not installed.\n"
@@ -66,6 +67,16 @@ def build_app() -> Any:
     def demo_command() -> None:
         """Sarrus' linkage: half of its constraints are redundant, and nothing minds."""
         raise typer.Exit(demo())
+
+    @app.command("study")
+    def study_command(
+        name: str = typer.Argument(help="A mechanism of the library, or a MJCF, URDF or JSON file."),
+        t_end: float = typer.Option(1.0, help="Length of the runs [s]."),
+        dt: float = typer.Option(2e-3, help="Step [s]."),
+        method: str = typer.Option("rk4", help="Integration method."),
+    ) -> None:
+        """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
+        raise typer.Exit(show_study(name, t_end, dt, method))
 
     return app
 
@@ -143,7 +154,7 @@ def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list
     return data
 
 
-# ---------------------------------------------------------------------- library, demo
+# ---------------------------------------------------------------------- library, study, demo
 
 
 def show_library(name: str | None) -> int:
@@ -163,6 +174,25 @@ def show_library(name: str | None) -> int:
         error.print(str(unknown_name("mechanism", name, library.MECHANISMS)), markup=False, highlight=False)
         return 1
     out.print(str(library.MECHANISMS[name]()), markup=False, highlight=False)
+    return 0
+
+
+def show_study(name: str, t_end: float, dt: float, method: str) -> int:
+    """Print the formulation study of a mechanism of the library or of a file; returns the exit code."""
+    from rich.console import Console
+
+    try:
+        if name in library.MECHANISMS:
+            mech = library.MECHANISMS[name]()
+        elif Path(name).exists():
+            mech = load(Path(name))
+        else:
+            raise unknown_name("mechanism", name, library.MECHANISMS)
+        text = str(study(mech, t_end, dt, method))
+    except SarrusError as error:
+        Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
+        return 1
+    Console(soft_wrap=True).print(text, markup=False, highlight=False)
     return 0
 
 

@@ -1,8 +1,23 @@
-"""Time: compiled integration, drift correction, events, and the Trajectory that comes back."""
+"""Time: compiled integration, drift correction, charts, events, switches, and the Trajectory of a run."""
 
 from .custom import CustomSystem
 from .events import Event
 from .run import simulate
+from .study import Study, study
+from .switched_trajectory import SwitchedTrajectory
+from .switches import Contact, Switch
 from .trajectory import Sample, Status, Trajectory
 
-__all__ = ["CustomSystem", "Event", "Sample", "Status", "Trajectory", "simulate"]
+__all__ = [
+    "Contact",
+    "CustomSystem",
+    "Event",
+    "Sample",
+    "Status",
+    "Study",
+    "Switch",
+    "SwitchedTrajectory",
+    "Trajectory",
+    "simulate",
+    "study",
+]

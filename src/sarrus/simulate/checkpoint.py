@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 STORED = """
-    t0 t1 control_dt method dt rtol atol formulation coordinates correction baumgarte energy store_every jacobian
+    t0 t1 control_dt method dt rtol atol formulation coordinates
+    correction baumgarte energy store_every jacobian
 """.split()
 FUNCTIONS = ("control", "tau", "external", "events")
 

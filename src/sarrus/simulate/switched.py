@@ -125,9 +125,11 @@ class SwitchedRun:
             else:
                 topology.open(name)
         try:
-            hit = topology.impact(t, self._q, self._v)
+            let_go = [name for name, closes in changes.items() if not closes]
+            hit = topology.impact(t, self._q, self._v, let_go)
             self._v = hit.v
             topology.release(t, self._q, self._v, self._applied())
+            topology.watch_from(t, self._q)
         except SarrusError as error:
             raise _EndOfRunError(str(error)) from None
         closed = tuple(name for name, now in topology.closed.items() if now and not before[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,16 @@ from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact
 from ..mechanism.mechanism import Mechanism
 from .events import UserEvent
+from .plant import Plant
 from .switches import Plan
-from .touching import PULLS, pushes
+from .touching import nearest, pushes
 
 Array = npt.NDArray[np.float64]
 Applied = Callable[[float, Array, Array], Array]
 
 TOUCHES = 1e-9  # of L: contacts this close take part in impacts
 STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
+SLACK = 1e-8  # of the largest multiplier: contacts that pull less are not let go of yet
 
 
 class Topology:
@@ -40,6 +42,7 @@ class Topology:
         self.meaning: dict[str, Callable[[dict[str, bool]], tuple[str, bool]]] = {}
         self._replaced: dict[str, Constraint] = {}
         self._known: dict[frozenset[str], Mechanism] = {}
+        self._margin: dict[str, float] = {}
         self._rows = {name: plan.normal_row(name) for name in plan.contacts}
 
     def flags(self) -> npt.NDArray[np.bool_]:
@@ -72,43 +75,54 @@ class Topology:
 
     def gap(self, name: str, t: float, q: Array) -> float:
         """Distance of a contact [m, rad]; negative inside."""
-        phi = self._plan.mech.evaluator.constraints(q, np.zeros(len(self._plan.mech.names)), t)[0]
+        phi = self._plan.mech.evaluator.constraints(q, np.zeros(self._plan.mech.nv), t)[0]
         return self._plan.contacts[name].side * float(phi[self._rows[name]])
 
-    def impact(self, t: float, q: Array, v: Array) -> Impact:
-        """Close all contacts that touch and do not leave; the impact of those that do not pull then."""
-        tried: set[str] = set()
+    def impact(self, t: float, q: Array, v: Array, let_go: Collection[str] = ()) -> Impact:
+        """What closes, closes: the impact of the closed constraints, and of contacts that touch and arrive.
+
+        Contacts that leave after the impact are open then.
+
+        Args:
+            t, q, v: time and state.
+            let_go: contacts that open now and take no part.
+        """
         for name in self._plan.contacts:
-            if not self.closed[name] and self._arrives(name, t, q, v):
+            if not self.closed[name] and name not in let_go and self._arrives(name, t, q, v):
                 self.close(name, q)
-        while True:
-            mech = self.mechanism()
-            hit = mech.impact(q, v, t)
-            pushing = self._pushing(mech, mech.terms(q, v, t).J, hit.lam, hit.rank == mech.nc)
-            size = float(np.max(np.abs(hit.lam), initial=0.0))
-            loose = [name for name in pushing if name not in tried and pushing[name] < -PULLS * size]
-            if not loose:
-                return hit
-            worst = min(loose, key=lambda name: pushing[name])
-            tried.add(worst)
-            self.open(worst)
+        mech = self.mechanism()
+        rows = self._contact_rows(mech)
+        if rows:
+            terms = mech.terms(q, v, t)
+            after = nearest(terms.M, terms.J, terms.b, v, self._signs(rows), self._rank(mech, terms.J))
+            for row in rows:
+                if self._leaves(mech, row, rows[row], float(terms.J[row] @ after - terms.b[row]), after):
+                    self.open(rows[row])
+        return self.mechanism().impact(q, v, t)
 
     def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """Open the contacts whose force would pull, the strongest first."""
-        for _ in self._plan.contacts:
-            pulls = {name: x for name, x in self.pushing(t, q, v, tau).items() if x < 0.0}
-            if not pulls:
-                return
-            self.open(min(pulls, key=lambda name: pulls[name]))
+        """Open the contacts that the applied forces (nv,) lift off."""
+        mech = self.mechanism()
+        rows = self._contact_rows(mech)
+        if not rows:
+            return
+        terms = mech.terms(q, v, t)
+        free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
+        a = nearest(terms.M, terms.J, terms.gamma, free, self._signs(rows), self._rank(mech, terms.J))
+        for row, name in rows.items():
+            if self._leaves(mech, row, name, float(terms.J[row] @ a - terms.gamma[row]), free):
+                self.open(name)
 
     def pushing(self, t: float, q: Array, v: Array, tau: Array) -> dict[str, float]:
-        """How hard each closed contact pushes [N, N m]; negative where it pulls."""
+        """How hard each closed contact pushes [N, N m]; negative where it pulls, by more than rounding."""
         mech = self.mechanism()
         drive, user = mech.evaluator.drive(t, 1), mech.evaluator.user(q[None], v[None], t)
         found = mech.evaluator.kernel.forward(q[None], v[None], tau[None], drive, user)
-        lam, unique = np.asarray(found[2])[0], np.asarray(found[3])[0].astype(bool)
+        lam, unique = np.asarray(found[2])[0], bool(np.asarray(found[3])[0].all())
+        rows = self._contact_rows(mech)
         J = mech.evaluator.constraints(q, v, t)[1]
-        return self._pushing(mech, J, lam, bool(unique.all()))
+        slack = SLACK * float(np.max(np.abs(lam), initial=0.0))
+        return {rows[row]: x + slack for row, x in pushes(J, lam, unique, self._signs(rows)).items()}
 
     def _arrives(self, name: str, t: float, q: Array, v: Array) -> bool:
         """Whether an open contact touches and is not leaving."""
@@ -117,18 +131,30 @@ class Topology:
             return False
         _, J, b, _ = mech.evaluator.constraints(q, v, t)
         row = self._rows[name]
-        speed = max(float(np.max(np.abs(v / mech.units.unit))), 1e-6)
-        leaving = self._plan.contacts[name].side * float(J[row] @ v - b[row]) / mech.units.row_unit[row]
-        return bool(leaving <= STANDS * speed)
+        return not self._leaves(mech, row, name, float(J[row] @ v - b[row]), v)
 
-    def _pushing(self, mech: Mechanism, J: Array, lam: Array, unique: bool) -> dict[str, float]:
-        rows = {mech.row_names.index(self._plan.mech.row_names[self._rows[name]]): name
-                for name in self._plan.contacts if self.closed[name]}  # fmt: skip
-        signs = {row: self._plan.contacts[name].side for row, name in rows.items()}
-        found = pushes(J, lam, np.full(len(lam), unique), signs)
-        return {rows[row]: value for row, value in found.items()}
+    def _leaves(self, mech: Mechanism, row: int, name: str, rate: float, x: Array) -> bool:
+        """Whether a contact opens at a rate that counts against the vector x (nv,) it belongs to."""
+        size = max(float(np.max(np.abs(x / mech.units.unit))), 1e-6)
+        return bool(self._plan.contacts[name].side * rate / mech.units.row_unit[row] > STANDS * size)
+
+    def _contact_rows(self, mech: Mechanism) -> dict[int, str]:
+        """Normal rows of the closed contacts in a mechanism."""
+        names = [name for name in self._plan.contacts if self.closed[name]]
+        return {mech.row_names.index(self._plan.mech.row_names[self._rows[name]]): name for name in names}
+
+    def _signs(self, rows: Mapping[int, str]) -> dict[int, float]:
+        return {row: self._plan.contacts[name].side for row, name in rows.items()}
+
+    def _rank(self, mech: Mechanism, J: Array) -> int:
+        return Plant(mech).rank(J)
 
     # ------------------------------------------------------------------ events
+
+    def watch_from(self, t: float, q: Array) -> None:
+        """A new segment begins: contacts that start on the surface count as touching a little below it."""
+        depth = TOUCHES * self._plan.mech.length
+        self._margin = {name: 0.0 if self.gap(name, t, q) > depth else depth for name in self._plan.contacts}
 
     def events(self, applied: Applied) -> tuple[UserEvent, ...]:
         """Events that end a segment; `meaning` says what each of them changes."""
@@ -142,7 +168,7 @@ class Topology:
 
         def value(t: float, q: Array, v: Array) -> float:
             if not self.closed[name]:
-                return self.gap(name, t, q)
+                return self.gap(name, t, q) + self._margin[name]
             return self.pushing(t, q, v, applied(t, q, v))[name]
 
         label = f"contact {name!r}"
