@@ -4,9 +4,9 @@
 # ///
 """A quadruped trots 5 m: standing feet are constraints, swinging feet are tasks. out/quadruped_trot.png.
 
-Pairs swing in turn. Priorities: swinging feet, height and turn of the trunk, its way. On two feet one freedom,
-the fall about the line through them, is out of the motors' reach: the way pays for it, as the lowest. Feet push
-with at least 5 N, inside friction cones with mu = 0.6.
+Priorities: swinging feet, height and turn of the trunk, its way. On two feet one freedom, the fall about the
+line through them, is out of the motors' reach: the way pays for it, as the lowest. Feet push with at least
+5 N, inside friction cones with mu = 0.6.
 """
 
 from __future__ import annotations

@@ -55,13 +55,14 @@ def walk(mech, gait, law, end):
     return sr.simulate(mech, (0.0, end), control=law, control_dt=8e-3, dt=4e-3, switches=switches)
 
 
-def test_a_short_walk():
-    """A few steps ahead: it arrives, level, no limit is broken, feet land on the ground."""
+@pytest.mark.parametrize("distance", [0.0, 0.12])
+def test_trot_in_place_and_ahead(distance):
+    """A few steps: it arrives, level, no limit is broken, feet land on the ground."""
     mech = sr.library.quadruped()
-    gait, law = trotting(mech, 0.12, 0.6)
+    gait, law = trotting(mech, distance, 0.6)
     run = walk(mech, gait, law, 1.4)
     assert run.success, run.message
-    assert run.q[-1, 0] - run.q[0, 0] == pytest.approx(0.12, abs=2e-3)
+    assert run.q[-1, 0] - run.q[0, 0] == pytest.approx(distance, abs=2e-3)
     assert 2.0 * np.arcsin(np.linalg.norm(run.q[:, 3:6], axis=1)).max() < 2e-3
     assert all(status >= 0 for _, status, _ in law.events)
     assert len(run.segments) >= 5
