@@ -136,3 +136,37 @@ def test_the_check_agrees_with_the_mass_matrix_on_random_chains() -> None:
         scale = np.sqrt(np.diag(M))
         assert np.linalg.eigvalsh(M / scale / scale[:, None])[0] > 1e-10
     assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize("joint", [Spherical(), Universal("x", "y"), Revolute((1, 2, 3))])
+def test_long_chains_compile(joint: Joint) -> None:
+    spec = MechanismSpec()
+    for k in range(60):
+        at = Pose() if k == 0 else Pose((0, 0, -0.1))
+        spec.body(
+            f"link{k}", f"link{k - 1}" if k else "ground", joint=joint, at=at,
+            mass=0.1, com=(0, 0, -0.05), inertia=(1e-4, 1e-4, 1e-6),
+        )  # fmt: skip
+    assert spec.model().nv == 60 * len(joint.coordinate_names("x"))
+
+
+def test_a_seventh_joint_that_six_others_undo_is_singular() -> None:
+    six = [Prismatic("x"), Prismatic("y"), Prismatic("z"), Revolute("x"), Revolute("y"), Revolute("z")]
+    spec = MechanismSpec().body("first", joint=Prismatic((1, 2, 3)))
+    for k, joint in enumerate(six):
+        values = HEAVY if k == 5 else {}
+        spec.body(f"joint{k}", f"joint{k - 1}" if k else "first", joint=joint, **values)
+    with pytest.raises(ModelError, match="body 'first' has no inertia along its coordinate 'first'"):
+        spec.model()
+
+
+def test_a_massless_coupler_of_a_loop_is_told_of_the_rod() -> None:
+    spec = MechanismSpec().body("crank", joint=Revolute("y"), **HEAVY)
+    spec.body("coupler", "crank", joint=Revolute("y"), at=Pose((1, 0, 0)))
+    with pytest.raises(ModelError) as open_chain:
+        spec.model()
+    assert "Distance" not in str(open_chain.value)
+    spec.body("rocker", joint=Revolute("y"), at=Pose((2, 0, 0)), **HEAVY)
+    spec.close("pin", "coupler", "rocker", Revolute("y"), at_a=Pose((1, 0, 0)), at_b=Pose((0, 0, 1)))
+    with pytest.raises(ModelError, match=r"rod that only joins two points .* sr\.Distance"):
+        spec.model()

@@ -40,7 +40,7 @@ def build_model(
     columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
     columns |= rows.columns
     L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
-    check_mass_matrix(tree, columns, L)
+    check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
     columns["row_unit"] = rows.row_units(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)

@@ -6,6 +6,7 @@ parallel axis theorem.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -82,27 +83,36 @@ def _generic_step(node: Node, rng: np.random.Generator) -> FloatArray:
     return X
 
 
-def check_mass_matrix(tree: Tree, columns: dict[str, Any], length: float) -> None:
+def check_mass_matrix(
+    tree: Tree, columns: dict[str, Any], length: float, looped: Collection[str] = ()
+) -> None:
     """Refuse a tree whose mass matrix is singular at a generic configuration, naming the body.
 
     The pivots of M are the articulated inertias D_i = S_i^T I_i^A S_i + armature, as in
     [Featherstone2008] eq. (7.44): M is singular exactly where one of them vanishes.
+
+    Args:
+        tree: Bodies and nodes.
+        columns: mass, com, inertia of the nodes, armature of the coordinates.
+        length: Characteristic length [m].
+        looped: Names of the bodies that constraints tie to others, for the way out.
     """
     rng = np.random.default_rng(1853)
     bodies = zip(columns["mass"], columns["com"], columns["inertia"], strict=True)
     spatial = [_spatial(m, c, I) for m, c, I in bodies]
-    total = [I.copy() for I in spatial]
+    carried = [I.copy() for I in spatial]  # before its joints took their part: what rounding is relative to
     armature = np.asarray(columns["armature"], dtype=float)
     for i in range(len(tree.nodes) - 1, 0, -1):
         node = tree.nodes[i]
         S = _motion_subspace(node)
         U = spatial[i] @ S
         D = S.T @ U + np.diag(armature[node.columns.start : node.columns.stop])
-        _check_pivot(tree, node, D, total[i], length)
+        _check_pivot(tree, node, D, carried[i], length, looped)
         X = _generic_step(node, rng)
         articulated = spatial[i] - U @ np.linalg.solve(D, U.T)
-        spatial[node.parent] = spatial[node.parent] + X.T @ articulated @ X
-        total[node.parent] = total[node.parent] + X.T @ total[i] @ X
+        seen = X.T @ articulated @ X
+        spatial[node.parent] = spatial[node.parent] + 0.5 * (seen + seen.T)  # rounding adds up along chains
+        carried[node.parent] = carried[node.parent] + X.T @ spatial[i] @ X
 
 
 def _spatial(mass: float, com: FloatArray, inertia: FloatArray) -> FloatArray:
@@ -112,11 +122,13 @@ def _spatial(mass: float, com: FloatArray, inertia: FloatArray) -> FloatArray:
     return np.block([[mass * np.eye(3), -mass * c], [mass * c, about_com - mass * c @ c]])
 
 
-def _check_pivot(tree: Tree, node: Node, D: FloatArray, total: FloatArray, length: float) -> None:
-    """D must be positive definite beyond rounding; `total` is the inertia of everything the node carries."""
+def _check_pivot(
+    tree: Tree, node: Node, D: FloatArray, carried: FloatArray, length: float, looped: Collection[str]
+) -> None:
+    """D must be positive definite beyond rounding; `carried` is the inertia that D is what is left of."""
     units = np.where(tree.coordinate_is_angle[node.iv : node.iv + NODE_NV[node.kind]], 1.0, length)
     scaled = D * units[:, None] * units
-    size = np.trace(total[3:, 3:]) + total[0, 0] * length**2
+    size = np.trace(carried[3:, 3:]) + np.trace(carried[:3, :3]) / 3.0 * length**2
     values, vectors = np.linalg.eigh(scaled)
     if values[0] > SINGULAR * size:
         return
@@ -125,5 +137,15 @@ def _check_pivot(tree: Tree, node: Node, D: FloatArray, total: FloatArray, lengt
     raise ModelError(
         f"body {body.name!r} has no inertia along its coordinate {tree.coordinate_names[k]!r} "
         f"({body.joint.label()}), nor has what it carries: the mass matrix would be singular. "
-        f"Give {body.name!r} mass or inertia there, or its joint armature."
+        f"Give {body.name!r} mass or inertia there, or its joint armature.{_rod(body.name, looped)}"
+    )
+
+
+def _rod(name: str, looped: Collection[str]) -> str:
+    """The way out for a massless link of a loop."""
+    if name not in looped:
+        return ""
+    return (
+        f" If {name!r} is a rod that only joins two points of other bodies, leave it out and declare"
+        " spec.constrain(name, sr.Distance(...)) between them: a massless two-force rod."
     )
