@@ -125,7 +125,8 @@ def split(rows: Rows, Z: Array, rank_tol: float) -> Split:
     m = Z.shape[1]
     if len(rows.b) == 0 or m == 0:
         return Split(np.zeros((len(rows.b), 0)), np.zeros(0), np.zeros((m, 0)), np.eye(m), 0.0)
-    U, values, Vt, info = lapack.dgesdd(rows.A @ Z)
+    # Vt must be square: all rows of V are needed, not all columns of U
+    U, values, Vt, info = lapack.dgesdd(rows.A @ Z, full_matrices=int(len(rows.b) < m))
     if info:
         raise np.linalg.LinAlgError("the singular values of a task did not converge.")
     rank = int(np.count_nonzero(values > rank_tol * rows.zero))

@@ -68,11 +68,11 @@ class _Orientation:
         body, rows = self._body, self._rows
         V, A = now.motion
         turn = turn_error(now.poses[0][body], V[body, 3:], target.x.rotation, target.v[-3:], target.a[-3:])
+        e, rate, T, c = turn.e, turn.rate, turn.T, turn.c - A[body, 3:]
         J = now.jacobian(body, self._origin)[3:]
-        c = turn.c - A[body, 3:]
-        T = turn.T[np.ix_(rows, rows)]
-        zero = np.zeros(self.size)
-        return Track(-turn.e[rows], zero, turn.e[rows], turn.rate[rows], J[rows], T, c[rows])
+        if self.size < 3:
+            e, rate, T, c, J = e[rows], rate[rows], T[np.ix_(rows, rows)], c[rows], J[rows]
+        return Track(-e, np.zeros(self.size), e, rate, J, T, c)
 
     def present(self, now: Measured, a: Array) -> Target:
         """The target that asks for the acceleration a (3,) and nothing else."""

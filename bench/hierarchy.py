@@ -1,0 +1,114 @@
+"""One step of a task hierarchy: in all, level by level, and with limits that bite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import sarrus as sr
+from sarrus.control.hierarchy_levels import descend, reach
+from sarrus.control.measured import measured
+from sarrus.dynamics.response import respond
+
+from .report import Column, table
+from .timing import race
+
+Array = npt.NDArray[np.float64]
+FEET = ("front_left", "front_right", "rear_left", "rear_right")
+
+STEPS: tuple[Column, ...] = (
+    ("what", "title", ""),
+    ("us", "sarrus_us", ".1f"),
+    ("share", "share", ".2f"),
+)
+
+
+def run(quick: bool, rounds: int) -> dict[str, Any]:
+    """All of it, as numbers."""
+    seconds = 0.005 if quick else 0.02
+    return {"rows": [], "steps": arms(rounds, seconds), "limits": standing(rounds, seconds)}
+
+
+def show(results: dict[str, Any]) -> str:
+    """All of it, as text."""
+    notes = (
+        "called from Python; TSID, two levels and all C++, takes 20 to 40 us on the nearest equivalent"
+        " problem (not measured here).",
+    )
+    top = table("Task hierarchy on the welded arms (14 joints, 6 rows), CPU time", STEPS, results["steps"])
+    bottom = table("Standing quadruped (18 coordinates, 12 rows, 12 motors)", STEPS, results["limits"], notes)
+    return f"{top}\n{bottom}"
+
+
+def tasks_of_arms(mech: sr.Mechanism) -> list[sr.control.PriorityTask]:
+    """Position of the hand, its orientation, posture: three levels."""
+    C, q = sr.control, mech.default.q
+    hand = mech.pose(q, "left7")
+    assert isinstance(hand, sr.Pose)
+    return [
+        C.PriorityTask(C.Position("left7"), hand.xyz + 0.05, priority=1),
+        C.PriorityTask(C.Orientation("left7"), hand, priority=2),
+        C.PriorityTask(C.Posture(), np.zeros(mech.nu), priority=3),
+    ]
+
+
+def arms(rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """The whole step with one, two and three levels, and what three levels are made of."""
+    mech = sr.library.dual_arm()
+    q, v = (np.array(x) for x in mech.default)
+    tasks = tasks_of_arms(mech)
+    laws = [sr.control.TaskHierarchy(mech, tasks[:n]) for n in (1, 2, 3)]
+    law = laws[2]
+    now = measured(mech, 0.0, q, v)
+    _, terms, units, _ = law._active.at(now)
+    response = respond(terms, law._columns, units)
+    factor = law._metric.factor(terms)
+    space = reach(response, factor, 1e-6)
+    levels = law._levels(space, response, [task.track(now) for task in law._stack.tasks])
+    rivals: dict[str, Callable[[], object]] = {
+        "three levels, whole step": lambda: law(0.0, q, v),
+        "two levels, whole step": lambda: laws[1](0.0, q, v),
+        "one level, whole step": lambda: laws[0](0.0, q, v),
+        "terms of the state": lambda: measured(mech, 0.0, q, v).terms,
+        "response to the actuators": lambda: respond(terms, law._columns, units),
+        "reach in the mass metric": lambda: reach(response, factor, 1e-6),
+        "outputs and references": lambda: _tracked(law, q, v),
+        "three levels, solution": lambda: descend(levels, space.E.shape[1], 1e-9),
+    }
+    return _rows(rivals, rounds, seconds)
+
+
+def standing(rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """Friction cones that do not bite, and cones that cost the trunk its acceleration."""
+    C, mech = sr.control, sr.library.quadruped()
+    q, v = (np.array(x) for x in mech.default)
+    cones = [C.Friction(foot, 0.5) for foot in FEET]
+
+    def law(ahead: float) -> sr.control.TaskHierarchy:
+        wish = C.PriorityTask(C.BodyPose("trunk"), acceleration=[ahead, 0.0, 0.0, 0.0, 0.0, 0.0])
+        return C.TaskHierarchy(mech, wish, limits=cones)
+
+    calm, hasty = law(0.0), law(12.0)
+    rivals: dict[str, Callable[[], object]] = {
+        "limits that bite, whole step": lambda: hasty(0.0, q, v),
+        "limits that do not, whole step": lambda: calm(0.0, q, v),
+    }
+    return _rows(rivals, rounds, seconds)
+
+
+def _tracked(law: sr.control.TaskHierarchy, q: Array, v: Array) -> None:
+    now = measured(law.system, 0.0, q, v)
+    for task in law._stack.tasks:
+        task.track(now)
+
+
+def _rows(rivals: dict[str, Callable[[], object]], rounds: int, seconds: float) -> list[dict[str, Any]]:
+    times = race(rivals, rounds, seconds)
+    whole = next(iter(times.values())).median
+    return [
+        {"title": title, "sarrus_us": 1e6 * each.median, "share": each.median / whole}
+        for title, each in times.items()
+    ]
