@@ -132,7 +132,7 @@ def split(rows: Rows, Z: Array, rank_tol: float) -> Split:
     rank = int(np.count_nonzero(values > rank_tol * rows.zero))
     damped = 0.0
     if rows.damping and rank:
-        # d^2 grows smoothly from zero where the weakest direction falls below the threshold [Chiaverini1997]
+        # d^2 grows smoothly from zero where the weakest direction falls below the threshold
         threshold = rows.damping * float(np.linalg.norm(rows.A, 2))
         weakest = float(values[rank - 1])
         damped = max(threshold * threshold - weakest * weakest, 0.0)
