@@ -27,6 +27,7 @@ Array = npt.NDArray[np.float64]
 PROBES = (0.02, 0.005)  # how far a direction is followed [rad], or times L [m]
 FASTER = 0.6  # of the correction per step from one probe to the next: a smooth curve gives a quarter
 NEGLIGIBLE = 1e-7  # correction per step that needs no such test
+ASIDE = 0.2  # of the step: how far to the side to look where straight on fails
 LONGEST_STEP = 0.1  # of a path [rad], or times L [m]
 
 
@@ -108,7 +109,7 @@ def _followed(system: Kinematics, q: Array, t: float, N: Array, piece: Component
     """The branch that a piece of the cone belongs to; None if the constraints do not let it begin."""
     for y in piece.directions if piece.curved else _inside(piece):
         x = N @ y
-        sides = [_begins(system, q, t, sign * x) for sign in (1.0, -1.0)]
+        sides = [_begins(system, q, t, sign * x, N) for sign in (1.0, -1.0)]
         if any(sides):
             break
     else:
@@ -153,17 +154,30 @@ def _inside(piece: Component) -> Array:
     return np.vstack([middle / np.linalg.norm(middle), piece.directions])
 
 
-def _begins(system: Kinematics, q: Array, t: float, x: Array) -> bool:
-    """Whether the constraints can be followed along x, unit size and without units."""
-    relative = []
-    for step in PROBES:
-        predicted = system.integrate(q, step * system.unit * x)
-        rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
-        found = close(system, predicted, t, rows, columns)
-        if not found.closed:
-            return False
-        relative.append(float(np.linalg.norm(system.difference(predicted, found.q) / system.unit)) / step)
-    return relative[1] < max(FASTER * relative[0], NEGLIGIBLE) and relative[1] < 0.5
+def _begins(system: Kinematics, q: Array, t: float, x: Array, N: Array) -> bool:
+    """Whether the constraints can be followed along x, unit size and without units.
+
+    Where going straight does not lead back onto them (at a cusp the gradient points along the way), nearby
+    starts across x are tried.
+    """
+    first, second = (_misses(system, q, t, x, N, step) for step in PROBES)
+    return second < max(FASTER * first, NEGLIGIBLE) and second < 0.5
+
+
+def _misses(system: Kinematics, q: Array, t: float, x: Array, N: Array, step: float) -> float:
+    """Correction that a step along x needs, relative to the step."""
+    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
+    straight = system.integrate(q, step * system.unit * x)
+    starts = [np.zeros(system.nv), *(sign * ASIDE * n for n in N.T for sign in (1.0, -1.0))]
+    best = np.inf
+    for aside in starts:
+        found = close(system, system.integrate(straight, step * system.unit * aside), t, rows, columns)
+        if found.closed:
+            moved = float(np.linalg.norm(system.difference(straight, found.q) / system.unit)) / step
+            best = min(best, moved)
+        if best < ASIDE:
+            break
+    return best
 
 
 def follow(system: Kinematics, q: Array, v: Array, t: float, reach: float, count: int) -> Array:

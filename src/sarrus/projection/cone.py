@@ -22,7 +22,7 @@ SAME = 1e-5  # directions and subspaces closer than this are one
 COINCIDE, OFTEN = 1e-4, 3  # starts that end so close to each other, so often, have found a line
 ROUNDS = 60
 STARTS_PER_LINE, LEAST_STARTS, MOST_STARTS = 40, 200, 4000
-MOST_SAMPLES = 24  # of a curved component
+MOST_POINTS, MOST_SAMPLES = 100, 24  # looked at on curved components, and kept of each
 STEPS = 60  # of a walk along half a turn
 
 
@@ -93,22 +93,17 @@ def _newton(forms: Array, y: Array) -> Array:
 
 def _collected(forms: Array, points: Array) -> list[Component]:
     """Pieces of the cone that these points lie on, in an order that does not depend on the starts."""
-    linear: list[Component] = []
     curved: list[list[Array]] = []
     lines, others = _lines(points)
-    linear += [_linear(y[:, None]) for y in lines]
-    for y in others:
+    linear = [_linear(y[:, None]) for y in lines]
+    for y in others[:MOST_POINTS]:
         tangent = _kernel(forms @ y)
         if np.max(np.abs(np.einsum("di,kde,ej->kij", tangent, forms, tangent))) < 10.0 * VANISHES:
             if not any(_same(tangent, piece.tangent) for piece in linear):
                 linear.append(_linear(tangent))
             continue
-        home = next((piece for piece in curved if _connected(forms, y, piece[0])), None)
-        if home is None:
-            curved.append([y])
-        elif len(home) < MOST_SAMPLES:
-            home.append(y)
-    found = linear + [Component(np.array(p), _kernel(forms @ p[0]), True) for p in curved]
+        _sort_in(forms, y, curved)
+    found = linear + [Component(np.array(p[:MOST_SAMPLES]), _kernel(forms @ p[0]), True) for p in curved]
     return sorted(found, key=lambda piece: tuple(np.round(piece.directions[0], 6)), reverse=True)
 
 
@@ -150,25 +145,37 @@ def _same(A: Array, B: Array) -> bool:
     return A.shape == B.shape and float(np.linalg.norm(A - B @ (B.T @ A))) < SAME * 10.0
 
 
-def _connected(forms: Array, start: Array, goal: Array) -> bool:
-    """Whether a walk on the cone leads from a direction to another, or to its opposite."""
-    return any(_walk(forms, start, sign * goal) for sign in (1.0, -1.0))
+def _sort_in(forms: Array, y: Array, pieces: list[list[Array]]) -> None:
+    """Put a direction into the piece that a walk on the cone connects it with, or start a new piece.
+
+    Pieces that it connects with each other become one.
+    """
+    homes = []
+    for piece in pieces:
+        cosines = np.array(piece) @ y
+        for i in np.argsort(-np.abs(cosines))[:2]:  # the nearest ones, or their opposites
+            if _walk(forms, y, np.sign(cosines[i]) * piece[i]):
+                homes.append(piece)
+                break
+    merged = [*(x for piece in homes for x in piece), y]
+    pieces[:] = [piece for piece in pieces if not any(piece is home for home in homes)]
+    pieces.append(merged)
 
 
 def _walk(forms: Array, y: Array, goal: Array) -> bool:
     step = np.pi / STEPS
-    for _ in range(2 * STEPS):
+    for _ in range(STEPS):
         away = float(np.arccos(np.clip(y @ goal, -1.0, 1.0)))
-        if away < 1.5 * step:
-            return True
-        along = goal - (goal @ y) * y
+        straight = goal - (goal @ y) * y
         tangent = _kernel(np.vstack([forms @ y, y]))
-        along = tangent @ (tangent.T @ along)
+        along = tangent @ (tangent.T @ straight)
         size = float(np.linalg.norm(along))
+        if away < 1.5 * step:  # there, unless the goal lies on another piece that crosses here
+            return size > 0.8 * float(np.linalg.norm(straight))
         if size < 1e-3 * np.sin(away):
             return False
         y = y + step * along / size
         y = y / np.linalg.norm(y)
-        for _ in range(4):
+        for _ in range(3):
             y = _newton(forms, y[None])[0]
     return False

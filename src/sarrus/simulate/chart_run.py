@@ -20,7 +20,7 @@ from ..projection.kinematics import dimensionless
 from ..projection.mobility import loses_rank_here
 from .atlas import Atlas, LocalChart
 from .events import Event
-from .inputs import FIRST_STAGE, SLACK, Inputs
+from .inputs import FIRST_STAGE, SLACK, Failure, Inputs
 from .options import Options
 from .plant import Plant
 from .tableaus import TABLEAUS
@@ -115,6 +115,9 @@ class ChartRun:
                 self._choose(before)
         except _StopError as stop:
             self.status = stop.args[0]
+        except Exception as error:  # of a user's chart
+            self._inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
+            self.status = STOPPED
         return done
 
     def take(self) -> tuple[Any, ...]:

@@ -62,8 +62,15 @@ class SwitchedTrajectory(Trajectory):
 
     @cached_property
     def singular_values(self) -> Array:
-        """Not one table: each of `segments` has its own rows."""
-        raise InputError("the rows of J changed during this run; ask each of trajectory.segments instead.")
+        """Singular values of the dimensionless J of the rows closed then (n, most of them), descending; NaN
+        where there are fewer."""
+        tables = [segment.singular_values for segment in self.segments]
+        out = np.full((len(self), max((table.shape[1] for table in tables), default=0)), np.nan)
+        first = 0
+        for table in tables:
+            out[first : first + len(table), : table.shape[1]] = table
+            first += len(table)
+        return frozen(out)
 
     def at(self, t: npt.ArrayLike, project: bool = False) -> Sample:
         """States at other times, as `Trajectory.at`; at a switch, the one after it."""
