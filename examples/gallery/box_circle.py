@@ -66,9 +66,10 @@ def main(duration: float = 6.0) -> dict[str, float]:
     one.plot(t, ours[2], "k--", t, paper[0], t, ours[0])
     two.plot(t, ours[3], "k--", t, paper[1], t, ours[1])
     three.plot(t, ours[4], "C3", t, ours[5], "C0--")
-    one.legend(("desired", "massless, as in the paper", "inertia in the model"), title="y [m]")
+    one.set_ylabel("y [m]")
     two.legend(("desired", "massless, as in the paper", "inertia in the model"), title="z [m]")
     three.legend(("in the simulation", "expected by the law"), title="force of the left hand [N]")
+    three.set_xlabel("t [s]")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)
     squeeze = {"squeeze_free": ours[4][free].max(), "squeeze_held": ours[4][held].max()}

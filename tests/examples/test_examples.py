@@ -111,6 +111,26 @@ def test_quadruped_trot(run: Callable[..., dict[str, float]]) -> None:
     assert found["least_push"] > 4.9 and found["friction"] < 0.61
 
 
+def test_box_pushed(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/box_pushed.py", duration=3.3)
+    assert found["pushed_by"] == pytest.approx(0.4, abs=0.02)
+    assert found["squeeze"] > 70.0 and found["expected"] == pytest.approx(found["squeeze"], abs=0.1)
+    assert found["left_paper"] < 0.0 < found["left_ours"]
+
+
+def test_box_weights(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/box_weights.py")
+    assert found["squeeze_full"] - found["squeeze_empty"] == pytest.approx(2.5 * 9.81, rel=0.05)
+    assert found["sag_paper"] == pytest.approx(3.2 * 9.81 / 500.0, rel=0.05) and found["sag_ours"] < 2e-3
+    assert found["mass"] == pytest.approx(3.2, rel=0.02)
+
+
+def test_box_circle(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/box_circle.py", duration=4.0)
+    assert found["low"] == pytest.approx(0.7 * 9.81 / 500.0, rel=0.1) and found["off"] < 1e-3
+    assert found["held_off"] > 0.1 and found["squeeze_held"] > 2.0 * found["squeeze_free"]
+
+
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
 def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
