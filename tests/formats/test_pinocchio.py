@@ -180,6 +180,31 @@ def test_constraint_models(kind: pin.ContactType) -> None:
     np.testing.assert_allclose(J.T @ np.linalg.pinv(J.T), J_pin.T @ np.linalg.pinv(J_pin.T), atol=1e-11)
 
 
+def test_contact_forces_have_the_opposite_sign_of_reactions() -> None:
+    """Pinocchio's act on the first joint of the constraint, ours on the second body."""
+    model = pin.Model()
+    for k in range(2):
+        index = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Random(), f"j{k}")
+        model.appendBodyToJoint(index, pin.Inertia.Random(), pin.SE3.Identity())
+    data, q, v = model.createData(), pin.neutral(model), np.zeros(6)
+    pin.forwardKinematics(model, data, q)
+    at_1 = pin.SE3.Random()
+    at_2 = data.oMi[2].inverse() * data.oMi[1] * at_1
+    frame = pin.ReferenceFrame.LOCAL
+    constraint = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, 1, at_1, 2, at_2, frame)
+    constraints, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    constraints.append(constraint)
+    found.append(constraint.createData())
+    needed = (constraints, found) if int(pin.__version__.split(".")[0]) >= 4 else (constraints,)
+    pin.initConstraintDynamics(model, data, *needed)
+    a = pin.constraintDynamics(model, data, q, v, np.zeros(6), constraints, found)
+    motion = quietly(model, (constraint,)).forward_dynamics(q, v)
+    np.testing.assert_allclose(motion.a, a, atol=1e-8)
+    on_b = motion.reaction("j0-j1", "A")[:3]
+    assert np.linalg.norm(on_b) > 0.1
+    np.testing.assert_allclose(on_b, -found[0].contact_force.linear, atol=1e-7)
+
+
 def test_anchors_are_constraints_too_and_contacts_are_listed() -> None:
     if not hasattr(pin, "FrameAnchorConstraintModel"):
         pytest.skip("anchors came with Pinocchio 4")

@@ -70,10 +70,16 @@ class Coupling(Constraint):
 class Drive(Constraint):
     """Prescribed motion: a coordinate, or a sum of coefficient * coordinate, equals function(t).
 
+    f must be twice differentiable: a jump of f cannot be followed, a jump of f' is an impulse that nothing
+    here computes. Without `rate` and `acceleration` they are fourth-order differences of f(t - 2 ms) ...
+    f(t + 2 ms): f is asked a little before the start and after the end of a run, a corner is rounded off over
+    4 ms, and what changes within milliseconds needs its derivatives given.
+
     Args:
         coordinate: Name of a coordinate, or {name: coefficient}.
-        function: f(t), t in s, value in rad or m.
-        rate: f'(t); by fourth-order differences (step 1 ms) if not given.
+        function: f(t), t in s, value in rad or m. A mechanism can be pickled if it is a function of a module,
+            not a lambda.
+        rate: f'(t); by differences if not given.
         acceleration: f''(t); likewise.
     """
 

@@ -82,6 +82,8 @@ def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechani
 
     q and v are Pinocchio's own, except: an unbounded revolute joint is one angle here, a planar joint has its
     velocity in the axes of the plane, and a mimic joint is a coordinate of its own held by a Coupling.
+    A constraint from joint 1 to joint 2 becomes a loop from a to b. Pinocchio's `contact_force` acts on joint
+    1, `Motion.reaction` here on b: they have opposite signs.
 
     Args:
         model: A `pinocchio.Model`.
