@@ -25,7 +25,7 @@ from .errors import (
     SingularConstraintError,
     UnknownNameError,
 )
-from .formats import from_pinocchio, load, load_spec, save
+from .formats import FormatError, from_pinocchio, load, load_spec, save
 from .linearize import (
     Equilibrium,
     LinearModel,
@@ -83,6 +83,7 @@ __all__ = [
     "EquilibriumError",
     "Event",
     "Fixed",
+    "FormatError",
     "Free",
     "Helical",
     "Impact",

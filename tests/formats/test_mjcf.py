@@ -253,3 +253,10 @@ def test_what_mujoco_mutters_is_part_of_the_warning(
     assert "MuJoCo: XML contains a 'NaN'" in text
     assert not list(tmp_path.iterdir())
     assert "NaN" not in capfd.readouterr().err
+
+
+def test_a_gear_is_said_to_be_left_to_the_user() -> None:
+    text = model(
+        f'<body><joint name="j"/>{BALL}</body>', '<actuator><motor name="m" joint="j" gear="5"/></actuator>'
+    )
+    assert "gear or gain of an actuator (u is the force on its joint) ('m')" in said(text)

@@ -98,6 +98,20 @@ def test_all_names_exist_and_are_documented() -> None:
         assert inspect.ismodule(thing) or inspect.getdoc(thing), name
 
 
+def test_every_exception_is_exported() -> None:
+    import sarrus.errors
+    import sarrus.formats.messages
+
+    for module in (sarrus.errors, sarrus.formats.messages):
+        for name, thing in vars(module).items():
+            if (
+                inspect.isclass(thing)
+                and issubclass(thing, Exception)
+                and thing.__module__.startswith("sarrus")
+            ):
+                assert getattr(sr, name) is thing and name in sr.__all__
+
+
 @pytest.mark.parametrize("name", LIBRARY)
 def test_library(name: str) -> None:
     assert inspect.getdoc(getattr(sr.library, name))

@@ -176,3 +176,8 @@ def test_progress_without_rich_is_text(capsys, monkeypatch):
     assert sr.simulate(held_ball(), (0.0, 0.5), progress=True).success
     said = capsys.readouterr()
     assert said.out == "" and "simulate: t = " in said.err and "%" in said.err
+
+
+def test_saving_into_a_folder_that_does_not_exist_names_it(run, tmp_path):
+    with pytest.raises(sr.SarrusError, match=r"folder .*missing' of 'run.npz' does not exist; make it first"):
+        run.save(tmp_path / "missing" / "run.npz")

@@ -68,6 +68,8 @@ def _note_law(model: Any, i: int, name: str, omitted: Omitted) -> None:
     """u is a generalized force here: servo laws and activation dynamics are the controller's business."""
     if int(model.actuator_gaintype[i]) != 0 or int(model.actuator_biastype[i]) != 0:
         omitted.add("servo or muscle law of an actuator (u is its torque)", name)
+    elif float(model.actuator_gear[i, 0]) * float(model.actuator_gainprm[i, 0]) != 1.0:
+        omitted.add("gear or gain of an actuator (u is the force on its joint)", name)
     if int(model.actuator_dyntype[i]) != 0:
         omitted.add("activation dynamics of an actuator", name)
 

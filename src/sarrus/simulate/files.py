@@ -127,6 +127,11 @@ def _description(system: Any) -> dict[str, Any] | None:
 
 
 def _write(target: Path, arrays: dict[str, Any]) -> Path:
+    if not target.parent.is_dir():
+        raise InputError(
+            f"the folder {str(target.parent)!r} of {target.name!r} does not exist; make it first:"
+            f" pathlib.Path({str(target.parent)!r}).mkdir(parents=True)."
+        )
     for left in target.parent.glob(f".{target.name}.*.part"):
         if time.time() - left.stat().st_mtime > STALE:
             left.unlink(missing_ok=True)
