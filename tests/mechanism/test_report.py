@@ -53,3 +53,17 @@ def test_rolling_rows_are_marked_and_long_tables_are_cut() -> None:
 
 def test_the_short_form() -> None:
     assert repr(sr.library.four_bar()) == "Mechanism('four_bar', nq=3, nv=3, nc=5, nu=1)"
+
+
+def test_a_description_says_what_it_holds() -> None:
+    spec = sr.MechanismSpec(name="crank drive")
+    assert "Bodies: none" in str(spec) and "every coordinate except those of Free joints" in str(spec)
+    spec.body("crank", joint=sr.Revolute("y"), mass=2.0).body("slider", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("rod", sr.Distance("crank", (1, 0, 0), "slider", (0, 0, 0), 2.0))
+    spec.force("spring", sr.JointSpring("slider", 5.0))
+    spec.constrain("law", sr.Coupling({"crank": 1.0, "slider": 2.0})).actuate("crank")
+    assert repr(spec) == "MechanismSpec('crank drive', bodies=2, constraints=2, forces=1)"
+    text = str(spec)
+    for words in ("crank drive", "Revolute y", "Distance", "crank - slider", "JointSpring", "crank, slider"):
+        assert words in text
+    assert "Actuated (1): crank" in text

@@ -11,6 +11,7 @@ from ..errors import AssemblyError
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
+    from .spec import MechanismSpec
 
 WIDTH = 100
 MOST_ROWS = 60
@@ -20,6 +21,30 @@ def report(mech: Mechanism) -> str:
     """Everything a user wants to know of a mechanism before trusting it."""
     parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech), _actuation(mech), _mobility(mech)]
     return "\n\n".join(part for part in parts if part)
+
+
+def outline(spec: MechanismSpec) -> str:
+    """What a description holds so far, by name."""
+    title = f"Description of mechanism '{spec.name}'"
+    gravity = ", ".join(f"{g:g}" for g in spec.gravity)
+    bodies = [("body", "parent", "joint", "mass [kg]")]
+    bodies += [(b.name, b.parent, b.joint.label(), f"{b.mass:.4g}") for b in spec.bodies]
+    constraints = [("constraint", "kind", "between")]
+    for name, given in spec.constraints:
+        kind = type(getattr(given, "joint", given)).__name__
+        between = " - ".join(given.bodies()) or ", ".join(given.coordinates())
+        constraints.append((name, kind, between or "-"))
+    forces = [("force", "kind"), *((name, type(force).__name__) for name, force in spec.forces)]
+    parts = [f"{title}\n{'=' * len(title)}\ngravity ({gravity}) m/s^2; not compiled: spec.compile()"]
+    for kind, rows in (("Bodies", bodies), ("Constraints", constraints), ("Forces", forces)):
+        parts.append(f"{kind} ({len(rows) - 1})\n{_table(rows)}" if len(rows) > 1 else f"{kind}: none")
+    driven = spec.actuated
+    parts.append(
+        "Actuated: every coordinate except those of Free joints"
+        if driven is None
+        else _wrapped("Actuated", [name for name, _ in driven])
+    )
+    return "\n\n".join(parts)
 
 
 def _head(mech: Mechanism) -> str:

@@ -43,6 +43,17 @@ class MechanismSpec:
         self._forces: dict[str, Force] = {}
         self._actuated: list[tuple[str, Limit]] | None = None
 
+    def __repr__(self) -> str:
+        counts = (
+            f"bodies={len(self.bodies)}, constraints={len(self._constraints)}, forces={len(self._forces)}"
+        )
+        return f"MechanismSpec({self.name!r}, {counts})"
+
+    def __str__(self) -> str:
+        from .report import outline
+
+        return outline(self)
+
     @property
     def name(self) -> str:
         """Name of the mechanism."""
