@@ -71,6 +71,24 @@ def test_against_a_generic_hierarchical_program(family, seed):
     assert relative(found.a, a, 1.0 + np.abs(a).max()) < 2e-6  # the last level is flat in the oracle
 
 
+@pytest.mark.parametrize("family", ["tree", "every loop twice"])
+@pytest.mark.parametrize("seed", range(3))
+def test_lower_tasks_never_change_higher_ones_under_limits(family, seed):
+    """The first levels under limits are the same with and without levels below them."""
+    mech, q, v = case(family, seed)
+    tasks = stack(mech, seed, (2, 2, 3))
+    free = C.TaskHierarchy(mech, [task(J, b, i) for i, (J, b) in enumerate(tasks)]).solve(0.0, q, v)
+    bound = 0.5 * float(np.abs(free.u).max())
+    found = []
+    for n in range(1, 4):
+        levels = [task(J, b, i) for i, (J, b) in enumerate(tasks[:n])]
+        law = C.TaskHierarchy(mech, levels, limits=C.TorqueBounds((-bound, bound)))
+        found.append(law.solve(0.0, q, v).a)
+    for n in range(1, 4):
+        for J, wanted in tasks[:n]:
+            assert relative(J @ found[2], J @ found[n - 1], 1.0 + np.abs(wanted).max()) < 1e-7
+
+
 def planar_arm():
     mech = sr.library.dual_arm()
     return mech, *mech.default

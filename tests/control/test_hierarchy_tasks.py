@@ -123,6 +123,44 @@ def test_constraints_and_references_reach_their_goal():
     assert last.ranks == (6, 2)
 
 
+def test_a_goal_out_of_reach():
+    """One arm is nearly stretched; a goal beyond its reach, with damping chosen: bounded, and said."""
+    mech = sr.library.dual_arm()
+    hand = mech.pose(mech.default.q, "left7")
+    goal = hand.xyz + np.array([0.05, 0.0, 0.0])
+    law = C.TaskHierarchy(
+        mech,
+        [
+            C.PriorityTask(C.Position("left7"), C.MinimumJerk(hand.xyz, goal, 0.4), damping=0.1, priority=1),
+            C.PriorityTask(C.Orientation("left7"), hand, damping=0.1, priority=2),
+            C.PriorityTask(C.Posture(), np.array(mech.default.q), kp=25.0, priority=3),
+        ],
+    )
+    done = sr.simulate(mech, (0.0, 0.6), control=law, control_dt=4e-3, dt=4e-3)
+    assert done.success and np.abs(done.u).max() < 30.0 and np.abs(done.v).max() < 10.0
+    assert any(status == C.Status.SINGULAR for _, status, _ in law.events)
+
+
+def test_custom_system():
+    """A system of functions: tasks are functions of q."""
+    system = sr.CustomSystem(
+        2, 2, M=lambda q, v, t: np.diag([2.0, 1.0]), h=lambda q, v, t: np.array([0.0, 9.81])
+    )
+    total = C.PriorityTask(C.Function(lambda q: [q[0] + q[1]]), [1.0], priority=1)
+    first = C.PriorityTask(C.Function(lambda q: [q[0]]), [0.0], priority=2)
+    found = C.TaskHierarchy(system, [total, first]).solve(0.0, np.zeros(2), np.zeros(2))
+    assert found.status == C.Status.OK and found.ranks == (1, 1)
+    assert found.u == pytest.approx([0.0, 109.81], abs=1e-6)
+
+
+def test_exactly_at_a_singular_pose_of_the_constraints():
+    """The five-bar stretched out: its lost row is not inverted, torques are bounded, the task is met."""
+    mech = sr.library.five_bar()
+    q, v = mech.default
+    found = C.TaskHierarchy(mech, C.PriorityTask(mech.names[0], q[0] + 0.1)).solve(0.0, q, v)
+    assert found.status == C.Status.OK and found.rank == 1 and np.abs(found.u).max() < 20.0
+
+
 BAD = {
     "unknown body": (lambda m: C.PriorityTask(C.Position("hand"), np.zeros(3)), "unknown body 'hand'.*left1"),
     "unknown coordinate": (lambda m: C.PriorityTask("elbow", 0.0), "'elbow'"),

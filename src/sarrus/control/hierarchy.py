@@ -214,14 +214,14 @@ class TaskHierarchy(Law):
             size = MISSED * (1.0 + float(np.abs(rows.b).max()))
             took = 0.0 if limited is None else float(np.abs(rows.A @ (free - s)).max())
             costs.append(took if took > size else 0.0)
-            if split.damped:
-                status = Status.SINGULAR
             if np.abs(rows.b - rows.A @ s).max() <= size:
                 continue
-            status = Status.PARTIAL if not split.damped else Status.SINGULAR
+            status = Status.PARTIAL
             why = "limits" if costs[-1] else f"{split.rank} of {len(rows.b)} rows independent"
             why = "damped near a singular pose" if split.damped else why
             said.append(f"level {group[0].priority:g} is met as far as possible ({why})")
+        if any(split.damped for split in splits):
+            status = Status.SINGULAR
         if limited is not None and not limited.feasible:
             worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in limited.violations.items())
             status = Status.INFEASIBLE
