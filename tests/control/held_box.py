@@ -1,4 +1,4 @@
-"""The box of [Lin2018] between two arms, and smaller grasps, for the tests of grasp, impedance, estimation."""
+"""The box of [Lin2018] between two arms, and smaller grasps, for the tests of grasps and impedance."""
 
 from __future__ import annotations
 

@@ -143,17 +143,17 @@ def test_an_object_that_no_contact_carries() -> None:
 def test_bad_input() -> None:
     mech = sr.library.dual_arm_box()
     good = patches()
-    with pytest.raises(sr.SarrusError, match="mu of Patch.*must be positive, got -0.5"):
+    with pytest.raises(sr.SarrusError, match=r"mu of Patch.*must be positive, got -0.5"):
         sc.Grasp(mech, "box", patches(mu=-0.5))
-    with pytest.raises(sr.SarrusError, match="half of Patch.*without size carries no moment"):
+    with pytest.raises(sr.SarrusError, match=r"half of Patch.*without size carries no moment"):
         sc.Grasp(mech, "box", [sc.Patch("grip_left", 0.5, torsion=0.1, half=(0.0, 0.1))])
     with pytest.raises(sr.SarrusError, match="has no contacts"):
         sc.Grasp(mech, "box", [])
-    with pytest.raises(sr.SarrusError, match="crate.*box"):
+    with pytest.raises(sr.SarrusError, match=r"crate.*box"):
         sc.Grasp(mech, "crate", good)
     with pytest.raises(sr.SarrusError, match="must be a Free body"):
         sc.Grasp(mech, "left7", good)
-    with pytest.raises(sr.SarrusError, match="grip_middle.*grip_left"):
+    with pytest.raises(sr.SarrusError, match=r"grip_middle.*grip_left"):
         sc.Grasp(mech, "box", [sc.Patch("grip_middle", 0.5, torsion=0.1, half=(0.1, 0.1))])
     with pytest.raises(sr.SarrusError, match="needs a loop closed by Spherical"):
         sc.Grasp(mech, "box", [sc.PointContact("grip_left", 0.5)])
@@ -161,7 +161,7 @@ def test_bad_input() -> None:
         sc.Grasp(mech, "box", [good[0], good[0]])
     with pytest.raises(sr.SarrusError, match="edges of Patch"):
         sc.Grasp(mech, "box", patches(edges=2))
-    with pytest.raises(sr.SarrusError, match="w.*-z"):
+    with pytest.raises(sr.SarrusError, match=r"w.*-z"):
         sc.Grasp(mech, "box", [sc.Patch("grip_left", 0.5, "w", torsion=0.1, half=(0.1, 0.1))])
     with pytest.raises(sr.SarrusError, match="contact forces f"):
         sc.Grasp(mech, "box", good).split([1.0, 2.0])

@@ -114,13 +114,13 @@ def test_samples_that_are_not_later_change_nothing() -> None:
 
 def test_bad_input() -> None:
     mech, _ = held()
-    with pytest.raises(sr.SarrusError, match="bandwidth.*must be positive"):
+    with pytest.raises(sr.SarrusError, match=r"bandwidth.*must be positive"):
         sc.WrenchEstimator(mech, "box", bandwidth=0.0)
-    with pytest.raises(sr.SarrusError, match="memory.*must be positive"):
+    with pytest.raises(sr.SarrusError, match=r"memory.*must be positive"):
         sc.WrenchEstimator(mech, "box", memory=-1.0)
     with pytest.raises(sr.SarrusError, match="crate"):
         sc.WrenchEstimator(mech, "crate")
-    with pytest.raises(sr.SarrusError, match="method.*magic.*momentum"):
+    with pytest.raises(sr.SarrusError, match=r"method.*magic.*momentum"):
         sc.WrenchEstimator(mech, "box", method="magic")
     with pytest.raises(sr.SarrusError, match="give both"):
         sc.WrenchEstimator(mech, "box", method="displacement")

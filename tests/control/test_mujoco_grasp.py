@@ -1,0 +1,144 @@
+"""The held box in MuJoCo: soft contacts with friction instead of loops, which the law knows nothing of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import sarrus as sr
+from sarrus import control as sc
+
+from .held_box import GRIPS
+
+Array = npt.NDArray[np.float64]
+
+PAD = 0.05  # half edge of the hands [m]
+SAMPLE = 0.002  # [s]
+
+
+def numbers(values: npt.ArrayLike) -> str:
+    return " ".join(f"{x:.12g}" for x in np.ravel(values))
+
+
+def xml(mech: sr.Mechanism, mu: float) -> str:
+    """Arms with pads for hands and a box that nothing but friction holds."""
+    inside: dict[str, list[str]] = {}
+    for body in mech.model.bodies[1:]:
+        x, y, z, w = body.at.quat
+        frame = f'pos="{numbers(body.at.xyz)}" quat="{numbers([w, x, y, z])}"'
+        mass = f'pos="{numbers(body.com)}" mass="{body.mass}" diaginertia="{numbers(body.inertia)}"'
+        if body.name == "box":
+            parts = [
+                f'<freejoint name="box"/><geom type="box" size="0.1 0.15 0.2" friction="{mu} 0.005 0.0001"/>'
+            ]
+        else:
+            parts = [f'<joint name="{body.name}" axis="{numbers(body.joint.direction)}"/>']
+            if body.name.endswith("7"):
+                pad = f'size="{PAD} {PAD} 0.01" pos="0 0 0.0681" friction="{mu} 0.005 0.0001"'
+                parts.append(f'<geom type="box" {pad}/>')
+        text = f'<body name="{body.name}" {frame}><inertial {mass}/>{"".join(parts)}'
+        inside.setdefault(body.parent, []).append(body.name)
+        inside[f"text {body.name}"] = [text]
+
+    def nested(name: str) -> str:
+        return (
+            inside[f"text {name}"][0] + "".join(nested(child) for child in inside.get(name, [])) + "</body>"
+        )
+
+    motors = "".join(f'<motor joint="{name}"/>' for name in mech.actuators)
+    return (
+        '<mujoco><option timestep="0.001" cone="elliptic" impratio="20" integrator="implicitfast"/>'
+        '<default><geom solref="0.004 1" solimp="0.98 0.999 0.0005" condim="4"/></default>'
+        f"<worldbody>{''.join(nested(one) for one in inside['ground'])}</worldbody>"
+        f"<actuator>{motors}</actuator></mujoco>"
+    )
+
+
+class Plant:
+    """MuJoCo with states in our coordinates."""
+
+    def __init__(self, mech: sr.Mechanism, mu: float) -> None:
+        self.model = mujoco.MjModel.from_xml_string(xml(mech, mu))
+        self.data = mujoco.MjData(self.model)
+        q = np.array(mech.default.q)
+        self.data.qpos[:] = q
+        self.data.qpos[17:21] = q[[20, 17, 18, 19]]
+
+    def state(self) -> tuple[Array, Array]:
+        q, v = self.data.qpos.copy(), self.data.qvel.copy()
+        q[17:21] = self.data.qpos[[18, 19, 20, 17]]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, self.data.qpos[17:21])
+        v[14:17] = turn.reshape(3, 3).T @ v[14:17]
+        return q, v
+
+    def squeeze(self) -> float:
+        """Sum of all normal forces on the box [N]."""
+        found, one = 0.0, np.zeros(6)
+        for k in range(self.data.ncon):
+            mujoco.mj_contactForce(self.model, self.data, k, one)
+            found += float(one[0])
+        return found
+
+    def run(self, law: Any, seconds: float, wrench: Callable[[float], Array]) -> Array:
+        """Heights of the box (n,) at the samples."""
+        heights = []
+        while self.data.time < seconds:
+            self.data.ctrl[:] = law(self.data.time, *self.state())
+            self.data.xfrc_applied[self.model.body("box").id] = wrench(self.data.time)
+            for _ in range(round(SAMPLE / self.model.opt.timestep)):
+                mujoco.mj_step(self.model, self.data)
+            heights.append(float(self.data.qpos[16]))
+        return np.array(heights)
+
+
+def down(t: float) -> Array:
+    """20 N down from 0.4 s on."""
+    return np.array([0.0, 0.0, -20.0 if t > 0.4 else 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.fixture(scope="module")
+def mech() -> sr.Mechanism:
+    return sr.library.dual_arm_box()
+
+
+def grasp_of(mech: sr.Mechanism, mu: float) -> sc.Grasp:
+    """The law uses the middle of the pads only, so that they do not tilt on an edge."""
+    both = [sc.Patch(name, mu, torsion=0.01, half=(0.02, 0.02), least=30.0) for name in GRIPS]
+    return sc.Grasp(mech, "box", both)
+
+
+def test_friction_holds_the_box(mech: sr.Mechanism) -> None:
+    """Held and pushed: it gives way by force / stiffness, MuJoCo's contact forces are the expected ones."""
+    law = sc.ObjectImpedance(mech, grasp_of(mech, 0.4), stiffness=(500.0, 50.0), damping_ratio=1.0)
+    plant = Plant(mech, 0.8)
+    heights = plant.run(law, 1.4, down)
+    assert heights[190] == pytest.approx(heights[0], abs=1e-4)
+    assert heights[-1] - heights[0] == pytest.approx(-20.0 / 500.0, rel=0.05)
+    assert isinstance(law.last, sc.ImpedanceSolution) and law.last.success
+    np.testing.assert_allclose(plant.squeeze(), law.last.normal_forces.sum(), rtol=0.02)
+
+
+def test_the_box_is_moved_by_friction(mech: sr.Mechanism) -> None:
+    start = mech.pose(mech.default.q, "box")
+    end = sr.Pose(start.xyz + np.array([0.0, 0.05, 0.05]), matrix=start.rotation)
+    law = sc.ObjectImpedance(mech, grasp_of(mech, 0.4), sc.MinimumJerk(start, end, 0.6), (800.0, 60.0))
+    plant = Plant(mech, 0.8)
+    heights = plant.run(law, 0.9, lambda t: np.zeros(6))
+    assert heights[-1] == pytest.approx(end.xyz[2], abs=1e-3)
+    assert plant.data.qpos[15] == pytest.approx(end.xyz[1], abs=1e-3)
+
+
+def test_too_little_friction_is_said_and_the_box_falls(mech: sr.Mechanism) -> None:
+    """Motors that cannot squeeze as hard as mu = 0.05 needs: the status says so at once, then it slips."""
+    bounds = sc.TorqueBounds((-25.0, 25.0))
+    law = sc.ObjectImpedance(mech, grasp_of(mech, 0.05), limits=bounds)
+    first = law.solve(0.0, *mech.default)
+    assert first.status == sc.Status.INFEASIBLE and "friction" in first.message
+    heights = Plant(mech, 0.05).run(law, 0.4, lambda t: np.zeros(6))
+    assert heights[-1] < heights[0] - 0.05
