@@ -134,3 +134,33 @@ def test_mobility_does_not_depend_on_the_size_of_the_mechanism() -> None:
         mech = sr.library.four_bar(size, 0.3 * size, 0.9 * size, 0.7 * size)
         m = mech.mobility(mech.default.q)
         assert (m.dof, m.is_singular) == (1, False)
+
+
+def crank_and_slider() -> sr.MechanismSpec:
+    """A crank of 1 m and a rod of 3 m; the slider is at its dead centre where the crank is at zero."""
+    solid = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
+    spec = sr.MechanismSpec().body("crank", joint=sr.Revolute("y"), **solid)
+    spec.body("slider", joint=sr.Prismatic("x"), **solid)
+    return spec.constrain("rod", sr.Distance("crank", (1, 0, 0), "slider", (0, 0, 0), 3.0))
+
+
+def test_a_slider_at_its_dead_centre_rests_but_is_not_locked() -> None:
+    mech = crank_and_slider().compile()
+    stretched = mech.assemble([0.0, 4.0], fixed={"crank": 0.0})
+    assert stretched.success
+    m = mech.mobility(stretched.q)
+    assert m.dof == 1 and m.at_rest == ("slider",) and m.locked == ()
+    assert "At rest at this pose only (a dead centre), moving nearby: slider." in m.explain()
+    assert "Locked" not in m.explain()
+    elsewhere = mech.mobility(mech.assemble(stretched.q, fixed={"crank": 0.7}).q)
+    assert elsewhere.at_rest == elsewhere.locked == ()
+
+
+def test_a_lock_is_a_lock_at_a_dead_centre_too() -> None:
+    spec = crank_and_slider()
+    spec.body("guide", "slider", joint=sr.Prismatic("y"), mass=1.0)
+    spec.constrain("held", sr.Coupling({"guide": 1.0}))
+    mech = spec.compile()
+    m = mech.mobility(mech.assemble([0.0, 4.0, 0.0], fixed={"crank": 0.0}).q)
+    assert m.locked == ("guide",) and m.at_rest == ("slider",)
+    assert "Locked by the constraints: guide. At rest" in m.explain()

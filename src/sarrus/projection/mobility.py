@@ -10,6 +10,9 @@ A pose is singular when rows that are independent nearby are dependent here. Wit
 along a tangent direction n to first order unless w.T J'(v) n = 0 for all tangent v, n. That form is
 symmetric, so it vanishes exactly when w.T gamma(v) = -w.T J'(v) v does for every tangent v. Rows that are
 redundant in every pose pass this test, rows that lose rank in this one do not.
+
+A coordinate that no tangent velocity moves is locked if the same holds at a pose nearby on the constraints,
+a short step along a tangent direction away; otherwise it only rests here, as a slider at its dead centre.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .closing import close
 from .decomposition import count_above, full_svd
 from .kinematics import Kinematics, dimensionless, drift
 
@@ -26,6 +30,7 @@ Array = npt.NDArray[np.float64]
 
 SECOND_ORDER_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
 ALONE_TOL = 1e-9  # on the diagonal of the projector
+NEARBY = 0.05  # length of the step that tells a dead centre from a lock [rad], or times L [m]
 NEARLY_SINGULAR = 1e5  # condition above which explain() warns
 MOST_LISTED = 12
 
@@ -42,7 +47,8 @@ class Mobility:
         condition: largest over smallest nonzero singular value of the dimensionless J; 1 without rows.
         is_singular: rows that are independent nearby depend on each other at this pose.
         singular_values: of the dimensionless J, descending (min(nc, nv),).
-        locked: names of the coordinates that cannot move.
+        locked: names of the coordinates that cannot move, here and nearby.
+        at_rest: names of the coordinates that cannot move at this pose but do nearby: dead centres.
         free: names of the coordinates that can move while all others stand still.
         gap: largest |phi| [m], angles multiplied by the length L.
         nv, nc: number of coordinates and of rows.
@@ -58,6 +64,7 @@ class Mobility:
     is_singular: bool
     singular_values: Array
     locked: tuple[str, ...]
+    at_rest: tuple[str, ...]
     free: tuple[str, ...]
     gap: float
     nv: int
@@ -111,6 +118,8 @@ class Mobility:
         parts = []
         if self.locked and self.dof:
             parts.append(f"Locked by the constraints: {listed(self.locked)}.")
+        if self.at_rest:
+            parts.append(f"At rest at this pose only (a dead centre), moving nearby: {listed(self.at_rest)}.")
         if self.free and self.nc:
             parts.append(f"Moves on its own, all else at rest: {listed(self.free)}.")
         return " ".join(parts)
@@ -130,7 +139,9 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
     Jd = dimensionless(system, J)
     U, s, Vt = full_svd(Jd)
     rank = count_above(s, system.rank_tol, absolute=True)
-    reach = np.sum(Vt[rank:] ** 2, axis=0)  # diagonal of the projector: 0 locked, 1 free on its own
+    reach = np.sum(Vt[rank:] ** 2, axis=0)  # diagonal of the projector: 0 at rest, 1 free on its own
+    still = reach < ALONE_TOL
+    moving = still & _moves_nearby(system, q, t, Vt[rank:]) if np.any(still) and rank < system.nv else ~still
     names = np.array(system.coordinate_names, dtype=object)
     return Mobility(
         dof=system.nv - rank,
@@ -140,7 +151,8 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         condition=float(s[0] / s[rank - 1]) if rank else 1.0,
         is_singular=loses_rank_here(system, q, t, U[:, rank:], Vt[rank:]),
         singular_values=s,
-        locked=tuple(names[reach < ALONE_TOL]),
+        locked=tuple(names[still & ~moving]),
+        at_rest=tuple(names[still & moving]),
         free=tuple(names[reach > 1.0 - ALONE_TOL]),
         gap=drift(system, phi),
         nv=system.nv,
@@ -148,6 +160,20 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         nonholonomic=int(np.sum(~system.holonomic)),
         driven=system.driven,
     )
+
+
+def _moves_nearby(system: Kinematics, q: Array, t: float, tangent: Array) -> npt.NDArray[np.bool_]:
+    """Which coordinates (nv,) move at a pose near q, reached along a direction of `tangent` (dof, nv)."""
+    y = np.random.default_rng(1853).standard_normal(tangent.shape[0])
+    step = system.unit * (NEARBY * y / np.linalg.norm(y) @ tangent)
+    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
+    found = close(system, system.integrate(q, step), t, rows, columns)
+    _, J, _, _ = system.constraints(found.q, np.zeros(system.nv), t)
+    if not found.closed or not np.all(np.isfinite(J)):
+        return np.zeros(system.nv, dtype=bool)
+    _, s, Vt = full_svd(dimensionless(system, J))
+    rank = count_above(s, system.rank_tol, absolute=True)
+    return np.asarray(np.sum(Vt[rank:] ** 2, axis=0) >= ALONE_TOL)
 
 
 def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
