@@ -43,6 +43,8 @@ from .task_inertia import damping_of, inverse_inertia
 Array = npt.NDArray[np.float64]
 Sensor = Callable[[float, Array, Array], npt.ArrayLike]
 
+PARTS = tuple(field.name for field in dataclasses.fields(Solution))
+
 
 class ObjectImpedance(Law):
     """Hold and move an object with a chosen impedance, within the limits of the contacts; [Lin2018] III.
@@ -145,18 +147,21 @@ class ObjectImpedance(Law):
     # ------------------------------------------------------------------ parts of a step
 
     def _step(self, now: Measured, began: float) -> Solution:
-        found = super()._step(now, began)
-        return self._widened(dataclasses.replace(found, _task=self._tracking))
+        return self._widened(super()._step(now, began), self._tracking)
 
     def _failed(self, t: Any, message: str, began: float) -> Solution:
-        return self._widened(super()._failed(t, message, began))
+        return self._widened(super()._failed(t, message, began), None)
 
-    def _widened(self, found: Solution) -> ImpedanceSolution:
+    def _widened(self, found: Solution, task: PoseTracking | None) -> ImpedanceSolution:
         """The result with what concerns the object."""
-        parts = {field.name: getattr(found, field.name) for field in dataclasses.fields(Solution)}
-        load = self._load
+        parts = {name: getattr(found, name) for name in PARTS}
+        parts["_task"] = task
         return ImpedanceSolution(
-            **parts, external=load.external, payload=load.payload, mobility=self._mobility, _grasp=self.grasp
+            **parts,
+            external=self._load.external,
+            payload=self._load.payload,
+            mobility=self._mobility,
+            _grasp=self.grasp,
         )
 
     def _loaded(self, now: Measured) -> Load:
