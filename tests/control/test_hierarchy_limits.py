@@ -14,6 +14,7 @@ from .stacks import algorithm_2, case, stack, task
 
 C = sr.control
 Array = np.ndarray
+FEET = ("front_left", "front_right", "rear_left", "rear_right")
 
 
 def generic(P: Array, f: Array, equal: tuple[Array, Array], less: tuple[Array, Array]) -> Array:
@@ -129,7 +130,7 @@ def test_limits_that_cannot_hold():
     """A table that must push, and a leg that cannot: least violation, bounded, and named."""
     mech = sr.library.quadruped()
     q, v = mech.default
-    limits = [C.Friction(foot, 0.6) for foot in ("front_left", "front_right", "rear_left", "rear_right")]
+    limits = [C.Friction(foot, 0.6) for foot in FEET]
     limits.append(C.Unilateral("front_left.tz", least=500.0))
     limits.append(C.TorqueBounds((-1.0, 1.0)))
     trunk = C.PriorityTask(C.BodyPose("trunk"), mech.pose(q, "trunk"))
@@ -142,7 +143,7 @@ def test_standing_within_friction_cones():
     """A push that would need a pull at a foot: the trunk gives way, feet keep pushing inside their cones."""
     mech = sr.library.quadruped()
     q, v = mech.default
-    cones = [C.Friction(foot, 0.5) for foot in ("front_left", "front_right", "rear_left", "rear_right")]
+    cones = [C.Friction(foot, 0.5) for foot in FEET]
     trunk = C.PriorityTask(C.BodyPose("trunk"), acceleration=[12.0, 0, 0, 0, 0, 0])
     free = C.TaskHierarchy(mech, trunk).solve(0.0, q, v)
     held = C.TaskHierarchy(mech, trunk, limits=cones).solve(0.0, q, v)
@@ -199,3 +200,26 @@ def test_what_no_actuator_feels_is_said():
     assert np.abs(found.tasks["legs"].lost).max() < 1e-8
     assert "12 of 18 freedoms are controllable" in found.message
     assert not np.any(found.tau[:6])
+
+
+def test_no_jump_when_a_foot_touches_down():
+    """With a transition the torques go on from where they were; the motion is the same with and without."""
+    mech = sr.library.quadruped()
+    q, v = mech.default
+    toe = mech.pose(q, "front_left_shank").apply(np.array([0.0, 0.0, -0.2]))
+
+    def law(transition):
+        trunk = C.PriorityTask(C.BodyPose("trunk"), mech.pose(q, "trunk"), priority=1)
+        foot = C.Position("front_left_shank", (0.0, 0.0, -0.2))
+        held = C.PriorityTask(foot, toe, priority=2, when=lambda t, q, v: t < 1.0)
+        return C.TaskHierarchy(
+            mech, [trunk, held], active=lambda t, q, v: FEET[1:] if t < 1.0 else FEET, transition=transition
+        )
+
+    plain, smooth = law(0.0), law(0.2)
+    before, after = [[one.solve(t, q, v) for t in (0.99, 1.0, 1.1, 1.3)] for one in (plain, smooth)]
+    assert np.abs(before[1].u - before[0].u).max() > 0.5
+    assert np.abs(after[1].u - after[0].u).max() < 1e-9
+    assert np.allclose(after[3].u, before[3].u, atol=1e-9)
+    for one, two in zip(before, after, strict=True):
+        assert np.allclose(one.a, two.a, atol=1e-9)

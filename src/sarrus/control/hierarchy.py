@@ -18,17 +18,17 @@ from ..dynamics.terms import Terms, Units
 from ..errors import InputError, SarrusError
 from ..models.joints import Spherical
 from .hierarchy_levels import Reach, Rows, Split, descend, level_rows, reach
-from .hierarchy_limits import Cascade, Limited
+from .hierarchy_limits import Cascade, Inputs
 from .hierarchy_result import HierarchySolution, Parts
 from .hierarchy_tasks import TaskStack, together
 from .law import MISSED, Active, Law
+from .limit_table import InputRows
 from .measured import Measured
 from .metric import applied
-from .result import QPInfo, Status
+from .result import Status
 from .task import Tracking
 
 Array = npt.NDArray[np.float64]
-NO_PROGRAM = QPInfo()
 NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
 
 
@@ -54,6 +54,8 @@ class TaskHierarchy(Law):
             declared to be.
         leftover_damping: rate [1/s] at which motions that the tasks leave open lose speed: the same as the
             null torque -c M v.
+        transition: time [s] in which inputs are led over, where no motion sees them, when the active
+            constraints change.
         rank_tol: directions of a level weaker than this, without units, count as lost.
         least_feel: motions of which the actuators feel less than this share count as not controllable.
         solver: of the quadratic programs: "auto", "daqp", "scipy" or "clarabel".
@@ -70,6 +72,7 @@ class TaskHierarchy(Law):
         actuated: Sequence[str] | None = None,
         active: Active = None,
         leftover_damping: float = 0.0,
+        transition: float = 0.0,
         rank_tol: float = 1e-9,
         least_feel: float = 1e-6,
         solver: str = "auto",
@@ -87,7 +90,7 @@ class TaskHierarchy(Law):
             active=active,
             leftover_damping=leftover_damping,
             least_feel=least_feel,
-            transition=0.0,
+            transition=transition,
             releasing=None,
             limits=given,
             solver=solver,
@@ -111,14 +114,16 @@ class TaskHierarchy(Law):
         levels = self._levels(space, response, found)
         s, Z, splits = descend(levels, space.E.shape[1], self._rank_tol)
         rest = self._rest(now, terms, space)
-        free = s = s if rest is None else s + Z @ (Z.T @ rest)
-        u, limited = applied(factor, space.to_x @ s), None
+        free = s if rest is None else s + Z @ (Z.T @ rest)
         limits = None if self._limits is None else self._limits.at(now, response, rows)
-        if limits is not None and not limits.inside(limits.R @ u, u):
-            cascade = Cascade(space, factor, limits, self._solver, self._rank_tol)
-            limited = cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest)
-            s, u = limited.s, limited.u
-        status, message, costs = self._judged(response, space, levels, splits, s, free, limited)
+
+        def chosen(offset: Array | None) -> Inputs:
+            return self._inputs(space, factor, levels, free, rest, limits, offset)
+
+        picked = self._transition.smoothed(now.t, (rows, response.rank), chosen)
+        assert isinstance(picked, Inputs)
+        s, u = picked.s, picked.u
+        status, message, costs = self._judged(response, space, levels, splits, free, picked)
         inputs, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
         inputs[self._used] = u
         tau[self._columns] = u
@@ -130,9 +135,9 @@ class TaskHierarchy(Law):
             status,
             message,
             self._stack.names,
-            () if limited is None else limited.active,
-            {} if limited is None else limited.violations,
-            NO_PROGRAM if limited is None else limited.qp,
+            picked.active,
+            picked.violations,
+            picked.qp,
             time.perf_counter() - began,
             _task=together(self._stack, found, self.system.nv),
             _response=response,
@@ -150,6 +155,27 @@ class TaskHierarchy(Law):
                 costs,
             ),
         )
+
+    def _inputs(
+        self,
+        space: Reach,
+        factor: Array,
+        levels: Sequence[Rows],
+        s: Array,
+        rest: Array | None,
+        limits: InputRows | None,
+        offset: Array | None,
+    ) -> Inputs:
+        """Least inputs for s (r,), plus an offset (n,) where no motion sees it; within the limits."""
+        x = space.to_x @ s
+        if offset is not None:
+            x = x + space.open @ (space.open.T @ offset)
+        u = applied(factor, x)
+        if limits is None or limits.inside(limits.R @ u, u):
+            return Inputs(x, u, s=s)
+        cascade = Cascade(space, factor, limits, self._solver, self._rank_tol)
+        near = np.zeros(len(x)) if offset is None else offset
+        return cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest, near)
 
     def _levels(self, space: Reach, response: Response, found: Sequence[Tracking | None]) -> list[Rows]:
         """Rows of each level from the tasks that are on."""
@@ -201,18 +227,17 @@ class TaskHierarchy(Law):
         space: Reach,
         levels: Sequence[Rows],
         splits: Sequence[Split],
-        s: Array,
         free: Array,
-        limited: Limited | None,
+        picked: Inputs,
     ) -> tuple[Status, str, tuple[float, ...]]:
         """Status, message, and what limits took from each level, without units."""
-        status, said, costs = Status.OK if limited is None else Status.LIMITED, [], []
+        status, said, costs, s = picked.status, [], [], picked.s
         for group, rows, split in zip(self._stack.levels, levels, splits, strict=True):
             if len(rows.b) == 0:
                 costs.append(0.0)
                 continue
             size = MISSED * (1.0 + float(np.abs(rows.b).max()))
-            took = 0.0 if limited is None else float(np.abs(rows.A @ (free - s)).max())
+            took = float(np.abs(rows.A @ (free - s)).max()) if picked.limited else 0.0
             costs.append(took if took > size else 0.0)
             if np.abs(rows.b - rows.A @ s).max() <= size:
                 continue
@@ -222,8 +247,8 @@ class TaskHierarchy(Law):
             said.append(f"level {group[0].priority:g} is met as far as possible ({why})")
         if any(split.damped for split in splits):
             status = Status.SINGULAR
-        if limited is not None and not limited.feasible:
-            worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in limited.violations.items())
+        if picked.status == Status.INFEASIBLE:
+            worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in picked.violations.items())
             status = Status.INFEASIBLE
             said.insert(0, f"the limits cannot all hold; least violation: {worst or 'below the tolerance'}")
         reached = space.E.shape[1]

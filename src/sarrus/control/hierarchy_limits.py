@@ -7,18 +7,18 @@ Where no inputs satisfy the limits at all, the least violation comes first and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from .choice import _active, _info, _program
+from .choice import Choice, _active, _info, _program
 from .hierarchy_levels import Reach, Rows, Split, split
 from .limit_table import InputRows
 from .metric import applied
 from .qp import Answer, Program, solve, solve_softly
-from .result import QPInfo
+from .result import QPInfo, Status
 
 Array = npt.NDArray[np.float64]
 
@@ -28,15 +28,11 @@ ROUNDS = 3  # of moving the centre of that curvature along, until it does not ma
 
 
 @dataclass(frozen=True)
-class Limited:
-    """s (r,) and inputs u (n,) within limits, and how the limits fared."""
+class Inputs(Choice):
+    """Inputs of a hierarchy: all of `Choice`, and the motion s (r,) that they make."""
 
-    s: Array
-    u: Array
-    feasible: bool
-    active: tuple[str, ...]
-    violations: Mapping[str, float]
-    qp: QPInfo
+    s: Array = field(default_factory=lambda: np.zeros(0))
+    limited: bool = False
 
 
 class Cascade:
@@ -48,20 +44,21 @@ class Cascade:
         self._factor, self._given, self._solver, self._rank_tol = factor, limits, solver, rank_tol
         self._iterations, self._time, self._largest = 0, 0.0, QPInfo()
 
-    def run(self, levels: Sequence[Rows], start: Array, rest: Array) -> Limited:
-        """All levels, then the rest of the motion nearest to `rest` (r,), then the least torque.
+    def run(self, levels: Sequence[Rows], start: Array, rest: Array, near: Array) -> Inputs:
+        """All levels, then the rest of the motion nearest to `rest` (r,), then inputs nearest to `near` (n,).
 
         Args:
             levels: highest priority first.
             start: s (r,) that the levels would choose without limits.
             rest: s (r,) that the directions left open shall have.
+            near: x (n,) that inputs shall have where no motion sees them; zero is least torque.
         """
         n = len(self._K)
-        c, feasible = self._begin(np.concatenate([start, np.zeros(n - self._r)]))
+        c, feasible = self._begin(np.concatenate([start, self._K[:, self._r :].T @ near]))
         Z = np.eye(n)
         wide = [Rows(self._widened(rows.A), rows.b, rows.zero, rows.damping) for rows in levels]
         wide.append(Rows(self._widened(np.eye(self._r)), rest, 1.0, 0.0))
-        wide.append(Rows(self._K, np.zeros(n), float(np.linalg.norm(self._K)), 0.0))
+        wide.append(Rows(self._K, near, float(np.linalg.norm(self._K)), 0.0))
         for rows in wide:
             found = split(rows, Z, self._rank_tol)
             c = c + Z @ self._step(found, rows, c, Z)
@@ -126,8 +123,9 @@ class Cascade:
         self._largest = info if info.variables >= self._largest.variables else self._largest
         return found
 
-    def _result(self, c: Array, feasible: bool) -> Limited:
-        u = applied(self._factor, self._K @ c)
+    def _result(self, c: Array, feasible: bool) -> Inputs:
+        x = self._K @ c
+        u = applied(self._factor, x)
         rows = self._given
         active = _active(rows, rows.R @ u, u)
         violations: dict[str, float] = {}
@@ -135,7 +133,8 @@ class Cascade:
             size = 1e-6 * (1.0 + float(np.abs(u).max(initial=0.0)))
             violations = {name: -left for name, left in rows.margins(u).items() if left < -size}
         qp = replace(self._largest, iterations=self._iterations, time=self._time)
-        return Limited(c[: self._r], u, feasible, active, violations, qp)
+        status = Status.LIMITED if feasible else Status.INFEASIBLE
+        return Inputs(x, u, status, "", active, violations, rows, qp, c[: self._r], True)
 
 
 def _largest(bounds: Array) -> float:
