@@ -166,60 +166,6 @@ SARRUS_HD int sound_pivots(double h, const Stepper<T, LDC>& s) {
   return n;
 }
 
-// out: s.q1, s.v1 after a step of size h from (s.q, s.v, s.a)
-template <class T, int LDC, class S>
-SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, double h, Stepper<T, LDC>& s) {
-  const Tableau& tab = o.tableau;
-  int ld = s.w.ld;
-  copy(s.ku, s.v, ld);
-  copy(s.kv, s.a, ld);
-  for (int i = 1; i <= tab.stages; ++i) {
-    const double* weights = i < tab.stages ? tab.A[i] : tab.b;
-    fill(s.u, ld);
-    copy(s.v1, s.v, ld);
-    for (int j = 0; j < i && j < tab.stages; ++j) {
-      if (weights[j] == 0) continue;
-      axpy(s.u, T(h * weights[j]), s.ku + j * ld, ld);
-      axpy(s.v1, T(h * weights[j]), s.kv + j * ld, ld);
-    }
-    if (i == tab.stages && o.semi_implicit)
-      for (int j = 0; j < m.nv; ++j) s.u[j] = s.v1[j] * h;
-    integrate(m, s.q, s.u, s.q1);
-    if (i == tab.stages) break;
-    double t = s.t + tab.c[i] * h;
-    if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
-    if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, s.w);
-    prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
-    if constexpr (!S::supplies_inertia)
-      if (int sound = sound_pivots(h, s); o.correction == PROJECT && sound < s.w.factor.rank_rows)
-        prepare_grazing(m, s.q1, s.v1, s.drive, s.user, sound, s.d, s.w);
-    if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
-    increment_rate(m, s.u, s.v1, s.ku + i * ld);
-  }
-  return (finite(s.q1, m.nq) && finite(s.v1, m.nv)) || s.fail(NOT_FINITE);
-}
-
-// Root mean square of the error estimate in units of the tolerance.
-template <class T, int LDC>
-SARRUS_FN double error_norm(const Model<real<T>>& m, const Options& o, double h, Stepper<T, LDC>& s) {
-  double sum = 0;
-  int ld = s.w.ld;
-  for (int i = 1; i < m.nn; ++i) {
-    int n = joint_nv(m.joint[i]);
-    for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
-      double eu = 0, ev = 0, size = n == 1 ? value(abs_(s.q[m.iq[i]])) : m.unit[k];
-      for (int j = 0; j < o.tableau.stages; ++j) {
-        eu += o.tableau.e[j] * value(s.ku[j * ld + k]);
-        ev += o.tableau.e[j] * value(s.kv[j * ld + k]);
-      }
-      eu *= h / (o.atol + o.rtol * size);
-      ev *= h / (o.atol + o.rtol * value(abs_(s.v1[k])));
-      sum += eu * eu + ev * ev;
-    }
-  }
-  return sqrt_(sum / (2 * m.nv));
-}
-
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves
 // M and rows at the final q1 in w, factorized with a rank decided there.
 template <class T, int LDC, class S>
@@ -257,23 +203,105 @@ SARRUS_FN bool project_position(const Model<real<T>>& m, S& source, double t, St
   return s.fail(NOT_CLOSED);
 }
 
-// v1 onto J v = b, with the factorization at q1; then, if asked, onto the energy to keep.
+// v1 onto J v = b, with the factorization at q1.
 template <class T, int LDC>
-SARRUS_FN void project_velocity(const Model<real<T>>& m, const Options& o, Stepper<T, LDC>& s) {
+SARRUS_FN void project_velocity(const Model<real<T>>& m, Stepper<T, LDC>& s) {
   Workspace<T, LDC>& w = s.w;
   velocity_residual(m, s.v1, w);
   normal_step(m, w.extra, w);
   for (int j = 0; j < m.nv; ++j) s.v1[j] += w.a[j];
-  if (o.keep_energy) {  // along v: the gradient of the kinetic energy in the mass metric, [Spencer2004] 3.1.3
-    T e[2];
-    move(m, s.v1, w.tree);
-    energy(m, s.q1, s.v1, w.tree, e);
-    T ratio = (T(o.energy) - e[1]) / select(e[0] > real<T>(0), e[0], T(1));
-    auto usable = e[0] > real<T>(0) && ratio > real<T>(0.25) && ratio < real<T>(4);
-    T scale = select(usable, sqrt_(select(usable, ratio, T(1))), T(1));
-    for (int j = 0; j < m.nv; ++j) s.v1[j] = s.v1[j] * scale;
+}
+
+// v1 to the energy to keep, along v: the gradient of the kinetic energy in the mass metric,
+// [Spencer2004] 3.1.3
+template <class T, int LDC>
+SARRUS_FN void scale_velocity(const Model<real<T>>& m, const Options& o, Stepper<T, LDC>& s) {
+  T e[2];
+  move(m, s.v1, s.w.tree);
+  energy(m, s.q1, s.v1, s.w.tree, e);
+  T ratio = (T(o.energy) - e[1]) / select(e[0] > real<T>(0), e[0], T(1));
+  auto usable = e[0] > real<T>(0) && ratio > real<T>(0.25) && ratio < real<T>(4);
+  T scale = select(usable, sqrt_(select(usable, ratio, T(1))), T(1));
+  for (int j = 0; j < m.nv; ++j) s.v1[j] = s.v1[j] * scale;
+}
+
+// Whether the smallest pivot may vanish within the next steps, or has done so within the last ones.
+template <class T, int LDC>
+SARRUS_HD bool near_singular(const Stepper<T, LDC>& s) {
+  double change = s.pivot - s.pivot_before;
+  return s.pivot < STEPS_AROUND * (change > 0 ? change : -change);
+}
+
+// A stage near a singular pose, brought onto the constraints: off them the acceleration is wrong by the drift
+// of the stage, of order h^2, over the distance to the pose; on them it is smooth, and the method keeps its
+// order through the pose. Where Newton fails the stage stays as it is.
+template <class T, int LDC, class S>
+SARRUS_FN bool land(const Model<real<T>>& m, S& source, double t, Stepper<T, LDC>& s) {
+  if (project_position(m, source, t, s)) {
+    project_velocity(m, s);
+    difference(m, s.q, s.q1, s.u);
+    return true;
   }
-  s.velocity_drift = value(velocity_residual(m, s.v1, w));
+  if (s.status != NOT_CLOSED && s.status != NOT_FINITE) return false;
+  s.status = FINE;
+  integrate(m, s.q, s.u, s.q1);
+  return true;
+}
+
+// out: s.q1, s.v1 after a step of size h from (s.q, s.v, s.a)
+template <class T, int LDC, class S>
+SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, double h, Stepper<T, LDC>& s) {
+  const Tableau& tab = o.tableau;
+  int ld = s.w.ld;
+  bool near = o.correction == PROJECT && m.nc > 0 && near_singular(s);
+  copy(s.ku, s.v, ld);
+  copy(s.kv, s.a, ld);
+  for (int i = 1; i <= tab.stages; ++i) {
+    const double* weights = i < tab.stages ? tab.A[i] : tab.b;
+    fill(s.u, ld);
+    copy(s.v1, s.v, ld);
+    for (int j = 0; j < i && j < tab.stages; ++j) {
+      if (weights[j] == 0) continue;
+      axpy(s.u, T(h * weights[j]), s.ku + j * ld, ld);
+      axpy(s.v1, T(h * weights[j]), s.kv + j * ld, ld);
+    }
+    if (i == tab.stages && o.semi_implicit)
+      for (int j = 0; j < m.nv; ++j) s.u[j] = s.v1[j] * h;
+    integrate(m, s.q, s.u, s.q1);
+    if (i == tab.stages) break;
+    double t = s.t + tab.c[i] * h;
+    if (near && !land(m, source, t, s)) return false;
+    if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
+    if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, s.w);
+    prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+    if constexpr (!S::supplies_inertia)
+      if (int sound = sound_pivots(h, s); o.correction == PROJECT && sound < s.w.factor.rank_rows)
+        prepare_grazing(m, s.q1, s.v1, s.drive, s.user, sound, s.d, s.w);
+    if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
+    increment_rate(m, s.u, s.v1, s.ku + i * ld);
+  }
+  return (finite(s.q1, m.nq) && finite(s.v1, m.nv)) || s.fail(NOT_FINITE);
+}
+
+// Root mean square of the error estimate in units of the tolerance.
+template <class T, int LDC>
+SARRUS_FN double error_norm(const Model<real<T>>& m, const Options& o, double h, Stepper<T, LDC>& s) {
+  double sum = 0;
+  int ld = s.w.ld;
+  for (int i = 1; i < m.nn; ++i) {
+    int n = joint_nv(m.joint[i]);
+    for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
+      double eu = 0, ev = 0, size = n == 1 ? value(abs_(s.q[m.iq[i]])) : m.unit[k];
+      for (int j = 0; j < o.tableau.stages; ++j) {
+        eu += o.tableau.e[j] * value(s.ku[j * ld + k]);
+        ev += o.tableau.e[j] * value(s.kv[j * ld + k]);
+      }
+      eu *= h / (o.atol + o.rtol * size);
+      ev *= h / (o.atol + o.rtol * value(abs_(s.v1[k])));
+      sum += eu * eu + ev * ev;
+    }
+  }
+  return sqrt_(sum / (2 * m.nv));
 }
 
 // Make (t, q1, v1), which is projected and factorized where it has to be, the state: its acceleration is the
@@ -319,7 +347,9 @@ SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, doub
   bool project = projects(m.nc, o);
   if (project) {
     if (!project_position(m, source, t, s)) return false;
-    project_velocity(m, o, s);
+    project_velocity(m, s);
+    if (o.keep_energy) scale_velocity(m, o, s);
+    s.velocity_drift = value(velocity_residual(m, s.v1, s.w));
   }
   return adopt(m, source, o, t, project, s);
 }
@@ -370,56 +400,72 @@ SARRUS_HD double time_to_singular(const Stepper<T, LDC>& s) {
   return lost > 0 && s.pivot < SINGULAR_IN_SIGHT ? s.pivot * s.step_before / lost : 0;
 }
 
-// One accepted step, at most h long. In: h to try; out: h to try next. With error control the step shrinks
-// until the estimate is within tolerance. Not so across a singular pose: at a distance x from it rounding
-// alone moves the velocity by eps/x^2, so that the estimate grows as steps creep up to it. Such a step is
-// taken with the pose in its middle, hardly longer than those before, and its pivots must mirror each other.
+// What rounding alone does to the error estimate of a step across a singular pose, in units of the tolerance.
+// With phi = x y closed to c, x = pivot and dx/dt = pivot / meet, the path x y = c has y'' = 2 c (dx/dt)^2 /
+// x^3.
+template <class T, int LDC>
+SARRUS_FN double rounding(const Model<real<T>>& m, const Options& o, double meet, const Stepper<T, LDC>& s) {
+  double speed = 0;
+  for (int j = 0; j < m.nv; ++j) {
+    double x = value(abs_(s.v[j]));
+    speed = x > speed ? x : speed;
+  }
+  return 4 * CLOSED_TIGHT / (meet * s.pivot * (o.atol + o.rtol * speed));
+}
+
+// A step within tolerance, at most h long. In: h to try; out: h to try next. It shrinks until the estimate is
+// within tolerance. Not so across a singular pose: rounding makes the estimate grow as steps creep up to it,
+// and leads off the branch. Such a step is taken with the pose in its middle, hardly longer than those
+// before, once nothing but rounding is left of its error; its pivots must mirror each other.
 template <class T, int LDC, class S>
-SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
-                    Stepper<T, LDC>& s) {
-  double grow = 5, first = h, meet = o.adaptive ? time_to_singular(s) : 0;
-  bool across = false;
+SARRUS_FN bool adaptive_step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
+                             Stepper<T, LDC>& s) {
+  double grow = 5, first = h, meet = time_to_singular(s);
+  bool across = false, declined = false;
   for (;;) {
-    double left = t_end - s.t;
+    double left = t_end - s.t, error = 1e10;
     bool last = h >= left * (1 - 1e-12);
-    double now = last ? left : h, error = 0;
-    if (trial(m, source, o, now, s)) {
-      if (o.adaptive) error = error_norm(m, o, now, s);
-    } else {
-      if (!o.adaptive || s.status != NOT_FINITE) return false;
-      s.status = FINE;
-      error = 1e10;
-    }
-    double ratio = smallest_pivot(s.w) / s.pivot;
-    bool taken = error > 1 &&
-                 ((across && ratio > 0.5 && ratio < 2) || (now < 1e-3 * first && smallest_pivot(s.w) < 1e-3));
+    double now = last ? left : h;
+    if (trial(m, source, o, now, s))
+      error = error_norm(m, o, now, s);
+    else if (s.status != NOT_FINITE)
+      return false;
+    s.status = FINE;
+    double pivot = smallest_pivot(s.w), ratio = pivot / s.pivot;
+    bool mirrored = ratio > 0.5 && ratio < 2, noisy = error < ROUNDING_FACTOR * (1 + rounding(m, o, meet, s));
+    bool taken = error > 1 && ((across && mirrored && noisy) || (now < 1e-3 * first && pivot < 1e-3));
     if (error <= 1 || taken) {
-      double next = h;
-      if (o.adaptive) {
-        double factor = error > 0 ? 0.9 / sqrt_(sqrt_(error)) : grow;  // error^(-1/5), a little cautious
-        factor = factor > grow ? grow : factor < 0.2 ? 0.2 : factor;
-        next = taken ? (across ? now : now * 2) : (last && now * factor < h ? h : now * factor);
-        if (!taken && (meet == 0 || grow > 1)) s.calm = h;
-      }
+      double factor = error > 0 ? 0.9 / sqrt_(sqrt_(error)) : grow;  // error^(-1/5), a little cautious
+      factor = factor > grow ? grow : factor < 0.2 ? 0.2 : factor;
+      double next = taken ? (across ? now : now * 2) : (last && now * factor < h ? h : now * factor);
+      double calm = !taken && meet == 0 ? h : s.calm;
       if (arrive(m, source, o, last ? t_end : s.t + now, s)) {
         h = next;
+        s.calm = calm;
         return true;
       }
-      if (!o.adaptive || s.status != NOT_CLOSED || !(now > o.least_step)) return false;
+      if (s.status != NOT_CLOSED) return false;
       s.status = FINE;
       error = 1e10;
     }
     if (!(now > o.least_step)) return s.fail(STEP_COLLAPSED);
     grow = 1;
-    if (across) meet = 0;  // not what it seemed
-    across = meet > 0 && now > meet && 2 * meet <= 1.5 * s.calm;
-    if (meet > 0 && now > meet) {
-      h = across ? 2 * meet : 0.5 * meet;
-    } else {
-      double factor = 0.9 / sqrt_(sqrt_(error));
-      h = now * (factor < 0.2 ? 0.2 : factor);
-    }
+    if (across && !mirrored) meet = 0;  // not what it seemed
+    declined = declined || across;
+    across = meet > 0 && !declined && 2 * meet <= 1.5 * s.calm;
+    double factor = 0.9 / sqrt_(sqrt_(error));
+    h = across ? 2 * meet : meet > 0 && now > meet ? 0.5 * meet : now * (factor < 0.2 ? 0.2 : factor);
   }
+}
+
+// One accepted step of at most h, never past t_end.
+template <class T, int LDC, class S>
+SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
+                    Stepper<T, LDC>& s) {
+  if (o.adaptive) return adaptive_step(m, source, o, h, t_end, s);
+  bool last = h >= (t_end - s.t) * (1 - 1e-12);
+  double now = last ? t_end - s.t : h;
+  return trial(m, source, o, now, s) && arrive(m, source, o, last ? t_end : s.t + now, s);
 }
 
 SARRUS_END
