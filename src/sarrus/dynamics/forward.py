@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError, ModelError
+from ..constraints.evaluate import make_kernel
+from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
 from ..projection.kinematics import Kinematics
 from . import formulations as fm
+from .bearings import BodyMotion, External, bearing
 from .limit import limit_rows
 from .reactions import reaction
 from .terms import Terms, Units
@@ -25,6 +28,15 @@ Array = npt.NDArray[np.float64]
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
 SINGULAR_INERTIA = 1e-14  # smallest eigenvalue of N.T M N relative to the largest
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The state of a motion, q (nq,) and v (nv,), and the wrenches on bodies; batch axes in front."""
+
+    q: Array
+    v: Array
+    external: tuple[External, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,25 +59,67 @@ class Motion:
     rank: int | npt.NDArray[np.int64]
     _model: Model = field(repr=False)
     _poses: tuple[Array, Array] = field(repr=False)
+    _loaded: Loaded | None = field(default=None, repr=False)
 
     def reaction(self, name: str, frame: str = "A") -> Array:
-        """Wrench [force; moment] (6,) [N, N m] that a loop exerts on its second body b, at the origin of B.
+        """Wrench [force; moment] (6,) [N, N m] that a loop, or the joint of a body, exerts.
 
-        Its first body a receives the opposite wrench at the same point. Where rows are redundant it is the
-        one of least norm; `lam_unique` tells.
+        A loop exerts it on its second body b, the joint of a body on that body; at the origin of B, which is
+        the body frame. The first body, or the parent, receives the opposite wrench at the same point.
+
+        The wrench of a body's joint holds everything that goes through it, also along its axis: actuator,
+        `tau`, springs, dampers and friction of the joint, couplings and drives, less the inertia of its
+        armature. External and constant wrenches and point springs act on the bodies themselves.
+
+        Where rows are redundant it follows from the lam of least norm; `lam_unique` tells.
 
         Args:
-            name: of a loop (or Distance, PointOnLine, PointOnPlane).
-            frame: axes to express it in: "A", "B" (the loop's frames), "a", "b" (the bodies) or "world".
+            name: of a loop (or Distance, PointOnLine, PointOnPlane), or of a body; a loop comes first.
+            frame: axes to express it in: "A", "B" (the frames of the loop; of a joint its frame on the parent
+                and the body's), "a", "b" (the bodies; the parent and the body) or "world".
         """
         R, p = self._poses
         batch = self.a.shape[:-1]
-        if not batch:
-            return reaction(self._model, R, p, self.lam, name, frame)
+        if not self._is_joint(name):
+            out = np.zeros((*batch, 6))
+            for i in np.ndindex(batch):
+                out[i] = reaction(self._model, R[i], p[i], self.lam[i], name, frame)
+            return out
+        loaded, (V, A) = self._require_bodies(name), self._twists
         out = np.zeros((*batch, 6))
         for i in np.ndindex(batch):
-            out[i] = reaction(self._model, R[i], p[i], self.lam[i], name, frame)
+            bodies, external = BodyMotion(R[i], p[i], V[i], A[i]), loaded.external
+            here = tuple((body, wrench[i], point) for body, wrench, point in external)
+            out[i] = bearing(self._model, bodies, self.lam[i], here, name, frame)
         return out
+
+    def _is_joint(self, name: str) -> bool:
+        """Whether a name is that of a body and of no constraint; one that is neither is an error."""
+        constraints = [group.name for group in self._model.groups]
+        joints = self._model.body_names[1:]
+        if name not in constraints and name not in joints:
+            loops = [group.name for group in self._model.groups if group.closure >= 0]
+            raise unknown_name("loop or joint", name, [*loops, *joints])
+        return name not in constraints
+
+    def _require_bodies(self, name: str) -> Loaded:
+        if self._loaded is None:
+            raise InputError(
+                f"no wrench of joint {name!r}: the motion is of a system that supplies its own terms and"
+                " does not say which bodies it is made of."
+            )
+        return self._loaded
+
+    @cached_property
+    def _twists(self) -> tuple[Array, Array]:
+        """Velocities and accelerations of all bodies (nb, 6), world axes, at their origins."""
+        assert self._loaded is not None
+        batch = self.a.shape[:-1]
+        flat = [
+            np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (self._loaded.q, self._loaded.v, self.a)
+        ]
+        V, A = make_kernel(self._model).body_motion(*flat)
+        return V.reshape(*batch, *V.shape[1:]), A.reshape(*batch, *A.shape[1:])
 
 
 def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:

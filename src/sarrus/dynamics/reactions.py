@@ -73,6 +73,11 @@ def reaction(model: Model, R_WB: Array, p_WB: Array, lam: Array, name: str, fram
     return np.concatenate([axes.T @ force, axes.T @ moment])
 
 
+def closure_origin(model: Model, R_WB: Array, p_WB: Array, i: int) -> Array:
+    """Origin of frame B (3,) of closure i in the world, where its wrench acts."""
+    return _closure_pose(model, R_WB, p_WB, i).p_B
+
+
 def _closure_pose(model: Model, R_WB: Array, p_WB: Array, i: int) -> ClosurePose:
     nodes = []
     for node in (model.cl_a[i], model.cl_b[i]):

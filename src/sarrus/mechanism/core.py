@@ -210,6 +210,16 @@ class Core:
             total = total + np.einsum("...ij,...i->...j", J, wrench)
         return total
 
+    def _external(
+        self, external: Mapping[str, Any] | None, batch: tuple[int, ...]
+    ) -> tuple[tuple[int, Array, Array], ...]:
+        """Wrenches on bodies as (body, wrench (*batch, 6), point in the body frame (3,))."""
+        found = []
+        for body, given in (external or {}).items():
+            wrench, point = _wrench_at(body, given)
+            found.append((self.model.body_index(body), np.broadcast_to(wrench, (*batch, 6)), point))
+        return tuple(found)
+
     def _point_jacobian(self, q: Array, body: int, point: Array) -> Array:
         """Jacobian (..., 6, nv) of a point of a body (body frame) in world axes."""
         (flat,), batch = self._batch(q=q)

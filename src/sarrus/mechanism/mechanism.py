@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
-from ..dynamics.forward import Motion, check_formulation, forward_terms, limit_of, without_inertia
+from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
 from ..dynamics.inverse import Torques, inverse_dynamics
 from ..dynamics.terms import Terms
 from .core import frozen_state
@@ -122,7 +122,11 @@ class Mechanism(Topology):
         shaped = [np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique)]
         ranks = np.asarray(rank).reshape(batch) if batch else int(rank[0])
         poses = tuple(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in (R, p))
-        return Motion(shaped[0], shaped[1], shaped[2], shaped[3].astype(bool), ranks, self.model, poses)  # type: ignore[arg-type]
+        loaded = Loaded(
+            qs.reshape(*batch, self.nq), vs.reshape(*batch, self.nv), self._external(external, batch)
+        )
+        a, force, lam, unique = shaped
+        return Motion(a, force, lam, unique.astype(bool), ranks, self.model, poses, loaded)  # type: ignore[arg-type]
 
     def _each(
         self,
