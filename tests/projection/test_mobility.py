@@ -150,7 +150,7 @@ def test_a_slider_at_its_dead_centre_rests_but_is_not_locked() -> None:
     assert stretched.success
     m = mech.mobility(stretched.q)
     assert m.dof == 1 and m.at_rest == ("slider",) and m.locked == ()
-    assert "At rest at this pose only (a dead centre), moving nearby: slider." in m.explain()
+    assert "At rest at this pose only (as at a dead centre), moving nearby: slider." in m.explain()
     assert "Locked" not in m.explain()
     elsewhere = mech.mobility(mech.assemble(stretched.q, fixed={"crank": 0.7}).q)
     assert elsewhere.at_rest == elsewhere.locked == ()

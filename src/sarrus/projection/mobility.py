@@ -119,7 +119,8 @@ class Mobility:
         if self.locked and self.dof:
             parts.append(f"Locked by the constraints: {listed(self.locked)}.")
         if self.at_rest:
-            parts.append(f"At rest at this pose only (a dead centre), moving nearby: {listed(self.at_rest)}.")
+            names = listed(self.at_rest)
+            parts.append(f"At rest at this pose only (as at a dead centre), moving nearby: {names}.")
         if self.free and self.nc:
             parts.append(f"Moves on its own, all else at rest: {listed(self.free)}.")
         return " ".join(parts)
