@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from ..arrays import positive, state
 from ..dynamics.response import Response, respond
-from ..errors import InputError
+from ..errors import InputError, SarrusError
 from ..models.pose import Pose
 from .active import ActiveRows
 from .body_outputs import BodyPose
@@ -177,7 +177,7 @@ class ObjectImpedance(Law):
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)
         else:
-            wrench = state(source(now.t, now.q, now.v), "external wrench", 6)
+            wrench = _sensed(source, now)
         self._load = Load(wrench, payload)
         return self._load
 
@@ -234,6 +234,22 @@ def _where(mech: Any, grasp: Grasp) -> Pose:
     """Pose of the object's centre of mass where the mechanism stands by default."""
     pose = mech.pose(mech.default.q, grasp.body)
     return Pose(pose.apply(grasp.com), matrix=pose.rotation)
+
+
+def _sensed(sensor: Sensor, now: Measured) -> Array:
+    """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
+    try:
+        found = sensor(now.t, now.q, now.v)
+    except SarrusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the sensor of the external wrench raised {type(error).__name__}: {error}"
+        ) from error
+    wrench = state(found, "external wrench", 6)
+    if wrench.ndim != 1:
+        raise InputError(f"external wrench must be [force; moment] with shape (6,), got {wrench.shape}.")
+    return wrench
 
 
 def _six(value: Any, what: str) -> Any:
