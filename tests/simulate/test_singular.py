@@ -97,6 +97,44 @@ def test_a_pass_between_steps_is_found_whatever_the_step():
     np.testing.assert_allclose(times, times[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_a_pass_within_the_first_or_the_last_step_is_found(method):
+    """Steps of 0.05 s that begin just before, and end just after, the toggle."""
+    mech = sr.library.slider_crank(gravity=0.0)
+
+    def run(q1, end, dt=0.05):
+        start = [q1, 2 * math.pi - 2 * q1]
+        return sr.simulate(mech, (0.0, end), start, [1.0, -2.0], dt=dt, method=method)
+
+    first = run(HALF - 0.01, 0.5)
+    when = passes(run(HALF - 0.4, 1.0, dt=1e-3))[0].t
+    last = run(HALF - 0.4, when + 0.003)
+    for one in (first, last):
+        assert len(passes(one)) == 1 and passes(one)[0].q[0] == pytest.approx(HALF, abs=1e-6)
+    assert passes(last)[0].t == pytest.approx(when, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "end"),
+    [
+        (sr.library.five_bar, 3.0),
+        (lambda: sr.library.five_bar("raised"), 2.5),
+        (sr.library.scott_russell, 1.0),
+        (sr.library.sarrus, 1.0),
+        (sr.library.delta, 0.8),
+        (sr.library.parallelogram, 2.0),
+    ],
+)
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
+def test_chosen_steps_neither_collapse_nor_leave_the_branch(make, end, rtol):
+    """Energy follows the tolerance through every pose; the number of steps stays that of the motion."""
+    run = sr.simulate(make(), (0.0, end), method="dopri5", rtol=rtol, atol=rtol / 100)
+    assert run.success, run.message
+    scale = 1.0 + np.abs(run.energy[0])
+    assert np.abs(run.energy - run.energy[0]).max() < 3000 * rtol * scale + 1e-5
+    assert run.nfev < 20_000 and run.drift.max() <= 1e-12
+
+
 def test_far_from_singular_poses_there_is_no_event():
     assert sr.simulate(sr.library.four_bar(), (0.0, 2.0)).events == ()
     assert sr.simulate(sr.library.bricard(), (0.0, 2.0)).events == ()

@@ -219,6 +219,7 @@ class Simulation:
             self._absorb(watch)
         finally:
             bar.close()
+        watch.finish()
         return self._result(watch.found)
 
     @property

@@ -55,8 +55,15 @@ class SingularWatch:
         steps = Steps.joined([self._tail, new])
         self._ranks(steps)
         self._most = max(self._most, int(new.rank.max()))
+        if len(self._tail) == 1:
+            self._end(steps[:2], 0)
         self._passes(steps)
         self._tail = steps[-2:]
+
+    def finish(self) -> None:
+        """There are no more steps: a pass within the last one has no step behind it."""
+        if self._plant.nc and len(self._tail) == 2:
+            self._end(self._tail, 1)
 
     def until(self, t: float) -> list[Event]:
         """Events up to time t."""
@@ -98,10 +105,17 @@ class SingularWatch:
                 self._apart = 0.0
         self._apart = max(self._apart, float(p[done:-1].max()))
 
-    def _locate(self, three: Steps) -> bool:
-        """The minimum of the smallest singular value within two steps, reported if it all but vanishes."""
-        path = Hermite(self._manifold, three)
-        low, high = three.t[0], three.t[2]
+    def _end(self, pair: Steps, end: int) -> None:
+        """A pass within the first (end = 0) or the last step (end = 1) of a run."""
+        here, rise = pair.pivot[end], pair.pivot[1 - end] - pair.pivot[end]
+        full = bool(np.all(pair.rank == self._most))
+        if full and rise > 0.0 and here <= REACH * rise and self._apart > APART and self._locate(pair):
+            self._apart = 0.0
+
+    def _locate(self, around: Steps) -> bool:
+        """The minimum of the smallest singular value within these steps, reported if it all but vanishes."""
+        path = Hermite(self._manifold, around)
+        low, high = around.t[0], around.t[-1]
         times = np.zeros(1)
         for _ in range(ROUNDS):
             times = np.linspace(low, high, GRID)
@@ -110,7 +124,7 @@ class SingularWatch:
             low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
             if values[k] < 1e-3 * self._plant.units.rank_tol:
                 break
-        if values[k] >= max(NEAR, DEEP * min(three.pivot[0], three.pivot[2])):
+        if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
             return False
         q, v, _ = path(times[k])
         s = self._plant.singular_values(times[k : k + 1], q)[0]
