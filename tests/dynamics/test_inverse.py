@@ -109,8 +109,10 @@ def test_inputs_are_checked() -> None:
     q, v = mech.default.q, np.zeros(3)
     with pytest.raises(sr.UnknownNameError, match="actuated: unknown coordinate 'motor'"):
         mech.inverse_dynamics(q, v, v, actuated=["motor"])
-    with pytest.raises(sr.InputError, match=r"a must be one vector of shape \(3,\) here, got shape \(2, 3\)"):
-        mech.inverse_dynamics(q, v, np.zeros((2, 3)))
+    with pytest.raises(sr.InputError, match=r"a must have shape \(3,\) or \(..., 3\) .*, got \(2, 4\)"):
+        mech.inverse_dynamics(q, v, np.zeros((2, 4)))
+    with pytest.raises(sr.InputError, match="batch axes must broadcast"):
+        mech.inverse_dynamics(np.stack([q] * 3), v, np.zeros((2, 3)))
     with pytest.raises(sr.InputError, match="must be positive definite"):
         mech.inverse_dynamics(q, v, v, metric=-np.eye(3))
 
@@ -125,3 +127,43 @@ def test_decoupled_mechanisms() -> None:
     four_bar = sr.library.four_bar()
     assert not four_bar.is_decoupled(four_bar.default.q)
     assert sr.library.double_pendulum().is_decoupled([0.3, 0.4])
+
+
+def test_a_torque_curve_along_a_sweep_is_one_call() -> None:
+    mech = sr.library.four_bar()
+    path = mech.sweep(mech.names[0], np.linspace(0.3, 1.2, 6))
+    rest = np.zeros(mech.nv)
+    curve = mech.inverse_dynamics(path.q, rest, rest)
+    assert curve.u.shape == (6, mech.nu) and curve.tau.shape == (6, mech.nv)
+    assert curve.residual.shape == curve.controllable.shape == (6,) and curve.controllable.all()
+    assert curve.lam.shape == (6, mech.nc) and "6 states, 6 of them controllable" in curve.message
+    for metric in (None, "mass", np.diag(np.arange(1.0, 1.0 + mech.nv))):
+        many = mech.inverse_dynamics(path.q.reshape(2, 3, -1), rest, rest, metric=metric)
+        for i, q in enumerate(path.q):
+            one = mech.inverse_dynamics(q, rest, rest, metric=metric)
+            np.testing.assert_array_equal(many.tau[divmod(i, 3)], one.tau)
+            np.testing.assert_array_equal(many.constraint_force[divmod(i, 3)], one.constraint_force)
+    assert mech.inverse_dynamics(path.q[:0], rest, rest).u.shape == (0, mech.nu)
+
+
+def test_limits_of_actuators_are_compared_not_obeyed() -> None:
+    def arm(limits: tuple[float | None, float | None] | None) -> sr.Mechanism:
+        spec = sr.MechanismSpec()
+        spec.body("arm", joint=sr.Revolute("y"), mass=2.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+        return spec.actuate("arm", limits=limits).compile()
+
+    needed = -2.0 * 9.81 * 0.5
+    free, enough, weak = (
+        arm(limits).inverse_dynamics([0.0], [0.0], [0.0]) for limits in (None, (-10.0, 1.0), (-5.0, None))
+    )
+    assert free.u == enough.u == weak.u == pytest.approx([needed])
+    assert free.exceeded == enough.exceeded == () and weak.exceeded == ("arm",)
+    assert "limits" not in enough.message
+    assert (
+        "Beyond the limits of actuators (nothing is clipped): arm needs -9.81, limits -5 to inf"
+        in weak.message
+    )
+    curve = arm((-5.0, 5.0)).inverse_dynamics([[0.0], [np.pi / 2], [3.0]], [0.0], [0.0])
+    assert curve.exceeded == ("arm",)
+    other = arm((-5.0, 5.0)).inverse_dynamics([0.0], [0.0], [0.0], actuated=["arm"])
+    assert other.exceeded == ("arm",)

@@ -13,12 +13,13 @@ that is if no tangent direction leaves all actuated coordinates at rest: eq. (56
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from ..models.model import Actuator
 from ..projection.decomposition import count_above, full_svd, metric_factor
 from ..projection.mobility import listed
 from .formulations import multipliers, split
@@ -31,7 +32,7 @@ MOVES = 1e-6  # a coordinate takes part in a motion when its share of a unit vec
 
 @dataclass(frozen=True)
 class Torques:
-    """Forces that produce an acceleration.
+    """Forces that produce an acceleration, of one state or of a batch (batch axes in front of every shape).
 
     Attributes:
         tau: generalized actuator force (nv,) [N m, N]; exactly zero at passive coordinates.
@@ -42,7 +43,10 @@ class Torques:
             provide.
         acceleration_residual: largest entry of J a - gamma: nonzero if the constraints do not allow a.
         controllable: whether the actuators can produce every acceleration that the constraints allow.
-        uncontrollable: motions that no actuator feels, one tuple of coordinate names each.
+        uncontrollable: motions that no actuator feels, one tuple of coordinate names each; of a batch those
+            of all its states.
+        exceeded: names of the actuators whose declared limits u exceeds, in some state of a batch. Nothing is
+            clipped: forces within the limits would produce another acceleration.
         message: the same in words.
     """
 
@@ -50,10 +54,11 @@ class Torques:
     u: Array
     lam: Array
     constraint_force: Array
-    residual: float
-    acceleration_residual: float
-    controllable: bool
+    residual: float | Array
+    acceleration_residual: float | Array
+    controllable: bool | npt.NDArray[np.bool_]
     uncontrollable: tuple[tuple[str, ...], ...]
+    exceeded: tuple[str, ...]
     message: str
 
 
@@ -93,7 +98,52 @@ def inverse_dynamics(
     miss = float(np.max(np.abs(terms.J @ a - terms.gamma), initial=0.0))
     unfelt = unfelt_motions(state.N @ U[:, rank:], units)
     message = _message(unfelt, residual, miss, needed)
-    return Torques(tau, u, lam, constraint_force, residual, miss, not unfelt, unfelt, message)
+    return Torques(tau, u, lam, constraint_force, residual, miss, not unfelt, unfelt, (), message)
+
+
+def stacked(torques: Sequence[Torques], batch: tuple[int, ...], sizes: tuple[int, int, int]) -> Torques:
+    """Answers for the states of a batch as one; sizes are (nv, nu, nc)."""
+    nv, nu, nc = sizes
+
+    def array(name: str, *shape: int) -> Array:
+        return np.array([getattr(one, name) for one in torques]).reshape(*batch, *shape)
+
+    controllable = array("controllable").astype(bool)
+    message = f"{len(torques)} states, {int(controllable.sum())} of them controllable."
+    if torques:
+        worst = max(torques, key=lambda one: (not one.controllable, one.acceleration_residual, one.residual))
+        message += f" The worst: {worst.message}"
+    return Torques(
+        tau=array("tau", nv),
+        u=array("u", nu),
+        lam=array("lam", nc),
+        constraint_force=array("constraint_force", nv),
+        residual=array("residual"),
+        acceleration_residual=array("acceleration_residual"),
+        controllable=controllable,
+        uncontrollable=tuple(dict.fromkeys(motion for one in torques for motion in one.uncontrollable)),
+        exceeded=(),
+        message=message,
+    )
+
+
+def against_limits(torques: Torques, columns: Sequence[int], actuators: Sequence[Actuator]) -> Torques:
+    """The same with the actuators named whose limits the forces of the coordinates `columns` exceed."""
+    limited = {actuator.index: actuator for actuator in actuators}
+    exceeded, said = [], []
+    for k, values in zip(columns, np.moveaxis(torques.u, -1, 0), strict=True):
+        actuator = limited.get(k)
+        if actuator is None or values.size == 0:
+            continue
+        low, high = float(values.min()), float(values.max())
+        if low < actuator.lower or high > actuator.upper:
+            worst = high if high - actuator.upper > actuator.lower - low else low
+            exceeded.append(actuator.name)
+            said.append(f"{actuator.name} needs {worst:.4g}, limits {actuator.lower:g} to {actuator.upper:g}")
+    if not exceeded:
+        return torques
+    sentence = f"Beyond the limits of actuators (nothing is clipped): {'; '.join(said)}."
+    return replace(torques, exceeded=tuple(exceeded), message=f"{torques.message} {sentence}")
 
 
 def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], nv: int) -> Array:

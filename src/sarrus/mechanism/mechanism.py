@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
-from ..dynamics.inverse import Torques, inverse_dynamics
+from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
 from ..dynamics.terms import Terms
 from .core import frozen_state
 from .loops import Metric
@@ -201,6 +201,9 @@ class Mechanism(Topology):
     ) -> Torques:
         """Actuator forces of least norm that produce the acceleration a (nv,), loops closed; see `Torques`.
 
+        Batch axes allowed: the torque curve along a sweep is one call. Limits of actuators are not obeyed but
+        compared: `exceeded` and `message` name those that do not suffice.
+
         Args:
             q: positions (nq,).
             v: velocities (nv,).
@@ -210,13 +213,20 @@ class Mechanism(Topology):
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
-        q, v, wanted = self._one_pose(q), self._one_tangent(v, "v"), self._one_tangent(a, "a")
+        states = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}
+        (qs, vs, wanted), batch = self._batch(**states)
         columns = (
             [x.index for x in self.model.actuators]
             if actuated is None
             else self._indices(actuated, "actuated")
         )
-        return inverse_dynamics(self.terms(q, v, t), wanted, columns, self.units, self._metric(metric, q))
+        terms, W = self.terms(qs, vs, t), self._metric(metric, qs)
+        each = [
+            inverse_dynamics(Terms(*one), a_one, columns, self.units, W if W is None or W.ndim == 2 else W[i])
+            for i, (a_one, *one) in enumerate(zip(wanted, *vars(terms).values(), strict=True))
+        ]
+        found = stacked(each, batch, (self.nv, len(columns), self.nc)) if batch else each[0]
+        return against_limits(found, columns, self.model.actuators)
 
     def is_decoupled(self, q: npt.ArrayLike, t: float = 0.0) -> bool:
         """Whether forces that move the mechanism leave the constraint force alone at q: (1 - P) M P = 0.
