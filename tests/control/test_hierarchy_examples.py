@@ -33,12 +33,15 @@ def test_position_of_the_3_rrr():
     assert not np.any(found.tau[passive]) and np.abs(found.missed).max() < 1e-9
 
 
-def trotting(mech, distance, duration):
+PAIRS = (("front_left", "rear_right"), ("front_right", "rear_left"))
+ONE_BY_ONE = (("rear_left",), ("front_left",), ("rear_right",), ("front_right",))
+
+
+def trotting(mech, distance, duration, groups=PAIRS, **options):
     trunk = mech.pose(mech.default.q, "trunk")
     way = C.MinimumJerk(trunk.xyz[:2], trunk.xyz[:2] + np.array([distance, 0.0]), duration, t0=0.1)
     feet = {foot: (f"{foot}_shank", TOE) for foot in FEET}
-    pairs = (("front_left", "rear_right"), ("front_right", "rear_left"))
-    gait = C.Gait(mech, feet, pairs, way, start=0.1, end=0.1 + duration, swing=0.16, support=0.08)
+    gait = C.Gait(mech, feet, groups, way, start=0.1, end=0.1 + duration, swing=0.16, support=0.08)
     upright = C.BodyPose("trunk", axes=("z", "rx", "ry", "rz"))
     tasks = [
         *gait.tasks(priority=1),
@@ -46,7 +49,7 @@ def trotting(mech, distance, duration):
         C.PriorityTask(C.Position("trunk", axes="xy"), way, kp=60.0, priority=3, name="way"),
     ]
     limits = [C.Friction(foot, 0.6, least=4.0) for foot in FEET]
-    return gait, C.TaskHierarchy(mech, tasks, active=gait.active, limits=limits)
+    return gait, C.TaskHierarchy(mech, tasks, active=gait.active, limits=limits, **options)
 
 
 def walk(mech, gait, law, end):
@@ -72,6 +75,18 @@ def test_trot_in_place_and_ahead(distance):
     on_two = next(one for one in law.history(run, every=7).solutions if one.rank == 6)
     assert on_two.levels[0].rank == 6 and on_two.levels[1].rank == 4 and on_two.levels[2].rank == 1
     assert "11 of 12 freedoms" in on_two.message
+
+
+def test_walking_one_foot_at_a_time():
+    """The weight is at the edge of the three feet's triangle: feet must push, so the way gives in."""
+    mech = sr.library.quadruped()
+    gait, law = trotting(mech, 0.05, 0.9, ONE_BY_ONE, transition=0.03)
+    run = walk(mech, gait, law, 1.9)
+    assert run.success, run.message
+    assert run.q[-1, 0] - run.q[0, 0] == pytest.approx(0.05, abs=2e-3)
+    assert 2e-3 < np.abs(run.q[:, 1]).max() < 0.05
+    assert 2.0 * np.arcsin(np.linalg.norm(run.q[:, 3:6], axis=1)).max() < 2e-3
+    assert all(status >= 0 for _, status, _ in law.events)
 
 
 def test_gait_clock():
