@@ -70,21 +70,22 @@ def _matrix(entries: Array) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _on(x: Array) -> Array:
-    """(3, 6) with I x = _on(x) [I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]."""
-    a, b, c = x.tolist()
-    return np.array([[a, 0, 0, b, c, 0], [0, b, 0, a, 0, c], [0, 0, c, 0, a, b]])
-
-
 def regressor(a: Array, w: Array, dw: Array) -> Array:
     """Y (6, 10) of (2); a (3,) is the acceleration of the origin less gravity, all in the body's axes."""
-    W = hat(w)
-    Y = np.zeros((6, SIZE))
-    Y[:3, 0] = a
-    Y[:3, 1:4] = hat(dw) + W @ W
-    Y[3:, 1:4] = -hat(a)
-    Y[3:, 4:] = _on(dw) + W @ _on(w)
-    return Y
+    ax, ay, az = a.tolist()
+    p, q, r = w.tolist()
+    dp, dq, dr = dw.tolist()
+    pp, qq, rr, pq, pr, qr = p * p, q * q, r * r, p * q, p * r, q * r
+    return np.array(
+        [
+            [ax, -qq - rr, pq - dr, pr + dq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [ay, pq + dr, -pp - rr, qr - dp, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [az, pr - dq, qr + dp, -pp - qq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, az, -ay, dp, -qr, qr, dq - pr, dr + pq, qq - rr],
+            [0.0, -az, 0.0, ax, pr, dq, -pr, dp + qr, rr - pp, dr - pq],
+            [0.0, ay, -ax, 0.0, -pq, pq, dr, pp - qq, dp - qr, dq + pr],
+        ]
+    )
 
 
 def add(terms: Terms, now: Measured, body: int, parameters: Array, gravity: Array) -> Terms:

@@ -11,6 +11,8 @@ from ..dynamics.response import Response
 
 Array = npt.NDArray[np.float64]
 
+REGULAR = 1e-6  # least pivot over the largest entry above which an inertia is inverted as it is
+
 
 def inverse_inertia(response: Response, J: Array) -> Array:
     """J N (N.T M N)^-1 N.T J.T (k, k), the inverse of the operational space inertia of [Lin2018] eq. (15).
@@ -28,8 +30,16 @@ def inverse_inertia(response: Response, J: Array) -> Array:
 
 def inertia_of(inverse: Array, unit: Array) -> Array:
     """The inertia (k, k): zero along directions that cannot move; `unit` (k,) makes rows comparable."""
-    bare = inverse / np.outer(unit, unit)
-    return np.asarray(np.linalg.pinv(bare, rcond=1e-9, hermitian=True) / np.outer(unit, unit))
+    size = np.outer(unit, unit)
+    bare = inverse / size
+    factor, info = lapack.dpotrf(bare, lower=1)
+    least = np.abs(factor.diagonal()).min()
+    if info == 0 and least * least > REGULAR * np.max(bare):
+        found, _ = lapack.dpotri(factor, lower=1)
+        whole = np.tril(found) + np.tril(found, -1).T
+    else:
+        whole = np.linalg.pinv(bare, rcond=1e-9, hermitian=True)
+    return np.asarray(whole / size)
 
 
 def damping_of(inertia: Array, stiffness: Array, ratio: float) -> Array:
