@@ -17,7 +17,6 @@ import matplotlib
 import numpy as np
 
 import sarrus as sr
-from sarrus.simulate.switches import Switch
 
 PICTURE = Path("out/quadruped_trot.png")
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
@@ -39,7 +38,7 @@ def main(distance: float = 5.0, duration: float = 14.0) -> dict[str, float]:
     law = C.TaskHierarchy(mech, tasks, active=gait.active, limits=cones)
     end = duration + 1.4
     times = {foot: gait.switching(foot, end) for foot in FEET}
-    switches = [Switch(foot, on, off, closed=True, latch=True) for foot, (on, off) in times.items()]
+    switches = [sr.Switch(foot, on, off, closed=True, latch=True) for foot, (on, off) in times.items()]
     run = sr.simulate(mech, (0.0, end), control=law, control_dt=4e-3, dt=2e-3, switches=switches)
 
     force = world_forces(run)
@@ -67,7 +66,7 @@ def main(distance: float = 5.0, duration: float = 14.0) -> dict[str, float]:
     return {name: float(value) for name, value in result.items()}
 
 
-def world_forces(run: sr.Trajectory) -> np.ndarray:
+def world_forces(run: sr.SwitchedTrajectory) -> np.ndarray:
     """Forces on standing feet (n, 3) [N] in world axes: a latched foot has the axes with which it landed."""
     return np.concatenate([
         part.lam[:-1].reshape(-1, len(part.system.model.constraints), 3)[:, i] @ loop.at_a.rotation.T

@@ -97,6 +97,21 @@ def test_properties_1_and_2(family, seed):
 
 
 @pytest.mark.parametrize("family", CLOSED)
+def test_null_space(family):
+    """N.T is a projector of forces that no task and no constraint feels; eq. (54), (94)."""
+    mech, q, v = case(family, 1)
+    tasks = stack(mech, 1, (2, 1))
+    found = solved(mech, q, v, tasks)
+    N_T, terms = found.null_space, mech.terms(q, v)
+    assert relative(N_T @ N_T, N_T) < 1e-9
+    for J in (terms.J, *(J for J, _ in tasks)):
+        assert np.abs(J @ np.linalg.solve(terms.M, N_T)).max(initial=0.0) < 1e-8
+    null = np.random.default_rng(1).normal(size=mech.nv)
+    moved = solved(mech, q, v, tasks, null_torque=null).a - found.a
+    assert relative(terms.M @ moved, N_T @ null) < 1e-9
+
+
+@pytest.mark.parametrize("family", CLOSED)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lower_tasks_never_change_higher_ones(family, seed):
     """The same accelerations of the first levels with and without conflicting tasks below them."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.simulate.switches import Switch
 
 C = sr.control
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
@@ -54,7 +53,7 @@ def trotting(mech, distance, duration, groups=PAIRS, **options):
 
 def walk(mech, gait, law, end):
     times = {foot: gait.switching(foot, end) for foot in FEET}
-    switches = [Switch(foot, on, off, closed=True, latch=True) for foot, (on, off) in times.items()]
+    switches = [sr.Switch(foot, on, off, closed=True, latch=True) for foot, (on, off) in times.items()]
     return sr.simulate(mech, (0.0, end), control=law, control_dt=8e-3, dt=4e-3, switches=switches)
 
 
