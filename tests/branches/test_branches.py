@@ -154,9 +154,12 @@ class TestCone:
         pieces = components(independent_forms(np.array([xy, xz])))
         assert sorted(piece.tangent.shape[1] for piece in pieces) == [1, 2]
 
-    def test_two_curved_pieces(self) -> None:
-        """In four dimensions, x w = 0 and a cone: one cone in x = 0, one in w = 0."""
+    def test_curved_pieces_that_cross(self) -> None:
+        """In four dimensions, x w = 0 and a cone: one in x = 0, one in w = 0, two lines in common."""
         xw = np.zeros((4, 4))
         xw[0, 3] = xw[3, 0] = 1.0
         pieces = components(independent_forms(np.array([xw, np.diag([1.0, 1.0, -1.0, 1.0])])))
-        assert [piece.curved for piece in pieces] == [True, True]
+        assert pieces and all(piece.curved for piece in pieces)
+        found = np.vstack([piece.directions for piece in pieces])
+        assert np.abs(found[:, 0] * found[:, 3]).max() < 1e-9
+        assert np.linalg.matrix_rank(found, tol=0.1) == 4

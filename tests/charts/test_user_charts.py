@@ -110,7 +110,7 @@ class TestBadInput:
     def test_unknown(self) -> None:
         with pytest.raises(sr.InputError, match=r'coordinates must be one of "full", "partition"'):
             self.start("polar")
-        with pytest.raises(sr.UnknownNameError, match="unknown coordinate 'crunk'.*Did you mean 'crank'"):
+        with pytest.raises(sr.UnknownNameError, match=r"unknown coordinate 'crunk'.*Did you mean 'crank'"):
             self.start(["crunk"])
 
     def test_too_many_coordinates(self) -> None:
@@ -135,7 +135,7 @@ class TestBadInput:
             sr.Chart(3.0, 1)  # type: ignore[arg-type]
         with pytest.raises(sr.InputError, match="n of a Chart must be a positive whole number"):
             sr.Chart(lambda q, y: y, 0)
-        with pytest.raises(sr.InputError, match=r"R of chart 'bad' must return finite numbers of shape \(1,\)"):
+        with pytest.raises(sr.InputError, match=r"R of chart 'bad' must return finite numbers"):
             self.start(sr.Chart(lambda q, y: [1.0, 2.0], 1, name="bad"))
 
     def test_a_chart_that_fails_during_the_run_stops_it(self) -> None:

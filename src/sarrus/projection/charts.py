@@ -181,8 +181,9 @@ def partition_chart(system: Kinematics, twists: Sequence[slice], q: Array, J: Ar
     for chosen in (chosen_q, chosen_v):
         rest = np.setdiff1d(np.arange(system.nv), chosen)
         split += [one[chosen], one[:, rest]]
-    names = ", ".join(system.coordinate_names[i] for i in chosen_q)
-    return LinearChart(system, twists, f"partition in {names}", q, tuple(split))
+    names, rates = (", ".join(system.coordinate_names[i] for i in chosen) for chosen in (chosen_q, chosen_v))
+    note = f"partition in {names}" + (f", velocities {rates}" if rates != names else "")
+    return LinearChart(system, twists, note, q, tuple(split))
 
 
 def tangent_chart(system: Kinematics, twists: Sequence[slice], q: Array, J: Array) -> LinearChart:

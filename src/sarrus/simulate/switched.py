@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 GAP = 1e-6  # of L: what may be left open when a constraint closes
+MOVED = 1e-14  # of the kinetic energy: what an impact has to take to be one
 MOST_SWITCHES = 40  # within one step: then the contacts chatter
 
 
@@ -44,6 +45,7 @@ class SwitchedRun:
         start = Plant(self._topology.mechanism())
         self._t = options.t0
         self._q, self._v = initial_state(start, q0, v0, options.t0)
+        self._topology.require_outside(options.t0, self._q)
         self._segments: list[Trajectory] = []
         self._active: list[npt.NDArray[np.bool_]] = []
         self._events: list[Event] = []
@@ -126,16 +128,18 @@ class SwitchedRun:
                 topology.open(name)
         try:
             let_go = [name for name, closes in changes.items() if not closes]
-            hit = topology.impact(t, self._q, self._v, let_go)
-            self._v = hit.v
+            hit = topology.impact(t, self._q, self._v, self._applied(), self._options.dt, let_go)
+            self._v, touched = hit.v, dict(topology.closed)
             topology.release(t, self._q, self._v, self._applied())
             topology.watch_from(t, self._q)
         except SarrusError as error:
             raise _EndOfRunError(str(error)) from None
-        closed = tuple(name for name, now in topology.closed.items() if now and not before[name])
-        opened = tuple(name for name, now in topology.closed.items() if before[name] and not now)
-        moved = hit.dissipated > 0.0 and bool(closed)
-        if (closed or opened) and not (first and not moved):
+        closed = tuple(name for name in touched if touched[name] and not before[name])
+        opened = tuple(
+            name for name, now in topology.closed.items() if not now and (before[name] or touched[name])
+        )
+        moved = bool(closed) and hit.dissipated > MOVED * max(hit.energy_before, hit.energy)
+        if (closed or opened) and (moved or not first):
             self._report(closed, opened, hit if moved else None)
 
     def _require_calm(self, first: bool) -> None:

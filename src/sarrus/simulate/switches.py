@@ -29,7 +29,8 @@ class Switch:
         on: when it closes: a time [s], several times, or a function g(t, q, v) of whose zeros one in the
             function's `direction` closes it, as in events.
         off: when it opens; likewise.
-        closed: whether it is closed at the start; default: open if it is told to close first, else closed.
+        closed: whether it is closed at the start; default: open, unless it is never told to close, or at a
+            later time than to open.
         latch: hold what is there when it closes, whatever the gap: frame A of a loop moves onto frame B.
             Without it a gap that is left when it closes stops the run.
     """
@@ -48,8 +49,8 @@ class Switch:
         times = {what: _times(getattr(self, what), f"{what} of Switch({self.constraint!r})") for what in WHAT}
         if self.closed is None:
             first_on, first_off = (min(times[what], default=math.inf) for what in WHAT)
-            by_event = self.on is not None and (self.off is None or math.isinf(first_off))
-            object.__setattr__(self, "closed", not (by_event or first_on < first_off))
+            opens_first = not callable(self.on) and first_off < first_on
+            object.__setattr__(self, "closed", self.on is None or opens_first)
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,20 @@ import numpy.typing as npt
 
 from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact
+from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .events import UserEvent
-from .plant import Plant
 from .switches import Plan
-from .touching import nearest, pushes
+from .touching import acceleration, pushes, velocity_after
 
 Array = npt.NDArray[np.float64]
 Applied = Callable[[float, Array, Array], Array]
 
 TOUCHES = 1e-9  # of L: contacts this close take part in impacts
+INSIDE = 1e-6  # of L: how deep contacts may start inside
+BELOW = 1e-13  # of L: where contacts that start on the surface count as touching again
 STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
+LEAST = 1e-6  # speeds and accelerations below this are no measure, lengths divided by L
 SLACK = 1e-8  # of the largest multiplier: contacts that pull less are not let go of yet
 
 
@@ -78,13 +81,28 @@ class Topology:
         phi = self._plan.mech.evaluator.constraints(q, np.zeros(self._plan.mech.nv), t)[0]
         return self._plan.contacts[name].side * float(phi[self._rows[name]])
 
-    def impact(self, t: float, q: Array, v: Array, let_go: Collection[str] = ()) -> Impact:
+    def require_outside(self, t: float, q: Array) -> None:
+        """Refuse to start with a contact inside what it touches."""
+        for name in self._plan.contacts:
+            gap = self.gap(name, t, q)
+            if not self.closed[name] and gap < -INSIDE * self._plan.mech.length:
+                raise InputError(
+                    f"contact {name!r} starts inside by {-gap:.3g}; side * phi must not be negative there."
+                    f" Start at another pose, or turn the side of Contact({name!r}) around."
+                )
+
+    def impact(
+        self, t: float, q: Array, v: Array, tau: Array, dt: float, let_go: Collection[str] = ()
+    ) -> Impact:
         """What closes, closes: the impact of the closed constraints, and of contacts that touch and arrive.
 
-        Contacts that leave after the impact are open then.
+        Contacts that leave after the impact are open then, unless they would be back within one step: flights
+        that short, of which there may be infinitely many, are not resolved.
 
         Args:
             t, q, v: time and state.
+            tau: applied force (nv,).
+            dt: step of the run [s].
             let_go: contacts that open now and take no part.
         """
         for name in self._plan.contacts:
@@ -93,25 +111,28 @@ class Topology:
         mech = self.mechanism()
         rows = self._contact_rows(mech)
         if rows:
-            terms = mech.terms(q, v, t)
-            after = nearest(terms.M, terms.J, terms.b, v, self._signs(rows), self._rank(mech, terms.J))
-            for row in rows:
-                if self._leaves(mech, row, rows[row], float(terms.J[row] @ after - terms.b[row]), after):
-                    self.open(rows[row])
+            after = velocity_after(mech, t, q, v, self._signs(rows))
+            leaving = self._rates(mech, rows, t, q, after, v)
+            gone = [row for row, speed in leaving.items() if speed > 0.0]
+            if gone:
+                a, _ = acceleration(mech, t, q, after, tau, self._signs(rows), gone)
+                pressed = self._presses(mech, rows, t, q, after, a)
+                for row in gone:
+                    if 2.0 * leaving[row] >= pressed[row] * dt:
+                        self.open(rows[row])
         return self.mechanism().impact(q, v, t)
 
     def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """Open the contacts that the applied forces (nv,) lift off."""
+        """Open the contacts that the applied forces tau (nv,) lift off."""
         mech = self.mechanism()
         rows = self._contact_rows(mech)
         if not rows:
             return
-        terms = mech.terms(q, v, t)
-        free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
-        a = nearest(terms.M, terms.J, terms.gamma, free, self._signs(rows), self._rank(mech, terms.J))
-        for row, name in rows.items():
-            if self._leaves(mech, row, name, float(terms.J[row] @ a - terms.gamma[row]), free):
-                self.open(name)
+        a, free = acceleration(mech, t, q, v, tau, self._signs(rows))
+        size = max(float(np.max(np.abs(free / mech.units.unit))), LEAST)
+        for row, press in self._presses(mech, rows, t, q, v, a).items():
+            if -press / mech.units.row_unit[row] > STANDS * size:
+                self.open(rows[row])
 
     def pushing(self, t: float, q: Array, v: Array, tau: Array) -> dict[str, float]:
         """How hard each closed contact pushes [N, N m]; negative where it pulls, by more than rounding."""
@@ -129,14 +150,25 @@ class Topology:
         mech = self._plan.mech
         if self.gap(name, t, q) > TOUCHES * mech.length:
             return False
-        _, J, b, _ = mech.evaluator.constraints(q, v, t)
-        row = self._rows[name]
-        return not self._leaves(mech, row, name, float(J[row] @ v - b[row]), v)
+        return self._rates(mech, {self._rows[name]: name}, t, q, v, v)[self._rows[name]] <= 0.0
 
-    def _leaves(self, mech: Mechanism, row: int, name: str, rate: float, x: Array) -> bool:
-        """Whether a contact opens at a rate that counts against the vector x (nv,) it belongs to."""
-        size = max(float(np.max(np.abs(x / mech.units.unit))), 1e-6)
-        return bool(self._plan.contacts[name].side * rate / mech.units.row_unit[row] > STANDS * size)
+    def _rates(
+        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, before: Array
+    ) -> dict[int, float]:
+        """Speed at which contacts open; what is rounding against the velocity `before` (nv,) counts as 0."""
+        _, J, b, _ = mech.evaluator.constraints(q, v, t)
+        rate = J @ v - b
+        least = STANDS * max(float(np.max(np.abs(before / mech.units.unit))), LEAST)
+        sided = {row: self._plan.contacts[name].side * float(rate[row]) for row, name in rows.items()}
+        return {row: x if x > least * mech.units.row_unit[row] else min(x, 0.0) for row, x in sided.items()}
+
+    def _presses(
+        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, a: Array
+    ) -> dict[int, float]:
+        """How fast contacts are accelerated towards closing."""
+        _, J, _, gamma = mech.evaluator.constraints(q, v, t)
+        towards = gamma - J @ a
+        return {row: self._plan.contacts[name].side * float(towards[row]) for row, name in rows.items()}
 
     def _contact_rows(self, mech: Mechanism) -> dict[int, str]:
         """Normal rows of the closed contacts in a mechanism."""
@@ -146,15 +178,13 @@ class Topology:
     def _signs(self, rows: Mapping[int, str]) -> dict[int, float]:
         return {row: self._plan.contacts[name].side for row, name in rows.items()}
 
-    def _rank(self, mech: Mechanism, J: Array) -> int:
-        return Plant(mech).rank(J)
-
     # ------------------------------------------------------------------ events
 
     def watch_from(self, t: float, q: Array) -> None:
         """A new segment begins: contacts that start on the surface count as touching a little below it."""
-        depth = TOUCHES * self._plan.mech.length
-        self._margin = {name: 0.0 if self.gap(name, t, q) > depth else depth for name in self._plan.contacts}
+        L = self._plan.mech.length
+        near = {name: self.gap(name, t, q) <= TOUCHES * L for name in self._plan.contacts}
+        self._margin = {name: BELOW * L if close else 0.0 for name, close in near.items()}
 
     def events(self, applied: Applied) -> tuple[UserEvent, ...]:
         """Events that end a segment; `meaning` says what each of them changes."""

@@ -11,37 +11,65 @@ and M = L L.T, the multipliers are those of a bounded least-squares problem, red
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
 
-from ..projection.decomposition import decompose, metric_factor
+from ..mechanism.mechanism import Mechanism
+from ..projection.decomposition import count_above, decompose, full_svd, metric_factor
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 FEASIBLE = 1e-9  # of the force: what a sharing of the load may leave over
 REGULAR = 1e-8  # weight of lam in (2), relative
 SHARED = 1e-3  # of the largest multiplier: what a contact counts as pushing where the load can be shared
 
 
-def nearest(M: Array, J: Array, right: Array, x: Array, signs: Mapping[int, float], rank: int) -> Array:
-    """x+ (nv,) of (1).
+def velocity_after(mech: Mechanism, t: float, q: Array, v: Array, signs: Mapping[int, float]) -> Array:
+    """v+ (nv,) of (1): all rows close, one-sided ones push.
 
     Args:
-        M: mass matrix (nv, nv).
-        J: rows (nc, nv), of known rank.
-        right: right side (nc,).
-        x: velocity or acceleration without the rows (nv,).
+        mech: with the rows that close.
+        t, q, v: time and state before.
         signs: side of each one-sided row, by its index.
-        rank: rank of J.
     """
+    terms, every = mech.terms(q, v, t), np.arange(mech.nc)
+    return nearest(mech, terms.M, terms.J, terms.b, v, signs, every)
+
+
+def acceleration(
+    mech: Mechanism,
+    t: float,
+    q: Array,
+    v: Array,
+    tau: Array,
+    signs: Mapping[int, float],
+    gone: Sequence[int] = (),
+) -> tuple[Array, Array]:
+    """Acceleration (nv,) of (1) under the applied force tau (nv,), rows `gone` left out; and that without any
+    row (nv,)."""
+    terms = mech.terms(q, v, t)
+    free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
+    kept = np.setdiff1d(np.arange(mech.nc), np.asarray(gone, dtype=int))
+    return nearest(mech, terms.M, terms.J, terms.gamma, free, signs, kept), free
+
+
+def nearest(
+    mech: Mechanism, M: Array, J: Array, right: Array, x: Array, signs: Mapping[int, float], kept: Ints
+) -> Array:
+    """x+ of (1) for the rows `kept` of J (nc, nv)."""
+    units, J, right = mech.units, J[kept], right[kept]
+    bare = J * units.unit / units.row_unit[kept, None]
+    rank = count_above(full_svd(bare)[1], units.rank_tol, absolute=True)
     L = metric_factor(M, len(M))
     meets_all = decompose(J, M, rank=rank).solve(right - J @ x)
     B = solve_triangular(L, J.T, lower=True)
-    lam = _bounded(B, L.T @ meets_all, signs)
+    sides = {i: signs[int(row)] for i, row in enumerate(kept) if int(row) in signs}
+    lam = _bounded(B, L.T @ meets_all, sides)
     return np.asarray(x + solve_triangular(L, B @ lam, trans="T", lower=True))
 
 
@@ -72,6 +100,8 @@ def _bounded(A: Array, b: Array, signs: Mapping[int, float]) -> Array:
     A little weight on lam itself keeps redundant columns apart; it moves the others by less than rounding.
     """
     n = A.shape[1]
+    if n == 0:
+        return np.zeros(0)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     for row, side in signs.items():
         (low if side > 0.0 else high)[row] = 0.0
