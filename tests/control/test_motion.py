@@ -1,4 +1,4 @@
-"""Projected inverse dynamics: exact error dynamics on many mechanisms, passive joints, many or few outputs."""
+"""Projected inverse dynamics: exact error dynamics on many mechanisms, passive joints, numbers of outputs."""
 
 from __future__ import annotations
 

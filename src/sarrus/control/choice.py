@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .least import LOST, Least
 from .limit_table import InputRows
-from .metric import applied, into
+from .metric import Factor, applied, into
 from .qp import Answer, Cone, Program, solve, solve_softly
 from .result import QPInfo, Status
 
@@ -50,7 +50,7 @@ class Choice:
 def choose(
     least: Least,
     G: Array,
-    factor: Array,
+    factor: Factor,
     wish: Wish | None,
     offset: Array | None,
     rows: InputRows | None,
@@ -98,7 +98,7 @@ def choose(
     return _broken(least.x + Z @ soft.z, factor, rows, soft, program)
 
 
-def _wished(least: Least, factor: Array, wish: Wish) -> tuple[Array | None, Array]:
+def _wished(least: Least, factor: Factor, wish: Wish) -> tuple[Array | None, Array]:
     """The Hessian of |forces - wanted|^2 in z, a little of |z|^2 added, and the least z that minimizes it."""
     Z = least.Z
     if Z.shape[1] == 0:
@@ -120,7 +120,7 @@ def _regular(H: Array) -> Array:
     return H + 1e-8 * max(float(np.max(H.diagonal())), 1e-300) * np.eye(len(H))
 
 
-def _program(rows: InputRows, factor: Array, x: Array, Z: Array, z: Array, H: Array | None) -> Program:
+def _program(rows: InputRows, factor: Factor, x: Array, Z: Array, z: Array, H: Array | None) -> Program:
     """The limits on u = factor (x + Z z) as limits on z."""
     u, reach = applied(factor, x), applied(factor, Z)
     at = rows.R @ u
@@ -144,13 +144,13 @@ def _info(found: Answer, program: Program) -> QPInfo:
     return QPInfo(found.solver, *sizes, found.iterations, found.time)
 
 
-def _kept(x: Array, factor: Array, rows: InputRows, found: Answer, program: Program) -> Choice:
+def _kept(x: Array, factor: Factor, rows: InputRows, found: Answer, program: Program) -> Choice:
     u = applied(factor, x)
     active = _active(rows, rows.R @ u, u)
     return Choice(x, u, Status.LIMITED, "", active, {}, rows, _info(found, program))
 
 
-def _broken(x: Array, factor: Array, rows: InputRows, found: Answer, program: Program) -> Choice:
+def _broken(x: Array, factor: Factor, rows: InputRows, found: Answer, program: Program) -> Choice:
     """The inputs of least violation, and why."""
     u = applied(factor, x)
     size = 1e-6 * (1.0 + float(np.abs(u).max(initial=0.0)))

@@ -24,7 +24,7 @@ from .hierarchy_tasks import TaskStack, together
 from .law import MISSED, Active, Law
 from .limit_table import InputRows
 from .measured import Measured
-from .metric import applied
+from .metric import Factor, applied
 from .result import Status
 from .task import Tracking
 
@@ -159,7 +159,7 @@ class TaskHierarchy(Law):
     def _inputs(
         self,
         space: Reach,
-        factor: Array,
+        factor: Factor,
         levels: Sequence[Rows],
         s: Array,
         rest: Array | None,

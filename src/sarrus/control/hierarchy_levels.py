@@ -27,7 +27,7 @@ from scipy.linalg import blas, lapack
 
 from ..dynamics.forward import without_inertia
 from ..dynamics.response import Response
-from .metric import into
+from .metric import Factor, into
 
 Array = npt.NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class Split(NamedTuple):
         return np.asarray(self.used @ (gains * (right @ self.U)))
 
 
-def reach(response: Response, factor: Array, least_feel: float) -> Reach:
+def reach(response: Response, factor: Factor, least_feel: float) -> Reach:
     """The reach (1) of the actuators.
 
     Args:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .choice import Choice, _active, _info, _program
 from .hierarchy_levels import Reach, Rows, Split, split
 from .limit_table import InputRows
-from .metric import applied
+from .metric import Factor, applied
 from .qp import Answer, Program, solve, solve_softly
 from .result import QPInfo, Status
 
@@ -38,7 +38,7 @@ class Inputs(Choice):
 class Cascade:
     """Levels under limits, one after the other, in the variables c = (s, z) with x = K c."""
 
-    def __init__(self, space: Reach, factor: Array, limits: InputRows, solver: str, rank_tol: float) -> None:
+    def __init__(self, space: Reach, factor: Factor, limits: InputRows, solver: str, rank_tol: float) -> None:
         self._K = np.concatenate([space.to_x, space.open], axis=1)
         self._r = space.to_x.shape[1]
         self._factor, self._given, self._solver, self._rank_tol = factor, limits, solver, rank_tol

@@ -36,6 +36,7 @@ from .grasp import Grasp
 from .held import ImpedanceSolution, Load, LoadedRows, PoseTask, PoseTracking
 from .law import Active, Law
 from .measured import Measured, measured
+from .metric import Factor
 from .result import Solution
 from .task import Tracking
 from .task_inertia import damping_of, inverse_inertia
@@ -182,7 +183,7 @@ class ObjectImpedance(Law):
         return self._load
 
     def _outputs(
-        self, now: Measured, response: Response, task: Tracking, factor: Array
+        self, now: Measured, response: Response, task: Tracking, factor: Factor
     ) -> tuple[Array, Array, float, bool]:
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)

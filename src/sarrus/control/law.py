@@ -27,7 +27,7 @@ from .history import History, replay
 from .least import Least, least_inputs, smallest_share
 from .limit_table import LimitTable
 from .measured import Measured, check_system, measured
-from .metric import ForceMetric, into
+from .metric import Factor, ForceMetric, into
 from .release import Names, Release
 from .result import Solution, Status
 from .task import Task, Tracking
@@ -176,7 +176,7 @@ class Law:
         return solution
 
     def _outputs(
-        self, now: Measured, response: Response, task: Tracking, factor: Array
+        self, now: Measured, response: Response, task: Tracking, factor: Factor
     ) -> tuple[Array, Array, float, bool]:
         """G, g of the outputs without units, how far from singular, and whether some motion is not felt."""
         J, wanted, unit = task.J, task.wanted, self._task.unit

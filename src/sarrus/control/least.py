@@ -68,8 +68,8 @@ def smallest_share(A: Array) -> tuple[float, int]:
     """
     if A.shape[0] == 0 or A.shape[1] == 0:
         return 1.0, 0
-    d = np.abs(np.diagonal(lapack.dgeqp3(A)[0]))
+    d = [abs(x) for x in lapack.dgeqp3(A)[0].diagonal().tolist()]
     if d[0] == 0.0:
         return 1.0, 0
-    rank = int(np.count_nonzero(d > LOST * d[0]))
-    return float(d[rank - 1] / d[0]), rank
+    kept = [x for x in d if x > LOST * d[0]]
+    return kept[-1] / d[0], len(kept)

@@ -19,6 +19,7 @@ from ..projection.decomposition import metric_factor
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int_]
+Factor = Array | None
 
 NAMED = ("length", "limits", "mass")
 
@@ -29,10 +30,11 @@ class ForceMetric:
     def __init__(self, metric: Any, system: Any, columns: Indices) -> None:
         self._columns, self._nv = columns, system.nv
         self._by_mass = isinstance(metric, str) and metric == "mass"
+        self._plain = False
         self._W: Array | None = None
         self._factor: Array | None = None
         if metric is None:
-            self._factor = np.ones(len(columns))
+            self._plain = True
         elif isinstance(metric, str):
             self._named(metric, system)
         elif np.ndim(metric) == 1:
@@ -48,9 +50,11 @@ class ForceMetric:
             self._W = np.array(metric, dtype=float)
             self._factor = _factor(self._W, columns)
 
-    def factor(self, terms: Terms) -> Array:
-        """C^-T with u = C^-T x: (nu,) where it is diagonal, else (nu, nu)."""
-        return _factor(terms.M, self._columns) if self._factor is None else self._factor
+    def factor(self, terms: Terms) -> Factor:
+        """C^-T with u = C^-T x: None where it is the identity, (nu,) where diagonal, else (nu, nu)."""
+        if self._plain or self._factor is not None:
+            return self._factor
+        return _factor(terms.M, self._columns)
 
     def weights(self, terms: Terms) -> Array | None:
         """The metric W (nv, nv) of velocities; None is the Euclidean one."""
@@ -96,20 +100,17 @@ def _factor(W: Array, columns: Indices) -> Array:
     return np.asarray(solve_triangular(C, np.eye(len(columns)), lower=True).T)
 
 
-def applied(factor: Array, x: Array) -> Array:
+def applied(factor: Factor, x: Array) -> Array:
     """C^-T x for x (nu,) or (nu, k)."""
+    if factor is None:
+        return x
     if factor.ndim == 2:
         return np.asarray(factor @ x)
     return factor * x if x.ndim == 1 else factor[:, None] * x
 
 
-def into(G: Array, factor: Array) -> Array:
+def into(G: Array, factor: Factor) -> Array:
     """G C^-T: a map of u as a map of x."""
+    if factor is None:
+        return G
     return G @ factor if factor.ndim == 2 else G * factor
-
-
-def inverse_applied(factor: Array, u: Array) -> Array:
-    """x with u = C^-T x."""
-    if factor.ndim == 2:
-        return np.asarray(solve_triangular(factor, u, lower=False))
-    return u / factor

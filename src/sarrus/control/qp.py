@@ -24,7 +24,7 @@ from ..errors import InputError
 
 Array = npt.NDArray[np.float64]
 
-FEASIBLE = 1e-9  # on rows of unit length, of the size of the bounds
+FEASIBLE = 1e-9  # [N m] on rows of unit length, or of the size of z0
 FAR = 1e20  # a bound that is none
 SOLVERS = ("auto", "daqp", "scipy", "clarabel")
 DAQP_OPTIMAL = (1, 2)
@@ -138,19 +138,9 @@ def _daqp(p: Program) -> Found:
     n = len(p.z0)
     H = np.eye(n) if p.H is None else p.H
     f = -p.z0 if p.H is None else -(p.H @ p.z0)
-    # bounds of order one, so that the tolerance means the same for all forces
-    lower, upper = np.maximum(p.lower, -FAR), np.minimum(p.upper, FAR)
-    size = max(_largest(p.z0), _largest(lower), _largest(upper), 1e-12)
-    rows = np.ascontiguousarray(p.A)
-    sense = np.zeros(len(rows), dtype=np.int32)
-    z, _, flag, info = daqp.solve(H, f / size, rows, upper / size, lower / size, sense, primal_tol=FEASIBLE)
-    return (z * size if flag in DAQP_OPTIMAL else None), int(info["iterations"])
-
-
-def _largest(x: Array) -> float:
-    """Largest entry in size that is not a bound at infinity."""
-    size = np.abs(x)
-    return float(size[size < FAR].max(initial=0.0))
+    size = max(1.0, float(np.abs(p.z0).max(initial=0.0)))
+    z, _, flag, info = daqp.solve(H, f, p.A, p.upper, p.lower, primal_tol=FEASIBLE * size)
+    return (z if flag in DAQP_OPTIMAL else None), int(info["iterations"])
 
 
 def _scipy(p: Program) -> Found:

@@ -15,7 +15,7 @@ from ..errors import InputError, SarrusError
 from .gains import critical_damping, gain_matrix
 from .measured import Measured
 from .outputs import Track, as_outputs
-from .references import Reference, Target, as_reference
+from .references import CHECKED, Reference, Target, as_reference
 
 Array = npt.NDArray[np.float64]
 
@@ -55,6 +55,7 @@ class Task:
         self._ends = np.cumsum([output.size for output in self._outputs])
         for i in range(len(self._outputs)):
             self._target(i, 0.0)
+        self._known = [isinstance(one, CHECKED) for one in self._references]
 
     def track(self, now: Measured) -> Tracking:
         """Errors and wanted accelerations at one state.
@@ -79,7 +80,8 @@ class Task:
         """The i-th output against its target; what a user's function raises becomes an InputError."""
         output = self._outputs[i]
         try:
-            return output.track(now, self._target(i, now.t))
+            target = self._references[i](now.t) if self._known[i] else self._target(i, now.t)
+            return output.track(now, target)
         except SarrusError:
             raise
         except Exception as error:

@@ -1,0 +1,177 @@
+"""One control step of two arms with friction limits, where its time goes, and solvers on its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sarrus as sr
+from sarrus.control.choice import choose
+from sarrus.control.least import least_inputs
+from sarrus.control.measured import measured
+from sarrus.dynamics.response import respond
+
+from .control_qp import problems, solvers
+from .report import Column, table
+from .timing import race
+
+C = sr.control
+
+AIM_US = 100.0  # one step, end to end, called from Python
+STEPS: tuple[Column, ...] = (
+    ("control step, one call", "title", ""),
+    ("us", "us", ".0f"),
+    ("coordinates", "nv", "d"),
+    ("rows", "nc", "d"),
+    ("inputs", "nu", "d"),
+    ("QP variables", "variables", "d"),
+    ("QP rows", "qp_rows", "d"),
+)
+PARTS: tuple[Column, ...] = (("part", "part", ""), ("us", "us", ".1f"))
+QPS: tuple[Column, ...] = (
+    ("programs", "problem", ""),
+    ("solver", "solver", ""),
+    ("us", "us", ".1f"),
+    ("solved", "solved", ""),
+    ("off by", "difference", ".0e"),
+)
+
+
+def run(quick: bool, rounds: int) -> dict[str, Any]:
+    """All of it, as numbers."""
+    seconds = 0.005 if quick else 0.03
+    laws = steps()
+    return {
+        "rows": [],
+        "steps": [timed(title, law, state, rounds, seconds) for title, (law, state) in laws.items()],
+        "parts": parts(*laws["two arms and a box, friction and torque limits"], rounds, seconds),
+        "qp": compared(4 if quick else 20, rounds, seconds),
+    }
+
+
+def show(results: dict[str, Any]) -> str:
+    """All of it, as text."""
+    top = table(
+        "Control steps: CPU time of controller(t, q, v), called from Python",
+        STEPS,
+        results["steps"],
+        (f"aim: {AIM_US:.0f} us for two arms with friction limits, wholly compiled steps to follow.",),
+    )
+    middle = table(
+        "Where the time of the box's step goes (each part alone, caches warm)", PARTS, results["parts"]
+    )
+    bottom = table(
+        "Quadratic programs of our controllers: CPU time of one solve, median over the set",
+        QPS,
+        results["qp"],
+        ("off by: largest difference to the answer of Clarabel at 1e-11, relative to the largest entry.",),
+    )
+    return f"{top}\n{middle}\n{bottom}"
+
+
+def steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    """Controllers with a state at which limits are active."""
+    found: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+    for limited in (False, True):
+        for name, body, loops in (
+            ("welded arms", "left7", {"weld": "z"}),
+            ("two arms and a box", "box", {"grip_left": "-z", "grip_right": "-z"}),
+        ):
+            mech = sr.library.dual_arm() if body == "left7" else sr.library.dual_arm_box()
+            q = np.array(mech.default.q)
+            v = mech.consistent_velocity(q, 0.3 * np.random.default_rng(0).normal(size=mech.nv))
+            goal, output = mech.pose(q, body), C.BodyPose(body)
+            if limited:
+                friction = [C.Friction(loop, 0.05, normal) for loop, normal in loops.items()]
+                law: Any = C.ForceLimits(mech, output, goal, [*friction, C.TorqueBounds((-300.0, 300.0))])
+                found[f"{name}, friction and torque limits"] = law, (0.0, q, v)
+            else:
+                found[f"{name}, no limits"] = C.ProjectedInverseDynamics(mech, output, goal), (0.0, q, v)
+    return found
+
+
+def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> dict[str, Any]:
+    """One row."""
+    found = law.solve(*state)
+    mech = law.system
+    times = race({"step": lambda: law(*state)}, rounds, seconds)
+    sizes = {
+        "nv": mech.nv,
+        "nc": mech.nc,
+        "nu": mech.nu,
+        "variables": found.qp.variables,
+        "qp_rows": found.qp.rows,
+    }
+    return {"title": title, "us": 1e6 * times["step"].median, "status": found.status.name, **sizes}
+
+
+def parts(law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """The stages of one step, each alone."""
+    mech = law.system
+    now = measured(mech, *state)
+    rows, terms, units, gap = law._active.at(now)
+    response = respond(terms, law._columns, units, None, gap)
+    task = law._task.track(now)
+    factor = law._metric.factor(terms)
+    G, g, sharp, _ = law._outputs(now, response, task, factor)
+    least = least_inputs(G, g, sharp, law._least_feel)
+    limits = law._limits.at(now, response, rows)
+
+    def multipliers() -> None:
+        response.__dict__.pop("multipliers", None)
+        assert response.multipliers
+
+    stages: dict[str, Callable[[], object]] = {
+        "measured state and terms (kernel)": lambda: law._active.at(measured(mech, *state)),
+        "response to the inputs": lambda: respond(terms, law._columns, units, None, gap),
+        "outputs and references": lambda: law._task.track(measured(mech, *state)),
+        "task matrix": lambda: law._outputs(now, response, task, factor),
+        "least inputs": lambda: least_inputs(G, g, sharp, law._least_feel),
+        "multipliers of the inputs": multipliers,
+        "limit rows": lambda: law._limits.at(now, response, rows),
+        "quadratic program": lambda: choose(least, G, factor, None, None, limits, "daqp", "limits"),
+    }
+    times = race(stages, rounds, seconds)
+    return [{"part": name, "us": 1e6 * times[name].median} for name in stages]
+
+
+def compared(count: int, rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """Every solver on every set of programs."""
+    out = []
+    for problem, programs in problems(count).items():
+        reference = [solvers()["Clarabel"]()(program) for program in programs]
+        cones = any(program.cones for program in programs)
+        for name, make in solvers().items():
+            if cones and name != "Clarabel":
+                continue
+            try:
+                solver = make()
+                found = [solver(program) for program in programs]
+            except ModuleNotFoundError as missing:
+                out.append({"problem": problem, "solver": f"{name}: {missing.name} is not installed"})
+                continue
+
+            def all_of_them(solver: Any = solver, programs: Any = programs) -> None:
+                for program in programs:
+                    solver(program)
+
+            times = race({name: all_of_them}, rounds, seconds)
+            off = [
+                float(np.abs(a - b).max() / np.abs(b).max())
+                for a, b in zip(found, reference, strict=True)
+                if a is not None and b is not None
+            ]
+            solved = sum(one is not None for one in found)
+            us = 1e6 * times[name].median / len(programs)
+            out.append(
+                {
+                    "problem": f"{problem} ({len(programs[0].z0)} x {len(programs[0].A)})",
+                    "solver": name,
+                    "us": us,
+                    "solved": f"{solved} of {len(programs)}",
+                    "difference": max(off, default=float("nan")),
+                }
+            )
+    return out
