@@ -199,6 +199,7 @@ def test_what_no_actuator_feels_is_said():
     assert found.tasks["com"].lost == pytest.approx([0.0, 0.0, 9.81], abs=1e-9)
     assert np.abs(found.tasks["legs"].lost).max() < 1e-8
     assert "12 of 18 freedoms are controllable" in found.message
+    assert len(found.uncontrollable) == 6 and not found.controllable
     assert not np.any(found.tau[:6])
 
 

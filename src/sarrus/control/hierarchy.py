@@ -123,7 +123,7 @@ class TaskHierarchy(Law):
         picked = self._transition.smoothed(now.t, (rows, response.rank), chosen)
         assert isinstance(picked, Inputs)
         s, u = picked.s, picked.u
-        status, message, costs = self._judged(response, space, levels, splits, free, picked)
+        status, message, costs = self._judged(space, levels, splits, free, picked)
         inputs, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
         inputs[self._used] = u
         tau[self._columns] = u
@@ -223,7 +223,6 @@ class TaskHierarchy(Law):
 
     def _judged(
         self,
-        response: Response,
         space: Reach,
         levels: Sequence[Rows],
         splits: Sequence[Split],
@@ -253,8 +252,9 @@ class TaskHierarchy(Law):
             said.insert(0, f"the limits cannot all hold; least violation: {worst or 'below the tolerance'}")
         reached = space.E.shape[1]
         if reached < space.dof:
-            unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
-            said.append(f"{reached} of {space.dof} freedoms are controllable; no actuator feels: {unfelt}")
+            said.append(
+                f"{reached} of {space.dof} freedoms are controllable, `uncontrollable` has the others"
+            )
         return status, "; ".join(said), tuple(costs)
 
 
