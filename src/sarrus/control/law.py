@@ -222,8 +222,9 @@ class Law:
     def _verdict(
         self, response: Response, least: Least, choice: Choice, G: Array, g: Array, uncontrollable: bool
     ) -> tuple[Status, str]:
-        if choice.status == Status.OK and least.rank == len(g) and not least.damped and not uncontrollable:
-            return (Status.LIMITED if choice.active else Status.OK), ""
+        met = least.rank == len(g) and not least.damped and not uncontrollable
+        if met and choice.status in (Status.OK, Status.LIMITED):
+            return (Status.LIMITED if choice.active else choice.status), ""
         said = [choice.message] if choice.message else []
         status = choice.status
         missed = float(np.max(np.abs(g - G @ choice.x), initial=0.0))

@@ -39,8 +39,6 @@ class Response:
     Attributes:
         a0: acceleration without inputs (nv,).
         B: acceleration per unit of input (nv, nu).
-        F0: constraint force without inputs (nv,).
-        Phi: constraint force per unit of input (nv, nu).
         N: tangent directions (nv, dof), columns orthonormal when lengths are divided by L.
         rank: rank of J.
         terms: of the state.
@@ -50,13 +48,12 @@ class Response:
 
     a0: Array
     B: Array
-    F0: Array
-    Phi: Array
     N: Array
     rank: int
     terms: Terms
     units: Units
     columns: Indices
+    _both: Array
     _triangle: tuple[Array, Array, Indices] | None
 
     @property
@@ -64,11 +61,30 @@ class Response:
         """Number of tangent directions."""
         return int(self.N.shape[1])
 
+    @property
+    def F0(self) -> Array:
+        """Constraint force without inputs (nv,)."""
+        return self._force[:, 0]
+
+    @property
+    def Phi(self) -> Array:
+        """Constraint force per unit of input (nv, nu)."""
+        return self._force[:, 1:]
+
+    @cached_property
+    def _force(self) -> Array:
+        """M a + h - S.T u as [F0, Phi], (nv, 1 + nu)."""
+        nu = len(self.columns)
+        force = self.terms.M @ self._both
+        force[:, 0] += self.terms.h
+        force[self.columns, np.arange(1, nu + 1)] -= 1.0
+        return force
+
     @cached_property
     def multipliers(self) -> tuple[Array, Array]:
         """lam0 (nc,) and Lam (nc, nu) of (1), of least norm where rows of J depend on each other."""
         J, r, nc = self.terms.J, self.rank, len(self.terms.J)
-        both = np.concatenate([self.F0[:, None], self.Phi], axis=1)
+        both = self._force
         if nc == 0:
             return np.zeros(0), np.zeros((0, both.shape[1] - 1))
         if self._triangle is not None:
@@ -153,13 +169,7 @@ def respond(
             raise without_inertia()
     both = N @ right
     both[:, 0] += a_normal
-
-    force = terms.M @ both
-    force[:, 0] += terms.h
-    force[columns, np.arange(1, len(columns) + 1)] -= 1.0
-    return Response(
-        both[:, 0], both[:, 1:], force[:, 0], force[:, 1:], N, rank, terms, units, columns, triangle
-    )
+    return Response(both[:, 0], both[:, 1:], N, rank, terms, units, columns, both, triangle)
 
 
 def _tangent_basis(
