@@ -97,6 +97,26 @@ SARRUS_FN void spring_derivatives(const Model<real<T>>& m, int k, Recursive<T, L
   subtract_force_stiffness(t, r.path, W * f, GL, ld, r.Eq);
 }
 
+// A spring of zero length has no row. With no rest length it pulls with -k r, the same in every direction;
+// with one it has no force there, and no derivative. Returns whether this is such a spring.
+template <class T, int LDC>
+SARRUS_FN bool slack_spring_derivatives(const Model<real<T>>& m, int k, Recursive<T, LDC>& r) {
+  const Tree<T>& t = r.w.tree;
+  int a = m.ps_a[k], b = m.ps_b[k];
+  Vec3<T> p = point_of(t, b, m.ps_p_b + 3 * k), apart = p - point_of(t, a, m.ps_p_a + 3 * k);
+  if (value(dot(apart, apart)) > SPRING_APART) return false;
+  if (m.ps_rest[k] != 0) return true;
+  r.path.walk(m, a, b);
+  auto moved = [&](int i) {
+    const Spatial<T>& S = t.S[r.path.col[i]];
+    return (S.lin + cross(S.ang, p)) * real<T>(r.path.side[i]);
+  };
+  for (int i = 0; i < r.path.n; ++i)
+    for (int j = 0; j < r.path.n; ++j)
+      r.Eq[r.path.col[j] * r.w.ld + r.path.col[i]] += dot(moved(i), moved(j)) * m.ps_stiffness[k];
+  return true;
+}
+
 // out: Eq, Ev, Rq, Rv, Jvq   in: forward dynamics solved in w (a, lam)
 template <class T, int LDC>
 SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T* v, Recursive<T, LDC>& r) {
@@ -115,6 +135,7 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
     row_derivatives(m, m.ro_row[c], r);
   }
   for (int c = 0; c < m.nps; ++c) {
+    if (slack_spring_derivatives(m, c, r)) continue;
     spring_element(m, c, t, *r.element);
     spring_derivatives(m, c, r);
   }

@@ -6,31 +6,34 @@
 
 SARRUS_BEGIN
 
-// Wrench of a point spring on node b (the reaction acts on a), along the line through both points:
-//   f = -(k (l - l0) + c l') d,   d = (p_b - p_a) / l
-// and its energy k (l - l0)^2 / 2. A spring of zero length has no direction: no force.
+// Wrench of a point spring on node b (the reaction acts on a), along r = p_b - p_a of length l:
+//   f = -(k (1 - l0/l) + c l'/l) r
+// and its energy k (l - l0)^2 / 2. At zero length it has no direction, and pulls with -k r where l0 = 0, which
+// is smooth there, and with nothing otherwise.
 template <class T>
 struct SpringForce {
   Spatial<T> wrench;
   T energy;
 };
 
+constexpr double SPRING_APART = 1e-24;  // squared length [m^2] below which a spring has no direction
+
 template <class T>
 SARRUS_HD SpringForce<T> point_spring(const Model<real<T>>& m, int s, const Tree<T>& t) {
   int a = m.ps_a[s], b = m.ps_b[s];
+  real<T> k = m.ps_stiffness[s], rest = m.ps_rest[s];
   Vec3<T> pa = t.p[a] + turn(t.R[a], m.ps_p_a + 3 * s);
   Vec3<T> pb = t.p[b] + turn(t.R[b], m.ps_p_b + 3 * s);
   Vec3<T> r = pb - pa;
   T l2 = dot(r, r);
-  auto apart = l2 > real<T>(1e-24);
-  T l = sqrt_(select(apart, l2, T(1)));
-  T stretch = l - m.ps_rest[s];
-  Spatial<T> line = force_at(pb, r * (real<T>(1) / l));
-  T rate = dot(line, t.V[b] - t.V[a]);
-  T f = -(stretch * m.ps_stiffness[s] + rate * m.ps_damping[s]);
-  f = select(apart, f, T(0));
-  T e = select(apart, stretch, T(-m.ps_rest[s]));
-  return {line * f, e * e * (m.ps_stiffness[s] * real<T>(0.5))};
+  auto apart = l2 > real<T>(SPRING_APART);
+  T inv = select(apart, real<T>(1) / sqrt_(select(apart, l2, T(1))), T(0));
+  Spatial<T> line = force_at(pb, r);
+  T rate = dot(line, t.V[b] - t.V[a]) * inv;  // l'
+  T pull = select(apart, T(k) - inv * (k * rest) + rate * inv * m.ps_damping[s], T(rest == 0 ? k : 0));
+  // l^2 - 2 l l0 + l0^2 without the root of zero
+  T energy = (l2 - l2 * inv * (2 * rest) + rest * rest) * (k * real<T>(0.5));
+  return {line * (-pull), energy};
 }
 
 template <class T>
