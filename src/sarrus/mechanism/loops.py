@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from .core import State, frozen_state
 
 Array = npt.NDArray[np.float64]
 Metric = npt.ArrayLike | str | None
+
+BEYOND = 1e-9  # [rad, m]: what passes a limit by less only touches it
 
 
 class Loops(Bodies):
@@ -88,7 +91,8 @@ class Loops(Bodies):
         for name, value in (fixed or {}).items():
             held += self._hold(q, name, value)
         text = ", ".join(f"{name} = {_shown(value)}" for name, value in (fixed or {}).items())
-        return assemble(self.evaluator, q, self._time(t), held, text)
+        found = assemble(self.evaluator, q, self._time(t), held, text)
+        return replace(found, message=found.message + self._beyond(found.q[None]))
 
     def consistent_velocity(
         self,
@@ -144,9 +148,24 @@ class Loops(Bodies):
         if targets.ndim != 1 or targets.size == 0:
             raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
         start = np.array(self.default.q) if q0 is None else self._one_pose(q0, "q0")
-        return sweep(self.evaluator, index, targets, start, position, self._time(t))
+        found = sweep(self.evaluator, index, targets, start, position, self._time(t))
+        return replace(found, message=found.message + self._beyond(found.q))
 
     # ------------------------------------------------------------------ helpers
+
+    def _beyond(self, poses: Array) -> str:
+        """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""
+        said = []
+        for name, iq, (lower, upper) in zip(
+            self.names, self.model.coordinate_q, self.model.limits.tolist(), strict=True
+        ):
+            if iq < 0 or len(poses) == 0:
+                continue
+            low, high = float(poses[:, iq].min()), float(poses[:, iq].max())
+            if low < lower - BEYOND or high > upper + BEYOND:
+                worst = high if high - upper > lower - low else low
+                said.append(f"{name} = {worst:.4g}, limits {lower:g} to {upper:g}")
+        return f" Beyond the limits of joints, which are not enforced: {'; '.join(said)}." if said else ""
 
     def _metric(self, metric: Metric, q: Array) -> Array | None:
         if isinstance(metric, str):

@@ -123,7 +123,10 @@ class MechanismSpec:
             armature: Inertia reflected by the drive [kg m^2] or [kg].
             damping: Viscous friction [N m s/rad] or [N s/m].
             friction: Coulomb friction [N m] or [N], smoothed: friction * tanh(v / friction_speed).
-            limits: (lower, upper) [rad] or [m], None leaving a side open; one pair for each coordinate.
+            limits: (lower, upper) [rad] or [m], None leaving a side open; one pair for each coordinate. They
+                stop nothing by themselves: `stop_stiffness`, or simulate(..., stops=True), does. `simulate`
+                reports where they are passed, `assemble` and `sweep` name coordinates beyond them, and the
+                controllers that say so keep within them.
             friction_speed: Speed of that smoothing [rad/s] or [m/s].
             stop_stiffness: Stiffness of one-sided stops at the limits [N m/rad] or [N/m]; 0: no stops.
             stop_damping: Damping of the stops [N m s/rad] or [N s/m].
@@ -203,7 +206,9 @@ class MechanismSpec:
 
         Args:
             *names: Names of joints (all their coordinates) or of coordinates.
-            limits: Limits (lower, upper) of each input [N m] or [N], None leaving a side open.
+            limits: Limits (lower, upper) of each input [N m] or [N], None leaving a side open. Inputs are
+                never clipped: `simulate` reports those beyond, `inverse_dynamics` names the actuators that do
+                not suffice, and the controllers that say so keep within them.
 
         Returns:
             This spec.

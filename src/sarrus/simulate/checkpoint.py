@@ -114,7 +114,7 @@ def resume(
     q, v = point.state(plant.nq, plant.nv)
     users = UserWatch(options.events, point.t, q, v)
     known = trajectory._steps[trajectory.t < point.t] if options.store_every == 1 else None
-    new = Simulation(plant, options, users, q, v, point, known).run()
+    new = Simulation(plant, options, users, q, v, point, known, limits=True).run()
     return _joined(trajectory, new, point)
 
 

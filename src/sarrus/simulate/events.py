@@ -30,16 +30,17 @@ class Event:
     """Something that happened during a run.
 
     Attributes:
-        name: name of the user's function, or "singular pose".
+        name: name of the user's function, "singular pose", or the coordinate or "actuator ..." of a limit.
         kind: "user"; "singular": the rank of J drops, or all but drops, at this pose; "chart": other
-            coordinates are used from here on; "switch": constraints close or open.
+            coordinates are used from here on; "switch": constraints close or open; "limit": a coordinate
+            passes a limit of its joint, or an input those of its actuator for the first time.
         t: time [s].
         q: pose (nq,) [rad, m].
         v: velocity (nv,) [rad/s, m/s].
         rank: rank of J there; singular values that all but vanish do not count.
         singular_values: of the dimensionless J there, descending (min(nc, nv),); empty for user events.
         terminal: whether it ended the run.
-        note: more in words: the coordinates that follow a "chart" event.
+        note: more in words: the coordinates that follow a "chart" event, which limit was passed.
         closed, opened: names of the constraints that a "switch" event closed and opened.
         impact: what closing did to the velocity, momentum and energy; None where nothing hit.
     """

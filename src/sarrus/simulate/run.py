@@ -16,6 +16,7 @@ from .formulated import Formulated
 from .inputs import Failure, Inputs
 from .interpolate import Hermite, Manifold
 from .keeper import Keeper
+from .limits import LimitWatch
 from .options import Options, check_options
 from .plant import Plant
 from .progress import Progress
@@ -33,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 PIECE = 0.05  # [s] of computing between two looks at the keyboard
 MOST_STEPS = 10_000  # in one piece
-# what the compiled run says (kernels/step.hpp, enum Status)
+# what the compiled run says (kernels/stepper.hpp, enum Status)
 STOPPED, SINGULAR_INERTIA, NOT_FINITE, NOT_CLOSED, STEP_COLLAPSED = range(1, 6)
 TROUBLE = {
     SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the constraints"
@@ -77,7 +78,8 @@ def simulate(
     """Move a system in time, its constraints kept; see `Trajectory` for what comes back.
 
     Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
-    `success`, `status` and `message` say so.
+    `success`, `status` and `message` say so. Limits of joints and actuators change nothing: where they are
+    passed is an event of kind "limit" and a sentence in `message` (not in runs with switches or stops).
 
     Args:
         system: a `Mechanism` or a `CustomSystem`.
@@ -122,7 +124,7 @@ def simulate(
     options = check_options(plant, t_span, given)
     q, v = initial_state(plant, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
-    return Simulation(plant, options, users, q, v).run()
+    return Simulation(plant, options, users, q, v, limits=True).run()
 
 
 def _none(switches: Any) -> bool:
@@ -141,6 +143,7 @@ class Simulation:
         v: Array,
         checkpoint: Checkpoint | None = None,
         before: Steps | None = None,
+        limits: bool = False,
     ) -> None:
         """
         Args:
@@ -150,6 +153,7 @@ class Simulation:
             q, v: where it starts (nq,), (nv,).
             checkpoint: where it goes on, instead of starting.
             before: the steps before a checkpoint, as far as they are known.
+            limits: whether to report where limits of joints and actuators are passed.
         """
         from .._kernel import Run
 
@@ -165,6 +169,7 @@ class Simulation:
         self._recent: list[tuple[Array, Array]] = []  # times and inputs of the last two pieces
         self._manifold = Manifold(plant.kernel, plant.model)
         self._projector = Projector(plant, options)
+        self._limits = LimitWatch(plant, self._manifold, options) if limits else None
         if options.method == "radau":
             stages = Stages(plant, options, self._inputs, self._projector)
             self._run: Any = Radau(plant, options, stages, self._manifold)
@@ -275,6 +280,8 @@ class Simulation:
         u = self._inputs.inputs_at(steps.t)
         self._recent = [*self._recent[-1:], (steps.t, u)]
         self._keeper.add(steps, u)
+        if self._limits is not None:
+            self._limits.look(steps, u)
 
     def _user_events(self, steps: Steps) -> None:
         """Crossings between these steps; a terminal one ends the run where it happens."""
@@ -313,8 +320,14 @@ class Simulation:
         steps, u = self._keeper.finish()
         end = float(self._last.t[-1]) if hasattr(self, "_last") else self._options.t0
         seen = [*singular, *getattr(self._run, "changes", ())]
+        said = ""
+        if self._limits is not None:
+            seen += self._limits.found
+            said = self._limits.sentence(end)
         events = [*self._events, *(event for event in seen if event.t <= end)]
         status, message = self._verdict(end)
+        if said:
+            message += ("\n" if "\n" in message else " ") + said
         out = Trajectory(
             self._plant.system,
             steps,
