@@ -77,6 +77,18 @@ def test_hands_of_different_kinds() -> None:
     assert min(grasp.margins(one.contact_forces).values()) > -1e-7
 
 
+def test_a_reference_out_of_reach() -> None:
+    """The arms stretch towards it, say so, and torques stay of the size that the stiffness asks for."""
+    mech = sr.library.dual_arm_box()
+    grasp = sc.Grasp(mech, "box", patches())
+    start = mech.pose(mech.default.q, "box")
+    far = sr.Pose(start.xyz + np.array([0.45, 0.0, 0.0]), matrix=start.rotation)
+    law = sc.ObjectImpedance(mech, grasp, sc.MinimumJerk(start, far, 1.0))
+    done = sr.simulate(mech, (0.0, 1.4), control=law, control_dt=4e-3, dt=4e-3)
+    assert done.success and np.abs(done.u).max() < 1000.0
+    assert any(status == sc.Status.SINGULAR for _, status, _ in law.events)
+
+
 def test_an_arm_at_a_singular_pose_while_holding() -> None:
     """The left elbow straight: one motion of the box is lost there, torques stay bounded, it is held."""
     mech = sr.library.dual_arm_box(apart=0.7)

@@ -18,32 +18,32 @@ and load share, and these are what is limited; in the paper's massless form only
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import positive, state
+from ..arrays import positive
 from ..dynamics.response import Response, respond
-from ..errors import InputError, SarrusError
-from ..models.pose import Pose
+from ..errors import InputError
 from .active import ActiveRows
 from .body_outputs import BodyPose
 from .estimation import WrenchEstimator
 from .gains import gain_matrix
 from .grasp import Grasp
 from .held import ImpedanceSolution, Load, LoadedRows, PoseTask, PoseTracking
+from .impedance_inputs import Sensor, check_grasp, known_by, sensed, six, where
 from .law import Active, Law
 from .measured import Measured, measured
 from .metric import Factor
-from .result import Solution
+from .result import Solution, Status
 from .task import Tracking
-from .task_inertia import damping_of, inverse_inertia
+from .task_inertia import attainable, damping_of, inverse_inertia
 
 Array = npt.NDArray[np.float64]
-Sensor = Callable[[float, Array, Array], npt.ArrayLike]
 
+STRETCHED = 0.05  # least mobility of the object over the middle one below which an arm counts as stretched
 PARTS = tuple(field.name for field in dataclasses.fields(Solution))
 
 
@@ -97,8 +97,8 @@ class ObjectImpedance(Law):
         gives: str = "limits",
         solver: str = "auto",
     ) -> None:
-        _check_grasp(grasp, mech, require_closure)
-        target = _where(mech, grasp) if reference is None else reference
+        check_grasp(grasp, mech, require_closure)
+        target = where(mech, grasp) if reference is None else reference
         more: Sequence[Any] = [limits] if hasattr(limits, "rows") else list(limits)
         super().__init__(
             mech,
@@ -119,16 +119,16 @@ class ObjectImpedance(Law):
         )
         self.grasp = grasp
         self._task: PoseTask = PoseTask(grasp, target)
-        self._external = _external(external, inertia is not None, compensate, massless, grasp)
+        self._external = known_by(external, inertia is not None, compensate, massless, grasp)
         self._compensate = compensate
         self._load = Load(np.zeros(6), None)
-        self._mobility = np.zeros((6, 6))
+        self._mobility, self._stretched = np.zeros((6, 6)), False
         self._tracking: PoseTracking | None = None
         self._active: Any = LoadedRows(ActiveRows(mech, active), grasp, self._loaded, massless)
-        self.stiffness = gain_matrix(_six(stiffness, "stiffness"), 6, "stiffness", zero_allowed=True)
-        self.inertia = None if inertia is None else gain_matrix(_six(inertia, "inertia"), 6, "inertia")
+        self.stiffness = gain_matrix(six(stiffness, "stiffness"), 6, "stiffness", zero_allowed=True)
+        self.inertia = None if inertia is None else gain_matrix(six(inertia, "inertia"), 6, "inertia")
         if damping is not None:
-            self.damping = gain_matrix(_six(damping, "damping"), 6, "damping", zero_allowed=True)
+            self.damping = gain_matrix(six(damping, "damping"), 6, "damping", zero_allowed=True)
         else:
             self.damping = self._designed(positive(damping_ratio, "damping_ratio"))
 
@@ -157,6 +157,11 @@ class ObjectImpedance(Law):
         """The result with what concerns the object."""
         parts = {name: getattr(found, name) for name in PARTS}
         parts["_task"] = task
+        if task is not None and self._stretched and 0 <= found.status <= Status.LIMITED:
+            parts["status"], parts["message"] = (
+                Status.SINGULAR,
+                "an arm is almost stretched: forces stay bounded",
+            )
         return ImpedanceSolution(
             **parts,
             external=self._load.external,
@@ -178,7 +183,7 @@ class ObjectImpedance(Law):
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)
         else:
-            wrench = _sensed(source, now)
+            wrench = sensed(source, now)
         self._load = Load(wrench, payload)
         return self._load
 
@@ -187,17 +192,30 @@ class ObjectImpedance(Law):
     ) -> tuple[Array, Array, float, bool]:
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
-        tracking = dataclasses.replace(task, wanted=self._wanted(task))
+        tracking = dataclasses.replace(task, wanted=self._wanted(task, response))
         self._tracking = tracking
         return super()._outputs(now, response, tracking, factor)
 
-    def _wanted(self, track: PoseTracking) -> Array:
-        """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1)."""
+    def _wanted(self, track: PoseTracking, response: Response) -> Array:
+        """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).
+
+        What would need forces without bound, since an arm is about to be stretched, is not asked for: of
+        that kind is what differs from the acceleration `bound` that the constraints prescribe.
+        """
+        N, a0 = response.N, response.a0
+        bound = track.J @ (a0 - N @ (a0 @ (N / response.units.unit[:, None] ** 2)))
         pull = self.damping @ track.rate + self.stiffness @ track.e
         T, wrench = track.T, self._load.external
         if self.inertia is None:  # T.T Lambda T e'' = -pull - T.T F
-            return np.asarray(track.c + self._mobility @ (np.linalg.solve(T.T, pull) + wrench))
-        return np.asarray(track.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench))
+            felt = bound + self._mobility @ (np.linalg.solve(T.T, pull) + wrench)
+            return np.asarray(felt + self._reached(track.c - bound))
+        shaped = track.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench)
+        return np.asarray(bound + self._reached(shaped - bound))
+
+    def _reached(self, acceleration: Array) -> Array:
+        found = attainable(self._mobility, self._task.unit, acceleration, STRETCHED)
+        self._stretched = found is not acceleration
+        return found
 
     def _designed(self, ratio: float) -> Array:
         """Damping for the inertia at the default pose."""
@@ -213,75 +231,3 @@ class ObjectImpedance(Law):
                 )
             return damping_of(np.asarray(np.linalg.inv(inverse)), self.stiffness, ratio)
         return damping_of(self.inertia, self.stiffness, ratio)
-
-
-# ---------------------------------------------------------------------- what users give
-
-
-def _check_grasp(grasp: Any, mech: Any, require_closure: bool) -> None:
-    if not isinstance(grasp, Grasp):
-        raise InputError(f"ObjectImpedance takes a Grasp as its second argument, got {type(grasp).__name__}.")
-    if grasp.system is not mech and grasp.system.row_names != getattr(mech, "row_names", None):
-        raise InputError("ObjectImpedance: the grasp belongs to another mechanism; build it from this one.")
-    closure = grasp.force_closure()
-    if require_closure and not closure:
-        raise InputError(
-            f"the contacts cannot hold {grasp.body!r}: {closure.message}. Add contacts or friction, or pass"
-            " require_closure=False."
-        )
-
-
-def _where(mech: Any, grasp: Grasp) -> Pose:
-    """Pose of the object's centre of mass where the mechanism stands by default."""
-    pose = mech.pose(mech.default.q, grasp.body)
-    return Pose(pose.apply(grasp.com), matrix=pose.rotation)
-
-
-def _sensed(sensor: Sensor, now: Measured) -> Array:
-    """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
-    try:
-        found = sensor(now.t, now.q, now.v)
-    except SarrusError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"the sensor of the external wrench raised {type(error).__name__}: {error}"
-        ) from error
-    wrench = state(found, "external wrench", 6)
-    if wrench.ndim != 1:
-        raise InputError(f"external wrench must be [force; moment] with shape (6,), got {wrench.shape}.")
-    return wrench
-
-
-def _six(value: Any, what: str) -> Any:
-    """(2,) becomes three times each; a single number is refused, since newtons are not newton metres."""
-    if np.ndim(value) == 0:
-        raise InputError(
-            f"{what} must be (translation, turn), (6,) or (6, 6): metres and radians need different"
-            f" numbers; got {value!r}."
-        )
-    return np.repeat(np.asarray(value, dtype=float), 3) if np.shape(value) == (2,) else value
-
-
-def _external(
-    external: Any, shaped: bool, compensate: bool, massless: bool, grasp: Grasp
-) -> WrenchEstimator | Sensor | str | None:
-    if isinstance(external, str) and external != "displacement":
-        raise InputError(
-            f'external must be "displacement", None, a WrenchEstimator or a sensor; got {external!r}.'
-        )
-    if not (external is None or isinstance(external, (str, WrenchEstimator)) or callable(external)):
-        raise InputError(f"external must be a function (t, q, v) -> wrench (6,), got {external!r}.")
-    if shaped and (external is None or isinstance(external, str)):
-        raise InputError(
-            "another inertia than the object's own needs the external wrench measured, [Lin2018] eq. (8):"
-            " give external=sensor, a function (t, q, v) -> wrench (6,), or a WrenchEstimator."
-        )
-    estimator = external if isinstance(external, WrenchEstimator) else None
-    if compensate and (estimator is None or not estimator.estimates_payload):
-        raise InputError("compensate=True needs external=WrenchEstimator(..., payload=True).")
-    if estimator is not None and estimator.massless != massless:
-        raise InputError(
-            f"massless must be the same for law and estimator, got {massless} and {estimator.massless}."
-        )
-    return external  # type: ignore[no-any-return]

@@ -42,6 +42,22 @@ def inertia_of(inverse: Array, unit: Array) -> Array:
     return np.asarray(whole / size)
 
 
+def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> Array:
+    """The part of an acceleration (k,) that forces on the task can reasonably produce.
+
+    Where the smallest eigenvalue of the dimensionless inverse inertia falls below `threshold` times the
+    middle one, an arm is about to be stretched: accelerations along such directions would need forces
+    without bound and fade, s^2 / (s^2 + d^2) as in `least.py`. Elsewhere nothing is lost.
+    """
+    s, U = np.linalg.eigh(inverse / np.outer(unit, unit))
+    middle = float(s[len(s) // 2])
+    share = max(float(s[0]), 0.0) / middle
+    if share >= threshold:
+        return wanted
+    d = (1.0 - (share / threshold) ** 2) * (threshold * middle) ** 2
+    return np.asarray(unit * (U @ (s * s / (s * s + d) * (U.T @ (wanted / unit)))))
+
+
 def damping_of(inertia: Array, stiffness: Array, ratio: float) -> Array:
     """D with modes of this damping ratio: D = 2 ratio L U sqrt(k) U.T L.T, inertia = L L.T, [Ott2008] 3.3.
 
