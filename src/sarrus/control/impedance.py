@@ -119,7 +119,7 @@ class ObjectImpedance(Law):
         )
         self.grasp = grasp
         self._task: PoseTask = PoseTask(grasp, target)
-        self._external = known_by(external, inertia is not None, compensate, massless, grasp)
+        self._external = known_by(external, inertia is not None, compensate, massless)
         self._compensate = compensate
         self._load = Load(np.zeros(6), None)
         self._mobility, self._stretched = np.zeros((6, 6)), False

@@ -66,7 +66,7 @@ def six(value: Any, what: str) -> Any:
 
 
 def known_by(
-    external: Any, shaped: bool, compensate: bool, massless: bool, grasp: Grasp
+    external: Any, shaped: bool, compensate: bool, massless: bool
 ) -> WrenchEstimator | Sensor | str | None:
     """How the law knows the external wrench, or an InputError that says what does not fit together."""
     if isinstance(external, str) and external != "displacement":
