@@ -193,6 +193,7 @@ NB_MODULE(_kernel, m) {
       .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
       .def("derivatives", &derivatives, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "dual"_a = false)
       .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
-           nb::sig("def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"));
+           nb::sig(
+               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"));
   bind_run(m);
 }

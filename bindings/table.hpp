@@ -39,7 +39,7 @@ struct RunState {
   int rank, status, evaluations;
 };
 
-// What a state owes to the steps before it (kernels/step.hpp), as numbers that can be stored.
+// What a state owes to the steps before it (kernels/arrival.hpp), as numbers that can be stored.
 struct RunMemory {
   double pivot_before, step_before, calm, step;
   int most_rank, tight;

@@ -8,8 +8,8 @@ SARRUS_BEGIN
 
 // Wrench of a point spring on node b (the reaction acts on a), along r = p_b - p_a of length l:
 //   f = -(k (1 - l0/l) + c l'/l) r
-// and its energy k (l - l0)^2 / 2. At zero length it has no direction, and pulls with -k r where l0 = 0, which
-// is smooth there, and with nothing otherwise.
+// and its energy k (l - l0)^2 / 2. At zero length it has no direction, and pulls with -k r where l0 = 0,
+// which is smooth there, and with nothing otherwise.
 template <class T>
 struct SpringForce {
   Spatial<T> wrench;
