@@ -107,3 +107,14 @@ def test_assemble_and_sweep_name_coordinates_beyond_their_limits() -> None:
     )
     path = mech.sweep("crank", np.linspace(1.0, 2.5, 8), q0=within.q)
     assert path.success and "crank = 2.5, limits -0.5 to 2" in path.message
+
+
+def test_runs_with_switches_tell_of_limits_too() -> None:
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("mass", joint=sr.Prismatic("x"), mass=1.0, limits=(-0.5, 0.5))
+    spec.constrain("brake", sr.Coupling({"mass": 1.0}, offset=0.8))
+    switch = sr.Switch("brake", on=0.8)
+    run = sr.simulate(spec.compile(), (0.0, 1.0), [0.0], [1.0], dt=0.01, switches=[switch])
+    (event,) = limit_events(run)
+    assert event.name == "mass" and event.t == pytest.approx(0.5, abs=1e-9)
+    assert "Beyond their limits" in run.message and run.q[-1, 0] == pytest.approx(0.8)

@@ -29,6 +29,8 @@ Array = npt.NDArray[np.float64]
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)
 Load = tuple[int, Array, Array, Array]  # body, force, moment, where the force acts; all in the world
 
+SPRING_APART = 1e-12  # [m]: a shorter spring has no direction (kernels/forces.hpp)
+
 
 @dataclass(frozen=True)
 class BodyMotion:
@@ -137,7 +139,7 @@ def _spring(model: Model, bodies: BodyMotion, spring: PointSpring) -> Iterator[L
     a, b = model.body_index(spring.a), model.body_index(spring.b)
     p_a, p_b = bodies.point(a, spring.p_a), bodies.point(b, spring.p_b)
     length = float(np.linalg.norm(p_b - p_a))
-    if length == 0.0:
+    if length < SPRING_APART:
         return
     along = (p_b - p_a) / length
     rate = along @ (bodies.velocity(b, p_b) - bodies.velocity(a, p_a))

@@ -45,6 +45,8 @@ class LimitWatch:
 
     def look(self, new: Steps, u: Array) -> None:
         """The next steps (the first of all at the start) and their inputs (k, nu)."""
+        if len(new) == 0:
+            return
         if self._controlled:
             self._look_inputs(new, u)
         if len(self._joints) == 0:

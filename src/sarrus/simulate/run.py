@@ -79,7 +79,7 @@ def simulate(
 
     Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
     `success`, `status` and `message` say so. Limits of joints and actuators change nothing: where they are
-    passed is an event of kind "limit" and a sentence in `message` (not in runs with switches or stops).
+    passed is an event of kind "limit" and a sentence in `message`. Stops (`stops`, `stop_stiffness`) do stop.
 
     Args:
         system: a `Mechanism` or a `CustomSystem`.

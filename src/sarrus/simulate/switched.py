@@ -14,6 +14,8 @@ from ..mechanism.mechanism import Mechanism
 from ..projection.kinematics import drift
 from .events import Event, UserEvent, UserWatch
 from .inputs import Failure
+from .interpolate import Manifold
+from .limits import LimitWatch
 from .options import Options
 from .plant import Plant
 from .start import initial_state
@@ -195,11 +197,22 @@ class SwitchedRun:
         self._events.append(dataclasses.replace(here, closed=closed, opened=opened, impact=hit))
 
     def _result(self, status: Status, message: str) -> SwitchedTrajectory:
-        events = tuple(sorted(self._events, key=lambda event: event.t))
+        limits = self._limits()
+        said = limits.sentence(self._t)
+        message += ("\n" if "\n" in message else " ") + said if said else ""
+        events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
         return SwitchedTrajectory(
             self._plan.mech, self._segments, self._active, self._topology.names, events, status, message,
             self._options,
         )  # fmt: skip
+
+    def _limits(self) -> LimitWatch:
+        """Limits that the states which were kept pass; those of hard stops are not passed."""
+        plant = Plant(self._plan.mech)
+        watch = LimitWatch(plant, Manifold(plant.kernel, plant.model), self._options)
+        for segment in self._segments:
+            watch.look(segment._steps, segment.u)
+        return watch
 
 
 def _rows(mech: Mechanism, name: str) -> npt.NDArray[np.bool_]:
