@@ -35,8 +35,12 @@ def main(steps: int = 10_000_000) -> int:
         change = float(np.abs(run.energy - run.energy[0]).max())
         drift = run.drift.max() / mech.length
         print(
-            f"four_bar, {steps:.0e} steps, energy={energy!s:5}: drift {drift:.1e} L, energy within"
-            f" {change:.1e} J, {len(run)} states stored, {memory() - before:+.0f} MB, {1e6 * taken / steps:.2f} us per step"
+            f"four_bar, {steps:.0e} steps, energy={energy!s:5}: drift {drift:.1e} L, energy {change:.1e} J,",
+            end="",
+        )
+        print(
+            f" {len(run)} stored, {memory() - before:+.0f} MB, {1e6 * taken / steps:.2f} us per step",
+            flush=True,
         )
         worst += not (run.success and drift <= 1e-12)
     return int(worst > 0)

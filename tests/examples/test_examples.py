@@ -88,6 +88,18 @@ def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
     assert found["sideways"] < 1e-12 and found["turning"] < 1e-12
 
 
+def test_branches(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/branches.py")
+    assert found["branches"] == 3 and found["cone_mobility"] == 2
+    assert found["open"] < 1e-10 and found["drift"] < 1e-12
+
+
+def test_formulation_study(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/formulation_study.py", durations=(0.06, 0.06, 0.02))
+    assert found["refused"] == 3  # Lagrange multipliers for redundant rows
+    assert found["worst_error"] < 1e-9 and found["held_drift"] < 1e-13
+
+
 def test_sympy_system(run: Callable[..., dict[str, float]]) -> None:
     pytest.importorskip("sympy")
     found = run("gallery/sympy_system.py", duration=1.4)

@@ -18,6 +18,7 @@ from .plant import Plant
 from .run import simulate
 from .trajectory import Trajectory
 
+QUICK = 0.1  # [s]
 FINER = 8  # steps of the reference for each step of the study
 
 
@@ -106,10 +107,11 @@ def ways() -> Iterator[dict[str, Any]]:
 
 def _run(mech: Mechanism, t_end: float, reference: Trajectory, options: dict[str, Any]) -> StudyRow:
     names = options["formulation"], options["coordinates"], options["correction"]
-    began = time.perf_counter()
     try:
-        run = simulate(mech, (0.0, t_end), **options)
-        taken, message = time.perf_counter() - began, "" if run.success else _reason(run.message)
+        run, taken = _timed(mech, t_end, options)
+        if taken < QUICK:  # once more, warmed up
+            taken = min(taken, _timed(mech, t_end, options)[1])
+        message = "" if run.success else _reason(run.message)
     except SarrusError as refused:
         run, taken, message = None, 0.0, _reason(str(refused))
     if run is None or message:
@@ -119,6 +121,12 @@ def _run(mech: Mechanism, t_end: float, reference: Trajectory, options: dict[str
     energy = float(np.max(np.abs(run.energy - run.energy[0]))) if conservative else np.nan
     cost = taken / max(len(run) - 1, 1)
     return StudyRow(*names, error, energy, float(run.drift.max()), float(run.velocity_drift.max()), cost, "")
+
+
+def _timed(mech: Mechanism, t_end: float, options: dict[str, Any]) -> tuple[Trajectory, float]:
+    began = time.perf_counter()
+    run = simulate(mech, (0.0, t_end), **options)
+    return run, time.perf_counter() - began
 
 
 def _reason(message: str) -> str:

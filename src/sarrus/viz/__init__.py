@@ -5,8 +5,9 @@ here needs a display except windows.
 """
 
 from .animation import animate
+from .branches import draw_cone, draw_path
 from .browser import show
 from .mechanism import draw
 from .trajectory import plot
 
-__all__ = ["animate", "draw", "plot", "show"]
+__all__ = ["animate", "draw", "draw_cone", "draw_path", "plot", "show"]
