@@ -67,6 +67,13 @@ def test_a_joint_transmits_what_a_loop_cut_there_would(joint: Any) -> None:
         np.testing.assert_allclose(tree.reaction("middle", frame), expected, atol=1e-8)
 
 
+def test_the_other_end_of_springs_and_loops_counts() -> None:
+    """What acts between two carried bodies cancels; along the axis of the base goes its motor alone."""
+    for motion in both(sr.Revolute("z")):
+        wrench = motion.reaction("base", "B")
+        assert wrench[3:] @ np.array(AXIS) / 3.0 == pytest.approx(0.7, abs=1e-8)
+
+
 def test_a_weld_transmits_too() -> None:
     """What the weld of the plate passes on is what the middle body passes on, less its own balance."""
     tree, _ = both(sr.Revolute("z"))
