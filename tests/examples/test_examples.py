@@ -143,6 +143,27 @@ def test_box_circle(run: Callable[..., dict[str, float]]) -> None:
     assert found["held_off"] > 0.1 and found["squeeze_held"] > 2.0 * found["squeeze_free"]
 
 
+def test_slider_crank_control(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/slider_crank_control.py", duration=1.2, dt=4e-3)
+    names = ("two active joints", "one active joint", "hybrid, no force")
+    two, one, hybrid = (found[f"rms {name}"] for name in names)
+    assert two < one < hybrid and one / two == pytest.approx(5.0**0.5, rel=1e-9)
+    assert found["ratio_error"] < 1e-9 and found["error"] < 1e-8 and found["hybrid_lam"] < 1e-9
+
+
+def test_arm_on_slider(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/arm_on_slider.py", duration=2.0, dt=4e-3)
+    assert found["rms PIDC"] < found["rms hybrid"] < found["rms IDC"]
+    assert found["peak PIDC"] < found["peak hybrid"] < found["peak IDC"]
+    assert found["force hybrid"] < 0.05 < found["force PIDC"] < 0.5 * found["force IDC"]
+
+
+def test_two_arms_friction(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/two_arms_friction.py", duration=2.1, dt=5e-3)
+    assert found["margin friction limits"] > -1e-9 and found["margin no limits"] < -50.0
+    assert found["more_torque"] < 1e-6 and found["squeeze"] > 200.0
+
+
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
 def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
