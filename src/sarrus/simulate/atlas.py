@@ -87,13 +87,16 @@ class Atlas:
     def at(self, q: Array, v: Array, J: Array) -> LocalChart:
         """A chart for this state."""
         for chart in self._users:
-            if self._user_quality(chart, q, v, J) >= (LEAVE if self._first == 1.0 else ENTER):
-                self._first = LEAVE
+            if self._user_quality(chart, q, v, J) >= ENTER:
                 return chart
         made: LocalChart = KINDS[self._kind](self._system, self._twists, q, J)
         made.begin(q)
         self._first = made.quality(J)
         return made
+
+    def instead(self, chart: LocalChart) -> bool:
+        """Whether a chart stands in for the user's."""
+        return bool(self._users) and not isinstance(chart, UserChart)
 
     def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
         """The chart to go on with: the same, or another one where it has become poor."""

@@ -8,49 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..projection.charts import ChartError
-from ..projection.decomposition import count_above, full_svd
+from ..projection.decomposition import full_svd
 from ..projection.kinematics import dimensionless
 from ..projection.mobility import loses_rank_here
 from .atlas import Atlas, LocalChart
+from .chart_step import STEP_COLLAPSED, STOPPED, ChartStep, Point, StopError
 from .events import Event
-from .inputs import FIRST_STAGE, SLACK, Failure, Inputs
+from .inputs import SLACK, Failure, Inputs
 from .options import Options
 from .plant import Plant
-from .tableaus import TABLEAUS
 
 Array = npt.NDArray[np.float64]
 
 FULL = "full coordinates (next to a singular pose)"
 NEAR_SINGULAR, STEPS_AROUND = 1e-2, 10.0  # as in kernels/project.hpp
-STOPPED, SINGULAR_INERTIA, NOT_FINITE, NOT_CLOSED, STEP_COLLAPSED = range(1, 6)
 GROW, SHRINK, SAFETY = 5.0, 0.2, 0.9
-
-
-class _StopError(Exception):
-    """A step cannot be taken; carries the status of the run."""
-
-
-@dataclass(frozen=True)
-class _Point:
-    """One state with all that is recorded of it, and its Jacobian."""
-
-    t: float
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    J: Array
-    drift: float
-    velocity_drift: float
-    pivot: float
-    rank: int
 
 
 class ChartRun:
@@ -72,15 +50,20 @@ class ChartRun:
             acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
             full: makes a compiled run for steps in full coordinates.
         """
-        self._plant, self._options, self._inputs = plant, options, inputs
-        self._formulated, self._make_full = acceleration, full
+        self._plant, self._options, self._inputs, self._make_full = plant, options, inputs, full
+        self._stepper = ChartStep(plant, options, inputs, acceleration)
         self._full: Any = None
         self._atlas = Atlas(plant, options.coordinates)
         self._chart: LocalChart | None = None
-        self._records: list[_Point] = []
+        self._records: list[Point] = []
         self._most, self._next = 0, options.dt
         self.changes: list[Event] = []
-        self.status, self.evaluations, self.steps = 0, 0, 0
+        self.status, self.steps, self._compiled = 0, 0, 0
+
+    @property
+    def evaluations(self) -> int:
+        """Number of evaluations of the acceleration."""
+        return self._stepper.evaluations + self._compiled
 
     def start(self, t: float, q: Array, v: Array) -> bool:
         """Begin at a state, projected as in full coordinates."""
@@ -93,9 +76,11 @@ class ChartRun:
         here = self._adopt()
         U, _, Vt = full_svd(dimensionless(self._plant.evaluator, here.J))
         lost = loses_rank_here(self._plant.evaluator, here.q, t, U[:, here.rank :], Vt[here.rank :])
+        self._here = here
         if not lost and not self._near(here, here):
             self._full, self._chart = None, self._atlas.at(here.q, here.v, here.J)
-        self._here = here
+            if self._atlas.instead(self._chart):
+                self._report(self._chart.note)
         self._records.append(here)
         return True
 
@@ -113,7 +98,7 @@ class ChartRun:
                 self.steps, done = self.steps + 1, done + 1
                 self._records.append(self._here)
                 self._choose(before)
-        except _StopError as stop:
+        except StopError as stop:
             self.status = stop.args[0]
         except Exception as error:  # of a user's chart
             self._inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
@@ -140,23 +125,28 @@ class ChartRun:
         target = t0 + (self.steps + 1) * dt
         return t_end if target > t_end - 1e-9 * dt else target
 
-    def _step(self, target: float) -> _Point:
+    def _step(self, target: float) -> Point:
         """One step; where its chart fails, again in a fresh one, then in full coordinates."""
         here = self._here
         for fresh in (False, True):
             if fresh:
                 self._switch(self._atlas.at(here.q, here.v, here.J))
             try:
-                return self._adaptive(target) if self._options.adaptive else self._fixed(target)
+                return (
+                    self._adaptive(target)
+                    if self._options.adaptive
+                    else self._trial(target - here.t, target)[0]
+                )
             except (ChartError, np.linalg.LinAlgError):
                 continue
         self._enter_full()
         return self._full_step(target)
 
-    def _fixed(self, target: float) -> _Point:
-        return self._trial(target - self._here.t, target)[0]
+    def _trial(self, h: float, t_end: float) -> tuple[Point, float]:
+        assert self._chart is not None
+        return self._stepper.trial(self._chart, self._here, h, t_end)
 
-    def _adaptive(self, target: float) -> _Point:
+    def _adaptive(self, target: float) -> Point:
         """Steps of varying size: smaller until the error estimate is within tolerance."""
         grow = GROW
         while True:
@@ -175,93 +165,17 @@ class ChartRun:
                 self._next = max(self._next, h * factor) if last else h * factor
                 return point
             if h <= 1e-14 * max(abs(self._here.t), abs(target)):
-                raise _StopError(STEP_COLLAPSED)
+                raise StopError(STEP_COLLAPSED)
             self._next, grow = h * min(factor, 1.0), 1.0
-
-    def _trial(self, h: float, t_end: float) -> tuple[_Point, float]:
-        """The state after a step of size h, and its error in units of the tolerance."""
-        tab, here, chart = TABLEAUS[self._options.method], self._here, self._chart
-        assert chart is not None
-        y = chart.coordinates(here.q, here.v, here.J)
-        chart.begin(here.q)
-        rates = [chart.rates(here.t, here.q, here.v, here.a, here.J)]
-        if self._options.method == "semi_implicit_euler":
-            return self._semi_implicit(chart, y, rates[0], h, t_end), 0.0
-        stages = len(tab.b) - (tab.e is not None)  # the last stage of dopri5 is the first of the next step
-        for i in range(1, stages):
-            t = here.t + tab.c[i] * h
-            y_i = y + h * (tab.A[i, :i] @ np.array(rates))
-            q, v, J = chart.state(y_i, t)
-            a, _ = self._acceleration(t, q, v, i)
-            rates.append(chart.rates(t, q, v, a, J))
-        y_end = y + h * (tab.b[:stages] @ np.array(rates))
-        point = self._arrive(chart, y_end, t_end)
-        if tab.e is None:
-            return point, 0.0
-        rates.append(chart.rates(t_end, point.q, point.v, point.a, point.J))
-        return point, self._error(h * (tab.e @ np.array(rates)), y_end, chart.size[0])
-
-    def _error(self, error: Array, y: Array, positions: int) -> float:
-        """Root mean square in units of the tolerance; positions weigh as one radian."""
-        size = np.abs(y)
-        size[:positions] = 1.0
-        scaled = error / (self._options.atol + self._options.rtol * size)
-        return float(np.linalg.norm(scaled)) / math.sqrt(max(len(y), 1))
-
-    def _semi_implicit(self, chart: LocalChart, y: Array, rate: Array, h: float, t_end: float) -> _Point:
-        """Velocities first, positions with the new ones."""
-        y, n = y.copy(), chart.size[0]
-        y[n:] += h * rate[n:]
-        q, v, J = chart.state(y, self._here.t)
-        y[:n] += h * chart.rates(self._here.t, q, v, np.zeros_like(v), J)[:n]
-        return self._arrive(chart, y, t_end)
-
-    def _arrive(self, chart: LocalChart, y: Array, t: float) -> _Point:
-        q, v, _ = chart.state(y, t)
-        a, tau = self._acceleration(t, q, v, FIRST_STAGE)
-        return self._point(t, q, v, a, tau)
-
-    def _acceleration(self, t: float, q: Array, v: Array, stage: int) -> tuple[Array, Array]:
-        """a (nv,) and the applied force (nv,)."""
-        self.evaluations += 1
-        plant, tau = self._plant, np.zeros(self._plant.nv)
-        if self._inputs.needed or self._formulated is not None:
-            answer = self._inputs(t, q, v, stage)
-            if answer is None:
-                raise _StopError(STOPPED)
-            tau = answer[0]
-        if self._formulated is not None:
-            a = self._formulated(t, q, v)
-            if a is None:
-                raise _StopError(STOPPED)
-        else:
-            drive, user = plant.evaluator.drive(t, 1), plant.evaluator.user(q[None], v[None], t)
-            found = plant.kernel.forward(q[None], v[None], tau[None], drive, user)
-            if found[5][0]:
-                raise _StopError(SINGULAR_INERTIA)
-            a = found[0][0]
-        if not np.all(np.isfinite(a)):
-            raise _StopError(NOT_FINITE)
-        return a, tau
-
-    def _point(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> _Point:
-        """A state with its residuals, rank and distance from singular poses."""
-        system = self._plant.evaluator
-        phi, J, b, _ = system.constraints(q, v, t)
-        s = full_svd(dimensionless(system, J))[1]
-        rank = count_above(s, system.rank_tol, absolute=True)
-        pivot = float(s[rank - 1]) if rank else 1e300
-        gap, slip = (float(np.max(np.abs(x) / system.row_unit, initial=0.0)) for x in (phi, J @ v - b))
-        return _Point(t, q, v, a, tau, J, gap, slip, pivot, rank)
 
     # ------------------------------------------------------------------ which coordinates
 
-    def _near(self, here: _Point, before: _Point) -> bool:
+    def _near(self, here: Point, before: Point) -> bool:
         """Whether a singular pose is within a few steps."""
         change = abs(here.pivot - before.pivot)
         return here.rank < self._most or here.pivot < max(NEAR_SINGULAR, STEPS_AROUND * change)
 
-    def _choose(self, before: _Point) -> None:
+    def _choose(self, before: Point) -> None:
         """Go on with the chart, with another one, or in full coordinates."""
         here = self._here
         near = self._near(here, before)
@@ -288,21 +202,21 @@ class ChartRun:
     def _enter_full(self) -> None:
         self._full = self._make_full()
         if not self._full.start(self._here.t, self._here.q, self._here.v):
-            raise _StopError(int(self._full.status))
+            raise StopError(int(self._full.status))
         self._full.take()
         self._report(FULL)
 
-    def _full_step(self, target: float) -> _Point:
+    def _full_step(self, target: float) -> Point:
         """One compiled step."""
         h = self._next if self._options.adaptive else target - self._here.t
-        self.evaluations -= int(self._full.evaluations)
+        before = int(self._full.evaluations)
         taken = self._full.advance(self._here.t, h, target, 1, 1)
-        self.evaluations += int(self._full.evaluations)
+        self._compiled += int(self._full.evaluations) - before
         if not taken:
-            raise _StopError(int(self._full.status))
+            raise StopError(int(self._full.status))
         return self._adopt()
 
-    def _adopt(self) -> _Point:
+    def _adopt(self) -> Point:
         """The last state of the compiled run."""
         t, q, v, a, tau = (np.asarray(x)[-1] for x in self._full.take()[:5])
-        return self._point(float(t[0]), q, v, a, tau)
+        return self._stepper.point(float(t[0]), q, v, a, tau)

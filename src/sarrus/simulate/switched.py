@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,17 @@ from ..errors import SarrusError
 from ..mechanism.mechanism import Mechanism
 from ..projection.kinematics import drift
 from .events import Event, UserEvent, UserWatch
-from .inputs import Failure
+from .inputs import FIRST_STAGE, Failure, Inputs
 from .interpolate import Manifold
 from .limits import LimitWatch
 from .options import Options
 from .plant import Plant
+from .simulation import Simulation
 from .start import initial_state
 from .switched_trajectory import SwitchedTrajectory
 from .switches import Plan
 from .topology import Topology
 from .trajectory import Status, Trajectory
-
-if TYPE_CHECKING:
-    from .run import Simulation
 
 Array = npt.NDArray[np.float64]
 
@@ -80,8 +78,6 @@ class SwitchedRun:
 
     def _segment(self, watched: tuple[UserEvent, ...], watch: UserWatch) -> Trajectory:
         """Run until something switches; the state moves on."""
-        from .run import Simulation
-
         o, start = self._options, self._t
         end = min([o.t1, *(t for t, _, _ in self._plan.schedule if t > start)])
         wanted = o.t_eval
@@ -166,8 +162,6 @@ class SwitchedRun:
 
     def _applied(self) -> Array:
         """The applied force at the present state, controllers asked."""
-        from .inputs import FIRST_STAGE, Inputs
-
         inputs = Inputs(Plant(self._topology.mechanism()), self._options)
         if not inputs.needed:
             return np.zeros(self._plan.mech.nv)

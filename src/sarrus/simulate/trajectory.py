@@ -211,7 +211,7 @@ class Trajectory:
             t_eval: times to keep [s], after the present end; default: every step.
             progress: whether to show a progress bar.
         """
-        from .checkpoint import resume
+        from .resume import resume
 
         return resume(self, t_end, control, tau, external, events, t_eval, progress)
 
