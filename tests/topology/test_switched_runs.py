@@ -75,9 +75,8 @@ def test_a_three_arm_grip_closes_one_arm_after_the_other() -> None:
     hits = [event.impact for event in switches(run)]
     assert [hit.rank for hit in hits if hit] == [3, 6, 9]
     assert [s.system.nc for s in run.segments] == [0, 6, 12, 18]
-    lost = sum(hit.energy_lost for hit in hits if hit)
-    start, end = run.energy[0], run.energy[-1]
-    assert start - end == pytest.approx(lost, abs=1e-6)
+    assert run.impacts == tuple(hits)
+    assert run.energy[0] - run.energy[-1] == pytest.approx(run.energy_lost, abs=1e-6)
     assert run.segments[-1].drift.max() < 1e-12
     assert np.abs(run.v[-1]).max() < 1e-10  # a structure
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import frozen
+from ..dynamics.impact import Impact
 from ..errors import InputError
 from .events import Event
 from .options import Options
@@ -48,6 +49,16 @@ class SwitchedTrajectory(Trajectory):
         super().__init__(system, steps, u, events, nfev, status, message, options)
         self.segments, self.active_names = tuple(segments), names
         self.active = frozen(np.concatenate([np.zeros((0, len(names)), dtype=bool), *active]), bool)
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """What closing did, impact by impact; see `Impact` for momentum and energy."""
+        return tuple(event.impact for event in self.events if event.impact is not None)
+
+    @property
+    def energy_lost(self) -> float:
+        """Kinetic energy lost in all impacts together [J]."""
+        return float(sum(impact.energy_lost for impact in self.impacts))
 
     @cached_property
     def lam(self) -> Array:
