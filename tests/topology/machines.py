@@ -70,3 +70,12 @@ def walker() -> tuple[sr.Mechanism, np.ndarray]:
         plane = sr.PointOnPlane(step, (0, 0, 0), f"foot{tag}", (*foot, 0.0), "y")
         spec.constrain(f"tread{tag}", plane)
     return spec.compile(), np.append(legs.default.q, [0.0, 0.0])
+
+
+def rod() -> tuple[sr.Mechanism, np.ndarray]:
+    """A rod in the air whose ends stick to the floor where they land."""
+    spec = sr.MechanismSpec(name="rod")
+    spec.body("rod", joint=sr.Free(), mass=1.0, inertia=(0.01, 0.083, 0.083))
+    for name, x in (("left", -0.5), ("right", 0.5)):
+        spec.close(name, "ground", "rod", joint=sr.Spherical(), at_b=sr.Pose((x, 0.0, 0.0)))
+    return spec.compile(), np.array([0.3, 0.1, 1.0, *sr.Pose(rpy=(0.0, 0.5, 0.2)).quat])

@@ -7,7 +7,7 @@ import pytest
 
 import sarrus as sr
 
-from .machines import G, falling_mass, table, three_arm_grip, two_bars, walker
+from .machines import G, falling_mass, rod, table, three_arm_grip, two_bars, walker
 
 
 def switches(run: sr.Trajectory) -> list[sr.Event]:
@@ -138,6 +138,19 @@ def test_a_tilted_table_rattles_to_rest() -> None:
     assert len(lost) > 5 and min(lost) > -1e-12
     assert run.energy[0] - run.energy[-1] == pytest.approx(sum(lost), rel=1e-6)
     assert run.q[-1, 2] == pytest.approx(0.7, abs=1e-8) and np.abs(run.v[-1, 2:5]).max() < 1e-6
+
+
+def test_ends_that_stick_where_they_land() -> None:
+    """One end lands, the rod turns about it, the other end lands: points that were never declared."""
+    mech, q = rod()
+    ends = [sr.Contact(name, row=f"{name}.tz", latch=True) for name in ("left", "right")]
+    run = sr.simulate(mech, (0.0, 0.6), q, [0.5, 0, 0, 0, 0, 0], switches=ends, dt=2e-3)
+    first, second = switches(run)
+    assert first.closed == ("right",) and second.closed == ("left",)
+    landed = [mech.pose(state, "rod").apply((0.5, 0, 0)) for state in (first.q, run.q[-1])]  # type: ignore[union-attr]
+    np.testing.assert_allclose(landed[0], landed[1], atol=1e-9)
+    assert run.energy[0] - run.energy[-1] == pytest.approx(run.energy_lost, abs=1e-8)
+    assert np.abs(run.v[-1, [0, 1, 2, 4, 5]]).max() < 1e-9
 
 
 def test_a_cable_goes_slack_and_taut() -> None:
