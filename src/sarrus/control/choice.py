@@ -146,7 +146,10 @@ def _info(found: Answer, program: Program) -> QPInfo:
 
 def _kept(x: Array, factor: Factor, rows: InputRows, found: Answer, program: Program) -> Choice:
     u = applied(factor, x)
-    active = _active(rows, rows.R @ u, u)
+    if found.active is None:
+        active = _active(rows, rows.R @ u, u)
+    else:
+        active = tuple(dict.fromkeys([rows.names[i] for i in found.active]))
     return Choice(x, u, Status.LIMITED, "", active, {}, rows, _info(found, program))
 
 

@@ -33,8 +33,8 @@ class Measured:
             return self.system.terms(self.q, self.v, self.t)
         rows = self.system.evaluator
         q, v = self.q[None], self.v[None]
-        parts = rows.kernel.terms(q, v, rows.drive(self.t, 1), rows.user(q, v, self.t))
-        return Terms(*(part[0] for part in parts))
+        M, h, phi, J, b, gamma = rows.kernel.terms(q, v, rows.drive(self.t, 1), rows.user(q, v, self.t))
+        return Terms(M[0], h[0], phi[0], J[0], b[0], gamma[0])
 
     @cached_property
     def poses(self) -> tuple[Array, Array]:

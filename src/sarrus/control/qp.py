@@ -58,13 +58,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Answer:
-    """z (n,), whether it satisfies everything, who found it and how long that took [s]."""
+    """z (n,), whether it satisfies everything, who found it and how long that took [s].
+
+    `active` holds the rows that press on z, where the solver tells; None where it does not.
+    """
 
     z: Array
     feasible: bool
     solver: str
     iterations: int
     time: float
+    active: list[int] | None = None
 
 
 def check_solver(name: str, cones: bool) -> str:
@@ -91,11 +95,11 @@ def _installed(package: str, purpose: str) -> str:
 def solve(program: Program, solver: str) -> Answer:
     """Solve (1); `feasible` is False where nothing satisfies all rows, and z then has no meaning."""
     began = time.perf_counter()
-    z, iterations = _SOLVERS["clarabel" if program.cones else solver](program)
+    z, iterations, active = _SOLVERS["clarabel" if program.cones else solver](program)
     spent = time.perf_counter() - began
     if z is None:
         return Answer(program.z0, False, solver, iterations, spent)
-    return Answer(z, True, solver, iterations, spent)
+    return Answer(z, True, solver, iterations, spent, active)
 
 
 def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
@@ -129,7 +133,7 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
 
 # ---------------------------------------------------------------------- solvers
 
-Found = tuple[Array | None, int]
+Found = tuple[Array | None, int, list[int] | None]
 
 
 def _daqp(p: Program) -> Found:
@@ -140,7 +144,9 @@ def _daqp(p: Program) -> Found:
     f = -p.z0 if p.H is None else -(p.H @ p.z0)
     size = max(1.0, float(np.abs(p.z0).max(initial=0.0)))
     z, _, flag, info = daqp.solve(H, f, p.A, p.upper, p.lower, primal_tol=FEASIBLE * size)
-    return (z if flag in DAQP_OPTIMAL else None), int(info["iterations"])
+    if flag not in DAQP_OPTIMAL:
+        return None, int(info["iterations"]), None
+    return z, int(info["iterations"]), np.flatnonzero(info["lam"]).tolist()
 
 
 def _scipy(p: Program) -> Found:
@@ -153,26 +159,26 @@ def _scipy(p: Program) -> Found:
     G = np.concatenate([-A[up], A[low]])
     g = np.concatenate([(at - p.upper)[up], (p.lower - at)[low]])
     if len(g) == 0:
-        return p.z0, 0
+        return p.z0, 0, None
     size = np.linalg.norm(G, axis=1)
     zero = size < 1e-13 * max(1.0, float(size.max()))
     scale = max(float(np.max(np.abs(g / np.where(zero, 1.0, size)))), 1e-300)
     if np.any(g[zero] > FEASIBLE * scale):
-        return None, 0
+        return None, 0, None
     G, g = G[~zero] / size[~zero, None], g[~zero] / size[~zero] / scale
     if len(g) == 0 or g.max() <= 0.0:
-        return p.z0, 0
+        return p.z0, 0, None
     E = np.vstack([G.T, g])
     right = np.zeros(n + 1)
     right[n] = 1.0
     x, _ = nnls(E, right, maxiter=30 * len(g) + 100)
     residual = E @ x - right
     if -residual[n] <= FEASIBLE**2 + 1e-14 * float(np.abs(x) @ np.abs(g)):
-        return None, len(g)
+        return None, len(g), None
     y = -residual[:n] / residual[n] * scale
     if float(np.max(g * scale - G @ y)) > 1e-6 * max(scale, float(np.linalg.norm(y))):
-        return None, len(g)
-    return p.z0 + solve_triangular(root, y), len(g)
+        return None, len(g), None
+    return p.z0 + solve_triangular(root, y), len(g), None
 
 
 def _clarabel(p: Program) -> Found:
@@ -198,7 +204,7 @@ def _clarabel(p: Program) -> Found:
     )
     found = model.solve()
     good = found.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
-    return (np.asarray(found.x) if good else None), int(found.iterations)
+    return (np.asarray(found.x) if good else None), int(found.iterations), None
 
 
 _SOLVERS: dict[str, Callable[[Program], Found]] = {"daqp": _daqp, "scipy": _scipy, "clarabel": _clarabel}
