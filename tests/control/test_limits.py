@@ -149,6 +149,16 @@ def test_preload_keeps_the_teeth_together(lift: sr.Mechanism) -> None:
     assert found.u[1] == pytest.approx(-8.0) and found.u[0] == pytest.approx(HOLDING + 8.0, rel=1e-3)
 
 
+def test_multipliers_that_redundancy_leaves_open_are_mentioned(lift: sr.Mechanism) -> None:
+    """Of the five rows of a hinge that closes a planar loop, tz, rx and ry are redundant."""
+    assert hold(lift, C.Unilateral("pin.ty", -1, -1e3)).message == ""
+    found = hold(lift, C.Unilateral("pin.rx", 1, -1.0))
+    assert "leave these multipliers undetermined, the least ones are meant: pin.rx" in found.message
+    for row, doubtful in (("pin.tx", False), ("pin.tz", True)):
+        now = C.HybridForceMotion(lift, "left", 0.7, {row: 0.0}).solve(0.0, *lift.default)
+        assert (f"the least ones are meant: {row}" in now.message) == doubtful
+
+
 def test_contradictions_are_named(lift: sr.Mechanism) -> None:
     with pytest.raises(
         sr.InputError,

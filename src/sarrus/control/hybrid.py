@@ -107,6 +107,11 @@ class HybridForceMotion(Law):
         self._asked = desired, commanded
         return Wish(Y, y0, commanded, self._desired.weight)
 
+    def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
+        limited = super()._multipliers_used()
+        wanted = self._desired.on_lam
+        return wanted if limited is None else limited | wanted
+
     def _settled(self, wish: Wish | None, inputs: Array) -> Array:
         assert wish is not None and self._asked is not None
         return self._feedback.settle(*self._asked, wish.y0 + wish.Y @ inputs)
@@ -136,6 +141,9 @@ class _Desired:
                 raise InputError("force names no constraint: {row or constraint: desired value}.")
             self._rows = np.array(rows)
             self.size, self.weight = len(rows), np.array(system.units.row_unit[rows])
+        self.on_lam = np.zeros(system.nc, dtype=bool)
+        if self._of_lam:
+            self.on_lam[self._rows] = True
         self.at(0.0)
 
     def at(self, t: float) -> Array:

@@ -86,6 +86,7 @@ class Law:
         self._limits = LimitTable(limits, system, self._used) if len(limits) else None
         cones = self._limits is not None and self._limits.has_cones
         self._solver = check_solver(solver, cones) if self._limits is not None else ""
+        self._unsure: dict[Any, str] = {}
         self.last: Solution | None = None
         self._start, self._latest = np.inf, -np.inf
         self.events: list[tuple[float, Status, str]] = []
@@ -149,6 +150,8 @@ class Law:
         inputs = choice.u
         force_error = self._settled(wish, inputs)
         status, message = self._verdict(response, least, choice, G, g, uncontrollable)
+        if response.rank < len(terms.J):
+            message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
         u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
         u[self._used] = inputs
         tau[self._columns] = inputs
@@ -242,6 +245,24 @@ class Law:
         if status == Status.OK and choice.active:
             status = Status.LIMITED
         return status, "; ".join(said)
+
+    def _undetermined(self, response: Response, rows: Any) -> str:
+        """Which multipliers the law limits or regulates although redundant rows leave them undetermined."""
+        used = self._multipliers_used()
+        if used is None:
+            return ""
+        key = (None if rows is None else rows.tobytes(), response.rank)
+        if key not in self._unsure:
+            mask = used if rows is None else used[rows]
+            doubtful = mask & ~response.lam_unique
+            names = [name for name, is_one in zip(response.units.row_names, doubtful, strict=True) if is_one]
+            said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
+            self._unsure[key] = said + ", ".join(names) if names else ""
+        return self._unsure[key]
+
+    def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
+        """Multipliers (nc,) that the law depends on."""
+        return None if self._limits is None else self._limits.on_lam
 
     def _failed(self, t: Any, message: str, began: float) -> Solution:
         system = self.system

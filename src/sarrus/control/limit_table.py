@@ -121,6 +121,10 @@ class LimitTable:
         self._cones = [_Stack([one]) for one in still if one.cone]
         self.has_cones = bool(self._cones)
         self.names = tuple(dict.fromkeys(one.name for one in rows))
+        self.on_lam = np.zeros(system.nc, dtype=bool)  # multipliers that some limit speaks of
+        for one in rows:
+            if one.lam is not None:
+                self.on_lam |= np.any(one.lam != 0.0, axis=0)
         refuse_contradictions(still, system)
 
     def at(
