@@ -62,8 +62,9 @@ $(KERNEL): $(SOURCES) $(PACKAGES)
 demo: setup
 	@$(PY) examples/demo.py
 
+# Two workers, one thread each: small matrices gain nothing from a threaded BLAS and lose much on a busy machine.
 test: setup
-	$(PY) -m pytest -n 2 $(TEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 $(TEST_ARGS)
 
 slow: setup
 	$(PY) -m pytest -n 2 $(TEST_ARGS) -m slow

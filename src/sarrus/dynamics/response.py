@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from ..projection.decomposition import full_svd
 from .formulations import UNIQUE_TOL, split, with_limit
@@ -89,7 +89,7 @@ class Response:
             return np.zeros(0), np.zeros((0, both.shape[1] - 1))
         if self._triangle is not None:
             Q1, R, order = self._triangle
-            found, _ = lapack.dtrtrs(R, Q1.T @ (self.units.unit[:, None] * both))
+            found = blas.dtrsm(1.0, R, Q1.T @ (self.units.unit[:, None] * both))
             lam = np.empty_like(found)
             lam[order] = found
             lam /= self.units.row_unit[:, None]
@@ -193,7 +193,7 @@ def _tangent_basis(
             spread[:nc] = scalars
             Q, _, _ = lapack.dorgqr(full, spread, lwork=32 * nv, overwrite_a=1)
             R, order, Q1 = QR[:nc], order - 1, Q[:, :nc]
-            w, _ = lapack.dtrtrs(R, (terms.gamma / row_unit)[order], trans=1)
+            w = blas.dtrsm(1.0, R, (terms.gamma / row_unit)[order][:, None], trans_a=1)[:, 0]
             return unit[:, None] * Q[:, nc:], unit * (Q1 @ w), nc, (Q1, R, order)
     loose = dataclasses.replace(units, rank_tol=tol)
     state = split(terms, np.zeros(nv), loose)
