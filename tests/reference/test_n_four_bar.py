@@ -49,7 +49,9 @@ def test_every_singular_pose_is_an_event():
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_dopri5_passes_with_a_bounded_number_of_steps(rtol):
-    trajectory = sr.simulate(sr.library.n_four_bar(2), (0.0, 10.0), method="dopri5", rtol=rtol, atol=rtol / 100)
+    trajectory = sr.simulate(
+        sr.library.n_four_bar(2), (0.0, 10.0), method="dopri5", rtol=rtol, atol=rtol / 100
+    )
     assert trajectory.success
     assert trajectory.nfev < 500 * (1e-6 / rtol) ** 0.25 * 3
     assert np.abs(-trajectory.q[:, 0] - reduction(2, trajectory.t)).max() < 3000 * rtol
