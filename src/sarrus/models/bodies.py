@@ -179,7 +179,11 @@ def _has_rows(value: object) -> bool:
     """Whether a value is a list of lists, without looking further."""
     if isinstance(value, np.ndarray):
         return value.ndim > 1
-    return isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], (list, tuple, np.ndarray))
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and isinstance(value[0], (list, tuple, np.ndarray))
+    )
 
 
 def _check_stops(body: Body, what: str) -> None:
