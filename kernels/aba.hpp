@@ -39,16 +39,6 @@ struct ArticulatedWork {
 };
 
 template <class T>
-SARRUS_HD T component(const Spatial<T>& s, int i) {
-  return i == 0   ? s.lin.x
-         : i == 1 ? s.lin.y
-         : i == 2 ? s.lin.z
-         : i == 3 ? s.ang.x
-         : i == 4 ? s.ang.y
-                  : s.ang.z;
-}
-
-template <class T>
 SARRUS_HD Spatial<T> operator*(const Articulated<T>& I, const Spatial<T>& s) {
   T x[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z}, y[6];
   for (int i = 0; i < 6; ++i) {
@@ -112,13 +102,13 @@ SARRUS_FN void articulate(const Model<real<T>>& m, int i, const T* tau, const Tr
   for (int e = 0; e < 36; ++e) up.m[e] += w.IA[i].m[e];
   for (int r = 0; r < 6; ++r) {  // columns of U D^-1 U^T, one at a time
     T x[6];
-    for (int j = 0; j < n; ++j) x[j] = component(w.U[k + j], r);
+    for (int j = 0; j < n; ++j) x[j] = entry(w.U[k + j], r);
     solve6(D, n, x);
     Spatial<T> column = w.U[k] * x[0];
     for (int j = 1; j < n; ++j) column = column + w.U[k + j] * x[j];
-    for (int e = 0; e < 6; ++e) up.m[6 * e + r] -= component(column, e);
+    for (int e = 0; e < 6; ++e) up.m[6 * e + r] -= entry(column, e);
     // Ia c: subtract (U D^-1 U^T) c column by column
-    p = p - column * component(w.c[i], r);
+    p = p - column * entry(w.c[i], r);
   }
   w.pA[pa] = w.pA[pa] + p;
 }

@@ -61,15 +61,6 @@ SARRUS_HD Spatial<T> unit_twist(int d) {
             : e.ang.z) = T(1);
   return e;
 }
-template <class T>
-SARRUS_HD T entry(const Spatial<T>& s, int d) {
-  return d == 0   ? s.lin.x
-         : d == 1 ? s.lin.y
-         : d == 2 ? s.lin.z
-         : d == 3 ? s.ang.x
-         : d == 4 ? s.ang.y
-                  : s.ang.z;
-}
 
 // Numbers with a derivative of zero, or given.
 template <class T>

@@ -94,6 +94,16 @@ template <class T>
 SARRUS_HD Spatial<T> zero6() {
   return {zero3<T>(), zero3<T>()};
 }
+// component d of six, linear first
+template <class T>
+SARRUS_HD T entry(const Spatial<T>& s, int d) {
+  return d == 0   ? s.lin.x
+         : d == 1 ? s.lin.y
+         : d == 2 ? s.lin.z
+         : d == 3 ? s.ang.x
+         : d == 4 ? s.ang.y
+                  : s.ang.z;
+}
 // ad_V X for twists
 template <class T>
 SARRUS_HD Spatial<T> cross_motion(const Spatial<T>& V, const Spatial<T>& X) {

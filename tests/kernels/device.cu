@@ -18,8 +18,8 @@ __device__ void instance(const Model<T>& m, const T* q, const T* v, const T* tau
 }
 
 // The tree alone, and a Jacobian.
-__global__ void tree_double(Model<double> m, const double* q, const double* v, const double* tau, void* memory,
-                            double* a, double* J) {
+__global__ void tree_double(Model<double> m, const double* q, const double* v, const double* tau,
+                            void* memory, double* a, double* J) {
   Arena arena(memory);
   Tree<double> t;
   Bodies<double> b;
@@ -33,14 +33,14 @@ __global__ void tree_double(Model<double> m, const double* q, const double* v, c
   aba(m, q, v, tau, t, b, w, a);
 }
 
-__global__ void accelerate_float(Model<float> m, const float* q, const float* v, const float* tau, char* memory,
-                                 long bytes, float* a, int n) {
+__global__ void accelerate_float(Model<float> m, const float* q, const float* v, const float* tau,
+                                 char* memory, long bytes, float* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) instance(m, q + i * m.nq, v + i * m.nv, tau + i * m.nv, memory + i * bytes, a + i * m.nv);
 }
 
-__global__ void accelerate_double(Model<double> m, const double* q, const double* v, const double* tau, char* memory,
-                                  long bytes, double* a, int n) {
+__global__ void accelerate_double(Model<double> m, const double* q, const double* v, const double* tau,
+                                  char* memory, long bytes, double* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) instance(m, q + i * m.nq, v + i * m.nv, tau + i * m.nv, memory + i * bytes, a + i * m.nv);
 }

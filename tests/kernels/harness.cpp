@@ -88,8 +88,9 @@ int forward(const Model<double>& m, const double* q, const double* v, const doub
 extern "C" {
 
 // M, h, phi, J, b, gamma at one state
-void terms_double(const int* sizes, const void* const* fields, const double* q, const double* v, const double* drive,
-                  const double* user, double* M, double* h, double* phi, double* J, double* b, double* gamma) {
+void terms_double(const int* sizes, const void* const* fields, const double* q, const double* v,
+                  const double* drive, const double* user, double* M, double* h, double* phi, double* J,
+                  double* b, double* gamma) {
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<Workspace<double, 0>>(m);
   Arena arena(room.at);
@@ -104,9 +105,9 @@ void terms_double(const int* sizes, const void* const* fields, const double* q, 
 }
 
 // Derivatives of M, h, phi, J, gamma along the direction (dq, dv), by dual numbers
-void terms_dual(const int* sizes, const void* const* fields, const double* q, const double* v, const double* drive,
-                const double* user, const double* dq, const double* dv, double* M, double* h, double* phi, double* J,
-                double* gamma) {
+void terms_dual(const int* sizes, const void* const* fields, const double* q, const double* v,
+                const double* drive, const double* user, const double* dq, const double* dv, double* M,
+                double* h, double* phi, double* J, double* gamma) {
   using D = Dual<double>;
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<Workspace<D, 0>>(m);
@@ -125,14 +126,15 @@ void terms_dual(const int* sizes, const void* const* fields, const double* q, co
 }
 
 // Derivatives of the tree's acceleration, energies, and origin of its last body along (dq, dv)
-void tree_dual(const int* sizes, const void* const* fields, const double* q, const double* v, const double* tau,
-               const double* dq, const double* dv, double* da, double* de, double* dp) {
+void tree_dual(const int* sizes, const void* const* fields, const double* q, const double* v,
+               const double* tau, const double* dq, const double* dv, double* da, double* de, double* dp) {
   using D = Dual<double>;
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<TreeWork<D>>(m);
   Arena arena(room.at);
   TreeWork<D> w(m, arena);
-  std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), force = lift<D>(tau, m.nv), a(m.nv);
+  std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), force = lift<D>(tau, m.nv),
+                 a(m.nv);
   for (int j = 0; j < m.nv; ++j) step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]);
   integrate(m, q0.data(), step.data(), moved.data());
   place(m, moved.data(), w.tree);
@@ -148,17 +150,18 @@ void tree_dual(const int* sizes, const void* const* fields, const double* q, con
 
 // Acceleration and multipliers, with a stride that is a compile-time constant (if it fits) or not, with
 // the rows that replace lost ones at a singular pose or without
-int forward_double(const int* sizes, const void* const* fields, const double* q, const double* v, const double* tau,
-                   const double* drive, const double* user, int compile_time, int limits, double* a, double* lam) {
+int forward_double(const int* sizes, const void* const* fields, const double* q, const double* v,
+                   const double* tau, const double* drive, const double* user, int compile_time, int limits,
+                   double* a, double* lam) {
   Model<double> m = view(sizes, fields);
   auto run = !compile_time ? forward<0> : m.nv <= 8 ? forward<8> : m.nv <= 16 ? forward<16> : forward<32>;
   return run(m, q, v, tau, drive, user, limits, a, lam);
 }
 
 // Directional derivative of the acceleration along (dq, dv, dtau)
-void forward_dual(const int* sizes, const void* const* fields, const double* q, const double* v, const double* tau,
-                  const double* drive, const double* user, const double* dq, const double* dv, const double* dtau,
-                  double* da) {
+void forward_dual(const int* sizes, const void* const* fields, const double* q, const double* v,
+                  const double* tau, const double* drive, const double* user, const double* dq,
+                  const double* dv, const double* dtau, double* da) {
   using D = Dual<double>;
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<Workspace<D, 0>>(m);
@@ -166,7 +169,8 @@ void forward_dual(const int* sizes, const void* const* fields, const double* q, 
   Workspace<D, 0> w(m, arena);
   std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), force(m.nv);
   std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.nu * (3 + m.nv));
-  for (int j = 0; j < m.nv; ++j) step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]), force[j] = D(tau[j], dtau[j]);
+  for (int j = 0; j < m.nv; ++j)
+    step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]), force[j] = D(tau[j], dtau[j]);
   integrate(m, q0.data(), step.data(), moved.data());
   evaluate(m, moved.data(), speed.data(), f.data(), u.data(), w);
   prepare(m, moved.data(), speed.data(), f.data(), u.data(), -1, static_cast<Tangent<D, 0>*>(nullptr), w);
@@ -175,8 +179,8 @@ void forward_dual(const int* sizes, const void* const* fields, const double* q, 
 }
 
 // W states at once; arrays are (W, n)
-void forward_pack(const int* sizes, const void* const* fields, const double* q, const double* v, const double* tau,
-                  const double* drive, const double* user, double* a) {
+void forward_pack(const int* sizes, const void* const* fields, const double* q, const double* v,
+                  const double* tau, const double* drive, const double* user, double* a) {
   using P = Pack<W>;
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<Workspace<P, 0>>(m);
