@@ -7,6 +7,7 @@ leading axes are batch axes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -105,6 +106,14 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> FloatArray:
         n: Length of the last axis.
         owner: Whose it is, such as "mechanism 'dual_arm'".
     """
+    # what nearly every call brings; an overflow of the sum is looked at below
+    if (
+        isinstance(value, np.ndarray)
+        and value.dtype == np.float64
+        and value.shape == (n,)
+        and math.isfinite(value @ value)
+    ):
+        return np.array(value)
     owned = f" for {owner}" if owner else ""
     array = _numeric(value, what, f"an array of finite numbers with shape (..., {n}){owned}")
     if array.ndim == 0 or array.shape[-1] != n:
