@@ -3,7 +3,8 @@
 A pass through a singular pose is a zero of the smallest singular value s(t) between two steps. It shows as
 a local minimum of the pivots that is no larger than their change from step to step, and is then located as
 the minimum of s on the interpolant by grids that shrink around it: s is |linear| there, so that a bracket
-stays one. A step that lands on the pose itself shows as a loss of rank.
+stays one. A step that lands on the pose itself shows as a loss of rank. The long steps of adaptive methods
+can hide a whole pass: s is looked at inside them too.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ DEEP = 1e-3  # so is one below this fraction of the pivots at the steps around i
 APART = 1e-5  # pivots between two passes must have been larger than this: else it is one and the same
 REACH = 2.0  # pivots of at most so many times their change may hide a zero
 GRID, ROUNDS = 33, 8
+LONG = 0.05  # steps that move further than this [rad, lengths over L] are looked into
+MOST_INSIDE = 64  # at no more than so many places
 
 
 class SingularWatch:
@@ -58,6 +61,8 @@ class SingularWatch:
         if len(self._tail) == 1:
             self._end(steps[:2], 0)
         self._passes(steps)
+        self._inside(steps[len(self._tail) - 1 :])
+        self.found.sort(key=lambda event: event.t)
         self._tail = steps[-2:]
 
     def finish(self) -> None:
@@ -105,6 +110,21 @@ class SingularWatch:
                 self._apart = 0.0
         self._apart = max(self._apart, float(p[done:-1].max()))
 
+    def _inside(self, steps: Steps) -> None:
+        """Passes within one long step: a dip of the smallest singular value between its ends."""
+        path = None
+        moved = np.linalg.norm(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit, axis=1)
+        full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
+        for i in np.flatnonzero(full & (moved > LONG)):
+            path = path or Hermite(self._manifold, steps)
+            count = min(int(moved[i] / LONG), MOST_INSIDE) + 3
+            times = np.linspace(steps.t[i], steps.t[i + 1], count)
+            s = self._plant.singular_values(times, path(times)[0])[:, self._most - 1]
+            left, here, right = s[:-2], s[1:-1], s[2:]
+            dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
+            for k in np.flatnonzero(dip):
+                self._locate(steps[i : i + 2], times[k], times[k + 2])
+
     def _end(self, pair: Steps, end: int) -> None:
         """A pass within the first (end = 0) or the last step (end = 1) of a run."""
         here, rise = pair.pivot[end], pair.pivot[1 - end] - pair.pivot[end]
@@ -112,10 +132,11 @@ class SingularWatch:
         if full and rise > 0.0 and here <= REACH * rise and self._apart > APART and self._locate(pair):
             self._apart = 0.0
 
-    def _locate(self, around: Steps) -> bool:
+    def _locate(self, around: Steps, low: float | None = None, high: float | None = None) -> bool:
         """The minimum of the smallest singular value within these steps, reported if it all but vanishes."""
         path = Hermite(self._manifold, around)
-        low, high = around.t[0], around.t[-1]
+        low = around.t[0] if low is None else low
+        high = around.t[-1] if high is None else high
         times = np.zeros(1)
         for _ in range(ROUNDS):
             times = np.linspace(low, high, GRID)
@@ -126,6 +147,8 @@ class SingularWatch:
                 break
         if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
             return False
+        if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
+            return True  # seen from the steps around it already
         q, v, _ = path(times[k])
         s = self._plant.singular_values(times[k : k + 1], q)[0]
         rank = int(np.sum(s > max(self._plant.units.rank_tol, 10.0 * values[k])))
