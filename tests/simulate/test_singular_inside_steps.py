@@ -1,4 +1,4 @@
-"""Passes through singular poses are events whatever the step: a parallelogram that turns without gravity lines
+"""Passes through singular poses are events whatever the step: a parallelogram turning without gravity lines
 up every half turn of its cranks."""
 
 from __future__ import annotations
