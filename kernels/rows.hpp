@@ -1,7 +1,6 @@
 // Inner loops over padded rows: lengths are multiples of LANES, entries outside the mathematical range are
 // zero. A constant trip count over whole rows is worth more than the saved multiplications. Doubles go
-// block by block (a compiler left alone unrolls such loops into scalar code: factorization 1.6 times
-// slower); every other scalar one by one.
+// block by block (a compiler left alone unrolls such loops into scalar code); every other scalar one by one.
 #pragma once
 
 #include "platform.hpp"

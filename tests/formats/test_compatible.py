@@ -120,7 +120,7 @@ def test_a_rounded_parallelogram_runs_through_its_change_points() -> None:
     assert run.success
     assert run.q[-1, 0] > 6.0 * np.pi
     assert np.max(run.drift) <= 1e-12 * mech.length
-    # relative: the fit leaves the branches apart by about the root of its residual, and each of six passes
-    # picks up what that does to a step across
+    # 16 J in motion. The stages that are projected near singular poses (decision 0008) raised this from
+    # 5e-9 to 2e-8 J here, the price of smaller errors on mechanisms that start or stop in such a pose
     assert np.ptp(run.energy) < 1e-8 * run.energy[0]
     np.testing.assert_allclose(run.q[:, 0], run.q[:, 2], atol=1e-5)
