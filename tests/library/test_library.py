@@ -62,11 +62,17 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("quadruped", {"standing": ("front_left", "rear_right")}, 18, 6, 12),
     ("rolling_disk", {}, 6, 3, 3),
     ("rolling_disk", {"lean": 0.0}, 6, 3, 3),
+    ("robot_arm", {}, 7, 0, 7),
+    ("robot_arm", {"kind": "ur5"}, 6, 0, 6),
+    ("arms_around_box", {}, 27, 18, 9),
+    ("arms_around_box", {"arms": 4}, 34, 24, 10),
+    ("arms_around_box", {"arms": ("panda", "ur5", "lwr")}, 26, 18, 8),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
     " sarrus scott_russell flyball_governor jansen_leg stewart delta three_rrr three_r_on_slider loader"
     " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped rolling_disk"
+    " robot_arm arms_around_box"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]
@@ -157,6 +163,9 @@ def test_mechanisms_survive_pickling_with_their_default():
         ("delta", {"rod": 0.2}, "rods of 0.2 m do not span"),
         ("quadruped", {"standing": ("front",)}, "unknown foot 'front'; existing names: 'front_left'"),
         ("dual_planar_arms", {"held": "both"}, "held of dual_planar_arms must be one of 'split', 'body'"),
+        ("robot_arm", {"kind": "puma"}, "arm of robot_arm must be one of 'panda', 'ur5', 'lwr', got 'puma'"),
+        ("arms_around_box", {"arms": 5}, "room for two, three or four arms, got 5"),
+        ("arms_around_box", {"angles": {1: (0.0,)}}, "this arm has 7 joints, got 1 angles"),
         ("four_bar", {"crank": -0.3}, "must be positive, got -0.3"),
         ("pendulum", {"mass": -1.0}, "mass of body 'rod' must not be negative, got -1"),
     ],

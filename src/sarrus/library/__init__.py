@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..mechanism.mechanism import Mechanism
-from .arms import dual_arm, dual_arm_box
+from .arms import arms_around_box, dual_arm, dual_arm_box
 from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
 from .machines import dual_planar_arms, loader, three_r_on_slider
 from .overconstrained import bennett, sarrus, scott_russell
 from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
 from .platforms import cable_robot, delta, stewart, three_rrr
+from .robot_arms import robot_arm
 from .walking import jansen_leg, pantograph_leg, quadruped, rolling_disk
 
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {
@@ -42,6 +43,8 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
         dual_arm_box,
         quadruped,
         rolling_disk,
+        robot_arm,
+        arms_around_box,
     )
 }
 

@@ -1,26 +1,24 @@
-"""Two spatial seven-joint arms: welded at the tips, or holding a box."""
+"""Spatial arms in closed loops: two welded at their tips, or two, three, four that hold a box."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Free, Revolute
 from ..models.pose import Pose
-from .parts import Mass, cuboid
+from .parts import Mass, count, cuboid
+from .robot_arms import ARMS, add_arm, arm_of, hand_of
 from .start import started
 
 AXES = ("z", "y", "z", "y", "z", "y", "z")
 MIRROR = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # a mirror image turns the other way about z
 
-# An arm of the size of the KUKA LWR used in [Lin2018]: distance of each joint from the last [m], masses [kg]
-LWR_STEPS = (0.11, 0.2005, 0.2, 0.2, 0.2, 0.19, 0.0)
-LWR_MASSES = (2.7, 2.7, 2.7, 2.7, 1.7, 1.6, 0.3)
-LWR_FLANGE = 0.078
 # Angles of the left arm with the hand at (0.45, 0.15, 0.45), palm towards -y [rad]
 HOLDING = np.array([-0.3165, 0.4689, -0.1844, 1.7021, 1.3503, -1.1319, 0.6631])
 
@@ -60,9 +58,10 @@ def _arm(spec: MechanismSpec, side: str, base: Pose, steps: Sequence[float], mas
 def dual_arm_box(
     size: Sequence[float] = (0.2, 0.3, 0.4), mass: float = 0.7, apart: float = 0.9, gravity: float = 9.81
 ) -> Mechanism:
-    """Two seven-joint arms that hold a box: twenty coordinates, twelve rows, eight freedoms.
+    """Two KUKA LWR 4+ arms that hold a box: twenty coordinates, twelve rows, eight freedoms.
 
-    The scene of [Lin2018] section V: a box of 20 x 30 x 40 cm and 700 g. The box is a body with six
+    The scene of [Lin2018] section IV: two arms of seven joints side by side, a box of 20 x 30 x 40 cm and
+    700 g. Dimensions of the arms and their source: sarrus/library/robot_arms.py. The box is a body with six
     coordinates, each hand is held to one of its y faces by six rows, so lam is the whole contact wrench.
     Starts at rest, mirror symmetric.
 
@@ -73,19 +72,67 @@ def dual_arm_box(
         gravity: Gravity along -z [m/s^2].
     """
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="dual_arm_box")
-    lengths = [*LWR_STEPS[1:], LWR_FLANGE]
-    masses = [
-        cuboid(m, (0.12, 0.12, max(step, 0.08)), (0.0, 0.0, 0.5 * step))
-        for m, step in zip(LWR_MASSES, lengths, strict=True)
-    ]
+    arm = ARMS["lwr"]
     for side, y in (("left", 0.5 * apart), ("right", -0.5 * apart)):
-        _arm(spec, side, Pose((0.0, y, 0.0)), LWR_STEPS, masses)
+        add_arm(spec, side, arm, Pose((0.0, y, 0.0)))
     spec.body("box", joint=Free(), **cuboid(mass, size))
-    spec.actuate(*(f"{side}{k}" for side in ("left", "right") for k in range(1, 8)))
-    hand, half = Pose((0.0, 0.0, LWR_FLANGE)), 0.5 * size[1]
+    half = 0.5 * size[1]
     for side, sign in (("left", 1.0), ("right", -1.0)):
         face = Pose(
             (0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0)
         )  # its z axis points into the box
-        spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=hand)
+        spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=arm.flange)
     return started(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
+
+
+# Where the first to fourth hand takes the box: axis of the face, its side, azimuth of the hand
+SIDES = (("y", 1.0, -0.5 * math.pi), ("y", -1.0, 0.5 * math.pi), ("x", -1.0, 0.0), ("x", 1.0, math.pi))
+
+
+def arms_around_box(
+    arms: int | Sequence[str] = 3,
+    size: Sequence[float] = (0.2, 0.3, 0.4),
+    mass: float = 2.0,
+    height: float = 0.8,
+    angles: Mapping[int, Sequence[float]] | None = None,
+    gravity: float = 9.81,
+) -> Mechanism:
+    """Two, three or four robot arms around one box that they hold between their hands.
+
+    Hands on the faces +y, -y, -x, +x in this order, each held by six rows, as in `dual_arm_box`: loops grip1,
+    grip2, ...; bodies arm1_1, arm1_2, ... from the foot outwards. Every foot stands where its hand lies flat
+    on the box. Starts at rest.
+
+    Args:
+        arms: How many Pandas, or the arms by name: "panda", "ur5" (six joints) or "lwr"; see `robot_arm`.
+        size: Edges of the box along x, y, z [m], (3,).
+        mass: Mass of the box [kg].
+        height: Of the middle of the box above the ground [m].
+        angles: Angles of single arms [rad], {number of the arm from 1: angles}; default hands level, elbows
+            bent. Any angles do: the palm is fitted to
+            the flange so that it lies flat.
+        gravity: Gravity along -z [m/s^2].
+    """
+    kinds = ["panda"] * count(arms, "arms of arms_around_box") if isinstance(arms, int) else list(arms)
+    if not 2 <= len(kinds) <= len(SIDES):
+        raise InputError(f"arms_around_box has room for two, three or four arms, got {len(kinds)}.")
+    spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="arms_around_box")
+    pose: list[float] = []
+    grips: list[tuple[str, Pose, Pose]] = []
+    for k, (kind, (axis, side, azimuth)) in enumerate(zip(kinds, SIDES, strict=False), start=1):
+        arm = arm_of(kind, "arms_around_box")
+        chosen = arm.holding if angles is None or k not in angles else angles[k]
+        middle = [0.0, 0.0, 0.0]
+        middle["xyz".index(axis)] = 0.5 * side * size["xyz".index(axis)]
+        face = Pose(middle, rpy=(0.0, 0.0, azimuth)) @ Pose(rpy=(0.0, 0.5 * math.pi, 0.0))  # z: into the box
+        hand = hand_of(arm, chosen)  # in the frame of the foot, whose x axis shall point at the box
+        level = Pose(hand.xyz, rpy=(0.0, 0.5 * math.pi, 0.0))
+        foot = Pose((0.0, 0.0, height)) @ face @ level.inverse()
+        last = add_arm(spec, f"arm{k}_", arm, foot)
+        palm = arm.flange @ Pose(matrix=hand.rotation.T @ level.rotation)
+        grips.append((last, face, palm))
+        pose += [float(x) for x in chosen]
+    spec.body("box", joint=Free(), **cuboid(mass, size))
+    for k, (last, face, palm) in enumerate(grips, start=1):
+        spec.close(f"grip{k}", "box", last, joint=Fixed(), at_a=face, at_b=palm)
+    return started(spec, [*pose, 0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0])
