@@ -98,14 +98,20 @@ SARRUS_HD Row<T> twist_angle(const Pair<T>& c, const Vec3<T>& x, const Vec3<T>& 
   return {atan2_(s, k), {zero3<T>(), w}, {zero3<T>(), w_dot}};
 }
 
-// The three rows of the rotation vector of B in A, in world axes: with f = R_A phi, g = R_A phi',
-//   m_i = a_i + f x a_i / 2 + c f x (f x a_i)
+// The rotation vector of B in A, in A's axes.
 template <class T>
-SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Row<T>* out) {
+SARRUS_HD Vec3<T> rotation_between(const Mat3<T>& RA, const Mat3<T>& RB) {
   Mat3<T> Q = {unturn(RA, RB.x), unturn(RA, RB.y), unturn(RA, RB.z)};
   T quat[4];
   quaternion(Q, quat);
-  Vec3<T> phi = rotation_vector(quat), f = turn(RA, phi);
+  return rotation_vector(quat);
+}
+
+// The three rows of that rotation vector, in world axes: with f = R_A phi, g = R_A phi',
+//   m_i = a_i + f x a_i / 2 + c f x (f x a_i)
+template <class T>
+SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>& RB, Row<T>* out) {
+  Vec3<T> phi = rotation_between(RA, RB), f = turn(RA, phi);
   LogCurvature<T> k = log_curvature(dot(phi, phi));
   Vec3<T> g = log_rate(f, k.c, p.V.ang);
   T c_dot = k.dc * dot(f, g) * real<T>(2);
@@ -120,33 +126,36 @@ SARRUS_FN void rotation_rows(const Pair<T>& p, const Mat3<T>& RA, const Mat3<T>&
   }
 }
 
+// Linear row i of closure c: along direction i, or a thread, height - pitch angle on the nearest turn.
+template <class T>
+SARRUS_HD Row<T> linear_row(const Model<real<T>>& m, int c, int i, const Pair<T>& p) {
+  Vec3<T> e = turn(p.Ra, m.cl_directions + 9 * c + 3 * i);
+  Row<T> row = along(p, e, cross(p.wa, e));
+  if (i == m.cl_pitch_row[c]) {
+    const real<T>*xa = m.cl_across_a + 6 * c, *xb = m.cl_across_b + 6 * c;
+    Row<T> twist = twist_angle(p, turn(p.Ra, xa), turn(p.Ra, xa + 3), turn(p.Rb, xb), turn(p.Rb, xb + 3));
+    real<T> pitch = m.cl_pitch[c], turns = real<T>(6.283185307179586476925286766559);
+    T left = row.phi - twist.phi * pitch;
+    row.phi = left - round_(left / (pitch * turns)) * (pitch * turns);
+    row.W = row.W - twist.W * pitch;
+    row.W_dot = row.W_dot - twist.W_dot * pitch;
+  }
+  return row;
+}
+
 // The rows of closure c: linear first, then angular. Returns their number.
 template <class T>
 SARRUS_HD int closure(const Model<real<T>>& m, int c, const Pair<T>& p, Row<T>* out) {
-  const Mat3<T>&Ra = p.Ra, &Rb = p.Rb;
   int n = 0, linear = m.cl_linear[c], angular = m.cl_angular[c];
   if (linear & DISTANCE) out[n++] = distance(p, m.cl_length[c]);
-  for (int i = 0; i < 3; ++i) {
-    if (!(linear & (1 << i))) continue;
-    Vec3<T> e = turn(Ra, m.cl_directions + 9 * c + 3 * i);
-    Row<T> row = along(p, e, cross(p.wa, e));
-    if (i == m.cl_pitch_row[c]) {  // a thread: height - pitch angle, on the nearest turn
-      const real<T>*xa = m.cl_across_a + 6 * c, *xb = m.cl_across_b + 6 * c;
-      Row<T> twist = twist_angle(p, turn(Ra, xa), turn(Ra, xa + 3), turn(Rb, xb), turn(Rb, xb + 3));
-      real<T> pitch = m.cl_pitch[c], turns = real<T>(6.283185307179586476925286766559);
-      T left = row.phi - twist.phi * pitch;
-      row.phi = left - round_(left / (pitch * turns)) * (pitch * turns);
-      row.W = row.W - twist.W * pitch;
-      row.W_dot = row.W_dot - twist.W_dot * pitch;
-    }
-    out[n++] = row;
-  }
+  for (int i = 0; i < 3; ++i)
+    if (linear & (1 << i)) out[n++] = linear_row(m, c, i, p);
   if (angular == ACROSS || angular == COSINE) {
-    Vec3<T> axis = turn(Rb, m.cl_axis_b + 3 * c);
+    Vec3<T> axis = turn(p.Rb, m.cl_axis_b + 3 * c);
     for (int i = 0; i < (angular == ACROSS ? 2 : 1); ++i)
-      out[n++] = cosine(p, turn(Ra, m.cl_across_a + 6 * c + 3 * i), axis);
+      out[n++] = cosine(p, turn(p.Ra, m.cl_across_a + 6 * c + 3 * i), axis);
   } else if (angular == ROTATION) {
-    rotation_rows(p, compose(Ra, m.cl_R_aA + 9 * c), compose(Rb, m.cl_R_bB + 9 * c), out + n);
+    rotation_rows(p, compose(p.Ra, m.cl_R_aA + 9 * c), compose(p.Rb, m.cl_R_bB + 9 * c), out + n);
     n += 3;
   }
   return n;

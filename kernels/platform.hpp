@@ -111,6 +111,20 @@ struct Blocked<double> {
   static constexpr bool value = BLOCK > 0;
 };
 
+// What inner loops move at a time: a Block of doubles, or one of any other scalar.
+template <class T>
+struct Vector {
+  using type = T;
+  static constexpr int size = 1;
+};
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+template <>
+struct Vector<double> {
+  using type = Block;
+  static constexpr int size = BLOCK;
+};
+#endif
+
 // Real<T>: the type of the parameters that go with a scalar T. value(x): the part that decides branches.
 template <class T>
 struct Real {

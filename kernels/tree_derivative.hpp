@@ -51,14 +51,14 @@ SARRUS_HD Vec3<T> symmetric(const Gyration<T>& b, const Vec3<T>& w) {
   return {b.xx * w.x + b.xy * w.y + b.xz * w.z, b.xy * w.x + b.yy * w.y + b.yz * w.z,
           b.xz * w.x + b.yz * w.y + b.zz * w.z};
 }
-// B x and B^T x
+// B x and the angular part of B^T x, which has no other
 template <class T>
 SARRUS_HD Spatial<T> apply(const Gyration<T>& b, const Spatial<T>& x) {
   return {cross(b.p, x.ang) * real<T>(-2), symmetric(b, x.ang) - cross(b.l, x.ang)};
 }
 template <class T>
-SARRUS_HD Spatial<T> apply_transposed(const Gyration<T>& b, const Spatial<T>& x) {
-  return {zero3<T>(), cross(b.p, x.lin) * real<T>(2) + symmetric(b, x.ang) + cross(b.l, x.ang)};
+SARRUS_HD Vec3<T> apply_transposed(const Gyration<T>& b, const Spatial<T>& x) {
+  return cross(b.p, x.lin) * real<T>(2) + symmetric(b, x.ang) + cross(b.l, x.ang);
 }
 
 // What a wrench that keeps its world direction adds to (2): -(dW/dq_k - ad*_{S_k} W) = [w x f; N w],
@@ -77,8 +77,8 @@ SARRUS_HD Spatial<T> apply(const FixedWrench<T>& k, const Spatial<T>& s) {
   return {cross(s.ang, k.f), k.x * s.ang.x + k.y * s.ang.y + k.z * s.ang.z};
 }
 template <class T>
-SARRUS_HD Spatial<T> apply_transposed(const FixedWrench<T>& k, const Spatial<T>& s) {
-  return {zero3<T>(), cross(k.f, s.lin) + Vec3<T>{dot(k.x, s.ang), dot(k.y, s.ang), dot(k.z, s.ang)}};
+SARRUS_HD Vec3<T> apply_transposed(const FixedWrench<T>& k, const Spatial<T>& s) {
+  return cross(k.f, s.lin) + Vec3<T>{dot(k.x, s.ang), dot(k.y, s.ang), dot(k.z, s.ang)};
 }
 
 template <class T>
@@ -129,7 +129,7 @@ SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bod
       d.eta[k] = d.alpha[k] + cross_motion(t.V[i], t.S[k]);
     }
   }
-  fixed_wrenches(m, t, w.F, d);
+  if (m.nw) fixed_wrenches(m, t, w.F, d);
 }
 
 // Rows and columns of the coordinates of node i in dq, dv (stride ld), whose subtree is summed up.
@@ -139,20 +139,23 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
   int first = m.iv[i], end = first + joint_nv(m.joint[i]);
   for (int k = first; k < end; ++k) {
     const Spatial<T>& S = t.S[k];
-    Spatial<T> own_q = w.I[i] * d.xi[k] + apply(d.B[i], d.alpha[k]) + apply(d.W[i], S);
+    Spatial<T> own_q = w.I[i] * d.xi[k] + apply(d.B[i], d.alpha[k]);
     Spatial<T> own_v = w.I[i] * d.eta[k] + apply(d.B[i], S);
+    if (m.nw) own_q = own_q + apply(d.W[i], S);
     for (int j = first; j < end; ++j) {
       dq[j * ld + k] = dot(t.S[j], own_q);
       dv[j * ld + k] = dot(t.S[j], own_v);
     }
     Spatial<T> up_q = own_q + cross_force(S, w.F[i]);  // (2), for ancestors j
-    Spatial<T> IS = w.I[i] * S, BS = apply_transposed(d.B[i], S), WS = apply_transposed(d.W[i], S);
+    Spatial<T> IS = w.I[i] * S;
+    Vec3<T> BS = apply_transposed(d.B[i], S), WS = m.nw ? apply_transposed(d.W[i], S) : zero3<T>();
     for (int up = m.parent[i]; up > 0; up = m.parent[up])
       for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) {
         dq[j * ld + k] = dot(t.S[j], up_q);
         dv[j * ld + k] = dot(t.S[j], own_v);
-        dq[k * ld + j] = dot(IS, d.xi[j]) + dot(BS, d.alpha[j]) + dot(WS, t.S[j]);  // (3)
-        dv[k * ld + j] = dot(IS, d.eta[j]) + dot(BS, t.S[j]);
+        dq[k * ld + j] = dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
+        dv[k * ld + j] = dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
+        if (m.nw) dq[k * ld + j] += dot(WS, t.S[j].ang);
       }
   }
 }
@@ -177,12 +180,10 @@ SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, cons
   }
 }
 
-// out: dq, dv (nv rows of stride ld) of M a + h without point springs   in: t with a in A
+// out: dq, dv (nv rows of stride ld, zero before) of M a + h without point springs   in: t with a in A
 template <class T>
 SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t,
                                 Bodies<T>& w, TreeTangent<T>& d, int ld, T* dq, T* dv) {
-  fill(dq, m.nv * ld);
-  fill(dv, m.nv * ld);
   tangent_quantities(m, t, w, d);
   for (int i = m.nn - 1; i > 0; --i) {
     node_derivatives(m, i, t, w, d, ld, dq, dv);
@@ -191,7 +192,7 @@ SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v,
     w.I[pa] = w.I[pa] + w.I[i];
     w.F[pa] = w.F[pa] + w.F[i];
     d.B[pa] = d.B[pa] + d.B[i];
-    d.W[pa] = d.W[pa] + d.W[i];
+    if (m.nw) d.W[pa] = d.W[pa] + d.W[i];
   }
   joint_force_derivatives(m, q, v, ld, dq, dv);
 }

@@ -128,3 +128,20 @@ def test_mechanism_derivatives_in_batches() -> None:
             got = getattr(d, f"{part}_q") @ tangent[:14] + getattr(d, f"{part}_v") @ tangent[14:]
             want = getattr(one, f"{part}_q") @ tangent[:14] + getattr(one, f"{part}_v") @ tangent[14:]
             assert relative(got, want) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["bennett", "bricard", "sarrus", "scott_russell"])
+def test_multipliers_of_dependent_rows_turn_in_the_kernel(name: str) -> None:
+    mech = sr.library.MECHANISMS[name]()
+    q, v, _ = moving(mech)
+    tau = np.random.default_rng(2).normal(size=mech.nv)
+    kernel = mech.evaluator.kernel
+    states = q[None], v[None], tau[None], np.zeros((1, 0, 3)), np.zeros((1, 0, 3 + mech.nv))
+    analytic, dual = (kernel.derivatives(*states, by_duals) for by_duals in (False, True))
+    assert analytic[3][0] == dual[3][0] < mech.nc
+    lift = sr.linearize(mech, q, v, tau=tau).lift
+    dq, dv = lift[: mech.nv], lift[mech.nv :]
+    for mine, theirs in zip(analytic[:2], dual[:2], strict=True):
+        along = [x[0, 0] @ dq + x[0, 1] @ dv for x in (mine, theirs)]
+        assert relative(*along) < 1e-12
+        assert relative(mine[0, 2], theirs[0, 2]) < 1e-12

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from ..constraints.evaluate import Evaluator
 from ..errors import InputError
-from ..projection.decomposition import full_svd
 from .forward import without_inertia
 
 Array = npt.NDArray[np.float64]
@@ -119,8 +118,6 @@ def derivatives(
     a, lam, Jv_q, rank, status = system.kernel.derivatives(*states, method == "dual")
     if np.any(status) or not np.all(np.isfinite(a)):
         raise without_inertia()
-    if multipliers and method == "analytic" and np.any(rank < system.nc):
-        lam[:, 0] += _turning(system, states, rank)
     return Derivatives(a, lam, Jv_q, rank)
 
 
@@ -139,25 +136,4 @@ def quick_derivatives(system: Evaluator, q: Any, v: Any, tau: Any) -> Derivative
     a, lam, Jv_q, rank, status = system.kernel.derivatives(*states)
     if status[0] or not math.isfinite(np.vdot(a, a)):
         return None
-    if rank[0] < system.nc:
-        lam[:, 0] += _turning(system, states, rank)
     return Derivatives(a[0], lam[0], Jv_q[0], int(rank[0]))
-
-
-def _turning(system: Evaluator, states: tuple[Array, ...], rank: npt.NDArray[np.int64]) -> Array:
-    """What the turning of the space of unique multipliers adds to the derivative of lam, (B, nc, nv).
-
-    lam of least norm stays orthogonal to W, the basis of {w: w.T J = 0}. With J.T W = 0 all along,
-
-        W.T dlam = -(dW).T lam = W.T dJ x,   x = J^+ lam                                              (1)
-
-    while the kernel's dlam is orthogonal to W itself. dJ x is the derivative of J v at v = x.
-    """
-    q, v, tau, drive, user = states
-    J = system.kernel.constraints(q, v, drive, user)[1]
-    lam = system.kernel.forward(*states)[2]
-    parts = [full_svd(one) for one in J]
-    x = [Vt[:r].T @ (U[:, :r].T @ y / s[:r]) for (U, s, Vt), r, y in zip(parts, rank, lam, strict=True)]
-    dJx = system.kernel.derivatives(q, np.array(x), tau, drive, user)[2]
-    lost = [U[:, r:] for (U, _, _), r in zip(parts, rank, strict=True)]
-    return np.stack([W @ (W.T @ one) for W, one in zip(lost, dJx, strict=True)])
