@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "kernel.hpp"
 #include "numpy_door.hpp"
+#include "pose_error.hpp"
 #include "recorder.hpp"
 
 #include <nanobind/stl/string.h>
@@ -195,5 +196,6 @@ NB_MODULE(_kernel, m) {
       .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(
                "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"));
+  bind_pose_error(m);
   bind_run(m);
 }

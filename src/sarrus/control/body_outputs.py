@@ -12,10 +12,11 @@ import numpy.typing as npt
 from ..arrays import state
 from ..errors import InputError, unknown_name
 from ..models.pose import Pose
+from ..models.pose_error import check_form, pose_error
 from .measured import Measured
 from .outputs import Bound, Track, Vector
 from .references import Target
-from .rotation import cross, turn_error
+from .rotation import cross
 
 Array = npt.NDArray[np.float64]
 
@@ -57,17 +58,22 @@ class _Position(Vector):
 
 @dataclass(frozen=True)
 class BodyPose:
-    """Place of a point and orientation of a body; errors are x_d - x [m] and log(R_d R.T) [rad], world axes.
+    """Place of a point and orientation of a body.
 
     Args:
         body: its name.
         point: in the body frame [m], (3,); its pose is (place of the point, orientation of the body).
         axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
+        error: "split": x_d - x [m] and log(R_d R.T) [rad]; "screw": the logarithm of SE(3), see
+            `models/pose_error.py`.
+        frame: axes of the error, "world" or "body".
     """
 
     body: str
     point: Any = (0.0, 0.0, 0.0)
     axes: Sequence[str] = POSE_AXES
+    error: str = "split"
+    frame: str = "world"
 
     def bind(self, system: Any) -> Bound:
         """The output of this system."""
@@ -81,6 +87,12 @@ class _BodyPose:
         self.names = tuple(f"{given.body}.{POSE_AXES[i]}" for i in self._rows)
         self.size = len(self.names)
         self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
+        self._form = check_form(given.error, given.frame, "BodyPose")
+        if any(self._form) and self.size < 6:
+            raise InputError(
+                f"BodyPose({given.body!r}): a screw, or an error in the axes of the body, has no parts: keep"
+                f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
+            )
 
     def accepts(self, target: Target) -> str:
         """What is wrong with a target, or an empty string."""
@@ -96,23 +108,22 @@ class _BodyPose:
     def track(self, now: Measured, target: Target) -> Track:
         p, v, bias = point_motion(now, self._body, self._point)
         V, A = now.motion
-        body, R = self._body, now.poses[0][self._body]
-        turn = turn_error(R, V[body, 3:], target.x.rotation, target.v[3:], target.a[3:])
-        # shown: the place, and the turn still to be made against none
-        both = np.empty((5, 6))
-        both[0, :3], both[0, 3:] = p, -turn.e
-        both[1, :3], both[1, 3:] = target.x.xyz, 0.0
-        both[2, :3], both[2, 3:] = target.x.xyz - p, turn.e
-        both[3, :3], both[3, 3:] = target.v[:3] - v, turn.rate
-        both[4, :3], both[4, 3:] = target.a[:3] - bias, turn.c - A[body, 3:]
-        T = np.zeros((6, 6))
-        T[0, 0] = T[1, 1] = T[2, 2] = 1.0
-        T[3:, 3:] = turn.T
-        J = now.jacobian(body, self._point)
-        if self.size < 6:
-            rows = self._rows
-            both, T, J = both[:, rows], T[np.ix_(rows, rows)], J[rows]
-        return Track(both[0], both[1], both[2], both[3], J, T, both[4])
+        body, rows, goal = self._body, self._rows, target.x
+        both = np.empty(
+            (4, 6)
+        )  # velocity and rest of the acceleration; what is shown: place, turn to be made
+        both[0, :3], both[0, 3:] = v, V[body, 3:]
+        both[1, :3], both[1, 3:] = bias, A[body, 3:]
+        found = pose_error(
+            now.poses[0][body], p, both[0], goal.rotation, goal.xyz, target.v, target.a, *self._form
+        )
+        both[2, :3], both[2, 3:] = p, -found.e[3:]
+        both[3, :3], both[3, 3:] = goal.xyz, 0.0
+        J, c = now.jacobian(body, self._point), found.c - both[1]
+        if self.size == 6:
+            return Track(both[2], both[3], found.e, found.rate, J, found.T, c)
+        T = found.T[np.ix_(rows, rows)]
+        return Track(both[2, rows], both[3, rows], found.e[rows], found.rate[rows], J[rows], T, c[rows])
 
 
 def point_motion(now: Measured, body: int, point: Array) -> tuple[Array, Array, Array]:

@@ -33,8 +33,8 @@ class PoseTracking(Tracking):
 class PoseTask(Task):
     """The pose of the object at its centre of mass against its reference; what is wanted comes later."""
 
-    def __init__(self, grasp: Grasp, reference: Any) -> None:
-        super().__init__(grasp.system, BodyPose(grasp.body, grasp.com), reference, 1.0, 1.0)
+    def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
+        super().__init__(grasp.system, output, reference, 1.0, 1.0)
         self._seen: tuple[Measured, PoseTracking] | None = None
 
     def track(self, now: Measured) -> PoseTracking:

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..models.pose import Pose
+from ..models.pose_error import turn_error
 from .body_outputs import AXES, POSE_AXES, _axes, _BodyPose, _place, point_motion
 from .measured import Measured
 from .outputs import Bound, Coordinates, Track, Vector
 from .references import Target
-from .rotation import cross, turn_error
+from .rotation import cross
 
 Array = npt.NDArray[np.float64]
 

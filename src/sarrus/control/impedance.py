@@ -1,14 +1,14 @@
 """ObjectImpedance: several arms hold one object that feels like a mass, a spring and a damper; [Lin2018].
 
-With e the pose error of the object (place, and logarithm of the turn still to be made), x' = ... - T e' its
+With e the error of the object's pose at its centre of mass (`models/pose_error.py`), x' = ... - T e' its
 twist and F the external wrench on it,
 
     inertia e'' + damping e' + stiffness e = -T.T F                                                    (1)
 
 which is eq. (7) for the displacement -e, in coordinates in which the wrench and the displacement do work
-on each other however large the turn. Where no inertia is asked for it is the object's own within the
-constraints, Lambda_c of eq. (15), and F need not be known, eq. (9). The error is that of R^3 x SO(3): the
-place is that of the centre of mass, so a pure force does not turn the object.
+on each other however large the turn: the spring has the potential e.T stiffness e / 2. Where no inertia is
+asked for it is the object's own within the constraints, Lambda_c of eq. (15), and F need not be known,
+eq. (9).
 
 Contact forces are then chosen in the normal space: least torque within the limits of the contacts, eq. (25).
 The object is a body with its own coordinates, so the multipliers are whole contact wrenches, internal part
@@ -55,9 +55,12 @@ class ObjectImpedance(Law):
         grasp: the `Grasp` of the object.
         reference: pose of the object's centre of mass: a Pose, `MinimumJerk`, or a function of t that returns
             (Pose, x', x''); default where the mechanism stands by default.
-        stiffness: [N/m, N m/rad] in world axes: (2,) for all translations and all turns, (6,), or (6, 6).
+        stiffness: [N/m, N m/rad]: (2,) for all translations and all turns, (6,), or (6, 6).
         damping: [N s/m, N m s/rad], the same; default `damping_ratio` in every mode at the default pose.
         damping_ratio: for the default damping.
+        error: "screw", the logarithm of SE(3): place and turn come back along one screw; or "split", place
+            and logarithm of the turn by themselves. Both agree where only one of them is off.
+        frame: axes in which stiffness, damping and inertia are meant, "world" or "body" (the object's).
         inertia: [kg, kg m^2], the same; default the object's own within the constraints. Another one needs
             the external wrench measured: `external` a sensor or a WrenchEstimator.
         external: how the law knows the wrench on the object, which the contacts have to carry: "displacement"
@@ -82,6 +85,8 @@ class ObjectImpedance(Law):
         damping: Any = None,
         *,
         damping_ratio: float = 0.7,
+        error: str = "screw",
+        frame: str = "world",
         inertia: Any = None,
         external: str | WrenchEstimator | Sensor | None = "displacement",
         compensate: bool = False,
@@ -100,9 +105,10 @@ class ObjectImpedance(Law):
         check_grasp(grasp, mech, require_closure)
         target = where(mech, grasp) if reference is None else reference
         more: Sequence[Any] = [limits] if hasattr(limits, "rows") else list(limits)
+        output = BodyPose(grasp.body, grasp.com, error=error, frame=frame)
         super().__init__(
             mech,
-            BodyPose(grasp.body, grasp.com),
+            output,
             target,
             kp=1.0,
             kd=1.0,
@@ -118,7 +124,7 @@ class ObjectImpedance(Law):
             gives=gives,
         )
         self.grasp = grasp
-        self._task: PoseTask = PoseTask(grasp, target)
+        self._task: PoseTask = PoseTask(output, grasp, target)
         self._external = known_by(external, inertia is not None, compensate, massless)
         self._compensate = compensate
         self._load = Load(np.zeros(6), None)
@@ -223,7 +229,8 @@ class ObjectImpedance(Law):
             now = measured(self.system, 0.0, *self.system.default)
             _, terms, units, gap = ActiveRows(self.system, None).at(now)
             response = respond(terms, self._columns, units, None, gap)
-            inverse = inverse_inertia(response, self._task.track(now).J)
+            track = self._task.track(now)
+            inverse = inverse_inertia(response, np.asarray(np.linalg.solve(track.T, track.J)))  # of the error
             if np.linalg.cond(inverse) > 1e9:
                 raise InputError(
                     f"{self.grasp.body!r} cannot move in every direction at the default pose, so no damping"

@@ -1,0 +1,83 @@
+"""Errors of poses and orientations, and the map from their wanted second derivative to an acceleration.
+
+With (R, x) the pose of a point of the body, (R_d, x_d) its reference and d = x_d - x,
+
+    "split"    e = (d, theta)                 theta = log(R_d R.T)                                     (1)
+    "screw"    e = (Jl(theta)^-1 d, theta)    the logarithm of SE(3): exp(e) = (R_d R.T, d)            (2)
+
+in world axes at the point. In the axes of the body they are R.T times that; the screw is then the logarithm
+of X.inverse() @ X_d and has the same components in the axes of the reference. Where the body only has to
+shift, or only to turn, (1) and (2) agree.
+
+[x''; w'] = c - T e'' makes the error obey any chosen e'' exactly, also while the reference moves, and
+V = ... - T e' is the twist, so a wrench T^-T f does on the body the work that f does on the displacement -e.
+
+Turns are at most pi. There the logarithm changes to the other way round: e jumps, T stays regular (its
+turning part has no singular value below 2 / pi) and nothing grows without bound. The formulas are in
+kernels/pose_error.hpp.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _kernel
+from ..errors import unknown_name
+
+Array = npt.NDArray[np.float64]
+
+ERRORS = ("screw", "split")
+FRAMES = ("world", "body")
+ORIGIN = np.zeros(3)
+
+
+class PoseError(NamedTuple):
+    """Error e (6,) of a pose [m, rad], its rate, and [x''; w'] = c - T e'' for a wanted e''."""
+
+    e: Array
+    rate: Array
+    T: Array
+    c: Array
+
+
+class TurnError(NamedTuple):
+    """Error e (3,) of an orientation [rad], its rate, and w' = c - T e'' for a wanted e''."""
+
+    e: Array
+    rate: Array
+    T: Array
+    c: Array
+
+
+def check_form(error: str, frame: str, who: str) -> tuple[bool, bool]:
+    """(whether it is the screw, whether in the axes of the body), or an error that lists what there is."""
+    if error not in ERRORS:
+        raise unknown_name("error", error, ERRORS, who)
+    if frame not in FRAMES:
+        raise unknown_name("frame", frame, FRAMES, who)
+    return error == "screw", frame == "body"
+
+
+def pose_error(
+    R: Array, x: Array, V: Array, R_d: Array, x_d: Array, V_d: Array, A_d: Array, screw: bool, own: bool
+) -> PoseError:
+    """Error of a pose that moves at V (6,) against one that moves at V_d and accelerates at A_d.
+
+    Args:
+        R, R_d: orientations (3, 3); x, x_d: places of the point [m], (3,).
+        V, V_d: [velocity of the point; angular velocity], A_d: the derivative of V_d, (6,), world axes.
+        screw: (2) rather than (1).
+        own: in the axes of the body rather than the world's.
+    """
+    return PoseError(*_kernel.pose_error(R, x, V, R_d, x_d, V_d, A_d, screw, own))
+
+
+def turn_error(R: Array, w: Array, R_d: Array, w_d: Array, dw_d: Array) -> TurnError:
+    """Error log(R_d R.T) of R (3, 3), turning at w (3,), against R_d, at w_d, with w_d' = dw_d."""
+    twists = np.zeros((3, 6))
+    twists[0, 3:], twists[1, 3:], twists[2, 3:] = w, w_d, dw_d
+    e, rate, T, c = _kernel.pose_error(R, ORIGIN, twists[0], R_d, ORIGIN, twists[1], twists[2], False, False)
+    return TurnError(e[3:], rate[3:], T[3:, 3:], c[3:])

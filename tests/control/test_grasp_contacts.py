@@ -1,0 +1,122 @@
+"""Contacts of the held box: expected and true wrenches, limits under pushes, squeeze; [Lin2018]."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+import sarrus as sr
+from sarrus import control as sc
+
+from .held_box import fingers, held, loaded, patches, run
+
+Array = npt.NDArray[np.float64]
+
+PUSH = np.array([0.0, 0.0, -40.0, 0.0, 0.0, 0.0])
+
+
+def pushed(t: float) -> Array:
+    """Down with up to 40 N, on for half a second and off again, smoothly."""
+    return PUSH * np.sin(np.pi * min(max(t / 0.8, 0.0), 1.0)) ** 2
+
+
+def test_internal_forces_do_not_move_the_object() -> None:
+    """Torques J_c.T F_c of eq. (13) change contact forces only."""
+    mech, grasp = held()
+    law = sc.ObjectImpedance(mech, grasp)
+    rng = np.random.default_rng(3)
+    done = run(mech, law, 0.3, pushed)
+    q, v = done.q[-1], done.v[-1]
+    u = law.solve(0.3, q, v).u
+    squeeze = (grasp.internal_jacobian(q).T @ rng.normal(size=12) * 20.0)[:14]
+    before, after = (mech.forward_dynamics(q, v, u=x) for x in (u, u + squeeze))
+    np.testing.assert_allclose(after.a, before.a, atol=1e-10)
+    change = grasp.components(after.lam - before.lam)
+    assert np.abs(change).max() > 1.0
+    np.testing.assert_allclose(grasp.map() @ change, 0.0, atol=1e-10)
+
+
+def test_expected_contact_wrenches_are_those_of_the_plant() -> None:
+    """Under a push that a sensor sees, at every sample, to 1e-9; and always inside cones and patches."""
+    mech, grasp = held()
+    law = sc.ObjectImpedance(mech, grasp, external=lambda t, q, v: pushed(t))
+    done = run(mech, law, 0.8, pushed)
+    past = law.history(done, every=5)
+    for one, q, v in zip(past.solutions, done.q[::5], done.v[::5], strict=True):
+        assert isinstance(one, sc.ImpedanceSolution) and one.success
+        plant = mech.forward_dynamics(q, v, u=one.u, external={"box": pushed(one.t)})
+        f = grasp.components(plant.lam)
+        np.testing.assert_allclose(one.contact_forces, f, atol=1e-9)
+        assert min(grasp.margins(f).values()) > -1e-7
+        np.testing.assert_allclose(one.internal + one.load_share, f, atol=1e-9)
+    assert past.summary()
+
+
+def test_without_sensor_the_displacement_is_enough() -> None:
+    """Held down at rest the displacement tells the wrench: the expected contact forces are exact."""
+    mech, grasp = held()
+    law = sc.ObjectImpedance(mech, grasp, damping_ratio=1.0)
+    done = run(mech, law, 4.0, PUSH, dt=4e-3)
+    found = law.solve(4.0, done.q[-1], done.v[-1])
+    assert isinstance(found, sc.ImpedanceSolution)
+    np.testing.assert_allclose(found.external, PUSH, atol=1e-2)
+    plant = mech.forward_dynamics(done.q[-1], done.v[-1], u=found.u, external={"box": PUSH})
+    np.testing.assert_allclose(found.contact_forces, grasp.components(plant.lam), atol=1e-2)
+
+
+def test_a_law_that_doubts_friction_stays_inside_under_the_push() -> None:
+    """With estimated wrenches (momentum) and limits assumed 20% tighter the true ones are never left."""
+    mech, grasp = held(mu=0.4, least=8.0)
+    true = sc.Grasp(
+        mech, "box", [sc.Patch(one.loop, 0.5, torsion=0.036, half=(0.06, 0.06)) for one in patches()]
+    )
+    law = sc.ObjectImpedance(mech, grasp, external=sc.WrenchEstimator(mech, "box"))
+    done = run(mech, law, 0.8, pushed)
+    worst = min(
+        min(
+            true.margins(
+                true.components(mech.forward_dynamics(q, v, u=u, external={"box": pushed(t)}).lam)
+            ).values()
+        )
+        for t, q, v, u in zip(done.t[2:-1:4], done.q[2:-1:4], done.v[2:-1:4], done.u[2:-1:4], strict=True)
+    )
+    assert worst > 0.0
+
+
+def test_squeeze_rises_with_load() -> None:
+    """[Lin2018] figure 6: hands press harder as weights of 0.5 kg are added, without being told."""
+    mech, grasp = held(least=0.0)
+    law = sc.ObjectImpedance(mech, grasp, massless=True)
+    squeeze = []
+    for mass in (0.0, 1.0, 2.0):
+        plant = loaded(mech, sc.Payload(mass, (0.0, 0.0, 0.2)))
+        law.reset()
+        done = run(plant, law, 1.5, dt=4e-3)
+        found = law.solve(1.5, done.q[-1], done.v[-1])
+        assert isinstance(found, sc.ImpedanceSolution)
+        squeeze.append(found.normal_forces.min())
+        # mu (f_left + f_right) has to carry the weight; contacts settle with it
+        assert found.normal_forces.sum() * 0.5 > 0.98 * (0.7 + mass) * 9.81
+    assert np.all(np.diff(squeeze) > 5.0)
+
+
+def test_too_little_friction_is_said_beforehand() -> None:
+    """Friction that would need more squeeze than the motors have: the status says so, nothing is raised."""
+    mech, grasp = held(mu=0.02, least=0.0)
+    law = sc.ObjectImpedance(mech, grasp, limits=sc.TorqueBounds((-40.0, 40.0)))
+    found = law.solve(0.0, *mech.default)
+    assert found.status == sc.Status.INFEASIBLE and not found.success
+    assert "friction" in found.message and found.violations
+
+
+def test_three_hands_of_another_kind() -> None:
+    """Three free-flying fingers with point contacts hold, and the exact cone is kept."""
+    angles = 2.0 * np.pi / 3.0 * np.arange(3)
+    points = [(0.1 * np.cos(x), 0.1 * np.sin(x), 0.0) for x in angles]
+    mech = fingers(sr.Spherical(), points, [(-x, -y, -z) for x, y, z in points])
+    grasp = sc.Grasp(mech, "box", [sc.PointContact(f"tip{k}", 0.6, edges=None, least=1.0) for k in range(3)])
+    law = sc.ObjectImpedance(mech, grasp, stiffness=(200.0, 10.0))
+    done = run(mech, law, 0.2, np.array([1.0, 0.0, -2.0, 0.0, 0.1, 0.0]))
+    found = law.solve(0.2, done.q[-1], done.v[-1])
+    assert isinstance(found, sc.ImpedanceSolution) and found.success
+    assert min(grasp.margins(found.contact_forces).values()) > -1e-6
