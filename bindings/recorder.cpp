@@ -45,7 +45,8 @@ struct Recorder {
     r.least_step = nb::cast<double>(o["least_step"]);
     r.keep_energy = nb::cast<bool>(o["keep_energy"]);
     r.energy = nb::cast<double>(o["energy"]);
-    adaptive = r.method == 2;
+    r.slope = nb::cast<int>(o["slope"]);
+    adaptive = r.method >= 2;
     sampled = nb::cast<bool>(o["sampled"]);
     sample_dt = nb::cast<double>(o["sample_dt"]);
     held.assign(k.m.nv, 0.0);
@@ -149,6 +150,9 @@ struct Recorder {
                      double(steps ? m.most_rank : -1),
                      double(earlier + s.evaluations),
                      double(steps)};
+    std::vector<double> tail(run->tail_size());
+    run->store_tail(tail.data());
+    x.insert(x.end(), tail.begin(), tail.end());
     x.insert(x.end(), std::begin(rest), std::end(rest));
     return x;
   }
@@ -158,9 +162,9 @@ struct Recorder {
   }
   // Go on from a checkpoint of a run that began at time `begin`, with the same options.
   bool resume(double begin, In from) {
-    size_t nq = k.m.nq, nv = k.m.nv;
-    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + 8});
-    const double *v0 = x + 1 + nq, *tau0 = v0 + nv, *rest = tau0 + nv;
+    size_t nq = k.m.nq, nv = k.m.nv, more = run->tail_size();
+    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + more + 8});
+    const double *v0 = x + 1 + nq, *tau0 = v0 + nv, *tail = tau0 + nv, *rest = tail + more;
     RunMemory memory{rest[0], rest[1], rest[2], rest[3], int(rest[5]), int(rest[4])};
     origin = begin;
     steps = static_cast<size_t>(rest[7]);
@@ -171,6 +175,7 @@ struct Recorder {
     {
       nb::gil_scoped_release free;
       fine = run->restore(x[0], x + 1, v0, memory);
+      run->load_tail(tail);
     }
     if (fine) record();
     return fine;

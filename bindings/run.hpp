@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "../kernels/implicit.hpp"
 #include "../kernels/step.hpp"
 #include "table.hpp"
 
@@ -40,7 +41,16 @@ inline Options options(const RunOptions& o) {
   k.least_step = o.least_step;
   k.keep_energy = o.keep_energy;
   k.energy = o.energy;
+  k.slope = o.slope;
   return k;
+}
+
+// Padding is zero and stays zero.
+inline void* cleared(unsigned long long size) {
+  unsigned long long bytes = (size + 4096) / 64 * 64;
+  char* memory = static_cast<char*>(aligned_alloc(64, bytes));
+  for (unsigned long long i = 0; i < bytes; ++i) memory[i] = 0;
+  return memory;
 }
 
 template <int LD, class S>
@@ -57,10 +67,7 @@ struct SizedRun : Run {
     Arena measure(nullptr);
     Stepper<double, LD> probe(m, measure);
     source.ld = probe.w.ld;
-    unsigned long long bytes = (measure.used + 4096) / 64 * 64;
-    memory = aligned_alloc(64, bytes);
-    char* bytes_at = static_cast<char*>(memory);
-    for (unsigned long long i = 0; i < bytes; ++i) bytes_at[i] = 0;  // padding is zero and stays zero
+    memory = cleared(measure.used);
     Arena arena(memory);
     s = new Stepper<double, LD>(m, arena);
   }
@@ -96,6 +103,46 @@ struct SizedRun : Run {
   RunState state() const override {
     return {s->t, s->drift, s->velocity_drift, s->pivot,  next_step,     s->q, s->v,
             s->a, s->tau,   s->rank,           s->status, s->evaluations};
+  }
+};
+
+template <int LD, class S>
+struct ImplicitRun : SizedRun<LD, S> {
+  using Base = SizedRun<LD, S>;
+  void* more;
+  Radau<double, LD>* r;
+
+  ImplicitRun(const ModelD& model, const RunOptions& given, const Outside& outside)
+      : Base(model, given, outside) {
+    Arena measure(nullptr);
+    Radau<double, LD> probe(this->m, measure, this->source.ld);
+    more = cleared(measure.used);
+    Arena arena(more);
+    r = new Radau<double, LD>(this->m, arena, this->source.ld);
+  }
+  ~ImplicitRun() override {
+    delete r;
+    free(more);
+  }
+
+  bool start(double t, const double* q, const double* v) override {
+    r->past_step = 0;
+    return Base::start(t, q, v);
+  }
+  bool step(double h, double t_end) override {
+    this->next_step = h;
+    return implicit_step(this->m, this->source, this->o, this->next_step, t_end, *this->s, *r);
+  }
+  int tail_size() const override { return 2 + 2 * STAGES * this->source.ld; }
+  void store_tail(double* to) const override {
+    int n = STAGES * this->source.ld;
+    to[0] = r->past_step, to[1] = r->past_error;
+    for (int i = 0; i < n; ++i) to[2 + i] = r->past_u[i], to[2 + n + i] = r->past_v[i];
+  }
+  void load_tail(const double* from) override {
+    int n = STAGES * this->source.ld;
+    r->past_step = from[0], r->past_error = from[1];
+    for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }
 };
 

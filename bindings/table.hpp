@@ -16,11 +16,12 @@ struct States {
 
 // How a run is integrated.
 struct RunOptions {
-  int method = 0;      // 0: rk4, 1: semi_implicit_euler, 2: dopri5
+  int method = 0;      // 0: rk4, 1: semi_implicit_euler, 2: dopri5, 3: radau
   int correction = 1;  // 0: none, 1: project, 2: baumgarte
   double damping = 0, stiffness = 0, rtol = 1e-8, atol = 1e-10, least_step = 0;
   bool keep_energy = false;
   double energy = 0;
+  int slope = 0;  // of radau: 0: differences, 1: derivatives, 2: those, and differences of the inputs
 };
 
 // The one callback slot. inputs fills what it is asked for (stage -1: rows only) and returns false to stop;
@@ -52,6 +53,10 @@ struct Run {
   virtual RunMemory remember() const = 0;
   virtual bool step(double step, double t_end) = 0;  // one accepted step of at most `step`, never past t_end
   virtual RunState state() const = 0;
+  // what else the next step needs of those before, as so many numbers
+  virtual int tail_size() const { return 0; }
+  virtual void store_tail(double*) const {}
+  virtual void load_tail(const double*) {}
 };
 
 struct Table {

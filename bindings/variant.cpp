@@ -299,6 +299,12 @@ bool acceleration_1(const ModelD& m, const double* q, const double* v, const dou
 }
 
 Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
+  if (o.method == 3 && outside.supplies_inertia)
+    return new ImplicitRun<0, Called<true, false>>(m, o, outside);
+  if (o.method == 3)
+    return sized(m, [&](auto ld) -> Run* {
+      return new ImplicitRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
+    });
   if (outside.supplies_inertia && outside.acceleration)
     return new SizedRun<0, Called<true, true>>(m, o, outside);
   if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);

@@ -27,6 +27,7 @@ struct Options {
   double rtol = 1e-8, atol = 1e-10, least_step = 0;
   bool keep_energy = false;
   double energy = 0;  // the value to keep [J]
+  int slope = 0;      // of implicit steps, kernels/slope.hpp
 };
 
 // The unit of work between outside and kernel, overridden by hosts that call back into Python.

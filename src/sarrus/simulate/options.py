@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 METHODS = {"rk4": 0, "semi_implicit_euler": 1, "dopri5": 2, "radau": 3}
 CORRECTIONS = {"none": 0, "project": 1, "baumgarte": 2}
 ADAPTIVE = ("dopri5", "radau")
+SLOPES = {"differences": 0, "analytic": 1, "feedback": 2}  # kernels/slope.hpp
 JACOBIANS = ("analytic", "finite_difference")
 BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
 SHORTEST = 1e-14  # of a step, relative to the largest time
@@ -59,13 +60,21 @@ class Options:
         """Whether the method chooses its steps."""
         return self.method in ADAPTIVE
 
-    def compiled(self, energy: float = 0.0, sampled: bool = False) -> dict[str, Any]:
+    @property
+    def feedback(self) -> bool:
+        """Whether forces from outside depend on the state at every stage."""
+        held = self.control is None or self.control_dt is not None
+        return not held or callable(self.tau) or bool(self.external)
+
+    def compiled(self, energy: float = 0.0, sampled: bool = False, known: bool = True) -> dict[str, Any]:
         """The options as the compiled run takes them.
 
         Args:
             energy: value to keep [J], where `energy=True`.
             sampled: whether inputs are asked for at the samples only.
+            known: whether the kernel has the derivatives of the system.
         """
+        differences = self.jacobian == "finite_difference" or not known
         alpha, beta = self.baumgarte
         longest = max(abs(self.t0), abs(self.t1))
         return {
@@ -78,6 +87,7 @@ class Options:
             "least_step": SHORTEST * longest,
             "keep_energy": self.energy,
             "energy": energy,
+            "slope": SLOPES["differences" if differences else "feedback" if self.feedback else "analytic"],
             "sampled": sampled,
             "sample_dt": math.inf if self.control_dt is None else self.control_dt,
         }

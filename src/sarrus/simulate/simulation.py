@@ -21,9 +21,7 @@ from .options import Options
 from .plant import Plant
 from .progress import Progress
 from .projector import Projector
-from .radau import Radau
 from .singular import SingularWatch
-from .stages import Stages
 from .steps import Steps
 from .trajectory import Status, Trajectory
 
@@ -84,18 +82,16 @@ class Simulation:
         self._manifold = Manifold(plant.kernel, plant.model)
         self._projector = Projector(plant, options)
         self._limits = LimitWatch(plant, self._manifold, options) if limits else None
-        if options.method == "radau":
-            stages = Stages(plant, options, self._inputs, self._projector)
-            self._run: Any = Radau(plant, options, stages, self._manifold)
-        else:
-            formulated = Formulated(plant, options, formulation, self._inputs) if numpy else None
-            asked = self._inputs if self._inputs.needed or numpy else None
+        formulated = Formulated(plant, options, formulation, self._inputs) if numpy else None
+        asked = self._inputs if self._inputs.needed or numpy else None
+        known = not (plant.supplies_inertia or plant.has_user_rows)
 
-            def compiled() -> Any:
-                numbers = options.compiled(total, sampled)
-                return Run(plant.kernel, numbers, asked, formulated, plant.supplies_inertia)
+        def compiled() -> Any:
+            numbers = options.compiled(total, sampled, known)
+            return Run(plant.kernel, numbers, asked, formulated, plant.supplies_inertia)
 
-            self._run = compiled() if options.coordinates == "full" else self._charts(formulated, compiled)
+        full = options.coordinates == "full"
+        self._run: Any = compiled() if full else self._charts(formulated, compiled)
         self._keeper = Keeper(options, self._manifold, self._projector)
         if checkpoint is not None:
             self._keeper.skip(checkpoint.steps)
