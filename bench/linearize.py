@@ -76,7 +76,7 @@ def show(results: dict[str, Any]) -> str:
         results["stiff"],
         (
             "evaluations: of the acceleration; analytic derivatives do not count. ratios: to dopri5. error:",
-            "of the height of the slider at the end. radau steps in NumPy, dopri5 is compiled.",
+            "of the height of the slider at the end.",
         ),
     )
     return f"{top}\n{bottom}"

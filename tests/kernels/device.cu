@@ -2,6 +2,7 @@
 #include "aba.hpp"
 #include "derivative.hpp"
 #include "frames.hpp"
+#include "implicit.hpp"
 #include "step.hpp"
 
 using namespace sarrus;
@@ -43,4 +44,15 @@ __global__ void accelerate_double(Model<double> m, const double* q, const double
                                   char* memory, long bytes, double* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) instance(m, q + i * m.nq, v + i * m.nv, tau + i * m.nv, memory + i * bytes, a + i * m.nv);
+}
+
+// One step of each kind.
+__global__ void step_double(Model<double> m, Options o, const double* tau, void* memory, double h) {
+  Arena arena(memory);
+  Source<double> source{tau};
+  Stepper<double, 16> s(m, arena);
+  Radau<double, 16> r(m, arena, s.w.ld);
+  start(m, source, o, 0, s);
+  step(m, source, o, h, 1, s);
+  implicit_step(m, source, o, h, 1, s, r);
 }
