@@ -68,7 +68,8 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
             continue
         results[part] = module.run(given.quick, given.rounds, **extra)
         print(module.show(results[part]), flush=True)
-    rows = [row for part in PARTS for row in results.get(part, {}).get("rows", [])]
+    made = [results.get(part, {}) for part in PARTS]
+    rows = [row for part in made for kind in ("rows", "stiff") for row in part.get(kind, [])]
     results["targets"] = targets(rows)
     return results
 

@@ -36,7 +36,9 @@ SARRUS_FN bool land_step(const Model<real<T>>& m, S& source, const Options& o, d
   return arrive(m, source, o, t, s);
 }
 
-SARRUS_HD double within(double x, double least, double most) { return x < least ? least : x > most ? most : x; }
+SARRUS_HD double within(double x, double least, double most) {
+  return x < least ? least : x > most ? most : x;
+}
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next.
 template <class T, int LDC, class S>

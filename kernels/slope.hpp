@@ -39,8 +39,7 @@ SARRUS_FN void acceleration_slope(const Model<real<T>>& m, const T* dq, const T*
   Workspace<T, LDC>& w = r.w;
   for (int i = 0; i < m.nv; ++i)
     w.rhs[i] = dtau[i] - dot(r.Eq + i * w.ld, dq, w.ld) - dot(r.Ev + i * w.ld, dv, w.ld);
-  for (int i = 0; i < m.nc; ++i)
-    r.lam[i] = -dot(r.Rq + i * w.ld, dq, w.ld) - dot(r.Rv + i * w.ld, dv, w.ld);
+  for (int i = 0; i < m.nc; ++i) r.lam[i] = -dot(r.Rq + i * w.ld, dq, w.ld) - dot(r.Rv + i * w.ld, dv, w.ld);
   fill(w.extra, m.nc);  // limit rows: their change is left out
   solve_rows(m, w.ld, w.factor, r.lam, w.extra, w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
