@@ -1,4 +1,4 @@
-"""The command line: `sarrus check FILE`, `library [NAME]`, `study NAME`, `demo`; also `python -m sarrus`."""
+"""The command line: `sarrus check`, `library`, `study`, `play`, `demo`; also `python -m sarrus`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.simulate.run import simulate
 from sarrus.simulate.study import study
+from sarrus.simulate.trajectory import Trajectory
 
 MISSING = (
     "The command line of sarrus needs the packages typer and rich, which are not installed.\n"
@@ -77,6 +79,18 @@ def build_app() -> Any:
     ) -> None:
         """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
         raise typer.Exit(show_study(name, t_end, dt, method))
+
+    @app.command("play")
+    def play_command(
+        name: str = typer.Argument(
+            help="A mechanism of the library, a file that describes one, or a run.npz."
+        ),
+        out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
+        t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
+        dt: float = typer.Option(2e-3, help="Step [s]."),
+    ) -> None:
+        """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
+        raise typer.Exit(play(name, Path(out), t_end, dt))
 
     return app
 
@@ -154,7 +168,7 @@ def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list
     return data
 
 
-# ---------------------------------------------------------------------- library, study, demo
+# ---------------------------------------------------------------------- library, study, play, demo
 
 
 def show_library(name: str | None) -> int:
@@ -182,18 +196,44 @@ def show_study(name: str, t_end: float, dt: float, method: str) -> int:
     from rich.console import Console
 
     try:
-        if name in library.MECHANISMS:
-            mech = library.MECHANISMS[name]()
-        elif Path(name).exists():
-            mech = load(Path(name))
-        else:
-            raise unknown_name("mechanism", name, library.MECHANISMS)
-        text = str(study(mech, t_end, dt, method))
+        text = str(study(_named(name), t_end, dt, method))
     except SarrusError as error:
         Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
         return 1
     Console(soft_wrap=True).print(text, markup=False, highlight=False)
     return 0
+
+
+def play(name: str, out: Path, t_end: float, dt: float) -> int:
+    """Write a page or an animation of a mechanism let go, or of a saved run; returns the exit code."""
+    from rich.console import Console
+
+    from sarrus.viz import export
+
+    try:
+        if name.endswith(".npz"):
+            run = Trajectory.load(name)
+        elif t_end > 0.0:
+            run = simulate(_named(name), (0.0, t_end), dt=dt)
+        else:
+            print(export(_named(name), out))
+            return 0
+        print(run.animate(out) if out.suffix.lower() in (".gif", ".mp4") else run.export(out))
+    except SarrusError as error:
+        Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
+        return 1
+    if not run.success:
+        Console(stderr=True, soft_wrap=True).print(run.message, markup=False, highlight=False)
+    return 0 if run.success else 1
+
+
+def _named(name: str) -> Mechanism:
+    """A mechanism of the library, or of a file."""
+    if name in library.MECHANISMS:
+        return library.MECHANISMS[name]()
+    if Path(name).exists():
+        return load(Path(name))
+    raise unknown_name("mechanism", name, library.MECHANISMS)
 
 
 def demo() -> int:

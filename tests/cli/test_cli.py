@@ -125,3 +125,25 @@ def test_missing_packages_are_asked_for(
         main()
     assert stop.value.code == 1
     assert "pip install 'sarrus[cli]'" in capsys.readouterr().err
+
+
+def test_play_writes_a_page(tmp_path: Path) -> None:
+    """Of a mechanism of the library, of a file, of a saved run, of a pose; and animations."""
+    page = tmp_path / "motion.html"
+    for arguments in (("four_bar", "--t-end", "0.1"), (str(DATA / "gripper.xml"), "--t-end", "0")):
+        result = run("play", *arguments, "--out", str(page))
+        assert result.exit_code == 0 and result.stdout.strip().endswith("motion.html")
+        assert "WebGL" in page.read_text(encoding="utf-8")
+        page.unlink()
+    saved = sr.simulate(sr.library.pendulum(), (0.0, 0.1)).save(tmp_path / "run.npz")
+    assert run("play", str(saved), "--out", str(page)).exit_code == 0 and page.exists()
+    assert run("play", str(saved), "--out", str(tmp_path / "x.gif")).exit_code == 0
+
+
+def test_play_says_what_is_wrong(tmp_path: Path) -> None:
+    unknown = run("play", "fourbar", "--out", str(tmp_path / "x.html"))
+    assert unknown.exit_code == 1 and "unknown mechanism 'fourbar'" in unknown.stderr
+    other = run("play", "four_bar", "--t-end", "0.1", "--out", str(tmp_path / "x.png"))
+    assert other.exit_code == 1 and "written as .html" in other.stderr
+    wild = run("play", "flyball_governor", "--t-end", "0.1", "--out", str(tmp_path / "x.html"))
+    assert wild.exit_code == 1 and "numbers grew" in wild.stderr

@@ -226,3 +226,9 @@ class Trajectory:
         from ..viz.animation import animate
 
         return animate(self, *args, **kwargs)
+
+    def export(self, *args: Any, **kwargs: Any) -> Path:
+        """Write the motion as one HTML file that any browser plays in 3-D; see `sarrus.viz.pages.export`."""
+        from ..viz.pages import export
+
+        return export(self, *args, **kwargs)

@@ -1,4 +1,5 @@
-"""Pictures: a mechanism at a pose, a trajectory over time or in motion, a scene in the browser.
+"""Pictures: a mechanism at a pose, a trajectory over time or in motion, a scene in the browser,
+a page that plays in any browser.
 
 Draws what other rooms computed. Matplotlib, Pillow and viser are imported when something is drawn; nothing
 here needs a display except windows.
@@ -8,6 +9,7 @@ from .animation import animate
 from .branches import draw_cone, draw_path
 from .browser import show
 from .mechanism import draw
+from .pages import export
 from .trajectory import plot
 
-__all__ = ["animate", "draw", "draw_cone", "draw_path", "plot", "show"]
+__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "plot", "show"]

@@ -47,7 +47,7 @@ def animate(
         The path of the file, or a `matplotlib.animation.FuncAnimation`.
     """
     mech, target = mechanism_of(trajectory, "animate"), _target(path)
-    times = _frame_times(trajectory, fps, speed)
+    times = frame_times(trajectory, fps, speed)
     drawing = Drawing(mech, trajectory.at(times).q, ax)
     picture, figure = _pictures(drawing, times, trace), drawing.ax.figure
     if target is None:
@@ -90,7 +90,7 @@ def _target(path: str | Path | None) -> Path | None:
     return target
 
 
-def _frame_times(trajectory: Trajectory, fps: float, speed: float) -> FloatArray:
+def frame_times(trajectory: Trajectory, fps: float, speed: float) -> FloatArray:
     """Times of the pictures [s], the last state included."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (math.isfinite(value) and value > 0.0):

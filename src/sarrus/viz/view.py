@@ -136,3 +136,7 @@ class Placed:
     def along(self, body: str, vector: FloatArray) -> FloatArray:
         """A direction given in the frame of a body, in world axes, (n, 3)."""
         return np.asarray(self._R[body] @ vector)
+
+    def local(self, body: str, vectors: FloatArray) -> FloatArray:
+        """Directions in world axes (n, 3), in the frame of a body."""
+        return np.asarray(np.einsum("nij,ni->nj", self._R[body], vectors))

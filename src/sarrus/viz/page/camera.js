@@ -1,0 +1,69 @@
+// Turns around a target: drag turns, shift or right drag moves, the wheel or two fingers zoom.
+
+class Camera {
+  constructor(canvas, film, changed) {
+    Object.assign(this, { film, changed, touches: new Map() });
+    this.reset();
+    canvas.addEventListener("pointerdown", (e) => {
+      canvas.setPointerCapture(e.pointerId);
+      this.touches.set(e.pointerId, [e.clientX, e.clientY]);
+    });
+    canvas.addEventListener("pointermove", (e) => this.drag(e, canvas.clientHeight));
+    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (e) => this.touches.delete(e.pointerId));
+    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+    canvas.addEventListener("dblclick", () => this.reset());
+    canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      this.zoom(Math.exp(0.0012 * e.deltaY));
+    }, { passive: false });
+  }
+
+  reset() {
+    [this.azimuth, this.height] = this.film.eye;
+    this.target = this.film.middle.slice();
+    this.far = 0.85 * this.film.size;
+    this.changed();
+  }
+
+  zoom(factor) {
+    this.far = Math.min(Math.max(this.far * factor, 0.05 * this.film.size), 20 * this.film.size);
+    this.changed();
+  }
+
+  axes() {
+    const up = this.film.up;
+    const [x, y] = across(up);
+    return [x, y, up];
+  }
+
+  direction() {
+    const [x, y, up] = this.axes();
+    const flat = add(times(x, Math.cos(this.azimuth)), times(y, Math.sin(this.azimuth)));
+    return add(times(flat, Math.cos(this.height)), times(up, Math.sin(this.height)));
+  }
+
+  eye() {
+    return add(this.target, times(this.direction(), this.far * 1.6));
+  }
+
+  drag(e, high) {
+    const before = this.touches.get(e.pointerId);
+    if (!before) return;
+    const [dx, dy] = [e.clientX - before[0], e.clientY - before[1]];
+    if (this.touches.size === 2) {
+      const other = [...this.touches].find(([id]) => id !== e.pointerId)[1];
+      const gap = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+      this.zoom(gap(before) / gap([e.clientX, e.clientY]));
+    } else if (e.shiftKey || e.buttons === 2 || e.buttons === 4) {
+      const z = this.direction();
+      const x = unit(cross(this.film.up, z));
+      const s = this.far / high;
+      this.target = add(this.target, add(times(x, -dx * s), times(cross(z, x), dy * s)));
+    } else {
+      this.azimuth -= 0.008 * dx;
+      this.height = Math.min(Math.max(this.height + 0.008 * dy, -1.5), 1.5);
+    }
+    this.touches.set(e.pointerId, [e.clientX, e.clientY]);
+    this.changed();
+  }
+}

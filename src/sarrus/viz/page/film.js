@@ -1,0 +1,147 @@
+// The recorded motion: where everything is at a time, and how it is painted.
+
+function decoded(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+
+class Film {
+  constructor(data) {
+    Object.assign(this, data);
+    this.poses = decoded(data.poses);
+    this.arrows = data.arrows.map((arrow) => ({ ...arrow, data: decoded(arrow.data), rgb: channels(arrow.color) }));
+    this.solids = data.solids.map((solid) => ({ ...solid, rgb: channels(solid.color) }));
+    this.traces = data.traces.map((trace) => ({ ...trace, rgb: channels(trace.color) }));
+    this.bodies = this.poses.length / 7 / this.count;
+    this.t = this.first;
+  }
+
+  get last() {
+    return this.first + this.step * (this.count - 1);
+  }
+
+  // Frame before t and how far beyond it t is, in frames.
+  frame(t) {
+    const x = this.count > 1 ? (t - this.first) / this.step : 0;
+    const i = Math.min(Math.max(Math.floor(x), 0), Math.max(this.count - 2, 0));
+    return [i, this.count > 1 ? Math.min(Math.max(x - i, 0), 1) : 0];
+  }
+
+  // Numbers of all kinds between two frames.
+  between(values, width, offset, i, s) {
+    const out = [];
+    const stride = values.length / this.count;
+    const j = this.count > 1 ? i + 1 : i;
+    for (let k = 0; k < width; k++)
+      out.push((1 - s) * values[i * stride + offset + k] + s * values[j * stride + offset + k]);
+    return out;
+  }
+
+  seek(t) {
+    this.t = t;
+    const [i, s] = this.frame(t);
+    this.now = [];
+    for (let b = 0; b < this.bodies; b++) {
+      const x = this.between(this.poses, 7, 7 * b, i, s);
+      const q = x.slice(3);
+      const size = Math.hypot(...q) || 1;
+      this.now.push([x.slice(0, 3), q.map((v) => v / size)]);
+    }
+  }
+
+  // World point of an anchor [body, x, y, z].
+  point(anchor) {
+    const [p, q] = this.now[anchor[0]];
+    return add(p, rotate(q, anchor.slice(1)));
+  }
+
+  bar(painter, a, b, radius, color, round = true) {
+    const line = sub(b, a);
+    const length = norm(line);
+    if (length > 1e-9) {
+      const z = times(line, 1 / length);
+      const [x, y] = across(z);
+      const s = [radius, radius, length];
+      painter.draw("tube", matrix(x, y, z, s, a), s, color);
+    }
+    if (round)
+      for (const p of [a, b]) painter.draw("ball", placed([0, 0, 0, 1], [radius, radius, radius], p), [radius, radius, radius], color);
+  }
+
+  coil(painter, a, b, radius, color) {
+    const line = sub(b, a);
+    const [x, y] = across(unit(line));
+    const wide = Math.min(3.5 * radius, 0.25 * norm(line));
+    const turns = 8;
+    const at = (k) => {
+      const s = k / 96;
+      const w = wide * Math.min(1, 12 * s, 12 * (1 - s));
+      const f = 2 * Math.PI * turns * s;
+      return add(add(a, times(line, s)), add(times(x, w * Math.cos(f)), times(y, w * Math.sin(f))));
+    };
+    for (let k = 0; k < 96; k++) this.bar(painter, at(k), at(k + 1), 0.35 * radius, color, false);
+  }
+
+  solid(painter, solid, color) {
+    if (solid.kind === "bar") this.bar(painter, this.point(solid.a), this.point(solid.b), solid.radius, color);
+    else if (solid.kind === "coil") this.coil(painter, this.point(solid.a), this.point(solid.b), solid.radius, color);
+    else if (solid.kind === "ball") {
+      const s = [solid.radius, solid.radius, solid.radius];
+      painter.draw("ball", placed([0, 0, 0, 1], s, this.point(solid.at)), s, color);
+    } else {
+      const [p, q] = this.now[solid.at[0]];
+      const turn = solid.quat ? product(q, solid.quat) : q;
+      const place = add(p, rotate(q, solid.at.slice(1)));
+      if (solid.kind === "box") painter.draw("cube", placed(turn, solid.half, place), solid.half, color);
+      else if (solid.kind === "drum") {
+        const s = [solid.radius, solid.radius, 2 * solid.half];
+        const foot = sub(place, times(rotate(turn, [0, 0, 1]), solid.half));
+        painter.draw("drum", placed(turn, s, foot), s, color);
+      } else {
+        if (!solid.mesh) painter.keep((solid.mesh = `face${this.solids.indexOf(solid)}`), fan(solid.points));
+        painter.draw(solid.mesh, placed(q, [1, 1, 1], p), [1, 1, 1], color);
+      }
+    }
+  }
+
+  // Force arrows end where the force acts.
+  arrow(painter, arrow, alpha) {
+    const [i, s] = this.frame(this.t);
+    const x = this.between(arrow.data, 6, 0, i, s);
+    const [tip, force] = [x.slice(0, 3), times(x.slice(3), this.newton)];
+    const length = norm(force);
+    if (length < 0.02 * this.size) return;
+    const z = times(force, 1 / length);
+    const thick = 0.008 * this.size;
+    const head = Math.min(5 * thick, 0.5 * length);
+    const color = [...arrow.rgb, alpha];
+    this.bar(painter, sub(tip, force), sub(tip, times(z, head)), thick, color, false);
+    const [u, v] = across(z);
+    const wide = [2.3 * thick, 2.3 * thick, head];
+    painter.draw("cone", matrix(u, v, z, wide, sub(tip, times(z, head))), wide, color);
+  }
+
+  trace(painter, trace) {
+    const [i] = this.frame(this.t);
+    const every = Math.max(1, Math.floor(this.count / 400));
+    const at = (k) => {
+      const x = this.between(this.poses, 7, 7 * trace.at[0], Math.min(k, this.count - 1), 0);
+      return add(x.slice(0, 3), rotate(x.slice(3), trace.at.slice(1)));
+    };
+    for (let k = 0; k + every <= i; k += every) this.bar(painter, at(k), at(k + every), 0.004 * this.size, [...trace.rgb, 1], false);
+  }
+
+  paint(painter, camera, look, forces) {
+    const clear = this.solids.filter((solid) => solid.alpha === 1);
+    const through = this.solids.filter((solid) => solid.alpha < 1);
+    painter.begin(camera, this.up, look.paper);
+    painter.ground(this.floor, this.up, this.cell, look.grid);
+    painter.shadow((color) => this.solids.forEach((solid) => this.solid(painter, solid, color)), this.up, dot(this.up, this.floor), look.shadow);
+    clear.forEach((solid) => this.solid(painter, solid, [...solid.rgb, 1]));
+    this.traces.forEach((trace) => this.trace(painter, trace));
+    if (through.length) painter.glass(() => through.forEach((solid) => this.solid(painter, solid, [...solid.rgb, solid.alpha])));
+    if (forces && this.arrows.length) painter.shining((alpha) => this.arrows.forEach((arrow) => this.arrow(painter, arrow, alpha)));
+  }
+}

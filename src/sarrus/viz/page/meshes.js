@@ -1,0 +1,67 @@
+// Unit solids as triangles: {points, normals}, three numbers each.
+
+function grid(rows, columns, place) {
+  const points = [];
+  const normals = [];
+  const put = (i, j) => {
+    const [p, n] = place(i / rows, j / columns);
+    points.push(...p);
+    normals.push(...n);
+  };
+  for (let i = 0; i < rows; i++)
+    for (let j = 0; j < columns; j++)
+      for (const [a, b] of [[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]) put(i + a, j + b);
+  return { points, normals };
+}
+
+function joined(...parts) {
+  return { points: parts.flatMap((m) => m.points), normals: parts.flatMap((m) => m.normals) };
+}
+
+const TURN = 2 * Math.PI;
+const tube = () =>
+  grid(1, 28, (i, j) => {
+    const [c, s] = [Math.cos(TURN * j), Math.sin(TURN * j)];
+    return [[c, s, i], [c, s, 0]];
+  });
+const disc = (z) =>
+  grid(1, 28, (i, j) => [[i * Math.cos(TURN * j), i * Math.sin(TURN * j), z], [0, 0, z < 0.5 ? -1 : 1]]);
+const ball = () =>
+  grid(14, 24, (i, j) => {
+    const [a, b] = [Math.PI * i, TURN * j];
+    const p = [Math.sin(a) * Math.cos(b), Math.sin(a) * Math.sin(b), Math.cos(a)];
+    return [p, p];
+  });
+const cone = () =>
+  joined(
+    grid(1, 28, (i, j) => {
+      const [c, s] = [Math.cos(TURN * j), Math.sin(TURN * j)];
+      return [[(1 - i) * c, (1 - i) * s, i], unit([c, s, 1])];
+    }),
+    disc(0),
+  );
+
+function cube() {
+  const out = { points: [], normals: [] };
+  for (const [n, a, b] of [[0, 1, 2], [1, 2, 0], [2, 0, 1]])
+    for (const side of [-1, 1])
+      for (const [u, v] of [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]]) {
+        const [p, q] = [[0, 0, 0], [0, 0, 0]];
+        [p[n], p[a], p[b], q[n]] = [side, u, v, side];
+        out.points.push(...p);
+        out.normals.push(...q);
+      }
+  return out;
+}
+
+// A flat convex outline, as a fan around its first corner.
+function fan(corners) {
+  const out = { points: [], normals: [] };
+  const n = unit(cross(sub(corners[1], corners[0]), sub(corners[2], corners[0])));
+  for (let i = 1; i + 1 < corners.length; i++)
+    for (const p of [corners[0], corners[i], corners[i + 1]]) {
+      out.points.push(...p);
+      out.normals.push(...n);
+    }
+  return out;
+}

@@ -1,0 +1,164 @@
+// Draws solids with WebGL: shading, shadows on the ground, things seen through, arrows that shine through.
+
+const VERTEX = `
+attribute vec3 point; attribute vec3 normal;
+uniform mat4 view, model; uniform vec3 scale;
+varying vec3 n, p;
+void main() {
+  vec4 at = model * vec4(point, 1.0);
+  n = mat3(model[0].xyz, model[1].xyz, model[2].xyz) * (normal / (scale * scale));
+  p = at.xyz; gl_Position = view * at;
+}`;
+const FRAGMENT = `
+precision mediump float;
+uniform vec4 color; uniform vec3 eye, sun; uniform float shaded, reach; uniform vec3 middle;
+varying vec3 n, p;
+void main() {
+  if (shaded < 0.5) { gl_FragColor = vec4(color.rgb, color.a * (reach > 0.0 ? clamp(1.0 - length(p - middle) / reach, 0.0, 1.0) : 1.0)); return; }
+  vec3 m = normalize(n), e = normalize(eye - p);
+  if (dot(m, e) < 0.0) m = -m;
+  float lit = 0.5 + 0.5 * dot(m, sun);
+  float shine = pow(max(dot(m, normalize(sun + e)), 0.0), 40.0);
+  gl_FragColor = vec4(color.rgb * (0.42 + 0.62 * lit) + 0.16 * shine, color.a);
+}`;
+
+class Painter {
+  constructor(canvas) {
+    this.canvas = canvas;
+    const gl = (this.gl = canvas.getContext("webgl", { antialias: true, stencil: true, alpha: false, preserveDrawingBuffer: true }));
+    if (!gl) throw new Error("this browser has no WebGL");
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    gl.useProgram(program);
+    this.at = {};
+    for (const name of ["view", "model", "scale", "color", "eye", "sun", "shaded", "reach", "middle"])
+      this.at[name] = gl.getUniformLocation(program, name);
+    this.slots = ["point", "normal"].map((name) => gl.getAttribLocation(program, name));
+    this.slots.forEach((slot) => gl.enableVertexAttribArray(slot));
+    this.meshes = {};
+    for (const [name, mesh] of Object.entries({ tube: tube(), ball: ball(), cone: cone(), cube: cube() })) this.keep(name, mesh);
+    this.keep("drum", joined(tube(), disc(0), disc(1)));
+    gl.enable(gl.DEPTH_TEST);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+  }
+
+  keep(name, mesh) {
+    const gl = this.gl;
+    const buffers = [mesh.points, mesh.normals].map((values) => {
+      const buffer = gl.createBuffer();
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(values), gl.STATIC_DRAW);
+      return buffer;
+    });
+    this.meshes[name] = { buffers, count: mesh.points.length / 3 };
+  }
+
+  // Begin a picture: sizes, background, camera, light.
+  begin(camera, up, paper) {
+    const { gl, canvas } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(canvas.clientWidth * ratio)), Math.max(1, Math.round(canvas.clientHeight * ratio))];
+    if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+    gl.viewport(0, 0, w, h);
+    gl.clearColor(...paper, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    const eye = camera.eye();
+    this.view = multiply(perspective(0.6, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.target, up));
+    const [x, y] = across(up);
+    this.sun = unit(add(add(times(up, 1.6), times(x, 0.5)), times(y, -0.7)));
+    gl.uniform3fv(this.at.eye, eye);
+    gl.uniform3fv(this.at.sun, this.sun);
+    gl.uniform1f(this.at.reach, 0);
+    this.use(this.view, true);
+  }
+
+  use(view, shaded) {
+    this.gl.uniformMatrix4fv(this.at.view, false, view);
+    this.gl.uniform1f(this.at.shaded, shaded ? 1 : 0);
+  }
+
+  draw(mesh, model, scale, color, kind = this.gl.TRIANGLES) {
+    const { gl } = this;
+    const { buffers, count } = this.meshes[mesh];
+    buffers.forEach((buffer, i) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.vertexAttribPointer(this.slots[i], 3, gl.FLOAT, false, 0, 0);
+    });
+    gl.uniformMatrix4fv(this.at.model, false, model);
+    gl.uniform3fv(this.at.scale, scale);
+    gl.uniform4fv(this.at.color, color);
+    gl.drawArrays(kind, 0, count);
+  }
+
+  // Lines of the ground that fade towards the edge.
+  ground(origin, up, cell, color) {
+    const { gl } = this;
+    const half = 20;
+    if (!this.meshes.lines) {
+      const points = [];
+      for (let i = -half; i <= half; i++)
+        for (let j = -half; j < half; j++) points.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
+      this.keep("lines", { points, normals: points });
+    }
+    const [x, y] = across(up);
+    gl.enable(gl.BLEND);
+    gl.depthMask(false);
+    this.use(this.view, false);
+    gl.uniform1f(this.at.reach, half * cell * 0.8);
+    gl.uniform3fv(this.at.middle, origin);
+    this.draw("lines", matrix(x, y, up, [cell, cell, cell], origin), [1, 1, 1], color, gl.LINES);
+    gl.uniform1f(this.at.reach, 0);
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
+    this.use(this.view, true);
+  }
+
+  // What `paint` draws, as a shadow on the ground; nothing is darkened twice.
+  shadow(paint, up, height, color) {
+    const { gl } = this;
+    gl.enable(gl.BLEND);
+    gl.enable(gl.STENCIL_TEST);
+    gl.stencilFunc(gl.EQUAL, 0, 255);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
+    gl.depthMask(false);
+    this.use(multiply(this.view, shadowOn(up, height, this.sun)), false);
+    paint(color);
+    gl.depthMask(true);
+    gl.disable(gl.STENCIL_TEST);
+    gl.disable(gl.BLEND);
+    this.use(this.view, true);
+  }
+
+  // Seen through, nearest surface only.
+  glass(paint) {
+    const { gl } = this;
+    gl.colorMask(false, false, false, false);
+    paint();
+    gl.colorMask(true, true, true, true);
+    gl.enable(gl.BLEND);
+    gl.depthFunc(gl.LEQUAL);
+    paint();
+    gl.depthFunc(gl.LESS);
+    gl.disable(gl.BLEND);
+  }
+
+  // In full where in sight, faint where hidden.
+  shining(paint) {
+    const { gl } = this;
+    gl.enable(gl.BLEND);
+    gl.depthMask(false);
+    gl.depthFunc(gl.GREATER);
+    paint(0.3);
+    gl.depthMask(true);
+    gl.depthFunc(gl.LESS);
+    gl.disable(gl.BLEND);
+    paint(1);
+  }
+}

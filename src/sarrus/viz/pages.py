@@ -1,0 +1,108 @@
+"""A mechanism or a trajectory as one HTML file that any browser plays, without a server or a network."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import state
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from ..simulate.trajectory import Trajectory
+from .animation import frame_times
+from .film import Film
+from .trajectory import mechanism_of
+
+PAGE = Path(__file__).parent / "page"
+SCRIPTS = ("linear", "meshes", "painter", "film", "camera", "player")
+
+
+def export(
+    shown: Mechanism | Trajectory,
+    path: str | Path,
+    fps: float = 30.0,
+    *,
+    q: npt.ArrayLike | None = None,
+    title: str | None = None,
+    caption: str | None = None,
+    forces: bool = True,
+    shapes: Mapping[str, npt.ArrayLike] | None = None,
+    thickness: float | None = None,
+    trace: tuple[str, npt.ArrayLike] | None = None,
+    arrows: Mapping[str, tuple[str, npt.ArrayLike, npt.ArrayLike]] | None = None,
+    charts: Mapping[str, Mapping[str, npt.ArrayLike]] | None = None,
+) -> Path:
+    """Write a page that shows a mechanism, or plays a trajectory, in three dimensions.
+
+    The file holds everything it needs and opens from the disk. One can turn it with the mouse, play it at any
+    speed and drag its time; `page.html#t=1.5` opens it at a time, `#theme=dark` on dark ground.
+
+    Args:
+        shown: A `Mechanism`, or what `sr.simulate` returned for one.
+        path: File to write, "motion.html".
+        fps: Poses per second that are kept; what lies between is interpolated.
+        q: Pose (nq,), for a mechanism; default `default.q`.
+        title: Written above; default the name of the mechanism.
+        caption: Written below the title; default nothing or, of a run that failed, why.
+        forces: Whether to show the forces that loops exert on the first of their two bodies as arrows that
+            end where they act; of least norm where constraints are redundant.
+        shapes: Edges (3,) [m] of a cuboid around the centre of mass, by body; default the cuboid of equal
+            inertia for Free bodies, bars between joints for all others.
+        thickness: Of bars [m]; default from the length of the mechanism.
+        trace: (body, point in its frame [m] (3,)): a point whose path is drawn.
+        arrows: More forces: {name: (body, point in its frame [m] (3,), forces in world axes at
+            `trajectory.t` [N] (nt, 3))}.
+        charts: Curves below the view: {title: {name: values at `trajectory.t` (nt,)}}; a name that ends in
+            "--" is drawn dashed.
+
+    Returns:
+        The path of the file.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"a page is written as .html, got {str(path)!r}; animate() writes .gif and .mp4.")
+    if thickness is not None and not (math.isfinite(thickness) and thickness > 0.0):
+        raise InputError(f"thickness must be a positive length, got {thickness!r}.")
+    if isinstance(shown, Mechanism):
+        if arrows or charts or trace:
+            raise InputError("arrows, charts and trace need a trajectory: a mechanism stands still.")
+        pose = shown.default.q if q is None else state(q, "q", shown.nq)
+        film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
+    else:
+        film = _played(shown, fps, q, shapes, thickness)
+        if forces:
+            film.contact_forces(shown)
+        film.more_arrows(shown.t, arrows or {})
+        film.charts(shown.t, charts or {})
+        if trace is not None:
+            film.trace(*trace)
+    name = film.mech.name if title is None else title
+    failed = shown.message if isinstance(shown, Trajectory) and not shown.success else ""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(_page(name, film.data(name, failed if caption is None else caption)), encoding="utf-8")
+    return target
+
+
+def _played(trajectory: Any, fps: float, q: Any, shapes: Any, thickness: float | None) -> Film:
+    mech = mechanism_of(trajectory, "export")
+    if q is not None:
+        raise InputError("export takes q for a mechanism only: a trajectory has its own poses.")
+    times = frame_times(trajectory, fps, 1.0)
+    return Film(mech, times, trajectory.at(times).q, shapes, thickness)
+
+
+def _page(title: str, data: dict[str, Any]) -> str:
+    """The template with data and scripts in it; nothing in the data can end its element."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    script = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    page = (PAGE / "page.html").read_text(encoding="utf-8")
+    for mark, content in (("@TITLE@", html.escape(title)), ("@SCRIPT@", script), ("@DATA@", text)):
+        page = page.replace(mark, content, 1)
+    return page

@@ -1,0 +1,233 @@
+"""Bodies as solids: bars between joints, drums at hinges, boxes of the size that the inertia tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray, state
+from ..constraints.closures import Closure
+from ..constraints.rolling import Rolling
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from ..models.axes import direction
+from ..models.bodies import GROUND, Body
+from ..models.joints import Free, Joint, Revolute
+from . import style
+from .skeleton import Anchor, Part, Rail, skeleton
+from .view import Placed
+
+SLENDER, STURDY, ARM = (
+    0.05,
+    0.17,
+    6,
+)  # radius of bars over the length of the mechanism; of arms, which have so many hinges
+HINGE, STEEL, TIMBER, FOOT = 1.25, "#59626b", "#d9a441", "#8a939c"
+ALMOST = 1.05  # anchors may lie this much outside of a box that stands for its body
+EYE = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Solid:
+    """Something that can be painted.
+
+    Attributes:
+        kind: "bar" (round, between two points), "coil" (a spring between them), "ball", "box", "drum" (a
+            short cylinder about z) or "face" (a flat outline).
+        owner: Body, constraint or force that it shows.
+        anchors: Its ends, its middle, or its corners.
+        color: As "#rrggbb".
+        radius: Of bars, coils, balls and drums [m].
+        half: Half edges of a box (3,) or half width of a drum (1,) [m].
+        turn: Rotation of box or drum in the frame of its body, (3, 3).
+        alpha: Opacity.
+    """
+
+    kind: str
+    owner: str
+    anchors: tuple[Anchor, ...]
+    color: str
+    radius: float = 0.0
+    half: tuple[float, ...] = ()
+    turn: FloatArray | None = None
+    alpha: float = 1.0
+
+
+def solids(
+    mech: Mechanism,
+    q: npt.ArrayLike,
+    shapes: Mapping[str, npt.ArrayLike] | None = None,
+    thickness: float | None = None,
+) -> list[Solid]:
+    """What stands for the bodies, constraints and springs of a mechanism.
+
+    Args:
+        mech: The mechanism.
+        q: Poses (n, nq) that guides have to be long enough for.
+        shapes: Edges (3,) [m] of cuboids around the centre of mass, in body axes, for bodies by name.
+        thickness: Of bars [m]; default from the mechanism's length.
+    """
+    poses = np.atleast_2d(np.asarray(q, dtype=float))
+    relative = STURDY if _longest_chain(mech) >= ARM else SLENDER
+    radius = relative * mech.length if thickness is None else 0.5 * thickness
+    colors = _colors(mech)
+    boxes = dict(_boxes(mech, shapes or {}))
+    found = skeleton(mech)
+    out = [_cuboid(name, *box) for name, box in boxes.items()]
+    for part in found.parts:
+        if part.owner not in boxes:
+            out.extend(_part(part, radius, colors.get(part.owner, STEEL)))
+    out.extend(_joints(mech, radius, boxes))
+    placed = Placed(mech, poses)
+    for rail in found.rails:
+        out.extend(_guide(rail, placed, radius))
+    return out
+
+
+def _longest_chain(mech: Mechanism) -> int:
+    """Most hinges between the ground and a body: six or more make an arm."""
+    hinges = {GROUND: 0}
+    for body in mech.model.bodies[1:]:
+        hinges[body.name] = hinges[body.parent] + isinstance(body.joint, Revolute)
+    return max(hinges.values())
+
+
+def _colors(mech: Mechanism) -> dict[str, str]:
+    """One for each body or, where there are many, one for each tree on the ground, in two shades."""
+    names = [body.name for body in mech.model.bodies[1:]]
+    if len(names) <= len(style.CYCLE):
+        return dict(zip(names, style.CYCLE, strict=False))
+    roots: dict[str, tuple[int, int]] = {}
+    for body in mech.model.bodies[1:]:
+        trunk = len({tree for tree, _ in roots.values()})
+        tree, depth = roots.get(body.parent, (trunk, 0))
+        roots[body.name] = tree, depth + 1
+    return {
+        name: _mixed(style.CYCLE[tree % len(style.CYCLE)], 0.35 * (depth % 2))
+        for name, (tree, depth) in roots.items()
+    }
+
+
+def _mixed(color: str, white: float) -> str:
+    channels = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(c + white * (255 - c)):02x}" for c in channels)
+
+
+# ---------------------------------------------------------------------- boxes
+
+
+def _boxes(
+    mech: Mechanism, shapes: Mapping[str, npt.ArrayLike]
+) -> Iterator[tuple[str, tuple[Anchor, FloatArray, FloatArray]]]:
+    """Middle, half edges and rotation of those bodies that are shown as boxes."""
+    places: dict[str, list[FloatArray]] = {}
+    for _, constraint in mech.model.constraints:
+        if isinstance(constraint, Closure):
+            places.setdefault(constraint.a, []).append(constraint.at_a.xyz)
+            places.setdefault(constraint.b, []).append(constraint.at_b.xyz)
+    for name, edges in shapes.items():
+        body = mech.model.bodies[mech.model.body_index(name, "shapes")]
+        half = 0.5 * state(edges, f"edges of {name!r}", 3)
+        if np.any(half <= 0.0):
+            raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
+        yield name, ((name, np.array(body.com)), half, EYE)
+    for body in mech.model.bodies[1:]:
+        if isinstance(body.joint, Free) and body.name not in shapes:
+            found = _box_of(body, places.get(body.name, []))
+            if found is not None:
+                yield body.name, found
+
+
+def _box_of(body: Body, places: list[FloatArray]) -> tuple[Anchor, FloatArray, FloatArray] | None:
+    """The uniform cuboid with the body's inertia, unless that is none or the body reaches out of it."""
+    inertia = np.asarray(body.inertia, dtype=float)
+    moments, axes = (inertia, EYE) if inertia.ndim == 1 else np.linalg.eigh(inertia)
+    squares = 6.0 * (0.5 * moments.sum() - moments) * 2.0 / body.mass if body.mass > 0.0 else np.zeros(3)
+    if np.any(squares <= 1e-12):
+        return None
+    half = 0.5 * np.sqrt(squares)
+    axes = axes * np.linalg.det(axes)
+    if any(np.any(np.abs(axes.T @ (p - body.com)) > ALMOST * half) for p in places):
+        return None
+    return (body.name, np.array(body.com)), half, axes
+
+
+def _cuboid(name: str, middle: Anchor, half: FloatArray, turn: FloatArray) -> Solid:
+    return Solid("box", name, (middle,), TIMBER, half=tuple(map(float, half)), turn=turn, alpha=0.75)
+
+
+# ---------------------------------------------------------------------- bars, hinges, guides
+
+
+def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
+    """A part of the stick figure, thick; stems to centres of mass are left out."""
+    ends = part.anchors
+    if part.kind == "link":
+        yield Solid("bar", part.owner, ends, color, radius)
+    elif part.kind == "rod":
+        yield Solid("bar", part.owner, ends, STEEL, 0.45 * radius)
+    elif part.kind == "spring":
+        yield Solid("coil", part.owner, ends, STEEL, 0.6 * radius)
+    elif part.kind == "plate":
+        yield Solid("face", part.owner, ends, color)
+        for a, b in zip(ends, (*ends[1:], ends[0]), strict=True):
+            yield Solid("bar", part.owner, (a, b), color, 0.6 * radius)
+
+
+def _joints(mech: Mechanism, radius: float, boxes: Mapping[str, object]) -> Iterator[Solid]:
+    """Drums about the axes of hinges, balls at other joints, rims of rolling discs."""
+    for body in mech.model.bodies[1:]:
+        if body.name not in boxes and body.joint.nv:
+            yield from _joint(body.joint, (body.name, np.zeros(3)), EYE, radius)
+    for name, given in mech.model.constraints:
+        if isinstance(given, Closure) and given.a not in boxes and given.b not in boxes:
+            yield from _joint(given.joint, (given.a, given.at_a.xyz), given.at_a.rotation, radius)
+        elif isinstance(given, Rolling):
+            yield Solid(
+                "drum", given.body, ((given.body, np.array(given.centre)),), _colors(mech)[given.body],
+                given.radius, (0.06 * given.radius,), _turn_to(direction(given.axis)), 0.8,
+            )  # fmt: skip
+            rim = np.array(given.centre) + given.radius * _turn_to(direction(given.axis))[:, 0]
+            spoke = ((given.body, np.array(given.centre)), (given.body, rim))
+            yield Solid("bar", name, spoke, STEEL, 0.05 * given.radius)
+
+
+def _joint(joint: Joint, at: Anchor, R: FloatArray, radius: float) -> Iterator[Solid]:
+    if isinstance(joint, Revolute):
+        turn, size = _turn_to(R @ joint.direction), HINGE * radius
+        yield Solid("drum", at[0], (at,), STEEL, size, (1.2 * radius,), turn)
+    elif joint.label().split()[0] in ("Spherical", "Universal"):
+        yield Solid("ball", at[0], (at,), STEEL, HINGE * radius)
+
+
+def _guide(rail: Rail, placed: Placed, radius: float) -> Iterator[Solid]:
+    """A thin bar as long as the follower's way, and a block on it; planes are not shown."""
+    if rail.is_plane:
+        return
+    at, run = (placed.points([anchor])[:, 0] for anchor in (rail.at, rail.follower))
+    way = placed.along(rail.at[0], rail.direction)
+    travel = np.sum((run - at) * way, axis=-1)
+    ends = [min(0.0, float(travel.min())), max(0.0, float(travel.max()))]
+    if rail.at[0] == GROUND:
+        ends = [ends[0] - 6.0 * radius, ends[1] + 6.0 * radius]
+    carrier, point = rail.at
+    guide = ((carrier, point + ends[0] * rail.direction), (carrier, point + ends[1] * rail.direction))
+    yield Solid("bar", carrier, guide, FOOT, 0.4 * radius)
+    if rail.is_block:
+        body, place = rail.follower
+        turn = _turn_to(placed.local(body, way)[0])
+        yield Solid(
+            "box", body, ((body, place),), STEEL, half=(1.4 * radius, 1.4 * radius, 2.2 * radius), turn=turn
+        )
+
+
+def _turn_to(axis: FloatArray) -> FloatArray:
+    """A rotation (3, 3) that takes z onto an axis."""
+    z = axis / math.sqrt(float(axis @ axis))
+    x = np.cross(EYE[int(np.argmin(np.abs(z)))], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
