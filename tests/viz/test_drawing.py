@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.viz.boxes import ROUND, body_boxes
 from sarrus.viz.drawing import Drawing
 
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
@@ -152,3 +154,21 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(sr.InputError, match=r"needs the package matplotlib.*pip install 'sarrus\[viz\]'"):
         sr.library.five_bar().plot()
+
+
+def test_a_held_box_has_its_edges() -> None:
+    """All twelve, between corners half an edge away from its middle; it moves with the run."""
+    mech = sr.library.dual_arm_box()
+    corners = body_boxes(mech)["box"].corners()
+    np.testing.assert_allclose(np.abs(corners), np.tile([0.1, 0.15, 0.2], (8, 1)), atol=1e-12)
+    pairs = {frozenset(pair) for pair in itertools.pairwise(ROUND)}
+    lengths = sorted(float(np.linalg.norm(np.subtract(*corners[list(pair)]))) for pair in pairs)
+    np.testing.assert_allclose(lengths, [0.2] * 4 + [0.3] * 4 + [0.4] * 4, atol=1e-12)
+    lifted = mech.assemble(np.array(mech.default.q), fixed={"left2": 0.4}).q
+    drawing = Drawing(mech, [mech.default.q, lifted])
+    drawing.move(1)
+    (edges,) = (
+        line for line in drawing.ax.lines if line.get_linewidth() == 1.5 and line.get_linestyle() == "-"
+    )
+    wanted = [mech.pose(lifted, "box").apply(corner) for corner in corners[list(ROUND)]]
+    np.testing.assert_allclose(np.transpose(edges.get_data_3d()), wanted, atol=1e-12)

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
 from . import style
+from .boxes import ROUND, Box, body_boxes
 from .skeleton import Part, Rail, Skeleton, skeleton
 from .view import PARALLEL, Placed, Plane, find_plane
 
@@ -63,8 +64,13 @@ class Drawing:
         figure = skeleton(mech)
         if ground:
             self._ground(figure)
+        owners, boxes = {part.owner for part in figure.parts}, body_boxes(mech)
         for part in figure.parts:
-            self._part(part)
+            if part.owner not in boxes:
+                self._part(part)
+        for box in boxes.values():
+            if box.body in owners:
+                self._box(box)
         self._joints(figure)
         if masses:
             self._masses(figure)
@@ -161,6 +167,14 @@ class Drawing:
         else:
             width = {} if part.kind == "link" else {"linewidth": 2.0}
             self._line(points, **{**style.LINK, **width}, color=self._colors[part.owner], zorder=3)
+
+    def _box(self, box: Box) -> None:
+        """All edges; two faces, the nearest and the farthest as a rule."""
+        corners = self.placed.points([(box.body, corner) for corner in box.corners()])
+        color = self._colors[box.body]
+        for face in ((0, 1, 3, 2), (4, 5, 7, 6)):
+            self._face(corners[:, face], color)
+        self._line(corners[:, ROUND], color=color, linewidth=1.5, zorder=2.4)
 
     def _joints(self, figure: Skeleton) -> None:
         half = SLIDER_HALF * self.mech.length

@@ -18,6 +18,7 @@ from ..models.bodies import GROUND
 from ..models.joints import Revolute
 from ..simulate.trajectory import Trajectory
 from . import style
+from .boxes import Box
 from .solids import FOOT, Solid, solids
 from .view import Placed, find_plane
 
@@ -139,9 +140,8 @@ class Film:
         for solid in self.solids:
             points.append(placed.points(solid.anchors).reshape(-1, 3))
             if solid.kind == "box" and solid.turn is not None:
-                body, middle = solid.anchors[0]
-                corners = [middle + solid.turn @ (np.array(s) * solid.half) for s in np.ndindex(2, 2, 2)]
-                corners += [2.0 * middle - corner for corner in corners]
+                (body, middle) = solid.anchors[0]
+                corners = Box(body, middle, np.array(solid.half), solid.turn).corners()
                 points.append(placed.points([(body, corner) for corner in corners]).reshape(-1, 3))
         every = np.concatenate(points)
         return every.min(axis=0), every.max(axis=0)

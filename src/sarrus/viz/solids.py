@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray, state
+from ..arrays import FloatArray
 from ..constraints.closures import Closure
 from ..constraints.rolling import Rolling
-from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.axes import direction
-from ..models.bodies import GROUND, Body
-from ..models.joints import Free, Joint, Revolute
+from ..models.bodies import GROUND
+from ..models.joints import Joint, Revolute
 from . import style
+from .boxes import EYE, Box, body_boxes
 from .skeleton import Anchor, Part, Rail, skeleton
 from .view import Placed
 
@@ -27,8 +27,6 @@ SLENDER, STURDY, ARM = (
     6,
 )  # radius of bars over the length of the mechanism; of arms, which have so many hinges
 HINGE, STEEL, TIMBER, FOOT = 1.25, "#59626b", "#d9a441", "#8a939c"
-ALMOST = 1.05  # anchors may lie this much outside of a box that stands for its body
-EYE = np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,9 @@ def solids(
     relative = STURDY if _longest_chain(mech) >= ARM else SLENDER
     radius = relative * mech.length if thickness is None else 0.5 * thickness
     colors = _colors(mech)
-    boxes = dict(_boxes(mech, shapes or {}))
+    boxes = body_boxes(mech, shapes)
     found = skeleton(mech)
-    out = [_cuboid(name, *box) for name, box in boxes.items()]
+    out = [_cuboid(box) for box in boxes.values()]
     for part in found.parts:
         if part.owner not in boxes:
             out.extend(_part(part, radius, colors.get(part.owner, STEEL)))
@@ -117,50 +115,12 @@ def _mixed(color: str, white: float) -> str:
     return "#" + "".join(f"{round(c + white * (255 - c)):02x}" for c in channels)
 
 
-# ---------------------------------------------------------------------- boxes
+# ---------------------------------------------------------------------- boxes, bars, hinges, guides
 
 
-def _boxes(
-    mech: Mechanism, shapes: Mapping[str, npt.ArrayLike]
-) -> Iterator[tuple[str, tuple[Anchor, FloatArray, FloatArray]]]:
-    """Middle, half edges and rotation of those bodies that are shown as boxes."""
-    places: dict[str, list[FloatArray]] = {}
-    for _, constraint in mech.model.constraints:
-        if isinstance(constraint, Closure):
-            places.setdefault(constraint.a, []).append(constraint.at_a.xyz)
-            places.setdefault(constraint.b, []).append(constraint.at_b.xyz)
-    for name, edges in shapes.items():
-        body = mech.model.bodies[mech.model.body_index(name, "shapes")]
-        half = 0.5 * state(edges, f"edges of {name!r}", 3)
-        if np.any(half <= 0.0):
-            raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
-        yield name, ((name, np.array(body.com)), half, EYE)
-    for body in mech.model.bodies[1:]:
-        if isinstance(body.joint, Free) and body.name not in shapes:
-            found = _box_of(body, places.get(body.name, []))
-            if found is not None:
-                yield body.name, found
-
-
-def _box_of(body: Body, places: list[FloatArray]) -> tuple[Anchor, FloatArray, FloatArray] | None:
-    """The uniform cuboid with the body's inertia, unless that is none or the body reaches out of it."""
-    inertia = np.asarray(body.inertia, dtype=float)
-    moments, axes = (inertia, EYE) if inertia.ndim == 1 else np.linalg.eigh(inertia)
-    squares = 6.0 * (0.5 * moments.sum() - moments) * 2.0 / body.mass if body.mass > 0.0 else np.zeros(3)
-    if np.any(squares <= 1e-12):
-        return None
-    half = 0.5 * np.sqrt(squares)
-    axes = axes * np.linalg.det(axes)
-    if any(np.any(np.abs(axes.T @ (p - body.com)) > ALMOST * half) for p in places):
-        return None
-    return (body.name, np.array(body.com)), half, axes
-
-
-def _cuboid(name: str, middle: Anchor, half: FloatArray, turn: FloatArray) -> Solid:
-    return Solid("box", name, (middle,), TIMBER, half=tuple(map(float, half)), turn=turn, alpha=0.75)
-
-
-# ---------------------------------------------------------------------- bars, hinges, guides
+def _cuboid(box: Box) -> Solid:
+    half = (float(box.half[0]), float(box.half[1]), float(box.half[2]))
+    return Solid("box", box.body, ((box.body, box.middle),), TIMBER, half=half, turn=box.turn, alpha=0.75)
 
 
 def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
