@@ -31,7 +31,7 @@ inline const double* checked(const In& x, const char* name, Shape shape) {
   return x.data();
 }
 
-// A new array that owns its memory.
+// A new array that owns its memory; every function fills what it asked for.
 template <class Array>
 struct Fresh {
   using T = typename Array::Scalar;
@@ -41,7 +41,7 @@ struct Fresh {
   explicit Fresh(Shape shape) {
     size_t n = 1;
     for (size_t d : shape) n *= d;
-    data = new T[n ? n : 1]();
+    data = new T[n ? n : 1];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     array = Array(data, shape.size(), shape.begin(), owner);
   }

@@ -156,16 +156,18 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   return nb::make_tuple(a.array, force.array, lam.array, unique.array, ranks.array, status.array);
 }
 
-// (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau
-nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bool dual) {
+// (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau. Without
+// multipliers dlam has no rows.
+nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bool dual, bool multipliers) {
   Batch b(k, q);
   States s = states(k, b, q, &v, &drive, &user);
   const double* x = checked(tau, "tau", {b.n, b.nv});
-  Fresh<Out> da({b.n, 3, b.nv, b.nv}), dlam({b.n, 3, b.nc, b.nv}), dJv({b.n, b.nc, b.nv});
+  Fresh<Out> da({b.n, 3, b.nv, b.nv}), dlam({b.n, 3, multipliers ? b.nc : 0, b.nv}), dJv({b.n, b.nc, b.nv});
   Fresh<Ints> ranks({b.n}), status({b.n});
   {
     nb::gil_scoped_release free;
-    k.table->derivatives(k.m, s, x, dual, da.data, dlam.data, dJv.data, ranks.data, status.data);
+    k.table->derivatives(k.m, s, x, dual, da.data, multipliers ? dlam.data : nullptr, dJv.data, ranks.data,
+                         status.data);
   }
   return nb::make_tuple(da.array, dlam.array, dJv.array, ranks.array, status.array);
 }
@@ -192,10 +194,13 @@ NB_MODULE(_kernel, m) {
       .def("integrate", &integrate, "q"_a, "dv"_a)
       .def("difference", &difference, "q0"_a, "q1"_a)
       .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
-      .def("derivatives", &derivatives, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "dual"_a = false)
+      .def("derivatives", &derivatives, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "dual"_a = false,
+           "multipliers"_a = true)
       .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(
-               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"));
+               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"))
+      .def("derivatives_at", &derivatives_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
+           nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
   bind_pose_error(m);
   bind_run(m);
 }

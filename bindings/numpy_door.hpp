@@ -9,5 +9,7 @@ namespace sarrus {
 
 void open_numpy_door();
 nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau);
+// (da[3,nv,nv], dlam[3,nc,nv], d(Jv - b)/dq[nc,nv], rank); axis 0: q, v, tau. Vector coordinates only.
+nb::object derivatives_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau);
 
 }  // namespace sarrus

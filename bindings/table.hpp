@@ -76,7 +76,8 @@ struct Table {
   // status 0 where fine, 1 where the inertia seen by the free motion is not positive definite
   void (*forward)(const ModelD&, States, const double* tau, const int* hold, double* a, double* force,
                   double* lam, unsigned char* unique, int* rank, int* status);
-  // da/d(q, v, tau) (nv, nv each), dlam/d(q, v, tau) (nc, nv each), d(J v - b)/dq (nc, nv); status as above
+  // da/d(q, v, tau) (nv, nv each), dlam/d(q, v, tau) (nc, nv each) or null: not wanted, d(J v - b)/dq
+  // (nc, nv); status as above
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, double* da, double* dlam,
                       double* dJv, int* rank, int* status);
   // one state, nothing but the acceleration; false where the careful path should look

@@ -230,14 +230,15 @@ bool acceleration_sized(const ModelD& m, const double* q, const double* v, const
   return fine;
 }
 
-// State i of the batch, differentiated one way or the other.
+// State i of the batch, differentiated one way or the other; without multipliers where dlam is null.
 template <class F>
 void each_derivative(const ModelD& m, const States& s, double* da, double* dlam, double* dJv, F one) {
   long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
   for (long i = 0; i < s.n; ++i) {
-    double *a = da + 3 * i * vv, *l = dlam + 3 * i * cv;
-    one(i, At(m, s, static_cast<int>(i)),
-        Derivatives<double>{a, a + vv, a + 2 * vv, l, l + cv, l + 2 * cv, dJv + i * cv});
+    double *a = da + 3 * i * vv, *l = dlam ? dlam + 3 * i * cv : nullptr;
+    Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, dJv + i * cv};
+    if (l) out.dlam_dq = l, out.dlam_dv = l + cv, out.dlam_dtau = l + 2 * cv;
+    one(i, At(m, s, static_cast<int>(i)), out);
   }
 }
 

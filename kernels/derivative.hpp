@@ -57,7 +57,7 @@ SARRUS_HD void rate_derivatives(int first, Recursive<T, LDC>& r) {
           r.w.ld);
 }
 
-// Rows of the element into Rq, Rv, Jvq at row `first`, its force stiffness into Eq.
+// Rows of the element into Rq, Rv, Jvq at row `first`, its forces into F and Eq.
 template <class T, int LDC>
 SARRUS_FN void row_derivatives(const Model<real<T>>& m, int first, Recursive<T, LDC>& r) {
   constexpr int stride = sizeof(RowSlopes<T>) / sizeof(T);
@@ -70,13 +70,13 @@ SARRUS_FN void row_derivatives(const Model<real<T>>& m, int first, Recursive<T, 
   product(Coefficients<T>{reinterpret_cast<const T*>(top.by_v), stride, 1}, r.moves.s, r.w.ld, e.n, 12,
           r.w.ld, r.Rv + first * r.wide, r.wide);
   rate_derivatives(first, r);
-  subtract_force_stiffness(r.w.tree, e, r.path, T(1), r.w.ld, r.moves, r.wide, r.Eq);
+  subtract_forces(m, r.w.tree, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
 }
 
 // A point spring pulls with f = -(k (l - l0) + c l') along its row: Q = J^T f
 template <class T, int LDC>
 SARRUS_FN void spring_derivatives(const Model<real<T>>& m, int k, const T& elongation, Recursive<T, LDC>& r) {
-  const Element<T>& e = *r.element;
+  Element<T>& e = *r.element;
   int ld = r.w.ld;
   real<T> stiffness = m.ps_stiffness[k], damping = m.ps_damping[k];
   const Spatial<T>& W = e.row[0].of_rate[0];
@@ -93,7 +93,9 @@ SARRUS_FN void spring_derivatives(const Model<real<T>>& m, int k, const T& elong
     axpy(r.Ev + j * r.wide, J[j] * damping, J, r.w.ld);
   }
   T f = -(elongation * stiffness + dot(W, e.V) * damping);
-  subtract_force_stiffness(r.w.tree, e, r.path, f, r.w.ld, r.moves, r.wide, r.Eq);
+  e.L = e.L * f;
+  for (T& x : e.GL) x = x * f;
+  subtract_forces(m, r.w.tree, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
 }
 
 // A spring of zero length has no row. With no rest length it pulls with -k r, the same in every direction;
@@ -135,13 +137,15 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
   accelerate_tree(m, v, r.w.a, r.w.tree);
   fill(r.Eq, (m.nv + m.nc) * r.wide);
   fill(r.Jvq, m.nc * r.w.ld);
-  rnea_derivatives(m, q, v, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
+  tangent_quantities(m, r.w.tree, r.w.bodies, r.d);
   each_element(m, r, [&](int first) { row_derivatives(m, first, r); });
   for (int c = 0; c < m.nps; ++c) {
     if (slack_spring_derivatives(m, c, r)) continue;
     T elongation = spring_element(m, c, r.w.tree, *r.element);
     spring_derivatives(m, c, elongation, r);
   }
+  add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
+  add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
 }
 
 // Where rows depend on each other, lam of least norm stays orthogonal to the left null vectors u of J, and
@@ -190,15 +194,15 @@ SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const T* q, co
   Response<T>& c = r.response;
   respond(m, w.ld, w.factor, w.M, rows > nv, c);
   product(Coefficients<T>{c.C, c.stride, 1}, r.Eq, r.wide, rows, nv + nc, r.wide, r.answer, r.wide);
-  unpad(r.answer, r.wide, nv, nv, 1, out.da_dq);
-  unpad(r.answer + w.ld, r.wide, nv, nv, 1, out.da_dv);
-  if (out.da_dtau) unpad(c.C, c.stride, nv, nv, -1, out.da_dtau);
-  if (out.dJv_dq) unpad(r.Jvq, w.ld, nc, nv, 1, out.dJv_dq);
+  unpad(r.answer, r.wide, w.ld, nv, nv, 1, out.da_dq);
+  unpad(r.answer + w.ld, r.wide, w.ld, nv, nv, 1, out.da_dv);
+  if (out.da_dtau) unpad(c.C, c.stride, w.ld, nv, nv, -1, out.da_dtau);
+  if (out.dJv_dq) unpad(r.Jvq, w.ld, w.ld, nc, nv, 1, out.dJv_dq);
   if (!out.dlam_dq) return;
   const T* below = r.answer + nv * r.wide;
-  unpad(below, r.wide, nc, nv, 1, out.dlam_dq);
-  unpad(below + w.ld, r.wide, nc, nv, 1, out.dlam_dv);
-  unpad(c.C + nv * c.stride, c.stride, nc, nv, -1, out.dlam_dtau);
+  unpad(below, r.wide, w.ld, nc, nv, 1, out.dlam_dq);
+  unpad(below + w.ld, r.wide, w.ld, nc, nv, 1, out.dlam_dv);
+  unpad(c.C + nv * c.stride, c.stride, w.ld, nc, nv, -1, out.dlam_dtau);
   if (w.factor.first_rows < nc) add_turning(m, r, out.dlam_dq);
 }
 

@@ -32,8 +32,6 @@ struct Path {
       (b > a ? b : a) = m.parent[i];
     }
   }
-  // whether column number k of the path moves column number j
-  SARRUS_HD bool moves(int k, int j) const { return side[k] == side[j] && node[k] <= node[j]; }
 };
 
 // Pair of dual numbers with b displaced along s
@@ -105,12 +103,12 @@ SARRUS_FN T spring_element(const Model<real<T>>& m, int k, const Tree<T>& t, Ele
 template <class T>
 struct Moves {
   T *A_q, *V_q, *s, *A_v;  // (24, ld) in this order
-  T* change;               // (6, ld) of the wrench L
+  T *on_b, *on_a;          // (6, ld) changes of wrenches
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>&, LD ld) {
-    A_q = arena.template take<T>(30 * ld);
-    V_q = A_q + 6 * ld, s = A_q + 12 * ld, A_v = A_q + 18 * ld, change = A_q + 24 * ld;
+    A_q = arena.template take<T>(36 * ld);
+    V_q = A_q + 6 * ld, s = A_q + 12 * ld, A_v = A_q + 18 * ld, on_b = A_q + 24 * ld, on_a = A_q + 30 * ld;
   }
 };
 
@@ -136,26 +134,29 @@ SARRUS_FN void move_element(const Model<real<T>>& m, const Tree<T>& t, const Ele
   }
 }
 
-// d(J^T lam)_j/dq_k = s_j . (dL - [k moves j] ad*_{S_k} L), subtracted from E (stride le), where dL = G_L s
-// on b's side and G_L s + ad*_{S_k} L on a's; `factor` times the element's forces
+// The element's forces as wrenches, L on b and -L on a: subtracted from F, where they are carried along with
+// their nodes (tree_derivative.hpp), and how they change beside that, (G_L - ad*_. L) s and -G_L s, from the
+// rows of E (stride le) of all that carries b, and a.
 template <class T, class LD>
-SARRUS_FN void subtract_force_stiffness(const Tree<T>& t, const Element<T>& e, const Path& path,
-                                        const T& factor, LD ld, Moves<T>& w, int le, T* E) {
-  product(Coefficients<T>{e.GL, 6, 1}, w.s, ld, 6, 6, ld, w.change, ld);
-  for (int i = 0; i < path.n; ++i) {
-    int k = path.col[i];
-    Spatial<T> carried = cross_force(t.S[k], e.L);
-    if (path.side[i] < 0)
-      for (int c = 0; c < 6; ++c) w.change[c * ld + k] += entry(carried, c);
-    carried = carried * (factor * real<T>(path.side[i]));
-    for (int j = 0; j < path.n; ++j)
-      if (path.moves(i, j)) E[path.col[j] * le + k] += dot(t.S[path.col[j]], carried);
+SARRUS_FN void subtract_forces(const Model<real<T>>& m, const Tree<T>& t, const Element<T>& e, LD ld,
+                               Moves<T>& w, Spatial<T>* F, int le, T* E) {
+  F[e.b] = F[e.b] - e.L;
+  F[e.a] = F[e.a] + e.L;
+  T on_b[36];
+  for (int d = 0; d < 6; ++d) {
+    Vec3<T> o = zero3<T>(), u = unit_vector<T>(d % 3);
+    Spatial<T> carried = cross_force(d < 3 ? Spatial<T>{u, o} : Spatial<T>{o, u}, e.L);
+    for (int c = 0; c < 6; ++c) on_b[6 * c + d] = entry(carried, c) - e.GL[6 * c + d];
   }
-  for (int j = 0; j < path.n; ++j) {
-    const T* S = reinterpret_cast<const T*>(t.S + path.col[j]);
-    T *row = E + path.col[j] * le, s = -factor * real<T>(path.side[j]);
-    for (int c = 0; c < 6; ++c) axpy(row, s * S[c], w.change + c * ld, ld);
-  }
+  product(Coefficients<T>{on_b, 6, 1}, w.s, ld, 6, 6, ld, w.on_b, ld);
+  product(Coefficients<T>{e.GL, 6, 1}, w.s, ld, 6, 6, ld, w.on_a, ld);
+  auto add = [&](int node, const T* change) {
+    for (; node > 0; node = m.parent[node])
+      for (int j = m.iv[node]; j < m.iv[node] + joint_nv(m.joint[node]); ++j)
+        add_combination(E + j * le, reinterpret_cast<const T*>(t.S + j), change, 6, ld);
+  };
+  add(e.b, w.on_b);
+  add(e.a, w.on_a);
 }
 
 SARRUS_END

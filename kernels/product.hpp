@@ -50,12 +50,12 @@ SARRUS_HD void product(const Coefficients<T>& A, const T* B, int ldb, int rows, 
   for (; j + one <= n; j += one) product_columns<1>(A, B, ldb, j, rows, inner, C, ldc);
 }
 
-// Rows of n entries, padded (stride ld), written one after the other without the padding, times s. Whole
-// vectors run over into the next row, which comes after, except at the end.
-template <class T>
-SARRUS_HD void unpad(const T* SARRUS_RESTRICT from, int ld, int rows, int n, real<T> s,
+// Rows of n entries, padded to `padded` or more (stride ld), written one after the other without the padding,
+// times s. Whole vectors run over into the next row, which comes after, except at the end.
+template <class T, class LD>
+SARRUS_HD void unpad(const T* SARRUS_RESTRICT from, int ld, LD padded, int rows, int n, real<T> s,
                      T* SARRUS_RESTRICT to) {
-  int padded = (n + LANES - 1) / LANES * LANES, i = 0;
+  int i = 0;
   for (; (rows - i) * n >= padded; ++i) scaled(to + i * n, T(s), from + i * ld, padded);
   for (; i < rows; ++i)
     for (int k = 0; k < n; ++k) to[i * n + k] = from[i * ld + k] * s;

@@ -26,10 +26,9 @@ struct Response {
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
-    int n = m.nv + m.nc, most = m.nv > m.nc ? m.nv : m.nc;
-    stride = (n + LANES - 1) / LANES * LANES;
-    if (stride < ld) stride = ld;
-    C = arena.template take<T>(n * stride);
+    int most = m.nv > m.nc ? m.nv : m.nc;
+    stride = ld + (m.nc + LANES - 1) / LANES * LANES;
+    C = arena.template take<T>((m.nv + m.nc) * stride);
     Q = arena.template take<T>(m.nv * ld);
     X = arena.template take<T>(most * ld);
     sum = arena.template take<T>(ld);
@@ -106,12 +105,7 @@ SARRUS_FN void respond(const Model<real<T>>& m, LD ld, const Factor<T>& f, const
     for (int i = 0; i < nv; ++i) w.C[i * w.stride + nv + c] = -G[c * w.stride + i];
   if (!multipliers) return;
   product(Coefficients<T>{G, w.stride, 1}, M, ld, nc, nv, ld, w.X, ld);
-  for (int c = 0; c < nc; ++c)
-    for (int d = 0; d <= c; ++d) {  // the padding of X is zero: what stands beside a row of G does not matter
-      T x = -dot(w.X + c * ld, G + d * w.stride, ld);
-      G[c * w.stride + nv + d] = x;
-      G[d * w.stride + nv + c] = x;
-    }
+  product(Coefficients<T>{w.X, ld, 1}, w.C + nv, w.stride, nc, nv, f.lc, G + nv, w.stride);
 }
 
 SARRUS_END

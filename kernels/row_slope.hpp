@@ -29,8 +29,11 @@ struct Element {
 
   SARRUS_HD void add(const T& lam, const Spatial<T>& W, const Spatial<T>& J_s, const Spatial<T>& GV,
                      const Spatial<T>& R_s) {
-    Spatial<T> R_V = J_s + GV;
-    row[n++] = {{R_V, W}, {W, R_V, R_s}, {W, J_s}};
+    RowSlopes<T>& r = row[n++];
+    r.by_v[0] = r.by_q[1] = J_s + GV;
+    r.by_v[1] = r.by_q[0] = r.of_rate[0] = W;
+    r.by_q[2] = R_s;
+    r.of_rate[1] = J_s;
     L = L + W * lam;
   }
   // G_L[e_d] += [0; moment]

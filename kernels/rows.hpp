@@ -92,6 +92,18 @@ SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T
   }
 }
 
+// y += sum of c[r] A[r] over `count` rows of a matrix of stride n
+template <class T>
+SARRUS_HD void add_combination(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
+                               int count, int n) {
+  using Piece = typename Vector<T>::type;
+  for (int j = 0; j < n; j += Vector<T>::size) {
+    Piece s = *reinterpret_cast<const Piece*>(y + j);
+    for (int r = 0; r < count; ++r) s += c[r] * *reinterpret_cast<const Piece*>(A + r * n + j);
+    *reinterpret_cast<Piece*>(y + j) = s;
+  }
+}
+
 // Sum of products, in LANES partial sums whatever the scalar: packs and doubles give the same bits.
 template <class T>
 SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {

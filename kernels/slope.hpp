@@ -2,7 +2,7 @@
 //
 // A small y moves the state along dq = N_q y_q, dv = L y_q + N_v y_v with J L + d(J v - b)/dq N_q = 0 and
 // N_v^T L = 0 ([Spencer2004] eq. (2.40), (2.44)). The acceleration follows from the residual E of the
-// equations of motion and R of the rows, kernels/derivative.hpp (2), for these directions only.
+// equations of motion and R of the rows, kernels/derivative.hpp (1), for these directions only.
 #pragma once
 
 #include "chart.hpp"
@@ -38,8 +38,9 @@ SARRUS_FN void acceleration_slope(const Model<real<T>>& m, const T* dq, const T*
                                   Recursive<T, LDC>& r) {
   Workspace<T, LDC>& w = r.w;
   for (int i = 0; i < m.nv; ++i)
-    w.rhs[i] = dtau[i] - dot(r.Eq + i * w.ld, dq, w.ld) - dot(r.Ev + i * w.ld, dv, w.ld);
-  for (int i = 0; i < m.nc; ++i) r.lam[i] = -dot(r.Rq + i * w.ld, dq, w.ld) - dot(r.Rv + i * w.ld, dv, w.ld);
+    w.rhs[i] = dtau[i] - dot(r.Eq + i * r.wide, dq, w.ld) - dot(r.Ev + i * r.wide, dv, w.ld);
+  for (int i = 0; i < m.nc; ++i)
+    r.lam[i] = -dot(r.Rq + i * r.wide, dq, w.ld) - dot(r.Rv + i * r.wide, dv, w.ld);
   fill(w.extra, m.nc);  // limit rows: their change is left out
   solve_rows(m, w.ld, w.factor, r.lam, w.extra, w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);

@@ -132,7 +132,7 @@ SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bod
   if (m.nw) fixed_wrenches(m, t, w.F, d);
 }
 
-// Rows and columns of the coordinates of node i in dq, dv (stride ld), whose subtree is summed up.
+// Added to the rows and columns of the coordinates of node i in dq, dv (stride ld); its subtree is summed up.
 template <class T>
 SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t, const Bodies<T>& w,
                                 const TreeTangent<T>& d, int ld, T* dq, T* dv) {
@@ -143,18 +143,18 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
     Spatial<T> own_v = w.I[i] * d.eta[k] + apply(d.B[i], S);
     if (m.nw) own_q = own_q + apply(d.W[i], S);
     for (int j = first; j < end; ++j) {
-      dq[j * ld + k] = dot(t.S[j], own_q);
-      dv[j * ld + k] = dot(t.S[j], own_v);
+      dq[j * ld + k] += dot(t.S[j], own_q);
+      dv[j * ld + k] += dot(t.S[j], own_v);
     }
     Spatial<T> up_q = own_q + cross_force(S, w.F[i]);  // (2), for ancestors j
     Spatial<T> IS = w.I[i] * S;
     Vec3<T> BS = apply_transposed(d.B[i], S), WS = m.nw ? apply_transposed(d.W[i], S) : zero3<T>();
     for (int up = m.parent[i]; up > 0; up = m.parent[up])
       for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) {
-        dq[j * ld + k] = dot(t.S[j], up_q);
-        dv[j * ld + k] = dot(t.S[j], own_v);
-        dq[k * ld + j] = dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
-        dv[k * ld + j] = dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
+        dq[j * ld + k] += dot(t.S[j], up_q);
+        dv[j * ld + k] += dot(t.S[j], own_v);
+        dq[k * ld + j] += dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
+        dv[k * ld + j] += dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
         if (m.nw) dq[k * ld + j] += dot(WS, t.S[j].ang);
       }
   }
@@ -162,8 +162,8 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
 
 // Springs, dampers, friction and stops on single coordinates: diagonal.
 template <class T>
-SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, const T* v, int ld, T* dq,
-                                       T* dv) {
+SARRUS_FN void add_joint_force_derivatives(const Model<real<T>>& m, const T* q, const T* v, int ld, T* dq,
+                                           T* dv) {
   for (int k = 0; k < m.nv; ++k) {
     dv[k * ld + k] += m.damping[k];
     if (m.friction[k] == 0) continue;
@@ -180,11 +180,12 @@ SARRUS_FN void joint_force_derivatives(const Model<real<T>>& m, const T* q, cons
   }
 }
 
-// out: dq, dv (nv rows of stride ld, zero before) of M a + h without point springs   in: t with a in A
+// Added to dq, dv (nv rows of stride ld): the derivatives of M a + h, less what forces do beside being
+// carried along with their nodes   in: t with a in A, (1), F with all wrenches; w and d become those of
+// subtrees
 template <class T>
-SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t,
-                                Bodies<T>& w, TreeTangent<T>& d, int ld, T* dq, T* dv) {
-  tangent_quantities(m, t, w, d);
+SARRUS_FN void add_tree_derivatives(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w,
+                                    TreeTangent<T>& d, int ld, T* dq, T* dv) {
   for (int i = m.nn - 1; i > 0; --i) {
     node_derivatives(m, i, t, w, d, ld, dq, dv);
     int pa = m.parent[i];
@@ -194,7 +195,6 @@ SARRUS_FN void rnea_derivatives(const Model<real<T>>& m, const T* q, const T* v,
     d.B[pa] = d.B[pa] + d.B[i];
     if (m.nw) d.W[pa] = d.W[pa] + d.W[i];
   }
-  joint_force_derivatives(m, q, v, ld, dq, dv);
 }
 
 SARRUS_END

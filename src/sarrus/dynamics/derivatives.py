@@ -9,7 +9,6 @@ the accelerations continue off the manifold is a matter of taste ([Spencer2004] 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,7 +102,7 @@ def derivatives(
         q, v, tau: states (B, nq), (B, nv), (B, nv).
         drive: f, f', f'' of the drives at each state (B, nd, 3).
         method: "analytic" or "dual".
-        multipliers: whether those of lam are wanted; where rows depend on each other they cost more.
+        multipliers: whether those of lam are wanted; else `lam` has no rows.
     """
     if method not in METHODS:
         raise InputError(f'`method` must be "analytic" or "dual", got {method!r}.')
@@ -115,25 +114,13 @@ def derivatives(
         )
     user = np.zeros((len(q), 0, 3 + system.nv))
     states = q, v, tau, drive, user
-    a, lam, Jv_q, rank, status = system.kernel.derivatives(*states, method == "dual")
+    a, lam, Jv_q, rank, status = system.kernel.derivatives(*states, method == "dual", multipliers)
     if np.any(status) or not np.all(np.isfinite(a)):
         raise without_inertia()
     return Derivatives(a, lam, Jv_q, rank)
 
 
 def quick_derivatives(system: Evaluator, q: Any, v: Any, tau: Any) -> Derivatives | None:
-    """Analytic derivatives of one state given as float64 arrays; None means: go through the checks.
-
-    For tight loops: bad numbers show in the result, and odd shapes are refused by their shapes.
-    """
-    n = system.nv
-    if system.nq != n or system.driven or system.model.customs:
-        return None
-    for x in (q, v, tau):
-        if type(x) is not np.ndarray or x.shape != (n,) or x.dtype != np.float64:
-            return None
-    states = q[None], v[None], tau[None], np.zeros((1, 0, 3)), np.zeros((1, 0, 3 + n))
-    a, lam, Jv_q, rank, status = system.kernel.derivatives(*states)
-    if status[0] or not math.isfinite(np.vdot(a, a)):
-        return None
-    return Derivatives(a[0], lam[0], Jv_q[0], int(rank[0]))
+    """Analytic derivatives of one state given as float64 arrays; None means: go through the checks."""
+    found = system.kernel.derivatives_at(q, v, tau)
+    return None if found is None else Derivatives(*found)
