@@ -36,9 +36,9 @@ def resume(
     options, point = trajectory._options, trajectory._checkpoint
     if trajectory.system is None or options is None or point is None:
         raise InputError(
-            "this trajectory cannot be resumed: only runs in full coordinates, without switches, not ended by an"
-            " event, and with their system at hand (Trajectory.load(path, system=...)), can. Start a new run"
-            " from its last state instead."
+            "this trajectory cannot be resumed: only runs in full coordinates, without switches, not ended by"
+            " an event, and with their system at hand (Trajectory.load(path, system=...)), can. Start a new"
+            " run from its last state instead."
         )
     plant = Plant(trajectory.system)
     given = {"control": control, "tau": tau, "external": external, "events": events}
