@@ -20,6 +20,7 @@ from .result import QPInfo, Status
 
 Array = npt.NDArray[np.float64]
 
+LETS_OUT = 1e6  # weight of the reserve against the size of the inputs
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 
 
@@ -87,6 +88,10 @@ def choose(
     found = solve(program, solver)
     if found.feasible:
         return _kept(least.x + Z @ found.z, factor, rows, found, program)
+    if rows.reserve is not None:
+        found = _with_less_reserve(program, rows.reserve, solver)
+        if found.feasible:
+            return _kept(least.x + Z @ found.z, factor, rows, found, program)
     if gives == "motion":
         wide = _program(rows, factor, np.zeros_like(x), np.eye(len(x)), x, _tracking(G))
         slow = solve(wide, solver)
@@ -126,6 +131,25 @@ def _program(rows: InputRows, factor: Factor, x: Array, Z: Array, z: Array, H: A
     at = rows.R @ u
     cones = [Cone(k.T @ reach, k.T @ u + k.c, k.d @ reach, float(k.d @ u) + k.e) for k in rows.cones]
     return Program(z, rows.R @ reach, rows.lower - at, rows.upper - at, H, cones)
+
+
+def _with_less_reserve(program: Program, reserve: Array, solver: str) -> Answer:
+    """As much of the reserve as the limits allow: rows and cones let out by a share s of it, 0 <= s <= 1."""
+    n, m = len(program.z0), len(program.A)
+    z0, A, H = np.append(program.z0, 0.0), np.zeros((m + 1, n + 1)), np.eye(n + 1)
+    A[:m, :n], A[:m, n], A[m, n] = program.A, reserve[:m], 1.0
+    H[:n, :n] = H[:n, :n] if program.H is None else program.H
+    H[n, n] = (
+        LETS_OUT * (1.0 + float(program.z0 @ program.z0)) * max(float(H[:n, :n].max(initial=0.0)), 1e-300)
+    )
+    cones = [
+        Cone(np.column_stack([k.T, np.zeros(len(k.c))]), k.c, np.append(k.d, out), k.e)
+        for k, out in zip(program.cones, reserve[m:], strict=True)
+    ]
+    wide = Program(z0, A, np.append(program.lower, 0.0), np.append(program.upper, 1.0), H, cones)
+    found = solve(wide, solver)
+    active = None if found.active is None else [i for i in found.active if i < m]
+    return replace(found, z=found.z[:n], active=active)
 
 
 def _active(rows: InputRows, y: Array, u: Array) -> tuple[str, ...]:

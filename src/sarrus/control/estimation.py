@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ..arrays import positive, state
 from ..dynamics.response import respond
 from ..errors import InputError, unknown_name
+from .active import ActiveRows
 from .body_outputs import point_motion
 from .measured import Measured, check_system, measured
 from .payload import SIZE, Payload, add, regressor
@@ -60,13 +61,15 @@ class _Sample(NamedTuple):
     inertia: Array
     R: Array
     V: Array  # twist of the body's origin
+    rows: bytes  # which constraints hold
 
 
 class WrenchEstimator:
     """External wrench on a body, and its payload, from positions, velocities and inputs alone.
 
-    Called as estimator.update(t, q, v, u) once per sample, u the input held since the sample before. Sampled
-    control (`control_dt` of `simulate`) is what it is made for.
+    Called as estimator.update(t, q, v, u) once per sample, u the input held since the sample before. Asked at
+    the stages of an integrator (`simulate` without `control_dt`) it takes those for samples whose times are
+    later than all before: estimates are then good to the order of the step.
 
     Args:
         mech: the model.
@@ -80,8 +83,11 @@ class WrenchEstimator:
             does to the body then looks like a payload as far as it can: see `learning`.
         memory: time [s] after which old samples count 1/e in the payload.
         massless: whether the model takes the body itself for massless, as [Lin2018] does.
+        active: constraints that hold, by name, or a function of (t, q, v) that returns them; default all. A
+            sample across a change of them is left out.
 
     Attributes:
+        ready: whether it has seen what it needs for an estimate, two samples.
         last: the latest Estimate, or None.
         learning: set it to False to keep the payload as it is.
     """
@@ -98,6 +104,7 @@ class WrenchEstimator:
         payload: bool = False,
         memory: float = 0.1,
         massless: bool = False,
+        active: Any = None,
     ) -> None:
         self.system = check_system(mech, "WrenchEstimator")
         if method not in METHODS:
@@ -116,6 +123,7 @@ class WrenchEstimator:
         self._memory = positive(memory, "memory of WrenchEstimator")
         self.estimates_payload, self.massless = bool(payload), bool(massless)
         self._own = -Payload.of_body(own).parameters if massless else None
+        self._active = ActiveRows(mech, active)
         self._gravity = np.asarray(mech.model.gravity, dtype=float)
         self._columns = np.array([a.index for a in mech.model.actuators], dtype=int)
         L = mech.length
@@ -129,7 +137,7 @@ class WrenchEstimator:
         self.learning = True
         self._before: _Sample | None = None
         self._wrench, self._Y = np.zeros(6), np.zeros((6, SIZE))
-        self._filled = False
+        self.ready = False
         self._information, self._right = np.zeros((SIZE, SIZE)), np.zeros(SIZE)
         self._parameters = np.zeros(SIZE)
 
@@ -151,10 +159,10 @@ class WrenchEstimator:
             return self.last
         sample = self._sample(now)
         self._before = sample
-        if before is not None:
+        if before is not None and before.rows == sample.rows:
             dt = sample.t - before.t
-            share = 1.0 - math.exp(-self._bandwidth * dt) if self._filled else 1.0
-            self._filled = True
+            share = 1.0 - math.exp(-self._bandwidth * dt) if self.ready else 1.0
+            self.ready = True
             self._wrench = self._wrench + share * (self._raw(now, before, sample, u, dt) - self._wrench)
             if self.estimates_payload:
                 self._Y = self._Y + share * (self._mean_regressor(before, sample, dt) - self._Y)
@@ -168,17 +176,17 @@ class WrenchEstimator:
     # ------------------------------------------------------------------ the wrench
 
     def _sample(self, now: Measured) -> _Sample:
-        terms, system = now.terms, self.system
+        rows, terms, units, gap = self._active.at(now)
         if self._own is not None:
             terms = add(terms, now, self._body, self._own, self._gravity)
-        gap = float(np.max(np.abs(terms.phi) / system.units.row_unit, initial=0.0))
-        response = respond(terms, self._columns, system.units, None, gap)
+        response = respond(terms, self._columns, units, None, gap)
         J = now.jacobian(self._body, self._point)
         bias = point_motion(now, self._body, self._point)[2]
         a0 = J @ response.a0 + np.concatenate([bias, now.motion[1][self._body, 3:]])
         inertia = inertia_of(inverse_inertia(response, J), self._unit)
         R, V = now.poses[0][self._body], now.motion[0][self._body]
-        return _Sample(now.t, J @ now.v, a0, J @ response.B, inertia, R, V)
+        held = b"" if rows is None else rows.tobytes()
+        return _Sample(now.t, J @ now.v, a0, J @ response.B, inertia, R, V, held)
 
     def _raw(self, now: Measured, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
         """Mean wrench over one sample, (1)."""

@@ -122,6 +122,13 @@ class ImpedanceSolution(Solution):
         return self._grasp.wrenches(self.contact_forces)
 
     @cached_property
+    def reserve_left(self) -> float:
+        """Share of the reserve for unknown wrenches that the limits leave, 0 to 1."""
+        if self._limits is None or self._inputs is None:
+            return 0.0
+        return self._limits.reserve_left(self._inputs)
+
+    @cached_property
     def internal(self) -> Array:
         """Part of the contact forces that only squeezes (m,); lambda_c of [Lin2018] eq. (22)-(25)."""
         return self._parts[0]

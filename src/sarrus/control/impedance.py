@@ -37,6 +37,7 @@ from .impedance_inputs import Sensor, check_grasp, known_by, sensed, six, where
 from .law import Active, Law
 from .measured import Measured, measured
 from .metric import Factor
+from .reserve import ReservedLimits, check_reserve
 from .result import Solution, Status
 from .task import Tracking
 from .task_inertia import attainable, damping_of, inverse_inertia
@@ -63,13 +64,16 @@ class ObjectImpedance(Law):
         frame: axes in which stiffness, damping and inertia are meant, "world" or "body" (the object's).
         inertia: [kg, kg m^2], the same; default the object's own within the constraints. Another one needs
             the external wrench measured: `external` a sensor or a WrenchEstimator.
-        external: how the law knows the wrench on the object, which the contacts have to carry: "displacement"
-            (eq. (7) without acceleration), None (it does not), a `WrenchEstimator` (momentum), or a sensor:
-            a function (t, q, v) -> [force; moment] (6,) at the centre of mass in world axes.
+        external: how the law knows the wrench on the object, which the contacts have to carry: "momentum" (a
+            `WrenchEstimator`; before its second sample the displacement), "displacement" (eq. (7) without its
+            acceleration), None (it does not), a WrenchEstimator of your own, or a sensor: a function (t, q,
+            v) -> [force; moment] (6,) at the centre of mass in world axes.
         compensate: whether to carry the payload that the WrenchEstimator found, so that it does not pull the
             object down.
         massless: whether to take the object for massless, as the paper does: its weight is then a
             disturbance and the object hangs low by weight / stiffness.
+        reserve: unknown wrench (force [N], moment [N m]) that the contacts shall bear on top of the expected
+            one; less where the limits leave less: `reserve_left` of the result.
         limits: more limits, such as `TorqueBounds`.
         require_closure: whether to refuse contacts that cannot resist every wrench.
         metric, active, leftover_damping, least_feel, transition, releasing, gives, solver: as in
@@ -88,9 +92,10 @@ class ObjectImpedance(Law):
         error: str = "screw",
         frame: str = "world",
         inertia: Any = None,
-        external: str | WrenchEstimator | Sensor | None = "displacement",
+        external: str | WrenchEstimator | Sensor | None = "momentum",
         compensate: bool = False,
         massless: bool = False,
+        reserve: Any = (10.0, 1.0),
         limits: Any = (),
         require_closure: bool = True,
         metric: Any = None,
@@ -125,8 +130,10 @@ class ObjectImpedance(Law):
         )
         self.grasp = grasp
         self._task: PoseTask = PoseTask(output, grasp, target)
-        self._external = known_by(external, inertia is not None, compensate, massless)
+        self._external = known_by(external, grasp, inertia is not None, compensate, massless, active)
         self._compensate = compensate
+        assert self._limits is not None
+        self._limits: Any = ReservedLimits(self._limits, grasp, check_reserve(reserve))
         self._load = Load(np.zeros(6), None)
         self._mobility, self._stretched = np.zeros((6, 6)), False
         self._tracking: PoseTracking | None = None
@@ -185,6 +192,8 @@ class ObjectImpedance(Law):
             u = np.zeros(self.system.nu) if self.last is None else self.last.u
             found = source.observe(now, u)
             wrench = found.external if self._compensate else found.wrench
+            if not source.ready:
+                wrench = self.displacement_wrench(now)
             payload = found.payload if self._compensate else None
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)

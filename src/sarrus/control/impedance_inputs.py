@@ -18,6 +18,8 @@ from .measured import Measured
 Array = npt.NDArray[np.float64]
 Sensor = Callable[[float, Array, Array], npt.ArrayLike]
 
+KNOWN_BY = ("momentum", "displacement")
+
 
 def check_grasp(grasp: Any, mech: Any, require_closure: bool) -> None:
     """Refuse what is no grasp of this mechanism, and contacts that cannot hold the object."""
@@ -66,12 +68,13 @@ def six(value: Any, what: str) -> Any:
 
 
 def known_by(
-    external: Any, shaped: bool, compensate: bool, massless: bool
+    external: Any, grasp: Grasp, shaped: bool, compensate: bool, massless: bool, active: Any
 ) -> WrenchEstimator | Sensor | str | None:
     """How the law knows the external wrench, or an InputError that says what does not fit together."""
-    if isinstance(external, str) and external != "displacement":
+    if isinstance(external, str) and external not in KNOWN_BY:
         raise InputError(
-            f'external must be "displacement", None, a WrenchEstimator or a sensor; got {external!r}.'
+            'external must be "momentum", "displacement", None, a WrenchEstimator or a sensor, a function'
+            f" (t, q, v) -> wrench (6,); got {external!r}."
         )
     if not (external is None or isinstance(external, (str, WrenchEstimator)) or callable(external)):
         raise InputError(f"external must be a function (t, q, v) -> wrench (6,), got {external!r}.")
@@ -87,4 +90,6 @@ def known_by(
         raise InputError(
             f"massless must be the same for law and estimator, got {massless} and {estimator.massless}."
         )
+    if external == "momentum":
+        return WrenchEstimator(grasp.system, grasp.body, massless=massless, active=active)
     return external  # type: ignore[no-any-return]

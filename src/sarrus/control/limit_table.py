@@ -22,7 +22,10 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class InputRows:
-    """lower <= R u <= upper and cones |T u + c| <= d.u + e, with the names and weights of each."""
+    """lower <= R u <= upper and cones |T u + c| <= d.u + e, with the names and weights of each.
+
+    `reserve` is by how much rows (and then cones) were drawn in, or None; see `reserve.py`.
+    """
 
     R: Array
     lower: Array
@@ -31,6 +34,7 @@ class InputRows:
     weights: Array
     cones: tuple[Cone, ...] = ()
     cone_names: tuple[str, ...] = ()
+    reserve: Array | None = None
 
     @property
     def count(self) -> int:
@@ -45,14 +49,26 @@ class InputRows:
 
     def margins(self, u: Array) -> dict[str, float]:
         """Least distance of each limit to its bounds, by name; negative where it is exceeded."""
-        y = self.R @ u
-        left = np.minimum(self.upper - y, y - self.lower)
+        left = self._left(u)
+        if self.reserve is not None:
+            left = left + self.reserve
         found: dict[str, float] = {}
-        for name, value in zip(self.names, left.tolist(), strict=True):
+        for name, value in zip(self.names + self.cone_names, left.tolist(), strict=True):
             found[name] = min(found.get(name, np.inf), value)
-        for name, cone in zip(self.cone_names, self.cones, strict=True):
-            found[name] = min(found.get(name, np.inf), -cone.excess(u))
         return found
+
+    def reserve_left(self, u: Array) -> float:
+        """Share of the reserve that u leaves, 0 to 1; 1 where none was asked for."""
+        if self.reserve is None:
+            return 1.0
+        some = self.reserve > 0.0
+        missing = -self._left(u)[some] / self.reserve[some]
+        return 1.0 - min(max(float(missing.max(initial=0.0)), 0.0), 1.0)
+
+    def _left(self, u: Array) -> Array:
+        """Distance of each row and cone, drawn in as they are, to its bounds."""
+        y = self.R @ u
+        return np.append(np.minimum(self.upper - y, y - self.lower), [-k.excess(u) for k in self.cones])
 
 
 @dataclass
@@ -128,7 +144,12 @@ class LimitTable:
         refuse_contradictions(still, system)
 
     def at(
-        self, now: Measured, response: Response, rows: Mask | None, released: Mask | None = None
+        self,
+        now: Measured,
+        response: Response,
+        rows: Mask | None,
+        released: Mask | None = None,
+        unknown: Array | None = None,
     ) -> InputRows:
         """Rows on the inputs at one state; limits of constraints that are open, or opening, are left out.
 
@@ -137,6 +158,8 @@ class LimitTable:
             response: to the inputs, with the active constraints only.
             rows: which constraint rows are active (nc,); None is all.
             released: which of them are about to open (nc,); None is none.
+            unknown: what each of k unit disturbances does to the active multipliers, (active, k): one-sided
+                limits on multipliers are drawn in by as much as any combination of length 1 can do.
         """
         stack = self._still
         if self._moving:
@@ -144,6 +167,7 @@ class LimitTable:
             stack = _Stack([*self._still.rows, *found])
         R, r = stack.on_inputs(response, self._used, rows)
         names, weights, lower, upper = stack.names, stack.weight, stack.lower - r, stack.upper - r
+        reserve = _change(stack, rows, unknown)
         counted = rows
         if released is not None:
             counted = ~released if rows is None else rows & ~released
@@ -151,18 +175,32 @@ class LimitTable:
         if keep is not None:
             R, lower, upper, weights = R[keep], lower[keep], upper[keep], weights[keep]
             names = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
-        cones, cone_names, cone_weights = [], [], []
+            reserve = None if reserve is None else reserve[keep]
+        cones, cone_names, cone_weights, cone_reserves = [], [], [], []
         for one in self._cones:
             there = _present(one, counted)
             if there is not None and not there.all():
                 continue
             T, c = one.on_inputs(response, self._used, rows)
-            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1])))
+            change = _change(one, rows, unknown)
+            cone_reserves.append(0.0 if change is None else float(np.linalg.norm(change[:-1]) + change[-1]))
+            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1]) - cone_reserves[-1]))
             cone_names.append(one.names[0])
             cone_weights.append(one.weight[0])
-        return InputRows(
-            R, lower, upper, names, np.append(weights, cone_weights), tuple(cones), tuple(cone_names)
-        )
+        if reserve is not None:
+            reserve[np.isfinite(upper)] = 0.0
+            lower = lower + reserve
+            reserve = np.append(reserve, cone_reserves)
+        weights = np.append(weights, cone_weights)
+        return InputRows(R, lower, upper, names, weights, tuple(cones), tuple(cone_names), reserve)
+
+
+def _change(stack: _Stack, rows: Mask | None, unknown: Array | None) -> Array | None:
+    """By how much each row changes at most under disturbances of length 1; None where there are none."""
+    lam = stack.parts["lam"]
+    if unknown is None or lam is None:
+        return None
+    return np.asarray(np.linalg.norm((lam if rows is None else lam[:, rows]) @ unknown, axis=1))
 
 
 def _present(stack: _Stack, rows: Mask | None) -> Mask | None:

@@ -11,7 +11,7 @@ from ..dynamics.response import Response
 
 Array = npt.NDArray[np.float64]
 
-REGULAR = 1e-6  # least pivot over the largest entry above which an inertia is inverted as it is
+SHOWN = 0.02  # least mobility over the middle one at which a body still shows what forces do to it
 
 
 def inverse_inertia(response: Response, J: Array) -> Array:
@@ -29,17 +29,23 @@ def inverse_inertia(response: Response, J: Array) -> Array:
 
 
 def inertia_of(inverse: Array, unit: Array) -> Array:
-    """The inertia (k, k): zero along directions that cannot move; `unit` (k,) makes rows comparable."""
+    """The inertia (k, k) as far as motion shows it; `unit` (k,) makes rows comparable.
+
+    Directions in which the body hardly moves, less than SHOWN of the middle one, fade to zero: there a small
+    error of an acceleration would look like a large force.
+    """
     size = np.outer(unit, unit)
     bare = inverse / size
+    least = SHOWN * sorted(bare.diagonal().tolist())[len(unit) // 2]
     factor, info = lapack.dpotrf(bare, lower=1)
-    least = np.abs(factor.diagonal()).min()
-    if info == 0 and least * least > REGULAR * np.max(bare):
+    if info == 0 and factor.diagonal().min() > 0.0:
         found, _ = lapack.dpotri(factor, lower=1)
-        whole = np.tril(found) + np.tril(found, -1).T
-    else:
-        whole = np.linalg.pinv(bare, rcond=1e-9, hermitian=True)
-    return np.asarray(whole / size)
+        if found.trace() * least < 1.0:  # so is every eigenvalue of the inertia
+            return np.asarray((np.tril(found) + np.tril(found, -1).T) / size)
+    s, U = np.linalg.eigh(bare)
+    fading = np.maximum(least - s, 0.0)
+    kept = np.where(s > 1e-9 * s[-1], s / np.maximum(s * s + fading * fading, 1e-300), 0.0)
+    return np.asarray((U * kept) @ U.T / size)
 
 
 def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> Array:
