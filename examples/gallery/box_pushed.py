@@ -39,8 +39,8 @@ def main(duration: float = 5.0) -> dict[str, float]:
 
     true, assumed, found = grasp(0.5, 0.06), grasp(0.4, 0.05, 35.0), {}
     for external in (sc.WrenchEstimator(mech, "box", massless=True), "displacement"):
-        how = {"external": external, "massless": True, "reserve": (0.0, 0.0)}
-        law = sc.ObjectImpedance(mech, assumed, None, (150.0, 40.0), **how)
+        known = {"external": external, "reserve": (0, 0)}
+        law = sc.ObjectImpedance(mech, assumed, None, (150.0, 40.0), **known, massless=True)
         run = sr.simulate(mech, (0.0, duration), control=law, control_dt=DT, dt=DT, tau=person)
         f, expected = true.components(run.lam), [one.normal_forces[0] for one in law.history(run).solutions]
         left = [true.margins(one)["friction grip_left"] for one in f]
