@@ -38,14 +38,13 @@ def main(duration: float = 5.0) -> dict[str, float]:
         return sc.Grasp(mech, "box", [sc.Patch("grip_left", **patch), sc.Patch("grip_right", **patch)])
 
     true, assumed, found = grasp(0.5, 0.06), grasp(0.4, 0.05, 35.0), {}
-    for external in (sc.WrenchEstimator(mech, "box", massless=True), "displacement"):
-        known = {"external": external, "reserve": (0, 0)}
-        law = sc.ObjectImpedance(mech, assumed, None, (150.0, 40.0), **known, massless=True)
+    for how in (sc.WrenchEstimator(mech, "box", massless=True), "displacement"):
+        law = sc.ObjectImpedance(mech, assumed, None, (150, 40), external=how, massless=True, reserve=(0, 0))
         run = sr.simulate(mech, (0.0, duration), control=law, control_dt=DT, dt=DT, tau=person)
         f, expected = true.components(run.lam), [one.normal_forces[0] for one in law.history(run).solutions]
         left = [true.margins(one)["friction grip_left"] for one in f]
         height = [one.xyz[2] - top for one in mech.pose(run.q, "box")]
-        found[external] = np.array([run.t, height, f[:, 2], expected, left])
+        found[how] = np.array([run.t, height, f[:, 2], expected, left])
     ours, paper = found.values()
     rest, held = paper[:, int(BEGIN / DT) - 10], paper[:, int(LEAVE / DT) - 10]
     print(f"at rest the box is {-1e3 * rest[1]:.0f} mm low and squeezed with {rest[2]:.0f} N, pushed down")
