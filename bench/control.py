@@ -9,7 +9,6 @@ import numpy as np
 
 import sarrus as sr
 from sarrus.control.choice import choose
-from sarrus.control.least import least_inputs
 from sarrus.control.measured import measured
 from sarrus.dynamics.response import respond
 
@@ -115,23 +114,16 @@ def parts(law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> list
     response = respond(terms, law._columns, units, None, gap)
     task = law._task.track(now)
     factor = law._metric.factor(terms)
-    G, g, sharp, _ = law._outputs(now, response, task, factor)
-    least = least_inputs(G, g, sharp, law._least_feel)
+    least = law._least(now, response, task, factor)
     limits = law._limits.at(now, response, rows)
-
-    def multipliers() -> None:
-        response.__dict__.pop("multipliers", None)
-        assert response.multipliers
 
     stages: dict[str, Callable[[], object]] = {
         "measured state and terms (kernel)": lambda: law._active.at(measured(mech, *state)),
         "response to the inputs": lambda: respond(terms, law._columns, units, None, gap),
         "outputs and references": lambda: law._task.track(measured(mech, *state)),
-        "task matrix": lambda: law._outputs(now, response, task, factor),
-        "least inputs": lambda: least_inputs(G, g, sharp, law._least_feel),
-        "multipliers of the inputs": multipliers,
+        "least inputs": lambda: law._least(now, response, task, factor),
         "limit rows": lambda: law._limits.at(now, response, rows),
-        "quadratic program": lambda: choose(least, G, factor, None, None, limits, "daqp", "limits"),
+        "quadratic program": lambda: choose(least, factor, None, None, limits, "kernel", "limits"),
     }
     times = race(stages, rounds, seconds)
     return [{"part": name, "us": 1e6 * times[name].median} for name in stages]

@@ -75,6 +75,7 @@ def problems(count: int) -> dict[str, list[Program]]:
 def solvers() -> dict[str, Callable[[], Solver]]:
     """Makers of solvers by name; each keeps what it can between calls."""
     return {
+        "kernel": lambda: _through("kernel"),
         "DAQP": lambda: _through("daqp"),
         "DAQP, kept": _daqp_kept,
         "ProxQP, kept": _proxqp,

@@ -1,5 +1,6 @@
 // sarrus._kernel: checks shapes, loops over the batch with the GIL released, owns results. No formulas.
 #include "arrays.hpp"
+#include "control_door.hpp"
 #include "kernel.hpp"
 #include "numpy_door.hpp"
 #include "pose_error.hpp"
@@ -196,6 +197,9 @@ NB_MODULE(_kernel, m) {
       .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
       .def("derivatives", &derivatives, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "dual"_a = false,
            "multipliers"_a = true)
+      .def("state_terms", &terms_door, "q"_a, "v"_a, "drive"_a.none(), "user"_a.none())
+      .def("state_frames", &frames_door, "q"_a, "v"_a)
+      .def("state_jacobian", &jacobian_door, "q"_a, "body"_a, "point"_a)
       .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(
                "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"))
@@ -203,4 +207,5 @@ NB_MODULE(_kernel, m) {
            nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
   bind_pose_error(m);
   bind_run(m);
+  open_control_door(m);
 }

@@ -1,9 +1,9 @@
 #include "numpy_door.hpp"
 
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#define SARRUS_IMPORTS_NUMPY
+#include "numpy.hpp"
 
-#include <initializer_list>
+#include <optional>
 
 namespace sarrus {
 
@@ -26,40 +26,57 @@ const double* vector(nb::handle x, int n) {
   return sum == 0 ? data : nullptr;
 }
 
-// A new array.
-struct Made {
-  nb::object array;
-  double* data;
-  explicit Made(std::initializer_list<npy_intp> shape)
-      : array(nb::steal(PyArray_SimpleNew(static_cast<int>(shape.size()), shape.begin(), NPY_DOUBLE))) {
-    if (!array) throw nb::python_error();
-    data = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
-  }
-};
-
 }  // namespace
 
 nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
   if (k.m.nd || k.m.nu) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
-  Made a({k.m.nv});
+  NewArray a({k.m.nv});
   if (!k.table->acceleration(k.m, x, y, z, a.data)) return nb::none();
-  return a.array;
+  return a.object;
 }
 
 nb::object derivatives_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
   if (k.m.nd || k.m.nu || k.m.nq != k.m.nv) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
-  Made a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
+  NewArray a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
   int rank = 0, status = 0;
   k.table->derivatives(k.m, States{1, x, y, nullptr, nullptr}, z, false, a.data, lam.data, Jv_q.data, &rank,
                        &status);
   double sum = 0;
   for (int i = 0; i < 3 * k.m.nv * k.m.nv; ++i) sum += a.data[i] * 0;
   if (status || sum != 0) return nb::none();
-  return nb::make_tuple(a.array, lam.array, Jv_q.array, rank);
+  return nb::make_tuple(a.object, lam.object, Jv_q.object, rank);
+}
+
+nb::tuple terms_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user) {
+  npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd, nu = k.m.nu;
+  Dense q_(q, "q", {k.m.nq}), v_(v, "v", {nv});
+  States s{1, q_, v_, nullptr, nullptr};
+  std::optional<Dense> drive_, user_;
+  if (nd) s.drive = drive_.emplace(drive, "drive", Dims{1, nd, 3});
+  if (nu) s.user = user_.emplace(user, "user", Dims{1, nu, 3 + nv});
+  NewArray M({nv, nv}), h({nv}), phi({nc}), J({nc, nv}), b({nc}), gamma({nc});
+  k.table->terms(k.m, s, M.data, h.data, phi.data, J.data, b.data, gamma.data);
+  return nb::make_tuple(M.object, h.object, phi.object, J.object, b.object, gamma.object);
+}
+
+nb::tuple frames_door(const Kernel& k, nb::handle q, nb::handle v) {
+  npy_intp n = k.m.nb;
+  Dense q_(q, "q", {k.m.nq}), v_(v, "v", {k.m.nv});
+  NewArray R({n, 3, 3}), p({n, 3}), V({n, 6}), A({n, 6});
+  k.table->frames(k.m, {1, q_, v_, nullptr, nullptr}, R.data, p.data, V.data, A.data);
+  return nb::make_tuple(R.object, p.object, V.object, A.object);
+}
+
+nb::object jacobian_door(const Kernel& k, nb::handle q, int body, nb::handle point) {
+  if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
+  Dense q_(q, "q", {k.m.nq}), point_(point, "point", {3});
+  NewArray J({6, k.m.nv});
+  k.table->jacobian(k.m, {1, q_, nullptr, nullptr, nullptr}, body, point_, J.data);
+  return J.object;
 }
 
 }  // namespace sarrus

@@ -12,4 +12,10 @@ nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::ha
 // (da[3,nv,nv], dlam[3,nc,nv], d(Jv - b)/dq[nc,nv], rank); axis 0: q, v, tau. Vector coordinates only.
 nb::object derivatives_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau);
 
+// The same without the look at every number, for controllers, which have looked: (M, h, phi, J, b, gamma);
+// (R, p, V, A) of all bodies, A at zero acceleration of the coordinates; J (6, nv) of a point of a body.
+nb::tuple terms_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user);
+nb::tuple frames_door(const Kernel& k, nb::handle q, nb::handle v);
+nb::object jacobian_door(const Kernel& k, nb::handle q, int body, nb::handle point);
+
 }  // namespace sarrus

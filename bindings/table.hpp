@@ -2,6 +2,7 @@
 // C-contiguous doubles with the batch axis n first; shapes are those of docs/notation.md.
 #pragma once
 
+#include "../kernels/inputs.hpp"
 #include "../kernels/model.hpp"
 
 namespace sarrus {
@@ -67,6 +68,7 @@ struct Table {
   void (*energy)(const ModelD&, States, double* kinetic_potential);
   void (*poses)(const ModelD&, States, double* R, double* p);
   void (*body_motion)(const ModelD&, States, const double* a, double* V, double* A);
+  void (*frames)(const ModelD&, States, double* R, double* p, double* V, double* A);  // A where a = 0
   void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
   void (*constraints)(const ModelD&, States, double* phi, double* J, double* b, double* gamma);
   void (*terms)(const ModelD&, States, double* M, double* h, double* phi, double* J, double* b,
@@ -83,6 +85,11 @@ struct Table {
   // one state, nothing but the acceleration; false where the careful path should look
   bool (*acceleration)(const ModelD&, const double* q, const double* v, const double* tau, double* a);
   Run* (*run)(const ModelD&, const RunOptions&, const Outside&);  // owned by the caller
+  // 0 where fine, 1 where rows depend on each other, 2 where the inertia is not positive definite
+  int (*respond)(const DenseTerms<double>&, const AffineMaps<double>&);
+  // answers lie in the memory of the thread until its next call
+  LeastFound<double> (*least)(const Asked<double>&);
+  Answer<double> (*program)(const Program<double>&);
 };
 
 }  // namespace sarrus

@@ -1,41 +1,16 @@
 // The kernel instantiated for one instruction set (SARRUS_ISA): batch loops over kernel functions. Sizes
 // are compile-time constants up to 32 coordinates, runtime values beyond.
-#include <cstdlib>
-
 #include "../kernels/aba.hpp"
 #include "../kernels/derivative.hpp"
 #include "../kernels/forward.hpp"
 #include "../kernels/frames.hpp"
+#include "control.hpp"
 #include "run.hpp"
+#include "scratch.hpp"
 #include "table.hpp"
 
 SARRUS_BEGIN
 namespace {
-
-// Memory of one thread, grown when a larger mechanism comes along.
-struct Scratch {
-  void* memory = nullptr;
-  unsigned long long size = 0;
-  ~Scratch() { free(memory); }
-  void* need(unsigned long long bytes) {
-    if (bytes > size) {
-      free(memory);
-      size = (bytes + 4095) / 4096 * 4096;
-      memory = aligned_alloc(64, size);
-    }
-    return memory;
-  }
-};
-thread_local Scratch scratch;
-
-// Calls use(arena) twice: to measure, then with memory.
-template <class Use>
-inline void with_arena(Use use) {
-  Arena measure(nullptr);
-  use(measure, false);
-  Arena arena(scratch.need(measure.used + 64));
-  use(arena, true);
-}
 
 template <int LD, class F>
 inline void with_workspace(const ModelD& m, F body) {
@@ -141,6 +116,25 @@ void body_motion_n(const ModelD& m, States s, const double* a, double* V, double
       for (int b = 0; b < m.nb; ++b) {
         long k = static_cast<long>(i) * m.nb + b;
         body_motion(m, b, t, V + 6 * k, A + 6 * k);
+      }
+    }
+  });
+}
+
+void frames_n(const ModelD& m, States s, double* R, double* p, double* V, double* A) {
+  with_arena([&](Arena& arena, bool ready) {
+    Tree<double> t;
+    t.bind(arena, m);
+    double* a = arena.take<double>(m.nv);
+    if (!ready) return;
+    fill(a, m.nv);
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, t);
+      accelerate_tree(m, x.v, a, t);
+      for (long k = static_cast<long>(i) * m.nb, b = 0; b < m.nb; ++b, ++k) {
+        body_pose(m, static_cast<int>(b), t, R + 9 * k, p + 3 * k);
+        body_motion(m, static_cast<int>(b), t, V + 6 * k, A + 6 * k);
       }
     }
   });
@@ -330,6 +324,7 @@ const Table* table() {
                           energy_n,
                           poses_n,
                           body_motion_n,
+                          frames_n,
                           jacobian_n,
                           constraints_n,
                           terms_n,
@@ -338,7 +333,10 @@ const Table* table() {
                           forward_n,
                           derivatives_n,
                           acceleration_1,
-                          make_run};
+                          make_run,
+                          respond_1,
+                          least_1,
+                          program_1};
   return &t;
 }
 

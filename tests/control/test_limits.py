@@ -210,7 +210,7 @@ def test_bad_limits_are_refused(lift: sr.Mechanism, limits: object, message: str
 def test_bad_choices_are_refused(lift: sr.Mechanism) -> None:
     with pytest.raises(sr.InputError, match='gives must be "limits" or "motion"'):
         hold(lift, C.TorqueBounds(), gives="up")
-    with pytest.raises(sr.InputError, match="solver must be one of 'auto', 'daqp'"):
+    with pytest.raises(sr.InputError, match="solver must be one of 'auto', 'kernel', 'daqp'"):
         hold(lift, C.TorqueBounds(), solver="magic")
     mech, cone = sr.library.dual_arm_box(), C.Friction("grip_left", 0.5, edges=None)
     with pytest.raises(sr.InputError, match='solver="daqp" knows no cones'):
@@ -223,7 +223,8 @@ def test_missing_solvers_are_named(lift: sr.Mechanism, monkeypatch: pytest.Monke
     from sarrus.control import qp
 
     monkeypatch.setattr(qp, "find_spec", lambda name: None)
-    assert hold(lift, C.TorqueBounds()).qp.solver == "scipy"
+    with pytest.raises(sr.InputError, match=r"package daqp is needed .* pip install 'sarrus\[qp\]'"):
+        hold(lift, C.TorqueBounds(), solver="daqp")
     mech, cone = sr.library.dual_arm_box(), C.Friction("grip_left", 0.5, edges=None)
     with pytest.raises(sr.InputError, match=r"package clarabel is needed .* pip install 'sarrus\[qp\]'"):
         C.ForceLimits(mech, C.BodyPose("box"), sr.Pose(), cone)

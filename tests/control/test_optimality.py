@@ -112,15 +112,17 @@ def test_the_pyramid_lies_inside_the_cone_and_closes_in_on_it() -> None:
     assert norms[-2] / norms[-1] - 1.0 < 2e-3 < norms[0] / norms[-1] - 1.0
 
 
-def test_without_daqp_the_answers_are_the_same() -> None:
+def test_other_solvers_give_the_same_answers() -> None:
     for seed in (1, 3, 5):
         mech, q, v, output, goal = random_case(seed)
         free = C.ProjectedInverseDynamics(mech, output, goal).solve(0.0, q, v)
         bound = 0.9 * np.abs(free.u).max()
-        one, other = (
+        one, *others = (
             C.ForceLimits(mech, output, goal, C.TorqueBounds((-bound, bound)), solver=s).solve(0.0, q, v)
-            for s in ("daqp", "scipy")
+            for s in ("auto", "daqp", "scipy")
         )
-        assert (one.status, one.qp.variables) == (other.status, other.qp.variables)
-        np.testing.assert_allclose(one.u, other.u, atol=1e-6 * bound)
-        assert dataclasses.asdict(one.qp)["solver"] == "daqp" and other.qp.solver == "scipy"
+        assert dataclasses.asdict(one.qp)["solver"] == "kernel"
+        for other, solver in zip(others, ("daqp", "scipy"), strict=True):
+            assert (one.status, one.qp.variables) == (other.status, other.qp.variables)
+            np.testing.assert_allclose(one.u, other.u, atol=1e-6 * bound)
+            assert other.qp.solver == solver

@@ -1,4 +1,4 @@
-"""The solvers against each other: Clarabel (interior point), DAQP (dual active set), SciPy (NNLS)."""
+"""The solvers against each other: kernel, DAQP (both dual active set), Clarabel (interior point), SciPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def random_program(seed: int, feasible: bool) -> tuple[Program, float]:
     return Program(rng.normal(size=n) * scale, A, lower, upper, H), scale
 
 
-@pytest.mark.parametrize("solver", ["daqp", "scipy"])
+@pytest.mark.parametrize("solver", ["kernel", "daqp", "scipy"])
 @pytest.mark.parametrize("feasible", [True, False])
 def test_solvers_agree(solver: str, feasible: bool) -> None:
     for seed in range(60):
@@ -43,7 +43,50 @@ def test_solvers_agree(solver: str, feasible: bool) -> None:
         np.testing.assert_allclose(found.z, theirs.z, atol=1e-4 * scale)
 
 
-@pytest.mark.parametrize("solver", ["daqp", "scipy", "clarabel"])
+def awkward_program(seed: int) -> Program:
+    """Rows twice, equalities that repeat themselves, many rows through the answer, almost no curvature."""
+    program, scale = random_program(seed, True)
+    rng = np.random.default_rng(seed)
+    A, lower, upper, z0, H = program.A, program.lower, program.upper, program.z0, program.H
+    (m, n), x = A.shape, scale * rng.normal(size=len(z0))
+    if seed % 4 == 0:
+        twice = rng.uniform(0.1, 10.0, size=m)
+        A = np.concatenate([A, twice[:, None] * A])
+        lower, upper = np.append(lower, twice * lower), np.append(upper, twice * upper)
+    elif seed % 4 == 1:
+        E = rng.normal(size=(min(3, n), n))
+        A, width = np.concatenate([E, 2.0 * E[:1], A]), scale * rng.random(m)
+        y = A @ x
+        lower, upper = y.copy(), y.copy()
+        lower[-m:] -= width
+        upper[-m:] = np.where(rng.random(m) < 0.5, np.inf, y[-m:] + width)
+    elif seed % 4 == 2:
+        lower, upper = np.full(m, -np.inf), A @ x
+    else:
+        rows = rng.normal(size=(max(1, n // 2), n))
+        H = rows.T @ rows
+        H = H + 1e-8 * float(H.diagonal().max()) * np.eye(n)
+    return Program(z0, A, lower, upper, H)
+
+
+def test_redundant_degenerate_and_flat_programs() -> None:
+    for seed in range(400):
+        program = awkward_program(seed)
+        found, other = solve(program, "kernel"), solve(program, "daqp")
+        assert found.feasible and other.feasible, seed
+        assert found.iterations < 100
+        size = max(1.0, float(np.abs(program.z0).max()))
+        y, lengths = program.A @ found.z, np.linalg.norm(program.A, axis=1)
+        assert np.max(np.maximum(y - program.upper, program.lower - y) / lengths) < 1.1e-9 * size, seed
+        H = np.eye(len(found.z)) if program.H is None else program.H
+        mine, theirs = (float((z - program.z0) @ H @ (z - program.z0)) for z in (found.z, other.z))
+        assert mine - theirs <= 1e-6 * theirs + 1e-9 * size**2, seed
+        assert found.active is not None
+        held = np.minimum(np.abs(y - program.lower), np.abs(y - program.upper))[found.active]
+        assert np.all(held <= 1.1e-9 * size * lengths[found.active]), seed
+
+
+@pytest.mark.parametrize("solver", ["kernel", "daqp", "scipy", "clarabel"])
 def test_least_violation(solver: str) -> None:
     """x <= 0 against x >= 3 with weights 1 and 2: least squares gives x = 3 * 4 / 5."""
     A = np.array([[1.0, 0.0], [1.0, 0.0]])
@@ -68,9 +111,12 @@ def test_cones_and_their_violation() -> None:
 
 def test_rows_that_say_nothing() -> None:
     A = np.array([[0.0, 0.0], [1.0, 1.0]])
-    for solver in ("daqp", "scipy"):
+    for solver in ("kernel", "daqp", "scipy"):
         kept = solve(Program(np.zeros(2), A, np.array([-1.0, 1.0]), np.array([1.0, 5.0])), solver)
         np.testing.assert_allclose(kept.z, [0.5, 0.5], atol=1e-9)
         assert not solve(Program(np.zeros(2), A, np.array([1.0, 1.0]), np.array([2.0, 5.0])), solver).feasible
-    free = solve(Program(np.ones(2), A, np.full(2, -np.inf), np.full(2, np.inf)), "scipy")
-    assert free.z.tolist() == [1.0, 1.0]
+    for solver in ("kernel", "scipy"):
+        free = solve(Program(np.ones(2), A, np.full(2, -np.inf), np.full(2, np.inf)), solver)
+        assert free.z.tolist() == [1.0, 1.0]
+        none = solve(Program(np.ones(2), A[:0], np.zeros(0), np.zeros(0)), solver)
+        assert none.feasible and none.z.tolist() == [1.0, 1.0]

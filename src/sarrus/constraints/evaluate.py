@@ -44,7 +44,7 @@ class Evaluator:
         self.unit, self.row_unit = model.unit, model.row_unit
         self.row_kind = row_kinds(model)
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
-        self.driven = bool(model.drives)
+        self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._one_axis = OneAxisClosures(model)
 
     def drive(self, t: float, count: int) -> Array:
@@ -56,8 +56,7 @@ class Evaluator:
 
     def user(self, q: Array, v: Array, t: float) -> Array:
         """phi, b, gamma, J of each user row, for a batch of states: (B, number of rows, 3 + nv)."""
-        rows = len(self.model.u_row)
-        if rows == 0:
+        if not self.has_user_rows:
             return np.zeros((len(q), 0, 3 + self.nv))
         return np.stack([user_rows(self, one_q, one_v, t) for one_q, one_v in zip(q, v, strict=True)])
 

@@ -50,7 +50,6 @@ class Choice:
 
 def choose(
     least: Least,
-    G: Array,
     factor: Factor,
     wish: Wish | None,
     offset: Array | None,
@@ -62,7 +61,6 @@ def choose(
 
     Args:
         least: inputs of least norm that produce the wanted outputs, and what they leave open.
-        G: from x to the outputs.
         factor: of the metric, u = factor x.
         wish: desired forces.
         offset: what to add in the open directions (n,), for a smooth transition.
@@ -93,7 +91,7 @@ def choose(
         if found.feasible:
             return _kept(least.x + Z @ found.z, factor, rows, found, program)
     if gives == "motion":
-        wide = _program(rows, factor, np.zeros_like(x), np.eye(len(x)), x, _tracking(G))
+        wide = _program(rows, factor, np.zeros_like(x), np.eye(len(x)), x, _tracking(least.G))
         slow = solve(wide, solver)
         if slow.feasible:
             kept = _kept(slow.z, factor, rows, slow, wide)

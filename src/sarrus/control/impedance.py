@@ -35,6 +35,7 @@ from .grasp import Grasp
 from .held import ImpedanceSolution, Load, LoadedRows, PoseTask, PoseTracking
 from .impedance_inputs import Sensor, check_grasp, known_by, sensed, six, where
 from .law import Active, Law
+from .least import Least
 from .measured import Measured, measured
 from .metric import Factor
 from .reserve import ReservedLimits, check_reserve
@@ -202,14 +203,12 @@ class ObjectImpedance(Law):
         self._load = Load(wrench, payload)
         return self._load
 
-    def _outputs(
-        self, now: Measured, response: Response, task: Tracking, factor: Factor
-    ) -> tuple[Array, Array, float, bool]:
+    def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
         tracking = dataclasses.replace(task, wanted=self._wanted(task, response))
         self._tracking = tracking
-        return super()._outputs(now, response, tracking, factor)
+        return super()._least(now, response, tracking, metric)
 
     def _wanted(self, track: PoseTracking, response: Response) -> Array:
         """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).

@@ -24,10 +24,10 @@ from ..errors import InputError, SarrusError
 from .active import ActiveRows
 from .choice import Choice, Wish, choose
 from .history import History, replay
-from .least import Least, least_inputs, smallest_share
+from .least import Least, least_inputs
 from .limit_table import LimitTable
 from .measured import Measured, check_system, measured
-from .metric import Factor, ForceMetric, into
+from .metric import Factor, ForceMetric
 from .release import Names, Release
 from .result import Solution, Status
 from .task import Task, Tracking
@@ -137,19 +137,18 @@ class Law:
         response = respond(terms, self._columns, units, lost, gap)
         task = self._task.track(now)
         factor = self._metric.factor(terms)
-        G, g, sharp, uncontrollable = self._outputs(now, response, task, factor)
-        least = least_inputs(G, g, sharp, self._least_feel)
+        least = self._least(now, response, task, factor)
         released = self._release.rows(now, rows)
         limits = None if self._limits is None else self._limits.at(now, response, rows, released)
         wish = self._release.wish(now, response, rows, released) or self._wish(now, response, rows)
 
         def chosen(offset: Array | None) -> Choice:
-            return choose(least, G, factor, wish, offset, limits, self._solver, self._gives)
+            return choose(least, factor, wish, offset, limits, self._solver, self._gives)
 
         choice = self._transition.smoothed(now.t, (rows, response.rank), chosen)
         inputs = choice.u
         force_error = self._settled(wish, inputs)
-        status, message = self._verdict(response, least, choice, G, g, uncontrollable)
+        status, message = self._verdict(response, least, choice)
         if response.rank < len(terms.J):
             message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
         u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
@@ -178,37 +177,10 @@ class Law:
         self._release.remember(lambda: solution.lam)
         return solution
 
-    def _outputs(
-        self, now: Measured, response: Response, task: Tracking, factor: Factor
-    ) -> tuple[Array, Array, float, bool]:
-        """G, g of the outputs without units, how far from singular, and whether some motion is not felt."""
-        J, wanted, unit = task.J, task.wanted, self._task.unit
-        bare = response.N / response.units.unit[:, None]
-        on_motion = (J @ response.N) / unit[:, None]
-        if self._leftover_damping and response.dof:
-            J, wanted, unit = self._damp_leftover(now, on_motion, bare, response, J, wanted, unit)
-        G = into(J @ response.B, factor) / unit[:, None]
-        g = (wanted - J @ response.a0) / unit
-        feel, felt = smallest_share(bare[self._columns])
-        reach, _ = smallest_share(on_motion)
-        return G, g, min(feel, reach), felt < response.dof
-
-    def _damp_leftover(
-        self,
-        now: Measured,
-        on_motion: Array,
-        bare: Array,
-        response: Response,
-        J: Array,
-        wanted: Array,
-        unit: Array,
-    ) -> tuple[Array, Array, Array]:
-        """Rows that slow down what the outputs leave free: y' = -c y along the directions they do not see."""
-        rank = smallest_share(on_motion)[1]
-        unseen = np.linalg.svd(on_motion)[2][rank:]
-        more = (unseen @ bare.T) / response.units.unit
-        slow = -self._leftover_damping * (more @ now.v)
-        return np.vstack([J, more]), np.append(wanted, slow), np.append(unit, np.ones(len(more)))
+    def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
+        """What the outputs ask of the inputs."""
+        damping, threshold = self._leftover_damping, self._least_feel
+        return least_inputs(task.J, task.wanted, self._task.unit, response, now.v, metric, damping, threshold)
 
     # ------------------------------------------------------------------ what laws add
 
@@ -222,10 +194,9 @@ class Law:
 
     # ------------------------------------------------------------------ how it went
 
-    def _verdict(
-        self, response: Response, least: Least, choice: Choice, G: Array, g: Array, uncontrollable: bool
-    ) -> tuple[Status, str]:
-        met = least.rank == len(g) and not least.damped and not uncontrollable
+    def _verdict(self, response: Response, least: Least, choice: Choice) -> tuple[Status, str]:
+        G, g = least.G, least.g
+        met = least.rank == len(g) and not least.damped and not least.unfelt
         if met and choice.status in (Status.OK, Status.LIMITED):
             return (Status.LIMITED if choice.active else choice.status), ""
         said = [choice.message] if choice.message else []
@@ -238,7 +209,7 @@ class Law:
         if least.damped and status >= 0:
             status = Status.SINGULAR
             said.append("near a pose where a motion is lost: torques are damped")
-        if uncontrollable:
+        if least.unfelt:
             unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
             reached = response.dof - len(response.uncontrollable)
             said.append(f"{reached} of {response.dof} freedoms are controllable; no actuator feels: {unfelt}")

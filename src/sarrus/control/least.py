@@ -5,7 +5,7 @@
 G maps inputs (in the metric, `metric.py`) to accelerations of the outputs. Z spans everything that the
 outputs do not see: forces that load the constraints only [Aghili2005] eq. (54), and motions that the
 outputs leave free. Outputs that the constraints forbid, or that no actuator reaches, are met in the
-least-squares sense.
+least-squares sense. Where the rows of G are independent the kernel does all of it (kernels/least.hpp).
 """
 
 from __future__ import annotations
@@ -16,36 +16,80 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from ..dynamics.inputs import inputs_for
+from ..dynamics.response import Response
+from .metric import Factor
+
 Array = npt.NDArray[np.float64]
 
 LOST = 1e-9  # singular values of G below this, relative to the largest, are zero
 
 
 class Least(NamedTuple):
-    """x (n,) of least norm, the directions Z (n, n - rank) left open, the rank, whether it was damped."""
+    """What the outputs ask of the inputs.
 
+    Attributes:
+        G, g: of (1), without units, (k, n) and (k,).
+        x: of least norm (n,).
+        Z: the directions left open (n, n - rank).
+        rank: of G.
+        damped: whether x was damped.
+        unfelt: number of motions that no actuator feels.
+    """
+
+    G: Array
+    g: Array
     x: Array
     Z: Array
     rank: int
     damped: bool
+    unfelt: int
 
 
-def least_inputs(G: Array, g: Array, sharpness: float, threshold: float) -> Least:
-    """Solve (1).
+def least_inputs(
+    J: Array,
+    wanted: Array,
+    unit: Array,
+    response: Response,
+    v: Array,
+    metric: Factor,
+    leftover_damping: float,
+    threshold: float,
+) -> Least:
+    """The inputs for J a = wanted, and for y' = -c y along the directions that these rows do not see.
 
-    Where `sharpness` (1: regular, 0: a motion is lost) falls below `threshold`, the singular values are
-    damped, s / (s^2 + d^2) with d^2 growing smoothly from zero to (threshold s_max)^2 [Chiaverini1997]:
-    inputs stay bounded through singular poses and outputs are met a little less well.
+    Sharpness is the smallest share of a motion that the actuators feel or the outputs reach (1: regular, 0: a
+    motion is lost). Where it falls below `threshold`, the singular values are damped.
 
     Args:
-        G: (k, n).
-        g: (k,).
-        sharpness: how far from a singular pose.
+        J: (k, nv).
+        wanted: (k,).
+        unit: of the rows (k,).
+        response: to the inputs.
+        v: velocities (nv,).
+        metric: of the inputs.
+        leftover_damping: c [1/s]; 0 adds no rows.
         threshold: where damping begins; 0 never damps.
+    """
+    columns, own = response.columns, response.units.unit
+    G, g, sharpness, felt, x, Z = inputs_for(
+        J, wanted, unit, response.N, response.B, response.a0, own, v, columns, metric, leftover_damping
+    )
+    unfelt = response.dof - felt
+    if Z is None or sharpness < threshold:
+        return Least(G, g, *_damped(G, g, sharpness, threshold), unfelt)
+    return Least(G, g, x, Z, len(g), False, unfelt)
+
+
+def _damped(G: Array, g: Array, sharpness: float, threshold: float) -> tuple[Array, Array, int, bool]:
+    """x, Z, rank and whether x is damped, through singular values.
+
+    They are damped, s / (s^2 + d^2), with d^2 growing smoothly from zero to (threshold s_max)^2
+    [Chiaverini1997]: inputs stay bounded through singular poses and outputs are met a little less well.
     """
     k, n = G.shape
     if k == 0 or n == 0:
-        return Least(np.zeros(n), np.eye(n), 0, False)
+        return np.zeros(n), np.eye(n), 0, False
     U, s, Vt, info = lapack.dgesdd(G)
     if info:
         raise np.linalg.LinAlgError("the singular values of the task matrix did not converge.")
@@ -58,18 +102,4 @@ def least_inputs(G: Array, g: Array, sharpness: float, threshold: float) -> Leas
     else:
         gains = 1.0 / kept
     x = (gains * (g @ U[:, :rank])) @ Vt[:rank]
-    return Least(x, Vt[rank:].T, rank, damped)
-
-
-def smallest_share(A: Array) -> tuple[float, int]:
-    """About the smallest nonzero singular value of A over the largest, and the rank of A.
-
-    From the diagonal of a QR factorization with column pivoting: within a small factor, in two microseconds.
-    """
-    if A.shape[0] == 0 or A.shape[1] == 0:
-        return 1.0, 0
-    d = [abs(x) for x in lapack.dgeqp3(A)[0].diagonal().tolist()]
-    if d[0] == 0.0:
-        return 1.0, 0
-    kept = [x for x in d if x > LOST * d[0]]
-    return kept[-1] / d[0], len(kept)
+    return x, np.ascontiguousarray(Vt[rank:].T), rank, damped

@@ -31,26 +31,30 @@ class Measured:
         """M, h, phi, J, b, gamma."""
         if isinstance(self.system, CustomSystem):
             return self.system.terms(self.q, self.v, self.t)
-        rows = self.system.evaluator
-        q, v = self.q[None], self.v[None]
-        M, h, phi, J, b, gamma = rows.kernel.terms(q, v, rows.drive(self.t, 1), rows.user(q, v, self.t))
-        return Terms(M[0], h[0], phi[0], J[0], b[0], gamma[0])
+        rows, q, v = self.system.evaluator, self.q, self.v
+        drive = rows.drive(self.t, 1) if rows.driven else None
+        user = rows.user(q[None], v[None], self.t) if rows.has_user_rows else None
+        return Terms(*rows.kernel.state_terms(q, v, drive, user))
 
     @cached_property
+    def _frames(self) -> tuple[Array, Array, Array, Array]:
+        found: tuple[Array, Array, Array, Array] = self._kernel.state_frames(self.q, self.v)
+        return found
+
+    @property
     def poses(self) -> tuple[Array, Array]:
         """Rotations (nb, 3, 3) and origins (nb, 3) of all bodies in the world."""
-        R, p = self._kernel.poses(self.q[None])
-        return R[0], p[0]
+        return self._frames[:2]
 
-    @cached_property
+    @property
     def motion(self) -> tuple[Array, Array]:
         """Velocities and accelerations at a = 0 (nb, 6) of all bodies, [linear; angular] at their origins."""
-        V, A = self._kernel.body_motion(self.q[None], self.v[None], np.zeros((1, len(self.v))))
-        return V[0], A[0]
+        return self._frames[2:]
 
     def jacobian(self, body: int, point: Array) -> Array:
         """Jacobian (6, nv) of a point of a body, in world axes."""
-        return np.asarray(self._kernel.jacobian(self.q[None], body, point)[0])
+        J: Array = self._kernel.state_jacobian(self.q, body, point)
+        return J
 
     def along(self, steps: Array) -> Array:
         """Poses (k, nq) reached from q by the tangent vectors steps (k, nv)."""

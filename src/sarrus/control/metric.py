@@ -97,7 +97,7 @@ def _factor(W: Array, columns: Indices) -> Array:
     L = np.linalg.cholesky(W)
     half = solve_triangular(L, np.eye(len(W))[:, columns], lower=True)
     C = np.linalg.cholesky(half.T @ half)
-    return np.asarray(solve_triangular(C, np.eye(len(columns)), lower=True).T)
+    return np.ascontiguousarray(solve_triangular(C, np.eye(len(columns)), lower=True).T)
 
 
 def applied(factor: Factor, x: Array) -> Array:

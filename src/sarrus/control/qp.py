@@ -2,9 +2,10 @@
 
     min (z - z0).T H (z - z0) / 2    subject to    lower <= A z <= upper,  |T z + c| <= d.z + e     (1)
 
-DAQP (a dual active-set method) solves programs without cones; where it is not installed, non-negative least
-squares of SciPy does, after [Lawson1974] chapter 23 (least distance programming). Cones go to Clarabel.
-Why these: docs/decisions/0012-quadratic-programs.md.
+The kernel (a dual active-set method, kernels/quadratic.hpp) solves programs without cones. Two others are
+there to compare with: DAQP, and non-negative least squares of SciPy after [Lawson1974] chapter 23 (least
+distance programming), which also helps out should the kernel come to no end. Cones go to Clarabel. Why
+these: docs/decisions/0012-quadratic-programs.md.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from scipy.sparse import csc_matrix
 
+from ..dynamics.inputs import nearest_within
 from ..errors import InputError
 
 Array = npt.NDArray[np.float64]
 
 FEASIBLE = 1e-9  # [N m] on rows of unit length, or of the size of z0
 FAR = 1e20  # a bound that is none
-SOLVERS = ("auto", "daqp", "scipy", "clarabel")
+ROUNDED = 1e-13  # rows shorter than this, or than this share of the longest, are zero
+SOLVERS = ("auto", "kernel", "daqp", "scipy", "clarabel")
 DAQP_OPTIMAL = (1, 2)
+STUCK = 2  # of the kernel: 0 solved, 1 infeasible, 2 came to no end
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ def check_solver(name: str, cones: bool) -> str:
         return _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")
     if cones:
         raise InputError(f'solver="{name}" knows no cones: use solver="clarabel", or pyramids (edges=8).')
-    if name == "auto":
-        return "daqp" if find_spec("daqp") else "scipy"
+    if name in ("auto", "kernel"):
+        return "kernel"
     return name if name == "scipy" else _installed(name, f'solver="{name}"')
 
 
@@ -111,7 +115,9 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
     size = np.zeros(m + k)
     size[:m] = weights[:m]
     size[m:] = weights[m:]
-    scaled = size[:m, None] * program.A
+    lengths = np.linalg.norm(program.A, axis=1)
+    rounded = lengths < ROUNDED * max(1.0, float(lengths.max(initial=0.0)))
+    scaled = np.where(rounded, 0.0, size[:m])[:, None] * program.A
     small = 1e-10 * max(float(np.sum(scaled**2)) / max(n, 1), 1e-12)
     H = np.eye(n + m + k)
     H[:n, :n] = small * (np.eye(n) if program.H is None else program.H)
@@ -126,7 +132,7 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
     z0 = np.concatenate([program.z0, np.zeros(m + k)])
     soft = Program(z0, A, size[:m] * program.lower, size[:m] * program.upper, H, cones)
     found = solve(soft, solver)
-    if not found.feasible and solver == "daqp":
+    if not found.feasible and solver in ("kernel", "daqp"):
         found = solve(soft, "scipy")
     return Answer(found.z[:n], False, found.solver, found.iterations, found.time)
 
@@ -136,14 +142,24 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
 Found = tuple[Array | None, int, list[int] | None]
 
 
+def _solved(p: Program) -> Found:
+    z, active, iterations, how = nearest_within(p.z0, p.H, p.A, p.lower, p.upper, _tolerance(p))
+    if how == STUCK:
+        return _scipy(p)
+    return (z if how == 0 else None), iterations, active
+
+
+def _tolerance(p: Program) -> float:
+    return FEASIBLE * max(1.0, float(np.abs(p.z0).max(initial=0.0)))
+
+
 def _daqp(p: Program) -> Found:
     import daqp
 
     n = len(p.z0)
     H = np.eye(n) if p.H is None else p.H
     f = -p.z0 if p.H is None else -(p.H @ p.z0)
-    size = max(1.0, float(np.abs(p.z0).max(initial=0.0)))
-    z, _, flag, info = daqp.solve(H, f, p.A, p.upper, p.lower, primal_tol=FEASIBLE * size)
+    z, _, flag, info = daqp.solve(H, f, p.A, p.upper, p.lower, primal_tol=_tolerance(p))
     if flag not in DAQP_OPTIMAL:
         return None, int(info["iterations"]), None
     return z, int(info["iterations"]), np.flatnonzero(info["lam"]).tolist()
@@ -207,4 +223,9 @@ def _clarabel(p: Program) -> Found:
     return (np.asarray(found.x) if good else None), int(found.iterations), None
 
 
-_SOLVERS: dict[str, Callable[[Program], Found]] = {"daqp": _daqp, "scipy": _scipy, "clarabel": _clarabel}
+_SOLVERS: dict[str, Callable[[Program], Found]] = {
+    "kernel": _solved,
+    "daqp": _daqp,
+    "scipy": _scipy,
+    "clarabel": _clarabel,
+}

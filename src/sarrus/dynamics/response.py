@@ -6,8 +6,8 @@ With a = a_normal + N y' [Aghili2005] eq. (16), the columns of N orthonormal, an
 
     B = N Mr^-1 N.T S.T      a0 = a_normal - N Mr^-1 N.T (h + M a_normal)                          (2)
 
-Nothing here depends on how the inputs are chosen. Rows of J need not be independent: where they are, J.T is
-factored as Q R with column pivoting, otherwise through its singular values.
+Nothing here depends on how the inputs are chosen. Rows of J need not be independent: where they are, one call
+of the kernel gives all of it (kernels/affine.hpp), otherwise singular values do.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
+from .. import _kernel
 from ..projection.decomposition import full_svd
 from .formulations import UNIQUE_TOL, split, with_limit
 from .forward import LostRows, without_inertia
@@ -53,8 +54,7 @@ class Response:
     terms: Terms
     units: Units
     columns: Indices
-    _both: Array
-    _triangle: tuple[Array, Array, Indices] | None
+    _lam: tuple[Array, Array] | None = None
 
     @property
     def dof(self) -> int:
@@ -64,44 +64,33 @@ class Response:
     @property
     def F0(self) -> Array:
         """Constraint force without inputs (nv,)."""
-        return self._force[:, 0]
+        return self._force[0]
 
     @property
     def Phi(self) -> Array:
         """Constraint force per unit of input (nv, nu)."""
-        return self._force[:, 1:]
+        return self._force[1]
 
     @cached_property
-    def _force(self) -> Array:
-        """M a + h - S.T u as [F0, Phi], (nv, 1 + nu)."""
-        nu = len(self.columns)
-        force = self.terms.M @ self._both
-        force[:, 0] += self.terms.h
-        force[self.columns, np.arange(1, nu + 1)] -= 1.0
-        return force
+    def _force(self) -> tuple[Array, Array]:
+        """M a + h - S.T u as F0 (nv,) and Phi (nv, nu)."""
+        Phi = self.terms.M @ self.B
+        Phi[self.columns, np.arange(len(self.columns))] -= 1.0
+        return self.terms.M @ self.a0 + self.terms.h, Phi
 
     @cached_property
     def multipliers(self) -> tuple[Array, Array]:
         """lam0 (nc,) and Lam (nc, nu) of (1), of least norm where rows of J depend on each other."""
-        J, r, nc = self.terms.J, self.rank, len(self.terms.J)
-        both = self._force
-        if nc == 0:
-            return np.zeros(0), np.zeros((0, both.shape[1] - 1))
-        if self._triangle is not None:
-            Q1, R, order = self._triangle
-            found = blas.dtrsm(1.0, R, Q1.T @ (self.units.unit[:, None] * both))
-            lam = np.empty_like(found)
-            lam[order] = found
-            lam /= self.units.row_unit[:, None]
-        else:
-            U, s, Vt = full_svd(J)
-            lam = U[:, :r] @ ((Vt[:r] @ both) / s[:r, None])
-        return lam[:, 0], lam[:, 1:]
+        if self._lam is not None:
+            return self._lam
+        U, s, Vt = full_svd(self.terms.J)
+        back = (U[:, : self.rank] / s[: self.rank]) @ Vt[: self.rank]
+        return back @ self.F0, back @ self.Phi
 
     @cached_property
     def lam_unique(self) -> npt.NDArray[np.bool_]:
         """Which entries of lam the motion determines (nc,)."""
-        if self._triangle is not None or len(self.terms.J) == 0:
+        if self._lam is not None:
             return np.ones(len(self.terms.J), dtype=bool)
         bare = self.terms.J * self.units.unit / self.units.row_unit[:, None]
         lost = full_svd(bare)[0][:, self.rank :]
@@ -157,8 +146,26 @@ def respond(
         ModelError: the mass matrix is singular along the tangent directions.
     """
     tol = max(units.rank_tol, OPEN_ROWS * gap)
-    N, a_normal, rank, triangle = _tangent_basis(terms, units, tol, lost_rows)
+    M, h, J, gamma = terms.M, terms.h, terms.J, terms.gamma
+    found = _kernel.respond(M, h, J, gamma, units.unit, units.row_unit, columns, tol)
+    if found is None:
+        return _with_dependent_rows(terms, columns, units, tol, lost_rows)
+    if isinstance(found, bool):
+        raise without_inertia()
+    a0, B, lam0, Lam, N = found
+    return Response(a0, B, N, len(J), terms, units, columns, (lam0, Lam))
 
+
+def _with_dependent_rows(
+    terms: Terms, columns: Indices, units: Units, tol: float, lost_rows: LostRows | None
+) -> Response:
+    """The same through singular values, with the limits of rows that are lost here."""
+    state = split(terms, np.zeros(len(terms.h)), dataclasses.replace(units, rank_tol=tol))
+    if lost_rows is not None and state.rank < min(terms.J.shape):
+        limit = lost_rows(state.lost)
+        if limit is not None:
+            state = with_limit(state, limit, units)
+    N, a_normal = np.ascontiguousarray(units.unit[:, None] * state.N), units.unit * state.x_normal
     # Mr y' = N.T (S.T u - h - M a_normal)   (2)
     right = np.empty((N.shape[1], len(columns) + 1))
     right[:, 1:] = N[columns].T
@@ -168,37 +175,4 @@ def respond(
         if info:
             raise without_inertia()
     both = N @ right
-    both[:, 0] += a_normal
-    return Response(both[:, 0], both[:, 1:], N, rank, terms, units, columns, both, triangle)
-
-
-def _tangent_basis(
-    terms: Terms, units: Units, tol: float, lost_rows: LostRows | None
-) -> tuple[Array, Array, int, tuple[Array, Array, Indices] | None]:
-    """N, the normal acceleration, the rank, and Q1, R, order of J.T where its columns are independent.
-
-    N and the acceleration have their units; the factors are of J without units.
-    """
-    unit, row_unit = units.unit, units.row_unit
-    nc, nv = terms.J.shape
-    if nc == 0:
-        return np.diag(unit), np.zeros(nv), 0, None
-    if nc <= nv:
-        # (J without units).T with its columns in pivoted order = Q R
-        QR, order, scalars, _, _ = lapack.dgeqp3((terms.J * unit / row_unit[:, None]).T)
-        if np.abs(QR.diagonal()).min() > tol:
-            full = np.zeros((nv, nv), order="F")
-            full[:, :nc] = QR
-            spread = np.zeros(nv)
-            spread[:nc] = scalars
-            Q, _, _ = lapack.dorgqr(full, spread, lwork=32 * nv, overwrite_a=1)
-            R, order, Q1 = QR[:nc], order - 1, Q[:, :nc]
-            w = blas.dtrsm(1.0, R, (terms.gamma / row_unit)[order][:, None], trans_a=1)[:, 0]
-            return unit[:, None] * Q[:, nc:], unit * (Q1 @ w), nc, (Q1, R, order)
-    loose = dataclasses.replace(units, rank_tol=tol)
-    state = split(terms, np.zeros(nv), loose)
-    if lost_rows is not None and state.rank < min(nc, nv):
-        limit = lost_rows(state.lost)
-        if limit is not None:
-            state = with_limit(state, limit, units)
-    return unit[:, None] * state.N, unit * state.x_normal, state.rank, None
+    return Response(both[:, 0] + a_normal, both[:, 1:].copy(), N, state.rank, terms, units, columns)

@@ -1,0 +1,54 @@
+// What control asks of the kernel, instantiated for one instruction set. Answers lie in the memory of the
+// thread until its next call.
+#pragma once
+
+#include "../kernels/affine.hpp"
+#include "../kernels/least.hpp"
+#include "../kernels/quadratic.hpp"
+#include "scratch.hpp"
+#include "table.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+template <int LD>
+int respond_sized(const DenseTerms<double>& d, const AffineMaps<double>& out) {
+  int how = 0;
+  with_arena([&](Arena& arena, bool ready) {
+    AffineWork<double, LD> w(d, arena);
+    if (ready) how = affine_maps(d, out, w);
+  });
+  return how;
+}
+
+int respond_1(const DenseTerms<double>& d, const AffineMaps<double>& out) {
+  if (d.m.nv <= 8) return respond_sized<8>(d, out);
+  if (d.m.nv <= 16) return respond_sized<16>(d, out);
+  if (d.m.nv <= 32) return respond_sized<32>(d, out);
+  return respond_sized<0>(d, out);
+}
+
+LeastFound<double> least_1(const Asked<double>& asked) {
+  LeastFound<double> found;
+  with_arena([&](Arena& arena, bool ready) {
+    LeastWork<double> w(asked, arena);
+    if (!ready) return;
+    least_inputs(asked, w);
+    found = w.found;
+  });
+  return found;
+}
+
+Answer<double> program_1(const Program<double>& p) {
+  Answer<double> answer{};
+  with_arena([&](Arena& arena, bool ready) {
+    DualWork<double> w(p, arena);
+    if (!ready) return;
+    Solved how = solve_program(p, w);
+    answer = {how, w.z, w.active, w.q, w.iterations};
+  });
+  return answer;
+}
+
+}  // namespace
+SARRUS_END

@@ -1,0 +1,11 @@
+// What control asks of the kernel, straight from and to NumPy arrays: sarrus._kernel.respond, least_inputs,
+// solve_program. Their arguments come from our own code: shapes are checked, values are not.
+#pragma once
+
+#include "kernel.hpp"
+
+namespace sarrus {
+
+void open_control_door(nb::module_& m);
+
+}  // namespace sarrus

@@ -1,0 +1,120 @@
+// Least inputs: of all inputs that give the outputs their accelerations, the shortest, and what they leave
+// open.
+//
+//   J a = wanted,  a = a0 + B u,  u = C x:     G x = g,   x = G^+ g + Z z,   G Z = 0 (1)
+//
+// J, G and g without units. Below the rows of the outputs come, where chosen, rows that slow down what they
+// leave free, y' = -c y along the tangent directions that they do not see.
+#pragma once
+
+#include "inputs.hpp"
+#include "pivoted.hpp"
+
+SARRUS_BEGIN
+
+constexpr double LOST = 1e-9;     // pivots below this, relative to the largest, are zero
+constexpr double REGULAR = 1e-6;  // rows with all pivots above this are independent beyond doubt
+
+template <class T>
+struct LeastWork {
+  Pivoted<T> felt, reached, seen, asked;
+  T *JN, *row, *y;
+  LeastFound<T> found;
+
+  SARRUS_HD LeastWork(const Asked<T>& in, Arena& arena) {
+    int most = in.k + (in.damping != 0 ? in.dof : 0), wide = in.n + in.nv + in.dof + LANES;
+    felt.bind(arena, in.dof, in.n);
+    reached.bind(arena, in.dof, in.k);
+    seen.bind(arena, in.k, in.dof);
+    asked.bind(arena, most, in.n);
+    JN = arena.template take<T>(in.k * in.dof);
+    row = arena.template take<T>(wide);
+    y = arena.template take<T>(wide);
+    found.G = arena.template take<T>(most * in.n);
+    found.g = arena.template take<T>(most);
+    found.x = arena.template take<T>(in.n);
+    found.Z = arena.template take<T>(in.n * in.n);
+  }
+};
+
+// Row `at` of G and g from a row j (nv) on accelerations and its right side, both divided by `unit`
+template <class T>
+SARRUS_FN void ask(const Asked<T>& in, const T* j, T right, T unit, int at, LeastWork<T>& w) {
+  T *on_u = w.y, *G = w.found.G + at * in.n, inv = real<T>(1) / unit;
+  for (int i = 0; i < in.n; ++i) on_u[i] = T(0);
+  for (int c = 0; c < in.nv; ++c) {
+    if (j[c] == 0) continue;
+    right -= j[c] * in.a0[c];
+    for (int i = 0; i < in.n; ++i) on_u[i] += j[c] * inv * in.B[c * in.n + i];
+  }
+  bool full = in.metric && !in.diagonal;
+  for (int i = 0; i < in.n; ++i) G[i] = full ? T(0) : in.metric ? on_u[i] * in.metric[i] : on_u[i];
+  if (full)
+    for (int r = 0; r < in.n; ++r)
+      for (int i = 0; i < in.n; ++i) G[i] += on_u[r] * in.metric[r * in.n + i];
+  w.found.g[at] = right * inv;
+}
+
+// Rows that slow down what the outputs do not see; returns their number.
+template <class T>
+SARRUS_FN int damp_leftover(const Asked<T>& in, LeastWork<T>& w) {
+  for (int r = 0; r < in.k; ++r)
+    for (int i = 0; i < in.dof; ++i) w.seen.at(r, i) = w.JN[r * in.dof + i];
+  eliminate(w.seen, in.k, in.dof, real<T>(LOST));
+  int unseen = in.dof - w.seen.rank();
+  for (int e = 0; e < unseen; ++e) {
+    basis_vector(w.seen, w.seen.rank() + e, w.y);
+    T speed = T(0);
+    for (int c = 0; c < in.nv; ++c) {
+      T s = T(0);
+      for (int i = 0; i < in.dof; ++i) s += in.N[c * in.dof + i] * w.y[i];
+      w.row[c] = s / (in.unit[c] * in.unit[c]);
+      speed += w.row[c] * in.v[c];
+    }
+    ask(in, w.row, -(in.damping * speed), T(1), in.k + e, w);
+  }
+  return unseen;
+}
+
+// How far the state is from one at which actuators or outputs lose a motion.
+template <class T>
+SARRUS_FN void sharpness(const Asked<T>& in, LeastWork<T>& w) {
+  for (int i = 0; i < in.dof; ++i)
+    for (int c = 0; c < in.n; ++c) {
+      long long j = in.columns[c];
+      w.felt.at(i, c) = in.N[j * in.dof + i] / in.unit[j];
+    }
+  eliminate(w.felt, in.dof, in.n, real<T>(LOST));
+  for (int r = 0; r < in.k; ++r)
+    for (int i = 0; i < in.dof; ++i) {
+      T s = T(0);
+      for (int c = 0; c < in.nv; ++c) s += in.J[r * in.nv + c] * in.N[c * in.dof + i];
+      w.JN[r * in.dof + i] = w.reached.at(i, r) = s / in.row_unit[r];
+    }
+  eliminate(w.reached, in.dof, in.k, real<T>(LOST));
+  T feel = smallest_share(w.felt), reach = smallest_share(w.reached);
+  w.found.sharpness = feel < reach ? feel : reach;
+  w.found.motions = w.felt.rank();
+}
+
+// out: everything that is found
+template <class T>
+SARRUS_FN void least_inputs(const Asked<T>& in, LeastWork<T>& w) {
+  sharpness(in, w);
+  for (int r = 0; r < in.k; ++r) ask(in, in.J + r * in.nv, in.wanted[r], in.row_unit[r], r, w);
+  w.found.rows = in.k + (in.damping != 0 ? damp_leftover(in, w) : 0);
+  for (int r = 0; r < w.found.rows; ++r)
+    for (int i = 0; i < in.n; ++i) w.asked.at(r, i) = w.found.G[r * in.n + i];
+  eliminate(w.asked, w.found.rows, in.n, real<T>(REGULAR));
+  w.found.regular = w.asked.rank() == w.found.rows;
+  if (!w.found.regular) return;
+  shortest(w.asked, w.found.g, w.y);
+  for (int i = 0; i < in.n; ++i) w.found.x[i] = w.y[i];
+  int open = in.n - w.found.rows;
+  for (int e = 0; e < open; ++e) {
+    basis_vector(w.asked, w.found.rows + e, w.y);
+    for (int i = 0; i < in.n; ++i) w.found.Z[i * open + e] = w.y[i];
+  }
+}
+
+SARRUS_END
