@@ -134,7 +134,7 @@ SARRUS_HD void each_element(const Model<real<T>>& m, Recursive<T, LDC>& r, Use u
 // out: Eq, Ev, Rq, Rv, Jvq   in: forward dynamics solved in w (a, lam)
 template <class T, int LDC>
 SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T* v, Recursive<T, LDC>& r) {
-  accelerate_tree(m, v, r.w.a, r.w.tree);
+  add_accelerations(m, r.w.a, r.w.tree);
   fill(r.Eq, (m.nv + m.nc) * r.wide);
   fill(r.Jvq, m.nc * r.w.ld);
   tangent_quantities(m, r.w.tree, r.w.bodies, r.d);

@@ -13,11 +13,13 @@ SARRUS_BEGIN
 
 template <class T>
 struct Bodies {
-  Inertia<T>* I;  // (nn) inertia of each node, then of its subtree
-  Spatial<T>* F;  // (nn) wrench needed by each node, then by its subtree
+  Inertia<T>* I;   // (nn) inertia of each node
+  Inertia<T>* Ic;  // (nn) and of its subtree
+  Spatial<T>* F;   // (nn) wrench needed by each node, then by its subtree
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
     I = arena.template take<Inertia<T>>(m.nn);
+    Ic = arena.template take<Inertia<T>>(m.nn);
     F = arena.template take<Spatial<T>>(m.nn);
   }
 };
@@ -51,14 +53,15 @@ SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<
   subtract_joint_forces(m, q, v, h);
 }
 
-// out: M (nv rows of stride ld, symmetric, padding zero), w.I becomes composite   in: t, w.I
+// out: M (nv rows of stride ld, symmetric, padding zero), w.Ic   in: t, w.I
 template <class T, class LD>
 SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
   fill(M, m.nv * ld);
+  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
   for (int i = m.nn - 1; i > 0; --i) {
     int first = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
     for (int k = first; k < first + n; ++k) {
-      Spatial<T> f = w.I[i] * t.S[k];
+      Spatial<T> f = w.Ic[i] * t.S[k];
       for (int j = first; j < first + n; ++j) M[k * ld + j] = dot(t.S[j], f);
       for (int up = pa; up > 0; up = m.parent[up]) {
         int j0 = m.iv[up], j1 = j0 + joint_nv(m.joint[up]);
@@ -70,7 +73,7 @@ SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
       }
       M[k * ld + k] += m.armature[k];
     }
-    if (pa > 0) w.I[pa] = w.I[pa] + w.I[i];
+    if (pa > 0) w.Ic[pa] = w.Ic[pa] + w.Ic[i];
   }
 }
 

@@ -133,14 +133,20 @@ SARRUS_FN void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
   }
 }
 
-// out: V, A with the joint accelerations a in A   in: R, p, S, v, a
+// out: A with the joint accelerations a   in: R, p, S, V, a
 template <class T>
-SARRUS_FN void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
-  move(m, v, t);
+SARRUS_FN void add_accelerations(const Model<real<T>>& m, const T* a, Tree<T>& t) {
   for (int i = 1; i < m.nn; ++i) {
     int pa = m.parent[i];
     t.A[i] = t.A[pa] + cross_motion(t.V[pa], t.V[i] - t.V[pa]) + joint_twist(m, i, t, a);
   }
+}
+
+// out: V, A with the joint accelerations a in A   in: R, p, S, v, a
+template <class T>
+SARRUS_FN void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
+  move(m, v, t);
+  add_accelerations(m, a, t);
 }
 
 SARRUS_END

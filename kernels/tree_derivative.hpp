@@ -86,6 +86,7 @@ struct TreeTangent {
   Gyration<T>* B;               // (nn)
   FixedWrench<T>* W;            // (nn)
   Spatial<T>*alpha, *xi, *eta;  // (nv)
+  int* above;                   // (nv) the column before, on the way to the ground; -1 where there is none
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
     B = arena.template take<Gyration<T>>(m.nn);
@@ -93,6 +94,7 @@ struct TreeTangent {
     alpha = arena.template take<Spatial<T>>(m.nv);
     xi = arena.template take<Spatial<T>>(m.nv);
     eta = arena.template take<Spatial<T>>(m.nv);
+    above = arena.template take<int>(m.nv);
   }
 };
 
@@ -113,17 +115,18 @@ SARRUS_FN void fixed_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial
   }
 }
 
-// out: w.I, d.B, w.F of single bodies, and (1)   in: t with the joint accelerations in A
+// out: d.B, w.F of single bodies, and (1)   in: w.I, t with the joint accelerations in A
 template <class T>
 SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w,
                                   TreeTangent<T>& d) {
-  weigh(m, t, w.I);
   w.F[0] = zero6<T>();
   for (int i = 1; i < m.nn; ++i) {
     w.F[i] = w.I[i] * t.A[i] + cross_force(t.V[i], w.I[i] * t.V[i]);
     d.B[i] = gyration(w.I[i], t.V[i]);
-    const Spatial<T>&Vp = t.V[m.parent[i]], &Ap = t.A[m.parent[i]];
+    int pa = m.parent[i], before = pa > 0 ? m.iv[pa] + joint_nv(m.joint[pa]) - 1 : -1;
+    const Spatial<T>&Vp = t.V[pa], &Ap = t.A[pa];
     for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      d.above[k] = before, before = k;
       d.alpha[k] = cross_motion(Vp, t.S[k]);
       d.xi[k] = cross_motion(Ap, t.S[k]) + cross_motion(Vp, d.alpha[k]);
       d.eta[k] = d.alpha[k] + cross_motion(t.V[i], t.S[k]);
@@ -139,24 +142,23 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
   int first = m.iv[i], end = first + joint_nv(m.joint[i]);
   for (int k = first; k < end; ++k) {
     const Spatial<T>& S = t.S[k];
-    Spatial<T> own_q = w.I[i] * d.xi[k] + apply(d.B[i], d.alpha[k]);
-    Spatial<T> own_v = w.I[i] * d.eta[k] + apply(d.B[i], S);
+    Spatial<T> own_q = w.Ic[i] * d.xi[k] + apply(d.B[i], d.alpha[k]);
+    Spatial<T> own_v = w.Ic[i] * d.eta[k] + apply(d.B[i], S);
     if (m.nw) own_q = own_q + apply(d.W[i], S);
     for (int j = first; j < end; ++j) {
       dq[j * ld + k] += dot(t.S[j], own_q);
       dv[j * ld + k] += dot(t.S[j], own_v);
     }
     Spatial<T> up_q = own_q + cross_force(S, w.F[i]);  // (2), for ancestors j
-    Spatial<T> IS = w.I[i] * S;
+    Spatial<T> IS = w.Ic[i] * S;
     Vec3<T> BS = apply_transposed(d.B[i], S), WS = m.nw ? apply_transposed(d.W[i], S) : zero3<T>();
-    for (int up = m.parent[i]; up > 0; up = m.parent[up])
-      for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) {
-        dq[j * ld + k] += dot(t.S[j], up_q);
-        dv[j * ld + k] += dot(t.S[j], own_v);
-        dq[k * ld + j] += dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
-        dv[k * ld + j] += dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
-        if (m.nw) dq[k * ld + j] += dot(WS, t.S[j].ang);
-      }
+    for (int j = d.above[first]; j >= 0; j = d.above[j]) {
+      dq[j * ld + k] += dot(t.S[j], up_q);
+      dv[j * ld + k] += dot(t.S[j], own_v);
+      dq[k * ld + j] += dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
+      dv[k * ld + j] += dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
+      if (m.nw) dq[k * ld + j] += dot(WS, t.S[j].ang);
+    }
   }
 }
 
@@ -190,7 +192,6 @@ SARRUS_FN void add_tree_derivatives(const Model<real<T>>& m, const Tree<T>& t, B
     node_derivatives(m, i, t, w, d, ld, dq, dv);
     int pa = m.parent[i];
     if (pa == 0) continue;
-    w.I[pa] = w.I[pa] + w.I[i];
     w.F[pa] = w.F[pa] + w.F[i];
     d.B[pa] = d.B[pa] + d.B[i];
     if (m.nw) d.W[pa] = d.W[pa] + d.W[i];

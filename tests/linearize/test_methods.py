@@ -145,3 +145,38 @@ def test_multipliers_of_dependent_rows_turn_in_the_kernel(name: str) -> None:
         along = [x[0, 0] @ dq + x[0, 1] @ dv for x in (mine, theirs)]
         assert relative(*along) < 1e-12
         assert relative(mine[0, 2], theirs[0, 2]) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["dual_arm", "bennett", "loader", "double_pendulum"])
+def test_one_state_and_many_give_the_same_bits(name: str) -> None:
+    mech = sr.library.MECHANISMS[name]()
+    q, v, _ = moving(mech)
+    tau = np.random.default_rng(4).normal(size=mech.nv)
+    one, many = mech.derivatives(q, v, tau), mech.derivatives(q[None], v[None], tau[None])
+    for part in ("a", "lam", "Jv_q"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(many, part)[0])
+        assert getattr(one, part).flags.writeable
+    assert one.rank == many.rank[0] and isinstance(one.rank, int)
+
+
+def test_without_multipliers_nothing_else_changes() -> None:
+    mech = sr.library.bennett()
+    q, v, _ = moving(mech)
+    states = q[None], v[None], v[None], np.zeros((1, 0, 3)), np.zeros((1, 0, 3 + mech.nv))
+    for dual in (False, True):
+        full, less = (mech.evaluator.kernel.derivatives(*states, dual, wanted) for wanted in (True, False))
+        assert less[1].shape == (1, 3, 0, mech.nv)
+        for i in (0, 2, 3, 4):
+            np.testing.assert_array_equal(full[i], less[i])
+
+
+def test_the_fast_door_is_for_finite_vectors_only() -> None:
+    mech = sr.library.dual_arm()
+    q, v, _ = moving(mech)
+    odd = [list(q), q.astype(np.float32), q[None], q[:-1], np.full_like(q, np.nan), np.repeat(q, 2)[::2]]
+    for one in odd:
+        assert mech.evaluator.kernel.derivatives_at(one, v, v) is None
+    assert mech.evaluator.kernel.derivatives_at(q, v, None) is None
+    np.testing.assert_array_equal(mech.derivatives(list(q), v, v).a, mech.derivatives(q, v, v).a)
+    with pytest.raises(sr.SarrusError, match="finite"):
+        mech.derivatives(np.full_like(q, np.nan), v, v)

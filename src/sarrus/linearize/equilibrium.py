@@ -224,7 +224,8 @@ def _slope(point: Point, N: Array) -> Array:
     system = point.mech.evaluator
     if len(system.model.u_row) == 0:
         drive = system.drive(point.t, 1)
-        d = derivatives(system, point.q[None], point.v[None], point.tau[None], drive)
+        states = point.q[None], point.v[None], point.tau[None]
+        d = derivatives(system, *states, drive, multipliers=False)
         return np.asarray(d.a_q[0] @ N)
     R, R_v = (np.asarray(np.linalg.pinv(N), dtype=float) for N in (point.at.N_q, point.at.N_v))
     x = finite_variation(point, R, R_v, [])
