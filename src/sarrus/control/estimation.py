@@ -32,6 +32,7 @@ from .task_inertia import inertia_of, inverse_inertia
 
 Array = npt.NDArray[np.float64]
 
+FARTHEST = 5.0  # lengths of the mechanism within which a payload's centre of mass lies
 PRIOR = 1e-6  # what is not seen stays as it was; share of the information on the mass
 METHODS = ("momentum", "displacement")
 
@@ -167,10 +168,11 @@ class WrenchEstimator:
             if self.estimates_payload:
                 self._Y = self._Y + share * (self._mean_regressor(before, sample, dt) - self._Y)
                 self._learn(dt)
-        explained = -self._Y @ self._parameters
-        self.last = Estimate(
-            now.t, self._wrench.copy(), self._wrench - explained, Payload.of(physical(self._parameters))
-        )
+        carried = np.zeros(SIZE)
+        if self.estimates_payload:
+            carried = physical(self._parameters, FARTHEST * self._unit[0])
+        external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
+        self.last = Estimate(now.t, self._wrench.copy(), external, Payload.of(carried))
         return self.last
 
     # ------------------------------------------------------------------ the wrench
@@ -223,10 +225,16 @@ class WrenchEstimator:
         self._parameters = np.linalg.solve(self._information + prior * np.eye(SIZE), right) * self._size
 
 
-def physical(parameters: Array) -> Array:
-    """The nearest payload that can exist: mass and moments of inertia about its centre not negative."""
+def physical(parameters: Array, farthest: float) -> Array:
+    """The nearest payload that can exist: mass and moments of inertia about its centre not negative.
+
+    Its centre lies within `farthest` [m] of the body's origin: moments that hardly any mass explains are none
+    of its doing.
+    """
     if parameters[0] <= 0.0:
         return np.zeros(SIZE)
     found = Payload.of(parameters)
+    com = np.asarray(found.com)
+    com *= min(1.0, farthest / max(float(np.linalg.norm(com)), 1e-300))
     values, axes = np.linalg.eigh(np.asarray(found.inertia))
-    return Payload(found.mass, found.com, (axes * np.maximum(values, 0.0)) @ axes.T).parameters
+    return Payload(found.mass, com, (axes * np.maximum(values, 0.0)) @ axes.T).parameters
