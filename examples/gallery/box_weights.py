@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["sarrus[viz,qp]"]
 # ///
-"""Weights of 0.5 kg are put on a held box, up to 2.5 kg, [Lin2018] IV-A, figure 6: out/box_weights.png.
+"""Weights of 0.5 kg on a held box, up to 2.5 kg, [Lin2018] IV-A, figure 6: out/box_weights.{png,html}.
 
 Every 0.6 s another weight stands on the box of box_pushed.py. The paper takes the box for massless: it is
 squeezed harder with every weight without being told, and sinks by weight / stiffness. With the mass estimated
@@ -17,32 +17,45 @@ from matplotlib.figure import Figure
 import sarrus as sr
 from sarrus import control as sc
 
-PICTURE = Path("out/box_weights.png")
+PICTURE, PAGE = Path("out/box_weights.png"), Path("out/box_weights.html")
 DT, EVERY, WEIGHT, COUNT = 4e-3, 0.6, 0.5, 5  # sample [s], pause [s], [kg]
 
 
 def main() -> dict[str, float]:
-    """Run it; returns squeeze, sag and the estimated mass at the end."""
+    """Run and draw it; returns squeeze, sag and the estimated mass at the end."""
     mech = sr.library.dual_arm_box()
     patch = {"mu": 0.5, "torsion": 0.04, "half": (0.06, 0.06), "least": 5.0}
     grasp = sc.Grasp(mech, "box", [sc.Patch("grip_left", **patch), sc.Patch("grip_right", **patch)])
     observer = sc.WrenchEstimator(mech, "box", payload=True, massless=True)
-    carrying = sc.ObjectImpedance(mech, grasp, massless=True, external=observer, compensate=True)
-    paper = pile(mech, grasp, sc.ObjectImpedance(mech, grasp, massless=True))
-    ours = pile(mech, grasp, carrying)
+    kind = {"massless": True, "reserve": (0.0, 0.0)}  # a reserve is ours
+    runs, paper = pile(mech, grasp, sc.ObjectImpedance(mech, grasp, external="displacement", **kind))
+    _, ours = pile(mech, grasp, sc.ObjectImpedance(mech, grasp, external=observer, compensate=True, **kind))
     first, half = int(EVERY / DT) - 1, int(0.5 / DT) - int(EVERY / DT)
-    print(f"normal force {paper[2, first]:.0f} N empty, {paper[2, -1]:.0f} N with 2.5 kg; the box sinks by")
-    print(f"{-1e3 * paper[3, -1]:.0f} mm, {-1e3 * ours[3, -1]:.1f} mm with the estimated mass carried:")
-    print(f"{ours[4, half]:.3f} of {ours[5, -1]:.3f} kg half a second after the last. Picture: {PICTURE}")
-    draw(paper, ours)
-    names = ("squeeze_empty", "squeeze_full", "sag_paper", "sag_ours", "mass", "true_mass")
-    values = (*paper[2, [first, -1]], -paper[3, -1], -ours[3, -1], ours[4, half], ours[5, -1])
-    return dict(zip(names, values, strict=True))
+    print(f"each hand presses with {paper[2, first]:.0f} N, under 2.5 kg with {paper[2, -1]:.0f} N; it sinks")
+    print(f"by {-1e3 * paper[3, -1]:.0f} mm, {-1e3 * ours[3, -1]:.1f} mm with the estimated mass carried:")
+    print(f"{ours[4, half]:.3f} of {ours[5, -1]:.3f} kg half a second after the last. {PICTURE}, {PAGE}")
+    t = np.concatenate([run.t for run in runs])
+    squeeze, low, back, mass = (np.interp(t, paper[0], x) for x in (paper[2], paper[3], ours[3], paper[5]))
+    weights = {"weights": ("box", (0.0, 0.0, 0.2), np.outer(mass - 0.7, (0.0, 0.0, -9.81)))}
+    charts = {"force of a hand [N]": {"": squeeze}, "height [m]": {"massless": low, "mass estimated": back}}
+    sr.viz.export(runs, PAGE, shapes={"box": (0.2, 0.3, 0.4)}, arrows=weights, charts=charts, thickness=0.08)
+    figure = Figure(figsize=(9.0, 8.0), layout="constrained")
+    one, two, three = figure.subplots(3, 1)
+    one.plot(paper[0], paper[2], "C3", paper[0], paper[1], "C0--")
+    two.plot(paper[0], paper[3], ours[0], ours[3])
+    three.plot(ours[0], ours[5], "k", ours[0], ours[4], "C2--")
+    one.legend(("in the simulation", "expected by the law"), title="force of a hand [N]")
+    two.legend(("massless, as in the paper", "mass estimated and carried"), title="height [m]")
+    three.legend(("box and weights", "estimated"), title="mass [kg]")
+    three.set_xlabel("t [s]")
+    figure.savefig(PICTURE, dpi=110)
+    values = {"squeeze_empty": paper[2, first], "squeeze_full": paper[2, -1], "sag_paper": -paper[3, -1]}
+    return values | {"sag_ours": -ours[3, -1], "mass": ours[4, half], "true_mass": ours[5, -1]}
 
 
-def pile(mech: sr.Mechanism, grasp: sc.Grasp, law: sc.ObjectImpedance) -> np.ndarray:
-    """One weight after the other: t, expected and true normal force, height, estimated and true mass."""
-    (q, v), rows, top = mech.default, [], mech.pose(mech.default.q, "box").xyz[2]
+def pile(mech: sr.Mechanism, grasp: sc.Grasp, law: sc.ObjectImpedance) -> tuple[list, np.ndarray]:
+    """One weight after the other: t, expected and true force of a hand, height, estimated and true mass."""
+    (q, v), runs, rows, top = mech.default, [], [], mech.pose(mech.default.q, "box").xyz[2]
     box = sc.Payload.of_body(mech.model.bodies[mech.model.body_index("box")]).parameters
     for count in range(COUNT + 1):
         both = sc.Payload.of(box + sc.Payload(count * WEIGHT, (0.0, 0.0, 0.2), [1e-3 * count] * 3).parameters)
@@ -52,28 +65,14 @@ def pile(mech: sr.Mechanism, grasp: sc.Grasp, law: sc.ObjectImpedance) -> np.nda
             one = law.solve(t, q, v)
             f = grasp.components(plant.forward_dynamics(q, v, u=one.u).lam)
             masses = (one.payload.mass if one.payload else 0.0, plant.model.bodies[-1].mass)
-            rows.append((t, one.normal_forces[0], f[2], mech.pose(q, "box").xyz[2] - top, *masses))
+            norms = np.linalg.norm([one.contact_forces[:3], f[:3]], axis=1)
+            rows.append((t, *norms, mech.pose(q, "box").xyz[2] - top, *masses))
             return one.u
 
         span = (count * EVERY, (count + 1) * EVERY)
-        run = sr.simulate(plant, span, q, v, control=control, control_dt=DT, dt=DT)
-        q, v = run.q[-1], run.v[-1]
-    return np.array(rows).T
-
-
-def draw(paper: np.ndarray, ours: np.ndarray) -> None:
-    """Forces as in the paper, height, and the estimated mass."""
-    figure = Figure(figsize=(9.0, 8.0), layout="constrained")
-    figure.suptitle("Weights of 0.5 kg on a box held by two arms [Lin2018], figure 6", fontsize=13)
-    one, two, three = figure.subplots(3, 1)
-    one.plot(paper[0], paper[2], "C3", paper[0], paper[1], "C0--")
-    two.plot(paper[0], paper[3], ours[0], ours[3])
-    three.plot(ours[0], ours[5], "k", ours[0], ours[4], "C2--")
-    one.legend(("in the simulation", "expected by the law"), title="normal force [N]")
-    two.legend(("massless, as in the paper", "mass estimated and carried"), title="height [m]")
-    three.legend(("box and weights", "estimated"), title="mass [kg]")
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=110)
+        runs.append(sr.simulate(plant, span, q, v, control=control, control_dt=DT, dt=DT))
+        q, v = runs[-1].q[-1], runs[-1].v[-1]
+    return runs, np.array(rows).T
 
 
 if __name__ == "__main__":

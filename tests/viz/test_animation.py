@@ -27,8 +27,8 @@ def test_a_gif_is_written_and_can_be_read(fall: sr.Trajectory, tmp_path: Path) -
 
 
 def test_slow_motion_has_more_pictures(fall: sr.Trajectory) -> None:
-    assert len(animation.frame_times(fall, 10, 1.0)) == 9
-    times = animation.frame_times(fall, 10, 0.5)
+    assert len(animation.frame_times(0.0, 0.8, 10, 1.0)) == 9
+    times = animation.frame_times(0.0, 0.8, 10, 0.5)
     assert len(times) == 17 and times[0] == 0.0 and times[-1] == 0.8
 
 

@@ -111,6 +111,29 @@ def test_loops_that_open_have_no_force(tmp_path: Path) -> None:
     assert np.all(np.linalg.norm(right[:, 3:], axis=1) > 0.1)
 
 
+def test_several_runs_on_one_page(tmp_path: Path) -> None:
+    """The box gets heavier between them; poses and forces of each are there, charts run through."""
+    first = held(0.1)
+    heavy = first.system.with_(mass={"box": 3.0})
+    second = sr.simulate(heavy, (0.1, 0.2), first.q[-1], first.v[-1], dt=2e-3)
+    charts = {"z [m]": {"box": np.append(first.q[:, 16], second.q[:, 16])}}
+    data = data_of(sr.viz.export([first, second], tmp_path / "x.html", fps=100, charts=charts))
+    assert data["count"] == 21
+    box = first.system.body_names.index("box")
+    np.testing.assert_allclose(data["poses"][:10, box, 2], first.q[:-1:5, 16], atol=1e-6)
+    np.testing.assert_allclose(data["poses"][10:, box, 2], second.q[::5, 16], atol=1e-6)
+    np.testing.assert_allclose(
+        unpacked(data["plots"][0]["lines"][0]["data"]), data["poses"][:, box, 2], atol=1e-6
+    )
+    motion = heavy.forward_dynamics(second.q[-1], second.v[-1])
+    force = -motion.reaction("grip_left", frame="world")[:3]
+    np.testing.assert_allclose(data["arrows"][0]["data"][-1, 3:], force, rtol=1e-5, atol=1e-4)
+    with pytest.raises(sr.SarrusError, match=r"one ends at 0.1 s, the next begins at 0 s"):
+        sr.viz.export([first, first], tmp_path / "x.html")
+    with pytest.raises(sr.SarrusError, match="the same bodies"):
+        sr.viz.export([first, sr.simulate(sr.library.pendulum(), (0.1, 0.2))], tmp_path / "x.html")
+
+
 def test_charts_and_traces(tmp_path: Path) -> None:
     run = held()
     charts = {"height [m]": {"box": run.q[:, 16], "wanted--": np.full(len(run), 0.45)}}

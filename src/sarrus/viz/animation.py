@@ -47,7 +47,7 @@ def animate(
         The path of the file, or a `matplotlib.animation.FuncAnimation`.
     """
     mech, target = mechanism_of(trajectory, "animate"), _target(path)
-    times = frame_times(trajectory, fps, speed)
+    times = frame_times(float(trajectory.t[0]), float(trajectory.t[-1]), fps, speed)
     drawing = Drawing(mech, trajectory.at(times).q, ax)
     picture, figure = _pictures(drawing, times, trace), drawing.ax.figure
     if target is None:
@@ -90,12 +90,11 @@ def _target(path: str | Path | None) -> Path | None:
     return target
 
 
-def frame_times(trajectory: Trajectory, fps: float, speed: float) -> FloatArray:
-    """Times of the pictures [s], the last state included."""
+def frame_times(first: float, last: float, fps: float, speed: float) -> FloatArray:
+    """Times of the pictures between two times [s], both included."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a positive number, got {value!r}.")
-    first, last = float(trajectory.t[0]), float(trajectory.t[-1])
     count = round((last - first) * fps / speed) + 1
     if count > MOST_FRAMES:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from .view import Placed, find_plane
 
 CONTACT, GIVEN = "#d1495b", ("#7b3fa0", "#009e73", "#0072b2")  # colours of arrows
 LONGEST = 0.28  # of an arrow, over the size of the scene
-DIAGONAL = (-0.9, 0.32)  # azimuth and height of the eye for mechanisms in space [rad]
+DIAGONAL = (0.95, 0.32)  # azimuth and height of the eye for mechanisms in space [rad]
 
 
 class Film:
@@ -54,18 +54,20 @@ class Film:
         self.plots: list[dict[str, Any]] = []
         self.traces: list[dict[str, Any]] = []
 
-    def contact_forces(self, trajectory: Trajectory) -> None:
-        """Arrows of the forces that loops exert on their first body."""
+    def contact_forces(self, runs: Sequence[Trajectory]) -> None:
+        """Arrows of the forces that loops exert on their first body, in runs that follow each other."""
         model = self.mech.model
         loops = [group for group in model.groups if group.closure >= 0]
-        if not loops:
-            return
-        lam = np.stack([np.interp(self.times, trajectory.t, row) for row in trajectory.lam.T], axis=1)
+        t = np.concatenate([run.t for run in runs])
         for loop in loops:
+            lam = np.zeros((len(self.times), self.mech.nc))
+            for k in range(self.mech.nc)[loop.rows]:
+                values = np.concatenate([_row(run, self.mech.row_names[k]) for run in runs])
+                lam[:, k] = np.interp(self.times, t, values)
             data = np.zeros((len(self.times), 6))
-            for i, (R, p, rows) in enumerate(zip(self.R, self.p, lam, strict=True)):
+            for i, (R, p) in enumerate(zip(self.R, self.p, strict=True)):
                 data[i, :3] = closure_origin(model, R, p, loop.closure)
-                data[i, 3:] = -reaction(model, R, p, rows, loop.name, "world")[:3]
+                data[i, 3:] = -reaction(model, R, p, lam[i], loop.name, "world")[:3]
             self.arrows.append(
                 {"name": loop.name, "color": CONTACT, "kind": "forces of the loops", "data": data}
             )
@@ -195,6 +197,12 @@ class Film:
         if one.half:
             out["half"] = one.half[0] if one.kind == "drum" else list(one.half)
         return out
+
+
+def _row(run: Trajectory, name: str) -> FloatArray:
+    """Multipliers of a row over a run (nt,); zero where the run's mechanism does not have it."""
+    names = run.system.row_names
+    return run.lam[:, names.index(name)] if name in names else np.zeros(len(run))
 
 
 def _poses(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:

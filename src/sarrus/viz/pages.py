@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ SCRIPTS = ("linear", "meshes", "painter", "film", "camera", "player")
 
 
 def export(
-    shown: Mechanism | Trajectory,
+    shown: Mechanism | Trajectory | Sequence[Trajectory],
     path: str | Path,
     fps: float = 30.0,
     *,
@@ -45,7 +45,8 @@ def export(
     speed and drag its time; `page.html#t=1.5` opens it at a time, `#theme=dark` on dark ground.
 
     Args:
-        shown: A `Mechanism`, or what `sr.simulate` returned for one.
+        shown: A `Mechanism`, or what `sr.simulate` returned for one; or several runs, each from where the one
+            before ended, of mechanisms that differ in their masses, forces or constraints only.
         path: File to write, "motion.html".
         fps: Poses per second that are kept; what lies between is interpolated.
         q: Pose (nq,), for a mechanism; default `default.q`.
@@ -75,27 +76,46 @@ def export(
             raise InputError("arrows, charts and trace need a trajectory: a mechanism stands still.")
         pose = shown.default.q if q is None else state(q, "q", shown.nq)
         film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
+        failed = ""
     else:
-        film = _played(shown, fps, q, shapes, thickness)
+        runs = _runs(shown, q)
+        film, t = _played(runs, fps, shapes, thickness), np.concatenate([run.t for run in runs])
         if forces:
-            film.contact_forces(shown)
-        film.more_arrows(shown.t, arrows or {})
-        film.charts(shown.t, charts or {})
+            film.contact_forces(runs)
+        film.more_arrows(t, arrows or {})
+        film.charts(t, charts or {})
         if trace is not None:
             film.trace(*trace)
+        failed = next((run.message for run in runs if not run.success), "")
     name = film.mech.name if title is None else title
-    failed = shown.message if isinstance(shown, Trajectory) and not shown.success else ""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(_page(name, film.data(name, failed if caption is None else caption)), encoding="utf-8")
     return target
 
 
-def _played(trajectory: Any, fps: float, q: Any, shapes: Any, thickness: float | None) -> Film:
-    mech = mechanism_of(trajectory, "export")
+def _runs(shown: Any, q: Any) -> list[Trajectory]:
+    """One run or several, checked."""
+    runs = list(shown) if isinstance(shown, (list, tuple)) and len(shown) else [shown]
+    bodies = [mechanism_of(run, "export").body_names for run in runs]
     if q is not None:
         raise InputError("export takes q for a mechanism only: a trajectory has its own poses.")
-    times = frame_times(trajectory, fps, 1.0)
-    return Film(mech, times, trajectory.at(times).q, shapes, thickness)
+    for before, run, names in zip(runs, runs[1:], bodies[1:], strict=False):
+        if names != bodies[0]:
+            raise InputError("runs on one page need the same bodies in the same order.")
+        if not abs(run.t[0] - before.t[-1]) <= 1e-9 * max(1.0, abs(before.t[-1])):
+            raise InputError(
+                f"runs on one page follow each other: one ends at {before.t[-1]:g} s, the next begins at"
+                f" {run.t[0]:g} s."
+            )
+    return runs
+
+
+def _played(runs: list[Trajectory], fps: float, shapes: Any, thickness: float | None) -> Film:
+    """Poses at equal steps of time through all runs."""
+    times = frame_times(float(runs[0].t[0]), float(runs[-1].t[-1]), fps, 1.0)
+    which = np.clip(np.searchsorted([run.t[0] for run in runs], times, side="right") - 1, 0, None)
+    q = np.concatenate([run.at(times[which == k]).q for k, run in enumerate(runs) if np.any(which == k)])
+    return Film(mechanism_of(runs[0], "export"), times, q, shapes, thickness)
 
 
 def _page(title: str, data: dict[str, Any]) -> str:

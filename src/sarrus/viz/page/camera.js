@@ -21,7 +21,7 @@ class Camera {
   reset() {
     [this.azimuth, this.height] = this.film.eye;
     this.target = this.film.middle.slice();
-    this.far = 0.85 * this.film.size;
+    this.far = 0.98 * this.film.size;
     this.changed();
   }
 

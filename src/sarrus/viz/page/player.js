@@ -48,9 +48,9 @@ class Chart {
     }
     pen.fillStyle = faint;
     pen.strokeStyle = line;
-    const step = nice((this.high - this.low) / 3);
+    const step = nice((this.high - this.low) / 4.5);
     for (let v = Math.ceil(this.low / step) * step; v <= this.high; v += step) {
-      pen.fillText(`${+v.toPrecision(3)}`, 8, y(v) + 4);
+      pen.fillText(`${Math.abs(v) < 1e-6 * step ? 0 : +v.toPrecision(3)}`, 8, y(v) + 4);
       stroke(pen, [[x(0), y(v)], [x(1), y(v)]]);
     }
     const gap = nice((film.last - film.first) / 5);
