@@ -146,6 +146,12 @@ def test_box_circle(run: Callable[..., dict[str, float]]) -> None:
     assert found["held_off"] > 0.1 and found["squeeze_held"] > 2.0 * found["squeeze_free"]
 
 
+def test_arms_together(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/arms_together.py", duration=1.8)
+    assert found["miss"] < 1e-9 and found["margin"] > -1e-7
+    assert found["moved"] < 1e-9 and found["pushed"] > 0.05
+
+
 def test_slider_crank_control(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/slider_crank_control.py", duration=1.2, dt=4e-3)
     names = ("two active joints", "one active joint", "hybrid, no force")
