@@ -95,7 +95,7 @@ def test_a_wrench_on_any_body_of_closed_chains(name: str) -> None:
 
 
 def test_hands_that_let_go_do_not_look_like_a_push() -> None:
-    """The estimator knows which constraints hold: what pulls at a hand that is off does not pull at the box."""
+    """The estimator knows which constraints hold: what pulls at a hand that is off is no push on the box."""
     mech = fingers(sr.Fixed(), *FOUR)
     names = [f"tip{k}" for k in range(4)]
     grasp = sc.Grasp(
