@@ -129,6 +129,7 @@ class WrenchEstimator:
         self._columns = np.array([a.index for a in mech.model.actuators], dtype=int)
         L = mech.length
         self._unit = np.array([L, L, L, 1.0, 1.0, 1.0])
+        self._sizes = np.outer(self._unit, self._unit)
         self._size = np.array([1.0, L, L, L, *[L * L] * 6])
         self.reset()
 
@@ -185,7 +186,7 @@ class WrenchEstimator:
         J = now.jacobian(self._body, self._point)
         bias = point_motion(now, self._body, self._point)[2]
         a0 = J @ response.a0 + np.concatenate([bias, now.motion[1][self._body, 3:]])
-        inertia = inertia_of(inverse_inertia(response, J), self._unit)
+        inertia = inertia_of(inverse_inertia(response, J), self._sizes)
         R, V = now.poses[0][self._body], now.motion[0][self._body]
         held = b"" if rows is None else rows.tobytes()
         return _Sample(now.t, J @ now.v, a0, J @ response.B, inertia, R, V, held)

@@ -28,20 +28,20 @@ def inverse_inertia(response: Response, J: Array) -> Array:
     return np.asarray(X.T @ found)
 
 
-def inertia_of(inverse: Array, unit: Array) -> Array:
-    """The inertia (k, k) as far as motion shows it; `unit` (k,) makes rows comparable.
+def inertia_of(inverse: Array, size: Array) -> Array:
+    """The inertia (k, k) as far as motion shows it; `size` (k, k), products of units, makes it comparable.
 
     Directions in which the body hardly moves, less than SHOWN of the middle one, fade to zero: there a small
     error of an acceleration would look like a large force.
     """
-    size = np.outer(unit, unit)
     bare = inverse / size
-    least = SHOWN * sorted(bare.diagonal().tolist())[len(unit) // 2]
+    least = SHOWN * sorted(bare.diagonal().tolist())[len(bare) // 2]
     factor, info = lapack.dpotrf(bare, lower=1)
     if info == 0 and factor.diagonal().min() > 0.0:
         found, _ = lapack.dpotri(factor, lower=1)
         if found.trace() * least < 1.0:  # so is every eigenvalue of the inertia
-            return np.asarray((np.tril(found) + np.tril(found, -1).T) / size)
+            whole = found + found.T - np.diag(found.diagonal())  # the upper half is zero
+            return np.asarray(whole / size)
     s, U = np.linalg.eigh(bare)
     fading = np.maximum(least - s, 0.0)
     kept = np.where(s > 1e-9 * s[-1], s / np.maximum(s * s + fading * fading, 1e-300), 0.0)
