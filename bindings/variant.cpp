@@ -46,9 +46,9 @@ struct At {
         user(s.user ? s.user + static_cast<long>(i) * m.nu * (3 + m.nv) : nullptr) {}
 };
 
-void unpad(const double* from, int rows, int cols, int ld, double* to) {
-  for (int r = 0; r < rows; ++r)
-    for (int c = 0; c < cols; ++c) to[static_cast<long>(r) * cols + c] = from[r * ld + c];
+// Rows of nv entries (stride ld) into an array without padding.
+void store_matrix(const ModelD& m, const double* from, int rows, int ld, double* to) {
+  unpad(from, ld, Stride<0>(m.nv), rows, m.nv, 1, to);
 }
 
 void mass_matrix_n(const ModelD& m, States s, double* out) {
@@ -58,7 +58,7 @@ void mass_matrix_n(const ModelD& m, States s, double* out) {
       place(m, At(m, s, i).q, t);
       weigh(m, t, b.I);
       inertia_matrix(m, t, b, ld, M);
-      unpad(M, m.nv, m.nv, ld, out + static_cast<long>(i) * m.nv * m.nv);
+      store_matrix(m, M, m.nv, ld, out + static_cast<long>(i) * m.nv * m.nv);
     }
   });
 }
@@ -164,7 +164,7 @@ void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, double* 
     b[i * m.nc + k] = r.b[k];
     gamma[i * m.nc + k] = r.gamma[k];
   }
-  unpad(r.J, m.nc, m.nv, ld, J + i * m.nc * m.nv);
+  store_matrix(m, r.J, m.nc, ld, J + i * m.nc * m.nv);
 }
 
 void constraints_n(const ModelD& m, States s, double* phi, double* J, double* b, double* gamma) {
@@ -185,7 +185,7 @@ void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, doubl
     for (long i = 0; i < s.n; ++i) {
       At x(m, s, static_cast<int>(i));
       evaluate(m, x.q, x.v, x.drive, x.user, w);
-      unpad(w.M, m.nv, m.nv, w.ld, M + i * m.nv * m.nv);
+      store_matrix(m, w.M, m.nv, w.ld, M + i * m.nv * m.nv);
       for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
       store_rows(m, w.rows, w.ld, i, phi, J, b, gamma);
     }
