@@ -104,6 +104,23 @@ def test_the_push_of_the_paper_with_default_arguments(control_dt: float | None) 
         assert least_margin(mech, late, true, control_dt)[0] < -5.0
 
 
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "radau"])
+def test_what_is_known_of_the_push_moves_nothing(method: str) -> None:
+    """Asked at every stage the observer decides only how hard to squeeze: same motion, same steps."""
+    mech, grasp = held()
+    found = {}
+    for external in ("momentum", None):
+        law = sc.ObjectImpedance(mech, grasp, external=external)
+        found[external] = sr.simulate(
+            mech, (0.0, 0.1), control=law, method=method, dt=2e-3, external={"box": lambda t: pushed(4.0 * t)}
+        )
+    ours, blind = found["momentum"], found[None]
+    np.testing.assert_allclose(ours.q[-1], blind.q[-1], atol=1e-12)
+    assert ours.success and ours.nfev == blind.nfev
+    margins = [min(min(grasp.margins(f).values()) for f in grasp.components(x.lam)) for x in (ours, blind)]
+    assert margins[0] > margins[1] + 5.0
+
+
 def test_a_law_that_doubts_friction_stays_inside_under_the_push() -> None:
     """With estimated wrenches (momentum) and limits assumed 20% tighter the true ones are never left."""
     mech, grasp = held(mu=0.4, least=8.0)

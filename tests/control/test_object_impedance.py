@@ -164,6 +164,15 @@ def test_the_way_back() -> None:
     assert aside["split"] < 1e-6
 
 
+def test_elbows_rest_under_a_load_that_nobody_knows() -> None:
+    """Motions that the box does not see are damped along directions that a wrench on it does not excite."""
+    mech, grasp = held()
+    law = sc.ObjectImpedance(mech, grasp, damping_ratio=1.0, external=None)
+    done = run(mech, law, 2.5, 4.0 * WRENCH, dt=4e-3)
+    assert np.abs(mech.difference(mech.default.q, done.q[-1])[:14]).max() > 0.05
+    assert np.abs(done.v[-1]).max() < 1e-3
+
+
 def test_a_large_turn() -> None:
     """The logarithm: a box that shall turn by 0.54 rad about an oblique axis gets there the shortest way."""
     mech, grasp = held()

@@ -35,13 +35,13 @@ from .grasp import Grasp
 from .held import ImpedanceSolution, Load, LoadedRows, PoseTask, PoseTracking
 from .impedance_inputs import Sensor, check_grasp, known_by, sensed, six, where
 from .law import Active, Law
-from .least import Least
+from .least import Least, least_inputs
 from .measured import Measured, measured
 from .metric import Factor
 from .reserve import ReservedLimits, check_reserve
 from .result import Solution, Status
 from .task import Tracking
-from .task_inertia import attainable, damping_of, inverse_inertia
+from .task_inertia import attainable, damping_of, inverse_inertia, leftover_rows
 
 Array = npt.NDArray[np.float64]
 
@@ -204,11 +204,19 @@ class ObjectImpedance(Law):
         return self._load
 
     def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
+        """Inputs that do not depend on the external wrench, known or not, unless an inertia is shaped.
+
+        Motions that the object does not see are damped along rows that a wrench on it does not excite.
+        """
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
-        tracking = dataclasses.replace(task, wanted=self._wanted(task, response))
-        self._tracking = tracking
-        return super()._least(now, response, tracking, metric)
+        self._tracking = dataclasses.replace(task, wanted=self._wanted(task, response))
+        J, wanted, unit = task.J, self._tracking.wanted, self._task.unit
+        if self._leftover_damping and response.dof:
+            more = leftover_rows(response, J, unit)
+            J, unit = np.concatenate([J, more]), np.concatenate([unit, np.ones(len(more))])
+            wanted = np.concatenate([wanted, -self._leftover_damping * (more @ now.v)])
+        return least_inputs(J, wanted, unit, response, now.v, metric, 0.0, self._least_feel)
 
     def _wanted(self, track: PoseTracking, response: Response) -> Array:
         """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).
