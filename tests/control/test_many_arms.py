@@ -61,6 +61,15 @@ def test_pushed_boxes_feel_as_commanded_and_stay_in_the_cones(arms: int | tuple[
 
 
 @each_team
+def test_default_laws_stay_inside_without_a_sensor(arms: int | tuple[str, ...]) -> None:
+    """The wrench estimated, a reserve kept for what is not known yet: no limit is passed at any step."""
+    mech, grasp = held(arms)
+    law = sc.ObjectImpedance(mech, grasp, stiffness=STIFFNESS)
+    done = sr.simulate(mech, (0.0, 0.4), control=law, control_dt=DT, dt=DT, external={"box": push})
+    assert min(min(grasp.margins(f).values()) for f in grasp.components(done.lam)) > 0.0
+
+
+@each_team
 def test_measured_stiffness(arms: int | tuple[str, ...]) -> None:
     """Under a wrench in six directions at once the box comes to rest where the stiffness says, to 1%."""
     mech, grasp = held(arms)

@@ -106,3 +106,13 @@ def test_wrong_requests_are_refused(fall: sr.Trajectory, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(sr.InputError, match=r"show needs the package viser.*pip install 'sarrus\[viz\]'"):
         sr.viz.show(sr.library.five_bar(), block=False)
+
+
+def test_a_held_box_is_seen_by_its_edges(shown: Callable[..., browser.Viewer]) -> None:
+    mech = sr.library.dual_arm_box()
+    viewer = shown(mech)
+    last = max(i for i in range(100) if viewer.server.scene.get_handle_by_name(f"/part{i}") is not None)
+    edges = np.array(viewer.server.scene.get_handle_by_name(f"/part{last}").points)
+    assert edges.shape == (15, 2, 3)
+    lengths = np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)
+    np.testing.assert_allclose(np.unique(np.round(lengths, 4)), (0.2, 0.3, 0.4), atol=1e-6)

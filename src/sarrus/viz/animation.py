@@ -29,6 +29,7 @@ def animate(
     speed: float = 1.0,
     ax: Any = None,
     trace: tuple[str, Any] | None = None,
+    masses: bool = True,
     dpi: int = 100,
 ) -> Any:
     """Show a trajectory as a moving stick figure, in real time unless told otherwise.
@@ -41,6 +42,7 @@ def animate(
         speed: Seconds of motion per second of film; 0.5 is slow motion.
         ax: Axes to draw on; default new ones.
         trace: (body, point in its frame [m] (3,)): a point whose path is drawn.
+        masses: Whether to mark the centres of mass.
         dpi: Pixels per inch of a file.
 
     Returns:
@@ -48,7 +50,7 @@ def animate(
     """
     mech, target = mechanism_of(trajectory, "animate"), _target(path)
     times = frame_times(float(trajectory.t[0]), float(trajectory.t[-1]), fps, speed)
-    drawing = Drawing(mech, trajectory.at(times).q, ax)
+    drawing = Drawing(mech, trajectory.at(times).q, ax, masses=masses)
     picture, figure = _pictures(drawing, times, trace), drawing.ax.figure
     if target is None:
         from matplotlib.animation import FuncAnimation

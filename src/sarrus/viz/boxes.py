@@ -41,6 +41,10 @@ class Box:
         signs = 2.0 * np.array(list(np.ndindex(2, 2, 2))) - 1.0
         return np.asarray(self.middle + (signs * self.half) @ self.turn.T)
 
+    def edges(self) -> tuple[tuple[str, FloatArray], ...]:
+        """A line along all twelve edges, as points (3,) on the body."""
+        return tuple((self.body, corner) for corner in self.corners()[list(ROUND)])
+
 
 def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = None) -> dict[str, Box]:
     """Boxes of those bodies that are shown as such: Free ones, as far as they have room for their contacts.

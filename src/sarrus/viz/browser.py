@@ -17,7 +17,8 @@ from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulate.trajectory import Trajectory
 from . import style
-from .skeleton import Anchor, skeleton
+from .boxes import body_boxes
+from .skeleton import Anchor, Part, skeleton
 from .trajectory import mechanism_of
 from .view import Placed
 
@@ -121,8 +122,9 @@ class Viewer:
         scene.set_up_direction(tuple(up / np.linalg.norm(up)))
         plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
         scene.add_grid("/grid", width=12 * size, height=12 * size, plane=plane, cell_size=size / 2)
-        found, order = skeleton(self.mech), list(self.mech.body_names)
-        for i, part in enumerate(found.parts):
+        found, order, boxes = skeleton(self.mech), list(self.mech.body_names), body_boxes(self.mech)
+        outlines = [Part("box", name, box.edges()) for name, box in boxes.items()]
+        for i, part in enumerate([*(p for p in found.parts if p.owner not in boxes), *outlines]):
             rgb = _rgb(
                 style.CYCLE[(order.index(part.owner) - 1) % len(style.CYCLE)]
                 if part.owner in order

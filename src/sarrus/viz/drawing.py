@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
 from . import style
-from .boxes import ROUND, Box, body_boxes
+from .boxes import Box, body_boxes
 from .skeleton import Part, Rail, Skeleton, skeleton
 from .view import PARALLEL, Placed, Plane, find_plane
 
@@ -174,7 +174,7 @@ class Drawing:
         color = self._colors[box.body]
         for face in ((0, 1, 3, 2), (4, 5, 7, 6)):
             self._face(corners[:, face], color)
-        self._line(corners[:, ROUND], color=color, linewidth=1.5, zorder=2.4)
+        self._line(self.placed.points(box.edges()), color=color, linewidth=1.5, zorder=2.4)
 
     def _joints(self, figure: Skeleton) -> None:
         half = SLIDER_HALF * self.mech.length

@@ -70,7 +70,8 @@ class Painter {
     gl.clearColor(...paper, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     const eye = camera.eye();
-    this.view = multiply(perspective(0.6, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.target, up));
+    const angle = w < h ? 2 * Math.atan((Math.tan(0.3) * h) / w) : 0.6;
+    this.view = multiply(perspective(angle, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.target, up));
     const [x, y] = across(up);
     this.sun = unit(add(add(times(up, 1.6), times(x, 0.5)), times(y, -0.7)));
     gl.uniform3fv(this.at.eye, eye);
