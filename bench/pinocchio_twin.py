@@ -78,13 +78,18 @@ class PinocchioTwin:
         return J
 
 
-def pinocchio_twin(mech: sr.Mechanism) -> PinocchioTwin:
-    """Build the twin: joints, inertias, armature, loops, and the settings that make its solver fastest."""
+def pinocchio_twin(mech: sr.Mechanism, first: str = "") -> PinocchioTwin:
+    """Build the twin: joints, inertias, armature, loops, and the settings that make its solver fastest.
+
+    Args:
+        mech: to be built again.
+        first: body of the ground whose branch comes first; default in the order of declaration.
+    """
     refuse_forces(mech)
     model = pin.Model()
     model.gravity.linear = np.array(mech.model.gravity)
     place = {"ground": (0, pin.SE3.Identity())}
-    order = _depth_first(mech)
+    order = _depth_first(mech, first)
     armature: list[float] = []
     for k in order:
         body = mech.model.bodies[k]
@@ -104,14 +109,14 @@ def pinocchio_twin(mech: sr.Mechanism) -> PinocchioTwin:
     return PinocchioTwin(model, data, q_index, v_index, loops, datas, settings)
 
 
-def _depth_first(mech: sr.Mechanism) -> list[int]:
+def _depth_first(mech: sr.Mechanism, first: str) -> list[int]:
     """Indices of the bodies, ground left out, each branch to its end."""
     bodies = mech.model.bodies
     children: dict[str, list[int]] = {body.name: [] for body in bodies}
     for k, body in enumerate(bodies[1:], start=1):
         children[body.parent].append(k)
     order: list[int] = []
-    waiting = children[bodies[0].name][::-1]
+    waiting = sorted(children[bodies[0].name], key=lambda k: (bodies[k].name != first, k))[::-1]
     while waiting:
         k = waiting.pop()
         order.append(k)

@@ -4,7 +4,9 @@
 
 #include "../kernels/affine.hpp"
 #include "../kernels/least.hpp"
-#include "../kernels/quadratic.hpp"
+#include "../kernels/levels.hpp"
+#include "../kernels/limited.hpp"
+#include "../kernels/symmetric.hpp"
 #include "scratch.hpp"
 #include "table.hpp"
 
@@ -49,6 +51,43 @@ Answer<double> program_1(const Program<double>& p) {
   });
   return answer;
 }
+
+LimitedFound<double> limited_1(const Limited<double>& in) {
+  LimitedFound<double> found{};
+  with_arena([&](Arena& arena, bool ready) {
+    LimitedWork<double> w(in, arena);
+    if (ready) found = choose(in, w);
+  });
+  return found;
+}
+
+int reach_1(const ReachAsked<double>& in, ReachFound<double>& found) {
+  int how = 0;
+  with_arena([&](Arena& arena, bool ready) {
+    ReachWork<double> w(in, arena);
+    if (!ready) return;
+    how = reach(in, w);
+    found = w.found;
+  });
+  return how;
+}
+
+LevelsFound<double> levels_1(const LevelsAsked<double>& in) {
+  LevelsFound<double> found{};
+  with_arena([&](Arena& arena, bool ready) {
+    LevelsWork<double> w(in, arena);
+    if (!ready) return;
+    descend(in, w);
+    found = w.found;
+  });
+  return found;
+}
+
+void limit_rows_1(const LimitRows<double>& in, double* R, double* lower, double* upper, double* reserve) {
+  rows_on_inputs(in, R, lower, upper, reserve);
+}
+
+void eigenvalues_1(double* A, int n, double* values, double* V) { eigenvalues(A, n, values, V); }
 
 }  // namespace
 SARRUS_END

@@ -1,5 +1,5 @@
-// What control asks of the kernel, straight from and to NumPy arrays: sarrus._kernel.respond, least_inputs,
-// solve_program. Their arguments come from our own code: shapes are checked, values are not.
+// What control asks of the kernel, straight from and to NumPy arrays: the functions of sarrus._kernel that
+// need no mechanism. Their arguments come from our own code: shapes are checked, values are not.
 #pragma once
 
 #include "kernel.hpp"

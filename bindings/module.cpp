@@ -199,6 +199,7 @@ NB_MODULE(_kernel, m) {
            "multipliers"_a = true)
       .def("state_terms", &terms_door, "q"_a, "v"_a, "drive"_a.none(), "user"_a.none())
       .def("state_frames", &frames_door, "q"_a, "v"_a)
+      .def("state_point", &point_door, "q"_a, "v"_a, "body"_a, "point"_a)
       .def("state_jacobian", &jacobian_door, "q"_a, "body"_a, "point"_a)
       .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(

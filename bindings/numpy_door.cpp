@@ -71,6 +71,14 @@ nb::tuple frames_door(const Kernel& k, nb::handle q, nb::handle v) {
   return nb::make_tuple(R.object, p.object, V.object, A.object);
 }
 
+nb::tuple point_door(const Kernel& k, nb::handle q, nb::handle v, int body, nb::handle point) {
+  if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
+  Dense q_(q, "q", {k.m.nq}), v_(v, "v", {k.m.nv}), point_(point, "point", {3});
+  NewArray x({3}), V({6}), A({6}), J({6, k.m.nv}), R({3, 3});
+  k.table->point(k.m, {1, q_, v_, nullptr, nullptr}, body, point_, x.data, V.data, A.data, J.data, R.data);
+  return nb::make_tuple(x.object, V.object, A.object, J.object, R.object);
+}
+
 nb::object jacobian_door(const Kernel& k, nb::handle q, int body, nb::handle point) {
   if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
   Dense q_(q, "q", {k.m.nq}), point_(point, "point", {3});

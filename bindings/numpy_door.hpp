@@ -13,9 +13,11 @@ nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::ha
 nb::object derivatives_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau);
 
 // The same without the look at every number, for controllers, which have looked: (M, h, phi, J, b, gamma);
-// (R, p, V, A) of all bodies, A at zero acceleration of the coordinates; J (6, nv) of a point of a body.
+// (R, p, V, A) of all bodies, A at zero acceleration of the coordinates; J (6, nv) of a point of a body; x,
+// V, A, J of it and R of the body at once.
 nb::tuple terms_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user);
 nb::tuple frames_door(const Kernel& k, nb::handle q, nb::handle v);
+nb::tuple point_door(const Kernel& k, nb::handle q, nb::handle v, int body, nb::handle point);
 nb::object jacobian_door(const Kernel& k, nb::handle q, int body, nb::handle point);
 
 }  // namespace sarrus

@@ -90,6 +90,14 @@ struct Table {
   // answers lie in the memory of the thread until its next call
   LeastFound<double> (*least)(const Asked<double>&);
   Answer<double> (*program)(const Program<double>&);
+  LimitedFound<double> (*limited)(const Limited<double>&);
+  int (*reach)(const ReachAsked<double>&, ReachFound<double>&);  // 0; 1: not all is felt; 2: no inertia
+  LevelsFound<double> (*levels)(const LevelsAsked<double>&);
+  void (*limit_rows)(const LimitRows<double>&, double* R, double* lower, double* upper, double* reserve);
+  void (*eigenvalues)(double* A, int n, double* values, double* V);
+  // x, V (6), A (6) where a = 0, J (6, nv), R (3, 3) of one point of a body, at one state
+  void (*point)(const ModelD&, States, int body, const double* point, double* x, double* V, double* A,
+                double* J, double* R);
 };
 
 }  // namespace sarrus

@@ -149,6 +149,23 @@ void jacobian_n(const ModelD& m, States s, int body, const double* point, double
   });
 }
 
+void point_1(const ModelD& m, States s, int body, const double* point, double* x, double* V, double* A,
+             double* J, double* R) {
+  with_arena([&](Arena& arena, bool ready) {
+    Tree<double> t;
+    t.bind(arena, m);
+    double* a = arena.take<double>(m.nv);
+    if (!ready) return;
+    fill(a, m.nv);
+    place(m, s.q, t);
+    accelerate_tree(m, s.v, a, t);
+    body_pose(m, body, t, R, x);
+    body_motion(m, body, t, V, A);
+    move_point(R, point, x, V, A);
+    body_jacobian(m, body, point, t, J);
+  });
+}
+
 void integrate_n(const ModelD& m, int n, const double* q, const double* dv, double* out) {
   for (long i = 0; i < n; ++i) integrate(m, q + i * m.nq, dv + i * m.nv, out + i * m.nq);
 }
@@ -336,7 +353,13 @@ const Table* table() {
                           make_run,
                           respond_1,
                           least_1,
-                          program_1};
+                          program_1,
+                          limited_1,
+                          reach_1,
+                          levels_1,
+                          limit_rows_1,
+                          eigenvalues_1,
+                          point_1};
   return &t;
 }
 

@@ -48,6 +48,17 @@ SARRUS_HD void apply_response(const DenseTerms<real<T>>& d, const T* C, int stri
   }
 }
 
+// out: bound (nv), the shortest acceleration with J a = gamma   in: the orthogonal rows
+template <class T, int LDC>
+SARRUS_HD void prescribed(const DenseTerms<real<T>>& d, AffineWork<T, LDC>& w, T* bound) {
+  const Factor<T>& f = w.factor;
+  T* y = f.work;
+  substitute(d.m, w.ld, f, d.gamma, y);
+  for (int j = 0; j < d.m.nv; ++j) bound[j] = T(0);
+  for (int k = 0; k < f.rank; ++k)
+    for (int j = 0; j < d.m.nv; ++j) bound[j] += y[k] * w.response.Q[k * w.ld + j];
+}
+
 // The maps (1). Returns 0; 1 where rows depend on each other (nothing is written); 2 where the inertia seen
 // by the free motion is not positive definite.
 template <class T, int LDC>
@@ -67,8 +78,13 @@ SARRUS_FN int affine_maps(const DenseTerms<real<T>>& d, const AffineMaps<real<T>
   int free = m.nv - f.rank;
   for (int i = 0; i < free; ++i)
     for (int j = 0; j < m.nv; ++j) out.N[j * free + i] = c.Q[(f.rank + i) * w.ld + j];
+  prescribed(d, w, out.bound);
   respond(m, w.ld, f, w.M, true, c);
   apply_response<T>(d, c.C, c.stride, m.nv, out.a0, out.B);
+  for (int i = 0; i < m.nv; ++i)
+    for (int j = 0; j < m.nv; ++j) out.P[i * m.nv + j] = -c.C[i * c.stride + j];
+  for (int i = 0; i < m.nc; ++i)
+    for (int j = 0; j < m.nv; ++j) out.lam_force[i * m.nv + j] = -c.C[(m.nv + i) * c.stride + j];
   apply_response<T>(d, c.C + m.nv * c.stride, c.stride, m.nc, out.lam0, out.Lam);
   return 0;
 }

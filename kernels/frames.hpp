@@ -48,4 +48,16 @@ SARRUS_FN void body_jacobian(const Model<real<T>>& m, int b, const real<T>* poin
     }
 }
 
+// From the origin of a body to a point of it: x (3), V (6), A (6)   in: R of the body, the point in its axes
+template <class T>
+SARRUS_HD void move_point(const T* R, const real<T>* point, T* x, T* V, T* A) {
+  T r[3];
+  for (int i = 0; i < 3; ++i) r[i] = R[3 * i] * point[0] + R[3 * i + 1] * point[1] + R[3 * i + 2] * point[2];
+  Vec3<T> to{r[0], r[1], r[2]}, w{V[3], V[4], V[5]}, dw{A[3], A[4], A[5]};
+  Vec3<T> around = cross(w, to), more = cross(dw, to) + cross(w, around);
+  x[0] += to.x, x[1] += to.y, x[2] += to.z;
+  V[0] += around.x, V[1] += around.y, V[2] += around.z;
+  A[0] += more.x, A[1] += more.y, A[2] += more.z;
+}
+
 SARRUS_END

@@ -15,10 +15,12 @@ struct DenseTerms {
   int nu;
 };
 
-// Affine maps of the inputs: (nv), (nv, nu), (nc), (nc, nu); tangent directions (nv, nv - nc)
+// Affine maps of the inputs (nv), (nv, nu), (nc), (nc, nu); tangent directions (nv, nv - nc), inverse inertia
+// within the constraints (nv, nv), acceleration that they prescribe (nv), multipliers per generalized force
+// (nc, nv)
 template <class R>
 struct AffineMaps {
-  R *a0, *B, *lam0, *Lam, *N;
+  R *a0, *B, *lam0, *Lam, *N, *P, *bound, *lam_force;
 };
 
 // Outputs at one state, and the response to the inputs.
@@ -50,7 +52,7 @@ struct Program {
   R tol;                                // largest violation of a row of unit length
 };
 
-enum Solved : int { OPTIMAL = 0, INFEASIBLE = 1, STUCK = 2 };
+enum Solved : int { OPTIMAL = 0, INFEASIBLE = 1, STUCK = 2, INSIDE = 3 };
 
 template <class R>
 struct Answer {
@@ -58,6 +60,69 @@ struct Answer {
   const R* z;         // (n)
   const int* active;  // rows that are held (count)
   int count, iterations;
+};
+
+// Limits on multipliers and inputs, to become rows on inputs.
+template <class R>
+struct LimitRows {
+  int m, nc, n, k;
+  const R *on_lam, *on_u;               // (m, nc), (m, n) or null
+  const R *lam0, *Lam, *lower, *upper;  // (nc), (nc, n), (m), (m)
+  const R* unknown;                     // (nc, k): what unit disturbances do to the multipliers, or null
+};
+
+// Inputs u = C (x + Z z) with lower <= R u <= upper and z nearest to its first value.
+template <class R_>
+struct Limited {
+  int n, open, m;
+  const R_ *x, *Z, *z;  // (n), (n, open), (open) or null for zero
+  const R_* metric;     // C, as above
+  bool diagonal;
+  const R_ *R, *lower, *upper, *H;  // (m, n), (m), (m), (open, open) or null for 1
+  R_ touch, tol;                    // a row counts as touched, or as violated, from here
+};
+
+template <class R>
+struct LimitedFound {
+  Solved how;       // INSIDE: the first z is within all rows
+  const R *x, *u;   // (n)
+  const int* rows;  // that are touched, or held (count)
+  int count, iterations;
+};
+
+// What the actuators reach in the mass metric: kernels/levels.hpp.
+template <class R>
+struct ReachAsked {
+  int nv, n, dof;
+  const R *N, *M, *unit;  // (nv, dof), (nv, nv), (nv)
+  const long long* columns;
+  const R* metric;
+  bool diagonal;
+  R least_feel;
+};
+
+template <class R>
+struct ReachFound {
+  R *X, *to_x, *open;  // (nv, dof), (n, dof), (n, n - dof)
+  R size;              // |X| without units
+};
+
+// Levels of priority: rows J a = wanted, one level below the other, the last row of each in `ends`.
+template <class R>
+struct LevelsAsked {
+  int levels, k, nv, r;
+  const long long* ends;           // (levels)
+  const R *J, *wanted, *row_unit;  // (k, nv), (k), (k)
+  const R *X, *a0, *unit;          // (nv, r), (nv), (nv)
+  R size;                          // of X
+};
+
+template <class R>
+struct LevelsFound {
+  R *A, *b, *zero;  // (k, r), (k), (levels)
+  R *s, *Z, *left;  // (r), (r, open), (levels, r * r): (open before, open after) of each level
+  int* open;        // (levels + 1)
+  int done;         // levels that were solved; s and Z are those behind them
 };
 
 }  // namespace sarrus

@@ -12,9 +12,6 @@
 
 SARRUS_BEGIN
 
-constexpr double LOST = 1e-9;     // pivots below this, relative to the largest, are zero
-constexpr double REGULAR = 1e-6;  // rows with all pivots above this are independent beyond doubt
-
 template <class T>
 struct LeastWork {
   Pivoted<T> felt, reached, seen, asked;
@@ -60,7 +57,7 @@ template <class T>
 SARRUS_FN int damp_leftover(const Asked<T>& in, LeastWork<T>& w) {
   for (int r = 0; r < in.k; ++r)
     for (int i = 0; i < in.dof; ++i) w.seen.at(r, i) = w.JN[r * in.dof + i];
-  eliminate(w.seen, in.k, in.dof, real<T>(LOST));
+  eliminate(w.seen, in.k, in.dof, real<T>(LOST), real<T>(0));
   int unseen = in.dof - w.seen.rank();
   for (int e = 0; e < unseen; ++e) {
     basis_vector(w.seen, w.seen.rank() + e, w.y);
@@ -84,14 +81,14 @@ SARRUS_FN void sharpness(const Asked<T>& in, LeastWork<T>& w) {
       long long j = in.columns[c];
       w.felt.at(i, c) = in.N[j * in.dof + i] / in.unit[j];
     }
-  eliminate(w.felt, in.dof, in.n, real<T>(LOST));
+  eliminate(w.felt, in.dof, in.n, real<T>(LOST), real<T>(0));
   for (int r = 0; r < in.k; ++r)
     for (int i = 0; i < in.dof; ++i) {
       T s = T(0);
       for (int c = 0; c < in.nv; ++c) s += in.J[r * in.nv + c] * in.N[c * in.dof + i];
       w.JN[r * in.dof + i] = w.reached.at(i, r) = s / in.row_unit[r];
     }
-  eliminate(w.reached, in.dof, in.k, real<T>(LOST));
+  eliminate(w.reached, in.dof, in.k, real<T>(LOST), real<T>(0));
   T feel = smallest_share(w.felt), reach = smallest_share(w.reached);
   w.found.sharpness = feel < reach ? feel : reach;
   w.found.motions = w.felt.rank();
@@ -105,7 +102,7 @@ SARRUS_FN void least_inputs(const Asked<T>& in, LeastWork<T>& w) {
   w.found.rows = in.k + (in.damping != 0 ? damp_leftover(in, w) : 0);
   for (int r = 0; r < w.found.rows; ++r)
     for (int i = 0; i < in.n; ++i) w.asked.at(r, i) = w.found.G[r * in.n + i];
-  eliminate(w.asked, w.found.rows, in.n, real<T>(REGULAR));
+  eliminate(w.asked, w.found.rows, in.n, real<T>(REGULAR), real<T>(0));
   w.found.regular = w.asked.rank() == w.found.rows;
   if (!w.found.regular) return;
   shortest(w.asked, w.found.g, w.y);

@@ -7,6 +7,9 @@
 
 SARRUS_BEGIN
 
+constexpr double LOST = 1e-9;     // pivots below this, relative to the largest, are zero
+constexpr double REGULAR = 1e-6;  // rows with all pivots above this are independent beyond doubt
+
 template <class T>
 struct Pivoted {
   Model<real<T>> m;
@@ -31,9 +34,10 @@ struct Pivoted {
   SARRUS_HD int rank() const { return f.rank; }
 };
 
-// Eliminate `rows` rows of length `cols`; it ends at pivots below `share` of the longest row.
+// Eliminate `rows` rows of length `cols`; it ends at pivots below `share` of the longest row, or below
+// `least`.
 template <class T>
-SARRUS_FN void eliminate(Pivoted<T>& p, int rows, int cols, real<T> share) {
+SARRUS_FN void eliminate(Pivoted<T>& p, int rows, int cols, real<T> share, real<T> least) {
   T longest = T(0);
   for (int r = 0; r < rows; ++r) {
     for (int j = cols; j < p.ld; ++j) p.at(r, j) = T(0);
@@ -42,6 +46,7 @@ SARRUS_FN void eliminate(Pivoted<T>& p, int rows, int cols, real<T> share) {
   }
   p.m.nc = rows, p.m.nv = cols;
   p.tol = share * sqrt_(longest);
+  if (p.tol < least) p.tol = least;
   p.m.rank_tol = &p.tol;
   factorize(p.m, p.A, static_cast<const T*>(nullptr), p.ld, -1, p.f);
 }
@@ -78,6 +83,19 @@ SARRUS_HD void shortest(const Pivoted<T>& p, const T* g, T* x) {
     x[k] = s / p.f.Y[k * p.ld + k];
   }
   turn_back(p, x);
+}
+
+// y (as many as rows) with A^T y nearest to g, for independent rows; g (ld) is used up
+template <class T>
+SARRUS_HD void nearest(const Pivoted<T>& p, T* g, T* y) {
+  for (int j = p.m.nv; j < p.ld; ++j) g[j] = T(0);
+  for (int k = 0; k < p.rank(); ++k)
+    axpy(g, -(p.f.beta[k] * dot(p.f.H + k * p.ld, g, p.ld)), p.f.H + k * p.ld, p.ld);
+  for (int k = p.rank() - 1; k >= 0; --k) {
+    for (int i = k + 1; i < p.rank(); ++i) g[k] -= p.f.Y[i * p.ld + k] * g[i];
+    g[k] = g[k] / p.f.Y[k * p.ld + k];
+    y[static_cast<int>(value(p.f.order[k]))] = g[k];
+  }
 }
 
 SARRUS_END

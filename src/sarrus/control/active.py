@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..dynamics.inputs import largest
 from ..dynamics.terms import Terms, Units
 from ..errors import InputError, unknown_name
 from .measured import Measured
@@ -41,8 +42,7 @@ class ActiveRows:
             units = found[1]
             parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
             terms = Terms(terms.M, terms.h, *parts)
-        gap = float(np.max(np.abs(terms.phi) / units.row_unit)) if len(terms.phi) else 0.0
-        return rows, terms, units, gap
+        return rows, terms, units, largest(terms.phi, units.per_row)
 
     def _mask(self, names: Any) -> tuple[Mask | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""

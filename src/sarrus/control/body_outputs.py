@@ -16,7 +16,6 @@ from ..models.pose_error import check_form, pose_error
 from .measured import Measured
 from .outputs import Bound, Track, Vector
 from .references import Target
-from .rotation import cross
 
 Array = npt.NDArray[np.float64]
 
@@ -51,9 +50,10 @@ class _Position(Vector):
         super().__init__(names, np.full(len(names), system.length))
 
     def track(self, now: Measured, target: Target) -> Track:
-        x, v, bias = point_motion(now, self._body, self._point)
-        J, rows = now.jacobian(self._body, self._point), self._rows
-        return self.against(target, x[rows], v[rows], J[rows], bias[rows])
+        (x, V, A, J, _), rows = now.point(self._body, self._point), self._rows
+        if rows == [0, 1, 2]:
+            return self.against(target, x, V[:3], J[:3], A[:3])
+        return self.against(target, x[rows], V[rows], J[rows], A[rows])
 
 
 @dataclass(frozen=True)
@@ -106,35 +106,25 @@ class _BodyPose:
         return ""
 
     def track(self, now: Measured, target: Target) -> Track:
-        p, v, bias = point_motion(now, self._body, self._point)
-        V, A = now.motion
-        body, rows, goal = self._body, self._rows, target.x
-        both = np.empty(
-            (4, 6)
-        )  # velocity and rest of the acceleration; what is shown: place, turn to be made
-        both[0, :3], both[0, 3:] = v, V[body, 3:]
-        both[1, :3], both[1, 3:] = bias, A[body, 3:]
-        found = pose_error(
-            now.poses[0][body], p, both[0], goal.rotation, goal.xyz, target.v, target.a, *self._form
-        )
-        both[2, :3], both[2, 3:] = p, -found.e[3:]
-        both[3, :3], both[3, 3:] = goal.xyz, 0.0
-        J, c = now.jacobian(body, self._point), found.c - both[1]
+        p, V, bias, J, R = now.point(self._body, self._point)
+        rows, goal = self._rows, target.x
+        found = pose_error(R, p, V, goal.rotation, goal.xyz, target.v, target.a, *self._form)
+        shown = np.empty(
+            (2, 6)
+        )  # what is and what shall be: place, and the turn still to be made against none
+        shown[0, :3], shown[0, 3:] = p, -found.e[3:]
+        shown[1, :3], shown[1, 3:] = goal.xyz, 0.0
+        c = found.c - bias
         if self.size == 6:
-            return Track(both[2], both[3], found.e, found.rate, J, found.T, c)
+            return Track(shown[0], shown[1], found.e, found.rate, J, found.T, c)
         T = found.T[np.ix_(rows, rows)]
-        return Track(both[2, rows], both[3, rows], found.e[rows], found.rate[rows], J[rows], T, c[rows])
+        return Track(shown[0, rows], shown[1, rows], found.e[rows], found.rate[rows], J[rows], T, c[rows])
 
 
 def point_motion(now: Measured, body: int, point: Array) -> tuple[Array, Array, Array]:
     """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
-    R, p = now.poses
-    V, A = now.motion
-    r = R[body] @ point
-    w = V[body, 3:]
-    around = cross(w, r)
-    v = V[body, :3] + around
-    return p[body] + r, v, A[body, :3] + cross(A[body, 3:], r) + cross(w, around)
+    x, V, A, _, _ = now.point(body, point)
+    return x, V[:3], A[:3]
 
 
 def _place(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:

@@ -6,21 +6,24 @@ little as possible into the limits. [Aghili2011] eq. (17), (18), with a basis Z 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from ..dynamics.inputs import inputs_within
 from .least import LOST, Least
 from .limit_table import InputRows
 from .metric import Factor, applied, into
-from .qp import Answer, Cone, Program, solve, solve_softly
+from .qp import FEASIBLE, Answer, Cone, Program, solve, solve_softly
 from .result import QPInfo, Status
 
 Array = npt.NDArray[np.float64]
 
 LETS_OUT = 1e6  # weight of the reserve against the size of the inputs
+OPTIMAL, INSIDE = 0, 3  # answers of the kernel
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 
 
@@ -68,17 +71,21 @@ def choose(
         solver: of the quadratic program.
         gives: "limits" or "motion": which gives way where both cannot be had.
     """
-    Z, H, x = least.Z, None, least.x
-    z = np.zeros(Z.shape[1])
+    Z, H, z = least.Z, None, None
     if wish is not None:
         H, z = _wished(least, factor, wish)
     if offset is not None:
-        z = z + Z.T @ offset
-    if wish is not None or offset is not None:
-        x = x + Z @ z
-    u = applied(factor, x)
+        z = Z.T @ offset if z is None else z + Z.T @ offset
     if rows is None or rows.count == 0:
-        return Choice(x, u)
+        x = least.x if z is None else least.x + Z @ z
+        return Choice(x, applied(factor, x))
+    if solver == "kernel":
+        quick = _quickly(least, factor, z, H, rows)
+        if quick is not None:
+            return quick
+    z = np.zeros(Z.shape[1]) if z is None else z
+    x = least.x + Z @ z
+    u = applied(factor, x)
     y = rows.R @ u
     if rows.inside(y, u):
         return Choice(x, u, active=_active(rows, y, u), rows=rows)
@@ -99,6 +106,25 @@ def choose(
             return replace(kept, status=Status.PARTIAL, message=said)
     soft = solve_softly(program, rows.weights, solver)
     return _broken(least.x + Z @ soft.z, factor, rows, soft, program)
+
+
+def _quickly(
+    least: Least, factor: Factor, z: Array | None, H: Array | None, rows: InputRows
+) -> Choice | None:
+    """All of it in one call of the kernel; None where the limits cannot all hold."""
+    began = time.perf_counter()
+    R, lower, upper = rows.R, rows.lower, rows.upper
+    how, x, u, found, iterations = inputs_within(
+        least.x, least.Z, z, factor, R, lower, upper, H, TOUCHES, FEASIBLE
+    )
+    active = tuple(dict.fromkeys([rows.names[i] for i in found]))
+    if how == INSIDE:
+        return Choice(x, u, active=active, rows=rows)
+    if how != OPTIMAL:
+        return None
+    sizes = least.Z.shape[1], len(R), 0
+    info = QPInfo("kernel", *sizes, iterations, time.perf_counter() - began)
+    return Choice(x, u, Status.LIMITED, "", active, {}, rows, info)
 
 
 def _wished(least: Least, factor: Factor, wish: Wish) -> tuple[Array | None, Array]:

@@ -14,21 +14,21 @@ F = -Y pi holds without delay, and least squares that forget find pi.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import positive, state
+from ..dynamics.inputs import payload_regressor
 from ..dynamics.response import respond
 from ..errors import InputError, unknown_name
 from .active import ActiveRows
-from .body_outputs import point_motion
 from .measured import Measured, check_system, measured
-from .payload import SIZE, Payload, add, regressor
-from .rotation import hat
-from .task_inertia import inertia_of, inverse_inertia
+from .payload import SIZE, Payload, add
+from .task_inertia import inertia_of, inverse_inertia, solve_small
 
 Array = npt.NDArray[np.float64]
 
@@ -45,13 +45,17 @@ class Estimate:
         t: time [s].
         wrench: everything that the model does not explain.
         external: the same less what the payload does; equal to `wrench` where no payload is estimated.
-        payload: what the body carries beside its own mass.
     """
 
     t: float
     wrench: Array
     external: Array
-    payload: Payload
+    _parameters: Array = field(repr=False)
+
+    @cached_property
+    def payload(self) -> Payload:
+        """What the body carries beside its own mass."""
+        return Payload.of(self._parameters)
 
 
 class _Sample(NamedTuple):
@@ -131,6 +135,7 @@ class WrenchEstimator:
         self._unit = np.array([L, L, L, 1.0, 1.0, 1.0])
         self._sizes = np.outer(self._unit, self._unit)
         self._size = np.array([1.0, L, L, L, *[L * L] * 6])
+        self._identity, self._nothing = np.eye(SIZE), np.zeros(SIZE)
         self.reset()
 
     def reset(self) -> None:
@@ -169,11 +174,11 @@ class WrenchEstimator:
             if self.estimates_payload:
                 self._Y = self._Y + share * (self._mean_regressor(before, sample, dt) - self._Y)
                 self._learn(dt)
-        carried = np.zeros(SIZE)
+        carried = self._nothing
         if self.estimates_payload:
             carried = physical(self._parameters, FARTHEST * self._unit[0])
         external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
-        self.last = Estimate(now.t, self._wrench.copy(), external, Payload.of(carried))
+        self.last = Estimate(now.t, self._wrench.copy(), external, carried)
         return self.last
 
     # ------------------------------------------------------------------ the wrench
@@ -183,13 +188,12 @@ class WrenchEstimator:
         if self._own is not None:
             terms = add(terms, now, self._body, self._own, self._gravity)
         response = respond(terms, self._columns, units, None, gap)
-        J = now.jacobian(self._body, self._point)
-        bias = point_motion(now, self._body, self._point)[2]
-        a0 = J @ response.a0 + np.concatenate([bias, now.motion[1][self._body, 3:]])
+        _, twist, bias, J, R = now.point(self._body, self._point)
         inertia = inertia_of(inverse_inertia(response, J), self._sizes)
-        R, V = now.poses[0][self._body], now.motion[0][self._body]
         held = b"" if rows is None else rows.tobytes()
-        return _Sample(now.t, J @ now.v, a0, J @ response.B, inertia, R, V, held)
+        return _Sample(
+            now.t, twist, J @ response.a0 + bias, J @ response.B, inertia, R, now.motion[0][self._body], held
+        )
 
     def _raw(self, now: Measured, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
         """Mean wrench over one sample, (1)."""
@@ -203,14 +207,8 @@ class WrenchEstimator:
 
     def _mean_regressor(self, before: _Sample, after: _Sample, dt: float) -> Array:
         """Y (6, 10) at the point in world axes, mean over one sample."""
-        a = (after.V - before.V) / dt
-        both = []
-        for one in (before, after):
-            R = one.R
-            Y = regressor(R.T @ (a[:3] - self._gravity), R.T @ one.V[3:], R.T @ a[3:])
-            force, moment = R @ Y[:3], R @ Y[3:]
-            both.append(np.concatenate([force, moment - hat(R @ self._point) @ force]))
-        return np.asarray(0.5 * (both[0] + both[1]))
+        Y = payload_regressor(before.R, before.V, after.R, after.V, dt, self._gravity, self._point)
+        return np.asarray(Y)
 
     def _learn(self, dt: float) -> None:
         if not self.learning:
@@ -223,7 +221,8 @@ class WrenchEstimator:
         self._right = keep * self._right + rows.T @ rest
         prior = PRIOR * max(float(self._information[0, 0]), 1e-300)
         right = self._right + prior * (self._parameters / self._size)
-        self._parameters = np.linalg.solve(self._information + prior * np.eye(SIZE), right) * self._size
+        known = self._information + prior * self._identity
+        self._parameters = solve_small(known, right) * self._size
 
 
 def physical(parameters: Array, farthest: float) -> Array:

@@ -13,14 +13,15 @@ from ..arrays import positive, state
 from ..constraints.closures import Closure
 from ..constraints.points import PointOnLine, PointOnPlane
 from ..dynamics.forward import limit_of
-from ..dynamics.response import Response, respond
-from ..dynamics.terms import Terms, Units
+from ..dynamics.inputs import largest
+from ..dynamics.response import respond
+from ..dynamics.terms import Terms
 from ..errors import InputError, SarrusError
 from ..models.joints import Spherical
-from .hierarchy_levels import Reach, Rows, Split, descend, level_rows, reach
+from .hierarchy_levels import Level, Reach, Rows, Split, descend, reach
 from .hierarchy_limits import Cascade, Inputs
 from .hierarchy_result import HierarchySolution, Parts
-from .hierarchy_tasks import TaskStack, together
+from .hierarchy_tasks import TaskStack, Together
 from .law import MISSED, Active, Law
 from .limit_table import InputRows
 from .measured import Measured
@@ -58,7 +59,7 @@ class TaskHierarchy(Law):
             constraints change.
         rank_tol: directions of a level weaker than this, without units, count as lost.
         least_feel: motions of which the actuators feel less than this share count as not controllable.
-        solver: of the quadratic programs: "auto", "daqp", "scipy" or "clarabel".
+        solver: of the quadratic programs: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class TaskHierarchy(Law):
         )
         self._rank_tol = positive(rank_tol, "rank_tol")
         self._null_torque = null_torque
-        self._anywhere = _held_anywhere(mech)
+        self._matters = np.where(_held_anywhere(mech), 0.0, mech.units.per_row)
         if null_torque is not None and not callable(null_torque):
             state(null_torque, "null_torque", mech.nv, repr(mech.name))
 
@@ -107,12 +108,11 @@ class TaskHierarchy(Law):
     def _step(self, now: Measured, began: float) -> HierarchySolution:
         rows, terms, units, _ = self._active.at(now)
         lost = limit_of(self.system.evaluator, now.q, now.v, now.t) if rows is None else None
-        response = respond(terms, self._columns, units, lost, self._gap(terms, units, rows))
+        response = respond(terms, self._columns, units, lost, self._gap(terms, rows))
         factor = self._metric.factor(terms)
         space = reach(response, factor, self._least_feel)
         found = [task.track(now) for task in self._stack.tasks]
-        levels = self._levels(space, response, found)
-        s, Z, splits = descend(levels, space.E.shape[1], self._rank_tol)
+        levels, s, Z, splits = descend(self._levels(found), space, response, self._rank_tol)
         rest = self._rest(now, terms, space)
         free = s if rest is None else s + Z @ (Z.T @ rest)
         limits = None if self._limits is None else self._limits.at(now, response, rows)
@@ -124,9 +124,7 @@ class TaskHierarchy(Law):
         assert isinstance(picked, Inputs)
         s, u = picked.s, picked.u
         status, message, costs = self._judged(space, levels, splits, free, picked)
-        inputs, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
-        inputs[self._used] = u
-        tau[self._columns] = u
+        inputs, tau = self._spread(u)
         return HierarchySolution(
             now.t,
             inputs,
@@ -139,7 +137,7 @@ class TaskHierarchy(Law):
             picked.violations,
             picked.qp,
             time.perf_counter() - began,
-            _task=together(self._stack, found, self.system.nv),
+            _task=Together(self._stack, found, self.system.nv),
             _response=response,
             _metric=self._metric.weights(terms),
             _inputs=u,
@@ -177,7 +175,7 @@ class TaskHierarchy(Law):
         near = np.zeros(len(x)) if offset is None else offset
         return cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest, near)
 
-    def _levels(self, space: Reach, response: Response, found: Sequence[Tracking | None]) -> list[Rows]:
+    def _levels(self, found: Sequence[Tracking | None]) -> list[Level]:
         """Rows of each level from the tasks that are on."""
         levels, at = [], 0
         for group in self._stack.levels:
@@ -185,13 +183,13 @@ class TaskHierarchy(Law):
             at += len(group)
             if len(here) == 1:
                 task, one = here[0]
-                levels.append(level_rows(space, response, one.J, one.wanted, task.unit, task.damping))
+                levels.append(Level(one.J, one.wanted, task.unit, task.damping))
                 continue
             J = np.concatenate([np.zeros((0, self.system.nv)), *(one.J for _, one in here)])
             wanted = np.concatenate([np.zeros(0), *(one.wanted for _, one in here)])
             unit = np.concatenate([np.zeros(0), *(task.unit for task, _ in here)])
             share = max((task.damping for task, _ in here), default=0.0)
-            levels.append(level_rows(space, response, J, wanted, unit, share))
+            levels.append(Level(J, wanted, unit, share))
         return levels
 
     def _rest(self, now: Measured, terms: Terms, space: Reach) -> Array | None:
@@ -213,11 +211,11 @@ class TaskHierarchy(Law):
             force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
         return np.asarray(space.E.T @ force)
 
-    def _gap(self, terms: Terms, units: Units, rows: npt.NDArray[np.bool_] | None) -> float:
+    def _gap(self, terms: Terms, rows: npt.NDArray[np.bool_] | None) -> float:
         """Largest |phi| over L of rows whose Jacobian depends on it."""
-        matters = ~self._anywhere if rows is None else ~self._anywhere[rows]
-        size = np.abs(terms.phi[matters]) / units.row_unit[matters]
-        return float(size.max(initial=0.0))
+        weight = self._matters if rows is None else self._matters[rows]
+        gap: float = largest(terms.phi, weight)
+        return gap
 
     # ------------------------------------------------------------------ how it went
 
@@ -235,10 +233,10 @@ class TaskHierarchy(Law):
             if len(rows.b) == 0:
                 costs.append(0.0)
                 continue
-            size = MISSED * (1.0 + float(np.abs(rows.b).max()))
-            took = float(np.abs(rows.A @ (free - s)).max()) if picked.limited else 0.0
+            size = MISSED * (1.0 + _largest(rows.b))
+            took = _largest(rows.A @ (free - s)) if picked.limited else 0.0
             costs.append(took if took > size else 0.0)
-            if np.abs(rows.b - rows.A @ s).max() <= size:
+            if _largest(rows.b - rows.A @ s) <= size:
                 continue
             status = Status.PARTIAL
             why = "limits" if costs[-1] else f"{split.rank} of {len(rows.b)} rows independent"
@@ -256,6 +254,10 @@ class TaskHierarchy(Law):
                 f"{reached} of {space.dof} freedoms are controllable, `uncontrollable` has the others"
             )
         return status, "; ".join(said), tuple(costs)
+
+
+def _largest(x: Array) -> float:
+    return float(max(map(abs, x.tolist())))
 
 
 def _held_anywhere(system: Any) -> npt.NDArray[np.bool_]:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
 from ..dynamics.forward import without_inertia
+from ..dynamics.inputs import descend_levels, mass_reach
 from ..dynamics.response import Response
 from .metric import Factor, into
 
@@ -60,6 +61,14 @@ class Rows(NamedTuple):
 
 
 class Split(NamedTuple):
+    """What a level does with the directions open to it: how many it uses, those it leaves, its damping."""
+
+    rank: int
+    left: Array
+    damped: float = 0.0
+
+
+class Taken(NamedTuple):
     """A Z taken apart: directions that a level uses and leaves, singular values, what they are damped by."""
 
     U: Array
@@ -91,6 +100,12 @@ def reach(response: Response, factor: Factor, least_feel: float) -> Reach:
     n, dof = len(columns), response.dof
     if dof == 0:
         return Reach(np.zeros((len(M), 0)), np.zeros((n, 0)), np.eye(n), 0.0, 0)
+    found = mass_reach(N, M, unit, columns, factor, least_feel)
+    if isinstance(found, bool):
+        raise without_inertia()
+    if found is not None:
+        E, to_x, open_, size = found
+        return Reach(E, to_x, open_, size, dof)
     L, info = lapack.dpotrf(N.T @ (M @ N), lower=1)
     if info:
         raise without_inertia()
@@ -104,27 +119,20 @@ def reach(response: Response, factor: Factor, least_feel: float) -> Reach:
     return Reach(X @ U[:, :r], Vt[:r].T / values[:r], Vt[r:].T, size, dof)
 
 
-def level_rows(space: Reach, response: Response, J: Array, wanted: Array, unit: Array, share: float) -> Rows:
-    """A level (3) from stacked task rows J a = wanted.
+class Level(NamedTuple):
+    """Task rows J a = wanted of one level (k, nv), (k,), their units (k,), and its damping."""
 
-    Args:
-        space: of the actuators.
-        response: of the state.
-        J: (k, nv).
-        wanted: (k,).
-        unit: of the rows (k,).
-        share: damping of the level.
-    """
-    bare = J / unit[:, None]
-    zero = float(np.linalg.norm(bare * response.units.unit)) * space.size
-    return Rows(bare @ space.E, wanted / unit - bare @ response.a0, zero, share)
+    J: Array
+    wanted: Array
+    unit: Array
+    damping: float
 
 
-def split(rows: Rows, Z: Array, rank_tol: float) -> Split:
+def split(rows: Rows, Z: Array, rank_tol: float) -> Taken:
     """What a level does with the directions Z that are open to it."""
     m = Z.shape[1]
     if len(rows.b) == 0 or m == 0:
-        return Split(np.zeros((len(rows.b), 0)), np.zeros(0), np.zeros((m, 0)), np.eye(m), 0.0)
+        return Taken(np.zeros((len(rows.b), 0)), np.zeros(0), np.zeros((m, 0)), np.eye(m), 0.0)
     # Vt must be square: all rows of V are needed, not all columns of U
     U, values, Vt, info = lapack.dgesdd(rows.A @ Z, full_matrices=int(len(rows.b) < m))
     if info:
@@ -136,15 +144,46 @@ def split(rows: Rows, Z: Array, rank_tol: float) -> Split:
         threshold = rows.damping * float(np.linalg.norm(rows.A, 2))
         weakest = float(values[rank - 1])
         damped = max(threshold * threshold - weakest * weakest, 0.0)
-    return Split(U[:, :rank], values[:rank], Vt[:rank].T, Vt[rank:].T, damped)
+    return Taken(U[:, :rank], values[:rank], Vt[:rank].T, Vt[rank:].T, damped)
 
 
-def descend(levels: Sequence[Rows], r: int, rank_tol: float) -> tuple[Array, Array, list[Split]]:
-    """Level by level: s (r,), what stays open Z (r, m), and how each level went; (3), (4)."""
-    s, Z, splits = np.zeros(r), np.eye(r), []
-    for rows in levels:
+class Descent(NamedTuple):
+    """All levels: their rows, s (r,), what stays open Z (r, m), and how each level went; (3), (4)."""
+
+    rows: list[Rows]
+    s: Array
+    Z: Array
+    splits: list[Split]
+
+
+def descend(levels: Sequence[Level], space: Reach, response: Response, rank_tol: float) -> Descent:
+    """Level by level, in one call of the kernel where every rank is beyond doubt (kernels/levels.hpp)."""
+    nv, unit = len(response.a0), response.units.unit
+    if len(levels) == 1:
+        J, wanted, units = levels[0][:3]
+    else:
+        J = np.concatenate([np.zeros((0, nv)), *(level.J for level in levels)])
+        wanted = np.concatenate([np.zeros(0), *(level.wanted for level in levels)])
+        units = np.concatenate([np.zeros(0), *(level.unit for level in levels)])
+    ends = np.cumsum([len(level.wanted) for level in levels], dtype=np.int64)
+    A, b, zero, s, Z, left = descend_levels(J, wanted, units, ends, space.E, response.a0, unit, space.size)
+    rows, begin = [], 0
+    for level, end, size in zip(levels, ends.tolist(), zero.tolist(), strict=True):
+        rows.append(Rows(A[begin:end], b[begin:end], size, level.damping))
+        begin = end
+    splits = [Split(one.shape[0] - one.shape[1], one) for one in left]
+    if any(level.damping for level in levels):
+        r = space.E.shape[1]
+        return _go_on(Descent(rows, np.zeros(r), np.eye(r), []), rank_tol)
+    return _go_on(Descent(rows, s, Z, splits), rank_tol)
+
+
+def _go_on(down: Descent, rank_tol: float) -> Descent:
+    """The levels that are still missing, through singular values."""
+    _, s, Z, splits = down
+    for rows in down.rows[len(splits) :]:
         found = split(rows, Z, rank_tol)
         s = s + Z @ found.solve(rows.b - rows.A @ s)
         Z = Z @ found.left
-        splits.append(found)
-    return s, Z, splits
+        splits.append(Split(found.rank, found.left, found.damped))
+    return Descent(down.rows, s, Z, splits)

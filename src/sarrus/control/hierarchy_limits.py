@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .choice import Choice, _active, _info, _program
-from .hierarchy_levels import Reach, Rows, Split, split
+from .hierarchy_levels import Reach, Rows, Taken, split
 from .limit_table import InputRows
 from .metric import Factor, applied
 from .qp import Answer, Program, solve, solve_softly
@@ -90,7 +90,7 @@ class Cascade:
         )
         return soft.z, False
 
-    def _step(self, found: Split, rows: Rows, c: Array, Z: Array) -> Array:
+    def _step(self, found: Taken, rows: Rows, c: Array, Z: Array) -> Array:
         """The y that is best for this level, c + Z y within the limits."""
         centre = found.solve(rows.b - rows.A @ c)
         if found.rank == 0:

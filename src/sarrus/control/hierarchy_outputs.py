@@ -67,10 +67,9 @@ class _Orientation:
 
     def track(self, now: Measured, target: Target) -> Track:
         body, rows = self._body, self._rows
-        V, A = now.motion
-        turn = turn_error(now.poses[0][body], V[body, 3:], target.x.rotation, target.v[-3:], target.a[-3:])
-        e, rate, T, c = turn.e, turn.rate, turn.T, turn.c - A[body, 3:]
-        J = now.jacobian(body, self._origin)[3:]
+        _, V, A, J, R = now.point(body, self._origin)
+        turn = turn_error(R, V[3:], target.x.rotation, target.v[-3:], target.a[-3:])
+        e, rate, T, c, J = turn.e, turn.rate, turn.T, turn.c - A[3:], J[3:]
         if self.size < 3:
             e, rate, T, c, J = e[rows], rate[rows], T[np.ix_(rows, rows)], c[rows], J[rows]
         return Track(-e, np.zeros(self.size), e, rate, J, T, c)

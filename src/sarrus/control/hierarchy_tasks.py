@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
@@ -20,6 +20,7 @@ from .references import Target
 from .task import Task, Tracking
 
 Array = npt.NDArray[np.float64]
+FIELDS = frozenset(one.name for one in fields(Tracking))
 When = Callable[[float, Array, Array], bool] | None
 
 
@@ -176,20 +177,29 @@ class TaskStack:
 
     def track(self, now: Measured, target: Target) -> Track:
         """All tasks at once, as an output."""
-        found = together(self, [task.track(now) for task in self.tasks], len(now.v))
+        found = Together(self, [task.track(now) for task in self.tasks], len(now.v))
         return Track(found.x, found.desired, found.e, found.rate, found.J, None, found.wanted)
 
 
-def together(stack: TaskStack, found: Sequence[Tracking | None], nv: int) -> Tracking:
-    """The tasks one below the other; NaN for those that are off."""
-    parts: list[tuple[Array, ...]] = [(np.zeros(0),) * 4 + (np.zeros((0, nv)), np.zeros(0))]
-    for task, one in zip(stack.tasks, found, strict=True):
-        if one is None:
-            none = np.full(task.size, np.nan)
-            parts.append((none, none, none, none, np.zeros((task.size, nv)), none))
-        else:
-            parts.append((one.x, one.desired, one.e, one.rate, one.J, one.wanted))
-    return Tracking(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+class Together(Tracking):
+    """The tasks one below the other, put together when somebody looks; NaN for those that are off."""
+
+    _tasks: Sequence[BoundTask]
+    _found: Sequence[Tracking | None]
+    _nv: int
+
+    def __init__(self, stack: TaskStack, found: Sequence[Tracking | None], nv: int) -> None:
+        self.__dict__.update(_tasks=stack.tasks, _found=found, _nv=nv)
+
+    def __getattr__(self, name: str) -> Array:
+        if name not in FIELDS:
+            raise AttributeError(name)
+        parts = [np.zeros((0, self._nv)) if name == "J" else np.zeros(0)]
+        for task, one in zip(self._tasks, self._found, strict=True):
+            off = np.zeros((task.size, self._nv)) if name == "J" else np.full(task.size, np.nan)
+            parts.append(off if one is None else getattr(one, name))
+        self.__dict__[name] = whole = np.concatenate(parts)
+        return whole
 
 
 def _priority(value: Any, name: str) -> float:

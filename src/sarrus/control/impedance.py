@@ -41,7 +41,7 @@ from .metric import Factor
 from .reserve import ReservedLimits, check_reserve
 from .result import Solution, Status
 from .task import Tracking
-from .task_inertia import attainable, damping_of, inverse_inertia, leftover_rows
+from .task_inertia import attainable, damping_of, inverse_inertia, leftover_rows, solve_small
 
 Array = npt.NDArray[np.float64]
 
@@ -157,31 +157,21 @@ class ObjectImpedance(Law):
         its acceleration: damping and stiffness times the displacement, in world axes."""
         track = self._task.track(now)
         pull = self.damping @ track.rate + self.stiffness @ track.e
-        return np.asarray(-np.linalg.solve(track.T.T, pull))
+        return -solve_small(track.T.T, pull)
 
     # ------------------------------------------------------------------ parts of a step
 
-    def _step(self, now: Measured, began: float) -> Solution:
-        return self._widened(super()._step(now, began), self._tracking)
-
-    def _failed(self, t: Any, message: str, began: float) -> Solution:
-        return self._widened(super()._failed(t, message, began), None)
-
-    def _widened(self, found: Solution, task: PoseTracking | None) -> ImpedanceSolution:
+    def _result(self, *parts: Any) -> ImpedanceSolution:
         """The result with what concerns the object."""
-        parts = {name: getattr(found, name) for name in PARTS}
-        parts["_task"] = task
-        if task is not None and self._stretched and 0 <= found.status <= Status.LIMITED:
-            parts["status"], parts["message"] = (
-                Status.SINGULAR,
-                "an arm is almost stretched: forces stay bounded",
-            )
+        known = dict(zip(PARTS, parts, strict=False))
+        if known["status"] != Status.FAILED:
+            known["_task"] = self._tracking
+            if self._stretched and 0 <= known["status"] <= Status.LIMITED:
+                said = "an arm is almost stretched: forces stay bounded"
+                known["status"], known["message"] = Status.SINGULAR, said
+        external, payload = self._load.external, self._load.payload
         return ImpedanceSolution(
-            **parts,
-            external=self._load.external,
-            payload=self._load.payload,
-            mobility=self._mobility,
-            _grasp=self.grasp,
+            **known, external=external, payload=payload, mobility=self._mobility, _grasp=self.grasp
         )
 
     def _loaded(self, now: Measured) -> Load:
@@ -210,8 +200,9 @@ class ObjectImpedance(Law):
         """
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
-        self._tracking = dataclasses.replace(task, wanted=self._wanted(task, response))
-        J, wanted, unit = task.J, self._tracking.wanted, self._task.unit
+        wanted = self._wanted(task, response)
+        self._tracking = PoseTracking(task.x, task.desired, task.e, task.rate, task.J, wanted, task.T, task.c)
+        J, unit = task.J, self._task.unit
         if self._leftover_damping and response.dof:
             more = leftover_rows(response, J, unit)
             J, unit = np.concatenate([J, more]), np.concatenate([unit, np.ones(len(more))])
@@ -224,12 +215,11 @@ class ObjectImpedance(Law):
         What would need forces without bound, since an arm is about to be stretched, is not asked for: of
         that kind is what differs from the acceleration `bound` that the constraints prescribe.
         """
-        N, a0 = response.N, response.a0
-        bound = track.J @ (a0 - N @ (a0 @ (N / response.units.unit[:, None] ** 2)))
+        bound = track.J @ response.prescribed
         pull = self.damping @ track.rate + self.stiffness @ track.e
         T, wrench = track.T, self._load.external
         if self.inertia is None:  # T.T Lambda T e'' = -pull - T.T F
-            felt = bound + self._mobility @ (np.linalg.solve(T.T, pull) + wrench)
+            felt = bound + self._mobility @ (solve_small(T.T, pull) + wrench)
             return np.asarray(felt + self._reached(track.c - bound))
         shaped = track.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench)
         return np.asarray(bound + self._reached(shaped - bound))

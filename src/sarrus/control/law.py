@@ -29,7 +29,7 @@ from .limit_table import LimitTable
 from .measured import Measured, check_system, measured
 from .metric import Factor, ForceMetric
 from .release import Names, Release
-from .result import Solution, Status
+from .result import QPInfo, Solution, Status
 from .task import Task, Tracking
 from .transition import Transition
 
@@ -151,10 +151,8 @@ class Law:
         status, message = self._verdict(response, least, choice)
         if response.rank < len(terms.J):
             message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
-        u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
-        u[self._used] = inputs
-        tau[self._columns] = inputs
-        solution = Solution(
+        u, tau = self._spread(inputs)
+        solution = self._result(
             now.t,
             u,
             tau,
@@ -177,6 +175,16 @@ class Law:
         self._release.remember(lambda: solution.lam)
         return solution
 
+    def _spread(self, inputs: Array) -> tuple[Array, Array]:
+        """Inputs of the actuators in use as u (nu,) and tau (nv,), zero elsewhere."""
+        tau = np.zeros(self.system.nv)
+        tau[self._columns] = inputs
+        if len(inputs) == self.system.nu:
+            return inputs.copy(), tau
+        u = np.zeros(self.system.nu)
+        u[self._used] = inputs
+        return u, tau
+
     def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
         """What the outputs ask of the inputs."""
         damping, threshold = self._leftover_damping, self._least_feel
@@ -191,6 +199,10 @@ class Law:
     def _settled(self, wish: Wish | None, inputs: Array) -> Array:
         """Called with the inputs that were chosen; returns the error of the forces."""
         return NO_FORCES
+
+    def _result(self, *parts: Any) -> Solution:
+        """The result of a step, from its parts in the order of `Solution`."""
+        return Solution(*parts)
 
     # ------------------------------------------------------------------ how it went
 
@@ -242,7 +254,9 @@ class Law:
         when = float(t) if isinstance(t, (int, float)) else float("nan")
         nothing = np.full(system.nv, np.nan)
         spent = time.perf_counter() - began
-        return Solution(when, u, tau, nothing, Status.FAILED, message, self._task.names, elapsed=spent)
+        return self._result(
+            when, u, tau, nothing, Status.FAILED, message, self._task.names, (), {}, QPInfo(), spent
+        )
 
 
 def _used_actuators(system: Any, actuated: Sequence[str] | None) -> npt.NDArray[np.int_]:

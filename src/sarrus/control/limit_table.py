@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
+from ..dynamics.inputs import rows_on_inputs
 from ..dynamics.response import Response
 from ..errors import InputError
 from .limit_rows import PARTS, Rows
@@ -83,6 +84,7 @@ class _Stack:
         self.upper = np.concatenate([r.upper for r in self.rows]) if self.rows else np.zeros(0)
         self.weight = np.concatenate([r.weight for r in self.rows]) if self.rows else np.zeros(0)
         self.parts = {part: self._part(part) for part in PARTS}
+        self._on_used: Array | None = None
 
     def _part(self, part: str) -> Array | None:
         blocks = [getattr(r, part) for r in self.rows]
@@ -92,24 +94,31 @@ class _Stack:
         empty = [np.zeros((len(r.lower), widths[0])) for r in self.rows]
         return np.concatenate([e if b is None else b for b, e in zip(blocks, empty, strict=True)])
 
-    def on_inputs(self, response: Response, used: Any, rows: Mask | None) -> tuple[Array, Array]:
-        """R (m, nu) and r (m,) with R u + r the limited quantities."""
-        R, r = np.zeros((len(self.lower), len(response.columns))), np.zeros(len(self.lower))
+    def on_inputs(
+        self, response: Response, used: Any, rows: Mask | None, unknown: Array | None = None
+    ) -> tuple[Array, Array, Array, Array | None]:
+        """R (m, nu), lower and upper (m,) with lower <= R u <= upper, and the reserve of each (m,) or None.
+
+        One-sided limits are drawn in by their reserve, the most that any combination of length 1 of `unknown`
+        (active rows, k) does to them.
+        """
         lam, u, force, a = (self.parts[part] for part in PARTS)
-        if lam is not None:
-            lam = lam if rows is None else lam[:, rows]
-            lam0, Lam = response.multipliers
-            R += lam @ Lam
-            r += lam @ lam0
-        if u is not None:
-            R += u[:, used]
-        if force is not None:
-            R += force @ response.Phi
-            r += force @ response.F0
-        if a is not None:
-            R += a @ response.B
-            r += a @ response.a0
-        return R, r
+        lam0, Lam = response.multipliers
+        if u is not None and self._on_used is None:
+            self._on_used = np.ascontiguousarray(u[:, used])
+        if lam is None:
+            lam = np.zeros((len(self.lower), len(lam0)))
+        elif rows is not None:
+            lam = lam[:, rows]
+        R, lower, upper, reserve = rows_on_inputs(
+            lam, self._on_used, lam0, Lam, self.lower, self.upper, unknown
+        )
+        for part, first, per_input in ((force, "F0", "Phi"), (a, "a0", "B")):
+            if part is not None:
+                R += part @ getattr(response, per_input)
+                at = part @ getattr(response, first)
+                lower, upper = lower - at, upper - at
+        return R, lower, upper, reserve
 
 
 class LimitTable:
@@ -165,9 +174,8 @@ class LimitTable:
         if self._moving:
             found = [one.source(now.t, now.q, now.v) for one in self._moving if one.source is not None]
             stack = _Stack([*self._still.rows, *found])
-        R, r = stack.on_inputs(response, self._used, rows)
-        names, weights, lower, upper = stack.names, stack.weight, stack.lower - r, stack.upper - r
-        reserve = _change(stack, rows, unknown)
+        R, lower, upper, reserve = stack.on_inputs(response, self._used, rows, unknown)
+        names, weights = stack.names, stack.weight
         counted = rows
         if released is not None:
             counted = ~released if rows is None else rows & ~released
@@ -181,17 +189,17 @@ class LimitTable:
             there = _present(one, counted)
             if there is not None and not there.all():
                 continue
-            T, c = one.on_inputs(response, self._used, rows)
+            T, c, _, _ = one.on_inputs(response, self._used, rows)
+            c = -c
             change = _change(one, rows, unknown)
             cone_reserves.append(0.0 if change is None else float(np.linalg.norm(change[:-1]) + change[-1]))
             cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1]) - cone_reserves[-1]))
             cone_names.append(one.names[0])
             cone_weights.append(one.weight[0])
-        if reserve is not None:
-            reserve[np.isfinite(upper)] = 0.0
-            lower = lower + reserve
+        if cones and reserve is not None:
             reserve = np.append(reserve, cone_reserves)
-        weights = np.append(weights, cone_weights)
+        if cones:
+            weights = np.append(weights, cone_weights)
         return InputRows(R, lower, upper, names, weights, tuple(cones), tuple(cone_names), reserve)
 
 

@@ -7,11 +7,13 @@ handed to the compiled functions without the checks that the facade makes for pe
 from __future__ import annotations
 
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..dynamics.inputs import is_state
 from ..dynamics.terms import Terms
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
@@ -51,6 +53,14 @@ class Measured:
         """Velocities and accelerations at a = 0 (nb, 6) of all bodies, [linear; angular] at their origins."""
         return self._frames[2:]
 
+    def point(self, body: int, point: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Of a point of a body in world axes: place (3,), velocity (6,), acceleration at a = 0 (6,), Jacobian
+        (6, nv); and the rotation of the body (3, 3)."""
+        found: tuple[Array, Array, Array, Array, Array] = self._kernel.state_point(
+            self.q, self.v, body, point
+        )
+        return found
+
     def jacobian(self, body: int, point: Array) -> Array:
         """Jacobian (6, nv) of a point of a body, in world axes."""
         J: Array = self._kernel.state_jacobian(self.q, body, point)
@@ -68,6 +78,8 @@ class Measured:
 
 def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measured:
     """The state, or an InputError that says what is wrong with what the sensors delivered."""
+    if type(t) is float and isfinite(t) and is_state(q, v, system.nq, system.nv):
+        return Measured(system, t, q, v)  # type: ignore[arg-type]
     try:
         t = float(t)
         pose, speed = np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)

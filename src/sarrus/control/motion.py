@@ -84,7 +84,7 @@ class ForceLimits(Law):
         limits: one limit or a list.
         gives: what gives way where the motion and all limits cannot be had together: "limits" (least
             violation, forces over L) or "motion" (limits are kept as long as any input keeps them).
-        solver: "auto", "daqp", "scipy" or "clarabel".
+        solver: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
     def __init__(

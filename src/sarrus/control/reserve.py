@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import fixed_shape
-from ..dynamics.response import Response, respond
+from ..dynamics.response import Response
 from ..errors import InputError
 from .grasp import Grasp
 from .limit_table import InputRows, LimitTable
@@ -46,8 +46,8 @@ class ReservedLimits:
         """As `LimitTable.at`, with the reserve of every row."""
         if not self._reserve.any():
             return self._table.at(now, response, rows, released)
-        on_object = respond(response.terms, self._columns, response.units, None, _gap(response))
-        return self._table.at(now, response, rows, released, on_object.multipliers[1] @ self._to_origin)
+        unknown = response.multipliers_of(self._columns) @ self._to_origin
+        return self._table.at(now, response, rows, released, unknown)
 
 
 def check_reserve(reserve: Any) -> Array:
@@ -58,10 +58,6 @@ def check_reserve(reserve: Any) -> Array:
             f"reserve must be (force [N], moment [N m]), not negative, got {found.tolist()}; (0, 0) is none."
         )
     return found
-
-
-def _gap(response: Response) -> float:
-    return float(np.max(np.abs(response.terms.phi) / response.units.row_unit, initial=0.0))
 
 
 def _wrench_at_origin(com: Array) -> Array:

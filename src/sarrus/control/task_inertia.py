@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
-from ..dynamics.forward import without_inertia
+from ..dynamics.inputs import eigenvalues
 from ..dynamics.response import Response
 
 Array = npt.NDArray[np.float64]
@@ -21,12 +21,15 @@ def inverse_inertia(response: Response, J: Array) -> Array:
     Acceleration of the task x' = J v per unit of force on it. It exists at singular poses too, where the
     inertia does not.
     """
-    N = response.N
-    X = (J @ N).T
-    _, found, info = lapack.dposv(N.T @ (response.terms.M @ N), X, lower=1)
+    return np.asarray(J @ response.inverse_inertia @ J.T)
+
+
+def solve_small(A: Array, b: Array) -> Array:
+    """x with A x = b, without the cost of the general function."""
+    _, _, x, info = lapack.dgesv(A, b)
     if info:
-        raise without_inertia()
-    return np.asarray(X.T @ found)
+        raise np.linalg.LinAlgError("a matrix that has to be solved is singular.")
+    return np.asarray(x)
 
 
 def leftover_rows(response: Response, J: Array, unit: Array) -> Array:
@@ -55,13 +58,9 @@ def inertia_of(inverse: Array, size: Array) -> Array:
     """
     bare = inverse / size
     least = SHOWN * sorted(bare.diagonal().tolist())[len(bare) // 2]
-    factor, info = lapack.dpotrf(bare, lower=1)
-    if info == 0 and factor.diagonal().min() > 0.0:
-        found, _ = lapack.dpotri(factor, lower=1)
-        if found.trace() * least < 1.0:  # so is every eigenvalue of the inertia
-            whole = found + found.T - np.diag(found.diagonal())  # the upper half is zero
-            return np.asarray(whole / size)
-    s, U = np.linalg.eigh(bare)
+    s, U = eigenvalues(bare)
+    if s[0] > least:
+        return np.asarray((U / s) @ U.T / size)
     fading = np.maximum(least - s, 0.0)
     kept = np.where(s > 1e-9 * s[-1], s / np.maximum(s * s + fading * fading, 1e-300), 0.0)
     return np.asarray((U * kept) @ U.T / size)
@@ -74,7 +73,7 @@ def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> 
     middle one, an arm is about to be stretched: accelerations along such directions would need forces
     without bound and fade, s^2 / (s^2 + d^2) as in `least.py`. Elsewhere nothing is lost.
     """
-    s, U = np.linalg.eigh(inverse / np.outer(unit, unit))
+    s, U = eigenvalues(inverse / unit / unit[:, None])
     middle = float(s[len(s) // 2])
     share = max(float(s[0]), 0.0) / middle
     if share >= threshold:

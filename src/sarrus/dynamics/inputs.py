@@ -5,7 +5,22 @@ Controllers do not know the kernel; these are its functions as they are, without
 
 from __future__ import annotations
 
+from .._kernel import descend as descend_levels
+from .._kernel import eigenvalues, inputs_within, is_state, largest, payload_regressor
 from .._kernel import least_inputs as inputs_for
+from .._kernel import limit_rows as rows_on_inputs
+from .._kernel import reach as mass_reach
 from .._kernel import solve_program as nearest_within
 
-__all__ = ["inputs_for", "nearest_within"]
+__all__ = [
+    "descend_levels",
+    "eigenvalues",
+    "inputs_for",
+    "inputs_within",
+    "is_state",
+    "largest",
+    "mass_reach",
+    "nearest_within",
+    "payload_regressor",
+    "rows_on_inputs",
+]

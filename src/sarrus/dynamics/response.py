@@ -24,6 +24,7 @@ from .. import _kernel
 from ..projection.decomposition import full_svd
 from .formulations import UNIQUE_TOL, split, with_limit
 from .forward import LostRows, without_inertia
+from .inputs import largest
 from .inverse import unfelt_motions
 from .terms import Terms, Units
 
@@ -55,6 +56,7 @@ class Response:
     units: Units
     columns: Indices
     _lam: tuple[Array, Array] | None = None
+    _more: tuple[Array, Array, Array] | None = None
 
     @property
     def dof(self) -> int:
@@ -79,6 +81,24 @@ class Response:
         return self.terms.M @ self.a0 + self.terms.h, Phi
 
     @cached_property
+    def inverse_inertia(self) -> Array:
+        """N (N.T M N)^-1 N.T (nv, nv): acceleration per unit of generalized force."""
+        if self._more is not None:
+            return self._more[0]
+        N = self.N
+        return (
+            np.asarray(N @ lapack.dposv(N.T @ (self.terms.M @ N), N.T, lower=1)[1]) if self.dof else N @ N.T
+        )
+
+    @cached_property
+    def prescribed(self) -> Array:
+        """Acceleration (nv,) that the constraints prescribe: what of a0 is across N, lengths over L."""
+        if self._more is not None:
+            return self._more[1]
+        a0, N = self.a0, self.N
+        return np.asarray(a0 - N @ (a0 @ (N / self.units.unit[:, None] ** 2)))
+
+    @cached_property
     def multipliers(self) -> tuple[Array, Array]:
         """lam0 (nc,) and Lam (nc, nu) of (1), of least norm where rows of J depend on each other."""
         if self._lam is not None:
@@ -86,6 +106,13 @@ class Response:
         U, s, Vt = full_svd(self.terms.J)
         back = (U[:, : self.rank] / s[: self.rank]) @ Vt[: self.rank]
         return back @ self.F0, back @ self.Phi
+
+    def multipliers_of(self, columns: Indices) -> Array:
+        """Multipliers per unit of generalized force at some coordinates, (nc, len(columns))."""
+        if self._more is not None:
+            return self._more[2][:, columns]
+        gap = largest(self.terms.phi, self.units.per_row)
+        return respond(self.terms, columns, self.units, None, gap).multipliers[1]
 
     @cached_property
     def lam_unique(self) -> npt.NDArray[np.bool_]:
@@ -152,8 +179,8 @@ def respond(
         return _with_dependent_rows(terms, columns, units, tol, lost_rows)
     if isinstance(found, bool):
         raise without_inertia()
-    a0, B, lam0, Lam, N = found
-    return Response(a0, B, N, len(J), terms, units, columns, (lam0, Lam))
+    a0, B, lam0, Lam, N, P, prescribed, lam_force = found
+    return Response(a0, B, N, len(J), terms, units, columns, (lam0, Lam), (P, prescribed, lam_force))
 
 
 def _with_dependent_rows(

@@ -6,6 +6,7 @@ M a + h = tau + J.T lam        phi = 0        J v = b        J a = gamma
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,11 @@ class Units:
     rank_tol: float
     coordinate_names: tuple[str, ...]
     row_names: tuple[str, ...]
+
+    @cached_property
+    def per_row(self) -> Array:
+        """1 / row_unit (nc,)."""
+        return np.asarray(1.0 / self.row_unit)
 
 
 @dataclass(frozen=True)
