@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..arrays import positive, state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
@@ -72,17 +73,22 @@ def dual_arm_box(
         gravity: Gravity along -z [m/s^2].
     """
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="dual_arm_box")
-    arm = ARMS["lwr"]
+    arm, half = ARMS["lwr"], 0.5 * _edges(size, "dual_arm_box")[1]
     for side, y in (("left", 0.5 * apart), ("right", -0.5 * apart)):
         add_arm(spec, side, arm, Pose((0.0, y, 0.0)))
     spec.body("box", joint=Free(), **cuboid(mass, size))
-    half = 0.5 * size[1]
     for side, sign in (("left", 1.0), ("right", -1.0)):
         face = Pose(
             (0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0)
         )  # its z axis points into the box
         spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=arm.flange)
     return started(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
+
+
+def _edges(size: Sequence[float], who: str) -> list[float]:
+    """Edges of a box (3,) [m], all positive."""
+    edges = [float(x) for x in state(size, f"size of {who}", 3)]
+    return [positive(edge, f"edge of the box of {who}") for edge in edges]
 
 
 # Where the first to fourth hand takes the box: axis of the face, its side, azimuth of the hand
@@ -113,7 +119,10 @@ def arms_around_box(
             the flange so that it lies flat.
         gravity: Gravity along -z [m/s^2].
     """
+    if isinstance(arms, str):
+        raise InputError(f"arms of arms_around_box must be a number or several names, got {arms!r}.")
     kinds = ["panda"] * count(arms, "arms of arms_around_box") if isinstance(arms, int) else list(arms)
+    edges = _edges(size, "arms_around_box")
     if not 2 <= len(kinds) <= len(SIDES):
         raise InputError(f"arms_around_box has room for two, three or four arms, got {len(kinds)}.")
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="arms_around_box")
@@ -123,7 +132,7 @@ def arms_around_box(
         arm = arm_of(kind, "arms_around_box")
         chosen = arm.holding if angles is None or k not in angles else angles[k]
         middle = [0.0, 0.0, 0.0]
-        middle["xyz".index(axis)] = 0.5 * side * size["xyz".index(axis)]
+        middle["xyz".index(axis)] = 0.5 * side * edges["xyz".index(axis)]
         face = Pose(middle, rpy=(0.0, 0.0, azimuth)) @ Pose(rpy=(0.0, 0.5 * math.pi, 0.0))  # z: into the box
         hand = hand_of(arm, chosen)  # in the frame of the foot, whose x axis shall point at the box
         level = Pose(hand.xyz, rpy=(0.0, 0.5 * math.pi, 0.0))
