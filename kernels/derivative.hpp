@@ -201,8 +201,8 @@ SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const T* q, co
   if (!out.dlam_dq) return;
   const T* below = r.answer + nv * r.wide;
   unpad(below, r.wide, w.ld, nc, nv, 1, out.dlam_dq);
-  unpad(below + w.ld, r.wide, w.ld, nc, nv, 1, out.dlam_dv);
-  unpad(c.C + nv * c.stride, c.stride, w.ld, nc, nv, -1, out.dlam_dtau);
+  if (out.dlam_dv) unpad(below + w.ld, r.wide, w.ld, nc, nv, 1, out.dlam_dv);
+  if (out.dlam_dtau) unpad(c.C + nv * c.stride, c.stride, w.ld, nc, nv, -1, out.dlam_dtau);
   if (w.factor.first_rows < nc) add_turning(m, r, out.dlam_dq);
 }
 

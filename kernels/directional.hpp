@@ -7,7 +7,8 @@
 SARRUS_BEGIN
 
 // Where derivatives go, all row by row: of a (nv), lam (nc) and of J v - b (nc) with respect to tangent
-// increments of q, to v and to tau. Any pointer but da_dq, da_dv may be null.
+// increments of q, to v and to tau. Any pointer but da_dq, da_dv may be null; without dlam_dq there are no
+// others of lam.
 template <class T>
 struct Derivatives {
   T *da_dq, *da_dv, *da_dtau;        // (nv, nv)
