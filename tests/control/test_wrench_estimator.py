@@ -254,5 +254,14 @@ def test_bad_input() -> None:
         sc.WrenchEstimator(mech, "box", method="magic")
     with pytest.raises(sr.SarrusError, match="give both"):
         sc.WrenchEstimator(mech, "box", method="displacement")
+    with pytest.raises(sr.SarrusError, match=r"point of WrenchEstimator\('box'\) must have shape"):
+        sc.WrenchEstimator(mech, "box", (0.0, 0.0))
+    free = sr.CustomSystem(1, 1, M=lambda q, v, t: np.eye(1), h=lambda q, v, t: np.zeros(1))
+    with pytest.raises(sr.SarrusError, match="WrenchEstimator needs bodies"):
+        sc.WrenchEstimator(free, "q0")
+    with pytest.raises(sr.SarrusError, match=r"unknown constraint 'grip'.*grip_left"):
+        sc.WrenchEstimator(mech, "box", active=["grip"])
+    with pytest.raises(sr.SarrusError, match="u must be finite"):
+        sc.WrenchEstimator(mech, "box").update(0.0, *mech.default, np.full(mech.nu, np.nan))
     with pytest.raises(sr.SarrusError, match="u must have shape"):
         sc.WrenchEstimator(mech, "box").update(0.0, *mech.default, [0.0])

@@ -26,6 +26,7 @@ from ..dynamics.inputs import payload_regressor
 from ..dynamics.response import respond
 from ..errors import InputError, unknown_name
 from .active import ActiveRows
+from .body_outputs import _place
 from .measured import Measured, check_system, measured
 from .payload import SIZE, Payload, add
 from .task_inertia import inertia_of, inverse_inertia, solve_small
@@ -119,10 +120,11 @@ class WrenchEstimator:
                 'method="displacement" reads the wrench off the displacement of an impedance: give both'
                 ' method="displacement" and impedance=ObjectImpedance(...), or neither.'
             )
-        self._body = mech.model.body_index(body, "WrenchEstimator")
+        given = (0.0, 0.0, 0.0) if point is None else point
+        self._body, self._point = _place(body, given, mech, "WrenchEstimator")
         own = mech.model.bodies[self._body]
-        where = own.com if point is None else point
-        self._point = np.ascontiguousarray(state(where, "point of WrenchEstimator", 3))
+        if point is None:
+            self._point = np.array(own.com, dtype=float)
         self._method, self._impedance = method, impedance
         self._bandwidth = positive(bandwidth, "bandwidth of WrenchEstimator")
         self._memory = positive(memory, "memory of WrenchEstimator")
