@@ -62,8 +62,9 @@ def dual_arm_box(
     """Two KUKA LWR 4+ arms that hold a box: twenty coordinates, twelve rows, eight freedoms.
 
     The scene of [Lin2018] section IV: two arms of seven joints side by side, a box of 20 x 30 x 40 cm and
-    700 g. Dimensions of the arms and their source: sarrus/library/robot_arms.py. The box is a body with six
-    coordinates, each hand is held to one of its y faces by six rows, so lam is the whole contact wrench.
+    700 g. Distances of the joints are those of lwr_description (CentroEPiaggio/kuka-lwr), masses ours; see
+    `robot_arm`. The box is a body with six coordinates, each hand is held to one of its y faces by six rows,
+    so lam is the whole contact wrench.
     Starts at rest, mirror symmetric.
 
     Args:
