@@ -173,6 +173,18 @@ def test_elbows_rest_under_a_load_that_nobody_knows() -> None:
     assert np.abs(done.v[-1]).max() < 1e-3
 
 
+def test_default_damping_is_designed_about_the_reference() -> None:
+    """The same wherever the reference is; in the axes of the object that of the world turned along."""
+    mech, grasp = held()
+    here = mech.pose(mech.default.q, "box")
+    far = sr.Pose(here.xyz + np.array([0.1, 0.0, 0.1]), matrix=exp(np.array([0.5, 0.4, 0.0])) @ here.rotation)
+    near, away = (sc.ObjectImpedance(mech, grasp, goal).damping for goal in (here, far))
+    np.testing.assert_allclose(near, away, rtol=1e-12)
+    own = sc.ObjectImpedance(mech, grasp, far, frame="body").damping
+    both = np.kron(np.eye(2), here.rotation)
+    np.testing.assert_allclose(both @ own @ both.T, near, rtol=1e-9, atol=1e-9)
+
+
 def test_a_large_turn() -> None:
     """The logarithm: a box that shall turn by 0.54 rad about an oblique axis gets there the shortest way."""
     mech, grasp = held()

@@ -109,9 +109,7 @@ class _BodyPose:
         p, V, bias, J, R = now.point(self._body, self._point)
         rows, goal = self._rows, target.x
         found = pose_error(R, p, V, goal.rotation, goal.xyz, target.v, target.a, *self._form)
-        shown = np.empty(
-            (2, 6)
-        )  # what is and what shall be: place, and the turn still to be made against none
+        shown = np.empty((2, 6))  # what is and what shall be: place, and the turn still to be made
         shown[0, :3], shown[0, 3:] = p, -found.e[3:]
         shown[1, :3], shown[1, 3:] = goal.xyz, 0.0
         c = found.c - bias

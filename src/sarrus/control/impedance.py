@@ -132,7 +132,7 @@ class ObjectImpedance(Law):
         self.grasp = grasp
         self._task: PoseTask = PoseTask(output, grasp, target)
         self._external = known_by(external, grasp, inertia is not None, compensate, massless, active)
-        self._compensate = compensate
+        self._compensate, self._own_axes = compensate, frame == "body"
         assert self._limits is not None
         self._limits: Any = ReservedLimits(self._limits, grasp, check_reserve(reserve))
         self._load = Load(np.zeros(6), None)
@@ -230,13 +230,16 @@ class ObjectImpedance(Law):
         return found
 
     def _designed(self, ratio: float) -> Array:
-        """Damping for the inertia at the default pose."""
+        """Damping for the inertia at the default pose, about the reference wherever that is."""
         if self.inertia is None:
             now = measured(self.system, 0.0, *self.system.default)
             _, terms, units, gap = ActiveRows(self.system, None).at(now)
             response = respond(terms, self._columns, units, None, gap)
-            track = self._task.track(now)
-            inverse = inverse_inertia(response, np.asarray(np.linalg.solve(track.T, track.J)))  # of the error
+            J = self._task.track(now).J
+            if self._own_axes:
+                R = self.system.pose(now.q, self.grasp.body).rotation
+                J = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
+            inverse = inverse_inertia(response, J)
             if np.linalg.cond(inverse) > 1e9:
                 raise InputError(
                     f"{self.grasp.body!r} cannot move in every direction at the default pose, so no damping"
