@@ -60,12 +60,13 @@ nb::object respond(nb::handle M, nb::handle h, nb::handle J, nb::handle gamma, n
 // (G, g, sharpness, motions, x, Z); x and Z are None where the rows of G are not independent beyond doubt
 nb::tuple least_inputs(nb::handle J, nb::handle wanted, nb::handle row_unit, nb::handle N, nb::handle B,
                        nb::handle a0, nb::handle unit, nb::handle v, nb::handle columns, nb::handle metric,
-                       double damping) {
+                       nb::handle M, double damping) {
   npy_intp k = length_of(J), nv = length_of(a0), n = length_of(columns), dof = length_of(N, 1);
   Dense J_(J, "J", {k, nv}), wanted_(wanted, "wanted", {k}), row_unit_(row_unit, "row_unit", {k});
   Dense N_(N, "N", {nv, dof}), B_(B, "B", {nv, n}), a0_(a0, "a0", {nv}), unit_(unit, "unit", {nv});
   Dense v_(v, "v", {nv});
   Metric C(metric, n);
+  Maybe M_(M, "M", {nv, nv});
   Asked<double> asked{whole(k),
                       whole(nv),
                       whole(n),
@@ -81,6 +82,7 @@ nb::tuple least_inputs(nb::handle J, nb::handle wanted, nb::handle row_unit, nb:
                       indices(columns, "columns", n, nv),
                       C.data(),
                       C.diagonal,
+                      M_.data(),
                       damping};
   LeastFound<double> found = best_table()->least(asked);
   NewArray G({found.rows, n}, found.G), g({found.rows}, found.g);
@@ -183,8 +185,28 @@ nb::object payload_regressor(nb::handle R0, nb::handle V0, nb::handle R1, nb::ha
   return Y.object;
 }
 
+// (M, h) with a payload (10) fixed to a body: rotation R, twist V, acceleration A where a = 0, Jacobian J (6,
+// nv)
+nb::tuple loaded_terms(nb::handle M, nb::handle h, nb::handle R, nb::handle V, nb::handle A, nb::handle J,
+                       nb::handle payload, nb::handle gravity) {
+  npy_intp nv = length_of(h);
+  Dense R_(R, "R", {3, 3}), V_(V, "V", {6}), A_(A, "A", {6}), J_(J, "J", {6, nv});
+  Dense pi(payload, "payload", {10}), g(gravity, "gravity", {3});
+  NewArray M_({nv, nv}, Dense(M, "M", {nv, nv})), h_({nv}, Dense(h, "h", {nv}));
+  add_payload<double>(whole(nv), R_, V_, A_, J_, pi, g, M_.data, h_.data);
+  return nb::make_tuple(M_.object, h_.object);
+}
+
+// The nearest payload (10) that can exist, its centre within a distance of the origin
+nb::object possible_payload(nb::handle payload, double farthest) {
+  Dense pi(payload, "payload", {10});
+  NewArray found({10});
+  make_possible<double>(pi, farthest, found.data);
+  return found.object;
+}
+
 // (values, vectors) of a symmetric matrix, ascending
-nb::tuple eigenvalues(nb::handle A) {
+nb::tuple eigenvalues_of(nb::handle A) {
   npy_intp n = length_of(A);
   Dense A_(A, "A", {n, n});
   NewArray used({n, n}, A_), values({n}), V({n, n});
@@ -222,7 +244,7 @@ void open_control_door(nb::module_& m) {
         nb::sig("def respond(M: object, h: object, J: object, gamma: object, unit: object, row_unit: object, "
                 "columns: object, tol: float) -> tuple[NDArray[numpy.float64], ...] | bool | None"));
   m.def("least_inputs", &least_inputs, "J"_a, "wanted"_a, "row_unit"_a, "N"_a, "B"_a, "a0"_a, "unit"_a, "v"_a,
-        "columns"_a, "metric"_a.none(), "damping"_a);
+        "columns"_a, "metric"_a.none(), "M"_a.none(), "damping"_a);
   m.def("solve_program", &solve_program, "z0"_a, "H"_a.none(), "A"_a, "lower"_a, "upper"_a, "tol"_a);
   m.def("limit_rows", &limit_rows, "on_lam"_a, "on_u"_a.none(), "lam0"_a, "Lam"_a, "lower"_a, "upper"_a,
         "unknown"_a.none());
@@ -234,7 +256,9 @@ void open_control_door(nb::module_& m) {
   m.def("descend", &descend, "J"_a, "wanted"_a, "row_unit"_a, "ends"_a, "X"_a, "a0"_a, "unit"_a, "size"_a);
   m.def("payload_regressor", &payload_regressor, "R0"_a, "V0"_a, "R1"_a, "V1"_a, "dt"_a, "gravity"_a,
         "point"_a);
-  m.def("eigenvalues", &eigenvalues, "A"_a);
+  m.def("loaded_terms", &loaded_terms, "M"_a, "h"_a, "R"_a, "V"_a, "A"_a, "J"_a, "payload"_a, "gravity"_a);
+  m.def("possible_payload", &possible_payload, "payload"_a, "farthest"_a);
+  m.def("eigenvalues", &eigenvalues_of, "A"_a);
   m.def("largest", &largest, "x"_a, "weight"_a);
   m.def("is_state", &is_state, "q"_a.none(), "v"_a.none(), "nq"_a, "nv"_a);
 }

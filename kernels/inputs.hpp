@@ -33,7 +33,8 @@ struct Asked {
   const long long* columns;        // (n) of the actuated coordinates
   const R* metric;                 // C of u = C x: null is the identity, (n) a diagonal, (n, n) otherwise
   bool diagonal;
-  R damping;  // rate at which what the outputs do not see slows down; 0 leaves it
+  const R* M;  // (nv, nv): what the outputs do not see slows down in the mass metric; null: in units
+  R damping;   // rate at which what the outputs do not see slows down; 0 leaves it
 };
 
 template <class R>

@@ -4,7 +4,9 @@
 //   J a = wanted,  a = a0 + B u,  u = C x:     G x = g,   x = G^+ g + Z z,   G Z = 0 (1)
 //
 // J, G and g without units. Below the rows of the outputs come, where chosen, rows that slow down what they
-// leave free, y' = -c y along the tangent directions that they do not see.
+// leave free, K a = -c K v. With X the tangent directions that the outputs do not see, K = X^T in units of
+// the coordinates, or, in the mass metric, K = (X^T M X)^-1 X^T M: rows that forces on the outputs do not
+// excite [Khatib1987].
 #pragma once
 
 #include "inputs.hpp"
@@ -15,7 +17,7 @@ SARRUS_BEGIN
 template <class T>
 struct LeastWork {
   Pivoted<T> felt, reached, seen, asked;
-  T *JN, *row, *y;
+  T *JN, *y, *more, *weighed, *square;  // (k, dof), one row, (dof, nv) twice, (dof, dof)
   LeastFound<T> found;
 
   SARRUS_HD LeastWork(const Asked<T>& in, Arena& arena) {
@@ -25,7 +27,9 @@ struct LeastWork {
     seen.bind(arena, in.k, in.dof);
     asked.bind(arena, most, in.n);
     JN = arena.template take<T>(in.k * in.dof);
-    row = arena.template take<T>(wide);
+    more = arena.template take<T>(in.dof * in.nv);
+    weighed = arena.template take<T>(in.dof * in.nv);
+    square = arena.template take<T>(in.dof * in.dof);
     y = arena.template take<T>(wide);
     found.G = arena.template take<T>(most * in.n);
     found.g = arena.template take<T>(most);
@@ -52,6 +56,42 @@ SARRUS_FN void ask(const Asked<T>& in, const T* j, T right, T unit, int at, Leas
   w.found.g[at] = right * inv;
 }
 
+// K = (X^T M X)^-1 X^T M in place of the rows X (count, nv) of w.more
+template <class T>
+SARRUS_FN void weigh_leftover(const Asked<T>& in, int count, LeastWork<T>& w) {
+  int nv = in.nv;
+  for (int e = 0; e < count; ++e)
+    for (int c = 0; c < nv; ++c) {
+      T s = T(0);
+      for (int k = 0; k < nv; ++k) s += in.M[c * nv + k] * w.more[e * nv + k];
+      w.weighed[e * nv + c] = s;
+    }
+  for (int i = 0; i < count; ++i)
+    for (int k = 0; k <= i; ++k) {
+      T s = T(0);
+      for (int c = 0; c < nv; ++c) s += w.more[i * nv + c] * w.weighed[k * nv + c];
+      w.square[i * count + k] = s;
+    }
+  for (int j = 0; j < count; ++j)  // Cholesky; the rows of X^T M are solved along
+    for (int i = j; i < count; ++i) {
+      T s = w.square[i * count + j];
+      for (int k = 0; k < j; ++k) s -= w.square[i * count + k] * w.square[j * count + k];
+      w.square[i * count + j] = i == j ? sqrt_(s) : s / w.square[j * count + j];
+    }
+  for (int c = 0; c < nv; ++c) {
+    for (int i = 0; i < count; ++i) {
+      T s = w.weighed[i * nv + c];
+      for (int k = 0; k < i; ++k) s -= w.square[i * count + k] * w.more[k * nv + c];
+      w.more[i * nv + c] = s / w.square[i * count + i];
+    }
+    for (int i = count - 1; i >= 0; --i) {
+      T s = w.more[i * nv + c];
+      for (int k = i + 1; k < count; ++k) s -= w.square[k * count + i] * w.more[k * nv + c];
+      w.more[i * nv + c] = s / w.square[i * count + i];
+    }
+  }
+}
+
 // Rows that slow down what the outputs do not see; returns their number.
 template <class T>
 SARRUS_FN int damp_leftover(const Asked<T>& in, LeastWork<T>& w) {
@@ -61,14 +101,17 @@ SARRUS_FN int damp_leftover(const Asked<T>& in, LeastWork<T>& w) {
   int unseen = in.dof - w.seen.rank();
   for (int e = 0; e < unseen; ++e) {
     basis_vector(w.seen, w.seen.rank() + e, w.y);
-    T speed = T(0);
     for (int c = 0; c < in.nv; ++c) {
       T s = T(0);
       for (int i = 0; i < in.dof; ++i) s += in.N[c * in.dof + i] * w.y[i];
-      w.row[c] = s / (in.unit[c] * in.unit[c]);
-      speed += w.row[c] * in.v[c];
+      w.more[e * in.nv + c] = in.M ? s : s / (in.unit[c] * in.unit[c]);
     }
-    ask(in, w.row, -(in.damping * speed), T(1), in.k + e, w);
+  }
+  if (in.M) weigh_leftover(in, unseen, w);
+  for (int e = 0; e < unseen; ++e) {
+    T *row = w.more + e * in.nv, speed = T(0);
+    for (int c = 0; c < in.nv; ++c) speed += row[c] * in.v[c];
+    ask(in, row, -(in.damping * speed), T(1), in.k + e, w);
   }
   return unseen;
 }

@@ -6,7 +6,7 @@
 // a is the acceleration of the origin less gravity.
 #pragma once
 
-#include "platform.hpp"
+#include "symmetric.hpp"
 
 SARRUS_BEGIN
 
@@ -49,6 +49,73 @@ SARRUS_FN void world_regressor(const T* R, const T* V, const T* dV, const T* poi
       int j = (i + 1) % 3, k = (i + 2) % 3;
       Y[10 * i + c] += share * f[i];
       Y[30 + 10 * i + c] += share * (m[i] - (to[j] * f[k] - to[k] * f[j]));
+    }
+  }
+}
+
+// M (nv, nv) and h (nv) grow by what the payload pi asks of the body   in: R (9), V (6), A (6) where a = 0, J
+// (6, nv)
+template <class T>
+SARRUS_FN void add_payload(int nv, const T* R, const T* V, const T* A, const T* J, const T* pi,
+                           const T* gravity, T* M, T* h) {
+  const T zero[3] = {T(0), T(0), T(0)};
+  T dV[6], Y[60], c[3], W[36];
+  for (int i = 0; i < 6; ++i) dV[i] = i < 3 ? A[i] - gravity[i] : A[i];
+  for (int i = 0; i < 60; ++i) Y[i] = T(0);
+  world_regressor(R, V, dV, zero, T(1), Y);
+  for (int i = 0; i < 6; ++i) {
+    T f = T(0);
+    for (int k = 0; k < 10; ++k) f += Y[10 * i + k] * pi[k];
+    for (int j = 0; j < nv; ++j) h[j] += J[i * nv + j] * f;
+  }
+  for (int i = 0; i < 3; ++i) c[i] = R[3 * i] * pi[1] + R[3 * i + 1] * pi[2] + R[3 * i + 2] * pi[3];
+  const T I[9] = {pi[4], pi[7], pi[8], pi[7], pi[5], pi[9], pi[8], pi[9], pi[6]};
+  const T turn[9] = {T(0), -c[2], c[1], c[2], T(0), -c[0], -c[1], c[0], T(0)};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      T s = T(0);
+      for (int k = 0; k < 3; ++k)
+        for (int l = 0; l < 3; ++l) s += R[3 * i + k] * I[3 * k + l] * R[3 * j + l];
+      W[6 * i + j] = i == j ? pi[0] : T(0);
+      W[6 * i + 3 + j] = -turn[3 * i + j];
+      W[18 + 6 * i + j] = turn[3 * i + j];
+      W[18 + 6 * i + 3 + j] = s;
+    }
+  for (int a = 0; a < nv; ++a) {
+    T row[6];
+    for (int i = 0; i < 6; ++i) {
+      row[i] = T(0);
+      for (int k = 0; k < 6; ++k) row[i] += J[k * nv + a] * W[6 * k + i];
+    }
+    for (int b = 0; b < nv; ++b)
+      for (int i = 0; i < 6; ++i) M[a * nv + b] += row[i] * J[i * nv + b];
+  }
+}
+
+// out: the nearest payload that can exist: mass and moments of inertia about its centre not negative, the
+// centre within `farthest` of the origin
+template <class T>
+SARRUS_FN void make_possible(const T* pi, T farthest, T* out) {
+  for (int i = 0; i < 10; ++i) out[i] = T(0);
+  T m = pi[0], c[3], far = T(0), I[9], values[3], axes[9];
+  if (!(m > 0)) return;
+  for (int i = 0; i < 3; ++i) c[i] = m > real<T>(1e-12) ? pi[1 + i] / m : T(0), far += c[i] * c[i];
+  const T about[9] = {pi[4], pi[7], pi[8], pi[7], pi[5], pi[9], pi[8], pi[9], pi[6]};
+  for (int i = 0; i < 3; ++i)  // to the centre: I - m (c.c 1 - c c^T)
+    for (int j = 0; j < 3; ++j) I[3 * i + j] = about[3 * i + j] - m * ((i == j ? far : T(0)) - c[i] * c[j]);
+  eigenvalues(I, 3, values, axes);
+  T length = sqrt_(far), share = length > farthest ? farthest / length : T(1);
+  for (int i = 0; i < 3; ++i) c[i] = c[i] * share;
+  far = far * share * share;
+  out[0] = m;
+  const int at[9] = {4, 7, 8, 7, 5, 9, 8, 9, 6};
+  for (int i = 0; i < 3; ++i) {
+    out[1 + i] = m * c[i];
+    for (int j = i; j < 3; ++j) {
+      T s = m * ((i == j ? far : T(0)) - c[i] * c[j]);
+      for (int k = 0; k < 3; ++k)
+        if (values[k] > 0) s += axes[3 * i + k] * values[k] * axes[3 * j + k];
+      out[at[3 * i + j]] = s;
     }
   }
 }

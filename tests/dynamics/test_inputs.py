@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.payload import regressor
+from sarrus.control.payload import Payload
 from sarrus.control.rotation import exp, hat
 from sarrus.dynamics import inputs
 from sarrus.dynamics.response import Response, respond
@@ -55,7 +55,7 @@ def test_least_inputs(metric: str, damping: float) -> None:
     C = {"none": np.eye(n), "diagonal": np.diag(rng.random(n) + 0.5), "full": rng.normal(size=(n, n))}[metric]
     given = {"none": None, "diagonal": np.ascontiguousarray(C.diagonal()), "full": C}[metric]
     G, g, sharp, felt, x, Z = inputs.inputs_for(
-        J, wanted, unit, r.N, r.B, r.a0, r.units.unit, v, r.columns, given, damping
+        J, wanted, unit, r.N, r.B, r.a0, r.units.unit, v, r.columns, given, None, damping
     )
     more = r.dof - 5 if damping else 0
     assert G.shape == (5 + more, n) and felt == r.dof and Z.shape == (n, n - 5 - more) and 0.0 < sharp < 1.0
@@ -75,7 +75,7 @@ def test_outputs_in_doubt_are_left_to_singular_values() -> None:
     J, n = RNG(2).normal(size=(3, len(r.a0))), len(r.columns)
     J[2] = J[0] + 1e-9 * J[2]
     found = inputs.inputs_for(
-        J, J[:, 0], np.ones(3), r.N, r.B, r.a0, r.units.unit, r.a0, r.columns, None, 0.0
+        J, J[:, 0], np.ones(3), r.N, r.B, r.a0, r.units.unit, r.a0, r.columns, None, None, 0.0
     )
     assert found[4] is None and found[5] is None and found[0].shape == (3, n)
 
@@ -155,6 +155,24 @@ def test_eigenvalues() -> None:
         np.testing.assert_allclose(A @ V, V * values, atol=1e-13 * np.abs(A).max() * n)
 
 
+def regressor(a: np.ndarray, w: np.ndarray, dw: np.ndarray) -> np.ndarray:
+    """What a payload asks of its body, (6, 10); a (3,) is the acceleration of its origin less gravity."""
+    ax, ay, az = a.tolist()
+    p, q, r = w.tolist()
+    dp, dq, dr = dw.tolist()
+    pp, qq, rr, pq, pr, qr = p * p, q * q, r * r, p * q, p * r, q * r
+    return np.array(
+        [
+            [ax, -qq - rr, pq - dr, pr + dq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [ay, pq + dr, -pp - rr, qr - dp, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [az, pr - dq, qr + dp, -pp - qq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, az, -ay, dp, -qr, qr, dq - pr, dr + pq, qq - rr],
+            [0.0, -az, 0.0, ax, pr, dq, -pr, dp + qr, rr - pp, dr - pq],
+            [0.0, ay, -ax, 0.0, -pq, pq, dr, pp - qq, dp - qr, dq + pr],
+        ]
+    )
+
+
 def test_regressor_of_a_payload() -> None:
     rng = RNG(6)
     R, V, dt = [exp(rng.normal(size=3)) for _ in range(2)], rng.normal(size=(2, 6)), 1e-2
@@ -166,6 +184,54 @@ def test_regressor_of_a_payload() -> None:
         force = turn @ Y[:3]
         mean += 0.5 * np.concatenate([force, turn @ Y[3:] - hat(turn @ point) @ force])
     np.testing.assert_allclose(found, mean, atol=1e-12 * np.abs(mean).max())
+
+
+def test_terms_with_a_payload() -> None:
+    """M and h grow by J.T W J and J.T Y pi, W the inertia of the payload in world axes."""
+    rng, nv = RNG(7), 9
+    R, V, A, J = exp(rng.normal(size=3)), *rng.normal(size=(2, 6)), rng.normal(size=(6, nv))
+    M, h, gravity = rng.normal(size=(nv, nv)), rng.normal(size=nv), np.array([0.0, 0.0, -9.81])
+    pi = Payload(1.3, (0.1, -0.2, 0.3), (0.02, 0.03, 0.04)).parameters
+    found = inputs.loaded_terms(M, h, R, V, A, J, pi, gravity)
+    own = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
+    c, I = hat(pi[1:4]), np.array([[pi[4], pi[7], pi[8]], [pi[7], pi[5], pi[9]], [pi[8], pi[9], pi[6]]])
+    W = np.block([[pi[0] * np.eye(3), -c], [c, I]])
+    bias = regressor(R.T @ (A[:3] - gravity), R.T @ V[3:], R.T @ A[3:]) @ pi
+    np.testing.assert_allclose(found[0], M + own.T @ W @ own, atol=1e-13 * np.abs(found[0]).max())
+    np.testing.assert_allclose(found[1], h + own.T @ bias, atol=1e-13 * np.abs(found[1]).max())
+
+
+def test_payloads_that_can_exist() -> None:
+    for seed in range(40):
+        rng = RNG(seed)
+        pi = rng.normal(size=10)
+        found = inputs.possible_payload(pi, 0.5)
+        if pi[0] <= 0.0:
+            assert not found.any()
+            continue
+        given, made = Payload.of(pi), Payload.of(found)
+        assert made.mass == pytest.approx(pi[0])
+        com = np.array(given.com) * min(1.0, 0.5 / np.linalg.norm(given.com))
+        np.testing.assert_allclose(made.com, com, atol=1e-14 / pi[0])
+        values, axes = np.linalg.eigh(given.inertia)
+        want = (axes * np.maximum(values, 0.0)) @ axes.T
+        np.testing.assert_allclose(made.inertia, want, atol=1e-12 * max(1.0, np.abs(given.inertia).max()))
+
+
+def test_leftover_motions_that_forces_on_the_outputs_do_not_excite() -> None:
+    """K a = -c K v with K X = 1 and K P J.T = 0, X what the outputs do not see."""
+    r = response_of("dual_arm_box")
+    rng, nv, c = RNG(8), len(r.a0), 3.0
+    J, v, one = rng.normal(size=(5, nv)), rng.normal(size=nv), np.ones(5)
+    given = (J, J @ r.a0, one, r.N, r.B, r.a0, r.units.unit, v, r.columns, None)
+    G, g, *_, x, _ = inputs.inputs_for(*given, r.terms.M, c)
+    Z = np.linalg.svd(J @ r.N)[2][5:].T
+    X = r.N @ Z
+    K = np.linalg.solve(X.T @ r.terms.M @ X, X.T @ r.terms.M)
+    np.testing.assert_allclose(K @ r.inverse_inertia @ J.T, 0.0, atol=1e-9 * np.abs(K).max())
+    a = r.a0 + r.B @ x
+    np.testing.assert_allclose(K @ a, -c * (K @ v), atol=1e-8 * np.abs(K @ v).max())
+    assert G.shape[0] == len(g) == 5 + Z.shape[1]
 
 
 def test_sizes_and_states() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import positive, state
-from ..dynamics.inputs import payload_regressor
+from ..dynamics.inputs import payload_regressor, possible_payload
 from ..dynamics.response import respond
 from ..errors import InputError, unknown_name
 from .active import ActiveRows
@@ -46,17 +46,18 @@ class Estimate:
         t: time [s].
         wrench: everything that the model does not explain.
         external: the same less what the payload does; equal to `wrench` where no payload is estimated.
+        parameters: the ten numbers of the payload (10,), see `payload.py`.
     """
 
     t: float
     wrench: Array
     external: Array
-    _parameters: Array = field(repr=False)
+    parameters: Array = field(repr=False)
 
     @cached_property
     def payload(self) -> Payload:
         """What the body carries beside its own mass."""
-        return Payload.of(self._parameters)
+        return Payload.of(self.parameters)
 
 
 class _Sample(NamedTuple):
@@ -178,7 +179,7 @@ class WrenchEstimator:
                 self._learn(dt)
         carried = self._nothing
         if self.estimates_payload:
-            carried = physical(self._parameters, FARTHEST * self._unit[0])
+            carried = np.asarray(possible_payload(self._parameters, FARTHEST * self._unit[0]))
         external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
         self.last = Estimate(now.t, self._wrench.copy(), external, carried)
         return self.last
@@ -225,18 +226,3 @@ class WrenchEstimator:
         right = self._right + prior * (self._parameters / self._size)
         known = self._information + prior * self._identity
         self._parameters = solve_small(known, right) * self._size
-
-
-def physical(parameters: Array, farthest: float) -> Array:
-    """The nearest payload that can exist: mass and moments of inertia about its centre not negative.
-
-    Its centre lies within `farthest` [m] of the body's origin: moments that hardly any mass explains are none
-    of its doing.
-    """
-    if parameters[0] <= 0.0:
-        return np.zeros(SIZE)
-    found = Payload.of(parameters)
-    com = np.asarray(found.com)
-    com *= min(1.0, farthest / max(float(np.linalg.norm(com)), 1e-300))
-    values, axes = np.linalg.eigh(np.asarray(found.inertia))
-    return Payload(found.mass, com, (axes * np.maximum(values, 0.0)) @ axes.T).parameters

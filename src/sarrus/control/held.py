@@ -40,7 +40,7 @@ class PoseTask(Task):
     def track(self, now: Measured) -> PoseTracking:
         """Errors at one state, computed once."""
         if self._seen is None or self._seen[0] is not now:
-            x, desired, e, rate, J, T, c = self._outputs[0].track(now, self._target(0, now.t))
+            x, desired, e, rate, J, T, c = self._tracked(0, now)
             assert T is not None
             self._seen = now, PoseTracking(x, desired, e, rate, J, c, T, c)
         return self._seen[1]
@@ -48,10 +48,10 @@ class PoseTask(Task):
 
 @dataclass(frozen=True)
 class Load:
-    """What acts on the object beside the contacts: a wrench (6,) at its centre of mass, and extra mass."""
+    """What acts on the object beside the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
 
     external: Array
-    payload: Payload | None
+    payload: Array | None
 
 
 class LoadedRows:
@@ -79,9 +79,9 @@ class LoadedRows:
         load = self._load(now)
         more = self._own
         if load.payload is not None:
-            more = load.payload.parameters + (0.0 if more is None else more)
+            more = load.payload if more is None else load.payload + more
         if more is not None:
-            terms = add(terms, now, self._body, np.asarray(more), self._gravity)
+            terms = add(terms, now, self._body, more, self._gravity)
         if load.external.any():
             J = now.jacobian(self._body, self._grasp.com)
             h = terms.h - J.T @ load.external
@@ -95,15 +95,19 @@ class ImpedanceSolution(Solution):
 
     Attributes:
         external: wrench (6,) on the object that the law expects, at its centre of mass in world axes.
-        payload: extra mass that the law compensates, or None.
         mobility: acceleration of the object per unit of wrench on it (6, 6), the inverse of its inertia
             within the constraints, [Lin2018] eq. (15).
     """
 
     external: Array = field(default_factory=lambda: np.zeros(6))
-    payload: Payload | None = None
+    _load: Array | None = field(default=None, repr=False)
     mobility: Array = field(default_factory=lambda: np.full((6, 6), np.nan))
     _grasp: Grasp | None = field(default=None, repr=False)
+
+    @cached_property
+    def payload(self) -> Payload | None:
+        """Extra mass that the law compensates, or None."""
+        return None if self._load is None else Payload.of(self._load)
 
     @cached_property
     def contact_forces(self) -> Array:

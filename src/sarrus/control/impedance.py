@@ -41,7 +41,7 @@ from .metric import Factor
 from .reserve import ReservedLimits, check_reserve
 from .result import Solution, Status
 from .task import Tracking
-from .task_inertia import attainable, damping_of, inverse_inertia, leftover_rows, solve_small
+from .task_inertia import attainable, damping_of, inverse_inertia, solve_small
 
 Array = npt.NDArray[np.float64]
 
@@ -171,7 +171,7 @@ class ObjectImpedance(Law):
                 known["status"], known["message"] = Status.SINGULAR, said
         external, payload = self._load.external, self._load.payload
         return ImpedanceSolution(
-            **known, external=external, payload=payload, mobility=self._mobility, _grasp=self.grasp
+            **known, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
         )
 
     def _loaded(self, now: Measured) -> Load:
@@ -185,7 +185,7 @@ class ObjectImpedance(Law):
             wrench = found.external if self._compensate else found.wrench
             if not source.ready:
                 wrench = self.displacement_wrench(now)
-            payload = found.payload if self._compensate else None
+            payload = found.parameters if self._compensate else None
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)
         else:
@@ -202,12 +202,9 @@ class ObjectImpedance(Law):
         self._mobility = inverse_inertia(response, task.J)
         wanted = self._wanted(task, response)
         self._tracking = PoseTracking(task.x, task.desired, task.e, task.rate, task.J, wanted, task.T, task.c)
-        J, unit = task.J, self._task.unit
-        if self._leftover_damping and response.dof:
-            more = leftover_rows(response, J, unit)
-            J, unit = np.concatenate([J, more]), np.concatenate([unit, np.ones(len(more))])
-            wanted = np.concatenate([wanted, -self._leftover_damping * (more @ now.v)])
-        return least_inputs(J, wanted, unit, response, now.v, metric, 0.0, self._least_feel)
+        damping, threshold = self._leftover_damping, self._least_feel
+        unit = self._task.unit
+        return least_inputs(task.J, wanted, unit, response, now.v, metric, damping, threshold, by_mass=True)
 
     def _wanted(self, track: PoseTracking, response: Response) -> Array:
         """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).

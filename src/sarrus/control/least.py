@@ -55,8 +55,9 @@ def least_inputs(
     metric: Factor,
     leftover_damping: float,
     threshold: float,
+    by_mass: bool = False,
 ) -> Least:
-    """The inputs for J a = wanted, and for y' = -c y along the directions that these rows do not see.
+    """The inputs for J a = wanted, and for K a = -c K v, K the directions that these rows do not see.
 
     Sharpness is the smallest share of a motion that the actuators feel or the outputs reach (1: regular, 0: a
     motion is lost). Where it falls below `threshold`, the singular values are damped.
@@ -70,10 +71,12 @@ def least_inputs(
         metric: of the inputs.
         leftover_damping: c [1/s]; 0 adds no rows.
         threshold: where damping begins; 0 never damps.
+        by_mass: whether K is such that forces on the outputs do not excite it [Khatib1987].
     """
+    mass = response.terms.M if by_mass else None
     columns, own = response.columns, response.units.unit
     G, g, sharpness, felt, x, Z = inputs_for(
-        J, wanted, unit, response.N, response.B, response.a0, own, v, columns, metric, leftover_damping
+        J, wanted, unit, response.N, response.B, response.a0, own, v, columns, metric, mass, leftover_damping
     )
     unfelt = response.dof - felt
     if Z is None or sharpness < threshold:

@@ -7,7 +7,7 @@ With a the acceleration of the origin, g gravity, w the angular velocity, all in
     force  = m (a - g) + w' x m c + w x (w x m c)
     moment = m c x (a - g) + I w' + w x I w                                                            (2)
 
-is what the body has to exert on it: Y(a - g, w, w') pi [Featherstone2008] chapter 2.
+is what the body has to exert on it: Y(a - g, w, w') pi [Featherstone2008] chapter 2; kernels/payload.hpp.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import fixed_shape, number
+from ..dynamics.inputs import loaded_terms
 from ..dynamics.terms import Terms
 from .measured import Measured
 from .rotation import hat
@@ -26,6 +27,7 @@ from .rotation import hat
 Array = npt.NDArray[np.float64]
 
 SIZE = 10
+ORIGIN = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -70,34 +72,8 @@ def _matrix(entries: Array) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def regressor(a: Array, w: Array, dw: Array) -> Array:
-    """Y (6, 10) of (2); a (3,) is the acceleration of the origin less gravity, all in the body's axes."""
-    ax, ay, az = a.tolist()
-    p, q, r = w.tolist()
-    dp, dq, dr = dw.tolist()
-    pp, qq, rr, pq, pr, qr = p * p, q * q, r * r, p * q, p * r, q * r
-    return np.array(
-        [
-            [ax, -qq - rr, pq - dr, pr + dq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-            [ay, pq + dr, -pp - rr, qr - dp, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-            [az, pr - dq, qr + dp, -pp - qq, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-            [0.0, 0.0, az, -ay, dp, -qr, qr, dq - pr, dr + pq, qq - rr],
-            [0.0, -az, 0.0, ax, pr, dq, -pr, dp + qr, rr - pp, dr - pq],
-            [0.0, ay, -ax, 0.0, -pq, pq, dr, pp - qq, dp - qr, dq + pr],
-        ]
-    )
-
-
 def add(terms: Terms, now: Measured, body: int, parameters: Array, gravity: Array) -> Terms:
     """Terms with the payload pi fixed to a body: M and h grow by what (2) asks for."""
-    R = now.poses[0][body]
-    V, A = now.motion[0][body], now.motion[1][body]
-    J = now.jacobian(body, np.zeros(3))
-    own = np.concatenate([R.T @ J[:3], R.T @ J[3:]])  # twist of the body in its own axes, per coordinate
-    m, mc, I = parameters[0], parameters[1:4], _matrix(parameters[4:])
-    inertia = np.zeros((6, 6))
-    inertia[:3, :3], inertia[:3, 3:], inertia[3:, :3], inertia[3:, 3:] = m * np.eye(3), -hat(mc), hat(mc), I
-    bias = regressor(R.T @ (A[:3] - gravity), R.T @ V[3:], R.T @ A[3:]) @ parameters
-    return Terms(
-        terms.M + own.T @ inertia @ own, terms.h + own.T @ bias, terms.phi, terms.J, terms.b, terms.gamma
-    )
+    _, V, A, J, R = now.point(body, ORIGIN)
+    M, h = loaded_terms(terms.M, terms.h, R, V, A, J, parameters, gravity)
+    return Terms(M, h, terms.phi, terms.J, terms.b, terms.gamma)

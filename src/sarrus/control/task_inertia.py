@@ -11,7 +11,6 @@ from ..dynamics.response import Response
 
 Array = npt.NDArray[np.float64]
 
-SEEN = 1e-9  # singular values of a task below this, relative to the largest, are zero
 SHOWN = 0.02  # least mobility over the middle one at which a body still shows what forces do to it
 
 
@@ -30,24 +29,6 @@ def solve_small(A: Array, b: Array) -> Array:
     if info:
         raise np.linalg.LinAlgError("a matrix that has to be solved is singular.")
     return np.asarray(x)
-
-
-def leftover_rows(response: Response, J: Array, unit: Array) -> Array:
-    """Rows K (k, nv) of the motions that a task x' = J v leaves over and that forces on it do not excite.
-
-    With Z the motions N Z that the task does not see, K = (Z.T Mr Z)^-1 Z.T N.T M: K (N Z) = 1, and what a
-    force on the task does is M a = J.T f + ..., K a = Z.T N.T J.T f = 0 [Khatib1987].
-    """
-    N = response.N
-    QR, _, scalars, _, _ = lapack.dgeqp3((J @ N / unit[:, None]).T)
-    size = np.abs(QR.diagonal())
-    d, m = len(QR), len(size)
-    square, spread = np.zeros((d, d), order="F"), np.zeros(d)
-    square[:, :m], spread[:m] = QR[:, :m], scalars
-    Q, _, _ = lapack.dorgqr(square, spread, overwrite_a=1)
-    X = N @ Q[:, int(np.count_nonzero(size > SEEN * size[0])) :]
-    K = X.T @ response.terms.M
-    return np.asarray(lapack.dposv(K @ X, K, lower=1)[1]) if len(K) else K
 
 
 def inertia_of(inverse: Array, size: Array) -> Array:

@@ -6,7 +6,15 @@ Controllers do not know the kernel; these are its functions as they are, without
 from __future__ import annotations
 
 from .._kernel import descend as descend_levels
-from .._kernel import eigenvalues, inputs_within, is_state, largest, payload_regressor
+from .._kernel import (
+    eigenvalues,
+    inputs_within,
+    is_state,
+    largest,
+    loaded_terms,
+    payload_regressor,
+    possible_payload,
+)
 from .._kernel import least_inputs as inputs_for
 from .._kernel import limit_rows as rows_on_inputs
 from .._kernel import reach as mass_reach
@@ -19,8 +27,10 @@ __all__ = [
     "inputs_within",
     "is_state",
     "largest",
+    "loaded_terms",
     "mass_reach",
     "nearest_within",
     "payload_regressor",
+    "possible_payload",
     "rows_on_inputs",
 ]
