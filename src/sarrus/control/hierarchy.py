@@ -144,7 +144,7 @@ class TaskHierarchy(Law):
             _rows=rows,
             _limits=limits,
             _parts=Parts(
-                tuple((task.name, task.priority, task.size) for task in self._stack.tasks),
+                self._stack.labels,
                 tuple(one is not None for one in found),
                 response.a0 + space.E @ free,
                 space,

@@ -19,6 +19,7 @@ constraints is met as far as possible, in the least-squares sense, and torques s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -159,16 +160,18 @@ class Descent(NamedTuple):
 def descend(levels: Sequence[Level], space: Reach, response: Response, rank_tol: float) -> Descent:
     """Level by level, in one call of the kernel where every rank is beyond doubt (kernels/levels.hpp)."""
     nv, unit = len(response.a0), response.units.unit
+    J, wanted, units = np.zeros((0, nv)), np.zeros(0), np.zeros(0)
     if len(levels) == 1:
         J, wanted, units = levels[0][:3]
-    else:
-        J = np.concatenate([np.zeros((0, nv)), *(level.J for level in levels)])
-        wanted = np.concatenate([np.zeros(0), *(level.wanted for level in levels)])
-        units = np.concatenate([np.zeros(0), *(level.unit for level in levels)])
-    ends = np.cumsum([len(level.wanted) for level in levels], dtype=np.int64)
-    A, b, zero, s, Z, left = descend_levels(J, wanted, units, ends, space.E, response.a0, unit, space.size)
+    elif levels:
+        J = np.concatenate([level.J for level in levels])
+        wanted = np.concatenate([level.wanted for level in levels])
+        units = np.concatenate([level.unit for level in levels])
+    ends = list(accumulate(len(level.wanted) for level in levels))
+    at = np.array(ends, dtype=np.int64)
+    A, b, zero, s, Z, left = descend_levels(J, wanted, units, at, space.E, response.a0, unit, space.size)
     rows, begin = [], 0
-    for level, end, size in zip(levels, ends.tolist(), zero.tolist(), strict=True):
+    for level, end, size in zip(levels, ends, zero.tolist(), strict=True):
         rows.append(Rows(A[begin:end], b[begin:end], size, level.damping))
         begin = end
     splits = [Split(one.shape[0] - one.shape[1], one) for one in left]

@@ -21,6 +21,7 @@ from .rotation import cross
 Array = npt.NDArray[np.float64]
 
 TURN_AXES = POSE_AXES[3:]
+NO_TURN = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -209,16 +210,21 @@ class _RelativePose(_BodyPose):
         return Target(Pose(p, matrix=R), V, _spread(a, self))
 
 
+def accelerated(output: Any, now: Measured, a: Array) -> tuple[Array, Array, Array]:
+    """x (k,), J (k, nv) and the right side (k,) of its rows, for an output with the acceleration a (k,)."""
+    if type(output) is not _BodyPose:
+        track = output.track(now, present(output, now, a))
+        return track.x, track.J, track.c
+    p, _, bias, J, _ = now.point(output._body, output._point)
+    x, rows = np.concatenate([p, NO_TURN]), output._rows
+    return x[rows], J[rows], a - bias[rows]
+
+
 def present(output: Any, now: Measured, a: Array) -> Target:
     """The target that asks an output for the acceleration a (k,), without any error to be corrected."""
     if hasattr(output, "present"):
         found: Target = output.present(now, a)
         return found
-    if isinstance(output, _BodyPose):
-        p, v, _ = point_motion(now, output._body, output._point)
-        body = output._body
-        speed = np.concatenate([v, now.motion[0][body, 3:]])
-        return Target(Pose(p, matrix=now.poses[0][body]), speed, _spread(a, output))
     zero = np.zeros(output.size)
     return Target(zero, zero, a)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import nonnegative, positive
 from ..errors import InputError, SarrusError
-from .hierarchy_outputs import present
+from .hierarchy_outputs import accelerated
 from .measured import Measured
 from .outputs import Bound, Track, as_outputs
 from .references import Target
@@ -109,9 +109,11 @@ class BoundTask:
                 return found
             parts = (found.x, found.desired, found.e, found.rate, found.J, found.wanted)
         else:
-            track = self._output.track(now, present(self._output, now, self._wanted(now.t, now.q, now.v)))
+            x, J, wanted = accelerated(self._output, now, self._wanted(now.t, now.q, now.v))
             none = np.zeros(self._output.size)
-            parts = (track.x, track.x, none, none, track.J, track.c)
+            parts = (x, x, none, none, J, wanted)
+            if self._whole:
+                return Tracking(*parts)
         return Tracking(*(part[self._rows] for part in parts))
 
     def _wanted(self, t: float, q: Array, v: Array) -> Array:
@@ -161,6 +163,7 @@ class TaskStack:
         bound = [BoundTask(one, system, label) for one, label in zip(self._given, labels, strict=True)]
         self.tasks = sorted(bound, key=lambda task: task.priority)
         self.levels = [list(group) for _, group in groupby(self.tasks, key=lambda task: task.priority)]
+        self.labels = tuple((task.name, task.priority, task.size) for task in self.tasks)
         plain = [name for task in self.tasks for name in task.names]
         self.names = tuple(
             name if plain.count(name) == 1 else f"{task.name}: {name}"
