@@ -136,12 +136,18 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
   }
   for (int i = 0; i < lost; ++i) {  // into the coordinates of the factorization
     T *row = f.Y + (m.nc + i) * ld, s = T(0);
-    for (int k = 0; k < f.rank_rows; ++k)
-      axpy(row, -(f.beta[k] * dot(row, f.H + k * ld, ld)), f.H + k * ld, ld);
+    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
+    if (f.sparse) {
+      enter_row(f, m.nc + i, ld, m.nv);
+      continue;
+    }
     for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
   }
-  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
+  if (f.sparse)
+    eliminate_entries(f, m.nc, m.nc + lost, m.nv, ld, tol, -1, m.nv * ld);
+  else
+    eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
 }
 
 template <class T>
@@ -165,7 +171,7 @@ SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T*
         add_limit_rows(m, v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
       }
   }
-  eliminate_inertia(f, m.nv, w.ld);
+  finish(m, w.M, w.ld, f);
 }
 
 // The same next to a singular pose and off the manifold, where rows with the smallest pivots say less than
@@ -177,7 +183,7 @@ SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const T* q, const T* v, 
   complete(m, w.ld, w.factor);
   differentiate_rows(m, q, v, drive, user, d);
   add_limit_rows(m, v, real<T>(1), real<T>(1e-3), d, w);
-  eliminate_inertia(w.factor, m.nv, w.ld);
+  finish(m, w.M, w.ld, w.factor);
 }
 
 // out: w.a   in: state evaluated and prepared, tau (nv)

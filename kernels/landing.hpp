@@ -10,7 +10,7 @@ template <class T, int LDC>
 SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
   double least = 1e300;
   for (int k = 0; k < w.factor.rank_rows; ++k) {
-    double x = value(abs_(w.factor.Y[k * w.ld + k]));
+    double x = value(abs_(pivot_of(w.factor, k, w.ld)));
     if (x < least) least = x;
   }
   return least;
@@ -25,7 +25,7 @@ SARRUS_HD int sound_pivots(double h, const Stepper<T, LDC>& s) {
   double lost = (s.pivot_before - s.pivot) * h / s.step_before;
   if (!(lost > 0 && s.pivot < 2 * lost)) return w.factor.rank_rows;
   int n = 0;
-  for (int k = 0; k < w.factor.rank_rows; ++k) n += value(abs_(w.factor.Y[k * w.ld + k])) > GRAZING * lost;
+  for (int k = 0; k < w.factor.rank_rows; ++k) n += value(abs_(pivot_of(w.factor, k, w.ld))) > GRAZING * lost;
   return n;
 }
 

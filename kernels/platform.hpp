@@ -50,6 +50,11 @@ SARRUS_HD float atan2_(float y, float x) { return ::atan2f(y, x); }
 SARRUS_HD float tanh_(float x) { return ::tanhf(x); }
 SARRUS_HD float round_(float x) { return ::rintf(x); }
 SARRUS_HD void sincos_(float x, float& s, float& c) { s = ::sinf(x), c = ::cosf(x); }
+SARRUS_HD int lowest_bit(unsigned long long x) {  // of a nonzero word
+  int n = 0;
+  while (!((x >> n) & 1)) ++n;
+  return n;
+}
 #else
 SARRUS_HD double sqrt_(double x) { return std::sqrt(x); }
 SARRUS_HD double abs_(double x) { return std::fabs(x); }
@@ -63,6 +68,7 @@ SARRUS_HD float atan2_(float y, float x) { return std::atan2(y, x); }
 SARRUS_HD float tanh_(float x) { return std::tanh(x); }
 SARRUS_HD float round_(float x) { return std::nearbyint(x); }
 SARRUS_HD void sincos_(float x, float& s, float& c) { s = std::sin(x), c = std::cos(x); }
+SARRUS_HD int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }  // of a nonzero word
 #endif
 
 // Rows are padded to multiples of LANES, so that inner loops have no remainder. A Block is as many doubles

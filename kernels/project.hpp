@@ -51,7 +51,7 @@ template <class T, int LDC>
 SARRUS_FN void factorize_rows(const Model<real<T>>& m, Workspace<T, LDC>& w) {
   factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
   if (w.factor.first_rows < m.nc) complete(m, w.ld, w.factor);
-  eliminate_inertia(w.factor, m.nv, w.ld);
+  finish(m, w.M, w.ld, w.factor);
 }
 
 // x (nv) with J x = g and M x orthogonal to the tangent space. Result in w.a; the factorization must be one

@@ -126,4 +126,41 @@ SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
   }
 }
 
+// The largest of x[0 .. n)
+template <class T>
+SARRUS_HD real<T> largest(const T* SARRUS_RESTRICT x, int n) {
+  real<T> most = value(x[0]);
+  if constexpr (Blocked<T>::value) {
+    Block m = *reinterpret_cast<const Block*>(x);
+    for (int j = BLOCK; j < n; j += BLOCK) {
+      Block next = *reinterpret_cast<const Block*>(x + j);
+      m = next > m ? next : m;
+    }
+    for (int l = 0; l < BLOCK; ++l) most = m[l] > most ? m[l] : most;
+  } else {
+    for (int j = 1; j < n; ++j) most = value(x[j]) > most ? value(x[j]) : most;
+  }
+  return most;
+}
+
+// The first j with the least c[j] among those with x[j] > bound; -1: there is none
+template <class T>
+SARRUS_HD int least_above(const T* SARRUS_RESTRICT x, real<T> bound, const T* SARRUS_RESTRICT c, int n) {
+  real<T> least = real<T>(1e30);
+  if constexpr (Blocked<T>::value) {
+    Block m = Block{} + least;
+    for (int j = 0; j < n; j += BLOCK) {
+      Block mine = *reinterpret_cast<const Block*>(x + j) > bound ? *reinterpret_cast<const Block*>(c + j) : m;
+      m = mine < m ? mine : m;
+    }
+    for (int l = 0; l < BLOCK; ++l) least = m[l] < least ? m[l] : least;
+  } else {
+    for (int j = 0; j < n; ++j)
+      if (value(x[j]) > bound && value(c[j]) < least) least = value(c[j]);
+  }
+  for (int j = 0; j < n; ++j)
+    if (value(x[j]) > bound && value(c[j]) == least) return j;
+  return -1;
+}
+
 SARRUS_END

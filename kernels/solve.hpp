@@ -6,9 +6,29 @@
 
 SARRUS_BEGIN
 
+// The diagonal of L
+template <class T>
+SARRUS_HD const T& pivot_of(const Factor<T>& f, int k, int ld) {
+  return f.sparse ? f.entries.pivot[k] : f.Y[k * ld + k];
+}
+
+// x (ld) <- H_k x
+template <class T, class LD>
+SARRUS_HD void reflect(const Factor<T>& f, int k, LD ld, T* x) {
+  if constexpr (LD::width == 0)
+    if (f.sparse) return reflect_entries(f, k, x);
+  axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+}
+
 // y (rank_rows) by substitution: rows are independent
 template <class T, class LD>
 SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
+  if constexpr (LD::width == 0)
+    if (f.sparse) {
+      for (int k = 0; k < f.rank_rows; ++k)
+        y[k] = substitute_entries(f, k, k, at_position(f, g, k, m.nc) / f.unit[k], y);
+      return;
+    }
   for (int k = 0; k < f.rank_rows; ++k) {
     T s = at_position(f, g, k, m.nc) / f.unit[k];
     for (int j = 0; j < k; ++j) s -= f.Y[k * ld + j] * y[j];
@@ -45,9 +65,33 @@ SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
     for (int k = n; k < f.rank; ++k) {
       int at = m.nc + k - n;
       T s = extra[static_cast<int>(value(f.order[at]))];
+      if (f.sparse) {
+        y[k] = substitute_entries(f, at, k, s, y);
+        continue;
+      }
       for (int j = 0; j < k; ++j) s -= f.Y[at * ld + j] * y[j];
       y[k] = s / f.Y[at * ld + k];
     }
+}
+
+// z = [y; x]: in: Q^T rhs, out: x with K_xx x = (Q^T rhs)_x - K_xy y
+template <class T>
+SARRUS_HD void solve_coordinates(const Factor<T>& f, int nv, int ld, const T* y, T* SARRUS_RESTRICT x) {
+  for (int j = f.first; j < nv; ++j) {  // L w = x
+    T s = x[j] * f.inv_d[j];
+    for (int i = j + 1; i < nv; ++i) x[i] -= s * f.K[j * ld + i];
+  }
+  for (int i = f.first; i < nv; ++i) {  // w -= L^-1 K_xy y
+    for (int k = 0; k < f.first; ++k) x[i] -= f.K[i * ld + k] * y[k];
+    for (int k = f.first; k < f.rank && k < i; ++k) x[i] -= f.K[i * ld + k] * y[k] * f.alive[k];
+  }
+  for (int i = f.first; i < f.rank; ++i) x[i] = select(f.alive[i] > real<T>(0.5), y[i], x[i]);
+  for (int i = nv - 1; i >= f.first; --i) {  // D L^T x = w
+    T s = x[i];
+    for (int j = i + 1; j < nv; ++j) s -= f.K[i * ld + j] * x[j];
+    x[i] = s * f.inv_d[i];
+  }
+  for (int k = 0; k < f.first; ++k) x[k] = y[k];
 }
 
 // a (ld) with J a = g and N^T (M a - rhs) = 0: y known, rhs (nv) a generalized force.
@@ -57,23 +101,16 @@ SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
   T* SARRUS_RESTRICT x = a;
   for (int j = 0; j < m.nv; ++j) x[j] = rhs[j] * m.unit[j];
   for (int j = m.nv; j < ld; ++j) x[j] = T(0);
-  for (int k = 0; k < f.rank; ++k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
-  for (int j = f.first; j < m.nv; ++j) {  // L w = x
-    T s = x[j] * f.inv_d[j];
-    for (int i = j + 1; i < m.nv; ++i) x[i] -= s * f.K[j * ld + i];
+  for (int k = 0; k < f.rank; ++k) reflect(f, k, ld, x);
+  if (f.sparse) {
+    const int* col = f.entries.col;
+    for (int k = 0; k < m.nv; ++k) f.work[k] = x[col[k]];
+    solve_coordinates(f, m.nv, ld, y, f.work);
+    for (int k = 0; k < m.nv; ++k) x[col[k]] = f.work[k];
+  } else {
+    solve_coordinates(f, m.nv, ld, y, x);
   }
-  for (int i = f.first; i < m.nv; ++i) {  // w -= L^-1 K_xy y
-    for (int k = 0; k < f.first; ++k) x[i] -= f.K[i * ld + k] * y[k];
-    for (int k = f.first; k < f.rank && k < i; ++k) x[i] -= f.K[i * ld + k] * y[k] * f.alive[k];
-  }
-  for (int i = f.first; i < f.rank; ++i) x[i] = select(f.alive[i] > real<T>(0.5), y[i], x[i]);
-  for (int i = m.nv - 1; i >= f.first; --i) {  // D L^T x = w
-    T s = x[i];
-    for (int j = i + 1; j < m.nv; ++j) s -= f.K[i * ld + j] * x[j];
-    x[i] = s * f.inv_d[i];
-  }
-  for (int k = 0; k < f.first; ++k) x[k] = y[k];
-  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, ld, x);
   for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
 }
 
@@ -84,15 +121,21 @@ SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>
   T *x = f.work, *s = f.work + wide;
   for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];
   for (int j = m.nv; j < ld; ++j) x[j] = T(0);
-  for (int k = 0; k < n; ++k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int k = 0; k < n; ++k) reflect(f, k, ld, x);
   fill(s, f.lc);
-  if (f.first_rows == m.nc) {
+  if (f.sparse) {
+    for (int k = 0; k < n; ++k) s[k] = x[f.entries.col[k]];
+    for (int k = 0; k < n; ++k) x[k] = s[k];
+    fill(s, f.lc);
+  }
+  if (f.first_rows == m.nc && f.sparse) {
+    substitute_back(f, n, x, s);
+  } else if (f.first_rows == m.nc) {
     for (int k = n - 1; k >= 0; --k) {
       T r = x[k];
       for (int i = k + 1; i < n; ++i) r -= f.Y[i * ld + k] * s[i];
       s[k] = r / f.Y[k * ld + k];
     }
-    for (int k = 0; k < m.nc; ++k) s[k] = s[k] / f.unit[k];
   } else {
     for (int j = 0; j < n; ++j) {  // T^T s = x
       T r = x[j];
@@ -101,6 +144,8 @@ SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>
     }
     for (int j = n - 1; j >= 0; --j) apply_U(f, j, s);
   }
+  if (f.first_rows == m.nc)
+    for (int k = 0; k < m.nc; ++k) s[k] = s[k] / f.unit[k];
   if constexpr (Branching<T>::value) {  // back to the order of declaration
     for (int k = 0; k < m.nc; ++k) lam[static_cast<int>(value(f.order[k]))] = s[k];
   } else {
