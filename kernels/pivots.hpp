@@ -22,11 +22,12 @@ struct Sparse {
   int *H_begin, *H_col;  // reflector k: entries H_begin[k] .. H_begin[k + 1] of Factor::H, packed, and H_col
   int *L_begin, *L_at;   // the row at a position: entries L_begin[i] .. L_begin[i + 1] of L, left of the pivot
   T *L, *pivot;          // (nv) pivots
-  T* width;              // (nr, padded) how many columns without a pivot a row has
+  T* key;                // (nr, padded) columns without a pivot that a row has, times nr, plus the row
   T* wide;               // (nv, ld)
-  int words_v, words_r;
+  int nr, words_v, words_r;
 
-  SARRUS_HD void bind(Arena& arena, int nr, int nv, int ld) {
+  SARRUS_HD void bind(Arena& arena, int rows, int nv, int ld) {
+    nr = rows;
     words_v = words_for(nv);
     words_r = words_for(nr);
     row = arena.template take<Word>(nr * words_v);
@@ -42,7 +43,7 @@ struct Sparse {
     L_at = arena.template take<int>(nr * ld);
     L = arena.template take<T>(nr * ld);
     pivot = arena.template take<T>(nv);
-    width = arena.template take<T>((nr + LANES - 1) / LANES * LANES);
+    key = arena.template take<T>((nr + LANES - 1) / LANES * LANES);
     wide = arena.template take<T>(nv * ld);
   }
 };

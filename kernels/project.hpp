@@ -32,13 +32,12 @@ SARRUS_HD T position_residual(const Model<real<T>>& m, const Workspace<T, LDC>& 
   }
   return worst;
 }
-// out: w.extra = b - J v
+// out: w.extra = b - J v   in: v (ld), zero behind its end
 template <class T, int LDC>
 SARRUS_FN T velocity_residual(const Model<real<T>>& m, const T* v, Workspace<T, LDC>& w) {
   T worst = T(0);
   for (int r = 0; r < m.nc; ++r) {
-    T s = w.rows.b[r];
-    for (int j = 0; j < m.nv; ++j) s -= w.rows.J[r * w.ld + j] * v[j];
+    T s = w.rows.b[r] - dot(w.rows.J + r * w.ld, v, w.ld);
     w.extra[r] = s;
     T x = abs_(s) / m.row_unit[r];
     worst = select(x > worst, x, worst);

@@ -143,24 +143,23 @@ SARRUS_HD real<T> largest(const T* SARRUS_RESTRICT x, int n) {
   return most;
 }
 
-// The first j with the least c[j] among those with x[j] > bound; -1: there is none
+// The least c[j] among those with x[j] > bound
+constexpr double NONE_ABOVE = 1e15;
 template <class T>
-SARRUS_HD int least_above(const T* SARRUS_RESTRICT x, real<T> bound, const T* SARRUS_RESTRICT c, int n) {
-  real<T> least = real<T>(1e30);
+SARRUS_HD real<T> least_above(const T* SARRUS_RESTRICT x, real<T> bound, const T* SARRUS_RESTRICT c, int n) {
+  real<T> least = real<T>(NONE_ABOVE);
   if constexpr (Blocked<T>::value) {
     Block m = Block{} + least;
     for (int j = 0; j < n; j += BLOCK) {
-      Block mine = *reinterpret_cast<const Block*>(x + j) > bound ? *reinterpret_cast<const Block*>(c + j) : m;
-      m = mine < m ? mine : m;
+      Block mine = *reinterpret_cast<const Block*>(c + j);
+      m = (*reinterpret_cast<const Block*>(x + j) > bound) & (mine < m) ? mine : m;
     }
     for (int l = 0; l < BLOCK; ++l) least = m[l] < least ? m[l] : least;
   } else {
     for (int j = 0; j < n; ++j)
       if (value(x[j]) > bound && value(c[j]) < least) least = value(c[j]);
   }
-  for (int j = 0; j < n; ++j)
-    if (value(x[j]) > bound && value(c[j]) == least) return j;
-  return -1;
+  return least;
 }
 
 SARRUS_END

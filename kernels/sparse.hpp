@@ -13,7 +13,7 @@
 
 SARRUS_BEGIN
 
-constexpr double NEARLY = 0.1;  // of the longest row: rows of that length may be pivots, the emptiest is
+constexpr double NEARLY = 0.03;  // of the longest row: rows of that length may be pivots, the emptiest is
 constexpr int FILLED = 4;  // reflectors with more than a FILLED-th of the entries of dense ones are dense
 
 SARRUS_HD int linear_rows(int mask) {
@@ -59,7 +59,7 @@ SARRUS_HD void measure(Factor<T>& f, int r, int ld) {
     ++n;
   });
   f.norm[r] = f.norm_ref[r] = squared;
-  s.width[r] = T(real<T>(n));
+  s.key[r] = T(real<T>(n * s.nr + r));
 }
 
 // out: rows without units, their lengths   in: J
@@ -147,10 +147,12 @@ SARRUS_HD void reflect_entries(const Factor<T>& f, int k, T* SARRUS_RESTRICT x) 
   for (int i = s.H_begin[k]; i < s.H_begin[k + 1]; ++i) x[s.H_col[i]] -= sum * f.H[i];
 }
 
-// Reflect the rows that have one of its columns by H_k, whose pivot is row r in column c.
+// Reflect the rows that have one of its columns by H_k, whose pivot is row r in column c. Returns the least key
+// among those of them that are longer than `bound`.
 template <class T>
-SARRUS_FN void reflect_met(Factor<T>& f, int k, int r, int c, int ld) {
+SARRUS_FN real<T> reflect_met(Factor<T>& f, int k, int r, int c, real<T> bound, int ld) {
   Sparse<T>& s = f.entries;
+  real<T> least = real<T>(NONE_ABOVE);
   clear(s.met, s.words_r);
   for (int i = s.H_begin[k]; i < s.H_begin[k + 1]; ++i)
     unite(s.met, s.column + s.H_col[i] * s.words_r, s.words_r);
@@ -168,19 +170,22 @@ SARRUS_FN void reflect_met(Factor<T>& f, int k, int r, int c, int ld) {
     unite(mine, s.here, s.words_v);
     reflect_entries(f, k, row);
     f.norm[other] -= row[c] * row[c];
-    s.width[other] += real<T>(more);
+    s.key[other] += real<T>(more * s.nr);
     if (f.norm[other] < f.norm_ref[other] * real<T>(1e-3)) measure(f, other, ld);  // as in reflect_rows
+    if (value(f.norm[other]) > bound && value(s.key[other]) < least) least = value(s.key[other]);
   });
+  return least;
 }
 
-// The emptiest row among the nearly longest; -1: what is left is zero. Lengths only fall, so that a bound that
-// rows still pass needs no renewal.
+// The key of the emptiest row among the nearly longest. Lengths only fall, so that a bound that rows still pass
+// needs no renewal.
 template <class T>
-SARRUS_HD int next_row(const Factor<T>& f, int end, real<T>& bound) {
-  int n = (end + LANES - 1) / LANES * LANES, r = least_above(f.norm, bound, f.entries.width, n);
-  if (r >= 0) return r;
+SARRUS_HD real<T> next_key(const Factor<T>& f, int end, real<T>& bound) {
+  int n = (end + LANES - 1) / LANES * LANES;
+  real<T> key = least_above(f.norm, bound, f.entries.key, n);
+  if (key < real<T>(NONE_ABOVE)) return key;
   bound = largest(f.norm, n) * real<T>(NEARLY * NEARLY);
-  return least_above(f.norm, bound, f.entries.width, n);
+  return least_above(f.norm, bound, f.entries.key, n);
 }
 
 // eliminate_rows by entries, for the rows and positions [begin, end). False: reflectors have more than `most`
@@ -190,10 +195,15 @@ SARRUS_FN bool eliminate_entries(Factor<T>& f, int begin, int end, int nv, int l
                                  int most_entries) {
   Sparse<T>& s = f.entries;
   int most = hold >= 0 ? hold : nv, at = begin;
-  real<T> long_enough = real<T>(1e30);
+  real<T> bound = real<T>(1e30), key = real<T>(NONE_ABOVE);
+  real<T> seen = 0;  // keys below it belong to the emptiest: all were looked at, and only rows that are met change
   for (; at < end && f.rank < most; ++at) {
-    int k = f.rank, r = next_row(f, end, long_enough);
-    if (r < 0) break;
+    if (key >= seen) {
+      key = next_key(f, end, bound);
+      if (key >= real<T>(NONE_ABOVE)) break;  // what is left is zero
+      seen = real<T>(static_cast<int>(key) / s.nr + 1) * s.nr;
+    }
+    int k = f.rank, r = static_cast<int>(key) % s.nr;
     T squared = gather(f, r, k, ld);
     if (!(squared > (hold >= 0 ? real<T>(0) : tol * tol))) break;
     if (s.H_begin[k + 1] > most_entries) return false;
@@ -201,7 +211,7 @@ SARRUS_FN bool eliminate_entries(Factor<T>& f, int begin, int end, int nv, int l
     int c = scale_reflector(f, k, squared);
     exclude(s.open, c);
     f.order[at] = T(real<T>(r - begin));
-    reflect_met(f, k, r, c, ld);
+    key = reflect_met(f, k, r, c, bound, ld);
     f.rank = f.first = k + 1;
   }
   for (int r = begin; r < end && at < end; ++r)  // dependent rows
