@@ -70,7 +70,7 @@ struct SizedRun : Run {
     memory = cleared(measure.used);
     Arena arena(memory);
     s = new Stepper<double, LD>(m, arena);
-    s->w.factor.by_entries = !S::supplies_inertia && given.method <= 2;  // explicit methods solve, no more
+    if (!S::supplies_inertia && given.method <= 2) s->w.factor.by_entries = BY_ENTRIES;  // explicit methods
   }
   ~SizedRun() override {
     delete s;

@@ -17,7 +17,7 @@ inline void with_workspace(const ModelD& m, F body) {
   with_arena([&](Arena& arena, bool ready) {
     Workspace<double, LD> w(m, arena);
     Tangent<double, LD> d(m, arena);
-    w.factor.by_entries = true;
+    w.factor.by_entries = BY_ENTRIES;
     if (ready) body(w, d);
   });
 }

@@ -14,17 +14,6 @@
 
 SARRUS_BEGIN
 
-// By entries, where that is asked for and worth it.
-template <class T>
-SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
-  int fewer = m.nc < m.nv ? m.nc : m.nv;
-  if (m.nv > 3 * fewer) return false;  // hardly any constraints: K would be dear
-  load_entries(m, J, ld, f);
-  if (!eliminate_entries(f, 0, m.nc, m.nv, ld, m.rank_tol[0], hold, fewer * m.nv / FILLED)) return false;
-  for (int i = 0; i < m.nc; ++i) f.unit[i] = T(m.row_unit[static_cast<int>(value(f.order[i]))]);
-  return true;
-}
-
 template <class T, class LD>
 SARRUS_FN void factorize_dense(const Model<real<T>>& m, const T* J, const T* M, LD ld, int hold,
                                Factor<T>& f) {
@@ -54,8 +43,8 @@ SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
   f.rank = f.first = 0;
   f.spd = true;
   f.sparse = false;
-  if constexpr (LD::width == 0 && Branching<T>::value)
-    f.sparse = f.by_entries && factorize_entries(m, J, ld, hold, f);
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
+    f.sparse = f.by_entries > 0 && factorize_entries(m, J, ld, hold, f);
   if (!f.sparse) {
     f.rank = f.first = 0;
     factorize_dense(m, J, M, ld, hold, f);
@@ -67,13 +56,13 @@ SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld,
 // Dr L = U T for least squares and least norm in the units of the rows. Only where rows are dependent.
 template <class T, class LD>
 SARRUS_FN void complete(const Model<real<T>>& m, LD ld, Factor<T>& f) {
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
+    if (f.sparse) return complete_entries(m, f);
   for (int j = 0; j < f.rank; ++j) {
     T* u = f.U + j * f.lc;
     fill(u, f.lc);
-    if (f.sparse) continue;
     for (int i = 0; i < m.nc; ++i) u[i] = f.Y[i * ld + j] * f.unit[i] * f.alive[j];
   }
-  if (f.sparse) left_entries(m.nc, f);
   T* x = f.work;
   for (int j = 0; j < f.rank; ++j) {
     T* u = f.U + j * f.lc;  // entries before j stay: they are column j of T
@@ -119,7 +108,7 @@ SARRUS_FN void eliminate_inertia(Factor<T>& f, int nv, int ld) {
 // The same, after the last row; M is the inertia that factorize() was given.
 template <class T, class LD>
 SARRUS_HD void finish(const Model<real<T>>& m, const T* M, LD ld, Factor<T>& f) {
-  if constexpr (LD::width == 0)
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
     if (f.sparse) inertia_entries(m, M, ld, f);
   eliminate_inertia(f, m.nv, ld);
 }

@@ -99,6 +99,12 @@ SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* 
 template <class T>
 SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
   fill(x, f.lc);
+  if constexpr (Plain<T>::value)
+    if (f.sparse) {
+      x[f.left.col[f.rank_rows + j]] = T(1);
+      for (int i = f.rank_rows - 1; i >= 0; --i) reflect(f.left, i, x);
+      return;
+    }
   x[f.rank_rows + j] = T(1);
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
 }
@@ -137,17 +143,12 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
   for (int i = 0; i < lost; ++i) {  // into the coordinates of the factorization
     T *row = f.Y + (m.nc + i) * ld, s = T(0);
     for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
-    if (f.sparse) {
-      enter_row(f, m.nc + i, ld, m.nv);
-      continue;
-    }
     for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
   }
-  if (f.sparse)
-    eliminate_entries(f, m.nc, m.nc + lost, m.nv, ld, tol, -1, m.nv * ld);
-  else
-    eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (f.sparse) return eliminate_limit_rows(m, lost, tol, f);
+  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
 }
 
 template <class T>

@@ -5,48 +5,10 @@
 // `first` the smallest rank of all lanes. For scalars both are equal and every mask is trivial.
 #pragma once
 
-#include "arena.hpp"
-#include "bits.hpp"
+#include "entries.hpp"
 #include "model.hpp"
-#include "rows.hpp"
 
 SARRUS_BEGIN
-
-// What the elimination by entries (sparse.hpp) holds beside or instead of the dense arrays of Factor.
-template <class T>
-struct Sparse {
-  Word *row, *column;  // (nr, words_v) columns in which a row has entries, (nv, words_r) rows of a column
-  Word *open;          // (words_v) columns without a pivot
-  Word *here, *met;    // (words_v) columns of the reflector at hand, (words_r) rows that have one of them
-  int *col, *at;       // (nv) column of a coordinate z, coordinate of a column
-  int *H_begin, *H_col;  // reflector k: entries H_begin[k] .. H_begin[k + 1] of Factor::H, packed, and H_col
-  int *L_begin, *L_at;   // the row at a position: entries L_begin[i] .. L_begin[i + 1] of L, left of the pivot
-  T *L, *pivot;          // (nv) pivots
-  T* key;                // (nr, padded) columns without a pivot that a row has, times nr, plus the row
-  T* wide;               // (nv, ld)
-  int nr, words_v, words_r;
-
-  SARRUS_HD void bind(Arena& arena, int rows, int nv, int ld) {
-    nr = rows;
-    words_v = words_for(nv);
-    words_r = words_for(nr);
-    row = arena.template take<Word>(nr * words_v);
-    column = arena.template take<Word>(nv * words_r);
-    open = arena.template take<Word>(words_v);
-    here = arena.template take<Word>(words_v);
-    met = arena.template take<Word>(words_r);
-    col = arena.template take<int>(nv);
-    at = arena.template take<int>(nv);
-    H_begin = arena.template take<int>(nv + 1);
-    H_col = arena.template take<int>(nv * ld);
-    L_begin = arena.template take<int>(nr + 1);
-    L_at = arena.template take<int>(nr * ld);
-    L = arena.template take<T>(nr * ld);
-    pivot = arena.template take<T>(nv);
-    key = arena.template take<T>((nr + LANES - 1) / LANES * LANES);
-    wide = arena.template take<T>(nv * ld);
-  }
-};
 
 template <class T>
 struct Factor {
@@ -57,7 +19,7 @@ struct Factor {
   T* inv_d;  // (nv) reciprocal pivots of that elimination
   T* order;  // (nr) which row stands at a position, and its unit
   T* unit;
-  T* norm;  // (nr, padded) squared length still to be eliminated, and its value when last computed afresh
+  T* norm;  // (nr) squared length still to be eliminated, and its value when last computed afresh
   T* norm_ref;
   T* alive;                   // (nv) 1 or 0
   T* U;                       // (nv, lc) reflectors of the second factorization, rows of length nc
@@ -68,9 +30,16 @@ struct Factor {
   int rank_rows, first_rows;  // those of J itself, without the limit rows of a singular pose
   int lc;
   bool spd;  // nothing was NaN and the inertia seen by the free motion is positive definite
-  bool by_entries = false;  // asked for: J and M are those of the model, nobody reads H, Y or K directly
-  bool sparse = false;      // what is held now is in `entries` instead of H, Y and the rows of K above first
-  Sparse<T> entries;
+  // Not zero: J and M are those of the model, nobody reads H, Y, U or rows of K above `first`, and reflectors
+  // are stored by entries as long as they have at most this part of the entries that dense ones have.
+  double by_entries = 0;
+  bool sparse = false;    // now they are: in `rows` instead of Y, H, beta, and `left` instead of U
+  Entries<T> rows, left;  // these have room, and `wide` (nv, ld), only where the stride is a run-time value
+  T* wide;
+
+  // Whether there is anything to ask at run time.
+  template <class LD>
+  static constexpr bool maybe_sparse = LD::width == 0 && Plain<T>::value;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
@@ -84,14 +53,21 @@ struct Factor {
     inv_d = arena.template take<T>(m.nv);
     order = arena.template take<T>(nr);
     unit = arena.template take<T>(nr);
-    norm = arena.template take<T>((nr + LANES - 1) / LANES * LANES);
+    norm = arena.template take<T>(nr);
     norm_ref = arena.template take<T>(nr);
     alive = arena.template take<T>(m.nv);
     U = arena.template take<T>(m.nv * lc);
     U_beta = arena.template take<T>(m.nv);
     T_diag = arena.template take<T>(m.nv);
     work = arena.template take<T>(2 * (ld > lc ? static_cast<int>(ld) : lc));
-    if constexpr (LD::width == 0) entries.bind(arena, nr, m.nv, ld);
+    if constexpr (maybe_sparse<LD>) {
+      rows.bind(arena, nr, m.nv, ld);
+      left.bind(arena, m.nv, m.nc, lc);
+      rows.Y = Y;
+      rows.rounding = real<T>(1e-30);  // rows are of order one
+      left.Y = U;
+      wide = arena.template take<T>(m.nv * ld);
+    }
   }
 };
 
@@ -105,19 +81,6 @@ SARRUS_HD T at_position(const Factor<T>& f, const T* g, int k, int n) {
     for (int r = 1; r < n; ++r) x = select(f.order[k] > real<T>(r) - real<T>(0.5), g[r], x);
     return x;
   }
-}
-
-// Reflection that maps x to alpha e_k: x becomes the reflector, alpha is returned. Dead lanes: identity.
-template <class T, class M>
-SARRUS_HD T reflector(T* SARRUS_RESTRICT x, int k, int n, const T& squared, const M& live, T& beta) {
-  T length = sqrt_(select(live, squared, T(1)));
-  T alpha = select(x[k] > real<T>(0), -length, length);
-  T v0 = x[k] - alpha;
-  T scale = select(live, real<T>(1) / select(live, v0, T(1)), T(0));
-  beta = select(live, -v0 / alpha, T(0));
-  for (int j = 0; j < n; ++j) x[j] = x[j] * scale;
-  x[k] = select(live, T(1), T(0));
-  return alpha;
 }
 
 // Bring the longest row of the positions [k, end) to k.

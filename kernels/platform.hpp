@@ -139,6 +139,16 @@ struct Real {
 template <class T>
 using real = typename Real<T>::type;
 
+// Whether T is that real type itself: neither a pack nor a dual number.
+template <class T, class R = real<T>>
+struct Plain {
+  static constexpr bool value = false;
+};
+template <class T>
+struct Plain<T, T> {
+  static constexpr bool value = true;
+};
+
 SARRUS_HD double value(double x) { return x; }
 SARRUS_HD float value(float x) { return x; }
 

@@ -126,40 +126,43 @@ SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
   }
 }
 
+// Reflection that maps x to alpha e_k: x becomes the reflector, alpha is returned. Dead lanes: identity.
+template <class T, class M>
+SARRUS_HD T reflector(T* SARRUS_RESTRICT x, int k, int n, const T& squared, const M& live, T& beta) {
+  T length = sqrt_(select(live, squared, T(1)));
+  T alpha = select(x[k] > real<T>(0), -length, length);
+  T v0 = x[k] - alpha;
+  T scale = select(live, real<T>(1) / select(live, v0, T(1)), T(0));
+  beta = select(live, -v0 / alpha, T(0));
+  for (int j = 0; j < n; ++j) x[j] = x[j] * scale;
+  x[k] = select(live, T(1), T(0));
+  return alpha;
+}
+
 // The largest of x[0 .. n)
 template <class T>
 SARRUS_HD real<T> largest(const T* SARRUS_RESTRICT x, int n) {
-  real<T> most = value(x[0]);
-  if constexpr (Blocked<T>::value) {
-    Block m = *reinterpret_cast<const Block*>(x);
-    for (int j = BLOCK; j < n; j += BLOCK) {
-      Block next = *reinterpret_cast<const Block*>(x + j);
-      m = next > m ? next : m;
-    }
-    for (int l = 0; l < BLOCK; ++l) most = m[l] > most ? m[l] : most;
-  } else {
-    for (int j = 1; j < n; ++j) most = value(x[j]) > most ? value(x[j]) : most;
-  }
-  return most;
+  real<T> most[LANES];
+  for (int l = 0; l < LANES; ++l) most[l] = value(x[l]);
+  for (int j = LANES; j < n; j += LANES)
+    for (int l = 0; l < LANES; ++l) most[l] = value(x[j + l]) > most[l] ? value(x[j + l]) : most[l];
+  for (int l = 1; l < LANES; ++l) most[0] = most[l] > most[0] ? most[l] : most[0];
+  return most[0];
 }
 
-// The least c[j] among those with x[j] > bound
+// The least c[j] among those with x[j] > bound; NONE_ABOVE where there is none
 constexpr double NONE_ABOVE = 1e15;
 template <class T>
 SARRUS_HD real<T> least_above(const T* SARRUS_RESTRICT x, real<T> bound, const T* SARRUS_RESTRICT c, int n) {
-  real<T> least = real<T>(NONE_ABOVE);
-  if constexpr (Blocked<T>::value) {
-    Block m = Block{} + least;
-    for (int j = 0; j < n; j += BLOCK) {
-      Block mine = *reinterpret_cast<const Block*>(c + j);
-      m = (*reinterpret_cast<const Block*>(x + j) > bound) & (mine < m) ? mine : m;
+  real<T> least[LANES];
+  for (int l = 0; l < LANES; ++l) least[l] = real<T>(NONE_ABOVE);
+  for (int j = 0; j < n; j += LANES)
+    for (int l = 0; l < LANES; ++l) {
+      bool less = (value(x[j + l]) > bound) & (value(c[j + l]) < least[l]);
+      least[l] = less ? value(c[j + l]) : least[l];
     }
-    for (int l = 0; l < BLOCK; ++l) least = m[l] < least ? m[l] : least;
-  } else {
-    for (int j = 0; j < n; ++j)
-      if (value(x[j]) > bound && value(c[j]) < least) least = value(c[j]);
-  }
-  return least;
+  for (int l = 1; l < LANES; ++l) least[0] = least[l] < least[0] ? least[l] : least[0];
+  return least[0];
 }
 
 SARRUS_END

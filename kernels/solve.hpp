@@ -9,24 +9,24 @@ SARRUS_BEGIN
 // The diagonal of L
 template <class T>
 SARRUS_HD const T& pivot_of(const Factor<T>& f, int k, int ld) {
-  return f.sparse ? f.entries.pivot[k] : f.Y[k * ld + k];
+  return f.sparse ? f.rows.pivot[k] : f.Y[k * ld + k];
 }
 
 // x (ld) <- H_k x
 template <class T, class LD>
 SARRUS_HD void reflect(const Factor<T>& f, int k, LD ld, T* x) {
-  if constexpr (LD::width == 0)
-    if (f.sparse) return reflect_entries(f, k, x);
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
+    if (f.sparse) return reflect(f.rows, k, x);
   axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
 }
 
 // y (rank_rows) by substitution: rows are independent
 template <class T, class LD>
 SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
-  if constexpr (LD::width == 0)
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
     if (f.sparse) {
       for (int k = 0; k < f.rank_rows; ++k)
-        y[k] = substitute_entries(f, k, k, at_position(f, g, k, m.nc) / f.unit[k], y);
+        y[k] = substitute(f.rows, k, k, at_position(f, g, k, m.nc) / f.unit[k], y);
       return;
     }
   for (int k = 0; k < f.rank_rows; ++k) {
@@ -43,6 +43,8 @@ SARRUS_HD void least_squares(const Model<real<T>>& m, LD ld, const Factor<T>& f,
   T *x = f.work, *best = f.work + (static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc);
   fill(x, f.lc);
   for (int i = 0; i < m.nc; ++i) x[i] = at_position(f, g, i, m.nc);
+  if constexpr (Factor<T>::template maybe_sparse<LD>)
+    if (f.sparse) return least_squares_entries(f, x, best, y);
   for (int j = 0; j < n; ++j) apply_U(f, j, x);
   for (int j = n - 1; j >= 0; --j) {
     T s = x[j];
@@ -65,10 +67,11 @@ SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
     for (int k = n; k < f.rank; ++k) {
       int at = m.nc + k - n;
       T s = extra[static_cast<int>(value(f.order[at]))];
-      if (f.sparse) {
-        y[k] = substitute_entries(f, at, k, s, y);
-        continue;
-      }
+      if constexpr (Factor<T>::template maybe_sparse<LD>)
+        if (f.sparse) {
+          y[k] = substitute(f.rows, at, k, s, y);
+          continue;
+        }
       for (int j = 0; j < k; ++j) s -= f.Y[at * ld + j] * y[j];
       y[k] = s / f.Y[at * ld + k];
     }
@@ -103,7 +106,7 @@ SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
   for (int j = m.nv; j < ld; ++j) x[j] = T(0);
   for (int k = 0; k < f.rank; ++k) reflect(f, k, ld, x);
   if (f.sparse) {
-    const int* col = f.entries.col;
+    const int* col = f.rows.col;
     for (int k = 0; k < m.nv; ++k) f.work[k] = x[col[k]];
     solve_coordinates(f, m.nv, ld, y, f.work);
     for (int k = 0; k < m.nv; ++k) x[col[k]] = f.work[k];
@@ -114,38 +117,41 @@ SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
   for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
 }
 
-// lam (nc) of least norm with J^T lam = force (nv), or nearest to it
+// s (nc) of least norm with (Pi J)^T s = H_1 .. H_n x, by position
 template <class T, class LD>
-SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
-  int n = f.rank_rows, wide = static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc;
-  T *x = f.work, *s = f.work + wide;
-  for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];
-  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
-  for (int k = 0; k < n; ++k) reflect(f, k, ld, x);
-  fill(s, f.lc);
-  if (f.sparse) {
-    for (int k = 0; k < n; ++k) s[k] = x[f.entries.col[k]];
-    for (int k = 0; k < n; ++k) x[k] = s[k];
-    fill(s, f.lc);
-  }
-  if (f.first_rows == m.nc && f.sparse) {
-    substitute_back(f, n, x, s);
-  } else if (f.first_rows == m.nc) {
+SARRUS_HD void solve_transposed(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* x, T* s) {
+  int n = f.rank_rows;
+  if (f.first_rows == m.nc) {
     for (int k = n - 1; k >= 0; --k) {
       T r = x[k];
       for (int i = k + 1; i < n; ++i) r -= f.Y[i * ld + k] * s[i];
       s[k] = r / f.Y[k * ld + k];
     }
-  } else {
-    for (int j = 0; j < n; ++j) {  // T^T s = x
-      T r = x[j];
-      for (int i = 0; i < j; ++i) r -= f.U[j * f.lc + i] * s[i];
-      s[j] = r * f.alive[j] / f.T_diag[j];
-    }
-    for (int j = n - 1; j >= 0; --j) apply_U(f, j, s);
-  }
-  if (f.first_rows == m.nc)
     for (int k = 0; k < m.nc; ++k) s[k] = s[k] / f.unit[k];
+    return;
+  }
+  for (int j = 0; j < n; ++j) {  // T^T s = x
+    T r = x[j];
+    for (int i = 0; i < j; ++i) r -= f.U[j * f.lc + i] * s[i];
+    s[j] = r * f.alive[j] / f.T_diag[j];
+  }
+  for (int j = n - 1; j >= 0; --j) apply_U(f, j, s);
+}
+
+// lam (nc) of least norm with J^T lam = force (nv), or nearest to it
+template <class T, class LD>
+SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
+  int wide = static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc;
+  T *x = f.work, *s = f.work + wide;
+  for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];
+  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
+  for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, ld, x);
+  if (f.sparse) {
+    solve_transposed_entries(m, f, x, s);
+  } else {
+    fill(s, f.lc);
+    solve_transposed(m, ld, f, x, s);
+  }
   if constexpr (Branching<T>::value) {  // back to the order of declaration
     for (int k = 0; k < m.nc; ++k) lam[static_cast<int>(value(f.order[k]))] = s[k];
   } else {

@@ -70,17 +70,18 @@ double slope(const Dual<double>& x) { return x.b; }
 
 template <int LDC>
 int forward(const Model<double>& m, const double* q, const double* v, const double* tau, const double* drive,
-            const double* user, bool limits, double* a, double* lam) {
+            const double* user, bool limits, double by_entries, double* a, double* lam) {
   Memory room = Memory::for_<Workspace<double, LDC>>(m), spare = Memory::for_<Tangent<double, LDC>>(m);
   Arena arena(room.at), second(spare.at);
   Workspace<double, LDC> w(m, arena);
   Tangent<double, LDC> d(m, second);
+  w.factor.by_entries = by_entries;
   evaluate(m, q, v, drive, user, w);
   prepare(m, q, v, drive, user, -1, limits ? &d : nullptr, w);
   accelerate(m, tau, w);
   multipliers(m, w, lam);
   std::memcpy(a, w.a, sizeof(double) * m.nv);
-  return w.factor.rank_rows;
+  return w.factor.sparse == (by_entries > 0) ? w.factor.rank_rows : -1;
 }
 
 }  // namespace
@@ -155,7 +156,14 @@ int forward_double(const int* sizes, const void* const* fields, const double* q,
                    double* a, double* lam) {
   Model<double> m = view(sizes, fields);
   auto run = !compile_time ? forward<0> : m.nv <= 8 ? forward<8> : m.nv <= 16 ? forward<16> : forward<32>;
-  return run(m, q, v, tau, drive, user, limits, a, lam);
+  return run(m, q, v, tau, drive, user, limits, 0, a, lam);
+}
+
+// The same by entries, however many reflectors get. Returns -1 if it was not.
+int forward_entries(const int* sizes, const void* const* fields, const double* q, const double* v,
+                    const double* tau, const double* drive, const double* user, int limits, double* a,
+                    double* lam) {
+  return forward<0>(view(sizes, fields), q, v, tau, drive, user, limits, 10, a, lam);
 }
 
 // Directional derivative of the acceleration along (dq, dv, dtau)
