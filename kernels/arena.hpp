@@ -39,4 +39,14 @@ struct Stride<0> {
   SARRUS_HD operator int() const { return ld; }
 };
 
+// Whether a stride is a run-time value, of a mechanism of any size.
+template <class LD>
+struct AnySize {
+  static constexpr bool value = false;
+};
+template <>
+struct AnySize<Stride<0>> {
+  static constexpr bool value = true;
+};
+
 SARRUS_END

@@ -39,7 +39,7 @@ struct Factor {
 
   // Whether there is anything to ask at run time.
   template <class LD>
-  static constexpr bool maybe_sparse = LD::width == 0 && Plain<T>::value;
+  static constexpr bool maybe_sparse = AnySize<LD>::value && Plain<T>::value;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
