@@ -105,7 +105,8 @@ CASES = (
     ),
     Case("n_four_bar_2", "N-four-bar, N = 2", _row(2), 10.0, "-1.5e6 -2.4e3", (), _couplers_level, 1.0),
     Case("n_four_bar_10", "N = 10", _row(10), 10.0, "-1.5e6 -2.4e3", (), _couplers_level),
-    Case("n_four_bar_40", "N = 40", _row(40), 10.0, "-1.5e6 -2.4e3", (), _couplers_level),
+    Case("n_four_bar_40", "N = 40", _row(40), 10.0, "-1.5e6 -2.4e3", (), _couplers_level, 1.0),
+    Case("n_four_bar_100", "N = 100", _row(100), 2.0, "-1.5e6 -2.4e3", (), _couplers_level),
     Case(
         "bricard",
         "Bricard, 0.1 m square section",

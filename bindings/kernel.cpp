@@ -86,6 +86,7 @@ Kernel::Kernel(nb::dict sizes, nb::dict fields) : table(best_table()) {
 #undef SARRUS_LOAD
   m.lengths = false;
   for (int j = 0; j < m.nv; ++j) m.lengths = m.lengths || m.unit[j] != 1;
+  m.sparse = table->sparse(m);
 }
 
 }  // namespace sarrus

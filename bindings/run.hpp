@@ -70,7 +70,8 @@ struct SizedRun : Run {
     memory = cleared(measure.used);
     Arena arena(memory);
     s = new Stepper<double, LD>(m, arena);
-    if (!S::supplies_inertia && given.method <= 2) s->w.factor.by_entries = BY_ENTRIES;  // explicit methods
+    if (m.sparse && !S::supplies_inertia && given.method <= 2)  // explicit methods
+      s->w.factor.by_entries = BY_ENTRIES;
   }
   ~SizedRun() override {
     delete s;

@@ -62,6 +62,7 @@ struct Run {
 
 struct Table {
   const char* isa;
+  bool (*sparse)(const ModelD&);  // what Model::sparse should say
   void (*mass_matrix)(const ModelD&, States, double* M);
   void (*rnea)(const ModelD&, States, const double* a, double* f);
   void (*aba)(const ModelD&, States, const double* tau, double* a);

@@ -17,7 +17,7 @@ inline void with_workspace(const ModelD& m, F body) {
   with_arena([&](Arena& arena, bool ready) {
     Workspace<double, LD> w(m, arena);
     Tangent<double, LD> d(m, arena);
-    w.factor.by_entries = BY_ENTRIES;
+    if (m.sparse) w.factor.by_entries = BY_ENTRIES;
     if (ready) body(w, d);
   });
 }
@@ -284,6 +284,13 @@ void recursive_derivatives(const ModelD& m, States s, const double* tau, double*
   });
 }
 
+bool sparse(const ModelD& m) {
+  bool yes = false;
+  if (m.nv > 16)
+    with_workspace<0>(m, [&](auto& w, auto&) { yes = stays_sparse(m, w.ld, w.rows.J, w.factor); });
+  return yes;
+}
+
 // Compile-time strides for small mechanisms.
 template <class F>
 auto sized(const ModelD& m, F call) {
@@ -336,6 +343,7 @@ Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
 
 const Table* table() {
   static const Table t = {SARRUS_TEXT(SARRUS_ISA),
+                          sparse,
                           mass_matrix_n,
                           rnea_n,
                           aba_n,

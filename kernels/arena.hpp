@@ -39,13 +39,17 @@ struct Stride<0> {
   SARRUS_HD operator int() const { return ld; }
 };
 
-// Whether a stride is a run-time value, of a mechanism of any size.
+// Whether mechanisms with this stride may be large enough for structure to matter.
 template <class LD>
-struct AnySize {
+struct Large {
   static constexpr bool value = false;
 };
 template <>
-struct AnySize<Stride<0>> {
+struct Large<Stride<32>> {
+  static constexpr bool value = true;
+};
+template <>
+struct Large<Stride<0>> {
   static constexpr bool value = true;
 };
 

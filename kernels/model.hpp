@@ -84,6 +84,7 @@ struct Model {
   SARRUS_MODEL_FIELDS(SARRUS_FIELD)
 #undef SARRUS_FIELD
   bool lengths = true;  // whether any coordinate is a length (unit other than 1); true is always right
+  bool sparse = false;  // whether eliminating J by entries is worth it; false is always right
 };
 
 }  // namespace sarrus

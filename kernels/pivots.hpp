@@ -34,12 +34,12 @@ struct Factor {
   // are stored by entries as long as they have at most this part of the entries that dense ones have.
   double by_entries = 0;
   bool sparse = false;    // now they are: in `rows` instead of Y, H, beta, and `left` instead of U
-  Entries<T> rows, left;  // these have room, and `wide` (nv, ld), only where the stride is a run-time value
+  Entries<T> rows, left;  // these have room, and `wide` (nv, ld), only for large mechanisms
   T* wide;
 
   // Whether there is anything to ask at run time.
   template <class LD>
-  static constexpr bool maybe_sparse = AnySize<LD>::value && Plain<T>::value;
+  static constexpr bool maybe_sparse = Large<LD>::value && Plain<T>::value;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {

@@ -11,7 +11,8 @@
 SARRUS_BEGIN
 
 constexpr double BY_ENTRIES =
-    0.5;  // Factor::by_entries of whoever allows it: with more, dense rows are faster
+    0.5;                        // Factor::by_entries of whoever allows it: with more, dense rows are faster
+constexpr double WORTH = 0.25;  // the same where a model is judged: some poses are worse
 
 SARRUS_HD int linear_rows(int mask) {
   return mask & DISTANCE ? 1 : (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1);
@@ -44,12 +45,11 @@ SARRUS_FN void adopt_pivots(int begin, int end, Factor<T>& f) {
   f.rank = f.first = f.rows.rank;
 }
 
-// By entries, where that is allowed and worth it.
+// By entries, unless reflectors fill up.
 template <class T>
 SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
   Entries<T>& e = f.rows;
   double pivots = m.nc < m.nv ? m.nc : m.nv, dense = pivots * (m.nv - pivots / 2);
-  if (f.by_entries < 1 && 3 * pivots < m.nv) return false;  // the free rows of K are most of K
   clear(e);
   each_entry(m, [&](int r, int j) { enter(e, r, j, J[r * ld + j] * (m.unit[j] / m.row_unit[r])); });
   for (int r = 0; r < m.nc; ++r) {
@@ -60,6 +60,21 @@ SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, in
   adopt_pivots(0, m.nc, f);
   for (int i = 0; i < m.nc; ++i) f.unit[i] = T(m.row_unit[e.order[i]]);
   return true;
+}
+
+// Whether reflectors stay short, tried on numbers under which no row depends on others by accident. Where
+// there are few constraints the free rows of K are most of K, and dense rows are better.   J (nc, ld): room
+template <class T>
+SARRUS_FN bool stays_sparse(const Model<real<T>>& m, int ld, T* J, Factor<T>& f) {
+  if (3 * m.nc < m.nv) return false;
+  unsigned x = 1;
+  each_entry(m, [&](int r, int j) {
+    x = x * 1664525u + 1013904223u;
+    J[r * ld + j] = T(real<T>(1) + real<T>(x >> 8) / (1 << 24)) * (m.row_unit[r] / m.unit[j]);
+  });
+  f.by_entries = WORTH;
+  f.rank = 0;
+  return factorize_entries(m, J, ld, -1, f);
 }
 
 // Limit rows stand in Y, reflected by all reflectors so far.

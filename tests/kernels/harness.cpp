@@ -166,6 +166,17 @@ int forward_entries(const int* sizes, const void* const* fields, const double* q
   return forward<0>(view(sizes, fields), q, v, tau, drive, user, limits, 10, a, lam);
 }
 
+// Whether that is worth it for a model
+int worth_entries(const int* sizes, const void* const* fields, double* J) {
+  Model<double> m = view(sizes, fields);
+  Memory room = Memory::for_<Workspace<double, 0>>(m);
+  Arena arena(room.at);
+  Workspace<double, 0> w(m, arena);
+  bool yes = stays_sparse(m, w.ld, w.rows.J, w.factor);
+  copy_rows(w.rows.J, m.nc, m.nv, w.ld, J, itself);
+  return yes;
+}
+
 // Directional derivative of the acceleration along (dq, dv, dtau)
 void forward_dual(const int* sizes, const void* const* fields, const double* q, const double* v,
                   const double* tau, const double* drive, const double* user, const double* dq,

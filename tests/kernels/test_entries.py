@@ -46,7 +46,9 @@ def at(
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("kinds", [(), ("revolute",), ("fixed", "spherical"), ("distance", "planar"), tuple(KINDS)])
+@pytest.mark.parametrize(
+    "kinds", [(), ("revolute",), ("fixed", "spherical"), ("distance", "planar"), tuple(KINDS)]
+)
 def test_random_models(harness: Harness, seed: int, kinds: tuple[str, ...]) -> None:
     """Every joint, closure and row there is; with all closures there are more rows than coordinates."""
     raw = rw.random_model(seed, kinds, nodes=9)
@@ -92,6 +94,43 @@ def test_flat_row_of_four_bars(harness: Harness) -> None:
     dense, entries = at(harness, mech, q, mech.default[1])
     assert dense[2] == 20
     agree(dense, entries, tol=1e-9)
+
+
+def ladder(n: int) -> sr.Mechanism:
+    """The same with hinges for pins: three of five rows say nothing new, two of them are zero."""
+    hinge, links = sr.Revolute("z"), [f"link{i}" for i in range(n + 1)]
+    rod = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
+    spec = sr.MechanismSpec(gravity=(0.0, -9.81, 0.0), name="ladder")
+    for i, link in enumerate(links):
+        spec.body(link, joint=hinge, at=sr.Pose((float(i), 0.0, 0.0)), com=(0.0, 0.5, 0.0), **rod)
+        if i < n:
+            top = sr.Pose((0.0, 1.0, 0.0))
+            spec.body(f"coupler{i}", parent=link, joint=hinge, at=top, com=(0.5, 0.0, 0.0), **rod)
+    for i in range(n):
+        ends = {"at_a": sr.Pose((0.0, 1.0, 0.0)), "at_b": sr.Pose((1.0, 0.0, 0.0))}
+        spec.close(f"pin{i}", links[i + 1], f"coupler{i}", hinge, **ends)
+    return spec.compile()
+
+
+@pytest.mark.parametrize("theta", [0.3, 0.5 * np.pi])
+def test_ladder_of_redundant_hinges(harness: Harness, theta: float) -> None:
+    """Permanent redundancy, alone and together with a singular pose."""
+    mech = ladder(12)
+    alternate = np.where(np.arange(mech.nv) % 2, 1.0, -1.0)
+    dense, entries = at(harness, mech, theta * alternate, 0.7 * alternate)
+    assert dense[2] == (24 if theta < 1.0 else 12)
+    agree(dense, entries, tol=1e-9)
+
+
+def test_where_it_is_worth_it(harness: Harness) -> None:
+    """Rows of loops, with redundancy or without; not a platform whose legs meet, nor a tree with one loop."""
+
+    def worth(mech: sr.Mechanism) -> bool:
+        raw = compiled(mech)
+        return bool(harness.call("worth_entries", raw, [], [(raw[0]["nc"], raw[0]["nv"])])[-1])
+
+    assert worth(sr.library.n_four_bar(10)) and worth(sr.library.n_four_bar(40)) and worth(ladder(12))
+    assert not worth(sr.library.stewart()) and not worth(sr.library.dual_arm())
 
 
 def test_heavy_and_light(harness: Harness) -> None:

@@ -1,0 +1,38 @@
+"""Mechanisms of many loops, which are factorized by entries: same laws as small ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+
+G = 9.81  # [m/s^2]
+
+
+@pytest.mark.parametrize("n", [10, 20, 60])
+def test_row_of_four_bars_through_its_singular_pose(n: int) -> None:
+    """Loops closed to rounding, energy to truncation, and never off the branch of parallel uprights.
+
+    All uprights turn alike: speed follows from energy alone, (n + 1) rods that turn and n that shift.
+    """
+    mech = sr.library.n_four_bar(n)
+    run = sr.simulate(mech, (0.0, 1.5), dt=1e-3)
+    assert run.success and len(run.events) >= 1
+    angle, speed = run.q[:, 0], run.v[:, 0]
+    assert np.abs(angle).max() > np.pi / 2 + 0.1, "it must pass the pose in which all links lie flat"
+    level = run.q[:, 0:-1:2] + run.q[:, 1::2]
+    assert np.abs(level).max() < 1e-8
+    assert np.abs(mech.terms(run.q, run.v).phi).max() < 1e-12
+    inertia, height = (n + 1) / 3 + n, ((n + 1) / 2 + n) * G
+    energy = 0.5 * inertia * speed**2 + height * np.cos(angle)
+    assert np.abs(energy - energy[0]).max() < 1e-8 * height
+
+
+def test_resumed_run_goes_on_to_the_same_bits() -> None:
+    mech = sr.library.n_four_bar(20)
+    whole = sr.simulate(mech, (0.0, 0.4), dt=1e-3)
+    half = sr.simulate(mech, (0.0, 0.2), dt=1e-3)
+    rest = half.resume(0.4)
+    np.testing.assert_array_equal(rest.q[-1], whole.q[-1])
+    np.testing.assert_array_equal(rest.v[-1], whole.v[-1])
