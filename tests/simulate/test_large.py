@@ -14,7 +14,8 @@ G = 9.81  # [m/s^2]
 def test_row_of_four_bars_through_its_singular_pose(n: int) -> None:
     """Loops closed to rounding, energy to truncation, and never off the branch of parallel uprights.
 
-    All uprights turn alike: speed follows from energy alone, (n + 1) rods that turn and n that shift.
+    All uprights turn alike, n + 1 rods that turn and n that shift: speed follows from energy alone. Not so
+    next to the flat pose, where rounding leaves each of them some speed of its own.
     """
     mech = sr.library.n_four_bar(n)
     run = sr.simulate(mech, (0.0, 1.5), dt=1e-3)
@@ -25,8 +26,10 @@ def test_row_of_four_bars_through_its_singular_pose(n: int) -> None:
     assert np.abs(level).max() < 1e-8
     assert np.abs(mech.terms(run.q, run.v).phi).max() < 1e-12
     inertia, height = (n + 1) / 3 + n, ((n + 1) / 2 + n) * G
-    energy = 0.5 * inertia * speed**2 + height * np.cos(angle)
-    assert np.abs(energy - energy[0]).max() < 1e-8 * height
+    total = mech.energy(run.q, run.v).total
+    assert np.abs(total - total[0]).max() < 1e-11 * height
+    alike = 0.5 * inertia * speed**2 + height * np.cos(angle)
+    assert np.abs(alike - alike[0])[np.abs(np.cos(angle)) > 0.1].max() < 1e-10 * height
 
 
 def test_resumed_run_goes_on_to_the_same_bits() -> None:
