@@ -111,6 +111,17 @@ nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
   return nb::make_tuple(phi.array, J.array, rhs.array, gamma.array);
 }
 
+Out pivots(const Kernel& k, In q, In v, In drive, In user, int rank) {
+  Batch b(k, q);
+  if (rank < 0 || rank > k.m.nc || rank > k.m.nv)
+    throw nb::index_error("`rank` is not a rank that J can have");
+  States s = states(k, b, q, &v, &drive, &user);
+  Fresh<Out> least({b.n});
+  nb::gil_scoped_release free;
+  k.table->pivots(k.m, s, rank, least.data);
+  return least.array;
+}
+
 nb::tuple terms(const Kernel& k, In q, In v, In drive, In user) {
   Batch b(k, q);
   States s = states(k, b, q, &v, &drive, &user);
@@ -191,6 +202,7 @@ NB_MODULE(_kernel, m) {
       .def("body_motion", &body_motion, "q"_a, "v"_a, "a"_a)
       .def("jacobian", &jacobian, "q"_a, "body"_a, "point"_a)
       .def("constraints", &constraints, "q"_a, "v"_a, "drive"_a, "user"_a)
+      .def("pivots", &pivots, "q"_a, "v"_a, "drive"_a, "user"_a, "rank"_a)
       .def("terms", &terms, "q"_a, "v"_a, "drive"_a, "user"_a)
       .def("integrate", &integrate, "q"_a, "dv"_a)
       .def("difference", &difference, "q0"_a, "q1"_a)

@@ -72,6 +72,7 @@ struct Table {
   void (*frames)(const ModelD&, States, double* R, double* p, double* V, double* A);  // A where a = 0
   void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
   void (*constraints)(const ModelD&, States, double* phi, double* J, double* b, double* gamma);
+  void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J
   void (*terms)(const ModelD&, States, double* M, double* h, double* phi, double* J, double* b,
                 double* gamma);
   void (*integrate)(const ModelD&, int n, const double* q, const double* dv, double* out);

@@ -197,6 +197,19 @@ void constraints_n(const ModelD& m, States s, double* phi, double* J, double* b,
   });
 }
 
+void pivots_n(const ModelD& m, States s, int rank, double* least) {
+  with_workspace<0>(m, [&](auto& w, auto&) {
+    for (int i = 0; i < s.n; ++i) {
+      At x(m, s, i);
+      place(m, x.q, w.tree);
+      move(m, x.v, w.tree);
+      constraints(m, x.q, x.drive, x.user, w.tree, w.ld, w.rows);
+      factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, rank, w.factor);
+      least[i] = w.factor.rank_rows < rank ? 0 : smallest_pivot(w);
+    }
+  });
+}
+
 void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, double* J, double* b,
              double* gamma) {
   with_workspace<0>(m, [&](auto& w, auto&) {
@@ -353,6 +366,7 @@ const Table* table() {
                           frames_n,
                           jacobian_n,
                           constraints_n,
+                          pivots_n,
                           terms_n,
                           integrate_n,
                           difference_n,

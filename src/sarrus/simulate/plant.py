@@ -17,6 +17,8 @@ from .custom import CustomSystem
 Array = npt.NDArray[np.float64]
 Rows = tuple[Array, Array, Array, Array]
 
+SMALL = 16  # coordinates; up to here singular values cost less than the steps they are asked about
+
 
 class Plant:
     """A system with its kernel; all methods take states without checking them."""
@@ -69,6 +71,17 @@ class Plant:
             return np.zeros((len(q), 0))
         _, J, _, _ = self.constraints(t, q, np.zeros((len(q), self.nv)))
         return np.asarray(np.linalg.svd(J * self.units.unit / self.units.row_unit[:, None], compute_uv=False))
+
+    def nearness(self, t: Array, q: Array, rank: int) -> Array:
+        """What vanishes with the singular value number `rank` of the dimensionless J, (k,).
+
+        That value itself, or for large mechanisms, where it is dear, the smallest of so many pivots.
+        """
+        if self.nv <= SMALL or self.has_drives or self.has_user_rows:
+            return self.singular_values(t, q)[:, rank - 1]
+        none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
+        least: Array = self.kernel.pivots(np.ascontiguousarray(q), np.zeros((len(q), self.nv)), *none, rank)
+        return least
 
     def rank(self, J: Array) -> int:
         """Rank of one Jacobian (nc, nv)."""

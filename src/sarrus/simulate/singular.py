@@ -27,7 +27,7 @@ DEEP = 1e-3  # so is one below this fraction of the pivots at the steps around i
 APART = 1e-5  # pivots between two passes must have been larger than this: else it is one and the same
 REACH = 2.0  # pivots of at most so many times their change may hide a zero
 GRID, ROUNDS = 33, 8
-LONG = 0.05  # steps that move further than this [rad, lengths over L] are looked into
+LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are looked into
 MOST_INSIDE = 64  # at no more than so many places
 
 
@@ -113,13 +113,13 @@ class SingularWatch:
     def _inside(self, steps: Steps) -> None:
         """Passes within one long step: a dip of the smallest singular value between its ends."""
         path = None
-        moved = np.linalg.norm(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit, axis=1)
+        moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit).max(axis=1)
         full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
         for i in np.flatnonzero(full & (moved > LONG)):
             path = path or Hermite(self._manifold, steps)
             count = min(int(moved[i] / LONG), MOST_INSIDE) + 3
             times = np.linspace(steps.t[i], steps.t[i + 1], count)
-            s = self._plant.singular_values(times, path(times)[0])[:, self._most - 1]
+            s = self._plant.nearness(times, path(times)[0], self._most)
             left, here, right = s[:-2], s[1:-1], s[2:]
             dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
             for k in np.flatnonzero(dip):
@@ -140,7 +140,7 @@ class SingularWatch:
         times = np.zeros(1)
         for _ in range(ROUNDS):
             times = np.linspace(low, high, GRID)
-            values = self._plant.singular_values(times, path(times)[0])[:, self._most - 1]
+            values = self._plant.nearness(times, path(times)[0], self._most)
             k = int(np.argmin(values))
             low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
             if values[k] < 1e-3 * self._plant.units.rank_tol:
