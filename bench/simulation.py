@@ -176,16 +176,15 @@ def profile(case: Case, row: dict[str, Any], rounds: int, seconds: float) -> dic
     moved = simulate(mech, tau, row["timed_steps"] * STEP, STEP)
     q, v = (np.ascontiguousarray(x[:: max(1, len(moved.t) // 40)]) for x in (moved.q, moved.v))
     kernel, n = mech.evaluator.kernel, len(q)
-    outside = mech.evaluator.drive(0.0, n), mech.evaluator.user(q, v, 0.0)
     states = list(zip(q, v, np.tile(tau, (n, 1)), strict=True))
     rivals: dict[str, Callable[[], Any]] = {
-        "terms": lambda: kernel.terms(q, v, *outside),
+        "rnea": lambda: kernel.rnea(q, v, v),
         "acceleration": lambda: [kernel.acceleration(*one) for one in states],
     }
     one = {name: 1e6 * times.per(n).median for name, times in race(rivals, rounds, seconds).items()}
     parts = {
-        "4 x poses, M, h, J, gamma": 4.0 * one["terms"],
-        "4 x factorization of J, reduced M, solve": 4.0 * (one["acceleration"] - one["terms"]),
+        "4 x poses and forces of the tree": 4.0 * one["rnea"],
+        "4 x M, J, gamma, factorization, solve": 4.0 * (one["acceleration"] - one["rnea"]),
         "projection, and what else a step does": row["loop_us"] - 4.0 * one["acceleration"],
         "keeping steps, watching for events": row["sarrus_us"] - row["loop_us"],
     }
