@@ -26,6 +26,7 @@ int respond_sized(const DenseTerms<double>& d, const AffineMaps<double>& out) {
 int respond_1(const DenseTerms<double>& d, const AffineMaps<double>& out) {
   if (d.m.nv <= 8) return respond_sized<8>(d, out);
   if (d.m.nv <= 16) return respond_sized<16>(d, out);
+  if (d.m.nv <= 24) return respond_sized<24>(d, out);
   if (d.m.nv <= 32) return respond_sized<32>(d, out);
   return respond_sized<0>(d, out);
 }

@@ -121,7 +121,7 @@ nb::tuple limit_rows(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::ha
   return nb::make_tuple(R.object, low.object, high.object, unknown.is_none() ? nb::none() : reserve.object);
 }
 
-// (how, x, u, rows, iterations): how 3 where the first z is inside, else as solve_program
+// (how, x, u, rows, iterations, z): how 3 where the first z is inside, else as solve_program
 nb::tuple inputs_within(nb::handle x, nb::handle Z, nb::handle z, nb::handle metric, nb::handle R,
                         nb::handle lower, nb::handle upper, nb::handle H, double touch, double tol) {
   npy_intp n = length_of(x), open = length_of(Z, 1), m = length_of(lower);
@@ -133,7 +133,8 @@ nb::tuple inputs_within(nb::handle x, nb::handle Z, nb::handle z, nb::handle met
       best_table()->limited({whole(n), whole(open), whole(m), x_, Z_, z_.data(), C.data(), C.diagonal, R_,
                              lower_, upper_, H_.data(), touch, tol});
   return nb::make_tuple(static_cast<int>(found.how), NewArray({n}, found.x).object,
-                        NewArray({n}, found.u).object, numbers(found.rows, found.count), found.iterations);
+                        NewArray({n}, found.u).object, numbers(found.rows, found.count), found.iterations,
+                        NewArray({open}, found.z).object);
 }
 
 // (X, to_x, open, size); None where some motion is not felt, False without inertia

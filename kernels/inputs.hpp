@@ -87,6 +87,7 @@ template <class R>
 struct LimitedFound {
   Solved how;       // INSIDE: the first z is within all rows
   const R *x, *u;   // (n)
+  const R* z;       // (open)
   const int* rows;  // that are touched, or held (count)
   int count, iterations;
 };

@@ -81,7 +81,7 @@ SARRUS_FN LimitedFound<T> choose(const Limited<T>& in, LimitedWork<T>& w) {
   }
   put(in, w.z0, w);
   int count = touched(in, w);
-  if (count >= 0) return {INSIDE, w.x, w.u, w.rows, count, 0};
+  if (count >= 0) return {INSIDE, w.x, w.u, w.z0, w.rows, count, 0};
   apply_metric(in.metric, in.diagonal, in.x, in.n, 1, w.u);
   apply_metric(in.metric, in.diagonal, in.Z, in.n, in.open, w.reach);
   for (int r = 0; r < in.m; ++r) {
@@ -97,7 +97,7 @@ SARRUS_FN LimitedFound<T> choose(const Limited<T>& in, LimitedWork<T>& w) {
   Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size};
   Solved how = solve_program(p, w.dual);
   if (how == OPTIMAL) put(in, w.dual.z, w);
-  return {how, w.x, w.u, w.dual.active, w.dual.q, w.dual.iterations};
+  return {how, w.x, w.u, w.dual.z, w.dual.active, w.dual.q, w.dual.iterations};
 }
 
 // By how much a row on multipliers changes at most under disturbances of length 1

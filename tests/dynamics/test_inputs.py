@@ -102,16 +102,17 @@ def test_inputs_within_rows_are_those_of_the_program() -> None:
     R, z = rng.normal(size=(9, 6)), rng.normal(size=4)
     y = R @ C @ (x + Z @ z)
     wide = y - 1.0, y + 1.0
-    how, found, u, rows, _ = inputs.inputs_within(x, Z, z, C, R, *wide, None, 1e-7, 1e-9)
+    how, found, u, rows, *_ = inputs.inputs_within(x, Z, z, C, R, *wide, None, 1e-7, 1e-9)
     assert how == 3 and rows == []
     np.testing.assert_allclose((found, u), (x + Z @ z, C @ (x + Z @ z)), atol=1e-12)
     A, at = R @ C @ Z, R @ C @ x
     lower, upper = np.full(9, -np.inf), y + 0.5
     upper[:3] = y[:3] - 0.2
-    how, found, u, rows, _ = inputs.inputs_within(x, Z, z, C, R, lower, upper, None, 1e-7, 1e-9)
+    how, found, u, rows, _, nearest = inputs.inputs_within(x, Z, z, C, R, lower, upper, None, 1e-7, 1e-9)
     best, active, _, status = inputs.nearest_within(z, None, A, lower - at, upper - at, 1e-9)
     assert how == status == 0 and rows == active and len(rows) > 0
     np.testing.assert_allclose(found, x + Z @ best, atol=1e-12)
+    np.testing.assert_allclose(nearest, best, atol=1e-12)
     assert (
         inputs.inputs_within(x, Z, z, C, np.vstack([R, -R]), *np.full((2, 18), 1.0), None, 1e-7, 1e-9)[0] == 1
     )

@@ -23,7 +23,7 @@ from .result import QPInfo, Status
 Array = npt.NDArray[np.float64]
 
 LETS_OUT = 1e6  # weight of the reserve against the size of the inputs
-OPTIMAL, INSIDE = 0, 3  # answers of the kernel
+OPTIMAL, INFEASIBLE, INSIDE = 0, 1, 3  # answers of the kernel
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 
 
@@ -114,7 +114,7 @@ def _quickly(
     """All of it in one call of the kernel; None where the limits cannot all hold."""
     began = time.perf_counter()
     R, lower, upper = rows.R, rows.lower, rows.upper
-    how, x, u, found, iterations = inputs_within(
+    how, x, u, found, iterations, _ = inputs_within(
         least.x, least.Z, z, factor, R, lower, upper, H, TOUCHES, FEASIBLE
     )
     active = tuple(dict.fromkeys([rows.names[i] for i in found]))

@@ -194,9 +194,8 @@ class WrenchEstimator:
         _, twist, bias, J, R = now.point(self._body, self._point)
         inertia = inertia_of(inverse_inertia(response, J), self._sizes)
         held = b"" if rows is None else rows.tobytes()
-        return _Sample(
-            now.t, twist, J @ response.a0 + bias, J @ response.B, inertia, R, now.motion[0][self._body], held
-        )
+        V = now.motion[0][self._body] if self.estimates_payload else twist  # only payloads ask for it
+        return _Sample(now.t, twist, J @ response.a0 + bias, J @ response.B, inertia, R, V, held)
 
     def _raw(self, now: Measured, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
         """Mean wrench over one sample, (1)."""

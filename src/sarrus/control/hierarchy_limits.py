@@ -7,17 +7,19 @@ Where no inputs satisfy the limits at all, the least violation comes first and i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from .choice import Choice, _active, _info, _program
+from ..dynamics.inputs import inputs_within
+from .choice import INFEASIBLE, INSIDE, OPTIMAL, TOUCHES, Choice, _active, _program
 from .hierarchy_levels import Reach, Rows, Taken, split
 from .limit_table import InputRows
 from .metric import Factor, applied
-from .qp import Answer, Program, solve, solve_softly
+from .qp import FEASIBLE, solve, solve_softly
 from .result import QPInfo, Status
 
 Array = npt.NDArray[np.float64]
@@ -74,10 +76,10 @@ class Cascade:
         size = 1.0 + max(_largest(limits.lower), _largest(limits.upper))
         slack = SLACK * size
         self._limits = replace(limits, lower=limits.lower - slack, upper=limits.upper + slack)
+        start = self._nearest(limits, np.zeros_like(c), self._K, c, None)
+        if start is not None:
+            return start, True
         program = _program(limits, self._factor, np.zeros_like(c), self._K, c, None)
-        found = self._solved(program)
-        if found.feasible:
-            return found.z, True
         soft = solve_softly(program, limits.weights, self._solver)
         u = applied(self._factor, self._K @ soft.z)
         y = limits.R @ u
@@ -95,33 +97,48 @@ class Cascade:
         centre = found.solve(rows.b - rows.A @ c)
         if found.rank == 0:
             return centre
-        u = applied(self._factor, self._K @ (c + Z @ centre))
-        if self._limits.inside(self._limits.R @ u, u):
-            return centre
         curvature = found.values**2 + found.damped
         flat = FLAT * float(curvature[0])
         H = (found.used * curvature) @ found.used.T + flat * (found.left @ found.left.T)
-        y = np.zeros(len(centre))
-        goal = centre
+        at, reach = self._K @ c, self._K @ Z
+        y, goal = np.zeros(len(centre)), centre
         for _ in range(ROUNDS if found.left.shape[1] else 1):
-            program = _program(self._limits, self._factor, self._K @ c, self._K @ Z, goal, H)
-            answer = self._solved(program)
-            if not answer.feasible:
-                break
-            moved = float(np.max(np.abs(answer.z - y), initial=0.0))
-            y = answer.z
-            if moved <= 1e-12 * (1.0 + float(np.max(np.abs(y), initial=0.0))):
+            best = self._nearest(self._limits, at, reach, goal, H)
+            if best is None or best is centre:
+                return y if best is None else centre
+            moved = float(np.abs(best - y).max())
+            y = best
+            if moved <= 1e-12 * (1.0 + float(np.abs(y).max())):
                 break
             goal = centre + found.left @ (found.left.T @ y)
         return y
 
-    def _solved(self, program: Program) -> Answer:
+    def _nearest(self, rows: InputRows, x: Array, Z: Array, goal: Array, H: Array | None) -> Array | None:
+        """The z nearest to the goal with x + Z z within the rows; the goal where it is inside, None if none is."""
+        began = time.perf_counter()
+        if self._solver == "kernel":
+            R, lower, upper = rows.R, rows.lower, rows.upper
+            how, _, _, _, iterations, z = inputs_within(
+                x, Z, goal, self._factor, R, lower, upper, H, TOUCHES, FEASIBLE
+            )
+            if how == INSIDE:
+                return goal
+            if how in (OPTIMAL, INFEASIBLE):
+                self._count(len(goal), len(R), 0, iterations, time.perf_counter() - began)
+                return np.asarray(z) if how == OPTIMAL else None
+        u = applied(self._factor, x + Z @ goal)
+        if rows.inside(rows.R @ u, u):
+            return goal
+        program = _program(rows, self._factor, x, Z, goal, H)
         found = solve(program, self._solver)
-        self._iterations += found.iterations
-        self._time += found.time
-        info = _info(found, program)
-        self._largest = info if info.variables >= self._largest.variables else self._largest
-        return found
+        self._count(len(goal), len(program.A), len(program.cones), found.iterations, found.time)
+        return found.z if found.feasible else None
+
+    def _count(self, variables: int, rows: int, cones: int, iterations: int, spent: float) -> None:
+        self._iterations += iterations
+        self._time += spent
+        if variables >= self._largest.variables:
+            self._largest = QPInfo(self._solver, variables, rows, cones)
 
     def _result(self, c: Array, feasible: bool) -> Inputs:
         x = self._K @ c
