@@ -1,9 +1,9 @@
-"""The quadratic programs of our controllers, and five solvers on them, each in the way it is fastest.
+"""The quadratic programs of our controllers, and six solvers on them, each in the way it is fastest.
 
     min |z|^2    subject to    lower <= A z <= upper
 
-DAQP and SciPy through the door of `sarrus.control.qp`; DAQP once more and ProxQP, PIQP as objects that are
-kept, updated and started from their last answer; Clarabel has no warm start.
+The kernel, DAQP and SciPy through the door of `sarrus.control.qp`; DAQP once more and ProxQP, PIQP as objects
+that are kept, updated and started from their last answer; Clarabel has no warm start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ C = sr.control
 
 
 def recorded(law: Any, mech: sr.Mechanism, seconds: float, count: int) -> list[Program]:
-    """Programs with a solution that a controller poses along its own motion, `count` of them."""
+    """Programs with a solution that a controller poses along its own motion, `count` of them.
+
+    Its solver is SciPy's (or Clarabel): the kernel is handed limits and inputs, not programs.
+    """
     kept: list[Program] = []
     original = choice.solve
 
@@ -61,13 +64,19 @@ def problems(count: int) -> dict[str, list[Program]]:
     sway = C.Sinusoid([0.0, 0.0, 0.0], [0.3, 0.2, 0.1], 3.0)
     cables = C.CableTension([f"cable{i}" for i in range(1, 5)], 5.0, 200.0)
     laws = {
-        "box in two arms, pyramids of 8": (C.ForceLimits(box, C.BodyPose("box"), way, grips(8)), box),
+        "box in two arms, pyramids of 8": (
+            C.ForceLimits(box, C.BodyPose("box"), way, grips(8), solver="scipy"),
+            box,
+        ),
         "box in two arms, exact cones": (C.ForceLimits(box, C.BodyPose("box"), way, grips(None)), box),
         "planar arms, friction": (
-            C.ForceLimits(arms, ["object.x", "object.y", "object.angle"], lift, planar),
+            C.ForceLimits(arms, ["object.x", "object.y", "object.angle"], lift, planar, solver="scipy"),
             arms,
         ),
-        "cable robot": (C.ForceLimits(robot, ["body.x", "body.y", "body.angle"], sway, cables), robot),
+        "cable robot": (
+            C.ForceLimits(robot, ["body.x", "body.y", "body.angle"], sway, cables, solver="scipy"),
+            robot,
+        ),
     }
     return {name: recorded(law, mech, 0.5, count) for name, (law, mech) in laws.items()}
 

@@ -114,7 +114,7 @@ class Cascade:
         return y
 
     def _nearest(self, rows: InputRows, x: Array, Z: Array, goal: Array, H: Array | None) -> Array | None:
-        """The z nearest to the goal with x + Z z within the rows; the goal where it is inside, None if none is."""
+        """The z nearest to the goal with x + Z z within the rows: the goal if that is, None without one."""
         began = time.perf_counter()
         if self._solver == "kernel":
             R, lower, upper = rows.R, rows.lower, rows.upper
