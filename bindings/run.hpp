@@ -30,9 +30,9 @@ struct Called {
 
 inline Options options(const RunOptions& o) {
   Options k;
-  k.tableau = o.method == 2 ? DOPRI5 : o.method == 1 ? SEMI_IMPLICIT_EULER : RK4;
+  k.tableau = o.method >= 2 ? DOPRI5 : o.method == 1 ? SEMI_IMPLICIT_EULER : RK4;
   k.semi_implicit = o.method == 1;
-  k.adaptive = o.method == 2;
+  k.adaptive = o.method >= 2;
   k.correction = o.correction;
   k.damping = o.damping;
   k.stiffness = o.stiffness;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "landing.hpp"
+#include "rest.hpp"
 
 SARRUS_BEGIN
 
@@ -22,6 +23,8 @@ SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, doubl
     prepare(m, s.q1, s.v1, s.drive, s.user, hold, S::supplies_inertia ? nullptr : &s.d, w);
   }
   if (!answer(m, source, t, s.q1, s.v1, s.a, s)) return false;
+  if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
+    if (project && lost && w.factor.rank_rows < m.nc && !moving(s.v1, m.nv)) leave_rest(m, s);
   if (!project) {
     s.drift = value(position_residual(m, w));
     s.velocity_drift = value(velocity_residual(m, s.v1, w));

@@ -177,7 +177,8 @@ SARRUS_FN bool close_stage(const Model<real<T>>& m, S& source, double t, const T
       size = x <= size ? size : x;
     }
     if (!(size < 1e3)) return s.fail(NOT_CLOSED);
-    if (size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {
+    bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
+    if (exact || size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {
       if constexpr (!S::supplies_inertia)
         if (!fresh) {
           weigh(m, w.tree, w.bodies.I);

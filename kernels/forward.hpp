@@ -109,6 +109,23 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
 }
 
+// Rows that stand behind those of J: into the coordinates of the factorization, and eliminated.
+template <class T, int LDC>
+SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Workspace<T, LDC>& w) {
+  Factor<T>& f = w.factor;
+  for (int i = 0; i < lost; ++i) {
+    T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
+    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
+    for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
+    f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
+    f.order[m.nc + i] = T(real<T>(i));
+    f.unit[m.nc + i] = T(1);
+  }
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (f.sparse) return eliminate_limit_rows(m, lost, tol, f);
+  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
+}
+
 // Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no
 // smooth continuation: then nothing is added.
 template <class T, int LDC>
@@ -137,18 +154,8 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
     if (abs_(value(conflict)) > value(speed2) * cone) return;
     for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
     w.extra[i] = right * inv;
-    f.order[m.nc + i] = T(real<T>(i));
-    f.unit[m.nc + i] = T(1);
   }
-  for (int i = 0; i < lost; ++i) {  // into the coordinates of the factorization
-    T *row = f.Y + (m.nc + i) * ld, s = T(0);
-    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
-    for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
-    f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
-  }
-  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
-    if (f.sparse) return eliminate_limit_rows(m, lost, tol, f);
-  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
+  place_limit_rows(m, lost, tol, w);
 }
 
 template <class T>

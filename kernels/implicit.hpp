@@ -2,6 +2,7 @@
 #pragma once
 
 #include "radau.hpp"
+#include "step.hpp"
 
 SARRUS_BEGIN
 
@@ -40,10 +41,15 @@ SARRUS_HD double within(double x, double least, double most) {
   return x < least ? least : x > most ? most : x;
 }
 
-// A step within tolerance, at most h long. In: h to try; out: h to try next.
+// A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
+// of a cone that no chart covers, the step is explicit.
 template <class T, int LDC, class S>
 SARRUS_FN bool implicit_step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
                              Stepper<T, LDC>& s, Radau<T, LDC>& r) {
+  if (s.hold > s.rank) {
+    r.past_step = 0;
+    return step(m, source, o, h, t_end, s);
+  }
   if (!begin_step(m, source, o, s, r)) return false;
   double wished = h, t = s.t;
   for (bool rejected = false;; rejected = true) {

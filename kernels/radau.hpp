@@ -149,30 +149,30 @@ SARRUS_FN bool begin_step(const Model<real<T>>& m, S& source, const Options& o, 
   return fine && (finite(r.G, r.n * r.n) || s.fail(NOT_FINITE));
 }
 
-// Z, across: the polynomial of the last step, continued.
+// Z and across: the polynomial of the last step, continued.
 template <class T, int LDC>
 SARRUS_FN void guess(const Model<real<T>>& m, double h, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
   const Directions<T>&pos = r.chart.positions(), &vel = r.chart.vel;
+  const double* c = r.table.c;
   int ld = s.w.ld;
   fill(r.Z, STAGES * r.n);
   fill(r.across, STAGES * ld);
-  if (r.past_step == 0) return;
-  for (int i = 0; i < STAGES; ++i) {
-    double x = 1 + r.table.c[i] * h / r.past_step;
-    T* along = r.across + i * ld;
+  for (int i = 0; i < STAGES && r.past_step > 0; ++i) {
+    double x = 1 + c[i] * h / r.past_step;
+    T *across = r.across + i * ld, *Z = r.Z + i * r.n;
     fill(s.x, ld);
     for (int j = 0; j < STAGES; ++j) {
-      double weight = x / r.table.c[j];  // of Lagrange's polynomials, with a node at 0
+      double weight = x / c[j];  // of Lagrange's polynomials, with a node at 0
       for (int k = 0; k < STAGES; ++k)
-        if (k != j) weight *= (x - r.table.c[k]) / (r.table.c[j] - r.table.c[k]);
+        if (k != j) weight *= (x - c[k]) / (c[j] - c[k]);
       if (j == STAGES - 1) weight -= 1;
-      axpy(along, T(weight), r.past_u + j * ld, ld);
+      axpy(across, T(weight), r.past_u + j * ld, ld);
       axpy(s.x, T(weight), r.past_v + j * ld, ld);
     }
-    reduce(m, pos.N, pos.n, along, ld, r.chart.y, r.Z + i * r.n);
-    reduce(m, vel.N, vel.n, s.x, ld, r.chart.y, r.Z + i * r.n + pos.n);
-    lift(m, pos.N, pos.n, r.Z + i * r.n, ld, s.x);
-    for (int j = 0; j < m.nv; ++j) along[j] -= s.x[j];
+    reduce(m, pos.N, pos.n, across, ld, r.chart.y, Z);
+    reduce(m, vel.N, vel.n, s.x, ld, r.chart.y, Z + pos.n);
+    lift(m, pos.N, pos.n, Z, ld, s.x);
+    for (int j = 0; j < m.nv; ++j) across[j] -= s.x[j];
   }
 }
 

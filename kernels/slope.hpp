@@ -41,8 +41,7 @@ SARRUS_FN void acceleration_slope(const Model<real<T>>& m, const T* dq, const T*
     w.rhs[i] = dtau[i] - dot(r.Eq + i * r.wide, dq, w.ld) - dot(r.Ev + i * r.wide, dv, w.ld);
   for (int i = 0; i < m.nc; ++i)
     r.lam[i] = -dot(r.Rq + i * r.wide, dq, w.ld) - dot(r.Rv + i * r.wide, dv, w.ld);
-  fill(w.extra, m.nc);  // limit rows: their change is left out
-  solve_rows(m, w.ld, w.factor, r.lam, w.extra, w.y);
+  solve_rows(m, w.ld, w.factor, r.lam, static_cast<const T*>(nullptr), w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
 
@@ -55,7 +54,7 @@ SARRUS_FN bool analytic_slope(const Model<real<T>>& m, S& source, bool feedback,
   const Directions<T>& pos = chart.positions();
   int n = pos.n + chart.vel.n;
   evaluate(m, s.q, s.v, s.drive, s.user, w);
-  prepare(m, s.q, s.v, s.drive, s.user, -1, s.hold > s.rank ? &s.d : nullptr, w);
+  prepare(m, s.q, s.v, s.drive, s.user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
   accelerate(m, s.tau, w);
   multipliers(m, w, r.lam);
   residual_derivatives(m, s.q, s.v, r);

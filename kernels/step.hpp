@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arrival.hpp"
+#include "out_of_rest.hpp"
 #include "stages.hpp"
 
 SARRUS_BEGIN
@@ -75,10 +76,13 @@ SARRUS_FN bool adaptive_step(const Model<real<T>>& m, S& source, const Options& 
 template <class T, int LDC, class S>
 SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
                     Stepper<T, LDC>& s) {
-  if (o.adaptive) return adaptive_step(m, source, o, h, t_end, s);
+  bool out = projects(m.nc, o) && leaves_rest(m, s);
+  if (o.adaptive && !out) return adaptive_step(m, source, o, h, t_end, s);
+  if (o.adaptive) h = step_out_of_rest(m, s);
   bool last = h >= (t_end - s.t) * (1 - 1e-12);
   double now = last ? t_end - s.t : h;
-  return trial(m, source, o, now, s) && arrive(m, source, o, last ? t_end : s.t + now, s);
+  if (!(out ? trial_out_of_rest(m, source, now, s) : trial(m, source, o, now, s))) return false;
+  return arrive(m, source, o, last ? t_end : s.t + now, s);
 }
 
 SARRUS_END
