@@ -63,9 +63,9 @@ def test_five_bar_from_rest(run: Callable[..., dict[str, float]]) -> None:
         2.0 * found["lowest"], abs=1e-4
     )  # the motion is its own mirror in time
     assert found["back"] == pytest.approx(2.8254, abs=1e-4)
-    assert found["off_pose"] < 1e-5
+    assert found["off_pose"] < 1e-6
     assert found["drift"] < 1e-12
-    assert found["energy_error"] < 2e-4
+    assert found["energy_error"] < 1e-6
 
 
 def test_five_bar_methods(run: Callable[..., dict[str, float]]) -> None:

@@ -20,17 +20,21 @@ METHODS: list[dict[str, Any]] = [
 ]
 
 
-def cone(mech: sr.Mechanism, q: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """w.T J'[a] a for every w with w.T J = 0, by differences."""
+def turning(mech: sr.Mechanism, q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """w.T J'[a] for every w with w.T J = 0, by differences."""
     U, s, _ = np.linalg.svd(mech.terms(q, np.zeros(mech.nv)).J)
     W = U[:, np.sum(s > 1e-9) :]
     step = 1e-5 / np.linalg.norm(a)
     ahead, behind = (mech.terms(mech.integrate(q, x * a), np.zeros(mech.nv)).J for x in (step, -step))
-    return np.asarray(W.T @ (ahead - behind) @ a / (2 * step))
+    return np.asarray(W.T @ (ahead - behind) / (2 * step))
+
+
+def cone(mech: sr.Mechanism, q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    return np.asarray(turning(mech, q, a) @ a)
 
 
 def nearest(mech: sr.Mechanism, q: np.ndarray, tau: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Least constraint on the cone by another solver, from a start near it."""
+    """Least constraint on the cone by another solver, from a start near it; one row of J is left."""
     terms = mech.terms(q, np.zeros(mech.nv))
     free = np.linalg.solve(terms.M, tau - terms.h)
     found = minimize(
@@ -38,8 +42,8 @@ def nearest(mech: sr.Mechanism, q: np.ndarray, tau: np.ndarray, start: np.ndarra
         start,
         jac=lambda a: terms.M @ (a - free),
         constraints=[
-            {"type": "eq", "fun": lambda a: terms.J @ a},
-            {"type": "eq", "fun": lambda a: cone(mech, q, a)},
+            {"type": "eq", "fun": lambda a: (terms.J @ a)[1:], "jac": lambda a: terms.J[1:]},
+            {"type": "eq", "fun": lambda a: cone(mech, q, a), "jac": lambda a: 2.0 * turning(mech, q, a)},
         ],
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 200},
