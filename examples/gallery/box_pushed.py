@@ -50,9 +50,9 @@ def main(duration: float = 5.0) -> dict[str, float]:
     print(f"pushed down by {-held[1]:.2f} m with {held[2]:.0f} N. The least friction left before it slips is")
     print(f"{paper[4].min():.1f} N, and {ours[4].min():.1f} N with the momentum observer. {PICTURE}, {PAGE}")
     forces = [[0, 0, -np.linalg.norm(person(*x))] for x in zip(run.t, run.q, run.v, strict=True)]
-    charts = {"force of the left hand [N]": {"simulated": paper[2], "expected --": paper[3]}}
-    person = {"person": ("box", (0.0, 0.0, 0.2), forces)}
-    run.export(PAGE, title="A person pushes a box down", arrows=person, charts=charts, thickness=0.08)
+    show = {"charts": {"force of the left hand [N]": {"simulated": paper[2], "expected --": paper[3]}}}
+    show["arrows"] = {"person": ("box", (0.0, 0.0, 0.2), forces)}
+    run.export(PAGE, title="A person pushes a box down", thickness=0.08, **show)
     draw(run, paper, ours)
     values = {"low": -rest[1], "pushed_by": -held[1], "at_rest": rest[2], "squeeze": held[2]}
     return values | {"expected": held[3], "left_paper": paper[4].min(), "left_ours": ours[4].min()}
@@ -60,11 +60,11 @@ def main(duration: float = 5.0) -> dict[str, float]:
 
 def draw(run: sr.Trajectory, paper: np.ndarray, ours: np.ndarray) -> None:
     """The arms before and during the push, and the paper's plot of forces."""
-    figure = Figure(figsize=(12.0, 7.5), layout="constrained")
-    figure.suptitle("Two arms hold a box; a person pushes it down [Lin2018], figures 5 and 6", fontsize=13)
+    (figure := Figure(figsize=(12.0, 7.5), layout="constrained")).suptitle("A held box is pushed [Lin2018]")
     views, plots = figure.subfigures(1, 2, width_ratios=(1.0, 2.0))
     for ax, when in zip(views.subplots(2, 1, subplot_kw={"projection": "3d"}), (0.6, 3.0), strict=True):
-        run.system.plot(run.at(when).q, ax, masses=False).set_title(f"{when:.1f} s", fontsize=10, y=0.92)
+        run.system.plot(run.at(when).q, ax, masses=False).set_box_aspect((0.7, 1.1, 1.0), zoom=0.95)
+        ax.set(zlim=(-0.25, 0.75), yticks=(-0.5, 0, 0.5), zticks=(0, 0.5), title=f"{when:.1f} s")
     axes, t = plots.subplots(3, 1, sharex=True), paper[0]
     axes[0].plot(t, paper[1], "k")
     forces = axes[1].plot(t, paper[2], "C3", t, paper[3], "C0--")

@@ -38,16 +38,17 @@ def main() -> dict[str, float]:
     squeeze, low, back, mass = (np.interp(t, paper[0], x) for x in (paper[2], paper[3], ours[3], paper[5]))
     weights = {"weights": ("box", (0.0, 0.0, 0.2), np.outer(mass - 0.7, (0.0, 0.0, -9.81)))}
     charts = {"force of a hand [N]": {"": squeeze}, "height [m]": {"massless": low, "mass estimated": back}}
-    sr.viz.export(runs, PAGE, shapes={"box": (0.2, 0.3, 0.4)}, arrows=weights, charts=charts, thickness=0.08)
-    figure = Figure(figsize=(9.0, 8.0), layout="constrained")
-    one, two, three = figure.subplots(3, 1)
+    form = {"title": "Weights on a held box", "shapes": {"box": (0.2, 0.3, 0.4)}, "thickness": 0.08}
+    sr.viz.export(runs, PAGE, arrows=weights, charts=charts, **form)
+    one, two, three = (figure := Figure(figsize=(9, 8), layout="constrained")).subplots(3, 1, sharex=True)
     one.plot(paper[0], paper[2], "C3", paper[0], paper[1], "C0--")
     two.plot(paper[0], paper[3], ours[0], ours[3])
     three.plot(ours[0], ours[5], "k", ours[0], ours[4], "C2--")
-    one.legend(("in the simulation", "expected by the law"), title="force of a hand [N]")
-    two.legend(("massless, as in the paper", "mass estimated and carried"), title="height [m]")
-    three.legend(("box and weights", "estimated"), title="mass [kg]")
-    three.set_xlabel("t [s]")
+    one.legend(("in the simulation, as in the paper", "expected by the law"))
+    two.legend(("massless, as in the paper", "mass estimated and carried"))
+    three.legend(("box and weights", "estimated"))
+    for ax, label in zip((one, two, three), ("force of a hand [N]", "height [m]", "mass [kg]"), strict=True):
+        ax.set(ylabel=label, xlabel="t [s]" if ax is three else "")
     figure.savefig(PICTURE, dpi=110)
     values = {"squeeze_empty": paper[2, first], "squeeze_full": paper[2, -1], "sag_paper": -paper[3, -1]}
     return values | {"sag_ours": -ours[3, -1], "mass": ours[4, half], "true_mass": ours[5, -1]}

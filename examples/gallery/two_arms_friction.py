@@ -38,15 +38,15 @@ def main(duration: float = 2.1, dt: float = 2e-3) -> dict[str, float]:
         return run(C.LinearLimits("squeeze", lam=INNER, lower=[-s, 0, 0], upper=[-s, 0, 0]))  # internal force
 
     least = 30.0 - float(margins(squeezed(30.0)).min()) / MU  # a newton more of squeeze: mu more of margin
+    least -= float(margins(squeezed(least)).min()) / MU
     friction = [C.Friction("grip_left", MU, "-x"), C.Friction("grip_right", MU, "x")]
     runs = {"constant squeeze": squeezed(least), "friction limits": run(friction), "no limits": run(FREE)}
     result = {f"margin {name}": float(margins(one).min()) for name, one in runs.items()} | {"squeeze": least}
     norms = {name: np.linalg.norm(one.u, axis=1) for name, one in runs.items()}
     result["more_torque"] = float(np.max(norms["friction limits"] - norms["constant squeeze"]))
     for name, norm in norms.items():
-        print(
-            f"{name:16} mean |u| {norm.mean():6.1f} N m, mu f_n - |f_t| >= {result[f'margin {name}']:.3g} N"
-        )
+        left = result[f"margin {name}"]
+        print(f"{name:16} mean |u| {norm.mean():6.1f} N m, mu f_n - |f_t| >= {left:.3g} N")
     draw(runs, norms)
     print(f"smallest constant squeeze that never slips: {least:.1f} N\nPicture: {PICTURE}")
     return result

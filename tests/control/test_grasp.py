@@ -147,8 +147,9 @@ def test_bad_input() -> None:
         sc.Grasp(mech, "box", patches(mu=-0.5))
     with pytest.raises(sr.SarrusError, match=r"half of Patch.*without size carries no moment"):
         sc.Grasp(mech, "box", [sc.Patch("grip_left", 0.5, torsion=0.1, half=(0.0, 0.1))])
-    with pytest.raises(sr.SarrusError, match="has no contacts"):
-        sc.Grasp(mech, "box", [])
+    for nothing in ([], None):
+        with pytest.raises(sr.SarrusError, match="has no contacts"):
+            sc.Grasp(mech, "box", nothing)  # type: ignore[arg-type]
     with pytest.raises(sr.SarrusError, match=r"crate.*box"):
         sc.Grasp(mech, "crate", good)
     with pytest.raises(sr.SarrusError, match="must be a Free body"):

@@ -19,16 +19,24 @@ Array = npt.NDArray[np.float64]
 
 PAD = 0.05  # half edge of the hands [m]
 SAMPLE = 0.002  # [s]
-HANDS = ("left7", "right7")
 
 
 def numbers(values: npt.ArrayLike) -> str:
     return " ".join(f"{x:.12g}" for x in np.ravel(values))
 
 
+def pads(mech: sr.Mechanism) -> dict[str, sr.Pose]:
+    """Middle of the pad in the frame of each hand: its face lies 0.1 mm inside the box."""
+    loops = {group.name: group.b for group in mech.model.groups if group.b}
+    return {
+        str(loops[name]): loop.at_b @ sr.Pose((0.0, 0.0, -0.0099)) for name, loop in mech.model.constraints
+    }
+
+
 def xml(mech: sr.Mechanism, mu: float) -> str:
     """Arms with pads for hands and a box that nothing but friction holds."""
     inside: dict[str, list[str]] = {}
+    hands = pads(mech)
     for body in mech.model.bodies[1:]:
         x, y, z, w = body.at.quat
         frame = f'pos="{numbers(body.at.xyz)}" quat="{numbers([w, x, y, z])}"'
@@ -42,8 +50,10 @@ def xml(mech: sr.Mechanism, mu: float) -> str:
             ]
         else:
             parts = [f'<joint name="{body.name}" axis="{numbers(body.joint.direction)}"/>']
-            if body.name.endswith("7"):
-                pad = f'size="{PAD} {PAD} 0.01" pos="0 0 0.0681" friction="{mu} 0.005 0.0001"'
+            if body.name in hands:
+                x, y, z, w = hands[body.name].quat
+                turn = f'pos="{numbers(hands[body.name].xyz)}" quat="{numbers([w, x, y, z])}"'
+                pad = f'size="{PAD} {PAD} 0.01" {turn} friction="{mu} 0.005 0.0001"'
                 parts.append(f'<geom type="box" {pad}/>')
         text = f'<body name="{body.name}" {frame}><inertial {mass}/>{"".join(parts)}'
         inside.setdefault(body.parent, []).append(body.name)
@@ -68,17 +78,17 @@ class Plant:
 
     def __init__(self, mech: sr.Mechanism, mu: float) -> None:
         self.model = mujoco.MjModel.from_xml_string(xml(mech, mu))
-        self.data = mujoco.MjData(self.model)
+        self.data, self.names = mujoco.MjData(self.model), tuple(pads(mech))
         q = np.array(mech.default.q)
         self.data.qpos[:] = q
-        self.data.qpos[17:21] = q[[20, 17, 18, 19]]
+        self.data.qpos[-4:] = q[[-1, -4, -3, -2]]
 
     def state(self) -> tuple[Array, Array]:
         q, v = self.data.qpos.copy(), self.data.qvel.copy()
-        q[17:21] = self.data.qpos[[18, 19, 20, 17]]
+        q[-4:] = self.data.qpos[[-3, -2, -1, -4]]
         turn = np.zeros(9)
-        mujoco.mju_quat2Mat(turn, self.data.qpos[17:21])
-        v[14:17] = turn.reshape(3, 3).T @ v[14:17]
+        mujoco.mju_quat2Mat(turn, self.data.qpos[-4:])
+        v[-6:-3] = turn.reshape(3, 3).T @ v[-6:-3]
         return q, v
 
     def squeeze(self) -> float:
@@ -90,10 +100,10 @@ class Plant:
         return found
 
     def hands(self) -> Array:
-        """Places of both hands in the axes of the box (2, 3) [m]."""
+        """Places of all hands in the axes of the box (n, 3) [m]."""
         mujoco.mj_kinematics(self.model, self.data)
         box = self.data.body("box")
-        return np.array([box.xmat.reshape(3, 3).T @ (self.data.body(n).xpos - box.xpos) for n in HANDS])
+        return np.array([box.xmat.reshape(3, 3).T @ (self.data.body(n).xpos - box.xpos) for n in self.names])
 
     def run(self, law: Any, seconds: float, wrench: Callable[[float], Array]) -> Array:
         """Heights of the box (n,) at the samples."""
@@ -103,7 +113,7 @@ class Plant:
             self.data.xfrc_applied[self.model.body("box").id] = wrench(self.data.time)
             for _ in range(round(SAMPLE / self.model.opt.timestep)):
                 mujoco.mj_step(self.model, self.data)
-            heights.append(float(self.data.qpos[16]))
+            heights.append(float(self.data.qpos[-5]))
         return np.array(heights)
 
 
@@ -175,7 +185,22 @@ def test_the_box_is_moved_by_friction(mech: sr.Mechanism) -> None:
     plant = Plant(mech, 0.8)
     heights = plant.run(law, 0.9, lambda t: np.zeros(6))
     assert heights[-1] == pytest.approx(end.xyz[2], abs=1e-3)
-    assert plant.data.qpos[15] == pytest.approx(end.xyz[1], abs=1e-3)
+    assert plant.data.qpos[-6] == pytest.approx(end.xyz[1], abs=1e-3)
+
+
+def test_three_arms_of_three_kinds_hold_by_friction() -> None:
+    """A Panda, a UR5 and an LWR: pushed, the box gives way by force / stiffness and no hand slips."""
+    mech = sr.library.arms_around_box(("panda", "ur5", "lwr"))
+    hands = [sc.Patch(f"grip{k}", 0.4, torsion=0.01, half=(0.02, 0.02), least=20.0) for k in (1, 2, 3)]
+    law = sc.ObjectImpedance(mech, sc.Grasp(mech, "box", hands), damping_ratio=1.0)
+    plant = Plant(mech, 0.8)
+    start = plant.hands()
+    heights = plant.run(law, 1.4, down)
+    assert heights[190] == pytest.approx(heights[0], abs=5e-4)
+    assert heights[-1] - heights[0] == pytest.approx(-20.0 / 500.0, rel=0.05)
+    assert np.abs(plant.hands() - start).max() < 1e-3
+    assert isinstance(law.last, sc.ImpedanceSolution) and law.last.success
+    np.testing.assert_allclose(plant.squeeze(), law.last.normal_forces.sum(), rtol=0.03)
 
 
 def test_too_little_friction_is_said_and_the_box_falls(mech: sr.Mechanism) -> None:

@@ -124,6 +124,22 @@ def test_measured_inertia_with_a_sensor(error: str) -> None:
         assert np.abs(errors[:, k] - exact).max() < 0.01 * np.abs(exact).max()
 
 
+@pytest.mark.parametrize(("error", "share"), [("screw", 1.0), ("split", 0.0)])
+def test_what_a_screw_adds_to_the_acceleration_of_the_place(error: str, share: float) -> None:
+    """Moving and turning through its place: eq. (7) with x'' + w x v for "screw", with x'' for "split"."""
+    mech, grasp = held()
+    form = {"error": error, "inertia": INERTIA, "external": lambda t, q, v: np.zeros(6)}
+    law = sc.ObjectImpedance(mech, grasp, None, STIFFNESS, DAMPING, **form)
+    q, twist, h = np.array(mech.default.q), np.array([0.3, 0.1, -0.2, 0.5, -0.4, 0.6]), 1e-5
+    N = sr.decompose(mech.terms(q, np.zeros(mech.nv)).J).N
+    v = N @ np.linalg.lstsq(mech.jacobian(q, "box") @ N, twist, rcond=None)[0]
+    a = mech.forward_dynamics(q, v, u=law.solve(0.0, q, v).u).a
+    after, before = (mech.jacobian(mech.integrate(q, s * v), "box")[:3] @ (v + s * a) for s in (h, -h))
+    turning = share * np.cross(twist[3:], twist[:3])
+    wanted = -(DAMPING * twist / INERTIA)[:3] - turning
+    np.testing.assert_allclose((after - before) / (2.0 * h), wanted, atol=1e-6)
+
+
 @pytest.mark.parametrize("frame", ["world", "body"])
 @pytest.mark.parametrize("error", ["screw", "split"])
 def test_mass_and_spring_keep_their_energy(error: str, frame: str) -> None:
@@ -220,8 +236,9 @@ def test_bad_input() -> None:
         sc.ObjectImpedance(mech, grasp, stiffness=(100.0, -1.0))
     with pytest.raises(sr.SarrusError, match="takes a Grasp"):
         sc.ObjectImpedance(mech, "box")  # type: ignore[arg-type]
-    with pytest.raises(sr.SarrusError, match="belongs to another mechanism"):
-        sc.ObjectImpedance(sr.library.dual_arm(), grasp)
+    for other in (sr.library.dual_arm(), mech.with_(com={"box": (0.0, 0.0, 0.1)})):
+        with pytest.raises(sr.SarrusError, match="belongs to another mechanism"):
+            sc.ObjectImpedance(other, grasp)
     with pytest.raises(sr.SarrusError, match="compensate=True needs"):
         sc.ObjectImpedance(mech, grasp, compensate=True)
     with pytest.raises(sr.SarrusError, match="external must be"):

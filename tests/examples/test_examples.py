@@ -171,6 +171,7 @@ def test_two_arms_friction(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/two_arms_friction.py", duration=2.1, dt=5e-3)
     assert found["margin friction limits"] > -1e-9 and found["margin no limits"] < -50.0
     assert found["more_torque"] < 1e-6 and found["squeeze"] > 200.0
+    assert abs(found["margin constant squeeze"]) < 1e-2  # the smallest that never slips
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)

@@ -81,7 +81,7 @@ class Grasp:
                 f"Grasp: the object {body!r} must be a Free body, it has the joint"
                 f" {known[body].joint.label()}."
             )
-        given = [contacts] if isinstance(contacts, PointContact) else list(contacts)
+        given = [contacts] if isinstance(contacts, PointContact) else list(contacts or ())
         if not given:
             raise InputError(f"Grasp: the object {body!r} has no contacts; give at least one.")
         for one in given:

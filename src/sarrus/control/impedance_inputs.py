@@ -25,7 +25,7 @@ def check_grasp(grasp: Any, mech: Any, require_closure: bool) -> None:
     """Refuse what is no grasp of this mechanism, and contacts that cannot hold the object."""
     if not isinstance(grasp, Grasp):
         raise InputError(f"ObjectImpedance takes a Grasp as its second argument, got {type(grasp).__name__}.")
-    if grasp.system is not mech and grasp.system.row_names != getattr(mech, "row_names", None):
+    if grasp.system is not mech:
         raise InputError("ObjectImpedance: the grasp belongs to another mechanism; build it from this one.")
     closure = grasp.force_closure()
     if require_closure and not closure:
