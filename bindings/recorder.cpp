@@ -46,6 +46,7 @@ struct Recorder {
     r.keep_energy = nb::cast<bool>(o["keep_energy"]);
     r.energy = nb::cast<double>(o["energy"]);
     r.slope = nb::cast<int>(o["slope"]);
+    r.user_rolls = nb::cast<bool>(o["user_rolls"]);
     adaptive = r.method >= 2;
     sampled = nb::cast<bool>(o["sampled"]);
     sample_dt = nb::cast<double>(o["sample_dt"]);

@@ -23,6 +23,7 @@ struct RunOptions {
   bool keep_energy = false;
   double energy = 0;
   int slope = 0;  // of radau: 0: differences, 1: derivatives, 2: those, and differences of the inputs
+  bool user_rolls = false;  // rows from outside restrict velocities only
 };
 
 // The one callback slot. inputs fills what it is asked for (stage -1: rows only) and returns false to stop;

@@ -42,7 +42,8 @@ SARRUS_HD double within(double x, double least, double most) {
 }
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
-// of a cone that no chart covers, the step is explicit.
+// of a cone that no chart covers, the step is explicit; so is one across such a pose that no chart can take,
+// kernels/step.hpp.
 template <class T, int LDC, class S>
 SARRUS_FN bool implicit_step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
                              Stepper<T, LDC>& s, Radau<T, LDC>& r) {
@@ -51,7 +52,7 @@ SARRUS_FN bool implicit_step(const Model<real<T>>& m, S& source, const Options& 
     return step(m, source, o, h, t_end, s);
   }
   if (!begin_step(m, source, o, s, r)) return false;
-  double wished = h, t = s.t;
+  double wished = h, t = s.t, meet = time_to_singular(s);
   for (bool rejected = false;; rejected = true) {
     bool last = h >= (t_end - t) * (1 - 1e-12);
     double now = last ? t_end - t : h, error = 0, factor = 0.5;
@@ -67,12 +68,17 @@ SARRUS_FN bool implicit_step(const Model<real<T>>& m, S& source, const Options& 
       h = last && !rejected && now * factor < wished ? wished : now * factor;
       r.past_step = now;
       r.past_error = floor;
+      if (meet == 0) s.calm = now;
       swap_(r.u, r.past_u);
       swap_(r.v, r.past_v);
       return true;
     }
     if (s.status != FINE && s.status != NOT_CLOSED && s.status != NOT_FINITE) return false;
     s.status = FINE;
+    if (meet > 0 && now > 0.5 * meet) {
+      r.past_step = 0;
+      return step(m, source, o, h, t_end, s);
+    }
     h = now * (found && error >= 1 ? within(factor, SHORTER, 0.9) : 0.5);
   }
 }

@@ -46,6 +46,7 @@ def test_unknown_names(loader: sr.Mechanism) -> None:
     for what in ("independent", "inputs", "outputs"):
         error = refused(loader, "unknown .* 'boon'", **{what: ["boon", "bucket"]})
         assert isinstance(error, sr.UnknownNameError) and "Did you mean 'boom'?" in str(error)
+    refused(loader, r"'q.boom' names 'q.boom', which is there already", outputs=["boom", "q.boom"])
     refused(loader, r"method must be one of .*got 'exact'", method="exact")
     refused(loader, r"form must be one of .*got 'small'", form="small")
 
@@ -85,6 +86,8 @@ def test_only_mechanisms() -> None:
         sr.linearize(sr.MechanismSpec())
     with pytest.raises(sr.InputError, match="takes a Mechanism, got int"):
         sr.linearize(3)
+    with pytest.raises(sr.InputError, match="fixed must be a mapping .*got 'boom'"):
+        sr.equilibrium(sr.library.loader(), fixed="boom")
 
 
 def test_driven_mechanism() -> None:

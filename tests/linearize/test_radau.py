@@ -10,6 +10,8 @@ import pytest
 import sarrus as sr
 from tests.reference.data import table
 
+from .mechanisms import HINGE
+
 TIGHT = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-13}
 
 
@@ -142,6 +144,42 @@ def test_custom_system() -> None:
     span, options = (0.0, 2.3678419475762374), {"method": "radau", "rtol": 1e-6, "atol": 1e-8}
     run = sr.simulate(system, span, [-1.0, 0.0], [0.0, 0.0], **options)
     assert run.success and np.max(np.abs(run.q[-1] - [-1.0, 0.0])) < 1e-5
+
+
+def test_custom_rows_that_restrict_velocities_only() -> None:
+    """A skate on a slope: its positions stay three, though its velocities are two."""
+    skate = sr.CustomSystem(
+        3,
+        3,
+        M=np.diag([1.0, 1.0, 0.1]),
+        h=[0.0, 3.0, 0.0],
+        J=lambda q, v, t: np.array([[-np.sin(q[2]), np.cos(q[2]), 0.0]]),
+        nc=1,
+    )
+    start = [0.0, 0.0, 0.2], [np.cos(0.2), np.sin(0.2), 2.0]
+    run, exact = (
+        sr.simulate(skate, (0.0, 2.0), *start, **options) for options in ({"method": "radau"}, TIGHT)
+    )
+    assert run.success and np.max(np.abs(run.q[-1] - exact.q[-1])) < 1e-8
+
+
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8, 1e-9])
+def test_across_a_singular_pose_at_any_tolerance(rtol: float) -> None:
+    """A four-bar that folds flat at 0.624 s, a light ball on its coupler: no step creeps up to the pose."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="folding four-bar")
+    spec.body("crank", joint=HINGE, mass=1.0, com=(0.25, 0, 0), inertia=(0.01,) * 3)
+    at = sr.Pose((0.5, 0, 0))
+    spec.body("coupler", parent="crank", joint=HINGE, at=at, mass=1.0, com=(0.45, 0, 0), inertia=(0.01,) * 3)
+    spec.body("rocker", joint=HINGE, at=sr.Pose((1.0, 0, 0)), mass=1.0, com=(0.3, 0, 0), inertia=(0.1,) * 3)
+    ball = {"mass": 1e-3, "com": (0, 0.1, 0.02), "inertia": (1e-5, 2e-5, 1.5e-5)}
+    spec.body("ball", parent="coupler", joint=sr.Spherical(), at=sr.Pose((0.4, 0, 0)), **ball)
+    spec.close("pin", "coupler", "rocker", HINGE, sr.Pose((0.9, 0, 0)), sr.Pose((0.6, 0, 0)))
+    mech = spec.compile()
+    q0 = mech.assemble([1.0, -0.5, 1.5, 0.0, 0.0, 0.0, 1.0]).q
+    v0 = mech.consistent_velocity(q0, np.linspace(-1, 1, mech.nv))
+    run = sr.simulate(mech, (0.0, 1.0), q0, v0, method="radau", rtol=rtol, atol=rtol / 100)
+    assert run.success and len(run) < 2000
+    assert distance(mech, run, sr.simulate(mech, (0.0, 1.0), q0, v0, **TIGHT)) < 3 * rtol + 1e-8
 
 
 def test_events_and_failures() -> None:

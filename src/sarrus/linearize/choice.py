@@ -66,7 +66,9 @@ def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) ->
         velocities = positions if same else choose(N_v, positions)
     else:
         _require(mech, N_v, velocities, "velocities")
-    quality = min(independence(N_q, positions), independence(N_v, velocities))
+    quality = independence(N_q, positions)
+    if at.N_v is not at.N_q or velocities != positions:
+        quality = min(quality, independence(N_v, velocities))
     return Choice(tuple(positions), tuple(velocities), quality)
 
 

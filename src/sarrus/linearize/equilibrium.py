@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..dynamics.derivatives import derivatives
-from ..errors import AssemblyError, EquilibriumError, SingularConstraintError
+from ..errors import AssemblyError, EquilibriumError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..projection.decomposition import full_svd
 from .finite import finite_variation
@@ -83,6 +83,8 @@ def equilibrium(
         AssemblyError: the guess cannot be closed.
     """
     require_mechanism(mech, "equilibrium")
+    if fixed is not None and not isinstance(fixed, Mapping):
+        raise InputError(f"fixed must be a mapping {{name: value}} of coordinates to hold, got {fixed!r}.")
     search = _Search(mech, u, fixed, tau, t)
     start = search.close(np.array(mech.default.q) if q_guess is None else mech._one_pose(q_guess, "q_guess"))
     found = search.newton(start)

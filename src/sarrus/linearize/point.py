@@ -82,12 +82,11 @@ def operating_point(
     """The state asked for, or `default`; refused off the constraints and at singular poses."""
     require_mechanism(mech, what)
     t = mech._time(t)
-    pose, speed = _state(mech, q, v, t)
+    pose, speed, J = _state(mech, q, v, t)
     inputs = np.zeros(mech.nu) if u is None else _vector(mech, u, "u", mech.nu)
     force = np.zeros(mech.nv) if tau is None else _vector(mech, tau, "tau", mech.nv)
     applied = mech._applied(pose, force, inputs, None)
     motion = mech.forward_dynamics(pose, speed, applied, t=t)
-    J = mech.terms(pose, speed, t).J
     at = tangents(mech.evaluator, J, int(motion.rank))
     _require_regular(mech, pose, t, J, at.rank)
     return Point(mech, pose, speed, inputs, applied, t, motion.a, motion.lam, J, at)
@@ -95,11 +94,13 @@ def operating_point(
 
 def _state(
     mech: Mechanism, q: npt.ArrayLike | None, v: npt.ArrayLike | None, t: float
-) -> tuple[Array, Array]:
-    """q and v as given or by default, put right where they miss the constraints by rounding."""
+) -> tuple[Array, Array, Array]:
+    """q and v as given or by default, put right where they miss the constraints by rounding; J there."""
     driven = mech.evaluator.driven
     pose = np.array(mech.default.q) if q is None else mech._one_pose(q)
-    gap = drift(mech.evaluator, mech.terms(pose, np.zeros(mech.nv), t).phi) / mech.length
+    speed = np.zeros(mech.nv) if v is None else mech._one_tangent(v, "v")
+    terms = mech.terms(pose, speed, t)
+    gap = drift(mech.evaluator, terms.phi) / mech.length
     if gap > CONSISTENT and not (q is None and driven):
         raise InputError(
             f"q is off the constraints of {mech.name!r} at t = {t:g} s: |phi| is {gap * mech.length:.3g} m"
@@ -111,11 +112,10 @@ def _state(
         if not found.success:
             raise AssemblyError(f"{mech.name!r} has no pose at t = {t:g} s. {found.message}")
         pose = found.q
+        terms = mech.terms(pose, speed, t)
     if v is None:
-        speed = np.array(mech.default.v) if q is None and not driven else np.zeros(mech.nv)
-        return pose, mech.consistent_velocity(pose, speed, t)
-    speed = mech._one_tangent(v, "v")
-    terms = mech.terms(pose, speed, t)
+        speed = np.array(mech.default.v) if q is None and not driven else speed
+        return pose, mech.consistent_velocity(pose, speed, t), terms.J
     size = float(np.max(np.abs(speed / mech.units.unit), initial=0.0))
     slip = np.abs(terms.J @ speed - terms.b) / mech.units.row_unit
     miss = float(np.max(slip, initial=0.0))
@@ -125,7 +125,7 @@ def _state(
             f" row {mech.row_names[int(np.argmax(slip))]!r}, at speed {size:.3g}. Take"
             " v = mech.consistent_velocity(q, v)."
         )
-    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed
+    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed, terms.J
 
 
 def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
@@ -138,6 +138,8 @@ def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
 
 def _require_regular(mech: Mechanism, q: Array, t: float, J: Array, rank: int) -> None:
     """Refuse a pose at which rows lose rank: branches meet there, and no linear model describes them."""
+    if rank == len(J):
+        return
     U, _, Vt = full_svd(dimensionless(mech.evaluator, J))
     if loses_rank_here(mech.evaluator, q, t, U[:, rank:], Vt[rank:]):
         raise SingularConstraintError(

@@ -53,6 +53,9 @@ def output_rows(mech: Mechanism, q: Array, outputs: Any) -> tuple[tuple[str, ...
     rows = [np.zeros((0, 3 * mech.nv + mech.nc))]
     for name in named(outputs, "outputs"):
         some, block = _output(mech, q, name)
+        again = [label for label in some if label in labels]
+        if again:
+            raise InputError(f"outputs: {name!r} names {again[0]!r}, which is there already; leave it out.")
         labels += some
         rows.append(block)
     return tuple(labels), np.concatenate(rows)

@@ -156,14 +156,13 @@ def _eliminate(rest: Array, candidates: npt.NDArray[np.bool_], chosen: list[int]
         chosen: added to.
     """
     while len(chosen) < rest.shape[1]:
-        size = np.where(candidates, np.sqrt(np.einsum("ij,ij->i", rest, rest)), 0.0)
-        best = int(np.argmax(size >= (1.0 - TIE) * size.max()))
+        size = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * candidates
+        best = int((size >= (1.0 - TIE) * size.max()).argmax())
         if size[best] <= INDEPENDENT_TOL:
             return
         chosen.append(best)
-        along = rest[best] / size[best]
-        rest -= np.outer(rest @ along, along)
-        rest -= np.outer(rest @ along, along)  # twice is enough
+        along = rest[best] / size[best]  # to eps / INDEPENDENT_TOL, far below TIE
+        rest -= (rest @ along)[:, None] * along
 
 
 def _swap(N: Array, chosen: list[int]) -> list[int]:
