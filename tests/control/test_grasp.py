@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import sarrus as sr
 from sarrus import control as sc
@@ -75,6 +76,27 @@ def test_the_load_is_shared_within_the_cones() -> None:
     np.testing.assert_allclose(shared.internal + shared.external, shared.f)
     wrenches = grasp.wrenches(shared.f)
     assert list(wrenches) == list(GRIPS) and wrenches["grip_left"].shape == (6,)
+
+
+@pytest.mark.parametrize("length", [None, 1.0, 0.05])
+def test_a_wrench_in_all_directions_is_balanced_at_least_cost(length: float | None) -> None:
+    """Forces and moments, limits active: balance to rounding, and no other forces that cost less (SLSQP)."""
+    mech, _ = held()
+    grasp = sc.Grasp(mech, "box", patches(), length)
+    load = np.array([2.0, 1.0, -10.0, 0.2, 0.1, 0.1])
+    shared = grasp.distribute(load)
+    np.testing.assert_allclose(grasp.map() @ shared.f, -load, atol=1e-12)
+    assert min(shared.margins.values()) > -1e-9
+    size = np.array([grasp.length if ".m" in name else 1.0 for name in grasp.names])
+    faces, floor = grasp.pyramids()
+    rules = [
+        {"type": "eq", "fun": lambda x: grasp.map() @ (size * x) + load},
+        {"type": "ineq", "fun": lambda x: faces @ (size * x) - floor},
+    ]
+    form = {"method": "SLSQP", "constraints": rules, "jac": lambda x: x, "options": {"maxiter": 500}}
+    best = minimize(lambda x: 0.5 * x @ x, 1.1 * shared.f / size + 0.1, **form)
+    assert best.success
+    assert 0.5 * np.sum((shared.f / size) ** 2) == pytest.approx(best.fun, rel=1e-6)
 
 
 def test_the_pyramid_lies_inside_the_cone() -> None:

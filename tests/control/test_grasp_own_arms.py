@@ -18,7 +18,7 @@ INERTIA = [[0.021, 0.001, -0.002], [0.001, 0.024, 0.0015], [-0.002, 0.0015, 0.02
 STIFFNESS = np.array([400.0, 600.0, 500.0, 40.0, 50.0, 60.0])
 DAMPING = np.array([80.0, 100.0, 90.0, 6.0, 7.0, 8.0])
 MASS = np.array([3.0, 4.0, 5.0, 0.1, 0.15, 0.2])
-WRENCH = np.array([3.0, -4.0, -6.0, 0.3, 0.2, -0.25])  # at the origin of the lump's frame
+WRENCH = np.array([3.0, -4.0, -6.0, 0.3, 0.2, -0.25])
 KINDS = {"patch": sr.Fixed(), "soft": sr.Universal("y", "z"), "point": sr.Spherical()}
 TEAMS = [("patch",) * 2, ("patch",) * 4, ("patch", "soft", "point"), ("point",) * 3]
 
@@ -69,18 +69,15 @@ def test_any_arms_make_any_object_feel_as_commanded(kinds: tuple[str, ...], join
     mech, grasp, q = team(kinds, joints)
     place = mech.pose(q, "lump") @ sr.Pose(grasp.com)
 
-    def sensor(t: float, q: Array, v: Array) -> Array:  # the same wrench at the centre of mass
-        arm = mech.pose(q, "lump").rotation @ grasp.com
-        return np.concatenate([WRENCH[:3], WRENCH[3:] - np.cross(arm, WRENCH[:3])])
-
-    form = {"inertia": MASS, "error": "split", "external": sensor}
+    push = {"lump": (WRENCH, grasp.com)}  # at the centre of mass, where the law means it
+    form = {"inertia": MASS, "error": "split", "external": lambda t, q, v: WRENCH}
     law = sc.ObjectImpedance(mech, grasp, place, STIFFNESS, DAMPING, **form)
-    done = sr.simulate(mech, (0.0, 0.2), q, control=law, control_dt=4e-3, dt=4e-3, external={"lump": WRENCH})
+    done = sr.simulate(mech, (0.0, 0.2), q, control=law, control_dt=4e-3, dt=4e-3, external=push)
     law.reset()
     for t, q, v in zip(done.t[::10], done.q[::10], done.v[::10], strict=True):
         one = law.solve(t, q, v)
         assert isinstance(one, sc.ImpedanceSolution) and one.success
-        plant = mech.forward_dynamics(q, v, u=one.u, external={"lump": WRENCH})
+        plant = mech.forward_dynamics(q, v, u=one.u, external=push)
         f = grasp.components(plant.lam)
         np.testing.assert_allclose(one.contact_forces, f, atol=1e-9)
         assert min(grasp.margins(f).values()) > -1e-9

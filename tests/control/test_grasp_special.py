@@ -89,6 +89,20 @@ def test_a_reference_out_of_reach() -> None:
     assert any(status == sc.Status.SINGULAR for _, status, _ in law.events)
 
 
+@pytest.mark.parametrize(("error", "dt"), [("split", 4e-3), ("screw", 1e-3)])
+def test_a_reference_far_out_of_reach(error: str, dt: float) -> None:
+    """A metre up: half a metre stays, where a screw damps turns at an arm: shorter samples."""
+    mech = sr.library.dual_arm_box()
+    start = mech.pose(mech.default.q, "box")
+    far = sr.Pose(start.xyz + np.array([0.0, 0.0, 1.0]), matrix=start.rotation)
+    law = sc.ObjectImpedance(
+        mech, sc.Grasp(mech, "box", patches()), sc.MinimumJerk(start, far, 2.0), error=error
+    )
+    done = sr.simulate(mech, (0.0, 2.2), control=law, control_dt=dt, dt=dt)
+    assert done.success and np.abs(done.u).max() < 1000.0
+    assert any(status == sc.Status.SINGULAR for _, status, _ in law.events)
+
+
 def test_an_arm_at_a_singular_pose_while_holding() -> None:
     """The left elbow straight: one motion of the box is lost there, torques stay bounded, it is held."""
     mech = sr.library.dual_arm_box(apart=0.7)
@@ -110,3 +124,24 @@ def test_an_arm_at_a_singular_pose_while_holding() -> None:
         external={"box": [0, 0, -10, 0, 0, 0]},
     )
     assert done.success and np.abs(done.u).max() < 500.0 and done.drift.max() < 1e-12
+
+
+def test_an_object_pressed_against_a_wall() -> None:
+    """One hand and the ground hold it: it cannot move at all, and is squeezed as the limits ask."""
+    spec = sr.MechanismSpec(name="wall")
+    spec.body("box", joint=sr.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    face, back = (sr.Pose((0.0, y, 0.0), rpy=(np.copysign(0.5 * np.pi, y), 0.0, 0.0)) for y in (0.1, -0.1))
+    spec.body("hand", joint=sr.Free(), at=face, mass=0.2, inertia=(1e-3, 1e-3, 1e-3))
+    spec.actuate(*(f"hand.{axis}" for axis in ("vx", "vy", "vz", "wx", "wy", "wz")))
+    spec.close("tip0", "box", "hand", joint=sr.Fixed(), at_a=face)
+    spec.close("tip1", "box", "ground", joint=sr.Fixed(), at_a=back, at_b=back)
+    mech = spec.compile()
+    grasp = sc.Grasp(mech, "box", hands(2))
+    with pytest.raises(sr.SarrusError, match="cannot move in every direction"):
+        sc.ObjectImpedance(mech, grasp)
+    law = sc.ObjectImpedance(mech, grasp, damping=(10.0, 1.0))
+    one = law.solve(0.0, *mech.default)
+    assert isinstance(one, sc.ImpedanceSolution) and one.success
+    f = grasp.components(mech.forward_dynamics(*mech.default, u=one.u).lam)
+    np.testing.assert_allclose(one.contact_forces, f, atol=1e-9)
+    assert min(grasp.margins(f).values()) > -1e-9

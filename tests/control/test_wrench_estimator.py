@@ -48,6 +48,7 @@ def test_the_momentum_observer_finds_a_wrench_on_the_box() -> None:
     assert estimator.last is not None
     np.testing.assert_allclose(estimator.last.wrench, WRENCH, rtol=1e-3, atol=2e-3)
     np.testing.assert_array_equal(estimator.last.external, estimator.last.wrench)
+    assert estimator.last.unfelt.shape == (6, 0)
 
 
 def test_a_wrench_on_a_link() -> None:
@@ -69,6 +70,9 @@ def test_a_wrench_on_a_link() -> None:
     N = sr.decompose(mech.terms(done.q[-1], done.v[-1]).J).N
     felt, true = N.T @ J.T @ estimator.last.wrench, N.T @ J.T @ force
     np.testing.assert_allclose(felt, true, atol=0.02 * np.abs(true).max())
+    unfelt = estimator.last.unfelt  # four hinges carry the link: two of six directions do not show
+    assert unfelt.shape == (6, 2)
+    np.testing.assert_allclose(N.T @ J.T @ unfelt, 0.0, atol=1e-6 * np.abs(unfelt).max())
 
 
 @pytest.mark.parametrize("name", ["four_bar", "sarrus", "bricard", "stewart"])

@@ -35,6 +35,7 @@ Array = npt.NDArray[np.float64]
 
 FARTHEST = 5.0  # lengths of the mechanism within which a payload's centre of mass lies
 PRIOR = 1e-6  # what is not seen stays as it was; share of the information on the mass
+UNFELT = 1e-6  # inertia over the largest one, of what motion does not show
 METHODS = ("momentum", "displacement")
 
 
@@ -53,6 +54,18 @@ class Estimate:
     wrench: Array
     external: Array
     parameters: Array = field(repr=False)
+    _inertia: Array = field(default_factory=lambda: np.eye(6), repr=False)  # as far as motion shows it
+    _unit: Array = field(default_factory=lambda: np.ones(6), repr=False)
+
+    @cached_property
+    def unfelt(self) -> Array:
+        """Wrenches [N, N m] that no motion of the mechanism shows, one per column (6, k).
+
+        The body cannot move along them: `wrench` is what is left when they are taken away, and any multiple
+        of them may act as well. A link behind four hinges has two, a body that moves freely none.
+        """
+        s, U = np.linalg.eigh(self._inertia * np.outer(self._unit, self._unit))
+        return np.asarray((U / self._unit[:, None])[:, s <= UNFELT * s[-1]])
 
     @cached_property
     def payload(self) -> Payload:
@@ -181,7 +194,7 @@ class WrenchEstimator:
         if self.estimates_payload:
             carried = np.asarray(possible_payload(self._parameters, FARTHEST * self._unit[0]))
         external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
-        self.last = Estimate(now.t, self._wrench.copy(), external, carried)
+        self.last = Estimate(now.t, self._wrench.copy(), external, carried, sample.inertia, self._unit)
         return self.last
 
     # ------------------------------------------------------------------ the wrench

@@ -186,7 +186,7 @@ class Grasp:
         """
         load = state(wrench, "wrench", 6)
         f0 = self._carry @ -load
-        A = self._G / self._scale  # in f / scale, all in newtons
+        A = self._G * self._scale  # in f / scale, all in newtons
         Z = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :].T * self._scale[:, None]
         missed = self._G @ f0 + load
         if np.max(np.abs(missed)) > 1e-9 * (1.0 + np.max(np.abs(load))):

@@ -12,6 +12,7 @@ from ..dynamics.response import Response
 Array = npt.NDArray[np.float64]
 
 SHOWN = 0.02  # least mobility over the middle one at which a body still shows what forces do to it
+LOST = 1e-9  # mobility over the largest one of a direction in which a body cannot move
 
 
 def inverse_inertia(response: Response, J: Array) -> Array:
@@ -56,6 +57,10 @@ def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> 
     """
     s, U = eigenvalues(inverse / unit / unit[:, None])
     middle = float(s[len(s) // 2])
+    if middle <= LOST * float(s[-1]):  # most directions are lost: measured by the easiest one
+        middle = float(s[-1])
+    if middle <= 0.0:
+        return np.zeros_like(wanted)  # nothing moves
     share = max(float(s[0]), 0.0) / middle
     if share >= threshold:
         return wanted
