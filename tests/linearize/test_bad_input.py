@@ -86,7 +86,7 @@ def test_only_mechanisms() -> None:
         sr.linearize(sr.MechanismSpec())
     with pytest.raises(sr.InputError, match="takes a Mechanism, got int"):
         sr.linearize(3)
-    with pytest.raises(sr.InputError, match="fixed must be a mapping .*got 'boom'"):
+    with pytest.raises(sr.InputError, match=r"fixed must be a mapping .*got 'boom'"):
         sr.equilibrium(sr.library.loader(), fixed="boom")
 
 

@@ -95,6 +95,16 @@ def test_python_control(model: sr.LinearModel) -> None:
     assert model.discretize(0.01).to_control().dt == 0.01
 
 
+def test_python_control_tells_names_apart() -> None:
+    """With dots replaced two names may be one, of which that package silently drops a signal."""
+    pytest.importorskip("control")
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    for name in ("arm.1", "arm_1"):
+        spec.body(name, joint=sr.Revolute("z"), mass=1.0, com=(0, -1.0, 0))
+    system = sr.linearize(spec.compile(), [0.0, 0.0]).to_control()
+    assert system.state_labels == ["q_arm_1", "q_arm_1_2", "v_arm_1", "v_arm_1_2"]
+
+
 def test_scipy(model: sr.LinearModel) -> None:
     system = model.to_scipy()
     np.testing.assert_array_equal(system.C, model.C)
@@ -135,8 +145,11 @@ def test_pictures(model: sr.LinearModel) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     ax = model.plot_poles()
     assert ax.get_xlabel() == "real part [1/s]"
+    assert min(np.abs(ax.get_xlim())) > 0.01 * np.max(np.abs(model.poles))  # undamped: rounding is not shown
     ax = model.plot_mode(1)
     assert ax.get_title().startswith("Mode 1: oscillates at 4.7")
     with pytest.raises(sr.InputError, match="number from 0 to 1"):
         model.plot_mode(2)
+    with pytest.raises(sr.InputError, match="number from 0 to 1, got 'first'"):
+        model.plot_mode("first")
     plt.close("all")

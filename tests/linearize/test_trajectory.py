@@ -19,6 +19,7 @@ def run() -> sr.Trajectory:
 def test_same_models_one_by_one(run: sr.Trajectory) -> None:
     path = sr.linearize_trajectory(run, outputs=["rocker", "pin"])
     assert len(path) == len(run) and path.A.shape == (len(run), 2, 2)
+    assert repr(path).startswith(f"LinearTrajectory({len(run)} states, t = 0 .. ") and len(repr(path)) < 100
     for i in (0, 20, 50):
         one = sr.linearize(
             run.system, run.q[i], run.v[i], run.u[i], independent=path.independent, outputs=["rocker", "pin"]

@@ -121,7 +121,7 @@ class LinearModel:
             phases: of the cycle [rad], (n,).
             amplitude: of the coordinate that moves most [rad], or times L [m].
         """
-        if not 0 <= which < len(self.modes):
+        if not isinstance(which, (int, np.integer)) or not 0 <= which < len(self.modes):
             raise InputError(f"the mode must be a number from 0 to {len(self.modes) - 1}, got {which!r}.")
         m, shape = self.mechanism, amplitude * self.modes[which].shape
         turns = np.exp(1j * np.atleast_1d(np.asarray(phases, dtype=float)))
@@ -162,7 +162,8 @@ class LinearModel:
     def to_control(self) -> Any:
         """A `control.StateSpace` of the python-control package, with the names of all signals.
 
-        That package allows no dots in names: "q.crank" is "q_crank" there.
+        That package allows no dots in names: "q.crank" is "q_crank" there, with a number where that makes two
+        names one.
         """
         self._require_explicit("to_control")
         try:
@@ -171,7 +172,7 @@ class LinearModel:
             raise InputError("to_control() needs the package `control`: pip install control.") from None
         time = () if self.dt is None else (self.dt,)
         signals = {"states": self.names, "inputs": self.inputs, "outputs": self.outputs}
-        labels = {kind: [name.replace(".", "_") for name in names] for kind, names in signals.items()}
+        labels = {kind: _without_dots(names) for kind, names in signals.items()}
         return control.ss(self.A, self.B, self.C, self.D, *time, **labels, name=self.mechanism.name)
 
     def to_scipy(self) -> Any:
@@ -222,3 +223,15 @@ def _rates(factors: Complex, dt: float) -> Complex:
 
 def _shown(value: complex) -> str:
     return f"{value.real:.6g} +- {value.imag:.6g}i" if value.imag else f"{value.real:.6g}"
+
+
+def _without_dots(names: tuple[str, ...]) -> list[str]:
+    """Names with _ for dots, all different: later ones get a number."""
+    found: list[str] = []
+    for name in (name.replace(".", "_") for name in names):
+        number = 2
+        label = name
+        while label in found:
+            label, number = f"{name}_{number}", number + 1
+        found.append(label)
+    return found

@@ -52,6 +52,10 @@ class LinearTrajectory:
     def __len__(self) -> int:
         return len(self.t)
 
+    def __repr__(self) -> str:
+        sizes = f"nx={len(self.names)}, nw={len(self.inputs)}, ny={len(self.outputs)}"
+        return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {sizes})"
+
 
 def linearize_trajectory(
     trajectory: Trajectory,

@@ -11,6 +11,9 @@ from . import style
 from .drawing import Drawing
 
 PHASES = np.pi * np.arange(6) / 3.0  # [rad] of the cycle at which a mode is shown
+LEAST = (
+    0.02  # of the largest pole: what each axis shows on either side of zero, so that rounding looks like zero
+)
 
 
 def pole_map(model: LinearModel, ax: Any = None, *, color: Any = None) -> Any:
@@ -33,6 +36,9 @@ def pole_map(model: LinearModel, ax: Any = None, *, color: Any = None) -> Any:
     for which, shade in ((~leaving, color or style.CYCLE[0]), (leaving, style.ALARM)):
         ax.plot(poles[which].real, poles[which].imag, color=shade, **look)
     ax.margins(0.15)
+    least = LEAST * float(np.max(np.abs(poles[np.isfinite(poles)]), initial=1e-3))
+    for see, rim in ((ax.set_xlim, ax.get_xlim()), (ax.set_ylim, ax.get_ylim())):
+        see(min(rim[0], -least), max(rim[1], least))
     ax.set(xlabel="real part [1/s]", ylabel="imaginary part [rad/s]")
     ax.set_title(f"Poles of {model.mechanism.name}")
     return ax
