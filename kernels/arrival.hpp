@@ -20,7 +20,10 @@ SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, doubl
     if constexpr (!S::supplies_inertia)
       if (project) inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
     int hold = project ? -1 : s.most_rank;  // without projection the rank of the start is kept
-    prepare(m, s.q1, s.v1, s.drive, s.user, hold, S::supplies_inertia ? nullptr : &s.d, w);
+    if (project && s.hit && !S::supplies_inertia && moving(s.v1, m.nv))
+      prepare_grazing(m, s.q1, s.v1, s.drive, s.user, w.factor.rank_rows, s.d, w);
+    else
+      prepare(m, s.q1, s.v1, s.drive, s.user, hold, S::supplies_inertia ? nullptr : &s.d, w);
   }
   if (!answer(m, source, t, s.q1, s.v1, s.a, s)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
@@ -77,7 +80,8 @@ SARRUS_FN bool restore(const Model<real<T>>& m, S& source, const Options& o, dou
   if (project) {
     if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, true, false}, s)) return false;
     s.drift = value(position_residual(m, s.w));
-    factorize_rows(m, s.w);
+    s.pivot = before.pivot_before;
+    factorize_passing(m, s);
     s.velocity_drift = value(velocity_residual(m, s.v1, s.w));
   }
   if (!adopt(m, source, o, t, project, s)) return false;

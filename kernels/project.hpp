@@ -19,6 +19,7 @@ constexpr double NEAR_SINGULAR = 1e-2;  // pivots below this count as near
 constexpr double GRAZING = 0.15;  // a stage whose pivot is below this part of its loss per step grazes zero
 constexpr double STEPS_AROUND = 10;     // stages are projected so many steps before and after a singular pose
 constexpr double ROUNDING_FACTOR = 10;  // estimates of at most so many times rounding say nothing else
+constexpr double HIT = 5e-6;            // pivots below this are lost in a pass: the cube root of CLOSED_TIGHT
 constexpr double SINGULAR_IN_SIGHT = 0.1;  // pivots below this may be on their way to zero
 constexpr double CLOSED_ENOUGH = 1e-12;    // accepted where rounding allows no better
 

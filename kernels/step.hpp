@@ -7,6 +7,9 @@
 
 SARRUS_BEGIN
 
+constexpr int MOST_CUTS = 6;  // of a fixed step that cannot be closed
+constexpr double CUT = 0.37;  // to this part of it
+
 // Time until the smallest pivot, extrapolated from the last step, is zero; 0 where no zero is near.
 template <class T, int LDC>
 SARRUS_HD double time_to_singular(const Stepper<T, LDC>& s) {
@@ -72,6 +75,29 @@ SARRUS_FN bool adaptive_step(const Model<real<T>>& m, S& source, const Options& 
   }
 }
 
+// The step from the state to time t, of the given size or shorter ones: where the loops cannot be closed at
+// its end, which happens when that lies within rounding of a singular pose, it ends somewhere else first.
+template <class T, int LDC, class S>
+SARRUS_FN bool fixed_step(const Model<real<T>>& m, S& source, const Options& o, double t, bool out,
+                          Stepper<T, LDC>& s) {
+  double h = t - s.t;
+  for (int cuts = 0; cuts <= MOST_CUTS;) {
+    bool last = h >= (t - s.t) * (1 - 1e-12);
+    double now = last ? t - s.t : h;
+    bool tried = out ? trial_out_of_rest(m, source, now, s) : trial(m, source, o, now, s);
+    if (tried && arrive(m, source, o, last ? t : s.t + now, s)) {
+      if (last) return true;
+      out = false;
+    } else if (s.status == NOT_CLOSED && ++cuts <= MOST_CUTS) {
+      s.status = FINE;
+      h = CUT * now;
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
 // One accepted step of at most h, never past t_end.
 template <class T, int LDC, class S>
 SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
@@ -80,9 +106,7 @@ SARRUS_FN bool step(const Model<real<T>>& m, S& source, const Options& o, double
   if (o.adaptive && !out) return adaptive_step(m, source, o, h, t_end, s);
   if (o.adaptive) h = step_out_of_rest(m, s);
   bool last = h >= (t_end - s.t) * (1 - 1e-12);
-  double now = last ? t_end - s.t : h;
-  if (!(out ? trial_out_of_rest(m, source, now, s) : trial(m, source, o, now, s))) return false;
-  return arrive(m, source, o, last ? t_end : s.t + now, s);
+  return fixed_step(m, source, o, last ? t_end : s.t + h, out, s);
 }
 
 SARRUS_END

@@ -59,6 +59,7 @@ struct Stepper {
   double calm = 0;                           // last step whose error could be trusted
   int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
   bool tight = true;  // near a singular pose, or the rank has just changed: close the loops to rounding
+  bool hit = false;   // the last projection ended on a singular pose in passing
   Status status = FINE;
 
   SARRUS_HD Stepper(const Model<real<T>>& m, Arena& arena) : w(m, arena), d(m, arena) {
