@@ -38,7 +38,7 @@ SARRUS_FN void factorize_passing(const Model<real<T>>& m, Stepper<T, LDC>& s) {
   factorize_rows(m, w);
   int sound = 0;
   for (int k = 0; k < w.factor.rank_rows; ++k) sound += value(abs_(pivot_of(w.factor, k, w.ld))) > HIT;
-  s.hit = sound < w.factor.rank_rows && smallest_pivot(w) < 0.05 * s.pivot;
+  s.hit = sound < w.factor.rank_rows && s.hold == s.rank && smallest_pivot(w) < 0.05 * s.pivot;
   if (!s.hit) return;
   factorize(m, w.rows.J, w.M, w.ld, sound, w.factor);
   complete(m, w.ld, w.factor);
