@@ -154,17 +154,10 @@ def clock(mech: sr.Mechanism, tau: Array, twin: MujocoTwin, span: float, rounds:
 
 def begun(mech: sr.Mechanism, tau: Array) -> Any:
     """The compiled loop at its start: RK4, projected, nothing kept."""
-    options = {"method": 0, "correction": 1, "damping": 0.0, "stiffness": 0.0, "rtol": 1e-8, "atol": 1e-10}
-    options |= {
-        "least_step": 0.0,
-        "keep_energy": False,
-        "energy": 0.0,
-        "slope": 0,
-        "sampled": True,
-        "sample_dt": np.inf,
-    }
+    options = sr.simulate(mech, (0.0, 1e-3))._options
+    assert options is not None
     inputs = (lambda t, q, v, stage: (tau, None, None, None, None)) if np.any(tau) else None
-    made = _kernel.Run(mech.evaluator.kernel, options, inputs)
+    made = _kernel.Run(mech.evaluator.kernel, options.compiled(sampled=True), inputs)
     made.start(0.0, *mech.default)
     return made
 
