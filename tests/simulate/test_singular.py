@@ -158,7 +158,7 @@ def test_singular_values_can_be_plotted():
 
 
 def test_a_step_that_ends_on_the_pose_itself():
-    """17 four-bars in a row get flat within 1e-9 of the end of a step: all loops at once have next to no row."""
+    """17 four-bars in a row get flat within 1e-9 of the end of a step: no loop has a row to speak of."""
     run = sr.simulate(sr.library.n_four_bar(17), (0.0, 1.0))
     assert run.success and len(passes(run)) == 1
     assert np.ptp(run.energy) < 1e-8

@@ -77,7 +77,11 @@ class Plant:
 
         That value itself, or for large mechanisms, where it is dear, the smallest of so many pivots.
         """
-        if self.nv <= SMALL or self.has_drives or self.has_user_rows:
+        return self.singular_values(t, q)[:, rank - 1] if self.nv <= SMALL else self.least_pivots(t, q, rank)
+
+    def least_pivots(self, t: Array, q: Array, rank: int) -> Array:
+        """The smallest of `rank` pivots of the dimensionless J, (k,); of user rows the singular value."""
+        if self.has_drives or self.has_user_rows:
             return self.singular_values(t, q)[:, rank - 1]
         none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
         least: Array = self.kernel.pivots(np.ascontiguousarray(q), np.zeros((len(q), self.nv)), *none, rank)

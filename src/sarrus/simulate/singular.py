@@ -111,19 +111,20 @@ class SingularWatch:
         self._apart = max(self._apart, float(p[done:-1].max()))
 
     def _inside(self, steps: Steps) -> None:
-        """Passes within one long step: a dip of the smallest singular value between its ends."""
-        path = None
+        """Passes within one long step: a dip of the smallest pivot between its ends."""
         moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit).max(axis=1)
         full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
-        for i in np.flatnonzero(full & (moved > LONG)):
-            path = path or Hermite(self._manifold, steps)
-            count = min(int(moved[i] / LONG), MOST_INSIDE) + 3
-            times = np.linspace(steps.t[i], steps.t[i + 1], count)
-            s = self._plant.nearness(times, path(times)[0], self._most)
-            left, here, right = s[:-2], s[1:-1], s[2:]
-            dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
-            for k in np.flatnonzero(dip):
-                self._locate(steps[i : i + 2], times[k], times[k + 2])
+        long = np.flatnonzero(full & (moved > LONG))
+        if len(long) == 0:
+            return
+        count = min(int(moved[long].max() / LONG), MOST_INSIDE) + 3
+        times = np.linspace(steps.t[long], steps.t[long + 1], count, axis=1)
+        states = Hermite(self._manifold, steps)(times.ravel())[0]
+        s = self._plant.least_pivots(times.ravel(), states, self._most).reshape(times.shape)
+        left, here, right = s[:, :-2], s[:, 1:-1], s[:, 2:]
+        dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
+        for i, k in zip(*np.nonzero(dip), strict=True):
+            self._locate(steps[long[i] : long[i] + 2], times[i, k], times[i, k + 2])
 
     def _end(self, pair: Steps, end: int) -> None:
         """A pass within the first (end = 0) or the last step (end = 1) of a run."""
