@@ -12,15 +12,10 @@ from sarrus.control.measured import measured
 from sarrus.control.task_inertia import inverse_inertia
 from sarrus.dynamics.response import respond
 
-from .report import Column, table
+from .report import STEPS, table
 from .timing import race
 
 AIM_US = 150.0  # one step, end to end, called from Python
-STEPS: tuple[Column, ...] = (
-    ("what", "title", ""),
-    ("us", "sarrus_us", ".1f"),
-    ("share", "share", ".2f"),
-)
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:

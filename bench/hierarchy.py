@@ -13,7 +13,7 @@ from sarrus.control.hierarchy_levels import descend, reach
 from sarrus.control.measured import measured
 from sarrus.dynamics.response import respond
 
-from .report import Column, table
+from .report import STEPS, table
 from .timing import race
 
 Array = npt.NDArray[np.float64]
@@ -21,11 +21,6 @@ FEET = ("front_left", "front_right", "rear_left", "rear_right")
 
 TSID = ("TSID, limits that bite", "TSID, limits that do not")
 AIM_US = 100.0  # three levels, end to end, called from Python
-STEPS: tuple[Column, ...] = (
-    ("what", "title", ""),
-    ("us", "sarrus_us", ".1f"),
-    ("share", "share", ".2f"),
-)
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:

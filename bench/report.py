@@ -12,6 +12,13 @@ Row = Mapping[str, Any]
 # Column: heading, key of the row, format of the value ("" for text)
 Column = tuple[str, str, str]
 
+# one step of a controller, part by part
+STEPS: tuple[Column, ...] = (
+    ("what", "title", ""),
+    ("us", "sarrus_us", ".1f"),
+    ("share", "share", ".2f"),
+)
+
 
 def table(title: str, columns: Sequence[Column], rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     """Columns as wide as they need to be, text to the left and numbers to the right."""

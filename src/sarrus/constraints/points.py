@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -31,9 +32,9 @@ class _PointPair(Constraint):
     def bodies(self) -> tuple[str, ...]:
         return (self.a, self.b)
 
+    @abstractmethod
     def pattern(self) -> Pattern:
         """Which rows remain, in the axes of body a."""
-        raise NotImplementedError
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         kind = type(self).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from ..models.tree import Tree
 
 
 @dataclass(frozen=True)
-class Constraint:
+class Constraint(ABC):
     """Base of everything that adds rows to phi, J, b, gamma.
 
     Attributes:
@@ -32,9 +33,9 @@ class Constraint:
         """Names of the coordinates that it relates."""
         return ()
 
+    @abstractmethod
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         """Write the rows of this constraint, called `name`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

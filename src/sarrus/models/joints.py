@@ -6,6 +6,7 @@ classes say which relative freedoms of frame B in frame A remain (`sarrus.constr
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
@@ -44,7 +45,7 @@ class Primitive:
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(ABC):
     """Base of all joints.
 
     Attributes:
@@ -53,9 +54,9 @@ class Joint:
 
     suffixes: ClassVar[tuple[str, ...]] = ()
 
+    @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
         """The chain of nodes that this joint becomes in the tree."""
-        raise NotImplementedError
 
     def label(self) -> str:
         """Short text for reports, such as "Revolute z"."""
