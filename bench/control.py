@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.choice import choose
-from sarrus.control.measured import measured
-from sarrus.dynamics.response import respond
+from sarrus.control.core.input_selection import choose
+from sarrus.control.core.measured_state import measured
+from sarrus.dynamics.input_response import respond
 
 from .control_qp import problems, solvers
 from .report import Column, table

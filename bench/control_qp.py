@@ -2,8 +2,8 @@
 
     min |z|^2    subject to    lower <= A z <= upper
 
-The kernel, DAQP and SciPy through the door of `sarrus.control.qp`; DAQP once more and ProxQP, PIQP as objects
-that are kept, updated and started from their last answer; Clarabel has no warm start.
+The kernel, DAQP and SciPy as `sarrus.control.limits.quadratic_program` calls them; DAQP once more and ProxQP,
+PIQP as objects that are kept, updated and started from their last answer; Clarabel has no warm start.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.control import choice
-from sarrus.control.qp import FAR, Program, solve
+from sarrus.control.core import input_selection as choice
+from sarrus.control.limits.quadratic_program import FAR, Program, solve
 
 Array = npt.NDArray[np.float64]
 Solver = Callable[[Program], Array | None]

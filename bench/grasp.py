@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.measured import measured
-from sarrus.control.task_inertia import inverse_inertia
-from sarrus.dynamics.response import respond
+from sarrus.control.core.measured_state import measured
+from sarrus.control.core.task_inertia import inverse_inertia
+from sarrus.dynamics.input_response import respond
 
 from .report import STEPS, table
 from .timing import race

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.control.hierarchy_levels import descend, reach
-from sarrus.control.measured import measured
-from sarrus.dynamics.response import respond
+from sarrus.control.core.measured_state import measured
+from sarrus.control.hierarchy.levels import descend, reach
+from sarrus.dynamics.input_response import respond
 
 from .report import STEPS, table
 from .timing import race

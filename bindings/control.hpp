@@ -2,11 +2,11 @@
 // thread until its next call.
 #pragma once
 
-#include "../kernels/affine.hpp"
-#include "../kernels/least.hpp"
-#include "../kernels/levels.hpp"
-#include "../kernels/limited.hpp"
-#include "../kernels/symmetric.hpp"
+#include "algebra/symmetric_eigenvalues.hpp"
+#include "control/input_response.hpp"
+#include "control/least_norm_inputs.hpp"
+#include "control/limited_inputs.hpp"
+#include "control/priority_levels.hpp"
 #include "scratch.hpp"
 #include "table.hpp"
 

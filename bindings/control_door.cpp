@@ -1,6 +1,6 @@
 #include "control_door.hpp"
 
-#include "../kernels/payload.hpp"
+#include "control/payload.hpp"
 #include "numpy.hpp"
 
 #include <optional>

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "../kernels/platform.hpp"
+#include "base/platform.hpp"
 #include "table.hpp"
 
 namespace sarrus {

@@ -1,6 +1,6 @@
 #include "pose_error.hpp"
 
-#include "../kernels/pose_error.hpp"
+#include "control/pose_error.hpp"
 #include "numpy.hpp"
 
 namespace sarrus {

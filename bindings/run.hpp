@@ -1,10 +1,10 @@
-// A run of many steps over kernels/step.hpp, with its own memory and one callback slot.
+// A run of many steps over kernels/integrate/step.hpp, with its own memory and one callback slot.
 #pragma once
 
 #include <cstdlib>
 
-#include "../kernels/implicit.hpp"
-#include "../kernels/step.hpp"
+#include "integrate/implicit/implicit_step.hpp"
+#include "integrate/step.hpp"
 #include "table.hpp"
 
 SARRUS_BEGIN

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "../kernels/arena.hpp"
+#include "base/arena.hpp"
 
 SARRUS_BEGIN
 namespace {

@@ -2,8 +2,8 @@
 // to 32 coordinates, runtime values beyond.
 #pragma once
 
-#include "../kernels/derivative.hpp"
-#include "../kernels/landing.hpp"
+#include "derivatives/dynamics_derivatives.hpp"
+#include "integrate/project_step.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN

@@ -2,8 +2,8 @@
 // C-contiguous doubles with the batch axis n first; shapes are those of docs/notation.md.
 #pragma once
 
-#include "../kernels/inputs.hpp"
-#include "../kernels/model.hpp"
+#include "control/control_data.hpp"
+#include "tree/model.hpp"
 
 namespace sarrus {
 
@@ -42,7 +42,8 @@ struct RunState {
   int rank, status, evaluations;
 };
 
-// What a state owes to the steps before it (kernels/arrival.hpp), as numbers that can be stored.
+// What a state owes to the steps before it (kernels/integrate/end_of_step.hpp), as numbers that can be
+// stored.
 struct RunMemory {
   double pivot_before, step_before, calm, step;
   int most_rank, tight;

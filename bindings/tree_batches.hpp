@@ -1,11 +1,11 @@
 // Batch loops over the functions of the tree, which know no constraints.
 #pragma once
 
-#include "../kernels/aba.hpp"
-#include "../kernels/frames.hpp"
-#include "../kernels/product.hpp"
+#include "base/products.hpp"
 #include "scratch.hpp"
 #include "table.hpp"
+#include "tree/aba.hpp"
+#include "tree/body_frames.hpp"
 
 SARRUS_BEGIN
 namespace {

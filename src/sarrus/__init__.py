@@ -26,7 +26,7 @@ from .errors import (
     UnknownNameError,
 )
 from .formats import FormatError, from_pinocchio, load, load_spec, save
-from .linearize import (
+from .linearization import (
     Equilibrium,
     LinearModel,
     LinearTrajectory,
@@ -52,7 +52,7 @@ from .models.pose import Pose
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
-from .simulate import (
+from .simulation import (
     Contact,
     CustomSystem,
     Event,

@@ -14,9 +14,9 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.simulate.run import simulate
-from sarrus.simulate.study import study
-from sarrus.simulate.trajectory import Trajectory
+from sarrus.simulation.run.simulate import simulate
+from sarrus.simulation.study import study
+from sarrus.simulation.trajectory.trajectory import Trajectory
 
 MISSING = (
     "The command line of sarrus needs the packages typer and rich, which are not installed.\n"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.outputs import Vector
+from sarrus.control.outputs.output import Vector
 from tests.laws.families import FAMILIES
 from tests.oracles.description import to_spec
 from tests.oracles.states import mechanism, tangent_velocity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.library.parts import bar, cuboid
+from sarrus.library.mass_properties import bar, cuboid
 
 C = sr.control
 FEET = ("front_left", "front_right", "rear_left", "rear_right")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.measured import measured
-from sarrus.control.references import Target
+from sarrus.control.core.measured_state import measured
+from sarrus.control.core.references import Target
 
 C = sr.control
 Array = np.ndarray

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.force_feedback import ForceFeedback
+from sarrus.control.motion.force_feedback import ForceFeedback
 
 C = sr.control
 

@@ -220,7 +220,7 @@ def test_bad_choices_are_refused(lift: sr.Mechanism) -> None:
 
 
 def test_missing_solvers_are_named(lift: sr.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sarrus.control import qp
+    from sarrus.control.limits import quadratic_program as qp
 
     monkeypatch.setattr(qp, "find_spec", lambda name: None)
     with pytest.raises(sr.InputError, match=r"package daqp is needed .* pip install 'sarrus\[qp\]'"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.control.core.rotation import exp
 
 C = sr.control
 
@@ -69,7 +70,7 @@ def test_the_error_obeys_its_equation_exactly(case: str) -> None:
     def error_of_pose(s: float) -> np.ndarray:
         X, V, A = law._task._references[0]._function(0.0)
         w, dw = V[3:], A[3:]
-        turn = C.references.exp(w * s + dw * s * s / 2 + np.cross(dw, w) * s**3 / 12)
+        turn = exp(w * s + dw * s * s / 2 + np.cross(dw, w) * s**3 / 12)
         there = sr.Pose(X.xyz + V[:3] * s + A[:3] * s * s / 2, matrix=turn @ X.rotation)
         still = C.ProjectedInverseDynamics(mech, outputs, there, kp=30.0)
         moved = mech.integrate(q, s * v + s * s / 2 * a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sarrus.control.qp import Cone, Program, solve, solve_softly
+from sarrus.control.limits.quadratic_program import Cone, Program, solve, solve_softly
 
 
 def random_program(seed: int, feasible: bool) -> tuple[Program, float]:

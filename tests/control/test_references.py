@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import sarrus as sr
-from sarrus.control.references import Given, as_reference
-from sarrus.control.rotation import exp, log
+from sarrus.control.core.references import Given, as_reference
+from sarrus.control.core.rotation import exp, log
 from sarrus.models.pose_error import turn_error
 
 C = sr.control

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.payload import Payload
-from sarrus.control.rotation import exp, hat
-from sarrus.dynamics import inputs
-from sarrus.dynamics.response import Response, respond
+from sarrus.control.core.rotation import exp, hat
+from sarrus.control.grasp.payload import Payload
+from sarrus.dynamics import control_kernel as inputs
+from sarrus.dynamics.input_response import Response, respond
 
 RNG = np.random.default_rng
 

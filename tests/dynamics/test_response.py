@@ -7,7 +7,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.dynamics.forward import limit_of
-from sarrus.dynamics.response import Response, respond
+from sarrus.dynamics.input_response import Response, respond
 
 
 def response_of(mech: sr.Mechanism, q: np.ndarray, v: np.ndarray, gap: float = 0.0) -> Response:

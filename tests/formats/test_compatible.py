@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.formats.compatible import compile_compatible
+from sarrus.formats.loop_compatibility import compile_compatible
 
 from .scrambled import scrambled
 

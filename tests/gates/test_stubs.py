@@ -35,7 +35,7 @@ def test_the_stub_is_fresh(tmp_path: Path) -> None:
 
 
 def test_the_model_is_made_from_the_table_of_the_kernel() -> None:
-    """kernels/model.hpp is the only list of arrays: kernel, Python model and these tests read the same."""
+    """kernels/tree/model.hpp lists all arrays; kernel, Python model and these tests read it."""
     from sarrus import _kernel
     from sarrus.library import five_bar
     from tests.oracles.raw_models import field_table, size_names

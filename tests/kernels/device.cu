@@ -1,9 +1,9 @@
 // One thread per instance: the headers as device code, in float and in double. Compiled, not run.
-#include "aba.hpp"
-#include "derivative.hpp"
-#include "frames.hpp"
-#include "implicit.hpp"
-#include "step.hpp"
+#include "derivatives/dynamics_derivatives.hpp"
+#include "integrate/implicit/implicit_step.hpp"
+#include "integrate/step.hpp"
+#include "tree/aba.hpp"
+#include "tree/body_frames.hpp"
 
 using namespace sarrus;
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "aba.hpp"
-#include "forward.hpp"
-#include "frames.hpp"
-#include "pack.hpp"
+#include "algebra/pack.hpp"
+#include "solve/forward_dynamics.hpp"
+#include "tree/aba.hpp"
+#include "tree/body_frames.hpp"
 
 using namespace sarrus;
 

@@ -160,7 +160,7 @@ def test_every_header_stands_alone() -> None:
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("no g++")
-    headers = sorted(str(path) for path in KERNELS.glob("*.hpp"))
+    headers = sorted(str(path) for path in KERNELS.rglob("*.hpp"))
     command = [
         compiler,
         "-std=c++20",
@@ -168,6 +168,8 @@ def test_every_header_stands_alone() -> None:
         "-Wall",
         "-Wextra",
         "-Wno-psabi",
+        "-I",
+        str(KERNELS),
         "-x",
         "c++",
         *headers,

@@ -1,6 +1,6 @@
 """Random flat models, array by array, without the library's own lowering.
 
-The field table is read from kernels/model.hpp, so a field that is added there and forgotten here shows up.
+The field table is read from kernels/tree/model.hpp: a field that is added there and forgotten here shows up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .twin_constraints import ACROSS, ANY, COSINE, DISTANCE, ROTATION
 
 Array = npt.NDArray[np.float64]
 Raw = tuple[dict[str, int], dict[str, npt.NDArray[np.generic]]]
-HEADER = Path(__file__).parents[2] / "kernels" / "model.hpp"
+HEADER = Path(__file__).parents[2] / "kernels" / "tree" / "model.hpp"
 
 # what each closure of the library asks for: mask of linear rows, angular kind, helical
 CLOSURES = {

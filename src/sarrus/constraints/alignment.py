@@ -21,7 +21,7 @@ from ..models.model import Model
 
 Array = npt.NDArray[np.float64]
 
-ACROSS = 1  # kernels/model.hpp, enum Angular
+ACROSS = 1  # kernels/tree/model.hpp, enum Angular
 PARALLEL = 1e-6  # below this angle [rad] r and p are the same number
 STEEPEST = 4.0  # bound of theta / sin(theta) in (2): near anti-parallel axes every way out is as good
 

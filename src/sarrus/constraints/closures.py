@@ -34,7 +34,7 @@ from .rows import Constraint, RowName, Rows
 
 
 class Angular(IntEnum):
-    """Kinds of angular rows; the numbers are those of `kernels/model.hpp`."""
+    """Kinds of angular rows; the numbers are those of `kernels/tree/model.hpp`."""
 
     ANY = 0
     ACROSS = 1

@@ -1,28 +1,28 @@
 """Laws: projected inverse dynamics, force limits, hybrid control, objects held by many arms."""
 
-from .body_outputs import BodyPose, Position
-from .contacts import ContactLimits, Patch, PointContact, SoftFinger
-from .estimation import Estimate, WrenchEstimator
-from .force_closure import ForceClosure
-from .function_output import Function
-from .gait import Gait
-from .grasp import Distribution, Grasp
-from .hardware import Hardware, model_error
-from .held import ImpedanceSolution
-from .hierarchy import TaskHierarchy
-from .hierarchy_outputs import CenterOfMass, Orientation, Posture, RelativePose
-from .hierarchy_result import HierarchySolution, LevelResult, TaskResult
-from .hierarchy_tasks import PriorityTask
-from .history import History
-from .hybrid import HybridForceMotion
-from .impedance import ObjectImpedance
-from .limits import CableTension, Friction, LinearLimits, Preload, TorqueBounds, Unilateral
-from .lqr import Regulation, Regulator, lqr
-from .motion import ForceLimits, ProjectedInverseDynamics
-from .outputs import Coordinates
-from .payload import Payload
-from .references import MinimumJerk, SetPoint, Sinusoid, Spline
-from .result import QPInfo, Solution, Status
+from .core.hardware import Hardware, model_error
+from .core.history import History
+from .core.references import MinimumJerk, SetPoint, Sinusoid, Spline
+from .core.solution import QPInfo, Solution, Status
+from .grasp.contacts import ContactLimits, Patch, PointContact, SoftFinger
+from .grasp.force_closure import ForceClosure
+from .grasp.grasp import Distribution, Grasp
+from .grasp.held_object import ImpedanceSolution
+from .grasp.object_impedance import ObjectImpedance
+from .grasp.payload import Payload
+from .grasp.wrench_estimator import Estimate, WrenchEstimator
+from .hierarchy.gait import Gait
+from .hierarchy.solution import HierarchySolution, LevelResult, TaskResult
+from .hierarchy.task_hierarchy import TaskHierarchy
+from .hierarchy.tasks import PriorityTask
+from .limits.limits import CableTension, Friction, LinearLimits, Preload, TorqueBounds, Unilateral
+from .motion.hybrid_force_motion import HybridForceMotion
+from .motion.projected_inverse_dynamics import ForceLimits, ProjectedInverseDynamics
+from .outputs.body import BodyPose, Position
+from .outputs.function import Function
+from .outputs.output import Coordinates
+from .outputs.whole_body import CenterOfMass, Orientation, Posture, RelativePose
+from .regulators.lqr import Regulation, Regulator, lqr
 
 __all__ = [
     "BodyPose",

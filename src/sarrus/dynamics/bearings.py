@@ -29,7 +29,7 @@ Array = npt.NDArray[np.float64]
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)
 Load = tuple[int, Array, Array, Array]  # body, force, moment, where the force acts; all in the world
 
-SPRING_APART = 1e-12  # [m]: a shorter spring has no direction (kernels/forces.hpp)
+SPRING_APART = 1e-12  # [m]: a shorter spring has no direction (kernels/tree/forces.hpp)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from ..constraints.evaluate import make_kernel
 from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
-from ..projection.kinematics import Kinematics
+from ..projection.system_kinematics import Kinematics
 from . import formulations as fm
 from .bearings import BodyMotion, External, bearing
-from .limit import limit_rows
 from .reactions import reaction
+from .singular_limit import limit_rows
 from .terms import Terms, Units
 
 Array = npt.NDArray[np.float64]

@@ -16,9 +16,9 @@ import numpy as np
 
 from sarrus.arrays import FloatArray
 from sarrus.errors import SarrusError, unknown_name
-from sarrus.formats.compatible import LOOP_TOLERANCE, compile_compatible
-from sarrus.formats.filespec import FileSpec
+from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.json import read_json, save
+from sarrus.formats.loop_compatibility import LOOP_TOLERANCE, compile_compatible
 from sarrus.formats.markup import parse
 from sarrus.formats.messages import FormatError
 from sarrus.formats.mjcf import MjcfOptions, read_mjcf

@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import FloatArray
 from sarrus.errors import SarrusError, unknown_name
-from sarrus.formats.compatible import LOOP_TOLERANCE
-from sarrus.formats.filespec import FileSpec
+from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.link_frames import GROUND, Names, TreeJoint, mount, named
+from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.mjcf_actuators import add_actuators, reflected
 from sarrus.formats.mjcf_loops import add_equalities
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
-from sarrus.formats.mount import GROUND, Names, TreeJoint, mount, named
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joints import Free, Joint, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose

@@ -13,8 +13,8 @@ import numpy as np
 
 from sarrus.arrays import FloatArray
 from sarrus.constraints.couplings import Coupling
+from sarrus.formats.link_frames import claim
 from sarrus.formats.messages import Omitted
-from sarrus.formats.mount import claim
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import turn_z_to
 from sarrus.models.joints import Fixed, Joint, Revolute, Spherical

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sarrus.constraints.couplings import Coupling
-from sarrus.formats.filespec import FileSpec
+from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.link_frames import GROUND, Names, TreeJoint, claim, mount
 from sarrus.formats.messages import FormatError, Omitted
-from sarrus.formats.mount import GROUND, Names, TreeJoint, claim, mount
 from sarrus.models.joints import (
     Fixed,
     Free,

@@ -15,11 +15,11 @@ from typing import Any
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
-from sarrus.formats.compatible import LOOP_TOLERANCE
-from sarrus.formats.filespec import FileSpec
+from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.link_frames import GROUND, Names, TreeJoint, mount, named
+from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
-from sarrus.formats.mount import GROUND, Names, TreeJoint, mount, named
 from sarrus.formats.urdf_extras import note_extras, note_meshes
 from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, ends_of, tree_order

@@ -13,9 +13,9 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Free, Revolute
 from ..models.pose import Pose
-from .parts import Mass, count, cuboid
+from .default_state import started
+from .mass_properties import Mass, count, cuboid
 from .robot_arms import ARMS, add_arm, arm_of, hand_of
-from .start import started
 
 AXES = ("z", "y", "z", "y", "z", "y", "z")
 MIRROR = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # a mirror image turns the other way about z

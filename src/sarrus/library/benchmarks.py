@@ -11,9 +11,9 @@ from ..mechanism.spec import MechanismSpec
 from ..models.forces import ConstantWrench, PointSpring
 from ..models.joints import Fixed, Prismatic, Revolute
 from ..models.pose import Pose
-from .flat import pin
-from .parts import bar, choice, count, cuboid, point
-from .start import started
+from .default_state import started
+from .mass_properties import bar, choice, count, cuboid, point
+from .plane_geometry import pin
 
 HINGE = Revolute("z")
 

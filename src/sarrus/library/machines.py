@@ -13,9 +13,9 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Planar, Prismatic, Revolute
 from ..models.pose import Pose
-from .flat import Point, heading, meet, pin, spatial, turned, wrap
-from .parts import bar, choice, cuboid
-from .start import started
+from .default_state import started
+from .mass_properties import bar, choice, cuboid
+from .plane_geometry import Point, heading, meet, pin, spatial, turned, wrap
 
 HINGE = Revolute("z")
 

@@ -12,9 +12,9 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Prismatic, Revolute
 from ..models.pose import Pose
-from .flat import turned
-from .parts import Mass, bar, cuboid, point
-from .start import started
+from .default_state import started
+from .mass_properties import Mass, bar, cuboid, point
+from .plane_geometry import turned
 
 UP = Revolute((0.0, -1.0, 0.0))  # positive angles raise a panel that lies along +x
 

@@ -12,9 +12,9 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Revolute
 from ..models.pose import Pose
-from .flat import heading, meet, pin, wrap
-from .parts import bar, choice, point
-from .start import started
+from .default_state import started
+from .mass_properties import bar, choice, point
+from .plane_geometry import heading, meet, pin, wrap
 
 HINGE = Revolute("z")
 

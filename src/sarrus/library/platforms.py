@@ -14,9 +14,9 @@ from ..mechanism.spec import MechanismSpec
 from ..models.axes import turn_z_to
 from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
-from .flat import heading, meet, pin, spatial, turned, wrap
-from .parts import bar, choice, cuboid
-from .start import started
+from .default_state import started
+from .mass_properties import bar, choice, cuboid
+from .plane_geometry import heading, meet, pin, spatial, turned, wrap
 
 AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own frame
 THIRD = 2.0 * math.pi / 3.0

@@ -22,8 +22,8 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Revolute
 from ..models.pose import Pose
-from .parts import choice, cuboid
-from .start import started
+from .default_state import started
+from .mass_properties import choice, cuboid
 
 RIGHT = 0.5 * math.pi
 

@@ -15,9 +15,9 @@ from ..mechanism.spec import MechanismSpec
 from ..models.forces import JointSpring
 from ..models.joints import Free, Revolute, Spherical
 from ..models.pose import Pose
-from .flat import Point, heading, meet, pin, spatial, turned, wrap
-from .parts import Mass, bar, count, cuboid
-from .start import started
+from .default_state import started
+from .mass_properties import Mass, bar, count, cuboid
+from .plane_geometry import Point, heading, meet, pin, spatial, turned, wrap
 
 HINGE = Revolute("z")
 

@@ -13,10 +13,10 @@ from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
 from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
 from ..dynamics.terms import Terms
+from .constraint_queries import Metric
 from .core import frozen_state
-from .loops import Metric
 from .report import report
-from .topology import Topology
+from .variants import Topology
 
 Array = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ PERPENDICULAR = 1e-6
 
 
 class NodeKind(IntEnum):
-    """Primitive joints of the kernel; the numbers are those of `kernels/model.hpp`."""
+    """Primitive joints of the kernel; the numbers are those of `kernels/tree/model.hpp`."""
 
     GROUND = 0
     HINGE = 1

@@ -1,4 +1,4 @@
-"""Arrays: the flat model, field for field the table `SARRUS_MODEL_FIELDS` of `kernels/model.hpp`.
+"""Arrays: the flat model, field for field the table `SARRUS_MODEL_FIELDS` of `kernels/tree/model.hpp`.
 
 Each field carries the name of its count and the shape of one entry. A test compares this list with the header
 and with the compiled module, so that there is one truth in two languages.
@@ -25,7 +25,7 @@ def _floats(count: str, *shape: int) -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Arrays:
-    """Read-only arrays of a model; see `kernels/model.hpp` for what each one means.
+    """Read-only arrays of a model; see `kernels/tree/model.hpp` for what each one means.
 
     Shapes are (count, *entry); fields counted by "one" have the shape of their entry.
     """

@@ -14,7 +14,7 @@ V = ... - T e' is the twist, so a wrench T^-T f does on the body the work that f
 
 Turns are at most pi. There the logarithm changes to the other way round: e jumps, T stays regular (its
 turning part has no singular value below 2 / pi) and nothing grows without bound. The formulas are in
-kernels/pose_error.hpp.
+kernels/control/pose_error.hpp.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .closing import Closing, Indices, close
-from .kinematics import Kinematics
+from .system_kinematics import Kinematics
 
 Array = npt.NDArray[np.float64]
 

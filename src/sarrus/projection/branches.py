@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .closing import close
-from .cone import Component, components, independent_forms
 from .decomposition import count_above, full_svd
-from .kinematics import Kinematics, dimensionless
+from .system_kinematics import Kinematics, dimensionless
+from .tangent_cone import Component, components, independent_forms
 
 Array = npt.NDArray[np.float64]
 

@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from ..models.twists import dexp
 from .decomposition import count_above, full_svd
-from .kinematics import Kinematics, dimensionless
-from .local import choose
+from .local_coordinates import choose
+from .system_kinematics import Kinematics, dimensionless
 
 Array = npt.NDArray[np.float64]
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .decomposition import full_svd
-from .kinematics import Kinematics
+from .system_kinematics import Kinematics
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from .closing import close
 from .decomposition import count_above, full_svd
-from .kinematics import Kinematics, dimensionless, drift
+from .system_kinematics import Kinematics, dimensionless, drift
 
 Array = npt.NDArray[np.float64]
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from .charts import ChartError, LinearChart, Tangent, tangent_split
 from .decomposition import full_svd
-from .kinematics import Kinematics, dimensionless
+from .system_kinematics import Kinematics, dimensionless
 
 Array = npt.NDArray[np.float64]
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from .assembly import assemble
 from .closing import Closing, close
 from .decomposition import count_above, decompose, full_svd
-from .kinematics import Kinematics, dimensionless
 from .mobility import loses_rank_here
+from .system_kinematics import Kinematics, dimensionless
 
 Array = npt.NDArray[np.float64]
 

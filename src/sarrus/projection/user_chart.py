@@ -23,7 +23,7 @@ from ..arrays import state
 from ..errors import InputError
 from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, _solve
 from .decomposition import count_above, full_svd
-from .kinematics import Kinematics, dimensionless
+from .system_kinematics import Kinematics, dimensionless
 
 Array = npt.NDArray[np.float64]
 

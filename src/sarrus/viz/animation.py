@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..errors import InputError
-from ..simulate.trajectory import Trajectory
+from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .drawing import Drawing
 from .trajectory import mechanism_of

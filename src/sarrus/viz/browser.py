@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from ..simulate.trajectory import Trajectory
+from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .boxes import body_boxes
 from .skeleton import Anchor, Part, skeleton

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..linearize.model import LinearModel
+from ..linearization.model import LinearModel
 from . import style
 from .drawing import Drawing
 

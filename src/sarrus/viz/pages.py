@@ -15,9 +15,9 @@ import numpy.typing as npt
 from ..arrays import state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from ..simulate.trajectory import Trajectory
+from ..simulation.trajectory.trajectory import Trajectory
 from .animation import frame_times
-from .film import Film
+from .page_data import Film
 from .trajectory import mechanism_of
 
 PAGE = Path(__file__).parent / "page"

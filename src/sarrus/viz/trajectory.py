@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
-from ..simulate.trajectory import Trajectory
+from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 
 MOST_LINES = 12  # above this many lines a legend helps nobody

@@ -1,0 +1,239 @@
+// Small dense quadratic programs by a dual active-set method, [Goldfarb1983].
+//
+//   min (z - z0)^T H (z - z0) / 2    subject to    lower <= A z <= upper                                  (1)
+//
+// From the minimum without rows, z0, the row that is violated most is added to the active ones, which are
+// held as equalities; active rows whose multiplier would change its sign are let go on the way. With H = L
+// L^T and the active normals N (n, q):   L^-1 N = Q [R; 0],   W = L^-T Q (2) Rows with lower = upper are
+// added first and never let go. The answer is computed afresh from the active rows.
+#pragma once
+
+#include "base/arena.hpp"
+#include "base/padded_rows.hpp"
+#include "control/control_data.hpp"
+
+SARRUS_BEGIN
+
+constexpr double DEPENDENT = 1e-11;  // a normal counts as dependent on the active ones below this share of it
+constexpr double ROUNDED = 1e-13;    // rows shorter than this, or than this share of the longest, are zero
+constexpr int REFINEMENTS = 3;
+
+template <class T>
+struct DualWork {
+  T *W, *R, *z, *d, *step, *r;  // (n, n) by columns, (n, n) by columns, (n) each
+  T *u, *size;                  // multipliers of the active rows (n + 1), lengths of all rows (m)
+  int *active, *state;          // rows by position (n); per row 0, or the side at which it is held (m)
+  int q, fixed, iterations;     // active rows, how many of them for good
+
+  SARRUS_HD DualWork(const Program<T>& p, Arena& arena) {
+    W = arena.template take<T>(p.n * p.n);
+    R = arena.template take<T>(p.n * p.n);
+    z = arena.template take<T>(p.n);
+    d = arena.template take<T>(p.n);
+    step = arena.template take<T>(p.n);
+    r = arena.template take<T>(p.n + 1);
+    u = arena.template take<T>(p.n + 1);
+    size = arena.template take<T>(p.m);
+    active = arena.template take<int>(p.n);
+    state = arena.template take<int>(p.m);
+  }
+};
+
+template <class T>
+SARRUS_HD T inner(const T* x, const T* y, int n) {
+  T s = T(0);
+  for (int i = 0; i < n; ++i) s += x[i] * y[i];
+  return s;
+}
+
+// W = L^-T of H = L L^T, by columns; false where H is not positive definite
+template <class T>
+SARRUS_FN bool begin(const Program<T>& p, DualWork<T>& w) {
+  int n = p.n;
+  for (int e = 0; e < n * n; ++e) w.W[e] = T(0);
+  for (int i = 0; i < n; ++i) w.W[i * n + i] = T(1), w.z[i] = p.z0[i];
+  T longest = T(1);
+  for (int i = 0; i < p.m; ++i) {
+    w.state[i] = 0, w.size[i] = sqrt_(inner(p.A + i * n, p.A + i * n, n));
+    if (w.size[i] > longest) longest = w.size[i];
+  }
+  for (int i = 0; i < p.m; ++i)
+    if (w.size[i] < ROUNDED * longest) w.size[i] = T(0);
+  w.q = w.fixed = w.iterations = 0;
+  if (!p.H) return true;
+  T* L = w.R;  // its room is free until rows become active
+  for (int j = 0; j < n; ++j)
+    for (int i = j; i < n; ++i) {
+      T s = p.H[i * n + j] - inner(L + i * n, L + j * n, j);
+      if (i == j && !(s > 0)) return false;
+      L[i * n + j] = i == j ? sqrt_(s) : s / L[j * n + j];
+    }
+  for (int c = 0; c < n; ++c) {  // column c of L^-T: L^T x = e_c
+    T* x = w.W + c * n;
+    for (int i = c; i >= 0; --i) {
+      T s = T(i == c ? 1 : 0);
+      for (int k = i + 1; k <= c; ++k) s -= L[k * n + i] * x[k];
+      x[i] = s / L[i * n + i];
+    }
+  }
+  return true;
+}
+
+// d = W^T (side times row), the step W_2 d_2 of z, and r = R^-1 d_1; returns |d_2|^2
+template <class T>
+SARRUS_FN T directions(const Program<T>& p, int row, int side, DualWork<T>& w) {
+  int n = p.n;
+  for (int c = 0; c < n; ++c) w.d[c] = inner(w.W + c * n, p.A + row * n, n) * T(side);
+  for (int i = 0; i < n; ++i) w.step[i] = T(0);
+  for (int c = w.q; c < n; ++c)
+    for (int i = 0; i < n; ++i) w.step[i] += w.W[c * n + i] * w.d[c];
+  for (int k = w.q - 1; k >= 0; --k) {
+    T s = w.d[k];
+    for (int c = k + 1; c < w.q; ++c) s -= w.R[c * n + k] * w.r[c];
+    w.r[k] = s / w.R[k * n + k];
+  }
+  return inner(w.d + w.q, w.d + w.q, n - w.q);
+}
+
+// Turn the columns a and b of W so that y of (x, y) becomes zero; x becomes the length.
+template <class T>
+SARRUS_HD void turn_columns(T& x, T& y, T* a, T* b, int n, T& c, T& s) {
+  T length = sqrt_(x * x + y * y);
+  c = length > 0 ? x / length : T(1), s = length > 0 ? y / length : T(0);
+  x = length, y = T(0);
+  for (int i = 0; i < n; ++i) {
+    T t = c * a[i] + s * b[i];
+    b[i] = c * b[i] - s * a[i];
+    a[i] = t;
+  }
+}
+
+// The row whose d was just computed becomes the last active one.
+template <class T>
+SARRUS_FN void hold(const Program<T>& p, int row, int side, T multiplier, DualWork<T>& w) {
+  int n = p.n;
+  T c, s;
+  for (int k = n - 1; k > w.q; --k) turn_columns(w.d[k - 1], w.d[k], w.W + (k - 1) * n, w.W + k * n, n, c, s);
+  for (int k = 0; k <= w.q; ++k) w.R[w.q * n + k] = w.d[k];
+  w.u[w.q] = multiplier;
+  w.active[w.q] = row;
+  w.state[row] = side;
+  ++w.q;
+}
+
+// The active row at a position is let go.
+template <class T>
+SARRUS_FN void release(const Program<T>& p, int at, DualWork<T>& w) {
+  int n = p.n;
+  w.state[w.active[at]] = 0;
+  --w.q;
+  for (int k = at; k < w.q; ++k) {
+    w.active[k] = w.active[k + 1];
+    w.u[k] = w.u[k + 1];
+    for (int i = 0; i < n; ++i) w.R[k * n + i] = w.R[(k + 1) * n + i];
+  }
+  for (int k = at; k < w.q; ++k) {  // the columns behind it have one entry too many each
+    T c, s;
+    turn_columns(w.R[k * n + k], w.R[k * n + k + 1], w.W + k * n, w.W + (k + 1) * n, n, c, s);
+    for (int j = k + 1; j < w.q; ++j) {
+      T &x = w.R[j * n + k], &y = w.R[j * n + k + 1], t = c * x + s * y;
+      y = c * y - s * x;
+      x = t;
+    }
+  }
+}
+
+// By how much z violates a row, and at which side of it z would be held
+template <class T>
+SARRUS_HD T violation(const Program<T>& p, int row, const T* z, int& side) {
+  T y = inner(p.A + row * p.n, z, p.n), below = p.lower[row] - y, above = y - p.upper[row];
+  side = below >= above ? 1 : -1;
+  return side > 0 ? below : above;
+}
+
+// Bring one violated row to its bound, letting go of others where needed.
+template <class T>
+SARRUS_FN Solved bring(const Program<T>& p, int row, int side, int most, DualWork<T>& w) {
+  T multiplier = T(0);
+  while (++w.iterations < most) {
+    int ignored, drop = -1;
+    T far = violation(p, row, w.z, ignored), reach = directions(p, row, side, w), dual = T(0);
+    bool dependent = !(reach > DEPENDENT * DEPENDENT * inner(w.d, w.d, p.n)) || w.q == p.n;
+    if (dependent && far <= p.tol * w.size[row]) return OPTIMAL;
+    for (int k = w.fixed; k < w.q; ++k)
+      if (w.r[k] > 0 && (drop < 0 || w.u[k] < dual * w.r[k])) drop = k, dual = w.u[k] / w.r[k];
+    if (dependent && drop < 0) return INFEASIBLE;
+    T full = dependent ? T(0) : far / reach, t = dependent || (drop >= 0 && dual < full) ? dual : full;
+    if (!dependent)
+      for (int i = 0; i < p.n; ++i) w.z[i] += t * w.step[i];
+    for (int k = 0; k < w.q; ++k) w.u[k] -= t * w.r[k];
+    multiplier += t;
+    if (!dependent && t == full) {
+      hold(p, row, side, multiplier, w);
+      return OPTIMAL;
+    }
+    release(p, drop, w);
+  }
+  return STUCK;
+}
+
+// z afresh: z0 + W_1 R^-T (bounds - A z0) for the active rows
+template <class T>
+SARRUS_FN void refine(const Program<T>& p, DualWork<T>& w) {
+  int n = p.n;
+  for (int i = 0; i < n; ++i) w.z[i] = p.z0[i];
+  for (int k = 0; k < w.q; ++k) {
+    int row = w.active[k], side = w.state[row];
+    T bound = side > 0 ? p.lower[row] : p.upper[row];
+    T s = (bound - inner(p.A + row * n, p.z0, n)) * T(side);
+    for (int j = 0; j < k; ++j) s -= w.R[k * n + j] * w.r[j];
+    w.r[k] = s / w.R[k * n + k];
+  }
+  for (int k = 0; k < w.q; ++k)
+    for (int i = 0; i < n; ++i) w.z[i] += w.W[k * n + i] * w.r[k];
+}
+
+// The violated row that is farthest off, or -1
+template <class T>
+SARRUS_FN int farthest(const Program<T>& p, const DualWork<T>& w, int& side) {
+  int found = -1, s;
+  T most = p.tol;
+  for (int i = 0; i < p.m; ++i) {
+    if (w.state[i]) continue;
+    T far = violation(p, i, w.z, s);
+    bool zero = w.size[i] == 0;
+    if (zero ? far > p.tol : far > most * w.size[i]) {
+      most = zero ? most : far / w.size[i];
+      found = i, side = s;
+    }
+  }
+  return found;
+}
+
+// out: w.z, w.active (w.q)
+template <class T>
+SARRUS_FN Solved solve_program(const Program<T>& p, DualWork<T>& w) {
+  if (!begin(p, w)) return STUCK;
+  int most = 50 + 10 * (p.n + p.m), side = 1;
+  for (int i = 0; i < p.m; ++i)
+    if (p.lower[i] == p.upper[i] && w.size[i] > 0) {
+      violation(p, i, w.z, side);
+      Solved how = bring(p, i, side, most, w);
+      if (how != OPTIMAL) return how;
+      w.fixed = w.q;
+    }
+  for (int round = 0; round < REFINEMENTS; ++round) {
+    int row, added = 0;
+    while ((row = farthest(p, w, side)) >= 0) {
+      ++added;
+      if (w.size[row] == 0) return INFEASIBLE;
+      Solved how = bring(p, row, side, most, w);
+      if (how != OPTIMAL) return how;
+    }
+    if (round && !added) break;
+    refine(p, w);
+  }
+  return OPTIMAL;
+}
+
+SARRUS_END

@@ -1,0 +1,168 @@
+// Inner loops over padded rows: lengths are multiples of LANES, entries outside the mathematical range are
+// zero. A constant trip count over whole rows is worth more than the saved multiplications. Doubles go
+// block by block (a compiler left alone unrolls such loops into scalar code); every other scalar one by one.
+#pragma once
+
+#include "base/platform.hpp"
+
+SARRUS_BEGIN
+
+template <class T>
+SARRUS_HD void fill(T* SARRUS_RESTRICT x, int n, real<T> s = 0) {
+  for (int j = 0; j < n; ++j) x[j] = T(s);
+}
+
+template <class T>
+SARRUS_HD void copy(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT x, int n) {
+  for (int j = 0; j < n; ++j) y[j] = x[j];
+}
+
+// y += s x
+template <class T>
+SARRUS_HD void axpy(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK)
+      *reinterpret_cast<Block*>(y + j) += s * *reinterpret_cast<const Block*>(x + j);
+  } else {
+    for (int j = 0; j < n; ++j) y[j] += s * x[j];
+  }
+}
+
+// y -= a x + b z
+template <class T>
+SARRUS_HD void rank_two(T* SARRUS_RESTRICT y, const T& a, const T* SARRUS_RESTRICT x, const T& b,
+                        const T* SARRUS_RESTRICT z, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK)
+      *reinterpret_cast<Block*>(y + j) -=
+          a * *reinterpret_cast<const Block*>(x + j) + b * *reinterpret_cast<const Block*>(z + j);
+  } else {
+    for (int j = 0; j < n; ++j) y[j] -= a * x[j] + b * z[j];
+  }
+}
+
+// x <- a x + b z
+template <class T>
+SARRUS_HD void blend(T* SARRUS_RESTRICT x, const T& a, const T& b, const T* SARRUS_RESTRICT z, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK) {
+      Block y = a * *reinterpret_cast<Block*>(x + j) + b * *reinterpret_cast<const Block*>(z + j);
+      *reinterpret_cast<Block*>(x + j) = y;
+    }
+  } else {
+    for (int j = 0; j < n; ++j) x[j] = a * x[j] + b * z[j];
+  }
+}
+
+// y = s x
+template <class T>
+SARRUS_HD void scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK)
+      *reinterpret_cast<Block*>(y + j) = s * *reinterpret_cast<const Block*>(x + j);
+  } else {
+    for (int j = 0; j < n; ++j) y[j] = s * x[j];
+  }
+}
+
+// x <- s x
+template <class T>
+SARRUS_HD void scaled_in_place(T* SARRUS_RESTRICT x, const T& s, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK) *reinterpret_cast<Block*>(x + j) *= s;
+  } else {
+    for (int j = 0; j < n; ++j) x[j] = x[j] * s;
+  }
+}
+
+// y = sum of c[r] A[r] over the rows r in [begin, end) of a matrix of stride n; sums stay in registers
+template <class T>
+SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
+                       int begin, int end, int n) {
+  if constexpr (Blocked<T>::value) {
+    for (int j = 0; j < n; j += BLOCK) {
+      Block s = c[begin] * *reinterpret_cast<const Block*>(A + begin * n + j);
+      for (int r = begin + 1; r < end; ++r) s += c[r] * *reinterpret_cast<const Block*>(A + r * n + j);
+      *reinterpret_cast<Block*>(y + j) = s;
+    }
+  } else {
+    for (int j = 0; j < n; ++j) y[j] = c[begin] * A[begin * n + j];
+    for (int r = begin + 1; r < end; ++r)
+      for (int j = 0; j < n; ++j) y[j] += c[r] * A[r * n + j];
+  }
+}
+
+// y += sum of c[r] A[r] over `count` rows of a matrix of stride n
+template <class T>
+SARRUS_HD void add_combination(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
+                               int count, int n) {
+  using Piece = typename Vector<T>::type;
+  for (int j = 0; j < n; j += Vector<T>::size) {
+    Piece s = *reinterpret_cast<const Piece*>(y + j);
+    for (int r = 0; r < count; ++r) s += c[r] * *reinterpret_cast<const Piece*>(A + r * n + j);
+    *reinterpret_cast<Piece*>(y + j) = s;
+  }
+}
+
+// Sum of products, in LANES partial sums whatever the scalar: packs and doubles give the same bits.
+template <class T>
+SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
+  if constexpr (Blocked<T>::value) {
+    constexpr int parts = LANES / (BLOCK ? BLOCK : 1);
+    Block s[parts];
+    for (int l = 0; l < parts; ++l)
+      s[l] = *reinterpret_cast<const Block*>(x + l * BLOCK) * *reinterpret_cast<const Block*>(y + l * BLOCK);
+    for (int j = LANES; j < n; j += LANES)
+      for (int l = 0; l < parts; ++l)
+        s[l] += *reinterpret_cast<const Block*>(x + j + l * BLOCK) *
+                *reinterpret_cast<const Block*>(y + j + l * BLOCK);
+    return sum(s);
+  } else {
+    T s[LANES];
+    for (int l = 0; l < LANES; ++l) s[l] = x[l] * y[l];
+    for (int j = LANES; j < n; j += LANES)
+      for (int l = 0; l < LANES; ++l) s[l] += x[j + l] * y[j + l];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+  }
+}
+
+// Reflection that maps x to alpha e_k: x becomes the reflector, alpha is returned. Dead lanes: identity.
+template <class T, class M>
+SARRUS_HD T reflector(T* SARRUS_RESTRICT x, int k, int n, const T& squared, const M& live, T& beta) {
+  T length = sqrt_(select(live, squared, T(1)));
+  T alpha = select(x[k] > real<T>(0), -length, length);
+  T v0 = x[k] - alpha;
+  T scale = select(live, real<T>(1) / select(live, v0, T(1)), T(0));
+  beta = select(live, -v0 / alpha, T(0));
+  for (int j = 0; j < n; ++j) x[j] = x[j] * scale;
+  x[k] = select(live, T(1), T(0));
+  return alpha;
+}
+
+// The largest of x[0 .. n)
+template <class T>
+SARRUS_HD real<T> largest(const T* SARRUS_RESTRICT x, int n) {
+  real<T> most[LANES];
+  for (int l = 0; l < LANES; ++l) most[l] = value(x[l]);
+  for (int j = LANES; j < n; j += LANES)
+    for (int l = 0; l < LANES; ++l) most[l] = value(x[j + l]) > most[l] ? value(x[j + l]) : most[l];
+  for (int l = 1; l < LANES; ++l) most[0] = most[l] > most[0] ? most[l] : most[0];
+  return most[0];
+}
+
+// The least c[j] among those with x[j] > bound; NONE_ABOVE where there is none
+constexpr double NONE_ABOVE = 1e15;
+template <class T>
+SARRUS_HD real<T> least_above(const T* SARRUS_RESTRICT x, real<T> bound, const T* SARRUS_RESTRICT c, int n) {
+  real<T> least[LANES];
+  for (int l = 0; l < LANES; ++l) least[l] = real<T>(NONE_ABOVE);
+  for (int j = 0; j < n; j += LANES)
+    for (int l = 0; l < LANES; ++l) {
+      bool less = (value(x[j + l]) > bound) & (value(c[j + l]) < least[l]);
+      least[l] = less ? value(c[j + l]) : least[l];
+    }
+  for (int l = 1; l < LANES; ++l) least[0] = least[l] < least[0] ? least[l] : least[0];
+  return least[0];
+}
+
+SARRUS_END

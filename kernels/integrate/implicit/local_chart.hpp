@@ -1,0 +1,199 @@
+// The constraint manifold about one state, in as many coordinates as there are freedoms.
+//
+//   q = integrate(q0, N_q y_q + across),  phi(q, t) = 0         v = N_v y_v + across,  J(q) v = b         (1)
+//
+// N spans the tangent directions at q0, orthonormal without units; `across` is orthogonal to it and found
+// with the factorization of J at q or near it: with N1 the tangent directions there and x a solution of
+// J x = g,
+//
+//   x + N1 c,   (N^T N1) c = -N^T x                                                                       (2)
+//
+// is the solution that leaves y alone. With u = difference(q0, q),
+//   dy_q/dt = N_q^T T(u)^-1 v,   dy_v/dt = N_v^T a           [Spencer2004] eq. (2.15), (2.33)             (3)
+// where T is dexp. Rows that restrict velocities only (rolling) have no part in positions: y_q is longer.
+#pragma once
+
+#include "algebra/lu.hpp"
+#include "integrate/project_step.hpp"
+
+SARRUS_BEGIN
+
+constexpr int MOST_CLOSING = 15;
+constexpr double STAGE_CLOSED = 1e-13;         // last correction, without units
+constexpr double STAGE_CLOSED_ENOUGH = 1e-10;  // where rounding does not allow more
+
+// Tangent directions without units as rows (n, ld), those at the pose that is looked at, and (2).
+template <class T>
+struct Directions {
+  T *N, *here;  // (nv, ld)
+  Lu<T> both;   // N^T N1
+  int n = 0;
+
+  SARRUS_HD void bind(Arena& arena, int nv, int ld) {
+    N = arena.template take<T>(nv * ld);
+    here = arena.template take<T>(nv * ld);
+    both.bind(arena, nv);
+  }
+};
+
+template <class T, int LDC>
+struct Chart {
+  T *q0, *c, *y;           // (nq); room for local coordinates (nv, ld)
+  Directions<T> pos, vel;  // of positions and velocities
+  bool user_rolls;         // rows from outside restrict velocities only
+  bool rolling;            // such rows are there; otherwise the two are one, and `vel` is it
+  Factor<T> held;          // of the rows that restrict positions, where there are others
+  T* J_held;               // (nc, ld)
+
+  SARRUS_HD Chart(const Model<real<T>>& m, Arena& arena, int ld, bool outside_rolls)
+      : user_rolls(outside_rolls && m.nu > 0), rolling(user_rolls || m.nro > 0) {
+    q0 = arena.template take<T>(m.nq);
+    c = arena.template take<T>(ld);
+    y = arena.template take<T>(ld);
+    vel.bind(arena, m.nv, ld);
+    if (!rolling) return;
+    pos.bind(arena, m.nv, ld);
+    held.bind(arena, m, ld);
+    J_held = arena.template take<T>(m.nc * ld);
+  }
+  SARRUS_HD Directions<T>& positions() { return rolling ? pos : vel; }
+  SARRUS_HD const Factor<T>& position_rows(const Factor<T>& all) const { return rolling ? held : all; }
+};
+
+// N (nv - rank, ld): the columns of Q that the constraints leave free, solve/factorization.hpp (1)
+template <class T>
+SARRUS_FN int free_directions(const Factor<T>& f, int nv, int ld, T* N) {
+  for (int i = f.rank; i < nv; ++i) {
+    T* x = N + (i - f.rank) * ld;
+    fill(x, ld);
+    x[i] = T(1);
+    for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  }
+  return nv - f.rank;
+}
+
+// x (ld) = unit . N y
+template <class T>
+SARRUS_HD void lift(const Model<real<T>>& m, const T* N, int n, const T* y, int ld, T* x) {
+  if (n == 0) return fill(x, ld);
+  combine(x, y, N, 0, n, ld);
+  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+}
+// y (n) = N^T (x / unit); x has zeros behind its end
+template <class T>
+SARRUS_HD void reduce(const Model<real<T>>& m, const T* N, int n, const T* x, int ld, T* room, T* y) {
+  copy(room, x, ld);
+  for (int j = 0; j < m.nv; ++j) room[j] = room[j] / m.unit[j];
+  for (int i = 0; i < n; ++i) y[i] = dot(N + i * ld, room, ld);
+}
+
+// x (ld) with J x = g, the smallest without units; y is room. Limit rows ask for zero.
+template <class T, class LD>
+SARRUS_FN void smallest(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y, T* x) {
+  if (f.rank_rows == m.nc) substitute(m, ld, f, g, y);
+  if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
+  for (int k = f.rank_rows; k < ld; ++k) y[k] = T(0);
+  copy(x, y, ld);
+  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+}
+
+// The factorization of the rows that restrict positions, with `rank` pivots, or as many as there are.
+template <class T, int LDC>
+SARRUS_FN void factorize_held(const Model<real<T>>& m, int rank, const Workspace<T, LDC>& w,
+                              Chart<T, LDC>& chart) {
+  for (int k = 0; k < m.nc * w.ld; ++k) chart.J_held[k] = w.rows.J[k];
+  for (int i = 0; i < m.nro; ++i) fill(chart.J_held + (m.ro_row[i] + 1) * w.ld, 2 * w.ld);
+  for (int i = 0; i < m.nu && chart.user_rolls; ++i) fill(chart.J_held + m.u_row[i] * w.ld, w.ld);
+  factorize(m, chart.J_held, static_cast<const T*>(nullptr), w.ld, rank, chart.held);
+  complete(m, w.ld, chart.held);
+}
+
+// Directions at the pose that is looked at, and (2).
+template <class T>
+SARRUS_FN bool compare(const Factor<T>& f, int nv, int ld, Directions<T>& d) {
+  if (nv - f.rank != d.n) return false;
+  d.both.n = f.rank ? d.n : 0;  // without constraints both are all directions
+  if (f.rank == 0) return true;
+  free_directions(f, nv, ld, d.here);
+  for (int i = 0; i < d.n; ++i)
+    for (int j = 0; j < d.n; ++j) d.both.A[i * d.n + j] = dot(d.N + i * ld, d.here + j * ld, ld);
+  return factorize_lu(d.both);
+}
+
+// x (ld) <- x + N1 c, (2): the solution of J x = g with the local coordinates `wanted` (n), or zero
+template <class T, int LDC>
+SARRUS_FN void keep_coordinates(const Model<real<T>>& m, int ld, const Directions<T>& d, const T* wanted,
+                                Chart<T, LDC>& chart, T* x) {
+  reduce(m, d.N, d.n, x, ld, chart.y, chart.c);
+  for (int i = 0; i < d.n; ++i) chart.c[i] = (wanted ? wanted[i] : T(0)) - chart.c[i];
+  solve_lu(d.both, chart.c);
+  lift(m, d.both.n ? d.here : d.N, d.n, chart.c, ld, chart.y);
+  for (int j = 0; j < m.nv; ++j) x[j] += chart.y[j];
+}
+
+// The chart about the state of s, whose factorization is in s.w.
+template <class T, int LDC>
+SARRUS_FN bool open_chart(const Model<real<T>>& m, const Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
+  int ld = s.w.ld;
+  for (int j = 0; j < m.nq; ++j) chart.q0[j] = s.q[j];
+  chart.vel.n = free_directions(s.w.factor, m.nv, ld, chart.vel.N);
+  if (chart.rolling) {
+    factorize_held(m, -1, s.w, chart);
+    chart.pos.n = free_directions(chart.held, m.nv, ld, chart.pos.N);
+    if (!compare(chart.held, m.nv, ld, chart.pos)) return false;
+  }
+  return compare(s.w.factor, m.nv, ld, chart.vel);
+}
+
+// Factorize at the rows and M of w, the rank of the chart held.
+template <class T, int LDC>
+SARRUS_FN bool refactor(const Model<real<T>>& m, Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
+  prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+  if (chart.rolling) {
+    factorize_held(m, m.nv - chart.pos.n, s.w, chart);
+    if (!compare(chart.held, m.nv, s.w.ld, chart.pos)) return false;
+  }
+  return compare(s.w.factor, m.nv, s.w.ld, chart.vel);
+}
+
+// s.u, s.q1 with local coordinates y: closed by Newton, starting with `across` and ending with it. Uses the
+// factorization of the state that was looked at before while that converges fast. Leaves s.w factorized.
+template <class T, int LDC, class S>
+SARRUS_FN bool close_stage(const Model<real<T>>& m, S& source, double t, const T* y, T* across,
+                           Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
+  Workspace<T, LDC>& w = s.w;
+  bool fresh = false;
+  double before = 1e300;
+  for (int i = 0; i < MOST_CLOSING; ++i) {
+    lift(m, chart.positions().N, chart.positions().n, y, w.ld, s.u);
+    for (int j = 0; j < m.nv; ++j) s.u[j] += across[j];
+    integrate(m, chart.q0, s.u, s.q1);
+    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, fresh, false}, s)) return false;
+    if (fresh && !refactor(m, s, chart)) return s.fail(NOT_CLOSED);
+    for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+    smallest(m, w.ld, chart.position_rows(w.factor), w.extra, w.y, w.a);
+    keep_coordinates(m, w.ld, chart.positions(), static_cast<const T*>(nullptr), chart, w.a);
+    double size = 0;
+    for (int j = 0; j < m.nv; ++j) {
+      double x = value(abs_(w.a[j])) / m.unit[j];
+      size = x <= size ? size : x;
+    }
+    if (!(size < 1e3)) return s.fail(NOT_CLOSED);
+    bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
+    if (exact || size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {
+      if constexpr (!S::supplies_inertia)
+        if (!fresh) {
+          weigh(m, w.tree, w.bodies.I);
+          inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+        }
+      return fresh || refactor(m, s, chart) || s.fail(NOT_CLOSED);
+    }
+    for (int j = 0; j < m.nv; ++j) across[j] += w.a[j];
+    fresh = size > 0.03 * before;
+    before = size;
+  }
+  return s.fail(NOT_CLOSED);
+}
+
+SARRUS_END

@@ -1,0 +1,224 @@
+// Constrained forward dynamics in the null-space form.
+//
+//   J a = gamma,   N^T (M a + h - tau) = 0,   J^T lam = M a + h - tau                                    (1)
+//
+// [Aghili2005] eqs. (25), (32) and [Spencer2004] sec. 2.4 in one factorization; nothing in it needs J to
+// have full rank. At an exactly singular pose the rows that are lost are replaced by their limit: with w
+// in the left null space of J, d^3 phi/dt^3 = 0 gives
+//   3 w^T J' a = w^T gamma'                                                                              (2)
+// where ' is the derivative along the motion at constant v (docs/derivations/singular.md). Where the
+// redundancy is permanent, (2) depends on the rows of J and is dropped by its own rank test.
+#pragma once
+
+#include "algebra/dual.hpp"
+#include "constraints/constraint.hpp"
+#include "solve/solve.hpp"
+#include "tree/inertia_and_bias.hpp"
+#include "tree/manifold.hpp"
+
+SARRUS_BEGIN
+
+template <class T, int LDC>
+struct Workspace {
+  Stride<LDC> ld;
+  Tree<T> tree;
+  Bodies<T> bodies;
+  Rows<T> rows;
+  Factor<T> factor;
+  T *M, *h, *rhs, *a, *y, *extra, *force;
+
+  SARRUS_HD Workspace(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
+    tree.bind(arena, m);
+    bodies.bind(arena, m);
+    rows.bind(arena, m, ld);
+    factor.bind(arena, m, ld);
+    M = arena.template take<T>(m.nv * ld);
+    h = arena.template take<T>(ld);
+    rhs = arena.template take<T>(ld);
+    a = arena.template take<T>(ld);
+    y = arena.template take<T>(ld);
+    extra = arena.template take<T>(m.nc);
+    force = arena.template take<T>(ld);
+  }
+};
+
+// Constraint rows along the motion at constant v, as dual numbers.
+template <class T, int LDC>
+struct Tangent {
+  using D = Dual<T>;
+  Stride<LDC> ld;
+  Tree<D> tree;
+  Rows<D> rows;
+  D *q, *v, *q_moved, *drive, *user;
+
+  SARRUS_HD Tangent(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
+    tree.bind(arena, m);
+    rows.bind(arena, m, ld);
+    q = arena.template take<D>(m.nq);
+    q_moved = arena.template take<D>(m.nq);
+    v = arena.template take<D>(m.nv);
+    drive = arena.template take<D>(3 * m.nd);
+    user = arena.template take<D>(m.nu * (3 + m.nv));
+  }
+};
+
+// M, h and the constraint rows at (q, v).
+template <class T, int LDC>
+SARRUS_FN void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+                        Workspace<T, LDC>& w) {
+  place(m, q, w.tree);
+  move(m, v, w.tree);
+  weigh(m, w.tree, w.bodies.I);
+  bias(m, q, v, w.tree, w.bodies, w.h);
+  inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+  constraints(m, q, drive, user, w.tree, w.ld, w.rows);
+}
+
+// J' and gamma' along the motion: q moves with v, the drives with time (their third derivative is taken
+// as zero), rows computed outside are held.
+template <class T, int LDC>
+SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive,
+                                  const T* user, Tangent<T, LDC>& d) {
+  using D = Dual<T>;
+  for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
+  for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), v[i]);
+  integrate(m, d.q, d.v, d.q_moved);
+  for (int i = 0; i < m.nv; ++i) d.v[i] = D(v[i]);
+  for (int k = 0; k < m.nd; ++k) {
+    d.drive[3 * k] = D(drive[3 * k], drive[3 * k + 1]);
+    d.drive[3 * k + 1] = D(drive[3 * k + 1], drive[3 * k + 2]);
+    d.drive[3 * k + 2] = D(drive[3 * k + 2]);
+  }
+  for (int i = 0; i < m.nu * (3 + m.nv); ++i) d.user[i] = D(user[i]);
+  place(m, d.q_moved, d.tree);
+  move(m, d.v, d.tree);
+  constraints(m, d.q_moved, d.drive, d.user, d.tree, d.ld, d.rows);
+}
+
+// Left null vector j of J (units of the rows), in x (lc), by position: U e_{rank + j}
+template <class T>
+SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
+  fill(x, f.lc);
+  if constexpr (Plain<T>::value)
+    if (f.sparse) {
+      x[f.left.col[f.rank_rows + j]] = T(1);
+      for (int i = f.rank_rows - 1; i >= 0; --i) reflect(f.left, i, x);
+      return;
+    }
+  x[f.rank_rows + j] = T(1);
+  for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
+}
+
+// Rows that stand behind those of J: into the coordinates of the factorization, and eliminated.
+template <class T, int LDC>
+SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Workspace<T, LDC>& w) {
+  Factor<T>& f = w.factor;
+  for (int i = 0; i < lost; ++i) {
+    T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
+    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
+    for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
+    f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
+    f.order[m.nc + i] = T(real<T>(i));
+    f.unit[m.nc + i] = T(1);
+  }
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (f.sparse) return eliminate_limit_rows(m, lost, tol, f);
+  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
+}
+
+// Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no
+// smooth continuation: then nothing is added.
+template <class T, int LDC>
+SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol,
+                              const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+  Factor<T>& f = w.factor;
+  int lost = m.nc - f.rank_rows, ld = w.ld;
+  T speed2 = T(0);
+  for (int j = 0; j < m.nv; ++j) speed2 += v[j] * v[j] / (m.unit[j] * m.unit[j]);
+  T inv = real<T>(1) / sqrt_(speed2);
+  T* x = f.work;
+  for (int i = 0; i < lost; ++i) {
+    left_null(f, i, x);
+    T *row = f.Y + (m.nc + i) * ld, conflict = T(0), right = T(0), size = T(0);
+    fill(row, ld);
+    for (int k = 0; k < m.nc; ++k) size += x[k] * x[k] * f.unit[k] * f.unit[k];
+    T dimensionless =
+        real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
+    for (int k = 0; k < m.nc; ++k) {
+      int r = static_cast<int>(value(f.order[k]));
+      T wk = x[k] * dimensionless;
+      conflict += wk * w.rows.gamma[r];
+      right += wk * d.rows.gamma[r].b;
+      for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rows.J[r * ld + j].b * (m.unit[j] * real<T>(3));
+    }
+    if (abs_(value(conflict)) > value(speed2) * cone) return;
+    for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
+    w.extra[i] = right * inv;
+  }
+  place_limit_rows(m, lost, tol, w);
+}
+
+template <class T>
+SARRUS_HD bool moving(const T* v, int n) {
+  bool yes = false;
+  for (int j = 0; j < n; ++j) yes = yes || value(v[j]) != 0;
+  return yes;
+}
+
+// Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
+template <class T, int LDC>
+SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+                       int hold, Tangent<T, LDC>* d, Workspace<T, LDC>& w) {
+  Factor<T>& f = w.factor;
+  factorize(m, w.rows.J, w.M, w.ld, hold, f);
+  if (f.first_rows < m.nc) {
+    complete(m, w.ld, f);
+    if constexpr (Branching<T>::value)
+      if (d && hold < 0 && f.rank_rows < m.nv && moving(v, m.nv)) {
+        differentiate_rows(m, q, v, drive, user, *d);
+        add_limit_rows(m, v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
+      }
+  }
+  finish(m, w.M, w.ld, f);
+}
+
+// The same next to a singular pose and off the manifold, where rows with the smallest pivots say less than
+// their limits do: `hold` pivots are kept, and (2) takes the place of the others, with errors of their size.
+template <class T, int LDC>
+SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
+                               int hold, Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+  factorize(m, w.rows.J, w.M, w.ld, hold, w.factor);
+  complete(m, w.ld, w.factor);
+  differentiate_rows(m, q, v, drive, user, d);
+  add_limit_rows(m, v, real<T>(1), real<T>(1e-3), d, w);
+  finish(m, w.M, w.ld, w.factor);
+}
+
+// out: w.a   in: state evaluated and prepared, tau (nv)
+template <class T, int LDC>
+SARRUS_FN void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
+  solve_rows(m, w.ld, w.factor, w.rows.gamma, w.extra, w.y);
+  for (int j = 0; j < m.nv; ++j) w.rhs[j] = tau[j] - w.h[j];
+  solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
+}
+
+// out: w.force = M a + h - tau, lam (nc)   in: w.a
+template <class T, int LDC>
+SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam) {
+  for (int r = 0; r < m.nv; ++r) w.force[r] = dot(w.M + r * w.ld, w.a, w.ld) - w.rhs[r];
+  solve_multipliers(m, w.ld, w.factor, w.force, lam);
+}
+
+// unique (nc): 1 where the multiplier does not change along the left null space of J
+template <class T, int LDC>
+SARRUS_FN void uniqueness(const Model<real<T>>& m, Workspace<T, LDC>& w, unsigned char* unique) {
+  const Factor<T>& f = w.factor;
+  for (int r = 0; r < m.nc; ++r) unique[r] = 1;
+  for (int i = 0; i < m.nc - f.rank_rows; ++i) {
+    left_null(f, i, f.work);
+    for (int k = 0; k < m.nc; ++k)
+      if (abs_(value(f.work[k])) > real<T>(UNIQUE_TOL)) unique[static_cast<int>(value(f.order[k]))] = 0;
+  }
+}
+
+SARRUS_END

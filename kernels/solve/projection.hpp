@@ -1,0 +1,66 @@
+// Back onto the manifold: phi(q, t) = 0 by Newton, J v = b in one solve, both in the mass metric.
+//
+//   min |dq|_M  s.t.  J dq = -phi          min |dv|_M  s.t.  J dv = b - J v                              (1)
+//
+// Both are the solve of constrained dynamics with other right-hand sides. The mass metric keeps the
+// momentum along the constraints: energy errors fall by one to five orders against the Euclidean
+// correction of [Aghili2005] eq. (37) (docs/decisions). [Spencer2004] sec. 3.1
+#pragma once
+
+#include "solve/forward_dynamics.hpp"
+
+SARRUS_BEGIN
+
+constexpr int NEWTON_STEPS = 12;
+constexpr double CLOSED = 1e-14;        // dimensionless residual at which Newton stops
+constexpr double CLOSED_TIGHT = 3e-16;  // the same near a singular pose: with a pivot p the residual e leaves
+                                        // the pose free by min(e/p, sqrt(e)), which must stay far below p
+constexpr double NEAR_SINGULAR = 1e-2;  // pivots below this count as near
+constexpr double GRAZING = 0.15;  // a stage whose pivot is below this part of its loss per step grazes zero
+constexpr double STEPS_AROUND = 10;     // stages are projected so many steps before and after a singular pose
+constexpr double ROUNDING_FACTOR = 10;  // estimates of at most so many times rounding say nothing else
+constexpr double HIT = 5e-6;            // pivots below this are lost in a pass: the cube root of CLOSED_TIGHT
+constexpr double SINGULAR_IN_SIGHT = 0.1;  // pivots below this may be on their way to zero
+constexpr double CLOSED_ENOUGH = 1e-12;    // accepted where rounding allows no better
+
+// Largest |phi| and |J v - b| in units of the rows (metres over L).
+template <class T, int LDC>
+SARRUS_HD T position_residual(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
+  T worst = T(0);
+  for (int r = 0; r < m.nc; ++r) {
+    T x = abs_(w.rows.phi[r]) / m.row_unit[r];
+    worst = select(x > worst, x, worst);
+  }
+  return worst;
+}
+// out: w.extra = b - J v   in: v (ld), zero behind its end
+template <class T, int LDC>
+SARRUS_FN T velocity_residual(const Model<real<T>>& m, const T* v, Workspace<T, LDC>& w) {
+  T worst = T(0);
+  for (int r = 0; r < m.nc; ++r) {
+    T s = w.rows.b[r] - dot(w.rows.J + r * w.ld, v, w.ld);
+    w.extra[r] = s;
+    T x = abs_(s) / m.row_unit[r];
+    worst = select(x > worst, x, worst);
+  }
+  return worst;
+}
+
+// M and h are given: factorize at the rows of w, rank decided anew, no limit rows.
+template <class T, int LDC>
+SARRUS_FN void factorize_rows(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
+  if (w.factor.first_rows < m.nc) complete(m, w.ld, w.factor);
+  finish(m, w.M, w.ld, w.factor);
+}
+
+// x (nv) with J x = g and M x orthogonal to the tangent space. Result in w.a; the factorization must be one
+// without limit rows, which have no part in corrections.
+template <class T, int LDC>
+SARRUS_FN void normal_step(const Model<real<T>>& m, const T* g, Workspace<T, LDC>& w) {
+  solve_rows(m, w.ld, w.factor, g, static_cast<const T*>(nullptr), w.y);
+  fill(w.rhs, m.nv);
+  solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
+}
+
+SARRUS_END

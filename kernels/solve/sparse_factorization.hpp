@@ -1,0 +1,191 @@
+// The factorization of solve/factorization.hpp for large mechanisms: J, its second factorization and the free
+// rows of K by entries (algebra/sparse_elimination.hpp).
+//
+// A row of J has entries where its loop has joints, M those of the branches of the tree. With N = Q [0; 1]
+// the free rows of K are K_x = (Q^T M N)^T: a sweep of reflectors, a walk along the branches, a sweep back.
+#pragma once
+
+#include "solve/dense_elimination.hpp"
+#include "tree/kinematics.hpp"
+
+SARRUS_BEGIN
+
+constexpr double BY_ENTRIES =
+    0.5;                        // Factor::by_entries of whoever allows it: with more, dense rows are faster
+constexpr double WORTH = 0.25;  // the same where a model is judged: some poses are worse
+
+SARRUS_HD int linear_rows(int mask) {
+  return mask & DISTANCE ? 1 : (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1);
+}
+SARRUS_HD int angular_rows(int kind) { return kind == ACROSS ? 2 : kind == ROTATION ? 3 : kind == COSINE; }
+
+// visit(row, column) for every entry that J can have
+template <class R, class F>
+SARRUS_HD void each_entry(const Model<R>& m, F visit) {
+  for (int c = 0; c < m.ncl; ++c) {
+    int end = m.cl_row[c] + linear_rows(m.cl_linear[c]) + angular_rows(m.cl_angular[c]);
+    for (int r = m.cl_row[c]; r < end; ++r)
+      for (int s = m.cl_sup_begin[c]; s < m.cl_sup_end[c]; ++s) visit(r, m.sup_col[s]);
+  }
+  for (int c = 0; c < m.nro; ++c)
+    for (int up = m.ro_node[c]; up > 0; up = m.parent[up])
+      for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j)
+        for (int r = m.ro_row[c]; r < m.ro_row[c] + 3; ++r) visit(r, j);
+  for (int c = 0; c < m.nk; ++c)
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) visit(m.k_row[c], m.kt_v[i]);
+  for (int u = 0; u < m.nu; ++u)
+    for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
+}
+
+// Rows and positions [begin, end) have been eliminated: what the rest of Factor says of them.
+template <class T>
+SARRUS_FN void adopt_pivots(int begin, int end, Factor<T>& f) {
+  for (int k = f.rank; k < f.rows.rank; ++k) f.alive[k] = T(1);
+  for (int i = begin; i < end; ++i) f.order[i] = T(real<T>(f.rows.order[i] - begin));
+  f.rank = f.first = f.rows.rank;
+}
+
+// By entries, unless reflectors fill up.
+template <class T>
+SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
+  Entries<T>& e = f.rows;
+  double pivots = m.nc < m.nv ? m.nc : m.nv, dense = pivots * (m.nv - pivots / 2);
+  clear(e);
+  each_entry(m, [&](int r, int j) { enter(e, r, j, J[r * ld + j] * (m.unit[j] / m.row_unit[r])); });
+  for (int r = 0; r < m.nc; ++r) {
+    measure(e, r);
+    f.spd = f.spd && e.norm[r] > real<T>(-1);  // a NaN must not pass for a dependent row
+  }
+  if (!eliminate(e, 0, m.nc, m.rank_tol[0], hold, static_cast<int>(f.by_entries * dense))) return false;
+  adopt_pivots(0, m.nc, f);
+  for (int i = 0; i < m.nc; ++i) f.unit[i] = T(m.row_unit[e.order[i]]);
+  return true;
+}
+
+// Whether reflectors stay short, tried on numbers under which no row depends on others by accident. Where
+// there are few constraints the free rows of K are most of K, and dense rows are better.   J (nc, ld): room
+template <class T>
+SARRUS_FN bool stays_sparse(const Model<real<T>>& m, int ld, T* J, Factor<T>& f) {
+  if (3 * m.nc < m.nv) return false;
+  unsigned x = 1;
+  each_entry(m, [&](int r, int j) {
+    x = x * 1664525u + 1013904223u;
+    J[r * ld + j] = T(real<T>(1) + real<T>(x >> 8) / (1 << 24)) * (m.row_unit[r] / m.unit[j]);
+  });
+  f.by_entries = WORTH;
+  f.rank = 0;
+  return factorize_entries(m, J, ld, -1, f);
+}
+
+// Limit rows stand in Y, reflected by all reflectors so far.
+template <class T>
+SARRUS_FN void eliminate_limit_rows(const Model<real<T>>& m, int n, real<T> tol, Factor<T>& f) {
+  Entries<T>& e = f.rows;
+  for (int r = m.nc; r < m.nc + n; ++r) {
+    for (int j = 0; j < m.nv; ++j)
+      if (f.Y[r * e.ld + j] != 0) enter(e, r, j, f.Y[r * e.ld + j]);
+    measure(e, r);
+  }
+  eliminate(e, m.nc, m.nc + n, tol, -1, m.nv * m.nv);
+  adopt_pivots(m.nc, m.nc + n, f);
+}
+
+// The second factorization: rows are now the columns of Dr L, columns the positions of the rows.
+template <class T>
+SARRUS_FN void complete_entries(const Model<real<T>>& m, Factor<T>& f) {
+  const Entries<T>& e = f.rows;
+  clear(f.left);
+  for (int i = 0; i < m.nc; ++i) {
+    for (int n = e.L_begin[i]; n < e.L_begin[i + 1]; ++n) enter(f.left, e.L_at[n], i, e.L[n] * f.unit[i]);
+    if (i < f.rank) enter(f.left, i, i, e.pivot[i] * f.unit[i]);
+  }
+  for (int j = 0; j < f.rank; ++j) measure(f.left, j);
+  eliminate(f.left, 0, f.rank, real<T>(0), f.rank, m.nv * m.nc);
+}
+
+// y_k of the row at position i, from its right-hand side and the y before
+template <class T>
+SARRUS_HD T substitute(const Entries<T>& e, int i, int k, T right, const T* y) {
+  for (int n = e.L_begin[i]; n < e.L_begin[i + 1]; ++n) right -= e.L[n] * y[e.L_at[n]];
+  return right / e.pivot[k];
+}
+
+// x <- L^-T x, of the pivot rows
+template <class T>
+SARRUS_HD void substitute_back(const Entries<T>& e, int n, T* x) {
+  for (int k = n - 1; k >= 0; --k) {
+    x[k] = x[k] / e.pivot[k];
+    for (int i = e.L_begin[k]; i < e.L_begin[k + 1]; ++i) x[e.L_at[i]] -= e.L[i] * x[k];
+  }
+}
+
+// y (rank_rows) in the least-squares sense, from g by position in x (nc), which is used up; z is room
+template <class T>
+SARRUS_FN void least_squares_entries(const Factor<T>& f, T* x, T* z, T* y) {
+  const Entries<T>& e = f.left;
+  for (int k = 0; k < e.rank; ++k) reflect(e, k, x);
+  for (int k = 0; k < e.rank; ++k) z[k] = x[e.col[k]];
+  substitute_back(e, e.rank, z);
+  for (int k = 0; k < e.rank; ++k) y[e.order[k]] = z[k];
+}
+
+// s (nc) of least norm with (Pi J)^T s = Q x, by position; x (column by column) is used up
+template <class T>
+SARRUS_HD void solve_transposed_entries(const Model<real<T>>& m, const Factor<T>& f, T* x, T* s) {
+  const Entries<T>&r = f.rows, &e = f.left;
+  T* z = f.wide;
+  for (int k = 0; k < f.rank_rows; ++k) z[k] = x[r.col[k]];
+  if (f.rank_rows == m.nc) {
+    substitute_back(r, m.nc, z);
+    for (int k = 0; k < m.nc; ++k) s[k] = z[k] / f.unit[k];
+    return;
+  }
+  for (int k = 0; k < e.rank; ++k) x[k] = substitute(e, k, k, z[e.order[k]], x);
+  fill(s, f.lc);
+  for (int k = 0; k < e.rank; ++k) s[e.col[k]] = x[k];
+  for (int k = e.rank - 1; k >= 0; --k) reflect(e, k, s);
+}
+
+// X <- H_k X, for n columns at once
+template <class T>
+SARRUS_HD void reflect_wide(const Entries<T>& e, int k, int n, T* SARRUS_RESTRICT sum, T* SARRUS_RESTRICT X) {
+  int begin = e.H_begin[k], end = e.H_begin[k + 1];
+  scaled(sum, e.H[begin], X + e.H_col[begin] * n, n);
+  for (int i = begin + 1; i < end; ++i) axpy(sum, e.H[i], X + e.H_col[i] * n, n);
+  for (int i = begin; i < end; ++i) axpy(X + e.H_col[i] * n, -(e.beta[k] * e.H[i]), sum, n);
+}
+
+// Z (nv, n) = Dc M Dc X
+template <class T>
+SARRUS_FN void weigh_columns(const Model<real<T>>& m, const T* M, int ld, const T* X, int n, T* Z) {
+  fill(Z, m.nv * n);
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k)
+      for (int up = i; up > 0; up = m.parent[up])
+        for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) {
+          T x = M[k * ld + j] * (m.unit[k] * m.unit[j]);
+          axpy(Z + k * n, x, X + j * n, n);
+          if (up != i) axpy(Z + j * n, x, X + k * n, n);
+        }
+}
+
+// The rows of K that belong to free coordinates.
+template <class T>
+SARRUS_FN void inertia_entries(const Model<real<T>>& m, const T* M, int ld, Factor<T>& f) {
+  const Entries<T>& e = f.rows;
+  int dof = m.nv - f.rank, n = (dof + LANES - 1) / LANES * LANES;
+  if (dof == 0) return;
+  T *N = f.K, *Z = f.wide;
+  fill(N, m.nv * n);
+  for (int i = 0; i < dof; ++i) N[e.col[f.rank + i] * n + i] = T(1);
+  for (int k = f.rank - 1; k >= 0; --k) reflect_wide(e, k, n, f.work, N);
+  weigh_columns(m, M, ld, N, n, Z);
+  for (int k = 0; k < f.rank; ++k) reflect_wide(e, k, n, f.work, Z);
+  for (int i = 0; i < dof; ++i) {
+    T* row = f.K + (f.rank + i) * ld;
+    for (int p = 0; p < m.nv; ++p) row[p] = Z[e.col[p] * n + i];
+    fill(row + m.nv, ld - m.nv);
+  }
+}
+
+SARRUS_END

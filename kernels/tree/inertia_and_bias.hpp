@@ -1,0 +1,115 @@
+// Joint-space inertia M and bias h, or inverse dynamics M a + h, of the tree.
+//
+//   F_i = I_i A_i + ad*_{V_i} I_i V_i - (declared wrenches),   h_k = S_k . sum of F over the subtree   (1)
+//   M_jk = S_j . Ic_i S_k,  Ic_i = sum of I over the subtree of node i that carries k                 (2)
+//
+// Newton-Euler [Featherstone2008] sec. 5.3, [Spencer2004] A.3 (erratum: the velocity term is
+// -ad^T_{V} I V); composite rigid bodies [Featherstone2008] sec. 6.2.
+#pragma once
+
+#include "tree/forces.hpp"
+
+SARRUS_BEGIN
+
+template <class T>
+struct Bodies {
+  Inertia<T>* I;   // (nn) inertia of each node
+  Inertia<T>* Ic;  // (nn) and of its subtree
+  Spatial<T>* F;   // (nn) wrench needed by each node, then by its subtree
+
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
+    I = arena.template take<Inertia<T>>(m.nn);
+    Ic = arena.template take<Inertia<T>>(m.nn);
+    F = arena.template take<Spatial<T>>(m.nn);
+  }
+};
+
+// out: I   in: R, p
+template <class T>
+SARRUS_FN void weigh(const Model<real<T>>& m, const Tree<T>& t, Inertia<T>* I) {
+  for (int i = 1; i < m.nn; ++i) {
+    Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);
+    I[i] = world_inertia(t.R[i], c, m.mass[i], m.inertia + 6 * i);
+  }
+}
+
+// F_i of (1), with the accelerations in t.A
+template <class T>
+SARRUS_FN void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
+  w.F[0] = zero6<T>();
+  for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * t.A[i] + cross_force(t.V[i], w.I[i] * t.V[i]);
+  subtract_wrenches(m, t, w.F);
+}
+
+// out: h (nv)   in: q, v, t (moved), w.I
+template <class T>
+SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, Bodies<T>& w, T* h) {
+  demand(m, t, w);
+  for (int i = m.nn - 1; i > 0; --i) {
+    int k = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
+    for (int j = 0; j < n; ++j) h[k + j] = dot(t.S[k + j], w.F[i]);
+    w.F[pa] = w.F[pa] + w.F[i];
+  }
+  subtract_joint_forces(m, q, v, h);
+}
+
+// out: M (nv rows of stride ld, symmetric, padding zero), w.Ic   in: t, w.I
+template <class T, class LD>
+SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
+  fill(M, m.nv * ld);
+  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  for (int i = m.nn - 1; i > 0; --i) {
+    int first = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
+    for (int k = first; k < first + n; ++k) {
+      Spatial<T> f = w.Ic[i] * t.S[k];
+      for (int j = first; j < first + n; ++j) M[k * ld + j] = dot(t.S[j], f);
+      for (int up = pa; up > 0; up = m.parent[up]) {
+        int j0 = m.iv[up], j1 = j0 + joint_nv(m.joint[up]);
+        for (int j = j0; j < j1; ++j) {
+          T x = dot(t.S[j], f);  // (2)
+          M[k * ld + j] = x;
+          M[j * ld + k] = x;
+        }
+      }
+      M[k * ld + k] += m.armature[k];
+    }
+    if (pa > 0) w.Ic[pa] = w.Ic[pa] + w.Ic[i];
+  }
+}
+
+// out: f = M a + h (nv)   in: q, v, a, t (placed)
+template <class T>
+SARRUS_FN void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w,
+                    T* f) {
+  accelerate_tree(m, v, a, t);
+  weigh(m, t, w.I);
+  bias(m, q, v, t, w, f);
+  for (int k = 0; k < m.nv; ++k) f[k] += a[k] * m.armature[k];
+}
+
+// kinetic and potential energy (gravity about the world origin, springs, stops)   in: t (moved)
+template <class T>
+SARRUS_FN void energy(const Model<real<T>>& m, const T* q, const T* v, const Tree<T>& t, T* out) {
+  T kinetic = T(0), potential = T(0);
+  for (int i = 1; i < m.nn; ++i) {
+    Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);
+    Inertia<T> I = world_inertia(t.R[i], c, m.mass[i], m.inertia + 6 * i);
+    kinetic += dot(I * t.V[i], t.V[i]) * real<T>(0.5);
+    Vec3<T> r = c + t.O[0];
+    potential -= (r.x * m.gravity[0] + r.y * m.gravity[1] + r.z * m.gravity[2]) * m.mass[i];
+  }
+  for (int k = 0; k < m.nv; ++k) kinetic += v[k] * v[k] * (m.armature[k] * real<T>(0.5));
+  for (int s = 0; s < m.nps; ++s) potential += point_spring(m, s, t).energy;
+  for (int s = 0; s < m.njs; ++s) {
+    T x = q[m.js_q[s]] - m.js_rest[s];
+    potential += x * x * (m.js_stiffness[s] * real<T>(0.5));
+  }
+  for (int s = 0; s < m.nst; ++s) {
+    T x = stop_overrun(m, s, q);
+    potential += x * x * (m.st_stiffness[s] * real<T>(0.5));
+  }
+  out[0] = kinetic;
+  out[1] = potential;
+}
+
+SARRUS_END

@@ -1,0 +1,152 @@
+// Tree kinematics: poses and joint axes of all nodes, then twists and velocity-product accelerations.
+//
+//   V_i = V_p + S_i v_i                        A_i = A_p + ad_{V_p} S_i v_i,   A_0 = -g          (1)
+//
+// in world axes about the reference point O. (1) holds for every joint here, because each S_i is fixed
+// either in the parent or in the body and ad_{S v} S v = 0. [Featherstone2008] ch. 5, [Spencer2004] A.3
+#pragma once
+
+#include "algebra/spatial.hpp"
+#include "base/arena.hpp"
+#include "base/padded_rows.hpp"
+#include "tree/model.hpp"
+
+SARRUS_BEGIN
+
+SARRUS_HD int joint_nv(int joint) { return joint == FREE ? 6 : joint == BALL ? 3 : joint == GROUND ? 0 : 1; }
+SARRUS_HD int joint_nq(int joint) { return joint == FREE ? 7 : joint == BALL ? 4 : joint == GROUND ? 0 : 1; }
+
+template <class T>
+struct Tree {
+  Mat3<T>* R;     // (nn) attitude of the node frames
+  Vec3<T>* p;     // (nn) their origins, relative to O
+  Spatial<T>* S;  // (nv) joint axes
+  Spatial<T>* V;  // (nn) twists
+  Spatial<T>* A;  // (nn) accelerations at zero joint acceleration, gravity included
+  Vec3<T>* O;     // (1) the reference point in the world
+
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
+    R = arena.template take<Mat3<T>>(m.nn);
+    p = arena.template take<Vec3<T>>(m.nn);
+    S = arena.template take<Spatial<T>>(m.nv);
+    V = arena.template take<Spatial<T>>(m.nn);
+    A = arena.template take<Spatial<T>>(m.nn);
+    O = arena.template take<Vec3<T>>(1);
+  }
+};
+
+// The reference point moves with the first node if that floats, so that a mechanism far from the world
+// origin loses no digits; it is a choice of coordinates at each instant, not a motion.
+template <class T>
+SARRUS_HD Vec3<T> reference_point(const Model<real<T>>& m, const T* q) {
+  if (m.nn > 1 && m.joint[1] == FREE) {
+    const real<T>*R = m.R_PJ + 9, *p = m.p_PJ + 3;
+    T x[3];
+    for (int i = 0; i < 3; ++i)
+      x[i] = T(value(p[i] + R[3 * i] * q[0] + R[3 * i + 1] * q[1] + R[3 * i + 2] * q[2]));
+    return {x[0], x[1], x[2]};
+  }
+  return {T(m.origin[0]), T(m.origin[1]), T(m.origin[2])};
+}
+
+// One hinge: axes x, y turn about z by the angle.
+template <class T>
+SARRUS_HD void spin(Mat3<T>& R, const T& angle) {
+  T s, c;
+  sincos_(angle, s, c);
+  Vec3<T> x = R.x * c + R.y * s;
+  R.y = R.y * c - R.x * s;
+  R.x = x;
+}
+
+template <class T>
+SARRUS_HD void place_node(const Model<real<T>>& m, int i, const T* q, Tree<T>& t) {
+  int pa = m.parent[i];
+  Mat3<T> R = compose(t.R[pa], m.R_PJ + 9 * i);
+  Vec3<T> p = t.p[pa] + turn(t.R[pa], m.p_PJ + 3 * i);
+  const T* qi = q + m.iq[i];
+  Spatial<T>* S = t.S + m.iv[i];
+  switch (m.joint[i]) {
+    case HINGE:
+      spin(R, qi[0]);
+      S[0] = {cross(p, R.z), R.z};
+      break;
+    case SLIDE:
+      p = p + R.z * qi[0];
+      S[0] = {R.z, zero3<T>()};
+      break;
+    case SCREW:
+      spin(R, qi[0]);
+      p = p + R.z * (qi[0] * m.pitch[i]);
+      S[0] = {cross(p, R.z) + R.z * m.pitch[i], R.z};
+      break;
+    case BALL:
+      R = compose(R, rotation(qi));
+      S[0] = {cross(p, R.x), R.x};
+      S[1] = {cross(p, R.y), R.y};
+      S[2] = {cross(p, R.z), R.z};
+      break;
+    case FREE:
+      p = p + turn(R, Vec3<T>{qi[0], qi[1], qi[2]});
+      R = compose(R, rotation(qi + 3));
+      S[0] = {R.x, zero3<T>()};
+      S[1] = {R.y, zero3<T>()};
+      S[2] = {R.z, zero3<T>()};
+      S[3] = {cross(p, R.x), R.x};
+      S[4] = {cross(p, R.y), R.y};
+      S[5] = {cross(p, R.z), R.z};
+      break;
+  }
+  t.R[i] = R;
+  t.p[i] = p;
+}
+
+// out: R, p, S, O   in: q
+template <class T>
+SARRUS_FN void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
+  Vec3<T> O = reference_point(m, q);
+  t.O[0] = O;
+  t.R[0] = {{T(1), T(0), T(0)}, {T(0), T(1), T(0)}, {T(0), T(0), T(1)}};
+  t.p[0] = -O;
+  for (int i = 1; i < m.nn; ++i) place_node(m, i, q, t);
+}
+
+// S_i v_i of one node
+template <class T>
+SARRUS_HD Spatial<T> joint_twist(const Model<real<T>>& m, int i, const Tree<T>& t, const T* v) {
+  int k = m.iv[i], n = joint_nv(m.joint[i]);
+  Spatial<T> X = t.S[k] * v[k];
+  for (int j = 1; j < n; ++j) X = X + t.S[k + j] * v[k + j];
+  return X;
+}
+
+// out: V, A   in: R, p, S, v
+template <class T>
+SARRUS_FN void move(const Model<real<T>>& m, const T* v, Tree<T>& t) {
+  t.V[0] = zero6<T>();
+  t.A[0] = {{T(-m.gravity[0]), T(-m.gravity[1]), T(-m.gravity[2])}, zero3<T>()};
+  for (int i = 1; i < m.nn; ++i) {
+    int pa = m.parent[i];
+    Spatial<T> X = joint_twist(m, i, t, v);
+    t.V[i] = t.V[pa] + X;
+    t.A[i] = t.A[pa] + cross_motion(t.V[pa], X);  // (1)
+  }
+}
+
+// out: A with the joint accelerations a   in: R, p, S, V, a
+template <class T>
+SARRUS_FN void add_accelerations(const Model<real<T>>& m, const T* a, Tree<T>& t) {
+  for (int i = 1; i < m.nn; ++i) {
+    int pa = m.parent[i];
+    t.A[i] = t.A[pa] + cross_motion(t.V[pa], t.V[i] - t.V[pa]) + joint_twist(m, i, t, a);
+  }
+}
+
+// out: V, A with the joint accelerations a in A   in: R, p, S, v, a
+template <class T>
+SARRUS_FN void accelerate_tree(const Model<real<T>>& m, const T* v, const T* a, Tree<T>& t) {
+  move(m, v, t);
+  add_accelerations(m, a, t);
+}
+
+SARRUS_END

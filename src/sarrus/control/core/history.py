@@ -1,0 +1,127 @@
+"""History: a controller looked at again along a trajectory, every part of its law as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import frozen
+from ...errors import InputError
+from .solution import Solution, Status
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class History:
+    """Parts of a control law at n times.
+
+    Attributes:
+        t: times [s], (n,).
+        outputs, desired, errors: of the outputs (n, k).
+        u: inputs (n, nu).
+        tau, tau_tangent, tau_normal: generalized forces (n, nv): all, what moves, what only loads the
+            constraints.
+        lam: predicted multipliers (n, nc).
+        margins: distance to each limit, {name: (n,)}, negative where it is exceeded.
+        status: (n,), see `Status`.
+        elapsed: time spent on each step [s], (n,).
+        solutions: all the results (n).
+    """
+
+    t: Array
+    outputs: Array
+    desired: Array
+    errors: Array
+    u: Array
+    tau: Array
+    tau_tangent: Array
+    tau_normal: Array
+    lam: Array
+    margins: dict[str, Array]
+    status: npt.NDArray[np.int64]
+    elapsed: Array
+    task_names: tuple[str, ...]
+    coordinate_names: tuple[str, ...]
+    row_names: tuple[str, ...]
+    actuator_names: tuple[str, ...]
+    solutions: tuple[Solution, ...] = field(repr=False)
+
+    @property
+    def torque_norm(self) -> Array:
+        """|u| (n,) [N m, N]."""
+        return np.asarray(np.linalg.norm(self.u, axis=1))
+
+    @property
+    def success(self) -> bool:
+        """Whether every step kept what it had to keep."""
+        return bool(np.all(self.status >= 0))
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Plot references, errors, torques and limits; see `sarrus.viz.control.plot_control`."""
+        from ...viz.control import plot_control
+
+        return plot_control(self, *args, **kwargs)
+
+    def summary(self) -> str:
+        """Largest errors, torques and what went wrong, in words."""
+        each = 1e6 * float(np.median(self.elapsed))
+        lines = [f"{len(self.t)} steps, t = {self.t[0]:g} .. {self.t[-1]:g} s, {each:.0f} us each (median)"]
+        for name, error in zip(self.task_names, np.abs(self.errors).max(axis=0), strict=True):
+            lines.append(f"{name}: largest error {error:.3g}")
+        lines.append(f"largest |u| {self.torque_norm.max():.4g}")
+        for name, left in self.margins.items():
+            lines.append(f"{name}: smallest margin {left.min():.4g}")
+        for status in Status:
+            count = int(np.sum(self.status == status))
+            if count:
+                lines.append(f"{status.name}: {count} steps")
+        return "\n".join(lines)
+
+
+def replay(controller: Any, trajectory: Any, every: int = 1) -> History:
+    """Solve the law again at the states of a trajectory.
+
+    Args:
+        controller: any of the laws; it is reset first.
+        trajectory: of the mechanism that the controller was built for.
+        every: take every so many states.
+    """
+    if len(trajectory) == 0:
+        raise InputError("a trajectory without states has no history.")
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise InputError(f"every must be a whole number of at least 1, got {every!r}.")
+    controller.reset()
+    states = zip(trajectory.t[::every].tolist(), trajectory.q[::every], trajectory.v[::every], strict=True)
+    found = tuple(controller.solve(*state) for state in states)
+    system = controller.system
+    names = list(dict.fromkeys(name for one in found for name in one.margins))
+    margins = {name: np.array([one.margins.get(name, np.nan) for one in found]) for name in names}
+    nothing = np.full(system.nc, np.nan)
+
+    def stacked(part: str) -> Array:
+        return frozen(np.array([getattr(one, part) for one in found]))
+
+    lam = [one.lam if len(one.lam) == system.nc else nothing for one in found]
+    return History(
+        t=stacked("t"),
+        outputs=stacked("outputs"),
+        desired=stacked("desired"),
+        errors=stacked("errors"),
+        u=stacked("u"),
+        tau=stacked("tau"),
+        tau_tangent=stacked("tau_tangent"),
+        tau_normal=stacked("tau_normal"),
+        lam=frozen(np.array(lam)),
+        margins=margins,
+        status=np.array([int(one.status) for one in found]),
+        elapsed=stacked("elapsed"),
+        task_names=found[0].task_names,
+        coordinate_names=tuple(system.names),
+        row_names=tuple(system.row_names),
+        actuator_names=tuple(system.actuators),
+        solutions=found,
+    )

@@ -1,0 +1,112 @@
+"""Measured: one state as a controller sees it, with its terms and the motion of its bodies, computed once.
+
+States come from sensors and solvers, thousands per second: they are looked at once (shape, finite), and then
+handed to the compiled functions without the checks that the facade makes for people.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dynamics.control_kernel import is_state
+from ...dynamics.terms import Terms
+from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
+from ...simulation.run.custom_system import CustomSystem
+
+Array = npt.NDArray[np.float64]
+
+
+class Measured:
+    """A state (t, q, v) of a system: q (nq,), v (nv,), t [s]."""
+
+    def __init__(self, system: Any, t: float, q: Array, v: Array) -> None:
+        self.system, self.t, self.q, self.v = system, t, q, v
+
+    @cached_property
+    def terms(self) -> Terms:
+        """M, h, phi, J, b, gamma."""
+        if isinstance(self.system, CustomSystem):
+            return self.system.terms(self.q, self.v, self.t)
+        rows, q, v = self.system.evaluator, self.q, self.v
+        drive = rows.drive(self.t, 1) if rows.driven else None
+        user = rows.user(q[None], v[None], self.t) if rows.has_user_rows else None
+        return Terms(*rows.kernel.state_terms(q, v, drive, user))
+
+    @cached_property
+    def _frames(self) -> tuple[Array, Array, Array, Array]:
+        found: tuple[Array, Array, Array, Array] = self._kernel.state_frames(self.q, self.v)
+        return found
+
+    @property
+    def poses(self) -> tuple[Array, Array]:
+        """Rotations (nb, 3, 3) and origins (nb, 3) of all bodies in the world."""
+        return self._frames[:2]
+
+    @property
+    def motion(self) -> tuple[Array, Array]:
+        """Velocities and accelerations at a = 0 (nb, 6) of all bodies, [linear; angular] at their origins."""
+        return self._frames[2:]
+
+    def point(self, body: int, point: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Of a point of a body in world axes: place (3,), velocity (6,), acceleration at a = 0 (6,), Jacobian
+        (6, nv); and the rotation of the body (3, 3)."""
+        found: tuple[Array, Array, Array, Array, Array] = self._kernel.state_point(
+            self.q, self.v, body, point
+        )
+        return found
+
+    def jacobian(self, body: int, point: Array) -> Array:
+        """Jacobian (6, nv) of a point of a body, in world axes."""
+        J: Array = self._kernel.state_jacobian(self.q, body, point)
+        return J
+
+    def along(self, steps: Array) -> Array:
+        """Poses (k, nq) reached from q by the tangent vectors steps (k, nv)."""
+        start = np.repeat(self.q[None], len(steps), axis=0)
+        return np.asarray(self._kernel.integrate(start, np.ascontiguousarray(steps)))
+
+    @property
+    def _kernel(self) -> Any:
+        return self.system.evaluator.kernel
+
+
+def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measured:
+    """The state, or an InputError that says what is wrong with what the sensors delivered."""
+    if type(t) is float and isfinite(t) and is_state(q, v, system.nq, system.nv):
+        return Measured(system, t, q, v)  # type: ignore[arg-type]
+    try:
+        t = float(t)
+        pose, speed = np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the measured state of {system.name!r} is not made of numbers: {error}.") from None
+    if pose.shape != (system.nq,) or speed.shape != (system.nv,):
+        raise InputError(
+            f"a controller of {system.name!r} needs q with shape ({system.nq},) and v with shape"
+            f" ({system.nv},), got {pose.shape} and {speed.shape}."
+        )
+    # one sum over both tells whether all are finite
+    if not np.isfinite(pose.sum() + speed.sum() + t):
+        raise InputError(
+            f"the measured state of {system.name!r} has entries that are not finite at t = {t} s."
+        )
+    return Measured(system, t, pose, speed)
+
+
+def check_system(system: Any, who: str) -> Any:
+    """Refuse what is neither a Mechanism nor a CustomSystem."""
+    if not isinstance(system, (Mechanism, CustomSystem)):
+        raise InputError(
+            f"{who} takes a Mechanism (compile a MechanismSpec first) or a CustomSystem, got"
+            f" {type(system).__name__}."
+        )
+    if system.nu == 0:
+        raise InputError(
+            f"{who}: {system.name!r} has no actuated joint; name some: spec.actuate(...) before compile()."
+        )
+    return system

@@ -1,0 +1,182 @@
+"""References: where the outputs shall be at time t, how fast, and with what acceleration.
+
+A reference is a function of time that returns (x, x', x''). For outputs with values in R^k these are arrays
+(k,); for a body pose x is a `Pose`, x' and x'' are the velocity and acceleration [linear; angular] (6,)
+of its point in world axes. A number, an array or a Pose alone is a set-point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import CubicSpline
+
+from ...arrays import fixed_shape, number, positive, state
+from ...errors import InputError
+from ...models.pose import Pose
+from .rotation import exp, log
+
+Array = npt.NDArray[np.float64]
+
+
+class Target(NamedTuple):
+    """What a reference asks for: position x (array or Pose), velocity v and acceleration a."""
+
+    x: Any
+    v: Array
+    a: Array
+
+
+Reference = Callable[[float], Any]
+
+
+class SetPoint:
+    """Stay at x: a number, an array (k,) or a Pose."""
+
+    def __init__(self, x: Any) -> None:
+        value = x if isinstance(x, Pose) else _values(x, "SetPoint")
+        n = 6 if isinstance(value, Pose) else len(value)
+        self._target = Target(value, np.zeros(n), np.zeros(n))
+
+    def __call__(self, t: float) -> Target:
+        return self._target
+
+
+class MinimumJerk:
+    """From start to end in `duration`, at rest before and after, with the least mean square jerk.
+
+    Args:
+        start, end: numbers, arrays (k,) or two Poses (straight line and shortest turn).
+        duration: how long it takes [s].
+        t0: when it begins [s].
+    """
+
+    def __init__(self, start: Any, end: Any, duration: float, t0: float = 0.0) -> None:
+        self._duration = positive(duration, "duration of MinimumJerk")
+        self._t0 = number(t0, "t0 of MinimumJerk")
+        self._pose = isinstance(start, Pose)
+        if self._pose != isinstance(end, Pose):
+            raise InputError(
+                "MinimumJerk moves between two numbers, two arrays or two Poses; got"
+                f" {type(start).__name__} and {type(end).__name__}."
+            )
+        if self._pose:
+            self._R = start.rotation
+            turn = log(end.rotation @ start.rotation.T)
+            self._start = np.concatenate([start.xyz, np.zeros(3)])
+            self._way = np.concatenate([end.xyz - start.xyz, turn])
+        else:
+            first, last = _values(start, "start of MinimumJerk"), _values(end, "end of MinimumJerk")
+            if first.shape != last.shape:
+                raise InputError(
+                    f"start and end of MinimumJerk must have the same shape, got {first.shape} and"
+                    f" {last.shape}."
+                )
+            self._start, self._way = first, last - first
+
+    def __call__(self, t: float) -> Target:
+        T = self._duration
+        s = min(max((t - self._t0) / T, 0.0), 1.0)
+        # x = start + way (10 s^3 - 15 s^4 + 6 s^5)
+        x: Any = self._start + self._way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+        v = self._way * (30.0 * s * s * (1.0 - s) ** 2 / T)
+        a = self._way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / (T * T))
+        if self._pose:
+            x = Pose(x[:3], matrix=exp(x[3:]) @ self._R)
+        return Target(x, v, a)
+
+
+class Sinusoid:
+    """x = mean + amplitude sin(omega t + phase), each a number or an array (k,); omega in rad/s."""
+
+    def __init__(self, mean: Any, amplitude: Any, omega: Any, phase: Any = 0.0) -> None:
+        given = {"mean": mean, "amplitude": amplitude, "omega": omega, "phase": phase}
+        parts = {key: _values(value, f"{key} of Sinusoid") for key, value in given.items()}
+        try:
+            together = np.broadcast_arrays(*parts.values())
+        except ValueError:
+            shapes = ", ".join(f"{key} {value.shape}" for key, value in parts.items())
+            raise InputError(f"the parts of a Sinusoid must have the same length, got {shapes}.") from None
+        self._mean, self._amplitude, self._omega, self._phase = (np.array(x) for x in together)
+
+    def __call__(self, t: float) -> Target:
+        angle = self._omega * t + self._phase
+        s, c = self._amplitude * np.sin(angle), self._amplitude * np.cos(angle)
+        return Target(self._mean + s, self._omega * c, -(self._omega**2) * s)
+
+
+class Spline:
+    """A cubic spline through points, acceleration continuous; it rests before the first and after the last.
+
+    Args:
+        times: increasing times [s], (n,).
+        points: where to be then, (n,) or (n, k).
+        ends: "clamped" (starts and ends at rest), "natural" (without acceleration) or "periodic" (repeats).
+    """
+
+    def __init__(self, times: npt.ArrayLike, points: npt.ArrayLike, ends: str = "clamped") -> None:
+        if ends not in ("clamped", "natural", "periodic"):
+            raise InputError(f'ends of Spline must be "clamped", "natural" or "periodic", got {ends!r}.')
+        t = state(times, "times of Spline", np.size(times))
+        x = np.array(points, dtype=float)
+        x = x[:, None] if x.ndim == 1 else x
+        if t.ndim != 1 or len(t) < 2 or np.any(np.diff(t) <= 0.0):
+            raise InputError(f"times of Spline must be at least two increasing times, got {t.tolist()}.")
+        fixed_shape(x, "points of Spline", (len(t), x.shape[-1]))
+        if ends == "periodic" and not np.array_equal(x[0], x[-1]):
+            raise InputError("a periodic Spline must end where it begins: first and last point differ.")
+        self._ends, self._first, self._last = ends, float(t[0]), float(t[-1])
+        self._curve = CubicSpline(t, x, bc_type=ends)
+
+    def __call__(self, t: float) -> Target:
+        if self._ends == "periodic":
+            s = self._first + math.fmod(t - self._first, self._last - self._first)
+        else:
+            s = min(max(t, self._first), self._last)
+        x = self._curve(s)
+        if s != t and self._ends != "periodic":
+            return Target(x, np.zeros_like(x), np.zeros_like(x))
+        return Target(x, self._curve(s, 1), self._curve(s, 2))
+
+
+class Given:
+    """A user's function of time: it returns (x, x', x''), or x alone for a set-point that jumps."""
+
+    def __init__(self, function: Callable[[float], Any]) -> None:
+        self._function = function
+
+    def __call__(self, t: float) -> Target:
+        found = self._function(t)
+        if not isinstance(found, tuple):
+            return SetPoint(found)(t)
+        if len(found) != 3:
+            raise InputError(f"a reference must return (x, x', x'') or x alone, got a tuple of {len(found)}.")
+        x = found[0] if isinstance(found[0], Pose) else _values(found[0], "x of the reference")
+        return Target(x, _values(found[1], "x' of the reference"), _values(found[2], "x'' of the reference"))
+
+
+CHECKED = (SetPoint, MinimumJerk, Sinusoid, Spline)  # what they return at one time tells it for all
+BUILT_IN = (*CHECKED, Given)
+
+
+def as_reference(value: Any) -> Reference:
+    """A reference from what a user gives: one of ours, a function of time, or a set-point."""
+    if isinstance(value, BUILT_IN):
+        return value
+    if callable(value):
+        return Given(value)
+    return SetPoint(value)
+
+
+def _values(value: Any, what: str) -> Array:
+    """A number or a list of numbers as a finite array (k,)."""
+    if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
+        return np.array([number(value, what)])
+    array = state(np.atleast_1d(value), what, np.atleast_1d(value).shape[-1])
+    if array.ndim != 1:
+        raise InputError(f"{what} must be a number or a list of numbers, got shape {array.shape}.")
+    return array

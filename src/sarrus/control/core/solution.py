@@ -1,0 +1,204 @@
+"""Solution: one step of a control law, with every part of it in view."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dynamics.decoupling import is_decoupled
+from ...dynamics.input_response import Response
+from ...projection.decomposition import Decomposition, decompose
+from ..limits.limit_table import InputRows
+from .task import Tracking
+
+Array = npt.NDArray[np.float64]
+
+
+class Status(enum.IntEnum):
+    """How a step went; negative where something was not kept."""
+
+    OK = 0
+    LIMITED = 1  # some limits are active
+    PARTIAL = 2  # the outputs are met as far as constraints and actuators allow
+    SINGULAR = 3  # near a pose where a motion is lost: torques are damped
+    INFEASIBLE = -1  # limits cannot hold together; least violation
+    FAILED = -2  # bad measurement or reference; the last input is held
+
+
+@dataclass(frozen=True)
+class QPInfo:
+    """The quadratic program of one step.
+
+    Attributes:
+        solver: its name; "" where no limit was in the way and nothing had to be solved.
+        variables: number of variables.
+        rows: number of two-sided rows.
+        cones: number of second-order cones.
+        iterations: of the solver.
+        time: spent in the solver [s].
+    """
+
+    solver: str = ""
+    variables: int = 0
+    rows: int = 0
+    cones: int = 0
+    iterations: int = 0
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One step of a control law.
+
+    Attributes:
+        t: time [s].
+        u: inputs of all actuators of the mechanism (nu,) [N m, N].
+        tau: the same as a generalized force (nv,); exactly zero at passive coordinates.
+        a: predicted acceleration (nv,).
+        status: how it went.
+        message: the same in words; empty if all went well.
+        task_names: components of the outputs (k).
+        active_limits: names of the limits that hold the solution back.
+        violations: by how much limits are exceeded, {name: amount}, where they cannot all hold.
+        qp: what was solved.
+        elapsed: time spent on this step [s].
+    """
+
+    t: float
+    u: Array
+    tau: Array
+    a: Array
+    status: Status
+    message: str = ""
+    task_names: tuple[str, ...] = ()
+    active_limits: tuple[str, ...] = ()
+    violations: Mapping[str, float] = field(default_factory=dict)
+    qp: QPInfo = QPInfo()
+    elapsed: float = 0.0
+    force_error: Array = field(default_factory=lambda: np.zeros(0))
+    _task: Tracking | None = field(default=None, repr=False)
+    _response: Response | None = field(default=None, repr=False)
+    _metric: Array | None = field(default=None, repr=False)
+    _inputs: Array | None = field(default=None, repr=False)
+    _rows: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    _limits: InputRows | None = field(default=None, repr=False)
+
+    # ------------------------------------------------------------------ outputs
+
+    @property
+    def task_errors(self) -> dict[str, float]:
+        """Error of each output component, {name: desired - actual}."""
+        return dict(zip(self.task_names, self.errors.tolist(), strict=True))
+
+    @property
+    def errors(self) -> Array:
+        """Error of the outputs (k,)."""
+        return np.full(len(self.task_names), np.nan) if self._task is None else self._task.e
+
+    @property
+    def error_rates(self) -> Array:
+        """Derivative of the errors (k,)."""
+        return np.full(len(self.task_names), np.nan) if self._task is None else self._task.rate
+
+    @property
+    def outputs(self) -> Array:
+        """Where the outputs are (k,)."""
+        return np.full(len(self.task_names), np.nan) if self._task is None else self._task.x
+
+    @property
+    def desired(self) -> Array:
+        """Where the outputs shall be (k,)."""
+        return np.full(len(self.task_names), np.nan) if self._task is None else self._task.desired
+
+    @property
+    def missed(self) -> Array:
+        """Acceleration of the outputs that the law wants and does not get (k,); zero where all is met."""
+        if self._task is None:
+            return np.full(len(self.task_names), np.nan)
+        return np.asarray(self._task.wanted - self._task.J @ self.a)
+
+    # ------------------------------------------------------------------ parts of the law
+
+    @cached_property
+    def tau_tangent(self) -> Array:
+        """Part of tau that moves the mechanism (nv,), [Aghili2005] eq. (43)."""
+        if self._split is None:
+            return np.full_like(self.tau, np.nan)
+        return self._split.tangent(self.tau, kind="force")
+
+    @cached_property
+    def tau_normal(self) -> Array:
+        """Part of tau that only loads the constraints (nv,), [Aghili2005] eq. (49), (54)."""
+        return self.tau - self.tau_tangent
+
+    @cached_property
+    def lam(self) -> Array:
+        """Predicted multipliers (nc,), of least norm where rows depend on each other; 0 for inactive rows."""
+        if self._response is None or self._inputs is None:
+            return np.zeros(0)
+        lam0, Lam = self._response.multipliers
+        found = lam0 + Lam @ self._inputs
+        if self._rows is None:
+            return found
+        lam = np.zeros(len(self._rows))
+        lam[self._rows] = found
+        return lam
+
+    @cached_property
+    def constraint_force(self) -> Array:
+        """Predicted generalized force of the constraints (nv,)."""
+        if self._response is None or self._inputs is None:
+            return np.full_like(self.tau, np.nan)
+        return np.asarray(self._response.F0 + self._response.Phi @ self._inputs)
+
+    @cached_property
+    def margins(self) -> dict[str, float]:
+        """Distance of each limit to its bound, {name: amount}; negative where it is exceeded."""
+        if self._limits is None or self._inputs is None:
+            return {}
+        return self._limits.margins(self._inputs)
+
+    @property
+    def rank(self) -> int:
+        """Rank of the constraint rows; -1 where the step failed."""
+        return -1 if self._response is None else self._response.rank
+
+    @property
+    def controllable(self) -> bool:
+        """Whether the actuators can produce every acceleration that the constraints allow."""
+        return self._response is not None and self._response.controllable
+
+    @property
+    def uncontrollable(self) -> tuple[tuple[str, ...], ...]:
+        """Motions that no actuator feels, one tuple of coordinate names each."""
+        return () if self._response is None else self._response.uncontrollable
+
+    @cached_property
+    def controllable_dof(self) -> int:
+        """How many of the degrees of freedom the actuators reach."""
+        if self._response is None:
+            return 0
+        return int(np.sum(self._response.feel > self._response.units.rank_tol))
+
+    @cached_property
+    def decoupled(self) -> bool:
+        """Whether tau_tangent leaves the constraint force alone, [Aghili2005] proposition 3."""
+        if self._response is None:
+            return False
+        return is_decoupled(self._response.terms.M, self._response.terms.J, self._response.units)
+
+    @cached_property
+    def _split(self) -> Decomposition | None:
+        if self._response is None:
+            return None
+        return decompose(self._response.terms.J, self._metric, rank=self._response.rank)
+
+    @property
+    def success(self) -> bool:
+        """Whether everything that had to be kept was kept."""
+        return self.status >= 0

@@ -1,0 +1,115 @@
+"""Task: all outputs of a controller with their references and gains, as rows on the acceleration.
+
+e'' + K_D e' + K_P e = 0      [Aghili2005] eq. (44), (45)      =>      J_task a = wanted        (1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError, SarrusError
+from ..outputs.output import Track, as_outputs
+from .gains import critical_damping, gain_matrix
+from .measured_state import Measured
+from .references import CHECKED, Reference, Target, as_reference
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """The outputs at one state.
+
+    Attributes:
+        x: where they are (k,).
+        desired: where they shall be (k,); for orientations x is minus the error and this is zero.
+        e: error (k,), desired - x, or the logarithm of the turn still to be made.
+        rate: its derivative (k,).
+        J: Jacobian of the outputs (k, nv).
+        wanted: right side of J a = wanted (k,).
+    """
+
+    x: Array
+    desired: Array
+    e: Array
+    rate: Array
+    J: Array
+    wanted: Array
+
+
+class Task:
+    """Outputs, references and gains of one controller."""
+
+    def __init__(self, system: Any, outputs: Any, reference: Any, kp: Any, kd: Any) -> None:
+        self._outputs = [output.bind(system) for output in as_outputs(outputs)]
+        self._references = self._paired(reference)
+        self.names = tuple(name for output in self._outputs for name in output.names)
+        self.size = len(self.names)
+        self.unit = np.concatenate([output.unit for output in self._outputs])
+        self.kp = gain_matrix(kp, self.size, "kp")
+        self.kd = critical_damping(self.kp) if kd is None else gain_matrix(kd, self.size, "kd")
+        self._ends = np.cumsum([output.size for output in self._outputs])
+        for i in range(len(self._outputs)):
+            self._target(i, 0.0)
+        self._known = [isinstance(one, CHECKED) for one in self._references]
+
+    def track(self, now: Measured) -> Tracking:
+        """Errors and wanted accelerations at one state.
+
+        Raises:
+            InputError: a reference or a function of the user's gave no usable answer.
+        """
+        tracks = [self._tracked(i, now) for i in range(len(self._outputs))]
+        if len(tracks) == 1:
+            x, desired, e, rate, J, T, c = tracks[0]
+            back = self.kd @ rate + self.kp @ e  # -e''   (1)
+            return Tracking(x, desired, e, rate, J, c + (back if T is None else T @ back))
+        x, desired, e, rate, J = (np.concatenate([one[i] for one in tracks]) for i in range(5))
+        back = self.kd @ rate + self.kp @ e
+        wanted = []
+        for one, end in zip(tracks, self._ends, strict=True):
+            part = back[end - len(one.e) : end]
+            wanted.append(one.c + (part if one.T is None else one.T @ part))
+        return Tracking(x, desired, e, rate, J, np.concatenate(wanted))
+
+    def _tracked(self, i: int, now: Measured) -> Track:
+        """The i-th output against its target; what a user's function raises becomes an InputError."""
+        output = self._outputs[i]
+        try:
+            target = self._references[i](now.t) if self._known[i] else self._target(i, now.t)
+            return output.track(now, target)
+        except SarrusError:
+            raise
+        except Exception as error:
+            names = ", ".join(output.names)
+            raise InputError(f"output {names}: it raised {type(error).__name__}: {error}") from error
+
+    def _target(self, i: int, t: float) -> Target:
+        """What the i-th reference asks for, looked at."""
+        whose = f"reference of output {', '.join(self._outputs[i].names)} at t = {t:g} s"
+        try:
+            target: Target = self._references[i](t)
+        except SarrusError as error:
+            raise InputError(f"{whose}: {error}") from error
+        except Exception as error:
+            raise InputError(f"{whose}: it raised {type(error).__name__}: {error}") from error
+        wrong = self._outputs[i].accepts(target)
+        if wrong:
+            raise InputError(f"{whose}: {wrong}.")
+        return target
+
+    def _paired(self, reference: Any) -> list[Reference]:
+        """One reference per output."""
+        count = len(self._outputs)
+        if count == 1:
+            if isinstance(reference, list) and len(reference) == 1 and not np.isscalar(reference[0]):
+                reference = reference[0]
+            return [as_reference(reference)]
+        if not isinstance(reference, (list, tuple)) or len(reference) != count:
+            got = f"{len(reference)}" if isinstance(reference, (list, tuple)) else type(reference).__name__
+            raise InputError(f"reference must be a list of {count}, one per output, got {got}.")
+        return [as_reference(one) for one in reference]

@@ -1,0 +1,67 @@
+"""Reserve: contacts that stay inside their limits under a wrench nobody knows of.
+
+An unknown wrench w on the object changes the multipliers by S w (S: their response to forces on the object's
+coordinates). A limit l.lam >= b holds for all w with |(force / reserve_f, moment / reserve_m)| <= 1 if
+
+    l.lam >= b + | l S diag(reserve) |                                                                 (1)
+
+at the lam of the wrench that is known. Friction cones are drawn in by the largest change of either side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import fixed_shape
+from ...dynamics.input_response import Response
+from ...errors import InputError
+from ..core.measured_state import Measured
+from ..core.rotation import hat
+from ..limits.limit_table import InputRows, LimitTable
+from .grasp import Grasp
+
+Array = npt.NDArray[np.float64]
+
+
+class ReservedLimits:
+    """The limits of a law, drawn in by what an unknown wrench on the object can do to them.
+
+    Args:
+        table: all limits of the law.
+        grasp: whose object.
+        reserve: (force [N], moment [N m]) in any direction.
+    """
+
+    def __init__(self, table: LimitTable, grasp: Grasp, reserve: Array) -> None:
+        self._table, self._reserve = table, reserve
+        self.on_lam, self.has_cones, self.names = table.on_lam, table.has_cones, table.names
+        own = grasp.system.model.v_slices[grasp.system.model.body_index(grasp.body, "Grasp")]
+        self._columns = np.arange(grasp.system.nv)[own]
+        self._to_origin = _wrench_at_origin(grasp.com) * np.repeat(reserve, 3)
+
+    def at(self, now: Measured, response: Response, rows: Any, released: Any = None) -> InputRows:
+        """As `LimitTable.at`, with the reserve of every row."""
+        if not self._reserve.any():
+            return self._table.at(now, response, rows, released)
+        unknown = response.multipliers_of(self._columns) @ self._to_origin
+        return self._table.at(now, response, rows, released, unknown)
+
+
+def check_reserve(reserve: Any) -> Array:
+    """(force, moment), not negative."""
+    found = fixed_shape(reserve, "reserve of ObjectImpedance", (2,))
+    if np.any(found < 0.0):
+        raise InputError(
+            f"reserve must be (force [N], moment [N m]), not negative, got {found.tolist()}; (0, 0) is none."
+        )
+    return found
+
+
+def _wrench_at_origin(com: Array) -> Array:
+    """[force; moment] (6, 6) on the coordinates of the object, for a wrench at its centre of mass."""
+    X = np.eye(6)
+    X[3:, :3] = hat(com)
+    return X

@@ -1,0 +1,158 @@
+"""Held: the parts of an impedance law that are about the object: its errors, its load, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dynamics.terms import Terms, Units
+from ..core.active_constraints import ActiveRows
+from ..core.measured_state import Measured
+from ..core.solution import Solution
+from ..core.task import Task, Tracking
+from ..outputs.body import BodyPose
+from .grasp import Grasp
+from .payload import Payload, add
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PoseTracking(Tracking):
+    """Errors of a pose with what turns them into accelerations: J a = c - T e''; see `outputs.Track`."""
+
+    T: Array = field(default_factory=lambda: np.eye(6))
+    c: Array = field(default_factory=lambda: np.zeros(6))
+
+
+class PoseTask(Task):
+    """The pose of the object at its centre of mass against its reference; what is wanted comes later."""
+
+    def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
+        super().__init__(grasp.system, output, reference, 1.0, 1.0)
+        self._seen: tuple[Measured, PoseTracking] | None = None
+
+    def track(self, now: Measured) -> PoseTracking:
+        """Errors at one state, computed once."""
+        if self._seen is None or self._seen[0] is not now:
+            x, desired, e, rate, J, T, c = self._tracked(0, now)
+            assert T is not None
+            self._seen = now, PoseTracking(x, desired, e, rate, J, c, T, c)
+        return self._seen[1]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What acts on the object beside the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
+
+    external: Array
+    payload: Array | None
+
+
+class LoadedRows:
+    """The active constraints with the object's load in the equations of motion.
+
+    Args:
+        inner: which constraints hold.
+        grasp: whose object.
+        load: what acts on it at a state.
+        massless: whether the object's own inertia is taken away.
+    """
+
+    def __init__(
+        self, inner: ActiveRows, grasp: Grasp, load: Callable[[Measured], Load], massless: bool
+    ) -> None:
+        self._inner, self._grasp, self._load = inner, grasp, load
+        model = grasp.system.model
+        self._body = model.body_index(grasp.body, "Grasp")
+        self._gravity = np.asarray(model.gravity, dtype=float)
+        self._own = -Payload.of_body(model.bodies[self._body]).parameters if massless else None
+
+    def at(self, now: Measured) -> tuple[npt.NDArray[np.bool_] | None, Terms, Units, float]:
+        """As `ActiveRows.at`."""
+        rows, terms, units, gap = self._inner.at(now)
+        load = self._load(now)
+        more = self._own
+        if load.payload is not None:
+            more = load.payload if more is None else load.payload + more
+        if more is not None:
+            terms = add(terms, now, self._body, more, self._gravity)
+        if load.external.any():
+            J = now.jacobian(self._body, self._grasp.com)
+            h = terms.h - J.T @ load.external
+            terms = Terms(terms.M, h, terms.phi, terms.J, terms.b, terms.gamma)
+        return rows, terms, units, gap
+
+
+@dataclass(frozen=True)
+class ImpedanceSolution(Solution):
+    """One step of `ObjectImpedance`.
+
+    Attributes:
+        external: wrench (6,) on the object that the law expects, at its centre of mass in world axes.
+        mobility: acceleration of the object per unit of wrench on it (6, 6), the inverse of its inertia
+            within the constraints, [Lin2018] eq. (15).
+    """
+
+    external: Array = field(default_factory=lambda: np.zeros(6))
+    _load: Array | None = field(default=None, repr=False)
+    mobility: Array = field(default_factory=lambda: np.full((6, 6), np.nan))
+    _grasp: Grasp | None = field(default=None, repr=False)
+
+    @cached_property
+    def payload(self) -> Payload | None:
+        """Extra mass that the law compensates, or None."""
+        return None if self._load is None else Payload.of(self._load)
+
+    @cached_property
+    def contact_forces(self) -> Array:
+        """Expected components of all contacts (m,), on the object; names in `Grasp.names`."""
+        assert self._grasp is not None
+        if self._response is None:
+            return np.full(self._grasp.size, np.nan)
+        return self._grasp.components(self.lam)
+
+    @property
+    def contact_wrenches(self) -> dict[str, Array]:
+        """Expected force and moment (6,) on the object at each contact, in the contact's axes."""
+        assert self._grasp is not None
+        if self._response is None:
+            return {contact.name: np.full(6, np.nan) for contact in self._grasp.contacts}
+        return self._grasp.wrenches(self.contact_forces)
+
+    @cached_property
+    def reserve_left(self) -> float:
+        """Share of the reserve for unknown wrenches that the limits leave, 0 to 1."""
+        if self._limits is None or self._inputs is None:
+            return 0.0
+        return self._limits.reserve_left(self._inputs)
+
+    @cached_property
+    def internal(self) -> Array:
+        """Part of the contact forces that only squeezes (m,); lambda_c of [Lin2018] eq. (22)-(25)."""
+        return self._parts[0]
+
+    @cached_property
+    def load_share(self) -> Array:
+        """Part of the contact forces that carries the object and its load (m,)."""
+        return self._parts[1]
+
+    @property
+    def normal_forces(self) -> Array:
+        """Expected normal force of each contact [N]."""
+        assert self._grasp is not None
+        if self._response is None:
+            return np.full(len(self._grasp.contacts), np.nan)
+        return self._grasp.normal_forces(self.contact_forces)
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        assert self._grasp is not None
+        if self._response is None:
+            return self.contact_forces, self.contact_forces
+        return self._grasp.split(self.contact_forces)

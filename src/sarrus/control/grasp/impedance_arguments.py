@@ -1,0 +1,95 @@
+"""What users give to `ObjectImpedance`, looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import state
+from ...errors import InputError, SarrusError
+from ...models.pose import Pose
+from ..core.measured_state import Measured
+from .grasp import Grasp
+from .wrench_estimator import WrenchEstimator
+
+Array = npt.NDArray[np.float64]
+Sensor = Callable[[float, Array, Array], npt.ArrayLike]
+
+KNOWN_BY = ("momentum", "displacement")
+
+
+def check_grasp(grasp: Any, mech: Any, require_closure: bool) -> None:
+    """Refuse what is no grasp of this mechanism, and contacts that cannot hold the object."""
+    if not isinstance(grasp, Grasp):
+        raise InputError(f"ObjectImpedance takes a Grasp as its second argument, got {type(grasp).__name__}.")
+    if grasp.system is not mech:
+        raise InputError("ObjectImpedance: the grasp belongs to another mechanism; build it from this one.")
+    closure = grasp.force_closure()
+    if require_closure and not closure:
+        raise InputError(
+            f"the contacts cannot hold {grasp.body!r}: {closure.message}. Add contacts or friction, or pass"
+            " require_closure=False."
+        )
+
+
+def where(mech: Any, grasp: Grasp) -> Pose:
+    """Pose of the object's centre of mass where the mechanism stands by default."""
+    pose = mech.pose(mech.default.q, grasp.body)
+    return Pose(pose.apply(grasp.com), matrix=pose.rotation)
+
+
+def sensed(sensor: Sensor, now: Measured) -> Array:
+    """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
+    try:
+        found = sensor(now.t, now.q, now.v)
+    except SarrusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the sensor of the external wrench raised {type(error).__name__}: {error}"
+        ) from error
+    wrench = state(found, "external wrench", 6)
+    if wrench.ndim != 1:
+        raise InputError(f"external wrench must be [force; moment] with shape (6,), got {wrench.shape}.")
+    return wrench
+
+
+def six(value: Any, what: str) -> Any:
+    """(2,) becomes three times each; a single number is refused, since newtons are not newton metres."""
+    if np.ndim(value) == 0:
+        raise InputError(
+            f"{what} must be (translation, turn), (6,) or (6, 6): metres and radians need different"
+            f" numbers; got {value!r}."
+        )
+    return np.repeat(np.asarray(value, dtype=float), 3) if np.shape(value) == (2,) else value
+
+
+def known_by(
+    external: Any, grasp: Grasp, shaped: bool, compensate: bool, massless: bool, active: Any
+) -> WrenchEstimator | Sensor | str | None:
+    """How the law knows the external wrench, or an InputError that says what does not fit together."""
+    if isinstance(external, str) and external not in KNOWN_BY:
+        raise InputError(
+            'external must be "momentum", "displacement", None, a WrenchEstimator or a sensor, a function'
+            f" (t, q, v) -> wrench (6,); got {external!r}."
+        )
+    if not (external is None or isinstance(external, (str, WrenchEstimator)) or callable(external)):
+        raise InputError(f"external must be a function (t, q, v) -> wrench (6,), got {external!r}.")
+    if shaped and (external is None or isinstance(external, str)):
+        raise InputError(
+            "another inertia than the object's own needs the external wrench measured, [Lin2018] eq. (8):"
+            " give external=sensor, a function (t, q, v) -> wrench (6,), or a WrenchEstimator."
+        )
+    estimator = external if isinstance(external, WrenchEstimator) else None
+    if compensate and (estimator is None or not estimator.estimates_payload):
+        raise InputError("compensate=True needs external=WrenchEstimator(..., payload=True).")
+    if estimator is not None and estimator.massless != massless:
+        raise InputError(
+            f"massless must be the same for law and estimator, got {massless} and {estimator.massless}."
+        )
+    if external == "momentum":
+        return WrenchEstimator(grasp.system, grasp.body, massless=massless, active=active)
+    return external  # type: ignore[no-any-return]

@@ -1,0 +1,170 @@
+"""Gait: which feet stand when, and where the others go.
+
+Legs are arms: a standing foot is a constraint, a swinging one a task.
+Groups of feet swing in turn, with a phase between on all feet. A foot lands where it will be below its
+neutral place in the middle of its next stance, if the trunk keeps to its way. The way is a reference in the
+plane of the ground; the turn of the trunk stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import nonnegative, positive
+from ...errors import InputError, unknown_name
+from ..core.references import Reference, Target, as_reference
+from ..outputs.body import Position
+from .tasks import PriorityTask
+
+Array = npt.NDArray[np.float64]
+
+ROUNDING = 1e-9  # [s]: a step that ends just before a switch has reached it
+
+
+class Gait:
+    """A periodic gait of a mechanism whose feet are constraints that hold points to the ground.
+
+    Args:
+        mech: the mechanism, all feet declared as constraints; its default state is the neutral stance.
+        feet: {constraint: (body, point in its frame (3,) [m])}.
+        groups: names of the feet that swing together, one group after the other.
+        way: place of the trunk over the ground, x and y (2,) [m], a reference; feet follow what it changes
+            from t = 0 on. Default: on the spot.
+        swing: duration of a swing [s].
+        support: duration on all feet between two swings [s].
+        lift: height of a swing [m].
+        start: time of the first swing [s].
+        end: no swing begins later [s].
+    """
+
+    def __init__(
+        self,
+        mech: Any,
+        feet: Mapping[str, tuple[str, Any]],
+        groups: Sequence[Sequence[str]],
+        way: Any = (0.0, 0.0),
+        *,
+        swing: float = 0.2,
+        support: float = 0.1,
+        lift: float = 0.05,
+        start: float = 0.2,
+        end: float = math.inf,
+    ) -> None:
+        self._feet = dict(feet)
+        for foot in [*feet, *(foot for group in groups for foot in group)]:
+            if foot not in mech.evaluator.constraint_rows:
+                raise unknown_name("constraint", foot, mech.evaluator.constraint_rows, "Gait")
+            if foot not in self._feet:
+                raise unknown_name("foot", foot, self._feet, "groups of Gait")
+        self._phase = {foot: i for i, group in enumerate(groups) for foot in group}
+        if sum(len(group) for group in groups) != len(self._phase) or not self._phase:
+            raise InputError(f"groups of Gait must name each foot at most once, got {groups!r}.")
+        self._way: Reference = as_reference(way)
+        self._origin = np.asarray(self._way(0.0).x, dtype=float)
+        if self._origin.shape != (2,):
+            raise InputError(f"way of Gait must give x and y, shape (2,), got shape {self._origin.shape}.")
+        self._swing = positive(swing, "swing of Gait")
+        self._slot = self._swing + nonnegative(support, "support of Gait")
+        self._lift = nonnegative(lift, "lift of Gait")
+        self._start, self._end = float(start), float(end)
+        self._count = len(groups)
+        self.period = self._count * self._slot
+        self._neutral = {foot: _place(mech, body, point) for foot, (body, point) in self._feet.items()}
+
+    # ------------------------------------------------------------------ the clock
+
+    def swinging(self, foot: str, t: float) -> tuple[int, float] | None:
+        """Number of the swing and how far it is (0 to 1), or None while the foot stands."""
+        if foot not in self._phase:
+            return None
+        since = t + ROUNDING - self._begins(foot, 0)
+        k = math.floor(since / self.period)
+        into = since - k * self.period
+        if k < 0 or into >= self._swing or self._begins(foot, k) > self._end:
+            return None
+        return k, min(into / self._swing, 1.0)
+
+    def active(self, t: float, q: Any = None, v: Any = None) -> tuple[str, ...]:
+        """Names of the feet that stand: for `active=` of a controller."""
+        return tuple(foot for foot in self._feet if self.swinging(foot, t) is None)
+
+    def switching(self, foot: str, until: float) -> tuple[list[float], list[float]]:
+        """Times [s] at which a foot touches down and at which it lifts off, up to `until`."""
+        on: list[float] = []
+        off: list[float] = []
+        if foot not in self._phase:
+            return on, off
+        k = 0
+        while (begin := self._begins(foot, k)) <= min(until, self._end):
+            off.append(begin)
+            on.append(begin + self._swing)
+            k += 1
+        return [t for t in on if t <= until], off
+
+    def _begins(self, foot: str, k: int) -> float:
+        return self._start + self._phase[foot] * self._slot + k * self.period
+
+    # ------------------------------------------------------------------ where feet go
+
+    def foothold(self, foot: str, k: int) -> Array:
+        """Where a foot stands after its k-th swing (3,) [m]; k = -1 is the start."""
+        neutral = self._neutral[foot]
+        if k < 0:
+            return neutral
+        middle = 0.5 * (self._begins(foot, k) + self._swing + self._begins(foot, k + 1))
+        if self._begins(foot, k + 1) > self._end:  # it stays there
+            middle = math.inf
+        moved = np.asarray(self._way(min(middle, 1e9)).x) - self._origin
+        return np.asarray(neutral + np.append(moved, 0.0))
+
+    def reference(self, foot: str) -> Reference:
+        """Where a foot is, its velocity and acceleration, at time t; at rest while it stands."""
+        swing, up = self._swing, np.array([0.0, 0.0, self._lift])
+
+        def at(t: float) -> Target:
+            now = self.swinging(foot, t)
+            if now is None:
+                last = math.floor((t - self._begins(foot, 0)) / self.period) if foot in self._phase else -1
+                while last >= 0 and self._begins(foot, last) > self._end:
+                    last -= 1
+                return Target(self.foothold(foot, last), np.zeros(3), np.zeros(3))
+            k, s = now
+            here, there = self.foothold(foot, k - 1), self.foothold(foot, k)
+            r = 1.0 - s
+            # along: 10 s^3 - 15 s^4 + 6 s^5; up: 64 s^3 (1 - s)^3
+            x = here + (there - here) * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s)) + up * 64.0 * s**3 * r**3
+            v = (there - here) * 30.0 * s * s * r * r + up * 192.0 * s * s * r * r * (r - s)
+            a = (there - here) * 60.0 * s * r * (r - s) + up * 384.0 * s * r * (r * r - 3.0 * s * r + s * s)
+            return Target(x, v / swing, a / swing**2)
+
+        return at
+
+    def tasks(self, kp: Any = 900.0, kd: Any = None, priority: float = 1.0) -> list[PriorityTask]:
+        """One task for each foot, on while it swings."""
+        return [self._task(foot, kp, kd, priority) for foot in self._feet if foot in self._phase]
+
+    def _task(self, foot: str, kp: Any, kd: Any, priority: float) -> PriorityTask:
+        follow = self.reference(foot)
+
+        def on(t: float, q: Array, v: Array) -> bool:
+            return self.swinging(foot, t) is not None
+
+        return PriorityTask(
+            Position(*self._feet[foot]),
+            lambda t: tuple(follow(t)),
+            kp,
+            kd,
+            priority=priority,
+            when=on,
+            name=f"swing {foot}",
+        )
+
+
+def _place(mech: Any, body: str, point: Any) -> Array:
+    found = mech.pose(mech.default.q, body)
+    return np.asarray(found.apply(np.asarray(point, dtype=float)))

@@ -1,0 +1,181 @@
+"""HierarchySolution: one step of a task hierarchy, level by level and task by task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.solution import Solution
+from .levels import Reach, Split
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LevelResult:
+    """One level of priority.
+
+    Attributes:
+        priority: of its tasks.
+        tasks: names of the tasks that are on.
+        size: number of rows.
+        rank: how many of them are independent of each other, of higher levels and of the constraints.
+        open: directions that stay open for lower levels.
+        damped: whether torques were damped.
+        lost: largest acceleration that it wants and does not get [m/s^2, rad/s^2].
+        limit_cost: largest acceleration that limits took from it.
+    """
+
+    priority: float
+    tasks: tuple[str, ...]
+    size: int
+    rank: int
+    open: int
+    damped: bool
+    lost: float
+    limit_cost: float
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task.
+
+    Attributes:
+        name, priority: of the task.
+        names: of its components (k).
+        on: whether it was on; if not, the arrays are NaN.
+        error: (k,).
+        wanted: acceleration J a that it wants (k,) [m/s^2, rad/s^2].
+        achieved: acceleration J a that it gets (k,).
+        lost_to_limits: what of it limits took (k,).
+    """
+
+    name: str
+    priority: float
+    names: tuple[str, ...]
+    on: bool
+    error: Array
+    wanted: Array
+    achieved: Array
+    lost_to_limits: Array
+
+    @property
+    def lost(self) -> Array:
+        """Acceleration that it wants and does not get (k,)."""
+        return np.asarray(self.wanted - self.achieved)
+
+
+class Parts(NamedTuple):
+    """What a solution is taken apart from when somebody looks.
+
+    Attributes:
+        tasks: (name, priority, number of components), highest priority first.
+        on: whether each is on.
+        free: acceleration (nv,) without limits.
+        reach: of the actuators.
+        splits: of the levels.
+        rows: A of the levels.
+        costs: what limits took from each level, without units.
+    """
+
+    tasks: tuple[tuple[str, float, int], ...]
+    on: tuple[bool, ...]
+    free: Array
+    reach: Reach
+    splits: tuple[Split, ...]
+    rows: tuple[Array, ...]
+    costs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class HierarchySolution(Solution):
+    """One step of a `TaskHierarchy`: all of `Solution`, and its levels and tasks."""
+
+    _parts: Parts | None = field(default=None, repr=False)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Rank of each level, highest priority first."""
+        return () if self._parts is None else tuple(split.rank for split in self._parts.splits)
+
+    @property
+    def limited_level(self) -> float | None:
+        """Priority of the highest level that limits cost something; None if they cost none."""
+        return next((level.priority for level in self.levels if level.limit_cost > 0.0), None)
+
+    @cached_property
+    def levels(self) -> tuple[LevelResult, ...]:
+        """The levels, highest priority first."""
+        if self._parts is None:
+            return ()
+        found, open_ = [], self._parts.reach.E.shape[1]
+        priorities = dict.fromkeys(priority for _, priority, _ in self._parts.tasks)
+        for priority, split, cost in zip(priorities, self._parts.splits, self._parts.costs, strict=True):
+            tasks = [one for one in self.tasks.values() if one.priority == priority and one.on]
+            open_ -= split.rank
+            lost = max((_largest(one.lost) for one in tasks), default=0.0)
+            taken = max((_largest(one.lost_to_limits) for one in tasks), default=0.0) if cost else 0.0
+            names, size = tuple(one.name for one in tasks), sum(len(one.names) for one in tasks)
+            level = LevelResult(priority, names, size, split.rank, open_, split.damped > 0.0, lost, taken)
+            found.append(level)
+        return tuple(found)
+
+    @cached_property
+    def tasks(self) -> dict[str, TaskResult]:
+        """The tasks by name, highest priority first."""
+        if self._task is None or self._parts is None:
+            return {}
+        achieved, wanted = self._task.J @ self.a, self._task.wanted
+        taken = self._task.J @ (self._parts.free - self.a)
+        found, end = {}, 0
+        for (name, priority, size), on in zip(self._parts.tasks, self._parts.on, strict=True):
+            rows, end = slice(end, end + size), end + size
+            off = np.full(size, np.nan)
+            values = [part[rows] if on else off for part in (self._task.e, wanted, achieved, taken)]
+            found[name] = TaskResult(name, priority, self.task_names[rows], on, *values)
+        return found
+
+    @cached_property
+    def orthogonalized(self) -> tuple[Array, ...]:
+        """Q_i (k_i, nv) of each level, Jacobians made orthogonal in the mass metric; [DeSapio2010] eq. (91).
+
+        Rows are divided by the units of the outputs (the length L for metres).
+        """
+        if self._parts is None or self._response is None:
+            return ()
+        ME = self._response.terms.M @ self._parts.reach.E
+        Z, found = np.eye(self._parts.reach.E.shape[1]), []
+        for A, split in zip(self._parts.rows, self._parts.splits, strict=True):
+            found.append((ME @ (Z @ (Z.T @ A.T))).T)
+            Z = Z @ split.left
+        return tuple(found)
+
+    @cached_property
+    def null_space(self) -> Array:
+        """N.T (nv, nv): forces that no task and no constraint feels; [DeSapio2010] eq. (94)."""
+        if self._parts is None or self._response is None:
+            return np.zeros((0, 0))
+        Z = np.eye(self._parts.reach.E.shape[1])
+        for split in self._parts.splits:
+            Z = Z @ split.left
+        EZ = self._parts.reach.E @ Z
+        return np.asarray(self._response.terms.M @ EZ @ EZ.T)
+
+    def summary(self) -> str:
+        """Levels and tasks in words."""
+        lines = [f"t = {self.t:g} s: {self.status.name}" + (f", {self.message}" if self.message else "")]
+        for level in self.levels:
+            lines.append(
+                f"level {level.priority:g}: rank {level.rank} of {level.size}, {level.open} left open,"
+                f" lost {level.lost:.3g}, limits took {level.limit_cost:.3g}"
+            )
+            lines += [f"  {name}: error {_largest(self.tasks[name].error):.3g}" for name in level.tasks]
+        return "\n".join(lines)
+
+
+def _largest(x: Array) -> float:
+    return float(np.max(np.abs(x), initial=0.0))

@@ -1,0 +1,240 @@
+"""PriorityTask: an output with its reference, gains and rank among others; TaskStack: all of a controller."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import nonnegative, positive
+from ...errors import InputError, SarrusError
+from ..core.measured_state import Measured
+from ..core.references import Target
+from ..core.task import Task, Tracking
+from ..outputs.output import Bound, Track, as_outputs
+from ..outputs.whole_body import accelerated
+
+Array = npt.NDArray[np.float64]
+FIELDS = frozenset(one.name for one in fields(Tracking))
+When = Callable[[float, Array, Array], bool] | None
+
+
+@dataclass(frozen=True)
+class PriorityTask:
+    """One task of a `TaskHierarchy`: an output that shall follow a reference, or have an acceleration.
+
+    Args:
+        output: what to move: the name of a coordinate, a list of names, or an output: `BodyPose`,
+            `Position`, `Orientation`, `CenterOfMass`, `RelativePose`, `Posture`, `Coordinates`, `Function`.
+        reference: where to, as in `ProjectedInverseDynamics`; or give `acceleration`.
+        kp: gain [1/s^2]: a number, (k,) or a symmetric positive definite matrix (k, k).
+        kd: gain [1/s]; default critical damping, 2 sqrt(kp).
+        acceleration: desired x'' (k,) [m/s^2, rad/s^2] in place of a reference: numbers, or a function of
+            (t, q, v).
+        priority: 1 comes before 2, and so on; any finite number. Tasks of equal priority share a level.
+        mask: which components count, (k,) of True and False; default all.
+        weight: of the task against others of the same priority.
+        damping: where the weakest direction of its level falls below this share of the strongest, the level
+            is damped instead of asking for ever larger torques; 0 never damps.
+        when: function of (t, q, v) that says whether the task is on; default always.
+        name: in results and messages; default made from the output.
+    """
+
+    output: Any
+    reference: Any = None
+    kp: Any = 100.0
+    kd: Any = None
+    acceleration: Any = None
+    priority: float = 1.0
+    mask: Sequence[bool] | None = None
+    weight: float = 1.0
+    damping: float = 0.0
+    when: When = None
+    name: str | None = None
+
+
+class BoundTask:
+    """A task of one mechanism.
+
+    Attributes:
+        name, priority, weight, damping: as given.
+        names: of the components that count (k).
+        unit: what weighs as much as one radian, divided by the weight (k,).
+    """
+
+    def __init__(self, given: PriorityTask, system: Any, name: str) -> None:
+        self.name = name
+        self.priority = _priority(given.priority, name)
+        self.damping = nonnegative(given.damping, f"damping of task {name!r}")
+        weight = positive(given.weight, f"weight of task {name!r}")
+        if given.when is not None and not callable(given.when):
+            raise InputError(f"when of task {name!r} must be a function of (t, q, v), got {given.when!r}.")
+        outputs = as_outputs(given.output)
+        if len(outputs) != 1:
+            raise InputError(f"task {name!r} must have one output; make one task of each.")
+        if (given.reference is None) == (given.acceleration is None):
+            raise InputError(f"task {name!r} needs either a reference or an acceleration.")
+        self._when, self._acceleration = given.when, given.acceleration
+        self._task: Task | None = None
+        self._output: Bound
+        try:
+            if given.acceleration is None:
+                self._task = Task(system, outputs, given.reference, given.kp, given.kd)
+                names, unit = self._task.names, self._task.unit
+            else:
+                self._output = outputs[0].bind(system)
+                names, unit = self._output.names, self._output.unit
+        except SarrusError as error:
+            raise type(error)(f"task {name!r}: {error}") from error
+        self._rows = _mask(given.mask, len(names), name)
+        self._whole = bool(self._rows.all())
+        self.names = tuple(np.array(names, dtype=object)[self._rows].tolist())
+        self.unit = unit[self._rows] / weight
+        self.size = len(self.names)
+        if given.acceleration is not None and not callable(given.acceleration):
+            self._wanted(0.0, system.default.q, system.default.v)
+
+    def track(self, now: Measured) -> Tracking | None:
+        """The task at a state; None while it is off."""
+        if self._when is not None and not self._asked("when", self._when, now.t, now.q, now.v):
+            return None
+        if self._task is not None:
+            found = self._task.track(now)
+            if self._whole:
+                return found
+            parts = (found.x, found.desired, found.e, found.rate, found.J, found.wanted)
+        else:
+            x, J, wanted = accelerated(self._output, now, self._wanted(now.t, now.q, now.v))
+            none = np.zeros(self._output.size)
+            parts = (x, x, none, none, J, wanted)
+            if self._whole:
+                return Tracking(*parts)
+        return Tracking(*(part[self._rows] for part in parts))
+
+    def _wanted(self, t: float, q: Array, v: Array) -> Array:
+        """The desired acceleration (k,), looked at."""
+        given = self._acceleration
+        value = self._asked("acceleration", given, t, q, v) if callable(given) else given
+        size = self._output.size
+        try:
+            array = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            array = np.full(0, np.nan)
+        if array.shape != (size,) or not np.isfinite(array).all():
+            names = list(self._output.names)
+            raise InputError(
+                f"acceleration of task {self.name!r} must be {size} finite numbers, for {names}; got"
+                f" {value!r}."
+            )
+        return array
+
+    def _asked(self, what: str, function: Callable[..., Any], t: float, q: Array, v: Array) -> Any:
+        try:
+            return function(t, q.copy(), v.copy())
+        except Exception as error:
+            raise InputError(
+                f"{what} of task {self.name!r} at t = {t:g} s: it raised {type(error).__name__}: {error}"
+            ) from error
+
+
+class TaskStack:
+    """All tasks of a hierarchy, highest priority first. Also an output: all of them side by side."""
+
+    def __init__(self, tasks: Any) -> None:
+        if isinstance(tasks, PriorityTask):
+            tasks = [tasks]
+        if isinstance(tasks, str) or not isinstance(tasks, Sequence):
+            raise InputError(f"tasks must be a list of sr.control.PriorityTask, got {tasks!r}.")
+        for one in tasks:
+            if not isinstance(one, PriorityTask):
+                raise InputError(f"tasks must be a list of sr.control.PriorityTask, got {one!r} in it.")
+        self._given: Sequence[PriorityTask] = tasks
+
+    def bind(self, system: Any) -> TaskStack:
+        """The tasks of this system."""
+        labels: list[str] = []
+        for one in self._given:
+            labels.append(_distinct(_label(one), labels))
+        bound = [BoundTask(one, system, label) for one, label in zip(self._given, labels, strict=True)]
+        self.tasks = sorted(bound, key=lambda task: task.priority)
+        self.levels = [list(group) for _, group in groupby(self.tasks, key=lambda task: task.priority)]
+        self.labels = tuple((task.name, task.priority, task.size) for task in self.tasks)
+        plain = [name for task in self.tasks for name in task.names]
+        self.names = tuple(
+            name if plain.count(name) == 1 else f"{task.name}: {name}"
+            for task in self.tasks
+            for name in task.names
+        )
+        self.size = len(self.names)
+        self.unit = np.concatenate([np.zeros(0), *(task.unit for task in self.tasks)])
+        return self
+
+    def accepts(self, target: Target) -> str:
+        """Every target will do: the tasks have their own."""
+        return ""
+
+    def track(self, now: Measured, target: Target) -> Track:
+        """All tasks at once, as an output."""
+        found = Together(self, [task.track(now) for task in self.tasks], len(now.v))
+        return Track(found.x, found.desired, found.e, found.rate, found.J, None, found.wanted)
+
+
+class Together(Tracking):
+    """The tasks one below the other, put together when somebody looks; NaN for those that are off."""
+
+    _tasks: Sequence[BoundTask]
+    _found: Sequence[Tracking | None]
+    _nv: int
+
+    def __init__(self, stack: TaskStack, found: Sequence[Tracking | None], nv: int) -> None:
+        self.__dict__.update(_tasks=stack.tasks, _found=found, _nv=nv)
+
+    def __getattr__(self, name: str) -> Array:
+        if name not in FIELDS:
+            raise AttributeError(name)
+        parts = [np.zeros((0, self._nv)) if name == "J" else np.zeros(0)]
+        for task, one in zip(self._tasks, self._found, strict=True):
+            off = np.zeros((task.size, self._nv)) if name == "J" else np.full(task.size, np.nan)
+            parts.append(off if one is None else getattr(one, name))
+        self.__dict__[name] = whole = np.concatenate(parts)
+        return whole
+
+
+def _priority(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise InputError(
+            f"priority of task {name!r} must be a finite number, 1 before 2 and so on; got {value!r}."
+        )
+    return float(value)
+
+
+def _mask(mask: Any, size: int, name: str) -> npt.NDArray[np.bool_]:
+    if mask is None:
+        return np.ones(size, dtype=bool)
+    rows = np.asarray(mask)
+    if rows.shape != (size,) or not np.all((rows == 0) | (rows == 1)) or not rows.any():
+        raise InputError(
+            f"mask of task {name!r} must be {size} of True and False, one per component, at least one True;"
+            f" got {mask!r}."
+        )
+    return rows.astype(bool)
+
+
+def _label(task: PriorityTask) -> str:
+    if task.name is not None:
+        return str(task.name)
+    if isinstance(task.output, str):
+        return task.output
+    kind = type(task.output).__name__
+    body = getattr(task.output, "body", "")
+    return f"{kind} {body}".strip() if hasattr(task.output, "bind") else "joints"
+
+
+def _distinct(label: str, taken: Sequence[str]) -> str:
+    count = 1 + sum(one == label or one.startswith(f"{label} #") for one in taken)
+    return label if count == 1 else f"{label} #{count}"

@@ -1,0 +1,172 @@
+"""Limits as rows: coefficients on multipliers, inputs, constraint force and acceleration, and their bounds.
+
+    lower <= lam_rows lam + u_rows u + force_rows constraint_force + a_rows a <= upper             (1)
+
+Each of the four is affine in u (`dynamics.response`), so (1) becomes rows on u at every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import state
+from ...errors import InputError, unknown_name
+
+Array = npt.NDArray[np.float64]
+Entry = tuple[int, float]
+
+PARTS = ("lam", "u", "force", "a")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one limit; parts that do not occur are None.
+
+    Attributes:
+        name: of the limit, the same for rows that belong together.
+        lam, u, force, a: coefficients (m, nc), (m, nu), (m, nv), (m, nv).
+        lower, upper: bounds (m,).
+        weight: what makes forces and moments comparable (m,): the length L for newtons.
+        cone: whether the first m - 1 rows are a vector whose length the last one bounds.
+        source: the same rows as a function of (t, q, v), where they change.
+    """
+
+    name: str
+    lam: Array | None
+    u: Array | None
+    force: Array | None
+    a: Array | None
+    lower: Array
+    upper: Array
+    weight: Array
+    cone: bool = False
+    source: Callable[[float, Array, Array], Rows] | None = None
+
+    @staticmethod
+    def general(limit: Any, system: Any) -> Rows:
+        """Rows of a `LinearLimits`, looked at; with a source if any part is a function."""
+        given = {part: getattr(limit, part) for part in (*limit.parts, "lower", "upper")}
+
+        def evaluate(t: float, q: Array, v: Array) -> Rows:
+            values = {key: x(t, q, v) if callable(x) else x for key, x in given.items()}
+            return _checked(limit.name, values, system)
+
+        q, v = system.default
+        first = evaluate(0.0, np.array(q), np.array(v))
+        if not any(callable(x) for x in given.values()):
+            return first
+        return replace(first, source=evaluate)
+
+
+def _checked(name: str, values: dict[str, Any], system: Any) -> Rows:
+    widths = {"lam": system.nc, "tau": system.nv, "force": system.nv, "a": system.nv}
+    parts: dict[str, Array | None] = {}
+    count = None
+    for part, width in widths.items():
+        if values[part] is None:
+            parts[part] = None
+            continue
+        array = np.atleast_2d(state(values[part], f"{part} rows of limit {name!r}", width, repr(system.name)))
+        if count is not None and len(array) != count:
+            raise InputError(
+                f"limit {name!r}: its parts must have the same number of rows, got {count} and {len(array)}."
+            )
+        parts[part], count = array, len(array)
+    if count is None:
+        raise InputError(f"limit {name!r} says nothing: give lam, tau, force or a rows.")
+    bounds = [_bound(values[key], key, name, count) for key in ("lower", "upper")]
+    if np.any(bounds[0] > bounds[1]):
+        i = int(np.argmax(bounds[0] > bounds[1]))
+        raise InputError(
+            f"limit {name!r}: the lower bound must not exceed the upper one, got {bounds[0][i]:g} and"
+            f" {bounds[1][i]:g} in row {i}."
+        )
+    actuated = [a.index for a in system.model.actuators]
+    tau = parts["tau"]
+    u = None if tau is None else tau[:, actuated]
+    return Rows(name, parts["lam"], u, parts["force"], parts["a"], bounds[0], bounds[1], np.ones(count))
+
+
+def _bound(value: Any, which: str, name: str, count: int) -> Array:
+    try:
+        bound = np.broadcast_to(np.asarray(value, dtype=float), (count,)).copy()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{which} of limit {name!r} must be a number or ({count},), got {value!r}."
+        ) from None
+    if np.isnan(bound).any():
+        raise InputError(f"{which} of limit {name!r} must not be NaN, got {bound.tolist()}.")
+    return bound
+
+
+def linear_rows(
+    system: Any,
+    name: str,
+    lam: Sequence[Entry] = (),
+    u: Sequence[Entry] = (),
+    lower: float = -np.inf,
+    upper: float = np.inf,
+) -> Rows:
+    """One row with the given entries (index, coefficient)."""
+    on_lam, on_u = _row(lam, system.nc), _row(u, system.nu)
+    units = system.units
+    weight = max(
+        [abs(c) * float(units.row_unit[i]) for i, c in lam]
+        + [abs(c) * float(units.unit[system.model.actuators[i].index]) for i, c in u]
+    )
+    return Rows(name, on_lam, on_u, None, None, np.array([lower]), np.array([upper]), np.array([weight]))
+
+
+def cone_rows(system: Any, name: str, across: Sequence[int], normal: Sequence[Entry]) -> Rows:
+    """|lam[across]| <= sum of the normal entries."""
+    rows = [_row([(i, 1.0)], system.nc) for i in across] + [_row(normal, system.nc)]
+    lam = np.concatenate([row for row in rows if row is not None])
+    none = np.zeros(len(lam))
+    weight = np.full(len(lam), float(system.units.row_unit[across[0]]))
+    return Rows(name, lam, None, None, None, none, none, weight, cone=True)
+
+
+def _row(entries: Sequence[Entry], width: int) -> Array | None:
+    if not entries:
+        return None
+    row = np.zeros((1, width))
+    for i, coefficient in entries:
+        row[0, i] += coefficient
+    return row
+
+
+# ---------------------------------------------------------------------- names
+
+
+def actuator_index(system: Any, name: str, who: str) -> int:
+    """Index into u of an actuator."""
+    if name not in system.actuators:
+        raise unknown_name("actuator", name, system.actuators, who)
+    return list(system.actuators).index(name)
+
+
+def row_index(system: Any, name: str, who: str) -> int:
+    """Index into lam of a constraint row."""
+    if name not in system.row_names:
+        raise unknown_name("row", name, system.row_names, who)
+    return list(system.row_names).index(name)
+
+
+def rows_of_loop(system: Any, loop: str, who: str) -> dict[str, int]:
+    """Rows of the translations of a loop, {"x": index, ...}, for the axes it has."""
+    linear = {axis: f"{loop}.t{axis}" for axis in "xyz"}
+    names = list(system.row_names)
+    found = {axis: names.index(row) for axis, row in linear.items() if row in names}
+    if not found:
+        loops = _unique(name.rpartition(".")[0] for name in names if ".t" in name)
+        raise unknown_name("loop with rows tx, ty, tz", loop, loops, who)
+    return found
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

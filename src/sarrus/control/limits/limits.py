@@ -1,0 +1,250 @@
+"""Limits on multipliers, constraint forces, torques and accelerations; [Aghili2011] eq. (2b)-(2d).
+
+Signs are ours (docs/notation.md): the multipliers of a loop are the force and moment on its second body b, in
+the axes of its frame A. [Aghili2011] has the opposite sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import nonnegative, number, positive
+from ...errors import InputError, unknown_name
+from .limit_rows import Rows, actuator_index, cone_rows, linear_rows, row_index, rows_of_loop
+
+Array = npt.NDArray[np.float64]
+
+
+class Limit(Protocol):
+    """A limit that is not yet bound to a mechanism."""
+
+    def rows(self, system: Any) -> list[Rows]:
+        """Its rows for this system."""
+        ...
+
+
+@dataclass(frozen=True)
+class TorqueBounds:
+    """Bounds on inputs of actuators.
+
+    Args:
+        bounds: {actuator: (lower, upper)} [N m, N], or one pair for all; default the limits of the
+            description.
+    """
+
+    bounds: Any = None
+
+    def rows(self, system: Any) -> list[Rows]:
+        """One row per bounded actuator."""
+        declared = {a.name: (a.lower, a.upper) for a in system.model.actuators}
+        if self.bounds is None:
+            chosen = {name: pair for name, pair in declared.items() if np.isfinite(pair).any()}
+            if not chosen:
+                raise InputError(
+                    f"TorqueBounds: no actuator of {system.name!r} has limits; give them here, or declare"
+                    " them: spec.actuate(name, limits=(lower, upper))."
+                )
+        elif isinstance(self.bounds, Mapping):
+            chosen = dict(self.bounds)
+        else:
+            chosen = dict.fromkeys(declared, self.bounds)
+        out = []
+        for name, pair in chosen.items():
+            i = actuator_index(system, name, "TorqueBounds")
+            lower, upper = _pair(pair, f"TorqueBounds of {name!r}")
+            out.append(linear_rows(system, f"torque {name}", u=[(i, 1.0)], lower=lower, upper=upper))
+        return out
+
+
+@dataclass(frozen=True)
+class Unilateral:
+    """A contact that can only push: the force of a constraint row on its body b keeps its sign.
+
+    Args:
+        row: name of the row, such as "foot.tz".
+        sign: +1 if b is pushed along the positive direction of the row, else -1.
+        least: the force that must remain at least [N, N m].
+    """
+
+    row: str
+    sign: float = 1.0
+    least: float = 0.0
+
+    def rows(self, system: Any) -> list[Rows]:
+        """One row."""
+        i, s = (
+            row_index(system, self.row, "Unilateral"),
+            _sign(self.sign, f"sign of Unilateral({self.row!r})"),
+        )
+        least = number(self.least, f"least of Unilateral({self.row!r})")
+        return [linear_rows(system, f"contact {self.row}", lam=[(i, s)], lower=least)]
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Coulomb friction of a loop: it pushes body b along `normal`, and does not slip.
+
+    Args:
+        loop: name of the loop (or point constraint).
+        mu: coefficient of friction.
+        normal: direction in which the contact pushes body b, an axis of the loop's frame A: "x", "-x",
+            ... "-z".
+        edges: of the pyramid inside the cone; None is the exact cone (needs Clarabel). In a plane both
+            are exact.
+        least: normal force that must remain at least [N].
+    """
+
+    loop: str
+    mu: float
+    normal: str = "z"
+    edges: int | None = 8
+    least: float = 0.0
+
+    def rows(self, system: Any) -> list[Rows]:
+        """mu f_n - |f_t| >= 0 and f_n >= least, [Aghili2011] eq. (22), exactly or as a pyramid inside."""
+        who = f"Friction({self.loop!r})"
+        mu = positive(self.mu, f"mu of {who}")
+        least = nonnegative(self.least, f"least of {who}")
+        sign, axis = (-1.0, self.normal[1:]) if self.normal.startswith("-") else (1.0, self.normal)
+        linear = rows_of_loop(system, self.loop, who)
+        if axis not in linear:
+            known = [f"{s}{a}" for a in linear for s in ("", "-")]
+            raise unknown_name("normal", self.normal, known, who)
+        normal = [(linear[axis], sign)]
+        across = [i for name, i in linear.items() if name != axis]
+        name = f"friction {self.loop}"
+        out = [linear_rows(system, f"contact {self.loop}", lam=normal, lower=least)]
+        if len(across) == 1:
+            for s in (1.0, -1.0):
+                out.append(
+                    linear_rows(system, name, lam=[(normal[0][0], mu * sign), (across[0], s)], lower=0.0)
+                )
+        elif len(across) == 2 and self.edges is None:
+            out.append(cone_rows(system, name, across, [(normal[0][0], mu * sign)]))
+        elif len(across) == 2:
+            out += self._pyramid(system, name, normal[0][0], mu * sign, across)
+        return out
+
+    def _pyramid(self, system: Any, name: str, normal: int, mu: float, across: Sequence[int]) -> list[Rows]:
+        """Faces that touch the cone from inside: d.f_t <= mu cos(pi / n) f_n."""
+        n = self.edges
+        if isinstance(n, bool) or not isinstance(n, int) or n < 3:
+            raise InputError(
+                f"edges of Friction({self.loop!r}) must be a whole number of at least 3, or None; got {n!r}."
+            )
+        out = []
+        for k in range(n):
+            angle = (2 * k + 1) * math.pi / n
+            face = [(across[0], -math.cos(angle)), (across[1], -math.sin(angle))]
+            out.append(
+                linear_rows(system, name, lam=[(normal, mu * math.cos(math.pi / n)), *face], lower=0.0)
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class CableTension:
+    """Cables that can only pull: tension between `least` and `most` [N].
+
+    Args:
+        cables: actuators whose coordinate is a cable's length (their input lengthens it, so tension =
+            -input), or rows of Distance constraints (tension = -lam).
+        least: smallest tension [N].
+        most: largest tension [N].
+    """
+
+    cables: Any
+    least: float = 0.0
+    most: float = math.inf
+
+    def rows(self, system: Any) -> list[Rows]:
+        """One row per cable."""
+        least, most = _pair((self.least, self.most), "CableTension (least, most)")
+        names = [self.cables] if isinstance(self.cables, str) else list(self.cables)
+        if not names:
+            raise InputError("CableTension needs at least one cable.")
+        out = []
+        for name in names:
+            label = f"tension {name}"
+            if name in system.row_names:
+                lam = [(list(system.row_names).index(name), -1.0)]
+                out.append(linear_rows(system, label, lam=lam, lower=least, upper=most))
+            else:
+                i = actuator_index(system, name, "CableTension")
+                out.append(linear_rows(system, label, u=[(i, -1.0)], lower=least, upper=most))
+        return out
+
+
+@dataclass(frozen=True)
+class Preload:
+    """Gears with backlash: inputs that keep their sign and a size of at least `least` [N m, N].
+
+    Args:
+        signs: {actuator: +1 or -1}, the side on which the teeth shall stay in touch.
+        least: how hard, at least.
+    """
+
+    signs: Mapping[str, float]
+    least: float
+
+    def rows(self, system: Any) -> list[Rows]:
+        """One row per actuator."""
+        least = nonnegative(self.least, "least of Preload")
+        out = []
+        for name, sign in self.signs.items():
+            i, s = actuator_index(system, name, "Preload"), _sign(sign, f"sign of Preload of {name!r}")
+            out.append(linear_rows(system, f"preload {name}", u=[(i, s)], lower=least))
+        return out
+
+
+Coefficients = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
+
+
+@dataclass(frozen=True)
+class LinearLimits:
+    """lower <= lam_rows lam + tau_rows tau + force_rows constraint_force + a_rows a <= upper.
+
+    Every part is an array or a function of (t, q, v); equal bounds make an equality.
+
+    Args:
+        name: of the limit, in messages and results.
+        lam: (m, nc). tau: (m, nv). force: (m, nv). a: (m, nv).
+        lower, upper: (m,) or a number.
+    """
+
+    name: str
+    lam: Coefficients = None
+    tau: Coefficients = None
+    force: Coefficients = None
+    a: Coefficients = None
+    lower: Any = -math.inf
+    upper: Any = math.inf
+    parts: tuple[str, ...] = field(default=("lam", "tau", "force", "a"), repr=False)
+
+    def rows(self, system: Any) -> list[Rows]:
+        """All rows together; evaluated anew at every state if any part is a function."""
+        return [Rows.general(self, system)]
+
+
+def _pair(pair: Any, what: str) -> tuple[float, float]:
+    try:
+        lower, upper = (float(x) for x in pair)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a pair (lower, upper), got {pair!r}.") from None
+    if math.isnan(lower) or math.isnan(upper) or lower > upper:
+        raise InputError(
+            f"{what}: the lower bound must not exceed the upper one, got ({lower:g}, {upper:g})."
+        )
+    return lower, upper
+
+
+def _sign(value: Any, what: str) -> float:
+    if value not in (1, -1):
+        raise InputError(f"{what} must be +1 or -1, got {value!r}.")
+    return float(value)

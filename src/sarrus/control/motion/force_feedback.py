@@ -1,0 +1,92 @@
+"""Force feedback: proportional-integral regulation of constraint forces without an algebraic loop.
+
+[Aghili2005] eq. (50) sets the modelled force to y_d + K_F e + K_I I with e = y_d - y, I' = e. The actual
+force is the modelled one plus what the model does not know, y = y_model + d; solved for y_model,
+
+    y_model = y_d + (1 + K_F)^-1 (K_I I - K_F d)          (1 + K_F) e' + K_I e = -d'                 (1)
+
+d is what was measured less what the model says of the input that was applied then, so a sampled force
+does not feed back on itself: stable for every K_F, where (50) with a sampled force needs K_F < 1. Without
+a measurement d = 0: the predicted force.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import nonnegative
+from ...errors import InputError
+from ..core.gains import gain_matrix
+
+Array = npt.NDArray[np.float64]
+
+UNREACHED = 1e-6  # a force that misses its command by more than this, relatively, is held back by something
+
+
+class ForceFeedback:
+    """Integral, disturbance estimate and gains for forces y (p,).
+
+    Args:
+        size: number p of regulated forces.
+        kf: proportional gain [1], a number, (p,) or a matrix.
+        ki: integral gain [1/s], the same.
+        filter_time: time constant [s] of the filter on d.
+        integral_limit: largest size of each entry of K_I I [N, N m].
+    """
+
+    def __init__(self, size: int, kf: Any, ki: Any, filter_time: float, integral_limit: float) -> None:
+        self._kf = gain_matrix(kf, size, "kf", zero_allowed=True)
+        self._ki = gain_matrix(ki, size, "ki", zero_allowed=True)
+        self._inverse = np.linalg.inv(np.eye(size) + self._kf)
+        self._filter_time = nonnegative(filter_time, "filter_time")
+        if not isinstance(integral_limit, (int, float)) or not integral_limit > 0.0:
+            raise InputError(f"integral_limit must be positive, got {integral_limit!r}.")
+        self._limit, self._size = float(integral_limit), size
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self.integral, self.disturbance = np.zeros(self._size), np.zeros(self._size)
+        self._rate = np.zeros(self._size)
+        self._last = math.nan
+
+    def command(self, t: float, desired: Array, measured_less_model: Array | None) -> Array:
+        """The modelled force to ask for at time t [s], (p,); (1).
+
+        Args:
+            t: time [s].
+            desired: y_d (p,).
+            measured_less_model: the newest d (p,); None without a measurement.
+        """
+        dt = 0.0 if math.isnan(self._last) else max(t - self._last, 0.0)
+        self._last = t if math.isnan(self._last) else max(t, self._last)
+        self.integral = np.clip(self.integral + dt * self._rate, -self._cap, self._cap)
+        if measured_less_model is not None:
+            share = 1.0 if self._filter_time == 0.0 else dt / (dt + self._filter_time)
+            self.disturbance = self.disturbance + share * (measured_less_model - self.disturbance)
+        return np.asarray(desired + self._inverse @ (self._ki @ self.integral - self._kf @ self.disturbance))
+
+    def settle(self, desired: Array, commanded: Array, modelled: Array) -> Array:
+        """Take note of what was possible; returns the force error (p,).
+
+        The integral rests where something holds the force back (anti-windup).
+
+        Args:
+            desired: y_d (p,).
+            commanded: what `command` asked for (p,).
+            modelled: what the chosen inputs give according to the model (p,).
+        """
+        error = desired - modelled - self.disturbance
+        short = commanded - modelled
+        held = (np.abs(short) > UNREACHED * (1.0 + np.abs(commanded))) & (short * error > 0.0)
+        self._rate = np.where(held, 0.0, error)
+        return np.asarray(error)
+
+    @property
+    def _cap(self) -> Array:
+        gains = np.abs(np.diagonal(self._ki))
+        return np.asarray(np.divide(self._limit, gains, out=np.full(self._size, np.inf), where=gains > 0.0))

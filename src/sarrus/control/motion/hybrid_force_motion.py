@@ -1,0 +1,200 @@
+"""HybridForceMotion: track outputs and bring constraint forces to desired values, [Aghili2005] eq. (49)-(52).
+
+Motion comes first, forces are chosen among what it leaves open, least torque comes last. The two errors obey
+independent equations, whatever the coupling of motion and force in the mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import state
+from ...dynamics.input_response import Response
+from ...errors import InputError, SarrusError, unknown_name
+from ...mechanism.mechanism import Mechanism
+from ..core.input_selection import Wish
+from ..core.law import Active, Law
+from ..core.measured_state import Measured
+from .force_feedback import ForceFeedback
+
+Array = npt.NDArray[np.float64]
+Sensor = Callable[[float, Array, Array, Array], npt.ArrayLike]
+
+
+class HybridForceMotion(Law):
+    """Track outputs with desired constraint forces; [Aghili2005] eq. (49)-(52), signs of docs/notation.md.
+
+    Args:
+        mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel,
+            transition: as in `ProjectedInverseDynamics`.
+        force: desired multipliers, {row or constraint: value}, or the desired constraint force (nv,);
+            values are numbers, arrays or functions of t.
+        kf: proportional gain of the force error [1].
+        ki: integral gain [1/s].
+        measured: where forces are measured: a function (t, q, v, u) -> lam (nc,) of the state and of the
+            input applied so far, or a Mechanism that stands for the real one. Default: the predicted
+            force.
+        filter_time: time constant [s] of the filter on what is measured less what is predicted.
+        integral_limit: largest contribution of the integral [N, N m].
+        limits, gives, solver: as in `ForceLimits`.
+    """
+
+    def __init__(
+        self,
+        mech: Any,
+        outputs: Any,
+        reference: Any,
+        force: Any,
+        kp: Any = 100.0,
+        kd: Any = None,
+        kf: Any = 1.0,
+        ki: Any = 0.0,
+        *,
+        measured: Sensor | Mechanism | None = None,
+        filter_time: float = 0.0,
+        integral_limit: float = math.inf,
+        metric: Any = None,
+        actuated: Sequence[str] | None = None,
+        active: Active = None,
+        leftover_damping: float = 0.0,
+        least_feel: float = 1e-3,
+        transition: float = 0.0,
+        limits: Sequence[Any] = (),
+        gives: str = "limits",
+        solver: str = "auto",
+    ) -> None:
+        given = [limits] if hasattr(limits, "rows") else list(limits)
+        super().__init__(
+            mech,
+            outputs,
+            reference,
+            kp,
+            kd,
+            metric,
+            actuated,
+            active,
+            leftover_damping,
+            least_feel,
+            transition,
+            None,
+            given,
+            solver,
+            gives,
+        )
+        self._desired = _Desired(force, mech)
+        self._feedback = ForceFeedback(self._desired.size, kf, ki, filter_time, integral_limit)
+        self._sensor = _sensor(measured, mech)
+        self._asked: tuple[Array, Array] | None = None
+
+    def reset(self) -> None:
+        """Forget the past: integrals, transitions, events."""
+        super().reset()
+        self._feedback.reset()
+
+    def _wish(self, now: Measured, response: Response, rows: Any) -> Wish | None:
+        Y, y0 = self._desired.map(response, rows)
+        desired = self._desired.at(now.t)
+        unknown = None
+        if self._sensor is not None and self.last is not None:
+            lam = state(self._sensor(now.t, now.q, now.v, self.last.u), "measured lam", self.system.nc)
+            unknown = self._desired.of(lam, now) - (y0 + Y @ self.last.u[self._used])
+        commanded = self._feedback.command(now.t, desired, unknown)
+        self._asked = desired, commanded
+        return Wish(Y, y0, commanded, self._desired.weight)
+
+    def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
+        limited = super()._multipliers_used()
+        wanted = self._desired.on_lam
+        return wanted if limited is None else limited | wanted
+
+    def _settled(self, wish: Wish | None, inputs: Array) -> Array:
+        assert wish is not None and self._asked is not None
+        return self._feedback.settle(*self._asked, wish.y0 + wish.Y @ inputs)
+
+
+class _Desired:
+    """Desired forces of a controller: chosen multipliers, or the whole constraint force."""
+
+    def __init__(self, force: Any, system: Any) -> None:
+        self._system, self._of_lam = system, isinstance(force, Mapping)
+        self._parts: list[tuple[int, Any]] = []
+        if system.nc == 0:
+            raise InputError(
+                f"HybridForceMotion: {system.name!r} has no constraints, so no forces to regulate."
+            )
+        if not self._of_lam:
+            self.size, self.weight = system.nv, np.array(system.units.unit)
+            self._parts = [(self.size, force)]
+            self._rows = np.arange(system.nv)
+        else:
+            rows: list[int] = []
+            for name, value in force.items():
+                found = _rows_of(name, system)
+                rows += found
+                self._parts.append((len(found), value))
+            if not rows:
+                raise InputError("force names no constraint: {row or constraint: desired value}.")
+            self._rows = np.array(rows)
+            self.size, self.weight = len(rows), np.array(system.units.row_unit[rows])
+        self.on_lam = np.zeros(system.nc, dtype=bool)
+        if self._of_lam:
+            self.on_lam[self._rows] = True
+        self.at(0.0)
+
+    def at(self, t: float) -> Array:
+        """Desired forces (p,) at time t [s]."""
+        values = []
+        for size, value in self._parts:
+            try:
+                found = value(t) if callable(value) else value
+            except SarrusError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    f"desired force at t = {t:g} s: it raised {type(error).__name__}: {error}"
+                ) from error
+            found = found[0] if isinstance(found, tuple) else found
+            array = np.broadcast_to(np.asarray(found, dtype=float), (size,)) if np.size(found) == 1 else found
+            values.append(state(array, f"desired force at t = {t:g} s", size))
+        return np.concatenate(values)
+
+    def map(self, response: Response, rows: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
+        """Y (p, nu), y0 (p,): the regulated forces y = Y u + y0; zero rows for inactive constraints."""
+        if not self._of_lam:
+            return response.Phi, response.F0
+        lam0, Lam = response.multipliers
+        if rows is not None:
+            all0, all_ = np.zeros(len(rows)), np.zeros((len(rows), Lam.shape[1]))
+            all0[rows], all_[rows] = lam0, Lam
+            lam0, Lam = all0, all_
+        return Lam[self._rows], lam0[self._rows]
+
+    def of(self, lam: Array, now: Measured) -> Array:
+        """The regulated forces (p,) from all multipliers."""
+        return lam[self._rows] if self._of_lam else np.asarray(now.terms.J.T @ lam)
+
+
+def _rows_of(name: str, system: Any) -> list[int]:
+    if name in system.row_names:
+        return [list(system.row_names).index(name)]
+    groups = system.evaluator.constraint_rows
+    if name in groups:
+        return list(np.arange(system.nc)[groups[name]].tolist())
+    raise unknown_name("row or constraint", name, [*groups, *system.row_names], "force")
+
+
+def _sensor(measured: Any, system: Any) -> Sensor | None:
+    if measured is None:
+        return None
+    if isinstance(measured, Mechanism):
+        if measured.nc != system.nc or measured.nu != system.nu:
+            raise InputError("measured must have the constraints and actuators of the controlled mechanism.")
+        return lambda t, q, v, u: measured.forward_dynamics(q, v, u=u, t=t).lam
+    if callable(measured):
+        return measured  # type: ignore[no-any-return]
+    raise InputError(f"measured must be a function (t, q, v, u) -> lam, or a Mechanism; got {measured!r}.")

@@ -1,0 +1,144 @@
+"""Outputs of bodies: the place of a point, and the pose of a body with the logarithm for its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import state
+from ...errors import InputError, unknown_name
+from ...models.pose import Pose
+from ...models.pose_error import check_form, pose_error
+from ..core.measured_state import Measured
+from ..core.references import Target
+from .output import Bound, Track, Vector
+
+Array = npt.NDArray[np.float64]
+
+AXES = ("x", "y", "z")
+POSE_AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True)
+class Position:
+    """World coordinates [m] of a point of a body.
+
+    Args:
+        body: its name.
+        point: in the body frame [m], (3,).
+        axes: which world coordinates: any of "x", "y", "z", such as "xy".
+    """
+
+    body: str
+    point: Any = (0.0, 0.0, 0.0)
+    axes: str = "xyz"
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _Position(self, system)
+
+
+class _Position(Vector):
+    def __init__(self, given: Position, system: Any) -> None:
+        self._body, self._point = _place(given.body, given.point, system, "Position")
+        self._rows = _axes(given.axes, AXES, "Position")
+        names = [f"{given.body}.{AXES[i]}" for i in self._rows]
+        super().__init__(names, np.full(len(names), system.length))
+
+    def track(self, now: Measured, target: Target) -> Track:
+        (x, V, A, J, _), rows = now.point(self._body, self._point), self._rows
+        if rows == [0, 1, 2]:
+            return self.against(target, x, V[:3], J[:3], A[:3])
+        return self.against(target, x[rows], V[rows], J[rows], A[rows])
+
+
+@dataclass(frozen=True)
+class BodyPose:
+    """Place of a point and orientation of a body.
+
+    Args:
+        body: its name.
+        point: in the body frame [m], (3,); its pose is (place of the point, orientation of the body).
+        axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
+        error: "split": x_d - x [m] and log(R_d R.T) [rad]; "screw": the logarithm of SE(3), see
+            `models/pose_error.py`.
+        frame: axes of the error, "world" or "body".
+    """
+
+    body: str
+    point: Any = (0.0, 0.0, 0.0)
+    axes: Sequence[str] = POSE_AXES
+    error: str = "split"
+    frame: str = "world"
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _BodyPose(self, system)
+
+
+class _BodyPose:
+    def __init__(self, given: BodyPose, system: Any) -> None:
+        self._body, self._point = _place(given.body, given.point, system, "BodyPose")
+        self._rows = _axes(given.axes, POSE_AXES, "BodyPose")
+        self.names = tuple(f"{given.body}.{POSE_AXES[i]}" for i in self._rows)
+        self.size = len(self.names)
+        self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
+        self._form = check_form(given.error, given.frame, "BodyPose")
+        if any(self._form) and self.size < 6:
+            raise InputError(
+                f"BodyPose({given.body!r}): a screw, or an error in the axes of the body, has no parts: keep"
+                f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
+            )
+
+    def accepts(self, target: Target) -> str:
+        """What is wrong with a target, or an empty string."""
+        if not isinstance(target.x, Pose):
+            return f"x must be a Pose, got {type(target.x).__name__}"
+        for what, value in (("x'", target.v), ("x''", target.a)):
+            if np.shape(value) != (6,):
+                return f"{what} must be [linear; angular] with shape (6,), got shape {np.shape(value)}"
+            if not np.isfinite(value).all():
+                return f"{what} must be finite, got {np.asarray(value).tolist()}"
+        return ""
+
+    def track(self, now: Measured, target: Target) -> Track:
+        p, V, bias, J, R = now.point(self._body, self._point)
+        rows, goal = self._rows, target.x
+        found = pose_error(R, p, V, goal.rotation, goal.xyz, target.v, target.a, *self._form)
+        shown = np.empty((2, 6))  # what is and what shall be: place, and the turn still to be made
+        shown[0, :3], shown[0, 3:] = p, -found.e[3:]
+        shown[1, :3], shown[1, 3:] = goal.xyz, 0.0
+        c = found.c - bias
+        if self.size == 6:
+            return Track(shown[0], shown[1], found.e, found.rate, J, found.T, c)
+        T = found.T[np.ix_(rows, rows)]
+        return Track(shown[0, rows], shown[1, rows], found.e[rows], found.rate[rows], J[rows], T, c[rows])
+
+
+def point_motion(now: Measured, body: int, point: Array) -> tuple[Array, Array, Array]:
+    """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
+    x, V, A, _, _ = now.point(body, point)
+    return x, V[:3], A[:3]
+
+
+def _place(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:
+    if getattr(system, "supplies_inertia", False):
+        raise InputError(f"{who} needs bodies, and {system.name!r} is a system of functions; use Function.")
+    p = state(point, f"point of {who}({body!r})", 3)
+    if p.ndim != 1:
+        raise InputError(f"point of {who}({body!r}) must have shape (3,), got {p.shape}.")
+    return system.model.body_index(body, who), np.ascontiguousarray(p)
+
+
+def _axes(axes: Sequence[str], allowed: Sequence[str], who: str) -> list[int]:
+    chosen = list(axes)
+    for axis in chosen:
+        if axis not in allowed:
+            raise unknown_name("axis", axis, allowed, who)
+    if not chosen or len(set(chosen)) != len(chosen):
+        raise InputError(f"axes of {who} must be different axes, at least one; got {axes!r}.")
+    return [list(allowed).index(axis) for axis in chosen]

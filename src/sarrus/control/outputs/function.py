@@ -1,0 +1,112 @@
+"""An output that the user wrote down as a function x(q), with derivatives given or by differences.
+
+Central differences of fourth order on the manifold, along each coordinate for J and along v for J' v:
+
+    f'(0)  = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h                                          (1)
+    f''(0) = (16 (f(h) + f(-h)) - (f(2h) + f(-2h)) - 30 f(0)) / 12 h^2                             (2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import positive, state
+from ...errors import InputError
+from ..core.measured_state import Measured
+from ..core.references import Target
+from .output import Bound, Track, Vector
+
+Array = npt.NDArray[np.float64]
+
+STEP = 1e-3  # [rad], or of the length L: truncation 1e-13, rounding 1e-13
+STEP_TWICE = 5e-3  # for second derivatives: truncation 1e-12, rounding 1e-11
+OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
+FIRST = np.array([8.0, -8.0, -1.0, 1.0]) / 12.0
+SECOND = np.array([16.0, 16.0, -1.0, -1.0]) / 12.0
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function x(q) -> (k,) of the user's.
+
+    Args:
+        x: the function of q (nq,).
+        jacobian: J(q) -> (k, nv) with x' = J v; by central differences on the manifold if not given.
+        bias: bias(q, v) -> J' v (k,); by central differences if not given.
+        unit: what weighs as much as one radian, a number or (k,): the length L for metres, say.
+        names: one per component; default x[0], x[1], ...
+    """
+
+    x: Callable[[Array], npt.ArrayLike]
+    jacobian: Callable[[Array], npt.ArrayLike] | None = None
+    bias: Callable[[Array, Array], npt.ArrayLike] | None = None
+    unit: Any = 1.0
+    names: Sequence[str] | None = None
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _Function(self, system)
+
+
+class _Function(Vector):
+    def __init__(self, given: Function, system: Any) -> None:
+        if not callable(given.x):
+            raise InputError(f"Function needs a function x(q) -> (k,), got {given.x!r}.")
+        first = np.atleast_1d(np.asarray(given.x(np.array(system.default.q)), dtype=float))
+        if first.ndim != 1 or not np.isfinite(first).all():
+            raise InputError(f"x(q) of a Function must return k finite numbers, got {first.tolist()}.")
+        k = len(first)
+        names = [f"x[{i}]" for i in range(k)] if given.names is None else list(given.names)
+        if len(names) != k:
+            raise InputError(
+                f"names of a Function must be {k} names, one per component of x(q), got {names}."
+            )
+        unit = np.full(k, positive(given.unit, "unit of a Function")) if np.ndim(given.unit) == 0 else None
+        super().__init__(names, state(given.unit, "unit of a Function", k) if unit is None else unit)
+        self._given, self._nv, self._coordinate_unit = given, system.nv, system.units.unit
+
+    def track(self, now: Measured, target: Target) -> Track:
+        x = self._value(now.q)
+        J, bias = self._jacobian(now, now.q), self._bias(now, x)
+        return self.against(target, x, J @ now.v, J, bias)
+
+    def _value(self, q: Array) -> Array:
+        x = np.atleast_1d(np.asarray(self._given.x(q.copy()), dtype=float))
+        return _sized(x, (self.size,), "x(q)")
+
+    def _jacobian(self, now: Measured, q: Array) -> Array:
+        if self._given.jacobian is not None:
+            J = np.asarray(self._given.jacobian(q.copy()), dtype=float)
+            return _sized(np.atleast_2d(J), (self.size, self._nv), "jacobian(q)")
+        h = STEP * self._coordinate_unit
+        steps = np.concatenate([offset * np.diag(h) for offset in OFFSETS])
+        values = np.array([self._value(one) for one in now.along(steps)]).reshape(4, self._nv, self.size)
+        return np.asarray(np.tensordot(FIRST, values, 1).T / h)  # (1)
+
+    def _bias(self, now: Measured, x: Array) -> Array:
+        if self._given.bias is not None:
+            found = np.atleast_1d(np.asarray(self._given.bias(now.q.copy(), now.v.copy()), dtype=float))
+            return _sized(found, (self.size,), "bias(q, v)")
+        speed = float(np.linalg.norm(now.v / self._coordinate_unit))
+        if speed == 0.0:
+            return np.zeros(self.size)
+        if self._given.jacobian is not None:
+            h = STEP / speed
+            poses = now.along(OFFSETS[:, None] * h * now.v)
+            return np.asarray(FIRST @ np.array([self._jacobian(now, one) @ now.v for one in poses]) / h)
+        h = STEP_TWICE / speed
+        values = np.array([self._value(one) for one in now.along(OFFSETS[:, None] * h * now.v)])
+        return np.asarray((SECOND @ values - 2.5 * x) / h**2)  # (2)
+
+
+def _sized(found: Array, shape: tuple[int, ...], what: str) -> Array:
+    if found.shape != shape:
+        raise InputError(f"{what} of a Function must have shape {shape}, got {found.shape}.")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what} of a Function must be finite, got {found.tolist()}.")
+    return found

@@ -1,0 +1,156 @@
+"""Outputs: what a controller moves. Here: what they have in common, and joint coordinates.
+
+Points and poses of bodies are in `body_outputs.py`, functions x(q) of the user's in `function_output.py`.
+
+Every output gives x, its Jacobian J_task (k, nv) and the rest J_task' v of its acceleration:
+
+    x' = J_task v        x'' = J_task a + J_task' v                                                (1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import number
+from ...errors import InputError
+from ...models.pose import Pose
+from ..core.measured_state import Measured
+from ..core.references import Target
+
+Array = npt.NDArray[np.float64]
+
+
+class Track(NamedTuple):
+    """An output against its target: the error e (k,), its rate, and J_task a = c - T e'' for a wanted e''.
+
+    `T` is None where it is the identity. `x` and `wanted` are what is and what shall be, for pictures.
+    """
+
+    x: Array
+    wanted: Array
+    e: Array
+    rate: Array
+    J: Array
+    T: Array | None
+    c: Array
+
+
+class Bound(Protocol):
+    """An output of one mechanism.
+
+    Attributes:
+        size: number of components k.
+        names: one per component (k).
+        unit: what weighs as much as one radian, per component (k,): the length L for metres.
+    """
+
+    size: int
+    names: tuple[str, ...]
+    unit: Array
+
+    def track(self, now: Measured, target: Target) -> Track:
+        """The output at a state against a target."""
+        ...
+
+    def accepts(self, target: Target) -> str:
+        """What is wrong with a target, or an empty string."""
+        ...
+
+
+class Output(Protocol):
+    """An output that is not yet bound to a mechanism."""
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        ...
+
+
+class Vector:
+    """Outputs with values in R^k."""
+
+    def __init__(self, names: Sequence[str], unit: Array) -> None:
+        self.names, self.unit, self.size = tuple(names), unit, len(names)
+
+    def accepts(self, target: Target) -> str:
+        """What is wrong with a target, or an empty string."""
+        for what, value in (("x", target.x), ("x'", target.v), ("x''", target.a)):
+            if isinstance(value, Pose) or np.shape(value) != (self.size,):
+                got = "a Pose" if isinstance(value, Pose) else f"shape {np.shape(value)}"
+                return (
+                    f"{what} must have shape ({self.size},), one entry each for {list(self.names)}, got {got}"
+                )
+            if not np.isfinite(value).all():
+                return f"{what} must be finite, got {np.asarray(value).tolist()}"
+        return ""
+
+    def against(self, target: Target, x: Array, v: Array, J: Array, bias: Array) -> Track:
+        """e = x_d - x; e'' = x_d'' - J a - J' v."""
+        return Track(x, target.x, target.x - x, target.v - v, J, None, target.a - bias)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Joint coordinates by name, or linear combinations of them, {name: coefficient} each.
+
+    Coordinates("crank", "slider"); Coordinates({"link1": 1.0, "link2": 1.0}) is an absolute angle in a plane.
+    """
+
+    entries: tuple[Any, ...]
+
+    def __init__(self, *entries: str | Mapping[str, float]) -> None:
+        if not entries:
+            raise InputError("Coordinates needs at least one name, such as Coordinates('crank').")
+        object.__setattr__(self, "entries", tuple(entries))
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _Coordinates(self.entries, system)
+
+
+class _Coordinates(Vector):
+    def __init__(self, entries: Sequence[Any], system: Any) -> None:
+        model, names, unit = system.model, [], []
+        J, Q = np.zeros((len(entries), model.nv)), np.zeros((len(entries), model.nq))
+        for row, entry in enumerate(entries):
+            terms = dict(entry) if isinstance(entry, Mapping) else {entry: 1.0}
+            for name, coefficient in terms.items():
+                position, index = model.tree.scalar(name, "Coordinates")
+                J[row, index] += number(coefficient, f"coefficient of {name!r}")
+                Q[row, position] += coefficient
+                unit_here = float(model.unit[index])
+            names.append(entry if isinstance(entry, str) else _sum_name(terms))
+            unit.append(unit_here)
+        super().__init__(names, np.array(unit))
+        self._J, self._Q, self._zero = J, Q, np.zeros(len(entries))
+
+    def track(self, now: Measured, target: Target) -> Track:
+        return self.against(target, self._Q @ now.q, self._J @ now.v, self._J, self._zero)
+
+
+def _sum_name(terms: Mapping[str, float]) -> str:
+    parts = []
+    for name, c in terms.items():
+        size = "" if abs(c) == 1.0 else f"{abs(c):g} "
+        parts.append(f"{'-' if c < 0.0 else '+'}{size}{name}")
+    return " ".join(parts)
+
+
+def as_outputs(value: Any) -> list[Output]:
+    """Outputs from what a user gives: a name, several names (one output), an output, or a list of outputs."""
+    if isinstance(value, str):
+        return [Coordinates(value)]
+    if hasattr(value, "bind"):
+        return [value]
+    if not isinstance(value, Sequence) or len(value) == 0:
+        raise InputError(
+            "outputs must be the name of a coordinate, a list of names, or outputs such as"
+            f" sr.control.Position('hand'); got {value!r}."
+        )
+    if all(isinstance(one, str) for one in value):
+        return [Coordinates(*value)]
+    return [one if hasattr(one, "bind") else Coordinates(one) for one in value]

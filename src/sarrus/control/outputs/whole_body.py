@@ -1,0 +1,245 @@
+"""Outputs for task hierarchies: orientation, centre of mass, pose relative to another body, posture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ...models.pose import Pose
+from ...models.pose_error import turn_error
+from ..core.measured_state import Measured
+from ..core.references import Target
+from ..core.rotation import cross
+from .body import AXES, POSE_AXES, _axes, _BodyPose, _place, point_motion
+from .output import Bound, Coordinates, Track, Vector
+
+Array = npt.NDArray[np.float64]
+
+TURN_AXES = POSE_AXES[3:]
+NO_TURN = np.zeros(3)
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """Orientation of a body; its error is log(R_d R.T) [rad] in world axes.
+
+    The reference is a Pose (its place does not matter), with angular velocity and acceleration (3,), or
+    [linear; angular] (6,), in world axes.
+
+    Args:
+        body: its name.
+        axes: which components count, of "rx", "ry", "rz"; default all three.
+    """
+
+    body: str
+    axes: Sequence[str] = TURN_AXES
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _Orientation(self, system)
+
+
+class _Orientation:
+    def __init__(self, given: Orientation, system: Any) -> None:
+        self._body, _ = _place(given.body, (0.0, 0.0, 0.0), system, "Orientation")
+        self._rows = _axes(given.axes, TURN_AXES, "Orientation")
+        self._origin = np.zeros(3)
+        self.names = tuple(f"{given.body}.{TURN_AXES[i]}" for i in self._rows)
+        self.size = len(self.names)
+        self.unit = np.ones(self.size)
+
+    def accepts(self, target: Target) -> str:
+        """What is wrong with a target, or an empty string."""
+        if not isinstance(target.x, Pose):
+            return f"x must be a Pose, got {type(target.x).__name__}"
+        for what, value in (("x'", target.v), ("x''", target.a)):
+            if np.shape(value) not in ((3,), (6,)):
+                return (
+                    f"{what} must be the angular one, shape (3,), or have shape (6,), got {np.shape(value)}"
+                )
+            if not np.isfinite(value).all():
+                return f"{what} must be finite, got {np.asarray(value).tolist()}"
+        return ""
+
+    def track(self, now: Measured, target: Target) -> Track:
+        body, rows = self._body, self._rows
+        _, V, A, J, R = now.point(body, self._origin)
+        turn = turn_error(R, V[3:], target.x.rotation, target.v[-3:], target.a[-3:])
+        e, rate, T, c, J = turn.e, turn.rate, turn.T, turn.c - A[3:], J[3:]
+        if self.size < 3:
+            e, rate, T, c, J = e[rows], rate[rows], T[np.ix_(rows, rows)], c[rows], J[rows]
+        return Track(-e, np.zeros(self.size), e, rate, J, T, c)
+
+    def present(self, now: Measured, a: Array) -> Target:
+        """The target that asks for the acceleration a (3,) and nothing else."""
+        return Target(Pose(matrix=now.poses[0][self._body]), now.motion[0][self._body, 3:], _spread(a, self))
+
+
+def _spread(a: Array, output: Any) -> Array:
+    """The acceleration of all axes from that of those that count."""
+    full = np.zeros(3 if isinstance(output, _Orientation) else 6)
+    full[output._rows] = a
+    return full
+
+
+@dataclass(frozen=True)
+class CenterOfMass:
+    """World coordinates [m] of the centre of mass of the whole mechanism, or of some bodies.
+
+    Args:
+        axes: which world coordinates: any of "x", "y", "z", such as "xy".
+        bodies: names of the bodies that count; default all.
+    """
+
+    axes: str = "xyz"
+    bodies: Sequence[str] | None = None
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _CenterOfMass(self, system)
+
+
+class _CenterOfMass(Vector):
+    def __init__(self, given: CenterOfMass, system: Any) -> None:
+        _place("ground", (0.0, 0.0, 0.0), system, "CenterOfMass")
+        model = system.model
+        wanted = None if given.bodies is None else {model.body_index(b, "CenterOfMass") for b in given.bodies}
+        self._parts: list[tuple[int, float, Array]] = []
+        seen: set[int] = set()
+        for body, node in enumerate(model.body_node.tolist()):
+            mass = float(model.mass[node])
+            if node == 0 or node in seen or mass == 0.0 or (wanted is not None and body not in wanted):
+                continue
+            seen.add(node)
+            in_body = model.R_NB[body].T @ (model.com[node] - model.p_NB[body])
+            self._parts.append((body, mass, np.ascontiguousarray(in_body)))
+        self._total = sum(mass for _, mass, _ in self._parts)
+        if self._total == 0.0:
+            raise InputError("CenterOfMass needs bodies with mass, and these have none.")
+        self._rows = _axes(given.axes, AXES, "CenterOfMass")
+        names = [f"com.{AXES[i]}" for i in self._rows]
+        super().__init__(names, np.full(len(names), system.length))
+
+    def track(self, now: Measured, target: Target) -> Track:
+        sums, J = np.zeros((3, 3)), np.zeros((3, len(now.v)))
+        for body, mass, point in self._parts:
+            sums += mass * np.array(point_motion(now, body, point))
+            J += mass * now.jacobian(body, point)[:3]
+        x, v, bias = sums[:, self._rows] / self._total
+        return self.against(target, x, v, J[self._rows] / self._total, bias)
+
+
+@dataclass(frozen=True)
+class RelativePose:
+    """Pose of a body as seen from another one, which may move; errors in the axes of the other one.
+
+    The reference is a Pose of `body` in the frame of `other`, velocities as an observer on it sees them.
+
+    Args:
+        body: its name.
+        other: name of the body from which it is seen.
+        point: of `body`, in its frame [m], (3,).
+        axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
+    """
+
+    body: str
+    other: str
+    point: Any = (0.0, 0.0, 0.0)
+    axes: Sequence[str] = POSE_AXES
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        return _RelativePose(self, system)
+
+
+class _RelativePose(_BodyPose):
+    def __init__(self, given: RelativePose, system: Any) -> None:
+        self._other, self._origin = _place(given.other, (0.0, 0.0, 0.0), system, "RelativePose")
+        self._body, self._point = _place(given.body, given.point, system, "RelativePose")
+        self._rows = _axes(given.axes, POSE_AXES, "RelativePose")
+        self.names = tuple(f"{given.body} from {given.other}.{POSE_AXES[i]}" for i in self._rows)
+        self.size = len(self.names)
+        self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
+
+    def motion(self, now: Measured) -> tuple[Array, Array, Array, Array]:
+        """Place (3,), rotation (3, 3), velocity (6,) and acceleration at a = 0 (6,), in the other's axes."""
+        p, v, bias = point_motion(now, self._body, self._point)
+        R, origin = now.poses
+        V, A = now.motion
+        other, body = self._other, self._body
+        w, r = V[other, 3:], p - origin[other]
+        # r' seen from `other` = v_B - v_A - w x r, and its derivative there
+        seen = v - V[other, :3] - cross(w, r)
+        rest = bias - A[other, :3] - cross(A[other, 3:], r) - cross(w, cross(w, r)) - 2.0 * cross(w, seen)
+        turning = V[body, 3:] - w
+        turn_rest = A[body, 3:] - A[other, 3:] - cross(w, V[body, 3:])
+        to = R[other].T
+        both = np.concatenate([to @ seen, to @ turning]), np.concatenate([to @ rest, to @ turn_rest])
+        return to @ r, to @ R[body], both[0], both[1]
+
+    def track(self, now: Measured, target: Target) -> Track:
+        p, R, V, bias = self.motion(now)
+        turn = turn_error(R, V[3:], target.x.rotation, target.v[3:], target.a[3:])
+        zero = np.zeros(3)
+        x, desired = np.concatenate([p, -turn.e]), np.concatenate([target.x.xyz, zero])
+        e = np.concatenate([target.x.xyz - p, turn.e])
+        rate = np.concatenate([target.v[:3] - V[:3], turn.rate])
+        c = np.concatenate([target.a[:3], turn.c]) - bias
+        T = np.eye(6)
+        T[3:, 3:] = turn.T
+        rows = self._rows
+        J = self._jacobian(now)
+        return Track(x[rows], desired[rows], e[rows], rate[rows], J[rows], T[np.ix_(rows, rows)], c[rows])
+
+    def _jacobian(self, now: Measured) -> Array:
+        J, base = now.jacobian(self._body, self._point), now.jacobian(self._other, self._origin)
+        R, origin = now.poses
+        to = R[self._other].T
+        r = origin[self._body] + R[self._body] @ self._point - origin[self._other]
+        around = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+        return np.concatenate([to @ (J[:3] - base[:3] + around @ base[3:]), to @ (J[3:] - base[3:])])
+
+    def present(self, now: Measured, a: Array) -> Target:
+        """The target that asks for the acceleration a (k,) and nothing else."""
+        p, R, V, _ = self.motion(now)
+        return Target(Pose(p, matrix=R), V, _spread(a, self))
+
+
+def accelerated(output: Any, now: Measured, a: Array) -> tuple[Array, Array, Array]:
+    """x (k,), J (k, nv) and the right side (k,) of its rows, for an output with the acceleration a (k,)."""
+    if type(output) is not _BodyPose:
+        track = output.track(now, present(output, now, a))
+        return track.x, track.J, track.c
+    p, _, bias, J, _ = now.point(output._body, output._point)
+    x, rows = np.concatenate([p, NO_TURN]), output._rows
+    return x[rows], J[rows], a - bias[rows]
+
+
+def present(output: Any, now: Measured, a: Array) -> Target:
+    """The target that asks an output for the acceleration a (k,), without any error to be corrected."""
+    if hasattr(output, "present"):
+        found: Target = output.present(now, a)
+        return found
+    zero = np.zeros(output.size)
+    return Target(zero, zero, a)
+
+
+@dataclass(frozen=True)
+class Posture:
+    """Joint coordinates as one output; default all actuated ones, in the order of u.
+
+    Args:
+        names: of the coordinates.
+    """
+
+    names: Sequence[str] | None = None
+
+    def bind(self, system: Any) -> Bound:
+        """The output of this system."""
+        chosen = list(system.actuators) if self.names is None else list(self.names)
+        return Coordinates(*chosen).bind(system)

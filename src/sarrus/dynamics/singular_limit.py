@@ -1,0 +1,51 @@
+"""The limit of rows that are lost exactly at a singular pose.
+
+With w.T J = 0 at q, w.T (J a - gamma) = 0 says nothing. The third derivative of phi does:
+
+    3 w.T J' a + w.T (D2J[v, v]) v = 0              from d3phi/dt3 = 0 on the left null space    (1)
+
+Both coefficients are first derivatives along the curve q(s) = integrate(q, s v): J' = dJ/ds and, because
+gamma(q(s), v) = -d(J v)/ds, D2J[v, v] v = -dgamma/ds. They are taken by central differences of sixth order;
+with steps of 0.02 rad (or 0.02 L) truncation and rounding are both near 1e-13.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..projection.system_kinematics import Kinematics
+from .formulations import LIMIT_TOL, LimitRows
+
+Array = npt.NDArray[np.float64]
+
+STEP = 0.02
+WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
+
+
+def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) -> LimitRows | None:
+    """Rows E a = e that stand for the lost ones; None at rest or where v has no smooth continuation.
+
+    A velocity outside the tangent cone, w.T gamma(v) != 0, is possible in this pose only: nothing is added.
+
+    Args:
+        system: whose constraints.
+        q, v: the state, (nq,) and (nv,).
+        t: time [s].
+        lost: orthonormal basis (nc, k) of the w with w.T J = 0, J without units.
+    """
+    speed = float(np.linalg.norm(v / system.unit))
+    if speed == 0.0 or lost.shape[1] == 0:
+        return None
+    w = lost / system.row_unit[:, None]
+    gamma_here = system.constraints(q, v, t)[3]
+    if np.max(np.abs(w.T @ gamma_here)) > LIMIT_TOL * speed**2:
+        return None
+    ds = STEP / speed
+    rate_J, rate_gamma = np.zeros((system.nc, system.nv)), np.zeros(system.nc)
+    for k, weight in WEIGHTS:
+        for sign in (1.0, -1.0):
+            _, J, _, gamma = system.constraints(system.integrate(q, sign * k * ds * v), v, t)
+            rate_J += sign * weight / ds * J
+            rate_gamma += sign * weight / ds * gamma
+    return LimitRows(3.0 * w.T @ rate_J, w.T @ rate_gamma, speed)

@@ -1,0 +1,106 @@
+"""The choice of independent coordinates by name, and what to say when a choice is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, selection
+from .signals import named
+
+Array = npt.NDArray[np.float64]
+ROLES = ("positions", "velocities")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Independent coordinates: indices into v of positions and of velocities, and how good a choice it is.
+
+    `independence` is 1 at best and 0 where the mechanism can move while they stand still.
+    """
+
+    positions: tuple[int, ...]
+    velocities: tuple[int, ...]
+    independence: float
+
+    def rows(self, nv: int) -> tuple[Array, Array]:
+        """R_q, R_v with y_q = R_q dq, y_v = R_v dv; the same object where they are the same."""
+        R_q = selection(self.positions, nv)
+        return R_q, R_q if self.velocities == self.positions else selection(self.velocities, nv)
+
+    def matrix(self, nv: int) -> Array:
+        """R with [y_q; y_v] = R [dq; dv], (nx, 2 nv)."""
+        columns = [*self.positions, *(nv + i for i in self.velocities)]
+        return selection(columns, 2 * nv)
+
+    def names(self, mech: Mechanism) -> tuple[str, ...]:
+        """Names of the states: positions, then velocities."""
+        positions = (f"q.{mech.names[i]}" for i in self.positions)
+        return (*positions, *(f"v.{mech.names[i]}" for i in self.velocities))
+
+
+def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) -> Choice:
+    """Coordinates by name, or automatically by conditioning.
+
+    Args:
+        mech: the mechanism.
+        at: its tangent directions.
+        given: None; a list of coordinates or joints; or {"positions": [...], "velocities": [...]} where rows
+            restrict only velocities (rolling) and the two counts differ. Velocities that are not given are
+            chosen among the positions where possible.
+    """
+    N_q, N_v = at.bare(at.N_q), at.bare(at.N_v)
+    positions, velocities = _indices(mech, given)
+    if positions is None:
+        positions = choose(N_q)
+    else:
+        _require(mech, N_q, positions, "positions")
+    if velocities is None:
+        same = at.N_v is at.N_q
+        velocities = positions if same else choose(N_v, positions)
+    else:
+        _require(mech, N_v, velocities, "velocities")
+    quality = independence(N_q, positions)
+    if at.N_v is not at.N_q or velocities != positions:
+        quality = min(quality, independence(N_v, velocities))
+    return Choice(tuple(positions), tuple(velocities), quality)
+
+
+def _indices(mech: Mechanism, given: Any) -> tuple[list[int] | None, list[int] | None]:
+    if given is None:
+        return None, None
+    if not isinstance(given, Mapping):
+        return mech._indices(named(given, "independent"), "independent"), None
+    if not set(given) <= set(ROLES):
+        raise InputError(f'independent takes the keys "positions" and "velocities", got {list(given)}.')
+    found = [
+        mech._indices(named(given[role], f"independent {role}"), "independent") if role in given else None
+        for role in ROLES
+    ]
+    return found[0], found[1]
+
+
+def _require(mech: Mechanism, N: Array, indices: list[int], role: str) -> None:
+    """Refuse coordinates that do not determine the motion, and say which would."""
+    count = N.shape[1]
+    names = [mech.names[i] for i in indices]
+    good = [mech.names[i] for i in choose(N, indices)]
+    if len(indices) != count:
+        freedoms = "1 coordinate" if count == 1 else f"{count} coordinates"
+        raise InputError(
+            f"independent {role} must be {freedoms}, the degrees of freedom of {mech.name!r} at this pose;"
+            f" got {len(indices)}: {names}. {good} would be independent."
+        )
+    if independence(N, indices) <= INDEPENDENT_TOL:
+        rest = np.linalg.svd(N[indices])[2][-1]
+        moving = [mech.names[i] for i in np.flatnonzero(np.abs(N @ rest) > 1e-6)]
+        raise InputError(
+            f"the {role} {names} are not independent at this pose: {', '.join(moving[:6])} can move while"
+            f" they stand still. {good} would be independent."
+        )

@@ -1,0 +1,150 @@
+"""The state at which a mechanism is linearized: on the constraints, regular, with what acts there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import state
+from ..errors import AssemblyError, InputError, SingularConstraintError
+from ..mechanism.mechanism import Mechanism
+from ..mechanism.spec import MechanismSpec
+from ..models.twists import ad_all, twist_slices
+from ..projection.decomposition import full_svd
+from ..projection.local_coordinates import Tangents, tangents
+from ..projection.mobility import loses_rank_here
+from ..projection.system_kinematics import dimensionless, drift
+
+Array = npt.NDArray[np.float64]
+
+CONSISTENT = 1e-6  # of L, and of the speed: what is put right without being asked
+CLOSED = 1e-13  # the same, below which nothing is put right
+
+
+@dataclass(frozen=True)
+class Point:
+    """A consistent state with its forces and accelerations.
+
+    Attributes:
+        mech: whose state.
+        q, v: positions (nq,) and velocities (nv,), on the constraints to rounding.
+        u: inputs of the actuators (nu,).
+        tau: applied generalized force in all (nv,), S.T u included.
+        t: time [s].
+        a, lam: acceleration (nv,) and multipliers (nc,) there.
+        J: constraint Jacobian (nc, nv).
+        at: tangent directions of the constraints.
+    """
+
+    mech: Mechanism
+    q: Array
+    v: Array
+    u: Array
+    tau: Array
+    t: float
+    a: Array
+    lam: Array
+    J: Array
+    at: Tangents
+
+    @property
+    def ad_v(self) -> Array:
+        """ad_v (nv, nv): zero except at Spherical and Free joints."""
+        return ad_all(twist_slices(self.mech.model), self.v)
+
+    @property
+    def imbalance(self) -> float:
+        """Largest |a| and |v|, lengths divided by L: zero at an equilibrium."""
+        both = np.concatenate([self.a, self.v]) / np.tile(self.mech.units.unit, 2)
+        return float(np.max(np.abs(both), initial=0.0))
+
+
+def require_mechanism(mech: Any, what: str) -> None:
+    """Refuse what is no Mechanism, with the way out."""
+    if isinstance(mech, MechanismSpec):
+        raise InputError(f"{what} takes a Mechanism, got a MechanismSpec; compile it: spec.compile().")
+    if not isinstance(mech, Mechanism):
+        raise InputError(f"{what} takes a Mechanism, got {type(mech).__name__}.")
+
+
+def operating_point(
+    mech: Any,
+    q: npt.ArrayLike | None = None,
+    v: npt.ArrayLike | None = None,
+    u: npt.ArrayLike | None = None,
+    tau: npt.ArrayLike | None = None,
+    t: float = 0.0,
+    what: str = "linearize",
+) -> Point:
+    """The state asked for, or `default`; refused off the constraints and at singular poses."""
+    require_mechanism(mech, what)
+    t = mech._time(t)
+    pose, speed, J = _state(mech, q, v, t)
+    inputs = np.zeros(mech.nu) if u is None else _vector(mech, u, "u", mech.nu)
+    force = np.zeros(mech.nv) if tau is None else _vector(mech, tau, "tau", mech.nv)
+    applied = mech._applied(pose, force, inputs, None)
+    motion = mech.forward_dynamics(pose, speed, applied, t=t)
+    at = tangents(mech.evaluator, J, int(motion.rank))
+    _require_regular(mech, pose, t, J, at.rank)
+    return Point(mech, pose, speed, inputs, applied, t, motion.a, motion.lam, J, at)
+
+
+def _state(
+    mech: Mechanism, q: npt.ArrayLike | None, v: npt.ArrayLike | None, t: float
+) -> tuple[Array, Array, Array]:
+    """q and v as given or by default, put right where they miss the constraints by rounding; J there."""
+    driven = mech.evaluator.driven
+    pose = np.array(mech.default.q) if q is None else mech._one_pose(q)
+    speed = np.zeros(mech.nv) if v is None else mech._one_tangent(v, "v")
+    terms = mech.terms(pose, speed, t)
+    gap = drift(mech.evaluator, terms.phi) / mech.length
+    if gap > CONSISTENT and not (q is None and driven):
+        raise InputError(
+            f"q is off the constraints of {mech.name!r} at t = {t:g} s: |phi| is {gap * mech.length:.3g} m"
+            f" (angles times L), allowed {CONSISTENT * mech.length:.1g}. A linear model exists on them only;"
+            " take q = mech.assemble(q).q."
+        )
+    if gap > CLOSED:
+        found = mech.assemble(pose, t=t)
+        if not found.success:
+            raise AssemblyError(f"{mech.name!r} has no pose at t = {t:g} s. {found.message}")
+        pose = found.q
+        terms = mech.terms(pose, speed, t)
+    if v is None:
+        speed = np.array(mech.default.v) if q is None and not driven else speed
+        return pose, mech.consistent_velocity(pose, speed, t), terms.J
+    size = float(np.max(np.abs(speed / mech.units.unit), initial=0.0))
+    slip = np.abs(terms.J @ speed - terms.b) / mech.units.row_unit
+    miss = float(np.max(slip, initial=0.0))
+    if miss > CONSISTENT * max(size, 1e-3):
+        raise InputError(
+            f"v breaks the constraints of {mech.name!r}: |J v - b| is {miss:.3g} (lengths divided by L) in"
+            f" row {mech.row_names[int(np.argmax(slip))]!r}, at speed {size:.3g}. Take"
+            " v = mech.consistent_velocity(q, v)."
+        )
+    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed, terms.J
+
+
+def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
+    owner = f"{mech.name!r}" + (f", which has the actuators {list(mech.actuators)}" if what == "u" else "")
+    array = state(value, what, n, owner)
+    if array.ndim != 1:
+        raise InputError(f"{what} must have shape ({n},), got {array.shape}.")
+    return array
+
+
+def _require_regular(mech: Mechanism, q: Array, t: float, J: Array, rank: int) -> None:
+    """Refuse a pose at which rows lose rank: branches meet there, and no linear model describes them."""
+    if rank == len(J):
+        return
+    U, _, Vt = full_svd(dimensionless(mech.evaluator, J))
+    if loses_rank_here(mech.evaluator, q, t, U[:, rank:], Vt[rank:]):
+        raise SingularConstraintError(
+            f"no linear model of {mech.name!r} at this pose: it is singular (rank {rank} here, more nearby),"
+            " so the constraints have no single tangent space and motions along different branches differ"
+            " already to first order. Linearize next to it, on the branch you mean.",
+            rank,
+        )

@@ -1,0 +1,113 @@
+"""The same variations written as a linear system in three ways: minimal, full, descriptor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import block_diag, qr
+
+from ..projection.system_kinematics import dimensionless
+from .first_variations import Variation
+from .independent_coordinates import Choice
+from .operating_point import Point
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Form:
+    """E dx/dt = A x + B w + rate, x by name.
+
+    Attributes:
+        names: of the states (nx).
+        A, B: (nx, nx), (nx, nw).
+        E: (nx, nx), or None for the identity.
+        rate: right side at the point itself (nx,).
+        lift: [dq; dv] of the states (2 nv, nx).
+        reduce: states of [dq; dv] (nx, 2 nv).
+        seen: variations as functions of the states, for outputs.
+    """
+
+    names: tuple[str, ...]
+    A: Array
+    B: Array
+    E: Array | None
+    rate: Array
+    lift: Array
+    reduce: Array
+    seen: Variation
+
+
+def minimal(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+    """dx/dt = A x + B w of the independent coordinates, [Spencer2004] section 4.2."""
+    R = choice.matrix(point.mech.nv)
+    rate = R @ np.concatenate([point.v, point.a])
+    return Form(choice.names(point.mech), R @ x.rate, R @ x.rate_u, None, rate, x.T, R, x)
+
+
+def full(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+    """The linearized underlying ODE in all coordinates, A = Df P, [Spencer2004] eq. (4.4).
+
+    P = T R, eq. (4.3), for coordinates that the user chose; else orthogonal, lengths divided by L.
+    """
+    R = choice.matrix(point.mech.nv) if chosen else _across(point, x)
+    seen = Variation(x.T @ R, x.rate @ R, x.lam @ R, x.rate_u, x.lam_u)
+    rate, whole = np.concatenate([point.v, point.a]), np.eye(2 * point.mech.nv)
+    return Form(_all_names(point), seen.rate, x.rate_u, None, rate, whole, whole, seen)
+
+
+def descriptor(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+    """E dx/dt = A x + B w with x = [dq; dv; dlam], lam of as many rows as are independent:
+
+        d(dq)/dt    = dv - ad_v dq
+        M d(dv)/dt  = G [dq; dv] + J.T dlam + S w
+                  0 = J dq              rows that restrict positions
+                  0 = (J v)_q dq + J dv    rows that restrict only velocities
+
+    G, the change of all other forces at fixed lam, is M da - J.T dlam on tangent directions; how it
+    continues elsewhere never matters. Away from an equilibrium the hidden constraints contain time
+    derivatives of J, which matrices of one instant do not show: take "minimal" there.
+    """
+    mech, nv = point.mech, point.mech.nv
+    M, P, kept = mech.mass_matrix(point.q), _across(point, x), _independent_rows(point)
+    J, k = point.J[kept], len(kept)
+    R_q, _ = choice.rows(nv)
+    G = (M @ x.rate[nv:] - point.J.T @ x.lam) @ P
+    S = M @ x.rate_u[nv:] - point.J.T @ x.lam_u
+    rows = np.hstack([J, np.zeros((k, nv))])
+    slips = ~mech.model.holonomic[kept]
+    rows[slips] = np.hstack([-(J @ x.T[nv:, : len(R_q)] @ R_q), J])[slips]  # (J v)_q K = -J L
+    kinematics = np.hstack([-point.ad_v, np.eye(nv), np.zeros((nv, k))])
+    A = np.vstack([kinematics, np.hstack([G, J.T]), np.hstack([rows, np.zeros((k, k))])])
+    B = np.vstack([np.zeros_like(S), S, np.zeros((k, S.shape[1]))])
+    E = block_diag(np.eye(nv), M, np.zeros((k, k)))
+    rate = np.concatenate([point.v, M @ point.a, np.zeros(k)])
+    names = (*_all_names(point), *(f"lam.{mech.row_names[i]}" for i in kept))
+    T, rates, lam = (np.hstack([part @ P, np.zeros((len(part), k))]) for part in (x.T, x.rate, x.lam))
+    seen = Variation(T, rates, lam, x.rate_u, x.lam_u)
+    size = 2 * nv + k
+    return Form(names, A, B, E, rate, np.eye(2 * nv, size), np.eye(size, 2 * nv), seen)
+
+
+FORMS = {"minimal": minimal, "full": full, "descriptor": descriptor}
+
+
+def _all_names(point: Point) -> tuple[str, ...]:
+    return tuple(f"{kind}.{name}" for kind in ("q", "v") for name in point.mech.names)
+
+
+def _across(point: Point, x: Variation) -> Array:
+    """Left inverse of T (nx, 2 nv) whose kernel is orthogonal to the tangent space, lengths divided by L."""
+    unit = np.tile(point.mech.units.unit, 2)
+    return np.asarray(np.linalg.pinv(x.T / unit[:, None]) / unit)
+
+
+def _independent_rows(point: Point) -> list[int]:
+    """As many rows of J as are independent, by elimination with pivoting."""
+    if point.at.rank == 0:
+        return []
+    bare = dimensionless(point.mech.evaluator, point.J)
+    pivots = qr(bare.T, mode="r", pivoting=True)[1]
+    return sorted(int(i) for i in pivots[: point.at.rank])

@@ -1,0 +1,154 @@
+"""linearize_trajectory: linear models along a motion, all in the same coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dynamics.derivatives import derivatives
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from ..models.twists import ad_all, twist_slices
+from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, tangents
+from ..simulation.trajectory.trajectory import Trajectory
+from .first_variations import analytic_variation
+from .independent_coordinates import Choice, independent_coordinates
+from .operating_point import require_mechanism
+from .signals import input_columns, output_rows
+
+Array = npt.NDArray[np.float64]
+
+CANDIDATES = 16  # states at which coordinates are chosen; the choice that is best at its worst state wins
+
+
+@dataclass(frozen=True)
+class LinearTrajectory:
+    """dx/dt = A(t) x + B(t) w, y = C(t) x + D(t) w: increments relative to the stored motion.
+
+    Attributes:
+        t: times [s], (n,).
+        A, B, C, D: (n, nx, nx), (n, nx, nw), (n, ny, nx), (n, ny, nw).
+        names, inputs, outputs: of the states, inputs and outputs.
+        independent: the independent coordinates.
+        independence: how well they determine the motion at each state (n,).
+        lift: [dq; dv] in all coordinates of the states (n, 2 nv, nx).
+    """
+
+    t: Array
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    independent: tuple[str, ...]
+    independence: Array
+    lift: Array
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        sizes = f"nx={len(self.names)}, nw={len(self.inputs)}, ny={len(self.outputs)}"
+        return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {sizes})"
+
+
+def linearize_trajectory(
+    trajectory: Trajectory,
+    independent: Any = None,
+    inputs: Any = None,
+    outputs: Any = None,
+    method: str = "analytic",
+) -> LinearTrajectory:
+    """Linear models at every stored state of a run; see `LinearTrajectory`.
+
+    Args:
+        trajectory: what `simulate` returned.
+        independent: as in `linearize`, the same at all states; default: a choice that stays good along the
+            whole motion.
+        inputs, outputs: as in `linearize`.
+        method: "analytic" or "dual".
+
+    Raises:
+        InputError: no fixed choice of coordinates is independent all along (say, a crank through its dead
+            centre); the message says where it fails.
+    """
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(
+            f"linearize_trajectory takes a Trajectory of sr.simulate, got {type(trajectory).__name__}."
+        )
+    mech = trajectory.system
+    require_mechanism(mech, "linearize_trajectory")
+    ats = _all_tangents(mech, trajectory)
+    choice = _choice(mech, trajectory, ats, independent)
+    rows, (names, columns) = choice.rows(mech.nv), input_columns(mech, inputs)
+    d = _derivatives(mech, trajectory, method)
+    slices, R = twist_slices(mech.model), choice.matrix(mech.nv)
+    parts: list[tuple[Array, ...]] = []
+    labels = choice.names(mech)
+    for i, at in enumerate(ats):
+        x = analytic_variation(at, d[i], ad_all(slices, trajectory.v[i]), *rows, columns)
+        C, D = np.eye(len(R)), np.zeros((len(R), len(columns)))
+        if outputs is not None:
+            labels, W = output_rows(mech, trajectory.q[i], outputs)
+            C, D = (W @ part for part in x.seen)
+        parts.append((R @ x.rate, R @ x.rate_u, C, D, x.T))
+    A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
+    quality = np.array([_quality(choice, at) for at in ats])
+    positions = tuple(mech.names[i] for i in choice.positions)
+    return LinearTrajectory(
+        trajectory.t, A, B, C, D, choice.names(mech), names, labels, positions, quality, T
+    )
+
+
+def _all_tangents(mech: Mechanism, trajectory: Trajectory) -> list[Tangents]:
+    """Tangent directions at every state; the count must not change on the way."""
+    out = []
+    for t, q, v, rank in zip(trajectory.t, trajectory.q, trajectory.v, trajectory.rank, strict=True):
+        J = mech.terms(q, v, float(t)).J
+        out.append(tangents(mech.evaluator, J, int(rank)))
+    ranks = {at.rank for at in out}
+    if len(ranks) > 1:
+        where = int(np.argmin(trajectory.rank))
+        raise InputError(
+            f"the motion passes a singular pose at t = {trajectory.t[where]:.6g} s (rank {min(ranks)} instead"
+            f" of {max(ranks)}), where no linear model exists. Linearize the parts before and after it."
+        )
+    return out
+
+
+def _choice(mech: Mechanism, trajectory: Trajectory, ats: list[Tangents], independent: Any) -> Choice:
+    """Coordinates that are independent at every state."""
+    if independent is None:
+        some = ats[:: max(1, len(ats) // CANDIDATES)]
+        choices = {independent_coordinates(mech, at) for at in some}
+        choice = max(choices, key=lambda c: min(_quality(c, at) for at in ats))
+    else:
+        choice = independent_coordinates(mech, ats[0], independent)
+    worst = min(range(len(ats)), key=lambda i: _quality(choice, ats[i]))
+    if _quality(choice, ats[worst]) <= INDEPENDENT_TOL:
+        at = ats[worst]
+        good = [mech.names[i] for i in choose(at.bare(at.N_q))]
+        raise InputError(
+            f"the coordinates {[mech.names[i] for i in choice.positions]} are not independent at"
+            f" t = {trajectory.t[worst]:.6g} s; {good} would be there. Choose others, or linearize in pieces."
+        )
+    return choice
+
+
+def _quality(choice: Choice, at: Tangents) -> float:
+    return min(
+        independence(at.bare(at.N_q), choice.positions), independence(at.bare(at.N_v), choice.velocities)
+    )
+
+
+def _derivatives(mech: Mechanism, trajectory: Trajectory, method: str) -> Any:
+    """Derivatives of all states in one call."""
+    system = mech.evaluator
+    drive = np.concatenate([system.drive(float(t), 1) for t in trajectory.t])
+    q, v, tau = (np.ascontiguousarray(x) for x in (trajectory.q, trajectory.v, trajectory.tau))
+    return derivatives(system, q, v, tau, drive, method)

@@ -1,0 +1,197 @@
+"""The part of the facade that sees the constraints: terms, mobility, assembly, consistent states, paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import state
+from ..dynamics.terms import Terms
+from ..errors import AssemblyError, InputError
+from ..projection.assembly import Assembly, assemble
+from ..projection.consistent_velocity import consistent_velocity
+from ..projection.decomposition import Decomposition, count_above, decompose, full_svd
+from ..projection.mobility import Mobility, mobility
+from ..projection.sweep import Sweep, sweep
+from ..projection.system_kinematics import dimensionless
+from .body_queries import Bodies
+from .core import State, frozen_state
+
+Array = npt.NDArray[np.float64]
+Metric = npt.ArrayLike | str | None
+
+BEYOND = 1e-9  # [rad, m]: what passes a limit by less only touches it
+
+
+class Loops(Bodies):
+    """Queries that need the constraints."""
+
+    @property
+    def default(self) -> State:
+        """A consistent State(q, v): the one given, else assembled near `neutral()`, at rest, at t = 0."""
+        if self._default is None:
+            found = self.assemble()
+            if not found.success:
+                raise AssemblyError(f"{self._owner} has no default state. {found.message}")
+            v = self.consistent_velocity(found.q)
+            object.__setattr__(self, "_default", frozen_state(found.q, v))
+        assert self._default is not None
+        return self._default
+
+    def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
+        """M, h, phi, J, b, gamma at a state; see `Terms`. Batch axes allowed."""
+        (qs, vs), batch = self._batch(q=self._positions(q), v=self._tangent(v, "v"))
+        t = self._time(t)
+        drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
+        parts = self._kernel.terms(qs, vs, drive, user)
+        if self._may_be_undefined:
+            self._require_defined(parts[3], parts[5])
+        return Terms(*(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in parts))
+
+    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
+        """Split velocities and forces at the constraints of the pose q (nq,); see `Decomposition`.
+
+        The rank is decided on the dimensionless J, as everywhere; the split is in the metric.
+
+        Args:
+            q: positions (nq,).
+            metric: None (Euclidean), "mass", or a symmetric positive definite matrix (nv, nv).
+            t: time [s].
+        """
+        q = self._one_pose(q)
+        J = self.terms(q, np.zeros(self.nv), t).J
+        rank = count_above(
+            full_svd(dimensionless(self.evaluator, J))[1], self.evaluator.rank_tol, absolute=True
+        )
+        return decompose(J, self._metric(metric, q), rank=rank)
+
+    def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
+        """What the constraints leave free at the pose q (nq,), default `default.q`; see `Mobility`."""
+        pose = np.array(self.default.q) if q is None else self._one_pose(q)
+        self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
+        return mobility(self.evaluator, pose, self._time(t))
+
+    def assemble(
+        self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
+    ) -> Assembly:
+        """Find a pose that closes all constraints, near a guess. Fails with a value, not an exception.
+
+        Args:
+            q_guess: where to start (nq,); default `neutral()`.
+            fixed: positions to hold: {coordinate: value [rad, m]}, or {joint: its part of q} for joints
+                with several coordinates or a quaternion.
+            t: time of the drives [s].
+        """
+        q = self.neutral() if q_guess is None else self._one_pose(q_guess, "q_guess")
+        held: list[int] = []
+        for name, value in (fixed or {}).items():
+            held += self._hold(q, name, value)
+        text = ", ".join(f"{name} = {_shown(value)}" for name, value in (fixed or {}).items())
+        found = assemble(self.evaluator, q, self._time(t), held, text)
+        return replace(found, message=found.message + self._beyond(found.q[None]))
+
+    def consistent_velocity(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        fixed: Mapping[str, Any] | None = None,
+        metric: Metric = "mass",
+    ) -> Array:
+        """The velocity (nv,) nearest to a wish that satisfies J v = b.
+
+        Args:
+            q: positions (nq,).
+            v: the wish (nv,); default rest.
+            t: time [s].
+            fixed: velocities to prescribe, {coordinate: value} or {joint: values}.
+            metric: what "nearest" means: "mass" (least kinetic energy of the change), None (lengths divided
+                by L) or a symmetric positive definite matrix (nv, nv).
+
+        Raises:
+            AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
+        """
+        q = self._one_pose(q)
+        wish = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
+        held, values = [], []
+        for name, value in (fixed or {}).items():
+            where = self._indices([name], "fixed")
+            given = state(np.atleast_1d(value), f"velocity of {name!r}", len(where), self._owner)
+            held += where
+            values += given.tolist()
+        W = self._metric(metric, q)
+        self.terms(q, wish, t)  # refuses poses at which rows are undefined
+        return consistent_velocity(self.evaluator, q, wish, self._time(t), held, values, W)
+
+    def sweep(
+        self, coordinate: str, values: npt.ArrayLike, q0: npt.ArrayLike | None = None, t: float = 0.0
+    ) -> Sweep:
+        """Follow the mechanism along one coordinate, on one branch; see `Sweep`.
+
+        Args:
+            coordinate: its name; an angle or a displacement.
+            values: where to go, in order (n,) [rad, m]; the first is assembled near q0.
+            q0: pose to start near (nq,); default `default.q`.
+            t: time of the drives [s].
+        """
+        position, index = self.model.tree.scalar(coordinate, "sweep")
+        if not np.all(self.model.holonomic):
+            raise InputError(
+                f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
+                " (rolling): where it ends depends on the path; simulate it instead."
+            )
+        targets = state(np.atleast_1d(np.asarray(values, dtype=float)), "values", np.size(values))
+        if targets.ndim != 1 or targets.size == 0:
+            raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
+        start = np.array(self.default.q) if q0 is None else self._one_pose(q0, "q0")
+        found = sweep(self.evaluator, index, targets, start, position, self._time(t))
+        return replace(found, message=found.message + self._beyond(found.q))
+
+    # ------------------------------------------------------------------ helpers
+
+    def _beyond(self, poses: Array) -> str:
+        """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""
+        said = []
+        for name, iq, (lower, upper) in zip(
+            self.names, self.model.coordinate_q, self.model.limits.tolist(), strict=True
+        ):
+            if iq < 0 or len(poses) == 0:
+                continue
+            low, high = float(poses[:, iq].min()), float(poses[:, iq].max())
+            if low < lower - BEYOND or high > upper + BEYOND:
+                worst = high if high - upper > lower - low else low
+                said.append(f"{name} = {worst:.4g}, limits {lower:g} to {upper:g}")
+        return f" Beyond the limits of joints, which are not enforced: {'; '.join(said)}." if said else ""
+
+    def _metric(self, metric: Metric, q: Array) -> Array | None:
+        if isinstance(metric, str):
+            if metric != "mass":
+                raise InputError(f'`metric` must be None, "mass" or a matrix, got {metric!r}.')
+            return self.mass_matrix(q)
+        return None if metric is None else np.asarray(metric, dtype=float)
+
+    def _hold(self, q: Array, name: str, value: Any) -> list[int]:
+        """Put a held position into q; the indices into v that must not move then."""
+        indices = list(self.model.tree.coordinates(name, "fixed"))
+        if name in self.names and self.model.coordinate_q[indices[0]] >= 0:
+            number = state(np.atleast_1d(value), f"fixed position of {name!r}", 1)
+            q[self.model.coordinate_q[indices[0]]] = number[0]
+            return indices
+        if name in self.names:
+            raise InputError(
+                f"fixed: {name!r} is a velocity component of a joint with a quaternion and has no position of"
+                f" its own; hold the whole joint: fixed={{{name.rpartition('.')[0]!r}: its part of q}}."
+            )
+        where = self.model.q_slices[self.model.body_index(name)]
+        width = where.stop - where.start
+        q[where] = state(value, f"fixed position of {name!r}", width)
+        q[:] = self._positions(q, "fixed position")
+        return indices
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(np.asarray(value).tolist())

@@ -1,0 +1,87 @@
+"""The part of the facade that changes or leaves the constraints: subsets, latches, impacts, branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..constraints.latch import latched
+from ..constraints.rows import Constraint
+from ..dynamics.impact import Impact, impact
+from ..errors import InputError, unknown_name
+from ..models.pose import Pose
+from ..projection.branches import Branch, branches
+from .compile import exchange_constraints
+from .constraint_queries import Loops
+
+Array = npt.NDArray[np.float64]
+
+
+class Topology(Loops):
+    """Queries about other sets of constraints, and about ways out of a pose."""
+
+    def with_constraints(
+        self, active: Iterable[str] | None = None, replaced: Mapping[str, Constraint] | None = None
+    ) -> Self:
+        """The same bodies with some of the constraints only; names, coordinates and length L stay.
+
+        Args:
+            active: names of the loops and constraints to keep; default all. Their order is as declared.
+            replaced: constraints to exchange for others of the same name, or to add: {name: constraint}.
+        """
+        declared = dict(self.model.constraints) | dict(replaced or {})
+        if isinstance(active, str):
+            raise InputError(f"active must be several names of constraints, got the text {active!r}.")
+        wanted = set(declared if active is None else active)
+        for name in wanted - set(declared):
+            raise unknown_name("constraint", name, declared, "with_constraints")
+        kept = tuple((name, one) for name, one in declared.items() if name in wanted)
+        default = None if replaced else self._default
+        return type(self)(exchange_constraints(self.model, kept), default)
+
+    def latched(self, name: str, q: npt.ArrayLike) -> Constraint:
+        """A copy of a loop or constraint that holds just where the pose q (nq,) has it: phi(q) = 0.
+
+        For `with_constraints(replaced={name: mech.latched(name, q)})`. Frame A of a loop moves onto frame B,
+        a Distance takes the present length, a Coupling the present sum.
+        """
+        pose, declared = self._one_pose(q), dict(self.model.constraints)
+        if name not in declared:
+            raise unknown_name("constraint", name, declared, "latched")
+
+        def body(which: str) -> Pose:
+            found = self.pose(pose, which)
+            assert isinstance(found, Pose)
+            return found
+
+        def position(coordinate: str) -> float:
+            return float(pose[self.model.tree.scalar(coordinate, "latched")[0]])
+
+        return latched(name, declared[name], body, position)
+
+    def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:
+        """What all constraints, closing at once at the pose q (nq,), do to the velocity v (nv,).
+
+        Inelastic, in the mass metric: the velocity after is the one nearest to v with J v = b, the change
+        an impulse of the constraints; see `Impact`. Rows may depend on each other.
+        """
+        pose, speed = self._one_pose(q), self._one_tangent(v, "v")
+        return impact(self.terms(pose, speed, t), speed, self.units)
+
+    def branches(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> tuple[Branch, ...]:
+        """The ways out of the pose q (nq,), default `default.q`, with their mobility; see `Branch`.
+
+        At a regular pose there is one, all directions that J allows. At a singular one the directions that
+        can be continued form a cone of several pieces. Drives are held at time t [s].
+        """
+        pose = np.array(self.default.q) if q is None else self._one_pose(q)
+        mobility = self.mobility(pose, t)
+        if mobility.gap > 1e-9 * self.length * max(1.0, float(np.max(mobility.singular_values, initial=0.0))):
+            raise InputError(
+                f"branches need a pose on the constraints, but {self._owner} is open by {mobility.gap:.2g} m"
+                " there. Start from mech.assemble(q).q."
+            )
+        return branches(self.evaluator, pose, self._time(t))

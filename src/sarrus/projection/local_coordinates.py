@@ -1,0 +1,178 @@
+"""Local coordinates of the constraint manifold: which are independent, and what they determine.
+
+The directions tangent to {phi = 0, J v = b} at a state are the (dq, dv) with
+
+    J_h dq = 0,   J dv + d(J v - b)/dq dq = 0                   [Spencer2004] eq. (2.10), (2.19)      (1)
+
+where J_h holds the rows that restrict positions. Local coordinates y_q = R_q dq, y_v = R_v dv, eq. (2.32),
+determine them:
+
+    dq = K y_q,   dv = L y_q + K_v y_v                          [Spencer2004] eq. (2.40), (2.44)      (2)
+
+Where every row restricts positions, K_v = K and L is the time derivative of K. Rows may depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .decomposition import count_above, full_svd
+from .system_kinematics import Kinematics, dimensionless
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+INDEPENDENT_TOL = 1e-7  # smallest singular value of R N that counts, N orthonormal and without units
+TIE = 1e-6  # coordinates that move alike: the first declared one is taken
+GROWTH = 1.05  # a swap of coordinates must enlarge |det R N| by so much
+MOST_SWAPS = 50
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Tangent directions at one pose.
+
+    Attributes:
+        N_q: directions of positions (nv, freedoms of positions), orthonormal without units.
+        N_v: directions of velocities (nv, freedoms of velocities); N_q itself unless rows restrict only
+            velocities (rolling).
+        Z_q, Z_v: directions across them, which complete them to all (nv, nv), orthonormal without units.
+        rank: rank of J.
+        unit: L for a length, 1 for an angle, per coordinate (nv,).
+    """
+
+    N_q: Array
+    N_v: Array
+    Z_q: Array
+    Z_v: Array
+    rank: int
+    unit: Array
+    _normal: Array  # (nv, nc): pseudoinverse of J without units
+
+    def bare(self, N: Array) -> Array:
+        """A basis of directions without units: orthonormal."""
+        return N / self.unit[:, None]
+
+    def solve(self, right: Array) -> Array:
+        """The smallest dv (nv, k) without units with J dv = right (nc, k)."""
+        return np.asarray(self._normal @ right)
+
+
+def tangents(system: Kinematics, J: Array, rank: int | None = None) -> Tangents:
+    """Tangent directions of a system whose constraint Jacobian is J (nc, nv), of known rank or not."""
+    bare = dimensionless(system, J)
+    U, s, Vt = full_svd(bare)
+    if rank is None:
+        rank = count_above(s, system.rank_tol, absolute=True)
+    unit = np.asarray(system.unit)
+    V = unit[:, None] * Vt.T
+    Z_v, N_v = V[:, :rank], V[:, rank:]
+    Z_q, N_q = Z_v, N_v
+    if not np.all(system.holonomic):
+        _, s_h, Vt_h = full_svd(bare[np.asarray(system.holonomic)])
+        k = count_above(s_h, system.rank_tol, absolute=True)
+        Z_q, N_q = unit[:, None] * Vt_h[:k].T, unit[:, None] * Vt_h[k:].T
+    normal = (Z_v / s[:rank]) @ (U[:, :rank].T / system.row_unit)
+    return Tangents(N_q, N_v, Z_q, Z_v, rank, unit, normal)
+
+
+@dataclass(frozen=True)
+class Lift:
+    """dq = K y_q, dv = L y_q + K_v y_v.
+
+    Attributes:
+        K: (nv, freedoms of positions).
+        L: (nv, freedoms of positions).
+        K_v: (nv, freedoms of velocities).
+    """
+
+    K: Array
+    L: Array
+    K_v: Array
+
+    @property
+    def matrix(self) -> Array:
+        """The whole of (2): [dq; dv] = matrix @ [y_q; y_v], (2 nv, freedoms of positions + velocities)."""
+        nv, n = self.K.shape
+        out = np.zeros((2 * nv, n + self.K_v.shape[1]))
+        out[:nv, :n], out[nv:, :n], out[nv:, n:] = self.K, self.L, self.K_v
+        return out
+
+
+def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Lift:
+    """What local coordinates determine, eq. (2).
+
+    Args:
+        at: the tangent directions.
+        R_q: rows of y_q = R_q dq (freedoms of positions, nv).
+        R_v: rows of y_v = R_v dv (freedoms of velocities, nv).
+        Jv_q: derivative of J v - b with respect to tangent increments of q (nc, nv).
+    """
+    K = at.N_q @ np.linalg.inv(R_q @ at.N_q)
+    K_v = K if R_v is R_q and at.N_v is at.N_q else at.N_v @ np.linalg.inv(R_v @ at.N_v)
+    some = -at.solve(Jv_q @ K)
+    return Lift(K, some - K_v @ (R_v @ some), K_v)
+
+
+def selection(indices: Sequence[int] | Indices, nv: int) -> Array:
+    """Rows of the identity (k, nv)."""
+    return np.asarray(np.eye(nv)[np.asarray(indices, dtype=int)])
+
+
+def independence(N: Array, indices: Sequence[int] | Indices) -> float:
+    """How well coordinates determine the motion: the smallest singular value of these rows of N (nv, dof).
+
+    N is without units and orthonormal: 1 at best, 0 if the rest can move while they stand still.
+    """
+    rows = N[np.asarray(indices, dtype=int)]
+    return float(np.linalg.svd(rows, compute_uv=False)[-1]) if rows.size else 1.0
+
+
+def choose(N: Array, preferred: Sequence[int] = ()) -> list[int]:
+    """Coordinates that determine the motion best: a square block of N (nv, dof) of large determinant.
+
+    Args:
+        N: orthonormal basis of the directions, without units.
+        preferred: coordinates to keep where they are independent of each other; then they come first and
+            the rest is filled up.
+    """
+    rest, chosen = N.copy(), list[int]()
+    if len(preferred):
+        _eliminate(rest, np.isin(np.arange(len(N)), preferred), chosen)
+    _eliminate(rest, np.ones(len(N), dtype=bool), chosen)
+    return chosen if len(preferred) else sorted(_swap(N, chosen))
+
+
+def _eliminate(rest: Array, candidates: npt.NDArray[np.bool_], chosen: list[int]) -> None:
+    """Pivoted elimination: adds candidates that are independent of the chosen rows and of each other.
+
+    Args:
+        rest: rows of N less their parts along the chosen ones; changed in place.
+        candidates: which rows may be chosen.
+        chosen: added to.
+    """
+    while len(chosen) < rest.shape[1]:
+        size = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * candidates
+        best = int((size >= (1.0 - TIE) * size.max()).argmax())
+        if size[best] <= INDEPENDENT_TOL:
+            return
+        chosen.append(best)
+        along = rest[best] / size[best]  # to eps / INDEPENDENT_TOL, far below TIE
+        rest -= (rest @ along)[:, None] * along
+
+
+def _swap(N: Array, chosen: list[int]) -> list[int]:
+    """Exchange coordinates while that enlarges the determinant: then no entry of K exceeds GROWTH."""
+    for _ in range(MOST_SWAPS):
+        if not chosen:
+            break
+        K = np.abs(N @ np.linalg.inv(N[chosen]))
+        row, column = (int(i) for i in np.unravel_index(np.argmax(K), K.shape))
+        if K[row, column] <= GROWTH:
+            break
+        chosen[column] = row
+    return chosen

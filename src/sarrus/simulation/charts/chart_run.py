@@ -1,0 +1,222 @@
+"""A run in minimal coordinates: y' = f(t, y) with q = Psi(y), [Spencer2004] eq. (2.16).
+
+Stands in for the compiled run: the same calls, the same records. States lie on the constraints by
+construction. Next to a singular pose, where no chart exists, steps are taken in full coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...projection.charts import ChartError
+from ...projection.decomposition import full_svd
+from ...projection.mobility import loses_rank_here
+from ...projection.system_kinematics import dimensionless
+from ..run.callbacks import SLACK, Failure, Inputs
+from ..run.options import Options
+from ..run.system import Plant
+from ..trajectory.events import Event
+from .chart_selector import Atlas, LocalChart
+from .chart_step import STEP_COLLAPSED, STOPPED, ChartStep, Point, StopError
+
+Array = npt.NDArray[np.float64]
+
+FULL = "full coordinates (next to a singular pose)"
+NEAR_SINGULAR, STEPS_AROUND = 1e-2, 10.0  # as in kernels/solve/projection.hpp
+GROW, SHRINK, SAFETY = 5.0, 0.2, 0.9
+
+
+class ChartRun:
+    """Steps in charts; see `sarrus._kernel.Run` for the calls."""
+
+    def __init__(
+        self,
+        plant: Plant,
+        options: Options,
+        inputs: Inputs,
+        acceleration: Callable[..., Array | None] | None,
+        full: Callable[[], Any],
+    ) -> None:
+        """
+        Args:
+            plant: the system.
+            options: of the run.
+            inputs: all that comes from outside.
+            acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
+            full: makes a compiled run for steps in full coordinates.
+        """
+        self._plant, self._options, self._inputs, self._make_full = plant, options, inputs, full
+        self._stepper = ChartStep(plant, options, inputs, acceleration)
+        self._full: Any = None
+        self._atlas = Atlas(plant, options.coordinates)
+        self._chart: LocalChart | None = None
+        self._records: list[Point] = []
+        self._most, self._next = 0, options.dt
+        self.changes: list[Event] = []
+        self.status, self.steps, self._compiled = 0, 0, 0
+
+    @property
+    def evaluations(self) -> int:
+        """Number of evaluations of the acceleration."""
+        return self._stepper.evaluations + self._compiled
+
+    def start(self, t: float, q: Array, v: Array) -> bool:
+        """Begin at a state, projected as in full coordinates."""
+        self._atlas.require(q, t)
+        self._t0 = t
+        self._full = self._make_full()
+        if not self._full.start(t, q, v):
+            self.status = int(self._full.status)
+            return False
+        here = self._adopt()
+        U, _, Vt = full_svd(dimensionless(self._plant.evaluator, here.J))
+        lost = loses_rank_here(self._plant.evaluator, here.q, t, U[:, here.rank :], Vt[here.rank :])
+        self._here = here
+        if not lost and not self._near(here, here):
+            self._full, self._chart = None, self._atlas.at(here.q, here.v, here.J)
+            if self._atlas.instead(self._chart):
+                self._report(self._chart.note)
+        self._records.append(here)
+        return True
+
+    def advance(self, t0: float, dt: float, t_end: float, count: int, every: int = 1) -> int:
+        """At most `count` steps towards t_end; returns how many were taken."""
+        done = 0
+        try:
+            while done < count and self._here.t < t_end:
+                before = self._here
+                target = self._target(t0, dt, t_end)
+                if self._full is not None:
+                    self._here = self._full_step(target)
+                else:
+                    self._here = self._step(target)
+                self.steps, done = self.steps + 1, done + 1
+                self._records.append(self._here)
+                self._choose(before)
+        except StopError as stop:
+            self.status = stop.args[0]
+        except Exception as error:  # of a user's chart
+            self._inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
+            self.status = STOPPED
+        return done
+
+    def take(self) -> tuple[Any, ...]:
+        """Records since the last call, as the compiled run hands them over."""
+        kept, self._records = self._records, []
+        plant = self._plant
+        widths = {"t": 1, "q": plant.nq, "v": plant.nv, "a": plant.nv, "tau": plant.nv}
+        widths |= {"drift": 1, "velocity_drift": 1, "pivot": 1}
+        columns = [np.array([getattr(p, n) for p in kept]).reshape(-1, w) for n, w in widths.items()]
+        return (*columns, np.array([p.rank for p in kept], dtype=np.int64))
+
+    # ------------------------------------------------------------------ steps
+
+    def _target(self, t0: float, dt: float, t_end: float) -> float:
+        """Where the next step ends at the latest."""
+        if self._options.adaptive:
+            sample = self._options.control_dt or math.inf
+            number = math.floor((self._here.t - self._t0) / sample + SLACK) + 1
+            return min(t_end, self._t0 + number * sample)
+        target = t0 + (self.steps + 1) * dt
+        return t_end if target > t_end - 1e-9 * dt else target
+
+    def _step(self, target: float) -> Point:
+        """One step; where its chart fails, again in a fresh one, then in full coordinates."""
+        here = self._here
+        for fresh in (False, True):
+            if fresh:
+                self._switch(self._atlas.at(here.q, here.v, here.J))
+            try:
+                return (
+                    self._adaptive(target)
+                    if self._options.adaptive
+                    else self._trial(target - here.t, target)[0]
+                )
+            except (ChartError, np.linalg.LinAlgError):
+                continue
+        self._enter_full()
+        return self._full_step(target)
+
+    def _trial(self, h: float, t_end: float) -> tuple[Point, float]:
+        assert self._chart is not None
+        return self._stepper.trial(self._chart, self._here, h, t_end)
+
+    def _adaptive(self, target: float) -> Point:
+        """Steps of varying size: smaller until the error estimate is within tolerance."""
+        grow = GROW
+        while True:
+            left = target - self._here.t
+            last = self._next >= left * (1.0 - 1e-12)
+            h = left if last else self._next
+            try:
+                point, error = self._trial(h, target if last else self._here.t + h)
+            except ChartError:
+                if h < 1e-6 * self._options.dt:
+                    raise
+                self._next, grow = 0.25 * h, 1.0
+                continue
+            factor = min(grow, max(SHRINK, SAFETY * error ** (-0.2) if error > 0.0 else grow))
+            if error <= 1.0:
+                self._next = max(self._next, h * factor) if last else h * factor
+                return point
+            if h <= 1e-14 * max(abs(self._here.t), abs(target)):
+                raise StopError(STEP_COLLAPSED)
+            self._next, grow = h * min(factor, 1.0), 1.0
+
+    # ------------------------------------------------------------------ which coordinates
+
+    def _near(self, here: Point, before: Point) -> bool:
+        """Whether a singular pose is within a few steps."""
+        change = abs(here.pivot - before.pivot)
+        return here.rank < self._most or here.pivot < max(NEAR_SINGULAR, STEPS_AROUND * change)
+
+    def _choose(self, before: Point) -> None:
+        """Go on with the chart, with another one, or in full coordinates."""
+        here = self._here
+        near = self._near(here, before)
+        self._most = max(self._most, here.rank)
+        if near and self._full is None:
+            self._enter_full()
+        elif self._full is not None and not near:
+            self._full = None
+            self._switch(self._atlas.at(here.q, here.v, here.J))
+        elif self._full is None:
+            assert self._chart is not None
+            chart = self._atlas.kept(self._chart, here.q, here.v, here.J)
+            if chart is not self._chart:
+                self._switch(chart)
+
+    def _switch(self, chart: LocalChart) -> None:
+        self._chart = chart
+        self._report(chart.note)
+
+    def _report(self, note: str) -> None:
+        here = self._here
+        self.changes.append(Event("chart change", "chart", here.t, here.q, here.v, here.rank, note=note))
+
+    def _enter_full(self) -> None:
+        self._full = self._make_full()
+        if not self._full.start(self._here.t, self._here.q, self._here.v):
+            raise StopError(int(self._full.status))
+        self._full.take()
+        self._report(FULL)
+
+    def _full_step(self, target: float) -> Point:
+        """One compiled step."""
+        h = self._next if self._options.adaptive else target - self._here.t
+        before = int(self._full.evaluations)
+        taken = self._full.advance(self._here.t, h, target, 1, 1)
+        self._compiled += int(self._full.evaluations) - before
+        if not taken:
+            raise StopError(int(self._full.status))
+        return self._adopt()
+
+    def _adopt(self) -> Point:
+        """The last state of the compiled run."""
+        t, q, v, a, tau = (np.asarray(x)[-1] for x in self._full.take()[:5])
+        return self._stepper.point(float(t[0]), q, v, a, tau)

@@ -1,0 +1,122 @@
+"""Atlas: which minimal coordinates a run uses, and when it changes them.
+
+A chart is kept while it determines the motion at least half as well as at its origin; then a new one of the
+same kind is made around the present pose. A user's chart is left where its conditions come close to failing
+(theorem 2.3.1 of [Spencer2004]); the tangent space takes over until one of the user's charts is good again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ...models.twists import twist_slices
+from ...projection.charts import ChartError, partition_chart, tangent_chart
+from ...projection.null_chart import NullspaceChart
+from ...projection.user_chart import Chart, UserChart, check_chart, named_coordinates
+from ..run.system import Plant
+
+Array = npt.NDArray[np.float64]
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "partition": partition_chart,
+    "tangent": tangent_chart,
+    "nullspace": NullspaceChart,
+}
+KEPT = 0.5  # of the quality at the origin
+ENTER, LEAVE = 0.3, 0.1  # quality of a user's chart
+
+
+class LocalChart(Protocol):
+    """What a run asks of a chart; see `LinearChart`."""
+
+    note: str
+    size: tuple[int, int]
+
+    def coordinates(self, q: Array, v: Array, J: Array) -> Array: ...
+    def begin(self, q: Array) -> None: ...
+    def state(self, y: Array, t: float) -> tuple[Array, Array, Array]: ...
+    def rates(self, t: float, q: Array, v: Array, a: Array, J: Array) -> Array: ...
+    def quality(self, J: Array) -> float: ...
+
+
+def check_coordinates(plant: Plant, value: Any) -> str | tuple[Chart, ...]:
+    """`coordinates` as `simulate` takes it: "full", a kind of chart, names of coordinates, or charts."""
+    if isinstance(value, str) and (value == "full" or value in KINDS):
+        return value
+    given = (value,) if isinstance(value, Chart) else value
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
+        if all(isinstance(one, Chart) for one in given):
+            return tuple(given)
+        if all(isinstance(one, str) for one in given):
+            pairs = [plant.model.tree.scalar(name, "coordinates") for name in given]
+            positions, indices = zip(*pairs, strict=True)
+            return (named_coordinates(plant.evaluator, positions, indices),)
+    known = ", ".join(f'"{name}"' for name in ("full", *KINDS))
+    raise InputError(
+        f"coordinates must be one of {known}, names of independent coordinates, or a Chart (or several); got"
+        f" {value!r}."
+    )
+
+
+class Atlas:
+    """Charts of one run."""
+
+    def __init__(self, plant: Plant, coordinates: str | tuple[Chart, ...]) -> None:
+        self._system, self._twists = plant.evaluator, twist_slices(plant.model)
+        self._kind = coordinates if isinstance(coordinates, str) else "tangent"
+        charts = () if isinstance(coordinates, str) else coordinates
+        self._users = [UserChart(self._system, chart) for chart in charts]
+        self._first = 1.0
+
+    def require(self, q: Array, t: float) -> None:
+        """Refuse to start where none of the user's charts can be used."""
+        J = self._system.constraints(q, np.zeros(self._system.nv), t)[1]
+        reasons = {chart.note: check_chart(self._system, chart, q, J) for chart in self._users}
+        if reasons and all(reasons.values()):
+            said = "; ".join(f"chart {name!r}: {why}" for name, why in reasons.items())
+            raise InputError(
+                f"no chart can be used at the start: {said}. Choose other coordinates, or let the library do"
+                ' it: coordinates="tangent".'
+            )
+
+    def at(self, q: Array, v: Array, J: Array) -> LocalChart:
+        """A chart for this state."""
+        for chart in self._users:
+            if self._user_quality(chart, q, v, J) >= ENTER:
+                return chart
+        made: LocalChart = KINDS[self._kind](self._system, self._twists, q, J)
+        made.begin(q)
+        self._first = made.quality(J)
+        return made
+
+    def instead(self, chart: LocalChart) -> bool:
+        """Whether a chart stands in for the user's."""
+        return bool(self._users) and not isinstance(chart, UserChart)
+
+    def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
+        """The chart to go on with: the same, or another one where it has become poor."""
+        if isinstance(chart, UserChart):
+            if chart.quality(J) >= LEAVE:
+                return chart
+            return self.at(q, v, J)
+        for user in self._users:
+            if self._user_quality(user, q, v, J) >= ENTER:
+                return user
+        if chart.quality(J) >= KEPT * self._first:
+            return chart
+        new = self.at(q, v, J)
+        return (
+            chart if new.note == chart.note and self._kind == "partition" and chart.quality(J) > 0.0 else new
+        )
+
+    def _user_quality(self, chart: UserChart, q: Array, v: Array, J: Array) -> float:
+        try:
+            chart.coordinates(q, v, J)
+        except (ChartError, np.linalg.LinAlgError):
+            return 0.0
+        return chart.quality(J)

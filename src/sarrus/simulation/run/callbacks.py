@@ -1,0 +1,198 @@
+"""Inputs: the one callback of a run. All that comes from Python enters the compiled steps here.
+
+At (t, q, v) it answers with the applied force, the drives, the rows of user constraints, and M and h where
+the system supplies them. A controller is asked at every stage, or at its own sample times and held between.
+What goes wrong in a user's function stops the run and is kept, with its traceback, for the message.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import state
+from ...errors import InputError, SarrusError
+from .options import Options
+from .system import Plant
+
+Array = npt.NDArray[np.float64]
+Answer = tuple[Array, Array | None, Array | None, Array | None, Array | None]
+
+FIRST_STAGE = 0  # of a step, at the state that is kept
+SYSTEM = "a function of the system"
+SLACK = 1e-9  # of a sample time: rounding in sums of steps
+
+
+class BadAnswerError(InputError):
+    """A user's function returned something that is no answer."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stopped a run in a user's function: in words, with a traceback where the function raised."""
+
+    message: str
+    interrupted: bool
+
+    @staticmethod
+    def of(error: BaseException, who: str, t: float, ours: bool = False) -> Failure:
+        """Keeps the text only: an exception would keep alive whatever its frames know.
+
+        Args:
+            error: what was raised.
+            who: whose function.
+            t: time [s].
+            ours: whether errors of this library need no traceback.
+        """
+        said = f"{who} stopped the run at t = {t:.9g} s: "
+        if isinstance(error, BadAnswerError) or (ours and isinstance(error, SarrusError)):
+            return Failure(said + str(error), False)
+        inside = error.__traceback__
+        while inside is not None and inside.tb_frame.f_code.co_filename == __file__:
+            inside = inside.tb_next
+        text = "".join(traceback.format_exception(type(error), error, inside))
+        said += f"it raised {type(error).__name__}: {error}\n{text}"
+        return Failure(said, isinstance(error, KeyboardInterrupt))
+
+
+class Inputs:
+    """Callable as the compiled run wants it: inputs(t, q, v, stage) -> (tau, drive, user, M, h) or None."""
+
+    def __init__(self, plant: Plant, options: Options) -> None:
+        self._plant, self._options = plant, options
+        self._external = [
+            _Load(plant, body, given) for body, given in options.external.items()
+        ]  # refused here, before anything runs
+        self._u = np.zeros(plant.nu)
+        self._samples = 0
+        self._log: list[tuple[float, Array]] = []
+        self.failure: Failure | None = None
+        self.stage = FIRST_STAGE
+        self.tau = np.zeros(plant.nv)
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything to ask for."""
+        o = self._options
+        return self._plant.called_at_every_stage or not (
+            o.control is None and o.tau is None and not self._external
+        )
+
+    @property
+    def sampled(self) -> bool:
+        """Whether asking at the samples (or once) is enough."""
+        o = self._options
+        held = o.control is None or o.control_dt is not None
+        return not self._plant.called_at_every_stage and held and not callable(o.tau) and not self._external
+
+    def __call__(self, t: float, q: Array, v: Array, stage: int) -> Answer | None:
+        who = SYSTEM
+        try:
+            self.stage = stage
+            plant = self._plant
+            drive = plant.drive(t)
+            user = plant.user(t, q, v)
+            M, h = plant.system.inertia(q, v, t) if plant.supplies_inertia else (None, None)
+            if stage >= FIRST_STAGE:
+                tau = np.zeros(plant.nv)
+                for load in self._external:
+                    who = "external"
+                    tau += load.force(t, q)
+                who = "tau"
+                tau += self._applied(t, q, v)
+                who = "control"
+                tau[plant.actuated] += self._control(t, q, v, stage)
+                self.tau = tau
+            return self.tau, drive, user, M, h
+        except BaseException as error:
+            self.failure = Failure.of(error, who, t, who == SYSTEM)
+            return None
+
+    def restore(self, t: float, u: Array) -> None:
+        """Go on at time t [s] with the inputs u (nu,) of the sample before it, or at it."""
+        self._u, self._log = u, [(t, u)]
+        if self._options.control_dt is not None:
+            self._samples = math.floor((t - self._options.t0) / self._options.control_dt + SLACK) + 1
+
+    def inputs_at(self, times: Array) -> Array:
+        """u (k, nu) as it was at the first stages of steps that ended at times (k,); forgets older ones."""
+        if self._options.control is None or not self._log:
+            return np.zeros((len(times), self._plant.nu))
+        asked = np.array([t for t, _ in self._log])
+        which = np.maximum(np.searchsorted(asked, times, side="right") - 1, 0)
+        out = np.array([self._log[i][1] for i in which]).reshape(len(times), self._plant.nu)
+        if len(which):
+            del self._log[: int(which[-1])]
+        return out
+
+    def _applied(self, t: float, q: Array, v: Array) -> Array | float:
+        tau = self._options.tau
+        if tau is None:
+            return 0.0
+        if not callable(tau):
+            return tau
+        return _checked(tau(t, q.copy(), v.copy()), "tau", self._plant.nv, "tau(t, q, v)")
+
+    def _control(self, t: float, q: Array, v: Array, stage: int) -> Array:
+        o = self._options
+        if o.control is None:
+            return self._u
+        if o.control_dt is None or (stage == FIRST_STAGE and self._due(t, o.control_dt)):
+            given = o.control(t, q.copy(), v.copy())
+            self._u = _checked(given, "u", self._plant.nu, "control(t, q, v)")
+            if o.control_dt is not None:
+                self._samples = math.floor((t - o.t0) / o.control_dt + SLACK) + 1
+        if stage == FIRST_STAGE:
+            self._log.append((t, self._u))
+        return self._u
+
+    def _due(self, t: float, control_dt: float) -> bool:
+        return self._samples == 0 or t >= self._options.t0 + (self._samples - SLACK) * control_dt
+
+
+class _Load:
+    """A wrench on a body: constant, or a function of time; at the body's origin or at a point."""
+
+    def __init__(self, plant: Plant, body: str, given: Any) -> None:
+        self._what = f"external wrench on {body!r}"
+        self._plant, self._body = plant, plant.model.body_index(body, "external")
+        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 1
+        self._wrench, point = given if pair else (given, np.zeros(3))
+        self._point = np.ascontiguousarray(state(point, f"point of the {self._what}", 3))
+        if not callable(self._wrench):
+            self._value(self._wrench)
+
+    def force(self, t: float, q: Array) -> Array:
+        """Generalized force (nv,)."""
+        wrench = self._value(self._wrench(t) if callable(self._wrench) else self._wrench)
+        J = self._plant.kernel.jacobian(q[None], self._body, self._point)[0]
+        return np.asarray(J.T @ wrench)
+
+    def _value(self, given: Any) -> Array:
+        wrench = state(given, f"{self._what} (force, then moment, world axes)", 6)
+        if wrench.ndim != 1:
+            raise InputError(f"{self._what} must have shape (6,), got {wrench.shape}.")
+        return wrench
+
+
+def _checked(value: Any, what: str, n: int, function: str) -> Array:
+    """What a user's function returned, as a finite vector of n numbers; a bare number counts as one."""
+    if value is None:
+        raise BadAnswerError(f"{function} must return {what} with shape ({n},), but it returned None.")
+    if isinstance(value, np.ndarray) and value.shape == (n,) and value.dtype == np.float64:
+        array = value
+    else:
+        try:
+            array = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise BadAnswerError(f"{function} must return {what} with shape ({n},), got {value!r}.") from None
+    if array.shape != (n,):
+        raise BadAnswerError(f"{function} must return {what} with shape ({n},), got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise BadAnswerError(f"{function} must return finite numbers, got {array.tolist()}.")
+    return array.copy()

@@ -1,0 +1,305 @@
+"""CustomSystem: a system that somebody wrote down as functions, run by the same compiled linear algebra.
+
+    M a + h = tau + J.T lam        phi = 0        J v = b        J a = gamma
+
+Its manifold and its constraint rows are those of a skeleton: one hinge per coordinate (a ball joint per
+quaternion) and all rows computed outside. M and h of the skeleton are never used.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import FloatArray, fixed_shape, frozen, state
+from ...constraints.custom import CustomConstraint, call_checked
+from ...dynamics.forward import Motion, check_formulation, forward_terms, limit_of
+from ...dynamics.terms import Energy, Terms
+from ...errors import InputError, ModelError
+from ...mechanism.core import State
+from ...mechanism.mechanism import Mechanism
+from ...mechanism.spec import MechanismSpec
+from ...models.joints import Revolute, Spherical
+from ...projection.assembly import Assembly
+from ...projection.consistent_velocity import consistent_velocity
+from ...projection.mobility import Mobility
+
+Function = Callable[..., npt.ArrayLike]
+Given = Function | npt.ArrayLike | None
+
+ROWS = "phi"
+SYMMETRIC = 1e-9
+
+
+class CustomSystem:
+    """A constrained system given by functions of (q, v, t); what `Mechanism` can do and makes sense, it can.
+
+    Args:
+        nq: number of positions.
+        nv: number of velocities; nq = nv + 1 for each quaternion.
+        M: mass matrix (nv, nv), symmetric, positive definite along the free directions. A function of
+            (q, v, t), or a constant, as everything below.
+        h: what is left of the equations of motion (nv,), M a + h = tau + J.T lam; default zero.
+        phi: residual of the constraints (nc,); default none. With J but without phi, J v = b restricts
+            velocities only.
+        J: constraint Jacobian (nc, nv); by central differences of phi if not given.
+        gamma: right side of J a = gamma (nc,); by central differences if not given.
+        b: right side of J v = b (nc,); default minus the time derivative of phi, by differences.
+        potential: potential energy [J], for `Trajectory.energy`; default unknown.
+        nc: number of rows; default what phi returns at the neutral position.
+        names: one name per coordinate; default q0, q1, ... by the index of its first position.
+        actuated: names of the coordinates that u drives; default all.
+        quaternions: index into q of the first entry of each quaternion (x, y, z, w), whose three velocities
+            are the angular velocity in the turned frame.
+        unit: size of each coordinate that weighs as much as one radian (nv,); default 1.
+        scale: the same for the rows, a number or (nc,): rank is decided on J unit / scale.
+        name: name of the system.
+    """
+
+    supplies_inertia = True
+
+    def __init__(
+        self,
+        nq: int,
+        nv: int,
+        M: Given = None,
+        h: Given = None,
+        phi: Given = None,
+        J: Given = None,
+        gamma: Given = None,
+        *,
+        b: Given = None,
+        potential: Given = None,
+        nc: int | None = None,
+        names: Sequence[str] | None = None,
+        actuated: Sequence[str] | None = None,
+        quaternions: Sequence[int] = (),
+        unit: npt.ArrayLike | None = None,
+        scale: float | npt.ArrayLike = 1.0,
+        name: str = "custom system",
+    ) -> None:
+        self.nq, self.nv = _size("nq", nq), _size("nv", nv)
+        if M is None:
+            raise InputError("CustomSystem needs a mass matrix: M(q, v, t) -> (nv, nv), or a constant one.")
+        terms = {"M": M, "h": h, "phi": phi, "J": J, "gamma": gamma, "b": b, "potential": potential}
+        self._given = {key: _as_function(value) for key, value in terms.items()}
+        spec = self._bodies(MechanismSpec((0.0, 0.0, 0.0), name, 1.0), quaternions, names)
+        if phi is None and J is None and any(x is not None for x in (gamma, b)):
+            raise InputError("gamma and b belong to constraints: give phi(q, v, t) or J(q, v, t) too.")
+        if phi is not None or J is not None:
+            spec.constrain(ROWS, self._rows(self._count(nc, quaternions), scale))
+        if actuated is not None:
+            spec.actuate(*actuated)
+        model = spec.model()
+        if unit is not None:
+            model = dataclasses.replace(model, unit=frozen(fixed_shape(unit, "unit", (self.nv,))))
+        if phi is None:
+            model = dataclasses.replace(model, holonomic=frozen(np.zeros(model.nc), bool))
+        self._skeleton = Mechanism(model)
+        self.model, self.evaluator, self.units = model, self._skeleton.evaluator, self._skeleton.units
+        self.nc, self.nu = model.nc, model.nu
+
+    def __repr__(self) -> str:
+        return f"CustomSystem({self.name!r}, nq={self.nq}, nv={self.nv}, nc={self.nc}, nu={self.nu})"
+
+    # ------------------------------------------------------------------ names, manifold, constraints
+
+    @property
+    def name(self) -> str:
+        """Name of the system."""
+        return self.model.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates (nv)."""
+        return self.model.coordinate_names
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the constraint rows (nc)."""
+        return self.model.row_names
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuated coordinates, in the order of u (nu)."""
+        return self._skeleton.actuators
+
+    @property
+    def length(self) -> float:
+        """Characteristic length, 1."""
+        return self._skeleton.length
+
+    @property
+    def default(self) -> State:
+        """A consistent State(q, v), assembled near `neutral()`, at rest, at t = 0."""
+        return self._skeleton.default
+
+    def neutral(self) -> FloatArray:
+        """All coordinates zero, all quaternions the identity, (nq,)."""
+        return self._skeleton.neutral()
+
+    def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> FloatArray:
+        """q (nq,) moved by the tangent vector dv (nv,)."""
+        return self._skeleton.integrate(q, dv)
+
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
+        """The tangent vector (nv,) that leads from q0 to q1 (nq,)."""
+        return self._skeleton.difference(q0, q1)
+
+    def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
+        """What the constraints leave free at the pose q (nq,), default `default.q`."""
+        return self._skeleton.mobility(q, t)
+
+    def assemble(
+        self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
+    ) -> Assembly:
+        """A pose near q_guess (nq,) at which phi = 0, some coordinates held; see `Mechanism.assemble`."""
+        return self._skeleton.assemble(q_guess, fixed, t)
+
+    def consistent_velocity(
+        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0
+    ) -> FloatArray:
+        """The velocity (nv,) with J v = b nearest to v (nv,) in the mass metric; v defaults to rest."""
+        pose = self._skeleton._one_pose(q)
+        wish = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
+        return consistent_velocity(self.evaluator, pose, wish, t, metric=self.inertia(pose, wish, t)[0])
+
+    # ------------------------------------------------------------------ motion
+
+    def inertia(self, q: FloatArray, v: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
+        """M (nv, nv) and h (nv,) at one state, their shapes and values checked."""
+        M = self._call("M", (self.nv, self.nv), q, v, t)
+        h = np.zeros(self.nv) if self._given["h"] is None else self._call("h", (self.nv,), q, v, t)
+        return M, h
+
+    def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
+        """M, h, phi, J, b, gamma at one state; see `Terms`."""
+        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
+        M, h = self.inertia(pose, speed, t)
+        if np.max(np.abs(M - M.T)) > SYMMETRIC * np.max(np.abs(M)):
+            worst = float(np.max(np.abs(M - M.T)))
+            raise ModelError(f"M of {self.name!r} must be symmetric; it differs from M.T by {worst:.3g}.")
+        return Terms(M, h, *self.evaluator.constraints(pose, speed, self._skeleton._time(t)))
+
+    def energy(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Energy:
+        """Kinetic and potential energy [J] of one state; NaN where no potential was given."""
+        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
+        kinetic = 0.5 * speed @ self.inertia(pose, speed, t)[0] @ speed
+        known = self._given["potential"] is not None
+        potential = self._call("potential", (1,), pose, speed, t)[0] if known else np.nan
+        return Energy(np.asarray(kinetic), np.asarray(potential))
+
+    def forward_dynamics(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        tau: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        formulation: str = "nullspace",
+        independent: Sequence[str] | None = None,
+    ) -> Motion:
+        """Accelerations and constraint forces of one state; arguments as in `Mechanism.forward_dynamics`."""
+        check_formulation(formulation, independent)
+        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
+        applied = self._skeleton._applied(pose, tau, u, None)
+        limit = limit_of(self.evaluator, pose, speed, t)
+        how = "svd" if formulation == "nullspace" else formulation
+        try:
+            found = forward_terms(self.terms(pose, speed, t), applied, self.units, how, independent, limit)
+        except np.linalg.LinAlgError:
+            raise ModelError(
+                f"no acceleration: M of {self.name!r} is not positive definite along the directions that the"
+                f" constraints leave free at t = {t:g} s."
+            ) from None
+        return Motion(*found, self.model, self._skeleton._kernel.poses(pose[None]))
+
+    def acceleration(
+        self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0
+    ) -> FloatArray:
+        """Acceleration (nv,) under the applied force tau (nv,), constraints included."""
+        return self.forward_dynamics(q, v, tau, t=t).a
+
+    # ------------------------------------------------------------------ building
+
+    def _bodies(
+        self, spec: MechanismSpec, quaternions: Sequence[int], names: Sequence[str] | None
+    ) -> MechanismSpec:
+        """One body per scalar coordinate or quaternion."""
+        firsts = sorted(int(i) for i in quaternions)
+        if self.nq != self.nv + len(firsts):
+            raise InputError(
+                f"nq must be nv plus one per quaternion, got nq = {self.nq}, nv = {self.nv} and quaternions ="
+                f" {tuple(firsts)}. Name the first index into q of each quaternion, or use as many positions"
+                " as velocities."
+            )
+        starts, i = [], 0
+        while i < self.nq:
+            starts.append(i)
+            i += 4 if i in firsts else 1
+        if i != self.nq or not set(firsts) <= set(starts):
+            raise InputError(f"quaternions {tuple(firsts)} do not fit into {self.nq} positions.")
+        labels = [f"q{i}" for i in starts] if names is None else list(names)
+        if len(labels) != len(starts):
+            raise InputError(f"names must be {len(starts)} names, one per joint coordinate, got {labels}.")
+        for label, first in zip(labels, starts, strict=True):
+            joint = Spherical() if first in firsts else Revolute("z")
+            spec.body(label, joint=joint, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        return spec
+
+    def _count(self, nc: int | None, quaternions: Sequence[int]) -> int:
+        """Number of rows: as given, or as phi (or J) says at the neutral position."""
+        if nc is not None:
+            return _size("nc", nc)
+        q, which = np.zeros(self.nq), "phi" if self._given["phi"] is not None else "J"
+        q[[int(i) + 3 for i in quaternions]] = 1.0
+        function = self._given[which]
+        assert function is not None
+        try:
+            with np.errstate(all="ignore"):
+                return max(1, len(np.atleast_1d(np.asarray(function(q, np.zeros(self.nv), 0.0)))))
+        except Exception as error:
+            raise InputError(
+                f"the number of constraint rows is not known: {which} raised {type(error).__name__} ({error})"
+                " at the neutral position. Give nc=."
+            ) from error
+
+    def _rows(self, n: int, scale: float | npt.ArrayLike) -> CustomConstraint:
+        """The constraint rows as functions of (q, t), with v only where gamma needs it."""
+        rest = np.zeros(self.nv)
+        J, gamma, b = self._given["J"], self._given["gamma"], self._given["b"]
+        phi = self._given["phi"] or (lambda q, v, t: np.zeros(n))
+        if b is None and self._given["phi"] is None:
+            b = lambda q, v, t: np.zeros(n)  # noqa: E731
+        return CustomConstraint(
+            lambda q, t: phi(q, rest.copy(), t),
+            n,
+            None if J is None else lambda q, t: J(q, rest.copy(), t),
+            gamma,
+            None if b is None else lambda q, t: b(q, rest.copy(), t),
+            scale,
+        )
+
+    def _call(self, which: str, shape: tuple[int, ...], q: FloatArray, v: FloatArray, t: float) -> FloatArray:
+        function = self._given[which]
+        assert function is not None
+        return call_checked(function, (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)
+
+
+def _size(what: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{what} of CustomSystem must be a positive whole number, got {value!r}.")
+    return int(value)
+
+
+def _as_function(value: Given) -> Function | None:
+    """A function of (q, v, t); constants become one."""
+    if value is None or callable(value):
+        return value
+    array = np.atleast_1d(np.asarray(value))
+    constant = state(array, "a constant term of CustomSystem", array.shape[-1])
+    return lambda q, v, t: constant.copy()

@@ -1,0 +1,100 @@
+"""simulate: move a system in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from ..switching.switched_run import SwitchedRun
+from ..switching.switches import make_plan
+from ..trajectory.events import UserWatch
+from ..trajectory.trajectory import Trajectory
+from .initial_state import initial_state
+from .options import check_options
+from .run_loop import Simulation
+from .system import Plant
+
+
+def simulate(
+    system: Any,
+    t_span: Any,
+    q0: npt.ArrayLike | None = None,
+    v0: npt.ArrayLike | None = None,
+    *,
+    control: Callable[..., Any] | None = None,
+    control_dt: float | None = None,
+    method: str = "rk4",
+    dt: float = 1e-3,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    t_eval: npt.ArrayLike | None = None,
+    formulation: str = "nullspace",
+    correction: str = "project",
+    energy: bool = False,
+    events: Any = (),
+    coordinates: Any = "full",
+    progress: bool = False,
+    tau: npt.ArrayLike | Callable[..., Any] | None = None,
+    external: Mapping[str, Any] | None = None,
+    baumgarte: tuple[float, float] | None = None,
+    store_every: int = 1,
+    switches: Any = (),
+    stops: bool = False,
+    jacobian: str = "analytic",
+) -> Trajectory:
+    """Move a system in time, its constraints kept; see `Trajectory` for what comes back.
+
+    Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
+    `success`, `status` and `message` say so. Limits of joints and actuators change nothing: where they are
+    passed is an event of kind "limit" and a sentence in `message`. Stops (`stops`, `stop_stiffness`) do stop.
+
+    Args:
+        system: a `Mechanism` or a `CustomSystem`.
+        t_span: start and end [s].
+        q0: positions to start at (nq,) [rad, m]; default `system.default.q`.
+        v0: velocities to start with (nv,) [rad/s, m/s]; default `system.default.v` without q0, else rest (or
+            what drives prescribe).
+        control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
+        control_dt: sample time of the control [s], held in between; steps end at the samples. Default: asked
+            at every stage of every step.
+        method: "rk4" (order 4), "semi_implicit_euler" (order 1), "dopri5" (order 5, chooses its steps),
+            "radau" (order 5, implicit, chooses its steps: for stiff systems).
+        dt: step [s]; of "dopri5" and "radau" the first one.
+        rtol, atol: relative and absolute tolerance of methods that choose their steps [rad, m; rad/s, m/s].
+        t_eval: times at which to keep the state [s], increasing; default: at every step.
+        formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
+        correction: "project" (positions and velocities back onto the constraints after every step, in the
+            mass metric), "baumgarte" or "none".
+        energy: also keep the energy of a conservative system, by scaling the velocity [Spencer2004] 3.1.3.
+        events: functions g(t, q, v) -> float whose zeros are events; attributes `terminal` (bool or number of
+            crossings) and `direction` (sign of the crossing) as in SciPy.
+        coordinates: "full": all coordinates are integrated, or minimal ones, [Spencer2004] chapter 2:
+            "partition" (some of the mechanism's), "tangent" (along the tangent space), "nullspace" (a basis
+            that turns with the pose), names of independent coordinates, or a `Chart` or several. Changes of
+            chart are events of kind "chart".
+        progress: whether to show a progress bar.
+        tau: applied generalized force (nv,) [N m, N], constant or tau(t, q, v).
+        external: wrenches on bodies: {body: wrench or function of t}, a wrench being [force; moment] (6,) in
+            world axes at the body's origin; or {body: (wrench, point in the body frame (3,))}.
+        baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte"; default 0.1 / dt each.
+        store_every: keep every so many steps, and the last one.
+        switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
+            is a `SwitchedTrajectory`; impacts are on its events. A switch asks the controller anew.
+        stops: whether the limits of the coordinates are hard stops, hit without rebound.
+        jacobian: of "radau": "analytic" or "finite_difference", which user functions always get.
+    """
+    given = dict(locals())
+    if stops or not _none(switches):
+        plan = make_plan(system, switches, stops)
+        return SwitchedRun(plan, check_options(Plant(plan.mech), t_span, given), q0, v0).run()
+    plant = Plant(system)
+    options = check_options(plant, t_span, given)
+    q, v = initial_state(plant, q0, v0, options.t0)
+    users = UserWatch(options.events, options.t0, q, v)
+    return Simulation(plant, options, users, q, v, limits=True).run()
+
+
+def _none(switches: Any) -> bool:
+    return switches is None or (isinstance(switches, (list, tuple)) and not switches)

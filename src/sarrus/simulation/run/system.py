@@ -1,0 +1,114 @@
+"""Plant: what a run needs of a system, the same for a mechanism and for one that a user wrote down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dynamics.terms import Terms
+from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
+from ...mechanism.spec import MechanismSpec
+from ...projection.decomposition import count_above, full_svd
+from .custom_system import CustomSystem
+
+Array = npt.NDArray[np.float64]
+Rows = tuple[Array, Array, Array, Array]
+
+SMALL = 16  # coordinates; up to here singular values cost less than the steps they are asked about
+
+
+class Plant:
+    """A system with its kernel; all methods take states without checking them."""
+
+    def __init__(self, system: Any) -> None:
+        if isinstance(system, MechanismSpec):
+            raise InputError("simulate takes a Mechanism, got a MechanismSpec; compile it: spec.compile().")
+        if not isinstance(system, (Mechanism, CustomSystem)):
+            raise InputError(f"simulate takes a Mechanism or a CustomSystem, got {type(system).__name__}.")
+        self.system: Any = system
+        self.supplies_inertia = isinstance(system, CustomSystem)
+        self.model, self.evaluator, self.units = system.model, system.evaluator, system.units
+        self.kernel: Any = system.evaluator.kernel
+        self.name, self.length = system.name, system.length
+        self.nq, self.nv, self.nc, self.nu = system.nq, system.nv, system.nc, system.nu
+        self.actuated = np.array([x.index for x in self.model.actuators], dtype=int)
+        self.has_drives, self.has_user_rows = bool(self.model.drives), len(self.model.u_row) > 0
+
+    @property
+    def called_at_every_stage(self) -> bool:
+        """Whether constraints or inertia come from Python functions."""
+        return self.supplies_inertia or self.has_drives or self.has_user_rows
+
+    def drive(self, t: float) -> Array | None:
+        """f, f', f'' of each drive at time t [s], (nd, 3)."""
+        return self.model.drive_values(t) if self.has_drives else None
+
+    def user(self, t: float, q: Array, v: Array) -> Array | None:
+        """phi, b, gamma, J of each user row at one state, (number of rows, 3 + nv)."""
+        return self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
+
+    def constraints(self, t: Array, q: Array, v: Array) -> Rows:
+        """phi (k, nc), J (k, nc, nv), b, gamma of k states at their times t (k,)."""
+        if self.has_drives or self.has_user_rows:
+            each = [self.evaluator.constraints(*one) for one in zip(q, v, t.tolist(), strict=True)]
+            phi, J, b, gamma = (np.stack(part) for part in zip(*each, strict=True))
+            return phi, J, b, gamma
+        none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
+        phi, J, b, gamma = self.kernel.constraints(np.ascontiguousarray(q), np.ascontiguousarray(v), *none)
+        return phi, J, b, gamma
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """M, h, phi, J, b, gamma at one state."""
+        terms: Terms = self.system.terms(q, v, t)
+        return terms
+
+    def singular_values(self, t: Array, q: Array) -> Array:
+        """Singular values (k, min(nc, nv)) of the dimensionless J, descending."""
+        if self.nc == 0:
+            return np.zeros((len(q), 0))
+        _, J, _, _ = self.constraints(t, q, np.zeros((len(q), self.nv)))
+        return np.asarray(np.linalg.svd(J * self.units.unit / self.units.row_unit[:, None], compute_uv=False))
+
+    def nearness(self, t: Array, q: Array, rank: int) -> Array:
+        """What vanishes with the singular value number `rank` of the dimensionless J, (k,).
+
+        That value itself, or for large mechanisms, where it is dear, the smallest of so many pivots.
+        """
+        return self.singular_values(t, q)[:, rank - 1] if self.nv <= SMALL else self.least_pivots(t, q, rank)
+
+    def least_pivots(self, t: Array, q: Array, rank: int) -> Array:
+        """The smallest of `rank` pivots of the dimensionless J, (k,); of user rows the singular value."""
+        if self.has_drives or self.has_user_rows:
+            return self.singular_values(t, q)[:, rank - 1]
+        none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
+        least: Array = self.kernel.pivots(np.ascontiguousarray(q), np.zeros((len(q), self.nv)), *none, rank)
+        return least
+
+    def rank(self, J: Array) -> int:
+        """Rank of one Jacobian (nc, nv)."""
+        bare = J * self.units.unit / self.units.row_unit[:, None]
+        return count_above(full_svd(bare)[1], self.units.rank_tol, absolute=True)
+
+    def energy(self, t: Array, q: Array, v: Array) -> Array:
+        """Total energy [J] of k states, (k,); NaN where a user system did not say what its energy is."""
+        if self.supplies_inertia:
+            each = zip(q, v, t.tolist(), strict=True)
+            return np.array([self.system.energy(*one).total for one in each], dtype=float)
+        total: Array = self.system.energy(q, v).total
+        return total
+
+    def work_done(self) -> str:
+        """Why the energy of the system changes, in words; empty if nothing does work."""
+        if self.supplies_inertia:
+            return "the system supplies its own terms, which the kernel cannot turn into an energy"
+        m = self.model
+        reasons = {
+            "drives do work": self.has_drives,
+            "joints have damping": np.any(m.damping) or np.any(m.ps_damping) or np.any(m.st_damping),
+            "joints have friction": np.any(m.friction),
+            "constant wrenches do work": len(m.w_node) > 0,
+        }
+        return next((text for text, true in reasons.items() if true), "")

@@ -1,0 +1,215 @@
+"""Topology: which constraints are closed now, the mechanism they make, and what would change that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from ...constraints.rows import Constraint
+from ...dynamics.impact import Impact
+from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
+from ..trajectory.events import UserEvent
+from .switches import Plan
+from .unilateral_rows import acceleration, pushes, velocity_after
+
+Array = npt.NDArray[np.float64]
+Applied = Callable[[float, Array, Array], Array]
+
+TOUCHES = 1e-9  # of L: contacts this close take part in impacts
+INSIDE = 1e-6  # of L: how deep contacts may start inside
+BELOW = 1e-13  # of L: where contacts that start on the surface count as touching again
+STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
+LEAST = 1e-6  # speeds and accelerations below this are no measure, lengths divided by L
+SLACK = 1e-8  # of the largest multiplier: contacts that pull less are not let go of yet
+
+
+class Topology:
+    """The state of all switches of a plan.
+
+    Attributes:
+        closed: {constraint: whether it is closed}, for all that can switch.
+        names: their names.
+        meaning: what the end of a run by an internal event means: {event: closed -> (constraint, closes)}.
+    """
+
+    def __init__(self, plan: Plan, t: float) -> None:
+        self._plan = plan
+        states = {name: bool(one.closed) for name, one in plan.switches.items()}
+        states |= {name: closes for time, name, closes in plan.schedule if time <= t}
+        states |= {name: bool(one.closed) for name, one in plan.contacts.items()}
+        self.closed: dict[str, bool] = states
+        self.names = tuple(states)
+        self.meaning: dict[str, Callable[[dict[str, bool]], tuple[str, bool]]] = {}
+        self._replaced: dict[str, Constraint] = {}
+        self._known: dict[frozenset[str], Mechanism] = {}
+        self._margin: dict[str, float] = {}
+        self._rows = {name: plan.normal_row(name) for name in plan.contacts}
+
+    def flags(self) -> npt.NDArray[np.bool_]:
+        """Which of `names` are closed."""
+        return np.array([self.closed[name] for name in self.names], dtype=bool)
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism with the constraints that are closed now."""
+        every = [name for name, _ in self._plan.mech.model.constraints]
+        active = frozenset(name for name in every if self.closed.get(name, True))
+        if active & set(self._replaced):
+            return self._plan.mech.with_constraints(active, self._replaced)
+        if active not in self._known:
+            self._known[active] = self._plan.mech.with_constraints(active)
+        return self._known[active]
+
+    def close(self, name: str, q: Array) -> None:
+        """Close a constraint, latched to the pose q (nq,) where that was asked for."""
+        one = self._plan.switches.get(name) or self._plan.contacts[name]
+        if one.latch:
+            self._replaced[name] = self._plan.mech.latched(name, q)
+        self.closed[name] = True
+
+    def open(self, name: str) -> None:
+        """Open a constraint."""
+        self._replaced.pop(name, None)
+        self.closed[name] = False
+
+    # ------------------------------------------------------------------ contacts
+
+    def gap(self, name: str, t: float, q: Array) -> float:
+        """Distance of a contact [m, rad]; negative inside."""
+        phi = self._plan.mech.evaluator.constraints(q, np.zeros(self._plan.mech.nv), t)[0]
+        return self._plan.contacts[name].side * float(phi[self._rows[name]])
+
+    def require_outside(self, t: float, q: Array) -> None:
+        """Refuse to start with a contact inside what it touches."""
+        for name in self._plan.contacts:
+            gap = self.gap(name, t, q)
+            if not self.closed[name] and gap < -INSIDE * self._plan.mech.length:
+                raise InputError(
+                    f"contact {name!r} starts inside by {-gap:.3g}; side * phi must not be negative there."
+                    f" Start at another pose, or turn the side of Contact({name!r}) around."
+                )
+
+    def impact(
+        self, t: float, q: Array, v: Array, tau: Array, dt: float, let_go: Collection[str] = ()
+    ) -> Impact:
+        """What closes, closes: the impact of the closed constraints, and of contacts that touch and arrive.
+
+        Contacts that leave after the impact are open then, unless they would be back within one step: flights
+        that short, of which there may be infinitely many, are not resolved.
+
+        Args:
+            t, q, v: time and state.
+            tau: applied force (nv,).
+            dt: step of the run [s].
+            let_go: contacts that open now and take no part.
+        """
+        for name in self._plan.contacts:
+            if not self.closed[name] and name not in let_go and self._arrives(name, t, q, v):
+                self.close(name, q)
+        mech = self.mechanism()
+        rows = self._contact_rows(mech)
+        if rows:
+            after = velocity_after(mech, t, q, v, self._signs(rows))
+            leaving = self._rates(mech, rows, t, q, after, v)
+            gone = [row for row, speed in leaving.items() if speed > 0.0]
+            if gone:
+                a, _ = acceleration(mech, t, q, after, tau, self._signs(rows), gone)
+                pressed = self._presses(mech, rows, t, q, after, a)
+                for row in gone:
+                    if 2.0 * leaving[row] >= pressed[row] * dt:
+                        self.open(rows[row])
+        return self.mechanism().impact(q, v, t)
+
+    def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
+        """Open the contacts that the applied forces tau (nv,) lift off."""
+        mech = self.mechanism()
+        rows = self._contact_rows(mech)
+        if not rows:
+            return
+        a, free = acceleration(mech, t, q, v, tau, self._signs(rows))
+        size = max(float(np.max(np.abs(free / mech.units.unit))), LEAST)
+        for row, press in self._presses(mech, rows, t, q, v, a).items():
+            if -press / mech.units.row_unit[row] > STANDS * size:
+                self.open(rows[row])
+
+    def pushing(self, t: float, q: Array, v: Array, tau: Array) -> dict[str, float]:
+        """How hard each closed contact pushes [N, N m]; negative where it pulls, by more than rounding."""
+        mech = self.mechanism()
+        drive, user = mech.evaluator.drive(t, 1), mech.evaluator.user(q[None], v[None], t)
+        found = mech.evaluator.kernel.forward(q[None], v[None], tau[None], drive, user)
+        lam, unique = np.asarray(found[2])[0], bool(np.asarray(found[3])[0].all())
+        rows = self._contact_rows(mech)
+        J = mech.evaluator.constraints(q, v, t)[1]
+        slack = SLACK * float(np.max(np.abs(lam), initial=0.0))
+        return {rows[row]: x + slack for row, x in pushes(J, lam, unique, self._signs(rows)).items()}
+
+    def _arrives(self, name: str, t: float, q: Array, v: Array) -> bool:
+        """Whether an open contact touches and is not leaving."""
+        mech = self._plan.mech
+        if self.gap(name, t, q) > TOUCHES * mech.length:
+            return False
+        return self._rates(mech, {self._rows[name]: name}, t, q, v, v)[self._rows[name]] <= 0.0
+
+    def _rates(
+        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, before: Array
+    ) -> dict[int, float]:
+        """Speed at which contacts open; what is rounding against the velocity `before` (nv,) counts as 0."""
+        _, J, b, _ = mech.evaluator.constraints(q, v, t)
+        rate = J @ v - b
+        least = STANDS * max(float(np.max(np.abs(before / mech.units.unit))), LEAST)
+        sided = {row: self._plan.contacts[name].side * float(rate[row]) for row, name in rows.items()}
+        return {row: x if x > least * mech.units.row_unit[row] else min(x, 0.0) for row, x in sided.items()}
+
+    def _presses(
+        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, a: Array
+    ) -> dict[int, float]:
+        """How fast contacts are accelerated towards closing."""
+        _, J, _, gamma = mech.evaluator.constraints(q, v, t)
+        towards = gamma - J @ a
+        return {row: self._plan.contacts[name].side * float(towards[row]) for row, name in rows.items()}
+
+    def _contact_rows(self, mech: Mechanism) -> dict[int, str]:
+        """Normal rows of the closed contacts in a mechanism."""
+        names = [name for name in self._plan.contacts if self.closed[name]]
+        return {mech.row_names.index(self._plan.mech.row_names[self._rows[name]]): name for name in names}
+
+    def _signs(self, rows: Mapping[int, str]) -> dict[int, float]:
+        return {row: self._plan.contacts[name].side for row, name in rows.items()}
+
+    # ------------------------------------------------------------------ events
+
+    def watch_from(self, t: float, q: Array) -> None:
+        """A new segment begins: contacts that start on the surface count as touching a little below it."""
+        L = self._plan.mech.length
+        near = {name: self.gap(name, t, q) <= TOUCHES * L for name in self._plan.contacts}
+        self._margin = {name: BELOW * L if close else 0.0 for name, close in near.items()}
+
+    def events(self, applied: Applied) -> tuple[UserEvent, ...]:
+        """Events that end a segment; `meaning` says what each of them changes."""
+        out = [self._contact_event(name, applied) for name in self._plan.contacts]
+        for event, name, closes in self._plan.events:
+            out.append(self._switch_event(event, name, closes))
+        return tuple(out)
+
+    def _contact_event(self, name: str, applied: Applied) -> UserEvent:
+        """Touching while open, pulling while closed."""
+
+        def value(t: float, q: Array, v: Array) -> float:
+            if not self.closed[name]:
+                return self.gap(name, t, q) + self._margin[name]
+            return self.pushing(t, q, v, applied(t, q, v))[name]
+
+        label = f"contact {name!r}"
+        self.meaning[label] = lambda closed: (name, not closed[name])
+        return UserEvent(value, label, 1, -1.0)
+
+    def _switch_event(self, event: UserEvent, name: str, closes: bool) -> UserEvent:
+        """A user's function that closes or opens; it is looked at only while it can."""
+
+        def value(t: float, q: Array, v: Array) -> float:
+            return 1.0 if self.closed[name] == closes else event.value(t, q, v)
+
+        self.meaning[event.name] = lambda closed: (name, closes)
+        return UserEvent(value, event.name, 1, event.direction)

@@ -1,0 +1,216 @@
+"""Runs with changing constraints: segments between switches, an impact where something closes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...dynamics.impact import Impact
+from ...errors import SarrusError
+from ...mechanism.mechanism import Mechanism
+from ...projection.system_kinematics import drift
+from ..run.callbacks import FIRST_STAGE, Failure, Inputs
+from ..run.initial_state import initial_state
+from ..run.options import Options
+from ..run.run_loop import Simulation
+from ..run.system import Plant
+from ..trajectory.events import Event, UserEvent, UserWatch
+from ..trajectory.interpolation import Manifold
+from ..trajectory.limit_crossings import LimitWatch
+from ..trajectory.trajectory import Status, Trajectory
+from .closed_constraints import Topology
+from .switched_trajectory import SwitchedTrajectory
+from .switches import Plan
+
+Array = npt.NDArray[np.float64]
+
+GAP = 1e-6  # of L: what may be left open when a constraint closes
+MOVED = 1e-14  # of the kinetic energy: what an impact has to take to be one
+MOST_SWITCHES = 40  # within one step: then the contacts chatter
+
+
+class _EndOfRunError(Exception):
+    """The run cannot go on; says why."""
+
+
+class SwitchedRun:
+    """One run of a plan; `run` gives its trajectory."""
+
+    def __init__(self, plan: Plan, options: Options, q0: Any, v0: Any) -> None:
+        self._plan, self._options = plan, options
+        self._topology = Topology(plan, options.t0)
+        start = Plant(self._topology.mechanism())
+        self._t = options.t0
+        self._q, self._v = initial_state(start, q0, v0, options.t0)
+        self._topology.require_outside(options.t0, self._q)
+        self._segments: list[Trajectory] = []
+        self._active: list[npt.NDArray[np.bool_]] = []
+        self._events: list[Event] = []
+        self._switched: list[float] = []  # times of the latest switches
+        self._simulation: Simulation | None = None
+
+    def run(self) -> SwitchedTrajectory:
+        """All segments, one after the other."""
+        status, message = Status.STOPPED, ""
+        try:
+            self._settle({}, True)
+            self._events_watched = self._internal_events()
+            watched = (*self._options.events, *self._events_watched)
+            watch = UserWatch(watched, self._t, self._q, self._v)
+            while True:
+                last = self._segment(watched, watch)
+                changes = self._changes(last)
+                if changes is None:
+                    status, message = last.status, last.message
+                    break
+                self._settle(changes, False)
+                watch.restart(self._t, self._q, self._v)
+        except _EndOfRunError as reason:
+            message = f"Stopped at t = {self._t:.9g} s: {reason}"
+        finally:
+            self._simulation = None  # what the compiled run owns must not lead back to it
+        return self._result(status, message)
+
+    # ------------------------------------------------------------------ segments
+
+    def _segment(self, watched: tuple[UserEvent, ...], watch: UserWatch) -> Trajectory:
+        """Run until something switches; the state moves on."""
+        o, start = self._options, self._t
+        end = min([o.t1, *(t for t, _, _ in self._plan.schedule if t > start)])
+        wanted = o.t_eval
+        if wanted is not None:
+            first = not self._segments
+            wanted = wanted[(wanted >= start if first else wanted > start) & (wanted <= end)]
+        options = dataclasses.replace(o, t0=start, t1=end, events=watched, t_eval=wanted)
+        plant = Plant(self._topology.mechanism())
+        self._simulation = Simulation(plant, options, watch, self._q, self._v)
+        found = self._simulation.run()
+        last = self._simulation.last
+        if last is not None:
+            self._t, self._q, self._v = float(last.t[-1]), last.q[-1], last.v[-1]
+        internal = {event.name for event in self._events_watched}
+        self._events += [event for event in found.events if event.name not in internal]
+        self._segments.append(found)
+        self._active.append(np.tile(self._topology.flags(), (len(found), 1)))
+        return found
+
+    def _changes(self, last: Trajectory) -> dict[str, bool] | None:
+        """What switches at the end of a segment: {constraint: closes}; None at the end of the run."""
+        topology, t = self._topology, self._t
+        if last.status == Status.EVENT:
+            names = {event.name: event for event in self._events_watched}
+            hit = [event.name for event in last.events if event.terminal and event.name in names]
+            if not hit:
+                return None
+            return dict([topology.meaning[hit[-1]](topology.closed)])
+        if last.status != Status.END:
+            return None
+        due = {name: closes for time, name, closes in self._plan.schedule if time == t}
+        return due if due and t < self._options.t1 else None
+
+    # ------------------------------------------------------------------ switching
+
+    def _settle(self, changes: dict[str, bool], first: bool) -> None:
+        """Open and close, with an impact where something closes, and let go of contacts that pull."""
+        topology, t = self._topology, self._t
+        self._require_calm(first)
+        before = dict(topology.closed)
+        for name, closes in changes.items():
+            if closes:
+                topology.close(name, self._q)
+                self._require_closed(name)
+            else:
+                topology.open(name)
+        try:
+            let_go = [name for name, closes in changes.items() if not closes]
+            hit = topology.impact(t, self._q, self._v, self._applied(), self._options.dt, let_go)
+            self._v, touched = hit.v, dict(topology.closed)
+            topology.release(t, self._q, self._v, self._applied())
+            topology.watch_from(t, self._q)
+        except SarrusError as error:
+            raise _EndOfRunError(str(error)) from None
+        closed = tuple(name for name in touched if touched[name] and not before[name])
+        opened = tuple(
+            name for name, now in topology.closed.items() if not now and (before[name] or touched[name])
+        )
+        moved = bool(closed) and hit.dissipated > MOVED * max(hit.energy_before, hit.energy)
+        if (closed or opened) and (moved or not first):
+            self._report(closed, opened, hit if moved else None)
+
+    def _require_calm(self, first: bool) -> None:
+        """Contacts that open and close without end stop the run."""
+        if not first:
+            self._switched = [t for t in self._switched if t > self._t - self._options.dt] + [self._t]
+        if len(self._switched) > MOST_SWITCHES:
+            raise _EndOfRunError(
+                f"contacts switched {MOST_SWITCHES} times within one step: they chatter. Let them stick"
+                " (latch=True), or use stiff stops (stop_stiffness) instead."
+            )
+
+    def _require_closed(self, name: str) -> None:
+        mech = self._topology.mechanism()
+        phi, _, _, _ = mech.evaluator.constraints(self._q, np.zeros(mech.nv), self._t)
+        gap = drift(mech.evaluator, np.where(_rows(mech, name), phi, 0.0))
+        if gap > GAP * mech.length:
+            raise _EndOfRunError(
+                f"{name!r} was to close there, but is open by {gap:.3g} m (angles times L). Close it where it"
+                f" is with latch=True, or by an event that comes when it is closed."
+            )
+
+    def _applied(self) -> Array:
+        """The applied force at the present state, controllers asked."""
+        inputs = Inputs(Plant(self._topology.mechanism()), self._options)
+        if not inputs.needed:
+            return np.zeros(self._plan.mech.nv)
+        answer = inputs(self._t, self._q, self._v, FIRST_STAGE)
+        if answer is None:
+            assert inputs.failure is not None
+            raise _EndOfRunError(inputs.failure.message)
+        return answer[0]
+
+    def _internal_events(self) -> tuple[UserEvent, ...]:
+        """Contacts that touch or pull, and functions that switch."""
+
+        def applied(t: float, q: Array, v: Array) -> Array:
+            inputs = self._simulation._inputs if self._simulation is not None else None
+            answer = inputs(t, q, v, 1) if inputs is not None and inputs.needed else (np.zeros(len(v)),)
+            if answer is None:
+                assert inputs is not None and isinstance(inputs.failure, Failure)
+                raise RuntimeError(inputs.failure.message)
+            return answer[0]
+
+        return self._topology.events(applied)
+
+    def _report(self, closed: tuple[str, ...], opened: tuple[str, ...], hit: Impact | None) -> None:
+        said = [f"{name!r} closes" for name in closed] + [f"{name!r} opens" for name in opened]
+        rank = -1 if hit is None else hit.rank
+        here = Event(", ".join(said), "switch", self._t, self._q, self._v, rank)
+        self._events.append(dataclasses.replace(here, closed=closed, opened=opened, impact=hit))
+
+    def _result(self, status: Status, message: str) -> SwitchedTrajectory:
+        limits = self._limits()
+        said = limits.sentence(self._t)
+        message += ("\n" if "\n" in message else " ") + said if said else ""
+        events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
+        return SwitchedTrajectory(
+            self._plan.mech, self._segments, self._active, self._topology.names, events, status, message,
+            self._options,
+        )  # fmt: skip
+
+    def _limits(self) -> LimitWatch:
+        """Limits that the states which were kept pass; those of hard stops are not passed."""
+        plant = Plant(self._plan.mech)
+        watch = LimitWatch(plant, Manifold(plant.kernel, plant.model), self._options)
+        for segment in self._segments:
+            watch.look(segment._steps, segment.u)
+        return watch
+
+
+def _rows(mech: Mechanism, name: str) -> npt.NDArray[np.bool_]:
+    """Which rows of a mechanism belong to a constraint."""
+    out = np.zeros(mech.nc, dtype=bool)
+    out[mech.model.group(name).rows] = True
+    return np.asarray(out & mech.model.holonomic)

@@ -1,0 +1,90 @@
+"""SwitchedTrajectory: a run whose constraints changed, as one trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import frozen
+from ...dynamics.impact import Impact
+from ...errors import InputError
+from ..run.options import Options
+from ..run.step_records import Steps
+from ..trajectory.events import Event
+from ..trajectory.trajectory import Sample, Trajectory
+
+Array = npt.NDArray[np.float64]
+
+
+class SwitchedTrajectory(Trajectory):
+    """A trajectory with a state before and a state after each switch, at the same time.
+
+    Attributes:
+        segments: the runs between switches, each a Trajectory of the mechanism with the constraints closed
+            then.
+        active: which constraints are closed (n, k) bool, by `active_names`.
+        active_names: names of the constraints that can switch (k).
+        system: the mechanism with all constraints, stops included.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        segments: Sequence[Trajectory],
+        active: Sequence[npt.NDArray[np.bool_]],
+        names: tuple[str, ...],
+        events: tuple[Event, ...],
+        status: int,
+        message: str,
+        options: Options,
+    ) -> None:
+        nothing = Steps.undefined(options.t0, np.zeros(system.nq), np.zeros(system.nv))[:0]
+        steps = Steps.joined([nothing, *(s._steps for s in segments)])
+        u = np.concatenate([np.zeros((0, system.nu)), *(s.u for s in segments)])
+        nfev = sum(s.nfev for s in segments)
+        super().__init__(system, steps, u, events, nfev, status, message, options)
+        self.segments, self.active_names = tuple(segments), names
+        self.active = frozen(np.concatenate([np.zeros((0, len(names)), dtype=bool), *active]), bool)
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """What closing did, impact by impact; see `Impact` for momentum and energy."""
+        return tuple(event.impact for event in self.events if event.impact is not None)
+
+    @property
+    def energy_lost(self) -> float:
+        """Kinetic energy lost in all impacts together [J]."""
+        return float(sum(impact.energy_lost for impact in self.impacts))
+
+    @cached_property
+    def lam(self) -> Array:
+        """Multipliers (n, nc) [N, N m] of all rows; zero while their constraint is open."""
+        out = np.zeros((len(self), self.system.nc))
+        first = 0
+        for segment in self.segments:
+            columns = [self.system.row_names.index(name) for name in segment.system.row_names]
+            out[first : first + len(segment), columns] = segment.lam
+            first += len(segment)
+        return frozen(out)
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Singular values of the dimensionless J of the rows closed then (n, most of them), descending; NaN
+        where there are fewer."""
+        tables = [segment.singular_values for segment in self.segments]
+        out = np.full((len(self), max((table.shape[1] for table in tables), default=0)), np.nan)
+        first = 0
+        for table in tables:
+            out[first : first + len(table), : table.shape[1]] = table
+            first += len(table)
+        return frozen(out)
+
+    def at(self, t: npt.ArrayLike, project: bool = False) -> Sample:
+        """States at other times, as `Trajectory.at`; at a switch, the one after it."""
+        if not project:
+            return super().at(t)
+        raise InputError("the rows of J changed during this run; project within trajectory.segments instead.")

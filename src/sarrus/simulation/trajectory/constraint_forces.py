@@ -1,0 +1,65 @@
+"""Constraint forces and multipliers of stored states, from the accelerations that the run found.
+
+    constraint_force = M a + h - tau,   J.T lam = constraint_force,  |lam| least                       (1)
+
+The force follows from (1) whatever the formulation and the correction were. lam is the kernel's where the run
+was the kernel's; otherwise it is solved from (1), rank by rank.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..run.step_records import Steps
+from ..run.system import Plant
+
+Array = npt.NDArray[np.float64]
+
+PIECE = 2048  # states at a time
+
+
+def constraint_force(plant: Plant, steps: Steps) -> Array:
+    """Generalized force of the constraints (n, nv) [N m, N]."""
+    if plant.nc == 0:
+        return np.zeros_like(steps.v)
+    if plant.supplies_inertia:
+        inertia = [
+            plant.system.inertia(q, v, t) for q, v, t in zip(steps.q, steps.v, steps.t.tolist(), strict=True)
+        ]
+        total = [M @ a + h for (M, h), a in zip(inertia, steps.a, strict=True)]
+        return np.array(total).reshape(steps.v.shape) - steps.tau
+    return np.asarray(plant.kernel.rnea(steps.q, steps.v, steps.a)) - steps.tau
+
+
+def multipliers(plant: Plant, steps: Steps, force: Array, by_kernel: bool) -> Array:
+    """lam (n, nc) of least norm.
+
+    Args:
+        plant: whose.
+        steps: states with accelerations.
+        force: their constraint forces (n, nv).
+        by_kernel: whether the kernel's own accelerations are those of the steps.
+    """
+    out = np.zeros((len(steps), plant.nc))
+    for begin in range(0, len(steps) if plant.nc else 0, PIECE):
+        here = slice(begin, begin + PIECE)
+        part = steps[here]
+        if by_kernel and not plant.called_at_every_stage:
+            none = np.zeros((len(part), 0, 3)), np.zeros((len(part), 0, 3 + plant.nv))
+            out[here] = plant.kernel.forward(part.q, part.v, part.tau, *none)[2]
+        else:
+            J = plant.constraints(part.t, part.q, part.v)[1]
+            out[here] = least_norm(J, force[here], part.rank)
+    return out
+
+
+def least_norm(J: Array, force: Array, rank: npt.NDArray[np.int64]) -> Array:
+    """lam (n, nc) with J.T lam nearest to force (n, nv), by the leading singular values of J (n, nc, nv)."""
+    if not np.all(np.isfinite(J)):
+        return np.full(J.shape[:2], np.nan)
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    kept = (np.arange(s.shape[1]) < rank[:, None]) & (s > 0.0)
+    y = np.einsum("nij,nj->ni", Vt, force)
+    y = np.where(kept, y / np.where(kept, s, 1.0), 0.0)
+    return np.asarray(np.einsum("nij,nj->ni", U, y))

@@ -1,0 +1,170 @@
+"""Events: what a user watches for, and poses at which the constraints lose rank.
+
+A user event is a function g(t, q, v) -> float; it happens where g crosses zero, in the `direction` that the
+function asks for, and ends the run if the function is `terminal`, as in SciPy. Crossings are seen between
+steps and located on the interpolant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from ...dynamics.impact import Impact
+from ...errors import InputError
+from .interpolation import Hermite
+
+Array = npt.NDArray[np.float64]
+
+LOCATED = 1e-13  # of the step: how finely crossings are located
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened during a run.
+
+    Attributes:
+        name: name of the user's function, "singular pose", or the coordinate or "actuator ..." of a limit.
+        kind: "user"; "singular": the rank of J drops, or all but drops, at this pose; "chart": other
+            coordinates are used from here on; "switch": constraints close or open; "limit": a coordinate
+            passes a limit of its joint, or an input those of its actuator for the first time.
+        t: time [s].
+        q: pose (nq,) [rad, m].
+        v: velocity (nv,) [rad/s, m/s].
+        rank: rank of J there; singular values that all but vanish do not count.
+        singular_values: of the dimensionless J there, descending (min(nc, nv),); empty for user events.
+        terminal: whether it ended the run.
+        note: more in words: the coordinates that follow a "chart" event, which limit was passed.
+        closed, opened: names of the constraints that a "switch" event closed and opened.
+        impact: what closing did to the velocity, momentum and energy; None where nothing hit.
+    """
+
+    name: str
+    kind: str
+    t: float
+    q: Array
+    v: Array
+    rank: int = -1
+    singular_values: Array = field(default_factory=lambda: np.zeros(0))
+    terminal: bool = False
+    note: str = ""
+    closed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    impact: Impact | None = None
+
+    def __str__(self) -> str:
+        said = f"{self.name} at t = {self.t:.9g} s" + (f": {self.note}" if self.note else "")
+        if self.kind == "singular" and len(self.singular_values):
+            said += f": rank {self.rank}, smallest singular value {self.singular_values[-1]:.1e}"
+        if self.impact is not None:
+            said += f": {self.impact.energy_lost:.6g} J lost"
+        return said
+
+
+@dataclass(frozen=True)
+class UserEvent:
+    """A user's function with what it asks for: its name, after how many crossings it ends the run (0: never)
+    and the direction in which crossings count (0: both)."""
+
+    function: Callable[..., Any]
+    name: str
+    terminal: int
+    direction: float
+
+    def value(self, t: float, q: Array, v: Array) -> float:
+        """g(t, q, v), a finite number or an error."""
+        given = self.function(t, q.copy(), v.copy())
+        try:
+            number = float(np.asarray(given, dtype=float).reshape(()))
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(
+                f"event {self.name!r} must return a finite number for (t, q, v), got {given!r} at"
+                f" t = {t:.9g} s; it is watched for the zeros of that number."
+            )
+        return number
+
+    def crossed(self, before: float, after: float) -> bool:
+        """Whether g went through zero in a direction that counts; to arrive at zero counts, to leave not."""
+        up, down = before < 0.0 <= after, before > 0.0 >= after
+        return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
+
+    def locate(self, path: Hermite, start: float, end: float) -> float:
+        """Time at which g crosses zero between two steps."""
+
+        def g(t: float) -> float:
+            q, v, _ = path(t)
+            return self.value(t, q[0], v[0])
+
+        before, after = g(start), g(end)
+        if before == 0.0 or after == 0.0 or before * after > 0.0:
+            return end if before * after > 0.0 or after == 0.0 else start
+        return float(brentq(g, start, end, xtol=LOCATED * (end - start), rtol=4 * np.finfo(float).eps))
+
+
+def user_events(given: Any) -> tuple[UserEvent, ...]:
+    """Events as `simulate` takes them: one function, or several."""
+    functions: Sequence[Any] = (given,) if callable(given) else given
+    try:
+        functions = tuple(functions or ())
+    except TypeError:
+        raise InputError(f"events must be a function g(t, q, v) or several, got {given!r}.") from None
+    return tuple(_user_event(f, i) for i, f in enumerate(functions))
+
+
+def _user_event(function: Any, i: int) -> UserEvent:
+    if not callable(function):
+        raise InputError(f"events[{i}] must be a function g(t, q, v) -> number, got {function!r}.")
+    name = str(getattr(function, "name", getattr(function, "__name__", "<lambda>")))
+    name = f"event {i}" if name == "<lambda>" else name
+    terminal, direction = getattr(function, "terminal", False), getattr(function, "direction", 0)
+    if not isinstance(terminal, (bool, int, np.integer, np.bool_)) or terminal < 0:
+        raise InputError(
+            f"terminal of event {name!r} must be a bool or a number of crossings, got {terminal!r}."
+        )
+    if isinstance(direction, bool) or not isinstance(direction, (int, float, np.number)):
+        raise InputError(f"direction of event {name!r} must be a number (-1, 0 or 1), got {direction!r}.")
+    return UserEvent(function, name, int(terminal), float(direction))
+
+
+class UserWatch:
+    """Values of the user's events at the last step, and how often each has happened."""
+
+    def __init__(self, events: Sequence[UserEvent], t: float, q: Array, v: Array) -> None:
+        self._events = tuple(events)
+        self._last = [event.value(t, q, v) for event in self._events]
+        self._counts = [0] * len(self._events)
+
+    def restart(self, t: float, q: Array, v: Array) -> None:
+        """Go on from another state: what jumped does not count as crossed."""
+        self._last = [event.value(t, q, v) for event in self._events]
+
+    @property
+    def terminal(self) -> bool:
+        """Whether some event can end the run."""
+        return any(event.terminal for event in self._events)
+
+    def between(
+        self, path: Hermite, start: float, end: float, q: Array, v: Array
+    ) -> list[tuple[float, str, bool]]:
+        """What happened in the step from `start` to `end`, where q and v are: (time, name, terminal)."""
+        found = []
+        for i, event in enumerate(self._events):
+            before, after = self._last[i], event.value(end, q, v)
+            self._last[i] = after
+            if event.crossed(before, after):
+                self._counts[i] += 1
+                ends = event.terminal > 0 and self._counts[i] >= event.terminal
+                found.append((event.locate(path, start, end), event.name, ends))
+        found.sort(key=lambda one: one[0])
+        for k, (_, _, ends) in enumerate(found):
+            if ends:
+                return found[: k + 1]
+        return found

@@ -1,0 +1,102 @@
+"""Keeper: the steps that are kept, thinned or at the times that were asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..run.options import Options
+from ..run.state_projector import Projector
+from ..run.step_records import Steps
+from .interpolation import Hermite, Manifold
+
+Array = npt.NDArray[np.float64]
+
+MOST_RAW = 20_000  # steps that wait before they are thinned
+
+
+class Keeper:
+    """Takes steps with their inputs u as they come; `finish` gives what is kept of them."""
+
+    def __init__(self, options: Options, manifold: Manifold, projector: Projector) -> None:
+        self._options, self._manifold, self._projector = options, manifold, projector
+        self._raw: list[tuple[Steps, Array]] = []
+        self._kept: list[tuple[Steps, Array]] = []
+        self._seen = 0  # steps that have been thinned
+        self._wanted = 0  # times of t_eval that are done
+        self._carry: tuple[Steps, Array] | None = None
+
+    def skip(self, steps: int) -> None:
+        """So many steps came before the first one."""
+        self._seen = steps
+
+    def add(self, steps: Steps, u: Array) -> None:
+        """The next steps and their inputs (n, nu)."""
+        if sum(len(s) for s, _ in self._raw) > MOST_RAW:
+            self._compact(False)
+        self._raw.append((steps, u))
+
+    def cut(self, at: Steps) -> None:
+        """End at the state `at`, which lies within the last steps, instead of the steps after it."""
+        steps, u = self._joined()
+        if self._carry is not None:
+            steps, u = Steps.joined([self._carry[0], steps]), np.concatenate([self._carry[1], u])
+        i = int(np.clip(np.searchsorted(steps.t, at.t[0]), 1, len(steps) - 1))
+        here = u[i - 1 : i] + self._part(steps, i, at.t[0]) * (u[i : i + 1] - u[i - 1 : i])
+        first = 0 if self._carry is None else 1
+        self._raw = [(steps[first:i], u[first:i]), (at, here)]
+
+    def finish(self) -> tuple[Steps, Array]:
+        """All that was kept, and u (n, nu)."""
+        self._compact(True)
+        return Steps.joined([s for s, _ in self._kept]), np.concatenate([u for _, u in self._kept])
+
+    def _joined(self) -> tuple[Steps, Array]:
+        return Steps.joined([s for s, _ in self._raw]), np.concatenate([u for _, u in self._raw])
+
+    def _compact(self, last: bool) -> None:
+        """Thin what is raw; the last step of a run is always kept."""
+        if not self._raw:
+            return
+        steps, u = self._joined()
+        if self._options.t_eval is not None:
+            self._kept.append(self._at_times(steps, u))
+        else:
+            number = self._seen + np.arange(len(steps))
+            keep = number % self._options.store_every == 0
+            if last and len(steps):
+                keep[-1] = True
+            self._kept.append((steps[keep], u[keep]))
+        self._seen += len(steps)
+        if len(steps):
+            self._carry = (steps[-1:], u[-1:])
+        self._raw = []
+
+    def _at_times(self, steps: Steps, u: Array) -> tuple[Steps, Array]:
+        """States at the times of t_eval within these steps, projected where they lie between two."""
+        assert self._options.t_eval is not None
+        if self._carry is not None:
+            steps, u = Steps.joined([self._carry[0], steps]), np.concatenate([self._carry[1], u])
+        wanted = self._options.t_eval[self._wanted :]
+        slack = 4.0 * np.spacing(np.abs(steps.t[-1:]))[0]
+        times = wanted[wanted <= steps.t[-1] + slack]
+        self._wanted += len(times)
+        right = np.clip(np.searchsorted(steps.t, times), 1, max(len(steps) - 1, 1))
+        rows, inputs = [steps[:0]], [u[:0]]
+        path = Hermite(self._manifold, steps)
+        for t, i in zip(times.tolist(), np.minimum(right, len(steps) - 1).tolist(), strict=True):
+            near = [k for k in (max(i - 1, 0), i) if abs(steps.t[k] - t) <= 4.0 * np.spacing(abs(t))]
+            if near:
+                rows.append(steps[near[0] : near[0] + 1])
+                inputs.append(u[near[0] : near[0] + 1])
+                continue
+            part = self._part(steps, i, t)
+            tau, held = ((1.0 - part) * x[i - 1] + part * x[i] for x in (steps.tau, u))
+            q, v, a = path(t)
+            rows.append(self._projector(t, q[0], v[0], a[0], tau))
+            inputs.append(held[None])
+        return Steps.joined(rows), np.concatenate(inputs)
+
+    def _part(self, steps: Steps, i: int, t: float) -> float:
+        """How far inputs at time t are from those of step i - 1 to those of step i; held ones do not move."""
+        return 0.0 if self._options.control_dt else (t - steps.t[i - 1]) / (steps.t[i] - steps.t[i - 1])

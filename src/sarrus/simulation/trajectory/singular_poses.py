@@ -1,0 +1,161 @@
+"""Singular poses along a run, from the rank and the smallest pivot that the compiled run keeps of each step.
+
+A pass through a singular pose is a zero of the smallest singular value s(t) between two steps. It shows as
+a local minimum of the pivots that is no larger than their change from step to step, and is then located as
+the minimum of s on the interpolant by grids that shrink around it: s is |linear| there, so that a bracket
+stays one. A step that lands on the pose itself shows as a loss of rank. The long steps of adaptive methods
+can hide a whole pass: s is looked at inside them too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...projection.decomposition import full_svd
+from ...projection.mobility import loses_rank_here
+from ..run.step_records import Steps
+from ..run.system import Plant
+from .events import Event
+from .interpolation import Hermite, Manifold
+
+Array = npt.NDArray[np.float64]
+
+NAME = "singular pose"
+NEAR = 1e-6  # a smallest singular value below this is a near-singular pass
+DEEP = 1e-3  # so is one below this fraction of the pivots at the steps around it
+APART = 1e-5  # pivots between two passes must have been larger than this: else it is one and the same
+REACH = 2.0  # pivots of at most so many times their change may hide a zero
+GRID, ROUNDS = 33, 8
+LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are looked into
+MOST_INSIDE = 64  # at no more than so many places
+
+
+class SingularWatch:
+    """Looks at the steps as they come and remembers as many as it needs."""
+
+    def __init__(self, plant: Plant, manifold: Manifold, first: Steps) -> None:
+        self._plant, self._manifold = plant, manifold
+        self._tail = first
+        self._lost_since = float(first.t[0])
+        self._most = int(first.rank[0])
+        self._apart = np.inf  # largest pivot since the last pass
+        self.found: list[Event] = []
+        if plant.nc and self._starts_singular(first):
+            self._report(first, self._most)
+            self._apart = 0.0
+
+    def recall(self, before: Steps) -> None:
+        """States that came before the first one, of a run that goes on."""
+        if len(before):
+            self._tail = Steps.joined([before, self._tail])[-2:]
+            self._most = max(self._most, int(before.rank.max()))
+
+    def look(self, new: Steps) -> None:
+        """The next steps."""
+        if self._plant.nc == 0:
+            return
+        steps = Steps.joined([self._tail, new])
+        self._ranks(steps)
+        self._most = max(self._most, int(new.rank.max()))
+        if len(self._tail) == 1:
+            self._end(steps[:2], 0)
+        self._passes(steps)
+        self._inside(steps[len(self._tail) - 1 :])
+        self.found.sort(key=lambda event: event.t)
+        self._tail = steps[-2:]
+
+    def finish(self) -> None:
+        """There are no more steps: a pass within the last one has no step behind it."""
+        if self._plant.nc and len(self._tail) == 2:
+            self._end(self._tail, 1)
+
+    def until(self, t: float) -> list[Event]:
+        """Events up to time t."""
+        return [event for event in self.found if event.t <= t]
+
+    def _starts_singular(self, first: Steps) -> bool:
+        """Whether rows that are lost at the start are there nearby."""
+        plant, q = self._plant, first.q[0]
+        _, J, _, _ = plant.constraints(first.t[:1], first.q[:1], np.zeros((1, plant.nv)))
+        U, _, Vt = full_svd(J[0] * plant.units.unit / plant.units.row_unit[:, None])
+        rank = int(first.rank[0])
+        return loses_rank_here(plant.evaluator, q, float(first.t[0]), U[:, rank:], Vt[rank:])
+
+    def _ranks(self, steps: Steps) -> None:
+        """Steps at which rank is lost, and the last such step where there are several in a row."""
+        for i in np.flatnonzero(np.diff(steps.rank)) + 1:
+            if i < len(self._tail):
+                continue
+            if steps.rank[i] < steps.rank[i - 1]:
+                self._lost_since = float(steps.t[i])
+                self._report(steps[i : i + 1], int(steps.rank[i]))
+            elif steps.t[i - 1] > self._lost_since:
+                self._report(steps[i - 1 : i], int(steps.rank[i - 1]))
+
+    def _passes(self, steps: Steps) -> None:
+        """Local minima of the pivots that hide a zero."""
+        if len(steps) < 3:
+            return
+        p = steps.pivot
+        left, here, right = p[:-2], p[1:-1], p[2:]
+        rise = np.maximum(left, right) - here
+        full = np.minimum(np.minimum(steps.rank[:-2], steps.rank[1:-1]), steps.rank[2:]) == self._most
+        dip = full & (here < left) & (here <= right) & ((here <= REACH * rise) | (here < NEAR))
+        done = 0
+        for i in np.flatnonzero(dip):
+            self._apart = max(self._apart, float(p[done : i + 1].max()))
+            done = int(i) + 1
+            if self._apart > APART and self._locate(steps[i : i + 3]):
+                self._apart = 0.0
+        self._apart = max(self._apart, float(p[done:-1].max()))
+
+    def _inside(self, steps: Steps) -> None:
+        """Passes within one long step: a dip of the smallest pivot between its ends."""
+        moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit).max(axis=1)
+        full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
+        long = np.flatnonzero(full & (moved > LONG))
+        if len(long) == 0:
+            return
+        count = min(int(moved[long].max() / LONG), MOST_INSIDE) + 3
+        times = np.linspace(steps.t[long], steps.t[long + 1], count, axis=1)
+        states = Hermite(self._manifold, steps)(times.ravel())[0]
+        s = self._plant.least_pivots(times.ravel(), states, self._most).reshape(times.shape)
+        left, here, right = s[:, :-2], s[:, 1:-1], s[:, 2:]
+        dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
+        for i, k in zip(*np.nonzero(dip), strict=True):
+            self._locate(steps[long[i] : long[i] + 2], times[i, k], times[i, k + 2])
+
+    def _end(self, pair: Steps, end: int) -> None:
+        """A pass within the first (end = 0) or the last step (end = 1) of a run."""
+        here, rise = pair.pivot[end], pair.pivot[1 - end] - pair.pivot[end]
+        full = bool(np.all(pair.rank == self._most))
+        if full and rise > 0.0 and here <= REACH * rise and self._apart > APART and self._locate(pair):
+            self._apart = 0.0
+
+    def _locate(self, around: Steps, low: float | None = None, high: float | None = None) -> bool:
+        """The minimum of the smallest singular value within these steps, reported if it all but vanishes."""
+        path = Hermite(self._manifold, around)
+        low = around.t[0] if low is None else low
+        high = around.t[-1] if high is None else high
+        times = np.zeros(1)
+        for _ in range(ROUNDS):
+            times = np.linspace(low, high, GRID)
+            values = self._plant.nearness(times, path(times)[0], self._most)
+            k = int(np.argmin(values))
+            low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
+            if values[k] < 1e-3 * self._plant.units.rank_tol:
+                break
+        if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
+            return False
+        if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
+            return True  # seen from the steps around it already
+        q, v, _ = path(times[k])
+        s = self._plant.singular_values(times[k : k + 1], q)[0]
+        rank = int(np.sum(s > max(self._plant.units.rank_tol, 10.0 * values[k])))
+        self.found.append(Event(NAME, "singular", float(times[k]), q[0], v[0], rank, s))
+        return True
+
+    def _report(self, one: Steps, rank: int) -> None:
+        s = self._plant.singular_values(one.t, one.q)[0]
+        self.found.append(Event(NAME, "singular", float(one.t[0]), one.q[0], one.v[0], rank, s))

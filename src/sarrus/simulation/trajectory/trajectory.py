@@ -1,0 +1,234 @@
+"""Trajectory: what a run brought back."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import frozen, state
+from ...errors import InputError
+from ..run.options import Options
+from ..run.state_projector import Projector
+from ..run.step_records import Steps
+from ..run.system import Plant
+from .constraint_forces import constraint_force, multipliers
+from .events import Event
+from .interpolation import Hermite, Manifold
+
+if TYPE_CHECKING:
+    from ..run.checkpoint import Checkpoint
+
+Array = npt.NDArray[np.float64]
+
+
+class Status(enum.IntEnum):
+    """How a run ended: 0 and 1 as in SciPy."""
+
+    END = 0
+    EVENT = 1
+    FAILED = -1
+    INTERRUPTED = -2
+    STOPPED = -3
+
+
+class Sample(NamedTuple):
+    """States at chosen times: t (k,), q (k, nq), v (k, nv), a (k, nv); without k for a single time."""
+
+    t: Any
+    q: Array
+    v: Array
+    a: Array
+
+
+class Trajectory:
+    """States at n times, read-only, and what follows from them, computed when asked for.
+
+    Attributes:
+        t: times [s], (n,).
+        q: positions (n, nq) [rad, m].
+        v: velocities (n, nv) [rad/s, m/s].
+        a: accelerations (n, nv) [rad/s^2, m/s^2]; where inputs jump, just after the jump.
+        u: inputs of the actuators (n, nu) [N m, N].
+        tau: applied generalized force in all (n, nv) [N m, N]: S.T u, tau and external wrenches.
+        drift: largest |phi| (n,) [m], angles multiplied by the length L.
+        velocity_drift: largest |J v - b| (n,) [m/s], angles multiplied by L.
+        rank: rank of J (n,).
+        events: what happened, in the order of time; see `Event`.
+        nfev: number of evaluations of the acceleration.
+        success: whether the end, or a terminal event, was reached.
+        status: 0 the end, 1 a terminal event, -1 a numerical failure, -2 Ctrl-C, -3 a user's function failed.
+        message: the same in words, with the traceback of a function that raised.
+        system: the system that moved; None for one loaded without it.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        steps: Steps,
+        u: Array,
+        events: tuple[Event, ...],
+        nfev: int,
+        status: int,
+        message: str,
+        options: Options | None,
+    ) -> None:
+        length = 1.0 if system is None else system.length
+        self.system = system
+        self._steps, self._options = steps, options
+        self.t, self.q, self.v, self.a, self.tau = map(
+            frozen, (steps.t, steps.q, steps.v, steps.a, steps.tau)
+        )
+        self.u = frozen(u)
+        self.drift, self.velocity_drift = frozen(steps.drift * length), frozen(steps.velocity_drift * length)
+        self.rank = frozen(steps.rank, np.int64)
+        self.events, self.nfev = events, nfev
+        self.status, self.message = Status(status), message
+        self._checkpoint: Checkpoint | None = None
+        self._missing: tuple[str, ...] = ()  # functions that a file could not keep
+
+    @property
+    def success(self) -> bool:
+        """Whether the end, or a terminal event, was reached."""
+        return self.status >= 0
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        name = "unknown system" if self.system is None else self.system.name
+        span = f"t = {self.t[0]:g} .. {self.t[-1]:g} s" if len(self) else "empty"
+        first = self.message.splitlines()[0]
+        return f"Trajectory({name!r}, {len(self)} states, {span}, {len(self.events)} events: {first})"
+
+    # ------------------------------------------------------------------ what follows from the states
+
+    @cached_property
+    def energy(self) -> Array:
+        """Total energy (n,) [J]; NaN for a CustomSystem without a potential."""
+        return frozen(self._plant("energy").energy(self.t, self.q, self.v))
+
+    @cached_property
+    def constraint_force(self) -> Array:
+        """Generalized force of the constraints (n, nv) [N m, N], M a + h - tau; always unique."""
+        return frozen(constraint_force(self._plant("constraint_force"), self._steps))
+
+    @cached_property
+    def lam(self) -> Array:
+        """Multipliers (n, nc) [N, N m], of least norm where rows of J depend on each other."""
+        plant, o = self._plant("lam"), self._options
+        by_kernel = o is not None and o.correction == "project" and o.formulation == "nullspace"
+        return frozen(multipliers(plant, self._steps, self.constraint_force, by_kernel))
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Singular values of the dimensionless J (n, min(nc, nv)), descending."""
+        plant = self._plant("singular_values")
+        pieces = [slice(i, i + 2048) for i in range(0, len(self), 2048)]
+        return frozen(np.concatenate([plant.singular_values(self.t[p], self.q[p]) for p in pieces]))
+
+    def at(self, t: npt.ArrayLike, project: bool = False) -> Sample:
+        """States at other times, by a quintic polynomial through position, velocity and acceleration.
+
+        Args:
+            t: a time [s] or several, within the range of the trajectory.
+            project: bring the states onto the constraints, as those of the steps are.
+        """
+        times = state(np.atleast_1d(t), "t", np.size(t))
+        if times.ndim != 1 or np.any(times < self.t[0]) or np.any(times > self.t[-1]):
+            raise InputError(
+                f"t must lie within the trajectory, {self.t[0]:g} to {self.t[-1]:g} s; got {t!r}."
+            )
+        plant = self._plant("at()")
+        q, v, a = Hermite(Manifold(plant.kernel, plant.model), self._steps)(times)
+        if project and self._options is not None:
+            projector = Projector(plant, self._options)
+            tau = np.stack([np.interp(times, self.t, column) for column in self.tau.T], axis=1)
+            rows = Steps.joined([projector(*one) for one in zip(times.tolist(), q, v, a, tau, strict=True)])
+            q, v, a = rows.q, rows.v, rows.a
+        if np.ndim(t) == 0:
+            return Sample(float(times[0]), q[0], v[0], a[0])
+        return Sample(times, q, v, a)
+
+    def _plant(self, what: str) -> Plant:
+        if self.system is None:
+            raise InputError(
+                f"{what} needs the system that moved; load with Trajectory.load(path, system=...)."
+            )
+        return Plant(self.system)
+
+    # ------------------------------------------------------------------ out of here
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame, one row per time (its index), columns "q.crank", "v.crank", ..., "energy"."""
+        from .data_frame import dataframe
+
+        return dataframe(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to one compressed file, in one piece or not at all; see `load`."""
+        from .files import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
+        """Read a trajectory that `save` wrote.
+
+        Args:
+            path: the file.
+            system: what moved; needed only where it holds Python functions, which a file cannot keep.
+        """
+        from .files import load
+
+        return load(path, system)
+
+    def resume(
+        self,
+        t_end: float,
+        *,
+        control: Callable[..., Any] | None = None,
+        tau: npt.ArrayLike | Callable[..., Any] | None = None,
+        external: Mapping[str, Any] | None = None,
+        events: Any = (),
+        t_eval: npt.ArrayLike | None = None,
+        progress: bool = False,
+    ) -> Trajectory:
+        """Go on to a later time; the whole trajectory, the same bits as one run to there.
+
+        Runs in full coordinates can be resumed, those that were interrupted and those loaded from a file too.
+
+        Args:
+            t_end: where to go [s].
+            control, tau, external, events: as in `simulate`; of a trajectory in memory the same as before
+                unless given, of a loaded one to be given again. What a controller remembers is its own.
+            t_eval: times to keep [s], after the present end; default: every step.
+            progress: whether to show a progress bar.
+        """
+        from ..run.resume import resume
+
+        return resume(self, t_end, control, tau, external, events, t_eval, progress)
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.trajectory.plot`."""
+        from ...viz.trajectory import plot
+
+        return plot(self, *args, **kwargs)
+
+    def animate(self, *args: Any, **kwargs: Any) -> Any:
+        """Show the motion, in a window or as a GIF or MP4 file; see `sarrus.viz.animation.animate`."""
+        from ...viz.animation import animate
+
+        return animate(self, *args, **kwargs)
+
+    def export(self, *args: Any, **kwargs: Any) -> Path:
+        """Write the motion as one HTML file that any browser plays in 3-D; see `sarrus.viz.pages.export`."""
+        from ...viz.pages import export
+
+        return export(self, *args, **kwargs)
