@@ -127,7 +127,6 @@ def algorithms(bench: Bench, rounds: int, seconds: float) -> list[dict[str, Any]
     terms = (lambda q, v, a, tau: twin.terms(q, v), "pin.computeAllTerms + getConstraintsJacobian")
     rnea = (lambda q, v, a, tau: pin.rnea(model, data, q, v, a), "pin.rnea")
     crba = (lambda q, v, a, tau: pin.crba(model, data, q), "pin.crba")
-    aba = (lambda q, v, a, tau: pin.aba(model, data, q, v, tau), "pin.aba")
     race_once, race_many = _racers(bench, rounds, seconds)
     return [
         race_once("acceleration", lambda q, v, a, tau: mech.acceleration(q, v, tau), *constrained)
@@ -139,7 +138,6 @@ def algorithms(bench: Bench, rounds: int, seconds: float) -> list[dict[str, Any]
         race_many("inverse dynamics (RNEA)", lambda: kernel.rnea(q, v, a), *rnea),
         race_once("mass matrix (CRBA)", lambda q, v, a, tau: mech.mass_matrix(q), *crba),
         race_many("mass matrix (CRBA)", lambda: kernel.mass_matrix(q), *crba),
-        race_many("tree without loops (ABA)", lambda: kernel.aba(q, v, tau), *aba),
     ]
 
 

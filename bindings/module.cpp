@@ -1,10 +1,10 @@
 // sarrus._kernel: checks shapes, loops over the batch with the GIL released, owns results. No formulas.
 #include "arrays.hpp"
-#include "control_door.hpp"
-#include "kernel.hpp"
-#include "numpy_door.hpp"
-#include "pose_error.hpp"
-#include "recorder.hpp"
+#include "batches/call_state.hpp"
+#include "control/call_control.hpp"
+#include "control/call_pose_error.hpp"
+#include "kernel_object.hpp"
+#include "runs/recorder.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -33,7 +33,7 @@ Out mass_matrix(const Kernel& k, In q) {
   States s = states(k, b, q);
   Fresh<Out> M({b.n, b.nv, b.nv});
   nb::gil_scoped_release free;
-  k.table->mass_matrix(k.m, s, M.data);
+  k.tables.batches.mass_matrix(k.m, s, M.data);
   return M.array;
 }
 
@@ -43,18 +43,8 @@ Out rnea(const Kernel& k, In q, In v, In a) {
   const double* x = checked(a, "a", {b.n, b.nv});
   Fresh<Out> f({b.n, b.nv});
   nb::gil_scoped_release free;
-  k.table->rnea(k.m, s, x, f.data);
+  k.tables.batches.rnea(k.m, s, x, f.data);
   return f.array;
-}
-
-Out aba(const Kernel& k, In q, In v, In tau) {
-  Batch b(k, q);
-  States s = states(k, b, q, &v);
-  const double* x = checked(tau, "tau", {b.n, b.nv});
-  Fresh<Out> a({b.n, b.nv});
-  nb::gil_scoped_release free;
-  k.table->aba(k.m, s, x, a.data);
-  return a.array;
 }
 
 Out energy(const Kernel& k, In q, In v) {
@@ -62,7 +52,7 @@ Out energy(const Kernel& k, In q, In v) {
   States s = states(k, b, q, &v);
   Fresh<Out> e({b.n, size_t(2)});
   nb::gil_scoped_release free;
-  k.table->energy(k.m, s, e.data);
+  k.tables.batches.energy(k.m, s, e.data);
   return e.array;
 }
 
@@ -72,7 +62,7 @@ nb::tuple poses(const Kernel& k, In q) {
   Fresh<Out> R({b.n, b.nb, 3, 3}), p({b.n, b.nb, 3});
   {
     nb::gil_scoped_release free;
-    k.table->poses(k.m, s, R.data, p.data);
+    k.tables.batches.poses(k.m, s, R.data, p.data);
   }
   return nb::make_tuple(R.array, p.array);
 }
@@ -84,7 +74,7 @@ nb::tuple body_motion(const Kernel& k, In q, In v, In a) {
   Fresh<Out> V({b.n, b.nb, 6}), A({b.n, b.nb, 6});
   {
     nb::gil_scoped_release free;
-    k.table->body_motion(k.m, s, x, V.data, A.data);
+    k.tables.batches.body_motion(k.m, s, x, V.data, A.data);
   }
   return nb::make_tuple(V.array, A.array);
 }
@@ -96,7 +86,7 @@ Out jacobian(const Kernel& k, In q, int body, In point) {
   const double* x = checked(point, "point", {3});
   Fresh<Out> J({b.n, size_t(6), b.nv});
   nb::gil_scoped_release free;
-  k.table->jacobian(k.m, s, body, x, J.data);
+  k.tables.batches.jacobian(k.m, s, body, x, J.data);
   return J.array;
 }
 
@@ -106,7 +96,7 @@ nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
   Fresh<Out> phi({b.n, b.nc}), J({b.n, b.nc, b.nv}), rhs({b.n, b.nc}), gamma({b.n, b.nc});
   {
     nb::gil_scoped_release free;
-    k.table->constraints(k.m, s, phi.data, J.data, rhs.data, gamma.data);
+    k.tables.batches.constraints(k.m, s, {phi.data, J.data, rhs.data, gamma.data});
   }
   return nb::make_tuple(phi.array, J.array, rhs.array, gamma.array);
 }
@@ -118,7 +108,7 @@ Out pivots(const Kernel& k, In q, In v, In drive, In user, int rank) {
   States s = states(k, b, q, &v, &drive, &user);
   Fresh<Out> least({b.n});
   nb::gil_scoped_release free;
-  k.table->pivots(k.m, s, rank, least.data);
+  k.tables.batches.pivots(k.m, s, rank, least.data);
   return least.array;
 }
 
@@ -129,7 +119,7 @@ nb::tuple terms(const Kernel& k, In q, In v, In drive, In user) {
   Fresh<Out> phi({b.n, b.nc}), J({b.n, b.nc, b.nv}), rhs({b.n, b.nc}), gamma({b.n, b.nc});
   {
     nb::gil_scoped_release free;
-    k.table->terms(k.m, s, M.data, h.data, phi.data, J.data, rhs.data, gamma.data);
+    k.tables.batches.terms(k.m, s, M.data, h.data, {phi.data, J.data, rhs.data, gamma.data});
   }
   return nb::make_tuple(M.array, h.array, phi.array, J.array, rhs.array, gamma.array);
 }
@@ -139,7 +129,7 @@ Out integrate(const Kernel& k, In q, In dv) {
   const double *x = checked(q, "q", {b.n, b.nq}), *y = checked(dv, "dv", {b.n, b.nv});
   Fresh<Out> out({b.n, b.nq});
   nb::gil_scoped_release free;
-  k.table->integrate(k.m, static_cast<int>(b.n), x, y, out.data);
+  k.tables.batches.integrate(k.m, static_cast<int>(b.n), x, y, out.data);
   return out.array;
 }
 
@@ -148,7 +138,7 @@ Out difference(const Kernel& k, In q0, In q1) {
   const double *x = checked(q0, "q0", {b.n, b.nq}), *y = checked(q1, "q1", {b.n, b.nq});
   Fresh<Out> out({b.n, b.nv});
   nb::gil_scoped_release free;
-  k.table->difference(k.m, static_cast<int>(b.n), x, y, out.data);
+  k.tables.batches.difference(k.m, static_cast<int>(b.n), x, y, out.data);
   return out.array;
 }
 
@@ -162,8 +152,9 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   Fresh<Ints> ranks({b.n}), status({b.n});
   {
     nb::gil_scoped_release free;
-    k.table->forward(k.m, s, x, rank >= 0 ? hold.data() : nullptr, a.data, force.data, lam.data,
-                     reinterpret_cast<unsigned char*>(unique.data), ranks.data, status.data);
+    k.tables.batches.forward(k.m, s, x, rank >= 0 ? hold.data() : nullptr,
+                             {a.data, force.data, lam.data, reinterpret_cast<unsigned char*>(unique.data),
+                              ranks.data, status.data});
   }
   return nb::make_tuple(a.array, force.array, lam.array, unique.array, ranks.array, status.array);
 }
@@ -178,8 +169,8 @@ nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bo
   Fresh<Ints> ranks({b.n}), status({b.n});
   {
     nb::gil_scoped_release free;
-    k.table->derivatives(k.m, s, x, dual, da.data, multipliers ? dlam.data : nullptr, dJv.data, ranks.data,
-                         status.data);
+    k.tables.batches.derivatives(
+        k.m, s, x, dual, {da.data, multipliers ? dlam.data : nullptr, dJv.data, ranks.data, status.data});
   }
   return nb::make_tuple(da.array, dlam.array, dJv.array, ranks.array, status.array);
 }
@@ -187,16 +178,15 @@ nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bo
 }  // namespace
 
 NB_MODULE(_kernel, m) {
-  m.attr("ISA") = nb::cast(best_table()->isa);
+  m.attr("ISA") = nb::cast(best_tables().isa);
   m.attr("RANK_TOL") = nb::cast(RANK_TOL);
   m.attr("MODEL_SIZES") = model_sizes();
   m.attr("MODEL_FIELDS") = model_fields();
-  open_numpy_door();
+  import_numpy();
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
       .def("mass_matrix", &mass_matrix, "q"_a)
       .def("rnea", &rnea, "q"_a, "v"_a, "a"_a)
-      .def("aba", &aba, "q"_a, "v"_a, "tau"_a)
       .def("energy", &energy, "q"_a, "v"_a)
       .def("poses", &poses, "q"_a)
       .def("body_motion", &body_motion, "q"_a, "v"_a, "a"_a)
@@ -209,16 +199,16 @@ NB_MODULE(_kernel, m) {
       .def("forward", &forward, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "rank"_a = -1)
       .def("derivatives", &derivatives, "q"_a, "v"_a, "tau"_a, "drive"_a, "user"_a, "dual"_a = false,
            "multipliers"_a = true)
-      .def("state_terms", &terms_door, "q"_a, "v"_a, "drive"_a.none(), "user"_a.none())
-      .def("state_frames", &frames_door, "q"_a, "v"_a)
-      .def("state_point", &point_door, "q"_a, "v"_a, "body"_a, "point"_a)
-      .def("state_jacobian", &jacobian_door, "q"_a, "body"_a, "point"_a)
-      .def("acceleration", &acceleration_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
+      .def("state_terms", &terms_of, "q"_a, "v"_a, "drive"_a.none(), "user"_a.none())
+      .def("state_frames", &frames_of, "q"_a, "v"_a)
+      .def("state_point", &point_of, "q"_a, "v"_a, "body"_a, "point"_a)
+      .def("state_jacobian", &jacobian_of, "q"_a, "body"_a, "point"_a)
+      .def("acceleration", &acceleration_of, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(
                "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"))
-      .def("derivatives_at", &derivatives_door, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
+      .def("derivatives_at", &derivatives_of, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
   bind_pose_error(m);
   bind_run(m);
-  open_control_door(m);
+  bind_control(m);
 }

@@ -2,7 +2,6 @@
 #include "derivatives/dynamics_derivatives.hpp"
 #include "integrate/implicit/implicit_step.hpp"
 #include "integrate/step.hpp"
-#include "tree/aba.hpp"
 #include "tree/body_frames.hpp"
 
 using namespace sarrus;
@@ -24,14 +23,11 @@ __global__ void tree_double(Model<double> m, const double* q, const double* v, c
   Arena arena(memory);
   Tree<double> t;
   Bodies<double> b;
-  ArticulatedWork<double> w;
   t.bind(arena, m);
   b.bind(arena, m);
-  w.bind(arena, m);
   place(m, q, t);
-  move(m, v, t);
   body_jacobian(m, m.nb - 1, m.p_NB, t, J);
-  aba(m, q, v, tau, t, b, w, a);
+  rnea(m, q, v, tau, t, b, a);
 }
 
 __global__ void accelerate_float(Model<float> m, const float* q, const float* v, const float* tau,

@@ -6,7 +6,6 @@
 
 #include "algebra/pack.hpp"
 #include "solve/forward_dynamics.hpp"
-#include "tree/aba.hpp"
 #include "tree/body_frames.hpp"
 
 using namespace sarrus;
@@ -46,11 +45,9 @@ template <class T>
 struct TreeWork {
   Tree<T> tree;
   Bodies<T> bodies;
-  ArticulatedWork<T> articulated;
   TreeWork(const Model<real<T>>& m, Arena& arena) {
     tree.bind(arena, m);
     bodies.bind(arena, m);
-    articulated.bind(arena, m);
   }
 };
 
@@ -126,16 +123,15 @@ void terms_dual(const int* sizes, const void* const* fields, const double* q, co
   copy_rows(w.rows.gamma, 1, m.nc, 0, gamma, slope);
 }
 
-// Derivatives of the tree's acceleration, energies, and origin of its last body along (dq, dv)
+// Derivatives of the tree's inverse dynamics, energies, and origin of its last body along (dq, dv)
 void tree_dual(const int* sizes, const void* const* fields, const double* q, const double* v,
-               const double* tau, const double* dq, const double* dv, double* da, double* de, double* dp) {
+               const double* a_, const double* dq, const double* dv, double* df, double* de, double* dp) {
   using D = Dual<double>;
   Model<double> m = view(sizes, fields);
   Memory room = Memory::for_<TreeWork<D>>(m);
   Arena arena(room.at);
   TreeWork<D> w(m, arena);
-  std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), force = lift<D>(tau, m.nv),
-                 a(m.nv);
+  std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), a = lift<D>(a_, m.nv), f(m.nv);
   for (int j = 0; j < m.nv; ++j) step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]);
   integrate(m, q0.data(), step.data(), moved.data());
   place(m, moved.data(), w.tree);
@@ -143,8 +139,8 @@ void tree_dual(const int* sizes, const void* const* fields, const double* q, con
   D e[2], R[9], p[3];
   energy(m, moved.data(), speed.data(), w.tree, e);
   body_pose(m, m.nb - 1, w.tree, R, p);
-  aba(m, moved.data(), speed.data(), force.data(), w.tree, w.bodies, w.articulated, a.data());
-  copy_rows(a.data(), 1, m.nv, 0, da, slope);
+  rnea(m, moved.data(), speed.data(), a.data(), w.tree, w.bodies, f.data());
+  copy_rows(f.data(), 1, m.nv, 0, df, slope);
   copy_rows(e, 1, 2, 0, de, slope);
   copy_rows(p, 1, 3, 0, dp, slope);
 }

@@ -88,22 +88,22 @@ def test_dual_numbers_through_the_factorization(harness: Harness, seed: int) -> 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dual_numbers_through_the_tree(harness: Harness, seed: int) -> None:
-    """Slopes of aba, of both energies and of a body's position, against differences of the twin."""
+    """Slopes of inverse dynamics, of both energies and of a body's position, against differences of the twin."""
     raw, q, v, _, _ = state(seed, ())
     nv, last = raw[0]["nv"], raw[0]["nb"] - 1
     twin = Twin(*raw)
-    tau, dq, dv = np.random.default_rng(seed).normal(size=(3, nv))
-    da, de, dp, _ = harness.call("tree_dual", raw, [q[0], v[0], tau, dq, dv], [(nv,), (2,), (3,)])
+    a, dq, dv = np.random.default_rng(seed).normal(size=(3, nv))
+    df, de, dp, _ = harness.call("tree_dual", raw, [q[0], v[0], a, dq, dv], [(nv,), (2,), (3,)])
     close(dp, twin.jacobian(q, last, np.zeros(3))[0, :3] @ dq, 1e-12)
 
     def values(step: float) -> np.ndarray:
         moved, speed = twin.integrate(q, step * dq[None]), v + step * dv
-        return np.append(twin.aba(moved, speed, tau[None]), twin.energy(moved, speed))
+        return np.append(twin.rnea(moved, speed, a[None]), twin.energy(moved, speed))
 
     step = 1e-4
     near = (values(step) - values(-step)) / (2 * step)
     far = (values(2 * step) - values(-2 * step)) / (4 * step)
-    close(np.append(da, de), near + (near - far) / 3, 1e-7)
+    close(np.append(df, de), near + (near - far) / 3, 1e-7)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

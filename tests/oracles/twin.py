@@ -151,12 +151,6 @@ class Twin:
         """M a + h [B, nv], declared forces included."""
         return _each(lambda q, v, a: self._mass_matrix(q) @ a + self._bias(q, v), q, v, a)
 
-    def aba(self, q: Array, v: Array, tau: Array) -> Array:
-        """Acceleration without constraints [B, nv]."""
-        return _each(
-            lambda q, v, tau: np.linalg.solve(self._mass_matrix(q), tau - self._bias(q, v)), q, v, tau
-        )
-
     def energy(self, q: Array, v: Array) -> Array:
         """Kinetic and potential energy [B, 2] in J."""
 

@@ -1,7 +1,7 @@
-// Batch loops over terms, constrained dynamics and their derivatives. Strides are compile-time constants up
-// to 32 coordinates, runtime values beyond.
+// Batch loops over terms, constrained dynamics and their derivatives.
 #pragma once
 
+#include "../strides.hpp"
 #include "derivatives/dynamics_derivatives.hpp"
 #include "integrate/project_step.hpp"
 #include "tree_batches.hpp"
@@ -19,24 +19,23 @@ inline void with_workspace(const ModelD& m, F body) {
   });
 }
 
-void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, double* phi, double* J, double* b,
-                double* gamma) {
+void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, const RowArrays& out) {
   for (int k = 0; k < m.nc; ++k) {
-    phi[i * m.nc + k] = r.phi[k];
-    b[i * m.nc + k] = r.b[k];
-    gamma[i * m.nc + k] = r.gamma[k];
+    out.phi[i * m.nc + k] = r.phi[k];
+    out.b[i * m.nc + k] = r.b[k];
+    out.gamma[i * m.nc + k] = r.gamma[k];
   }
-  store_matrix(m, r.J, m.nc, ld, J + i * m.nc * m.nv);
+  store_matrix(m, r.J, m.nc, ld, out.J + i * m.nc * m.nv);
 }
 
-void constraints_n(const ModelD& m, States s, double* phi, double* J, double* b, double* gamma) {
+void constraints_n(const ModelD& m, States s, RowArrays out) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (int i = 0; i < s.n; ++i) {
       At x(m, s, i);
       place(m, x.q, w.tree);
       move(m, x.v, w.tree);
       constraints(m, x.q, x.drive, x.user, w.tree, w.ld, w.rows);
-      store_rows(m, w.rows, w.ld, i, phi, J, b, gamma);
+      store_rows(m, w.rows, w.ld, i, out);
     }
   });
 }
@@ -54,33 +53,31 @@ void pivots_n(const ModelD& m, States s, int rank, double* least) {
   });
 }
 
-void terms_n(const ModelD& m, States s, double* M, double* h, double* phi, double* J, double* b,
-             double* gamma) {
+void terms_n(const ModelD& m, States s, double* M, double* h, RowArrays out) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (long i = 0; i < s.n; ++i) {
       At x(m, s, static_cast<int>(i));
       evaluate(m, x.q, x.v, x.drive, x.user, w);
       store_matrix(m, w.M, m.nv, w.ld, M + i * m.nv * m.nv);
       for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
-      store_rows(m, w.rows, w.ld, i, phi, J, b, gamma);
+      store_rows(m, w.rows, w.ld, i, out);
     }
   });
 }
 
 template <int LD>
-void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force,
-                   double* lam, unsigned char* unique, int* rank, int* status) {
+void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, const MotionArrays& out) {
   with_workspace<LD>(m, [&](auto& w, auto& d) {
     for (long i = 0; i < s.n; ++i) {
       At x(m, s, static_cast<int>(i));
       evaluate(m, x.q, x.v, x.drive, x.user, w);
       prepare(m, x.q, x.v, x.drive, x.user, hold ? hold[i] : -1, &d, w);
       accelerate(m, tau + i * m.nv, w);
-      multipliers(m, w, lam + i * m.nc);
-      uniqueness(m, w, unique + i * m.nc);
-      for (int k = 0; k < m.nv; ++k) a[i * m.nv + k] = w.a[k], force[i * m.nv + k] = w.force[k];
-      rank[i] = w.factor.rank_rows;
-      status[i] = w.factor.spd ? 0 : 1;
+      multipliers(m, w, out.lam + i * m.nc);
+      uniqueness(m, w, out.unique + i * m.nc);
+      for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k], out.force[i * m.nv + k] = w.force[k];
+      out.rank[i] = w.factor.rank_rows;
+      out.status[i] = w.factor.spd ? 0 : 1;
     }
   });
 }
@@ -101,42 +98,40 @@ bool acceleration_sized(const ModelD& m, const double* q, const double* v, const
 
 // State i of the batch, differentiated one way or the other; without multipliers where dlam is null.
 template <class F>
-void each_derivative(const ModelD& m, const States& s, double* da, double* dlam, double* dJv, F one) {
+void each_derivative(const ModelD& m, const States& s, const DerivativeArrays& to, F one) {
   long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
   for (long i = 0; i < s.n; ++i) {
-    double *a = da + 3 * i * vv, *l = dlam ? dlam + 3 * i * cv : nullptr;
-    Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, dJv + i * cv};
+    double *a = to.da + 3 * i * vv, *l = to.dlam ? to.dlam + 3 * i * cv : nullptr;
+    Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, to.dJv + i * cv};
     if (l) out.dlam_dq = l, out.dlam_dv = l + cv, out.dlam_dtau = l + 2 * cv;
     one(i, At(m, s, static_cast<int>(i)), out);
   }
 }
 
-void dual_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam, double* dJv,
-                      int* rank, int* status) {
+void dual_derivatives(const ModelD& m, States s, const double* tau, const DerivativeArrays& to) {
   with_arena([&](Arena& arena, bool ready) {
     Workspace<double, 0> w(m, arena);
     Directional<double, 0> d(m, arena);
     if (!ready) return;
-    each_derivative(m, s, da, dlam, dJv, [&](long i, const At& x, const Derivatives<double>& out) {
+    each_derivative(m, s, to, [&](long i, const At& x, const Derivatives<double>& out) {
       evaluate(m, x.q, x.v, x.drive, x.user, w);
       prepare(m, x.q, x.v, x.drive, x.user, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
-      rank[i] = w.factor.rank_rows;
-      status[i] = w.factor.spd ? 0 : 1;
-      differentiate_by_duals(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, rank[i], out, d);
+      to.rank[i] = w.factor.rank_rows;
+      to.status[i] = w.factor.spd ? 0 : 1;
+      differentiate_by_duals(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, to.rank[i], out, d);
     });
   });
 }
 
 template <int LD>
-void recursive_derivatives(const ModelD& m, States s, const double* tau, double* da, double* dlam,
-                           double* dJv, int* rank, int* status) {
+void recursive_derivatives(const ModelD& m, States s, const double* tau, const DerivativeArrays& to) {
   with_arena([&](Arena& arena, bool ready) {
     Recursive<double, LD> r(m, arena);
     if (!ready) return;
-    each_derivative(m, s, da, dlam, dJv, [&](long i, const At& x, const Derivatives<double>& out) {
+    each_derivative(m, s, to, [&](long i, const At& x, const Derivatives<double>& out) {
       differentiate_recursively(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, out, r);
-      rank[i] = r.w.factor.rank_rows;
-      status[i] = r.w.factor.spd ? 0 : 1;
+      to.rank[i] = r.w.factor.rank_rows;
+      to.status[i] = r.w.factor.spd ? 0 : 1;
     });
   });
 }
@@ -148,27 +143,13 @@ bool sparse(const ModelD& m) {
   return yes;
 }
 
-// Compile-time strides for small mechanisms.
-template <class F>
-auto sized(const ModelD& m, F call) {
-  if (m.nv <= 8) return call(Stride<8>(0));
-  if (m.nv <= 16) return call(Stride<16>(0));
-  if (m.nv <= 32) return call(Stride<32>(0));
-  return call(Stride<0>(0));
-}
-void forward_n(const ModelD& m, States s, const double* tau, const int* hold, double* a, double* force,
-               double* lam, unsigned char* unique, int* rank, int* status) {
-  sized(m, [&](auto ld) {
-    constexpr int LD = decltype(ld)::width;
-    forward_sized<LD>(m, s, tau, hold, a, force, lam, unique, rank, status);
-  });
+void forward_n(const ModelD& m, States s, const double* tau, const int* hold, MotionArrays out) {
+  sized(m, [&](auto ld) { forward_sized<decltype(ld)::width>(m, s, tau, hold, out); });
 }
 
-void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, double* da, double* dlam,
-                   double* dJv, int* rank, int* status) {
-  if (dual) return dual_derivatives(m, s, tau, da, dlam, dJv, rank, status);
-  sized(m,
-        [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, da, dlam, dJv, rank, status); });
+void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, DerivativeArrays to) {
+  if (dual) return dual_derivatives(m, s, tau, to);
+  sized(m, [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, to); });
 }
 
 bool acceleration_1(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {

@@ -5,7 +5,7 @@
 
 #include "integrate/implicit/implicit_step.hpp"
 #include "integrate/step.hpp"
-#include "table.hpp"
+#include "run_table.hpp"
 
 SARRUS_BEGIN
 

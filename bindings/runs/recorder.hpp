@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernel.hpp"
+#include "../kernel_object.hpp"
 
 namespace sarrus {
 

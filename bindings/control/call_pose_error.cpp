@@ -1,7 +1,7 @@
-#include "pose_error.hpp"
+#include "call_pose_error.hpp"
 
+#include "../numpy.hpp"
 #include "control/pose_error.hpp"
-#include "numpy.hpp"
 
 namespace sarrus {
 

@@ -1,4 +1,4 @@
-// One compiled mechanism: copies of the model's arrays, a view on them, and the table of functions.
+// One compiled mechanism: copies of the model's arrays, a view of them, and the functions of the kernel.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "base/platform.hpp"
-#include "table.hpp"
+#include "tables.hpp"
 
 namespace sarrus {
 
 namespace nb = nanobind;
 
-const Table* best_table();  // by what the processor offers; SARRUS_ISA in the environment overrides
+const Tables& best_tables();  // by what the processor offers; SARRUS_ISA in the environment overrides
 nb::list model_sizes();
 nb::list model_fields();
 
 struct Kernel {
   ModelD m;
-  const Table* table;
+  const Tables& tables;
   std::vector<std::vector<double>> reals;
   std::vector<std::vector<int>> ints;
 

@@ -1,13 +1,13 @@
-#include "numpy_door.hpp"
+#include "call_state.hpp"
 
 #define SARRUS_IMPORTS_NUMPY
-#include "numpy.hpp"
+#include "../numpy.hpp"
 
 #include <optional>
 
 namespace sarrus {
 
-void open_numpy_door() {
+void import_numpy() {
   if (_import_array() < 0) throw nb::python_error();
 }
 
@@ -28,30 +28,30 @@ const double* vector(nb::handle x, int n) {
 
 }  // namespace
 
-nb::object acceleration_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
+nb::object acceleration_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
   if (k.m.nd || k.m.nu) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
   NewArray a({k.m.nv});
-  if (!k.table->acceleration(k.m, x, y, z, a.data)) return nb::none();
+  if (!k.tables.batches.acceleration(k.m, x, y, z, a.data)) return nb::none();
   return a.object;
 }
 
-nb::object derivatives_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
+nb::object derivatives_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
   if (k.m.nd || k.m.nu || k.m.nq != k.m.nv) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
   NewArray a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
   int rank = 0, status = 0;
-  k.table->derivatives(k.m, States{1, x, y, nullptr, nullptr}, z, false, a.data, lam.data, Jv_q.data, &rank,
-                       &status);
+  k.tables.batches.derivatives(k.m, States{1, x, y, nullptr, nullptr}, z, false,
+                               {a.data, lam.data, Jv_q.data, &rank, &status});
   double sum = 0;
   for (int i = 0; i < 3 * k.m.nv * k.m.nv; ++i) sum += a.data[i] * 0;
   if (status || sum != 0) return nb::none();
   return nb::make_tuple(a.object, lam.object, Jv_q.object, rank);
 }
 
-nb::tuple terms_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user) {
+nb::tuple terms_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user) {
   npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd, nu = k.m.nu;
   Dense q_(q, "q", {k.m.nq}), v_(v, "v", {nv});
   States s{1, q_, v_, nullptr, nullptr};
@@ -59,31 +59,32 @@ nb::tuple terms_door(const Kernel& k, nb::handle q, nb::handle v, nb::handle dri
   if (nd) s.drive = drive_.emplace(drive, "drive", Dims{1, nd, 3});
   if (nu) s.user = user_.emplace(user, "user", Dims{1, nu, 3 + nv});
   NewArray M({nv, nv}), h({nv}), phi({nc}), J({nc, nv}), b({nc}), gamma({nc});
-  k.table->terms(k.m, s, M.data, h.data, phi.data, J.data, b.data, gamma.data);
+  k.tables.batches.terms(k.m, s, M.data, h.data, {phi.data, J.data, b.data, gamma.data});
   return nb::make_tuple(M.object, h.object, phi.object, J.object, b.object, gamma.object);
 }
 
-nb::tuple frames_door(const Kernel& k, nb::handle q, nb::handle v) {
+nb::tuple frames_of(const Kernel& k, nb::handle q, nb::handle v) {
   npy_intp n = k.m.nb;
   Dense q_(q, "q", {k.m.nq}), v_(v, "v", {k.m.nv});
   NewArray R({n, 3, 3}), p({n, 3}), V({n, 6}), A({n, 6});
-  k.table->frames(k.m, {1, q_, v_, nullptr, nullptr}, R.data, p.data, V.data, A.data);
+  k.tables.batches.frames(k.m, {1, q_, v_, nullptr, nullptr}, {R.data, p.data, V.data, A.data});
   return nb::make_tuple(R.object, p.object, V.object, A.object);
 }
 
-nb::tuple point_door(const Kernel& k, nb::handle q, nb::handle v, int body, nb::handle point) {
+nb::tuple point_of(const Kernel& k, nb::handle q, nb::handle v, int body, nb::handle point) {
   if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
   Dense q_(q, "q", {k.m.nq}), v_(v, "v", {k.m.nv}), point_(point, "point", {3});
   NewArray x({3}), V({6}), A({6}), J({6, k.m.nv}), R({3, 3});
-  k.table->point(k.m, {1, q_, v_, nullptr, nullptr}, body, point_, x.data, V.data, A.data, J.data, R.data);
+  k.tables.batches.point(k.m, {1, q_, v_, nullptr, nullptr}, body, point_, {R.data, x.data, V.data, A.data},
+                         J.data);
   return nb::make_tuple(x.object, V.object, A.object, J.object, R.object);
 }
 
-nb::object jacobian_door(const Kernel& k, nb::handle q, int body, nb::handle point) {
+nb::object jacobian_of(const Kernel& k, nb::handle q, int body, nb::handle point) {
   if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
   Dense q_(q, "q", {k.m.nq}), point_(point, "point", {3});
   NewArray J({6, k.m.nv});
-  k.table->jacobian(k.m, {1, q_, nullptr, nullptr, nullptr}, body, point_, J.data);
+  k.tables.batches.jacobian(k.m, {1, q_, nullptr, nullptr, nullptr}, body, point_, J.data);
   return J.object;
 }
 

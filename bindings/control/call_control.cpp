@@ -1,7 +1,7 @@
-#include "control_door.hpp"
+#include "call_control.hpp"
 
+#include "../numpy.hpp"
 #include "control/payload.hpp"
-#include "numpy.hpp"
 
 #include <optional>
 
@@ -49,7 +49,7 @@ nb::object respond(nb::handle M, nb::handle h, nb::handle J, nb::handle gamma, n
   d.m.unit = unit_, d.m.row_unit = row_unit_, d.m.rank_tol = &tol;
   NewArray a0({nv}), B({nv, nu}), lam0({nc}), Lam({nc, nu}), N({nv, nv - nc}), P({nv, nv}), bound({nv}),
       lam_force({nc, nv});
-  int how = best_table()->respond(
+  int how = best_tables().control.respond(
       d, {a0.data, B.data, lam0.data, Lam.data, N.data, P.data, bound.data, lam_force.data});
   if (how == 1) return nb::none();
   if (how == 2) return nb::bool_(false);
@@ -84,7 +84,7 @@ nb::tuple least_inputs(nb::handle J, nb::handle wanted, nb::handle row_unit, nb:
                       C.diagonal,
                       M_.data(),
                       damping};
-  LeastFound<double> found = best_table()->least(asked);
+  LeastFound<double> found = best_tables().control.least(asked);
   NewArray G({found.rows, n}, found.G), g({found.rows}, found.g);
   nb::object x = nb::none(), Z = nb::none();
   if (found.regular) {
@@ -102,7 +102,7 @@ nb::tuple solve_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle lo
   Dense z0_(z0, "z0", {n}), A_(A, "A", {m, n}), lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
   Maybe H_(H, "H", {n, n});
   Program<double> p{whole(n), whole(m), z0_, H_.data(), A_, lower_, upper_, tol};
-  Answer<double> answer = best_table()->program(p);
+  Answer<double> answer = best_tables().control.program(p);
   return nb::make_tuple(NewArray({n}, answer.z).object, numbers(answer.active, answer.count),
                         answer.iterations, static_cast<int>(answer.how));
 }
@@ -115,9 +115,9 @@ nb::tuple limit_rows(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::ha
   Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
   Maybe on_u_(on_u, "on_u", {m, n}), unknown_(unknown, "unknown", {nc, k});
   NewArray R({m, n}), low({m}), high({m}), reserve({m});
-  best_table()->limit_rows({whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_.data(), lam0_, Lam_,
-                            lower_, upper_, unknown_.data()},
-                           R.data, low.data, high.data, reserve.data);
+  best_tables().control.limit_rows({whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_.data(), lam0_,
+                                    Lam_, lower_, upper_, unknown_.data()},
+                                   R.data, low.data, high.data, reserve.data);
   return nb::make_tuple(R.object, low.object, high.object, unknown.is_none() ? nb::none() : reserve.object);
 }
 
@@ -130,8 +130,8 @@ nb::tuple inputs_within(nb::handle x, nb::handle Z, nb::handle z, nb::handle met
   Maybe z_(z, "z", {open}), H_(H, "H", {open, open});
   Metric C(metric, n);
   LimitedFound<double> found =
-      best_table()->limited({whole(n), whole(open), whole(m), x_, Z_, z_.data(), C.data(), C.diagonal, R_,
-                             lower_, upper_, H_.data(), touch, tol});
+      best_tables().control.limited({whole(n), whole(open), whole(m), x_, Z_, z_.data(), C.data(), C.diagonal,
+                                     R_, lower_, upper_, H_.data(), touch, tol});
   return nb::make_tuple(static_cast<int>(found.how), NewArray({n}, found.x).object,
                         NewArray({n}, found.u).object, numbers(found.rows, found.count), found.iterations,
                         NewArray({open}, found.z).object);
@@ -145,9 +145,10 @@ nb::object reach(nb::handle N, nb::handle M, nb::handle unit, nb::handle columns
   Dense N_(N, "N", {nv, dof}), M_(M, "M", {nv, nv}), unit_(unit, "unit", {nv});
   Metric C(metric, n);
   ReachFound<double> found{};
-  int how = best_table()->reach({whole(nv), whole(n), whole(dof), N_, M_, unit_,
-                                 indices(columns, "columns", n, nv), C.data(), C.diagonal, least_feel},
-                                found);
+  int how =
+      best_tables().control.reach({whole(nv), whole(n), whole(dof), N_, M_, unit_,
+                                   indices(columns, "columns", n, nv), C.data(), C.diagonal, least_feel},
+                                  found);
   if (how == 1) return nb::none();
   if (how == 2) return nb::bool_(false);
   return nb::make_tuple(NewArray({nv, dof}, found.X).object, NewArray({n, dof}, found.to_x).object,
@@ -162,7 +163,7 @@ nb::tuple descend(nb::handle J, nb::handle wanted, nb::handle row_unit, nb::hand
   Dense J_(J, "J", {k, nv}), wanted_(wanted, "wanted", {k}), row_unit_(row_unit, "row_unit", {k});
   Dense X_(X, "X", {nv, r}), a0_(a0, "a0", {nv}), unit_(unit, "unit", {nv});
   const long long* ends_ = indices(ends, "ends", levels, k + 1);
-  LevelsFound<double> found = best_table()->levels(
+  LevelsFound<double> found = best_tables().control.levels(
       {whole(levels), whole(k), whole(nv), whole(r), ends_, J_, wanted_, row_unit_, X_, a0_, unit_, size});
   nb::list left;
   for (npy_intp i = 0; i < found.done; ++i)
@@ -211,7 +212,7 @@ nb::tuple eigenvalues_of(nb::handle A) {
   npy_intp n = length_of(A);
   Dense A_(A, "A", {n, n});
   NewArray used({n, n}, A_), values({n}), V({n, n});
-  best_table()->eigenvalues(used.data, whole(n), values.data, V.data);
+  best_tables().control.eigenvalues(used.data, whole(n), values.data, V.data);
   return nb::make_tuple(values.object, V.object);
 }
 
@@ -240,7 +241,7 @@ bool is_state(nb::handle q, nb::handle v, int nq, int nv) {
 
 }  // namespace
 
-void open_control_door(nb::module_& m) {
+void bind_control(nb::module_& m) {
   m.def("respond", &respond, "M"_a, "h"_a, "J"_a, "gamma"_a, "unit"_a, "row_unit"_a, "columns"_a, "tol"_a,
         nb::sig("def respond(M: object, h: object, J: object, gamma: object, unit: object, row_unit: object, "
                 "columns: object, tol: float) -> tuple[NDArray[numpy.float64], ...] | bool | None"));

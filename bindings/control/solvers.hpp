@@ -2,13 +2,13 @@
 // thread until its next call.
 #pragma once
 
+#include "../scratch.hpp"
 #include "algebra/symmetric_eigenvalues.hpp"
 #include "control/input_response.hpp"
 #include "control/least_norm_inputs.hpp"
 #include "control/limited_inputs.hpp"
 #include "control/priority_levels.hpp"
-#include "scratch.hpp"
-#include "table.hpp"
+#include "control_table.hpp"
 
 SARRUS_BEGIN
 namespace {

@@ -1,36 +1,54 @@
-#include "kernel.hpp"
+#include "kernel_object.hpp"
 
 #include <nanobind/ndarray.h>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
-
-extern "C" {
-const sarrus::Table* sarrus_table_generic();
-#ifdef SARRUS_HAS_V3
-const sarrus::Table* sarrus_table_v3();
-#endif
-#ifdef SARRUS_HAS_V4
-const sarrus::Table* sarrus_table_v4();
-#endif
-}
 
 namespace sarrus {
 
-const Table* best_table() {
+#ifdef SARRUS_HAS_GENERIC
+SARRUS_DECLARE_TABLES(generic)
+#endif
+#ifdef SARRUS_HAS_V3
+SARRUS_DECLARE_TABLES(v3)
+#endif
+#ifdef SARRUS_HAS_V4
+SARRUS_DECLARE_TABLES(v4)
+#endif
+
+namespace {
+
+#define SARRUS_TABLES(isa) \
+  Tables { #isa, isa::batch_table(), isa::run_table(), isa::control_table() }
+
+Tables choose_tables() {
   const char* wish = std::getenv("SARRUS_ISA");
   std::string isa = wish ? wish : "";
 #ifdef SARRUS_HAS_V4
   bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("fma");
-  if (v4 && (isa.empty() || isa == "v4")) return sarrus_table_v4();
+  if (v4 && (isa.empty() || isa == "v4")) return SARRUS_TABLES(v4);
 #endif
 #ifdef SARRUS_HAS_V3
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (v3 && isa != "generic") return sarrus_table_v3();
+  if (v3 && isa != "generic") return SARRUS_TABLES(v3);
 #endif
-  return sarrus_table_generic();
+#ifdef SARRUS_HAS_GENERIC
+  return SARRUS_TABLES(generic);
+#else
+  throw std::runtime_error(
+      "this build of sarrus has no kernel for this processor; rebuild it with make setup");
+#endif
+}
+
+}  // namespace
+
+const Tables& best_tables() {
+  static const Tables tables = choose_tables();
+  return tables;
 }
 
 nb::list model_sizes() {
@@ -76,7 +94,7 @@ void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>&
 
 }  // namespace
 
-Kernel::Kernel(nb::dict sizes, nb::dict fields) : table(best_table()) {
+Kernel::Kernel(nb::dict sizes, nb::dict fields) : tables(best_tables()) {
 #define SARRUS_SIZE(name) m.name = std::string(#name) == "one" ? 1 : nb::cast<int>(sizes[#name]);
   SARRUS_MODEL_SIZES(SARRUS_SIZE)
 #undef SARRUS_SIZE
@@ -86,7 +104,7 @@ Kernel::Kernel(nb::dict sizes, nb::dict fields) : table(best_table()) {
 #undef SARRUS_LOAD
   m.lengths = false;
   for (int j = 0; j < m.nv; ++j) m.lengths = m.lengths || m.unit[j] != 1;
-  m.sparse = table->sparse(m);
+  m.sparse = tables.batches.stays_sparse(m);
 }
 
 }  // namespace sarrus

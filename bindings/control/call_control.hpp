@@ -2,10 +2,10 @@
 // need no mechanism. Their arguments come from our own code: shapes are checked, values are not.
 #pragma once
 
-#include "kernel.hpp"
+#include "../kernel_object.hpp"
 
 namespace sarrus {
 
-void open_control_door(nb::module_& m);
+void bind_control(nb::module_& m);
 
 }  // namespace sarrus

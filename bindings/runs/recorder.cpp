@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "arrays.hpp"
+#include "../arrays.hpp"
 
 namespace sarrus {
 
@@ -58,7 +58,7 @@ struct Recorder {
     if (called) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
-    run.reset(k.table->run(k.m, r, outside));
+    run.reset(k.tables.runs.make(k.m, r, outside));
   }
 
   static Out copy_of(const double* x, size_t n) {

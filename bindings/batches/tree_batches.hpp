@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/products.hpp"
-#include "scratch.hpp"
-#include "table.hpp"
-#include "tree/aba.hpp"
 #include "tree/body_frames.hpp"
+#include "tree/inertia_and_bias.hpp"
+#include "tree/manifold.hpp"
+
+#include "../scratch.hpp"
+#include "batch_table.hpp"
 
 SARRUS_BEGIN
 namespace {
@@ -28,10 +30,8 @@ inline void with_tree(const ModelD& m, F body) {
     t.bind(arena, m);
     Bodies<double> b;
     b.bind(arena, m);
-    ArticulatedWork<double> w;
-    w.bind(arena, m);
     double* M = arena.take<double>(m.nv * Stride<0>(m.nv));
-    if (ready) body(t, b, w, M);
+    if (ready) body(t, b, M);
   });
 }
 
@@ -41,7 +41,7 @@ void store_matrix(const ModelD& m, const double* from, int rows, int ld, double*
 }
 
 void mass_matrix_n(const ModelD& m, States s, double* out) {
-  with_tree(m, [&](auto& t, auto& b, auto&, double* M) {
+  with_tree(m, [&](auto& t, auto& b, double* M) {
     Stride<0> ld(m.nv);
     for (int i = 0; i < s.n; ++i) {
       place(m, At(m, s, i).q, t);
@@ -53,7 +53,7 @@ void mass_matrix_n(const ModelD& m, States s, double* out) {
 }
 
 void rnea_n(const ModelD& m, States s, const double* a, double* f) {
-  with_tree(m, [&](auto& t, auto& b, auto&, double*) {
+  with_tree(m, [&](auto& t, auto& b, double*) {
     for (int i = 0; i < s.n; ++i) {
       At x(m, s, i);
       place(m, x.q, t);
@@ -62,19 +62,8 @@ void rnea_n(const ModelD& m, States s, const double* a, double* f) {
   });
 }
 
-void aba_n(const ModelD& m, States s, const double* tau, double* a) {
-  with_tree(m, [&](auto& t, auto& b, auto& w, double*) {
-    for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
-      place(m, x.q, t);
-      move(m, x.v, t);
-      aba(m, x.q, x.v, tau + static_cast<long>(i) * m.nv, t, b, w, a + static_cast<long>(i) * m.nv);
-    }
-  });
-}
-
 void energy_n(const ModelD& m, States s, double* out) {
-  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+  with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
       At x(m, s, i);
       place(m, x.q, t);
@@ -85,7 +74,7 @@ void energy_n(const ModelD& m, States s, double* out) {
 }
 
 void poses_n(const ModelD& m, States s, double* R, double* p) {
-  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+  with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
       place(m, At(m, s, i).q, t);
       for (int b = 0; b < m.nb; ++b) {
@@ -97,7 +86,7 @@ void poses_n(const ModelD& m, States s, double* R, double* p) {
 }
 
 void body_motion_n(const ModelD& m, States s, const double* a, double* V, double* A) {
-  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+  with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
       At x(m, s, i);
       place(m, x.q, t);
@@ -110,7 +99,7 @@ void body_motion_n(const ModelD& m, States s, const double* a, double* V, double
   });
 }
 
-void frames_n(const ModelD& m, States s, double* R, double* p, double* V, double* A) {
+void frames_n(const ModelD& m, States s, FrameArrays out) {
   with_arena([&](Arena& arena, bool ready) {
     Tree<double> t;
     t.bind(arena, m);
@@ -122,15 +111,15 @@ void frames_n(const ModelD& m, States s, double* R, double* p, double* V, double
       place(m, x.q, t);
       accelerate_tree(m, x.v, a, t);
       for (long k = static_cast<long>(i) * m.nb, b = 0; b < m.nb; ++b, ++k) {
-        body_pose(m, static_cast<int>(b), t, R + 9 * k, p + 3 * k);
-        body_motion(m, static_cast<int>(b), t, V + 6 * k, A + 6 * k);
+        body_pose(m, static_cast<int>(b), t, out.R + 9 * k, out.p + 3 * k);
+        body_motion(m, static_cast<int>(b), t, out.V + 6 * k, out.A + 6 * k);
       }
     }
   });
 }
 
 void jacobian_n(const ModelD& m, States s, int body, const double* point, double* J) {
-  with_tree(m, [&](auto& t, auto&, auto&, double*) {
+  with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
       place(m, At(m, s, i).q, t);
       body_jacobian(m, body, point, t, J + static_cast<long>(i) * 6 * m.nv);
@@ -138,8 +127,7 @@ void jacobian_n(const ModelD& m, States s, int body, const double* point, double
   });
 }
 
-void point_1(const ModelD& m, States s, int body, const double* point, double* x, double* V, double* A,
-             double* J, double* R) {
+void point_1(const ModelD& m, States s, int body, const double* point, FrameArrays out, double* J) {
   with_arena([&](Arena& arena, bool ready) {
     Tree<double> t;
     t.bind(arena, m);
@@ -148,9 +136,9 @@ void point_1(const ModelD& m, States s, int body, const double* point, double* x
     fill(a, m.nv);
     place(m, s.q, t);
     accelerate_tree(m, s.v, a, t);
-    body_pose(m, body, t, R, x);
-    body_motion(m, body, t, V, A);
-    move_point(R, point, x, V, A);
+    body_pose(m, body, t, out.R, out.p);
+    body_motion(m, body, t, out.V, out.A);
+    move_point(out.R, point, out.p, out.V, out.A);
     body_jacobian(m, body, point, t, J);
   });
 }

@@ -1,0 +1,63 @@
+// Functions of states, for a batch of n of them. Arrays are C-contiguous doubles with the batch axis first;
+// shapes are those of docs/notation.md.
+#pragma once
+
+#include "tree/model.hpp"
+
+namespace sarrus {
+
+using ModelD = Model<double>;
+
+// n states: positions, velocities, and the values of drives and user rows.
+struct States {
+  int n;
+  const double *q, *v, *drive, *user;
+};
+
+struct RowArrays {
+  double *phi, *J, *b, *gamma;
+};
+
+// status: 0, or 1 where the inertia of the free motion is not positive definite
+struct MotionArrays {
+  double *a, *force, *lam;
+  unsigned char* unique;
+  int *rank, *status;
+};
+
+// da/d(q, v, tau) (3, nv, nv), dlam/d(q, v, tau) (3, nc, nv) or null where it is not wanted,
+// d(J v - b)/dq (nc, nv); status as above
+struct DerivativeArrays {
+  double *da, *dlam, *dJv;
+  int *rank, *status;
+};
+
+// Poses and motions of bodies: rotation matrices (9), origins (3), twists (6), accelerations (6).
+struct FrameArrays {
+  double *R, *p, *V, *A;
+};
+
+struct BatchTable {
+  bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
+  void (*mass_matrix)(const ModelD&, States, double* M);
+  void (*rnea)(const ModelD&, States, const double* a, double* f);
+  void (*energy)(const ModelD&, States, double* kinetic_potential);
+  void (*poses)(const ModelD&, States, double* R, double* p);
+  void (*body_motion)(const ModelD&, States, const double* a, double* V, double* A);
+  void (*frames)(const ModelD&, States, FrameArrays);  // accelerations where those of the coordinates are 0
+  void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
+  void (*constraints)(const ModelD&, States, RowArrays);
+  void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J
+  void (*terms)(const ModelD&, States, double* M, double* h, RowArrays);
+  void (*integrate)(const ModelD&, int n, const double* q, const double* dv, double* out);
+  void (*difference)(const ModelD&, int n, const double* q0, const double* q1, double* dv);
+  // hold: the rank of each state, or null: it is decided
+  void (*forward)(const ModelD&, States, const double* tau, const int* hold, MotionArrays);
+  void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
+  // one state; false where the result is not finite or the inertia not positive definite
+  bool (*acceleration)(const ModelD&, const double* q, const double* v, const double* tau, double* a);
+  // one point of a body at one state: frame of the body at the point, J (6, nv)
+  void (*point)(const ModelD&, States, int body, const double* point, FrameArrays, double* J);
+};
+
+}  // namespace sarrus

@@ -1,0 +1,29 @@
+// Batches for one instruction set (SARRUS_ISA).
+#include "solve_batches.hpp"
+
+SARRUS_BEGIN
+
+const BatchTable& batch_table() {
+  static const BatchTable table = {
+      .stays_sparse = sparse,
+      .mass_matrix = mass_matrix_n,
+      .rnea = rnea_n,
+      .energy = energy_n,
+      .poses = poses_n,
+      .body_motion = body_motion_n,
+      .frames = frames_n,
+      .jacobian = jacobian_n,
+      .constraints = constraints_n,
+      .pivots = pivots_n,
+      .terms = terms_n,
+      .integrate = integrate_n,
+      .difference = difference_n,
+      .forward = forward_n,
+      .derivatives = derivatives_n,
+      .acceleration = acceleration_1,
+      .point = point_1,
+  };
+  return table;
+}
+
+SARRUS_END

@@ -1,0 +1,32 @@
+// Runs for one instruction set (SARRUS_ISA).
+#include "run.hpp"
+
+#include "../strides.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
+  if (o.method == 3 && outside.supplies_inertia)
+    return new ImplicitRun<0, Called<true, false>>(m, o, outside);
+  if (o.method == 3)
+    return sized(m, [&](auto ld) -> Run* {
+      return new ImplicitRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
+    });
+  if (outside.supplies_inertia && outside.acceleration)
+    return new SizedRun<0, Called<true, true>>(m, o, outside);
+  if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);
+  if (outside.acceleration) return new SizedRun<0, Called<false, true>>(m, o, outside);
+  return sized(m, [&](auto ld) -> Run* {
+    return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
+  });
+}
+
+}  // namespace
+
+const RunTable& run_table() {
+  static const RunTable table = {.make = make_run};
+  return table;
+}
+
+SARRUS_END

@@ -1,0 +1,25 @@
+// The kernel compiled for one instruction set, as tables of its functions by name.
+#pragma once
+
+#include "batches/batch_table.hpp"
+#include "control/control_table.hpp"
+#include "runs/run_table.hpp"
+
+namespace sarrus {
+
+struct Tables {
+  const char* isa;
+  const BatchTable& batches;
+  const RunTable& runs;
+  const ControlTable& control;
+};
+
+// Each instruction set defines these in its own namespace: batches/, runs/ and control/variant.cpp.
+#define SARRUS_DECLARE_TABLES(isa)     \
+  namespace isa {                      \
+  const BatchTable& batch_table();     \
+  const RunTable& run_table();         \
+  const ControlTable& control_table(); \
+  }
+
+}  // namespace sarrus
