@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sarrus.errors import InputError
 from sarrus.models.axes import canonical_axis, direction, nearest_frame, turn_z_to
 from sarrus.models.joints import (
-    JOINTS,
     Cylindrical,
     Fixed,
     Free,
     Helical,
+    Joint,
     Planar,
     Prismatic,
     Revolute,
@@ -93,7 +93,7 @@ def test_labels_name_the_axis() -> None:
     assert Helical("z", 0.01).label() == "Helical z, pitch 0.01 m/rad"
     assert Universal().label() == "Universal x y"
     assert Planar("x").label() == "Planar x"
-    assert set(JOINTS) >= {"Revolute", "Fixed", "Free"}
+    assert set(Joint.kinds) >= {"Revolute", "Fixed", "Free"}
 
 
 def test_bad_axes_say_what_is_wrong() -> None:

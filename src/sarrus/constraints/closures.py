@@ -6,8 +6,10 @@ others become rows: phi is B relative to A, expressed in A, linear rows [m] firs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -119,6 +121,7 @@ def _axis_pattern(joint: Revolute | Prismatic | Helical | Cylindrical | Planar) 
 class Closure(Constraint):
     """A loop closed by a joint. `MechanismSpec.close` explains every argument."""
 
+    plural: ClassVar[str] = "loops"
     a: str
     b: str
     joint: Joint
@@ -141,6 +144,9 @@ class Closure(Constraint):
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         kind = type(self.joint).__name__
         lower_pair(name, kind, self.a, self.at_a, self.b, self.at_b, closure_pattern(self.joint), tree, rows)
+
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Closure:
+        return replace(self, at_a=pose(self.a).inverse() @ pose(self.b) @ self.at_b)
 
 
 def lower_pair(

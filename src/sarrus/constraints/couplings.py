@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from ..arrays import number, text
 from ..errors import InputError
+from ..models.pose import Pose
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
@@ -65,6 +67,13 @@ class Coupling(Constraint):
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         _lower(name, "Coupling", self.terms, self.offset, -1, tree, rows)
 
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Coupling:
+        total = sum(c * position(coordinate) for coordinate, c in dict(self.terms).items())
+        return replace(self, offset=total)
+
+    def data(self) -> dict[str, Any]:
+        return super().data() | {"terms": dict(self.terms)}
+
 
 @dataclass(frozen=True)
 class Drive(Constraint):
@@ -83,6 +92,7 @@ class Drive(Constraint):
         acceleration: f''(t); likewise.
     """
 
+    holds_functions: ClassVar[bool] = True
     coordinate: str | Terms
     function: Callable[[float], float]
     rate: Callable[[float], float] | None = None

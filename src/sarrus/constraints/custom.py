@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ class CustomConstraint(Constraint):
         scale: Size of phi that weighs as much as one radian, a number or (n,): rank is decided on J / scale.
     """
 
+    holds_functions: ClassVar[bool] = True
     phi: Function
     n: int
     J: Function | None = None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import positive, triple
@@ -40,6 +43,9 @@ class _PointPair(Constraint):
         kind = type(self).__name__
         lower_pair(name, kind, self.a, Pose(self.p_a), self.b, Pose(self.p_b), self.pattern(), tree, rows)
 
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Self:
+        return replace(self, p_a=pose(self.a).inverse().apply(pose(self.b).apply(self.p_b)))
+
 
 @dataclass(frozen=True)
 class Distance(_PointPair):
@@ -53,6 +59,7 @@ class Distance(_PointPair):
         length: Distance [m], positive; for zero close the loop with Spherical().
     """
 
+    undefined: ClassVar[str] = "two points of a Distance coincide"
     length: float
 
     def __post_init__(self) -> None:
@@ -62,6 +69,10 @@ class Distance(_PointPair):
 
     def pattern(self) -> Pattern:
         return Pattern((), length=self.length)
+
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Distance:
+        ends = pose(self.b).apply(self.p_b) - pose(self.a).apply(self.p_a)
+        return replace(self, length=float(np.linalg.norm(ends)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -30,6 +31,7 @@ class Rolling(Constraint):
         point: A point of the plane in the world [m], (3,).
     """
 
+    undefined: ClassVar[str] = "a rolling disc lies flat"
     body: str
     radius: float
     axis: Axis = "z"

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import BoolArray
-from ..errors import ModelError
+from ..errors import InputError, ModelError
+from ..models.kinds import Kind
 from ..models.model import Driver, RowGroup, UserRows
+from ..models.pose import Pose
 from ..models.tree import Tree
 
 
 @dataclass(frozen=True)
-class Constraint(ABC):
+class Constraint(Kind):
     """Base of everything that adds rows to phi, J, b, gamma.
 
     Attributes:
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
+        undefined: The poses at which its rows are not defined, for a message; "" if there are none.
+        plural: What messages call several of them; default the name of the class.
     """
 
     needs_position: ClassVar[bool] = True
+    undefined: ClassVar[str] = ""
+    plural: ClassVar[str] = ""
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it holds on to."""
@@ -36,6 +42,23 @@ class Constraint(ABC):
     @abstractmethod
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         """Write the rows of this constraint, called `name`."""
+
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Constraint:
+        """A copy of this constraint, called `name`, for which phi = 0 at the present pose.
+
+        A loop that closes during a run rarely finds its frames exactly on top of each other: its latched copy
+        has frame A, the length or the offset where B, the distance or the sum of the coordinates is now.
+
+        Args:
+            name: For the message of a kind that cannot do this.
+            pose: X_WB of a body, by its name.
+            position: Of a coordinate [rad, m], by its name.
+        """
+        able = [k.plural or n for n, k in self.kinds.items() if k.latched is not Constraint.latched]
+        raise InputError(
+            f"constraint {name!r} ({type(self).__name__}) cannot be latched: only {', '.join(able[:-1])} and"
+            f" {able[-1]} can hold what they find. Use latch=False."
+        )
 
 
 @dataclass(frozen=True)

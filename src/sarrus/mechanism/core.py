@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import flatten_batch, frozen, state
-from ..constraints.closures import DISTANCE
 from ..constraints.evaluate import Evaluator
+from ..constraints.rows import Constraint
 from ..dynamics.terms import Units
 from ..errors import InputError
 from ..models.model import Model
@@ -46,7 +46,7 @@ class Core:
         put("_default", default)
         put("_sizes", (model.nq, model.nv, model.nc, model.nu))
         put("_quaternions", model.quaternions)
-        put("_may_be_undefined", bool(np.any(model.cl_linear & DISTANCE) or len(model.ro_row)))
+        put("_may_be_undefined", any(one.undefined for _, one in model.constraints))
 
     model: Model
     evaluator: Evaluator
@@ -185,9 +185,10 @@ class Core:
         bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
         if np.any(bad):
             rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
+            why = ", or ".join(kind.undefined for kind in Constraint.kinds.values() if kind.undefined)
             raise InputError(
-                f"the constraint rows {rows} of {self._owner} are not defined at this pose (two points of a"
-                " Distance coincide, or a rolling disc lies flat). Choose another pose."
+                f"the constraint rows {rows} of {self._owner} are not defined at this pose ({why})."
+                " Choose another pose."
             )
 
     def _applied(

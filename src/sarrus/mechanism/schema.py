@@ -7,15 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..constraints.closures import Closure
-from ..constraints.couplings import Coupling
-from ..constraints.points import Distance, PointOnLine, PointOnPlane
-from ..constraints.rolling import Rolling
 from ..constraints.rows import Constraint
 from ..errors import InputError, unknown_name
 from ..models.bodies import Body
-from ..models.forces import FORCES
-from ..models.joints import JOINTS, Joint
+from ..models.forces import Force
+from ..models.joints import Joint
+from ..models.kinds import Kind
 from ..models.pose import Pose
 
 if TYPE_CHECKING:
@@ -24,9 +21,6 @@ if TYPE_CHECKING:
 FORMAT = "sarrus"
 VERSION = 1
 KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators")
-CONSTRAINTS: dict[str, type[Constraint]] = {
-    kind.__name__: kind for kind in (Closure, Coupling, Distance, PointOnLine, PointOnPlane, Rolling)
-}
 T = TypeVar("T")
 
 
@@ -40,8 +34,8 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
     if spec.length is not None:
         data["length"] = spec.length
     data["bodies"] = [_encode_body(body) for body in spec.bodies]
-    data["constraints"] = [_encode_entry("constraint", *pair, CONSTRAINTS) for pair in spec.constraints]
-    data["forces"] = [_encode_entry("force", *pair, FORCES) for pair in spec.forces]
+    data["constraints"] = [_encode_entry("constraint", *pair) for pair in spec.constraints]
+    data["forces"] = [_encode_entry("force", *pair) for pair in spec.forces]
     if spec.actuated is not None:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
     return data
@@ -53,7 +47,7 @@ def _encode(value: Any) -> Any:
         pose: dict[str, Any] = {"xyz": value.xyz.tolist()}
         return pose | {"matrix": value.rotation.tolist()} if turned else pose
     if isinstance(value, Joint):
-        return {"type": type(value).__name__} | _encode_fields(value, ())
+        return _encode_kind(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
     if isinstance(value, float) and math.isinf(value):
@@ -61,30 +55,24 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _encode_fields(entry: Any, defaults: Any) -> dict[str, Any]:
-    """Fields of a declaration, without those that equal `defaults`."""
-    values = {f.name: getattr(entry, f.name) for f in dataclasses.fields(entry)}
-    return {
-        name: dict(value) if name == "terms" else _encode(value)
-        for name, value in values.items()
-        if not defaults or getattr(defaults, name) != value
-    }
+def _encode_kind(entry: Kind) -> dict[str, Any]:
+    return {"type": type(entry).__name__} | {name: _encode(value) for name, value in entry.data().items()}
 
 
 def _encode_body(body: Body) -> dict[str, Any]:
     plain = Body(body.name, body.parent, body.joint)
-    named = {"name": body.name, "parent": body.parent, "joint": _encode(body.joint)}
-    return named | _encode_fields(body, plain)
+    values = {f.name: getattr(body, f.name) for f in dataclasses.fields(body)}
+    changed = {name: _encode(value) for name, value in values.items() if getattr(plain, name) != value}
+    return {"name": body.name, "parent": body.parent, "joint": _encode(body.joint)} | changed
 
 
-def _encode_entry(kind: str, name: str, entry: Any, known: Mapping[str, type]) -> dict[str, Any]:
-    type_name = type(entry).__name__
-    if type_name not in known:
+def _encode_entry(kind: str, name: str, entry: Kind) -> dict[str, Any]:
+    if entry.holds_functions:
         raise InputError(
-            f"{kind} {name!r} ({type_name}) holds Python functions and cannot be written as data; "
+            f"{kind} {name!r} ({type(entry).__name__}) holds Python functions and cannot be written as data; "
             "leave it out and add it again after loading."
         )
-    return {"name": name, "type": type_name} | _encode_fields(entry, ())
+    return {"name": name} | _encode_kind(entry)
 
 
 # ---------------------------------------------------------------------- reading
@@ -104,9 +92,9 @@ def decode(data: Mapping[str, Any]) -> MechanismSpec:
         values = _values(Body, entry, "a body", ())
         spec.body(values.pop("name"), values.pop("parent"), **values)
     for entry in _list(data, "constraints"):
-        spec.constrain(*_decode_entry("constraint", entry, CONSTRAINTS))
+        spec.constrain(*_decode_entry("constraint", entry, Constraint.written()))
     for entry in _list(data, "forces"):
-        spec.force(*_decode_entry("force", entry, FORCES))
+        spec.force(*_decode_entry("force", entry, Force.written()))
     if data.get("actuators") is not None:
         spec.actuate()
         for entry in _list(data, "actuators"):
@@ -142,7 +130,7 @@ def _values(kind: type[Any], entry: Any, what: str, extra: Sequence[str]) -> dic
         if f.name in values and f.name in ("at", "at_a", "at_b"):
             values[f.name] = _decode_pose(values[f.name], f"{f.name} of {what}")
         if f.name in values and f.name == "joint":
-            values[f.name] = _decode_typed(values[f.name], f"joint of {what}", JOINTS)
+            values[f.name] = _decode_typed(values[f.name], f"joint of {what}", Joint.written())
     return values
 
 

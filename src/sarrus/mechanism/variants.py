@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ..constraints.latch import latched
 from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact, impact
 from ..errors import InputError, unknown_name
@@ -48,7 +47,8 @@ class Topology(Loops):
         For `with_constraints(replaced={name: mech.latched(name, q)})`. Frame A of a loop moves onto frame B,
         a Distance takes the present length, a Coupling the present sum.
         """
-        pose, declared = self._one_pose(q), dict(self.model.constraints)
+        pose = self._one_pose(q)
+        declared: dict[str, Constraint] = dict(self.model.constraints)
         if name not in declared:
             raise unknown_name("constraint", name, declared, "latched")
 
@@ -60,7 +60,7 @@ class Topology(Loops):
         def position(coordinate: str) -> float:
             return float(pose[self.model.tree.scalar(coordinate, "latched")[0]])
 
-        return latched(name, declared[name], body, position)
+        return declared[name].latched(name, body, position)
 
     def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:
         """What all constraints, closing at once at the pose q (nq,), do to the velocity v (nv,).

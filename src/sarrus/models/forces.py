@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import fixed_shape, nonnegative, number, text, triple
 from ..errors import InputError
+from .kinds import Kind
 from .layout import TABLE
 from .tree import Tree
 
@@ -23,7 +24,7 @@ BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no pro
 
 
 @dataclass(frozen=True)
-class Force:
+class Force(Kind):
     """Base of all forces that a description can declare.
 
     Attributes:
@@ -144,11 +145,6 @@ class ConstantWrench(Force):
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
-
-
-FORCES: dict[str, type[Force]] = {
-    kind.__name__: kind for kind in (PointSpring, JointSpring, JointDamper, ConstantWrench)
-}
 
 
 def check_pair(a: object, b: object, what: str) -> None:

@@ -6,7 +6,7 @@ classes say which relative freedoms of frame B in frame A remain (`sarrus.constr
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, number
 from ..errors import InputError
 from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
+from .kinds import Kind
 
 PERPENDICULAR = 1e-6
 
@@ -45,7 +46,7 @@ class Primitive:
 
 
 @dataclass(frozen=True)
-class Joint(ABC):
+class Joint(Kind):
     """Base of all joints.
 
     Attributes:
@@ -159,39 +160,6 @@ class Cylindrical(_OneAxis):
 
 
 @dataclass(frozen=True)
-class Planar(Joint):
-    """Moves in a plane. Coordinates: x [m], y [m] along the two other axes in cyclic order, angle [rad].
-
-    Where the normal is a vector, x and y are the axes of the joint frame turned with z onto the normal.
-
-    Args:
-        normal: Normal of the plane, "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
-    """
-
-    normal: Axis = "z"
-    suffixes: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Planar"))
-
-    @property
-    def direction(self) -> FloatArray:
-        """Unit normal in the joint frame, (3,)."""
-        return direction(self.normal)
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        columns = turn_z_to(self.direction)
-        return (
-            _primitive(NodeKind.SLIDE, columns[:, 0]),
-            _primitive(NodeKind.SLIDE, columns[:, 1]),
-            _primitive(NodeKind.HINGE, columns[:, 2]),
-        )
-
-    def label(self) -> str:
-        return f"Planar {axis_label(self.normal)}"
-
-
-@dataclass(frozen=True)
 class Universal(Joint):
     """Two crossing hinges (Cardan). Coordinates: angle1 about axis_a, angle2 about axis_b [rad].
 
@@ -241,6 +209,39 @@ class Spherical(Joint):
 
 
 @dataclass(frozen=True)
+class Planar(Joint):
+    """Moves in a plane. Coordinates: x [m], y [m] along the two other axes in cyclic order, angle [rad].
+
+    Where the normal is a vector, x and y are the axes of the joint frame turned with z onto the normal.
+
+    Args:
+        normal: Normal of the plane, "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
+    """
+
+    normal: Axis = "z"
+    suffixes: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Planar"))
+
+    @property
+    def direction(self) -> FloatArray:
+        """Unit normal in the joint frame, (3,)."""
+        return direction(self.normal)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        columns = turn_z_to(self.direction)
+        return (
+            _primitive(NodeKind.SLIDE, columns[:, 0]),
+            _primitive(NodeKind.SLIDE, columns[:, 1]),
+            _primitive(NodeKind.HINGE, columns[:, 2]),
+        )
+
+    def label(self) -> str:
+        return f"Planar {axis_label(self.normal)}"
+
+
+@dataclass(frozen=True)
 class Free(Joint):
     """Moves freely. q: position [m], quaternion xyzw (7,); v: twist in the body frame [m/s, rad/s], (6,)."""
 
@@ -258,19 +259,13 @@ class Fixed(Joint):
         return ()
 
 
-JOINTS: dict[str, type[Joint]] = {
-    kind.__name__: kind
-    for kind in (Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free, Fixed)
-}
-
-
 def check_joint(joint: object, what: str) -> Joint:
     """`joint` itself, if it is one; a class given instead of an instance is a frequent slip."""
-    if isinstance(joint, Joint) and type(joint).__name__ in JOINTS:
+    if isinstance(joint, Joint):
         return joint
     if isinstance(joint, type) and issubclass(joint, Joint):
         raise InputError(f"{what} must be an instance, got a class; write {joint.__name__}().")
-    raise InputError(f"{what} must be one of {', '.join(JOINTS)}, got {joint!r}.")
+    raise InputError(f"{what} must be one of {', '.join(Joint.kinds)}, got {joint!r}.")
 
 
 def coordinate_is_angle(kind: NodeKind) -> BoolArray:

@@ -1,0 +1,45 @@
+"""Kinds of joints, forces and constraints: one class says everything about its kind, found by its name."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC
+from typing import Any, ClassVar
+
+from ..errors import InputError
+
+
+class Kind(ABC):
+    """Base of the three families: `Joint`, `Force`, `Constraint`.
+
+    A subclass of a family is registered by its definition, unless its name begins with an underscore. Files,
+    messages, pictures and tests/gates/test_kinds.py read the registry: a new kind is written in one place.
+
+    Attributes:
+        kinds: The registered classes of a family by name, ordered by module, then as defined.
+        holds_functions: Whether its fields are Python functions, which cannot be written as data.
+    """
+
+    kinds: ClassVar[dict[str, type[Any]]]
+    holds_functions: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if Kind in cls.__bases__:
+            cls.kinds = {}
+        elif not cls.__name__.startswith("_"):
+            known = cls.kinds.get(cls.__name__, cls)
+            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise InputError(f"a kind called {cls.__name__!r} exists already, in {known.__module__}.")
+            found = cls.kinds | {cls.__name__: cls}  # replaces a class that is defined again, in a notebook
+            cls.kinds.clear()
+            cls.kinds.update(sorted(found.items(), key=lambda item: item[1].__module__))
+
+    def data(self) -> dict[str, Any]:
+        """What a file keeps of it: arguments of the class by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def written(cls) -> dict[str, type[Any]]:
+        """Those classes of a family that can be written as data, by name."""
+        return {name: kind for name, kind in cls.kinds.items() if not kind.holds_functions}
