@@ -1,16 +1,16 @@
-"""Rooms stand on each other: imports point down, convenience that reaches up does so late and only to viz."""
+"""Rooms stand on each other: imports point down, never in a circle; only viz is reached from below, late."""
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "sarrus"
+from .sources import SOURCE, hold, imports, modules, python_files, short
 
 # design.md, section 3: lowest floor first; rooms on one floor do not know each other
 FLOORS = [
@@ -29,14 +29,44 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
+# the same inside the rooms that have folders; the files that lie in the room itself are above its folders
+INNER_FLOORS = {
+    "simulation": [{"trajectory"}, {"charts"}, {"run"}, {"switching"}],
+    "control": [{"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
+}
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"matplotlib", "mujoco", "pinocchio", "viser", "typer", "rich", "pandas", "control", "cupy"}
 NO_KERNEL = {"control", "viz", "cli"}
 
+# known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)
+STILL: dict[str, list[str]] = {
+    "cycles": [
+        "mechanism/spec.py -> mechanism.schema",
+        "simulation/trajectory/trajectory.py -> simulation.run.resume",
+        "simulation/trajectory/trajectory.py -> simulation.trajectory.files",
+    ],
+    "inner floors": [
+        "control/core/law.py -> control.motion",
+        "control/limits/limit_table.py -> control.core",
+        "control/outputs/body.py -> control.core",
+        "control/outputs/function.py -> control.core",
+        "control/outputs/output.py -> control.core",
+        "control/outputs/whole_body.py -> control.core",
+        "simulation/charts/chart_run.py -> simulation.run",
+        "simulation/charts/chart_selector.py -> simulation.run",
+        "simulation/charts/chart_step.py -> simulation.run",
+        "simulation/run/simulate.py -> simulation.switching",
+        "simulation/trajectory/constraint_forces.py -> simulation.run",
+        "simulation/trajectory/files.py -> simulation.run",
+        "simulation/trajectory/interpolation.py -> simulation.run",
+        "simulation/trajectory/limit_crossings.py -> simulation.run",
+        "simulation/trajectory/recorder.py -> simulation.run",
+        "simulation/trajectory/singular_poses.py -> simulation.run",
+        "simulation/trajectory/trajectory.py -> simulation.run",
+    ],
+}
 
-def modules() -> list[Path]:
-    """Every Python file of the library except the package's front door."""
-    return sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
+FILES = [p for p in python_files() if p != SOURCE / "__init__.py"]  # all but the front door
 
 
 def room_of(path: Path) -> str:
@@ -44,39 +74,44 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """Absolute dotted names imported by a file, and whether at module level."""
-    package = ("sarrus", *path.relative_to(SOURCE).parts[:-1])
-
-    def walk(node: ast.AST, late: bool) -> Iterator[tuple[str, bool]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Import):
-                yield from ((alias.name, not late) for alias in child.names)
-            elif isinstance(child, ast.ImportFrom):
-                base = package[: len(package) - child.level + 1] if child.level else ()
-                stem = ".".join([*base, *([child.module] if child.module else [])])
-                if stem != "sarrus":
-                    yield stem, not late
-                yield from ((f"{stem}.{alias.name}", not late) for alias in child.names)
-            yield from walk(child, late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
-
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), False)
-
-
 def inner_rooms(path: Path) -> Iterator[tuple[str, bool]]:
-    """Rooms of this library that a file imports."""
-    for name, at_top in imports(path):
-        parts = name.split(".")
+    """Rooms of this library that a file imports, each with whether at module level."""
+    for item in imports(path):
+        parts = item.name.split(".")
         if parts[0] == "sarrus" and len(parts) > 1 and parts[1] in FLOOR:
-            yield parts[1], at_top
+            yield parts[1], not item.late
+
+
+def run_time_imports(path: Path) -> set[str]:
+    """Modules of the library that a file needs when it runs, those of viz imported late left out."""
+    wanted = {
+        x.module
+        for x in imports(path)
+        if not x.typing_only and not (x.late and x.name.startswith("sarrus.viz"))
+    }
+    return {name for name in wanted if name is not None and name != "sarrus"}
+
+
+def find_cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Modules along one cycle of the graph, the first one repeated at the end; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])[::-1]
+    return []
 
 
 def test_every_room_has_a_floor() -> None:
-    assert modules()
-    assert {room_of(p) for p in modules()} <= set(FLOOR)
+    assert FILES
+    assert {room_of(p) for p in FILES} <= set(FLOOR)
+    for room in {p.parent.parent.name for p in FILES if p.parent.parent.parent == SOURCE}:
+        folders = {p.parent.name for p in (SOURCE / room).glob("*/*.py")}
+        assert folders == set().union(*INNER_FLOORS.get(room, [])), (
+            f"give the folders of {room}/ their floors"
+        )
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", FILES, ids=short)
 def test_imports_point_down(path: Path) -> None:
     here = room_of(path)
     for room, at_top in inner_rooms(path):
@@ -86,21 +121,66 @@ def test_imports_point_down(path: Path) -> None:
         assert room == "viz", f"{path.name} ({here}) reaches up to {room}; only viz may be reached, late"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_down_inside_a_room() -> None:
+    offenders = set()
+    for room, floors in INNER_FLOORS.items():
+        floor = {
+            f"sarrus.{room}.{folder}": number for number, folders in enumerate(floors) for folder in folders
+        }
+        for path in (SOURCE / room).glob("*/*.py"):
+            here = f"sarrus.{room}.{path.parent.name}"
+            for name in run_time_imports(path):
+                there = ".".join(name.split(".")[:3])
+                outside = not name.startswith(f"sarrus.{room}.") or there == here
+                if not outside and floor.get(there, len(floors)) >= floor[here]:
+                    offenders.add(f"{short(path)} -> {there.removeprefix('sarrus.')}")
+    hold(
+        "A folder of a room imports only folders below it (INNER_FLOORS)",
+        offenders,
+        STILL["inner floors"],
+        "move what both need into the lower folder, or hand it over as an argument",
+    )
+
+
+def test_no_import_cycle() -> None:
+    """Late imports count; those for annotations only, and late ones of viz, do not."""
+    files = {name: path for name, path in modules().items() if name != "sarrus"}
+    graph = {name: run_time_imports(path) for name, path in files.items()}
+
+    def cycle_without(left_out: list[str]) -> list[str]:
+        edges = {
+            name: {x for x in needs if f"{short(files[name])} -> {x.removeprefix('sarrus.')}" not in left_out}
+            for name, needs in graph.items()
+        }
+        return find_cycle(edges)
+
+    known = STILL["cycles"]
+    offenders = {entry for entry in known if cycle_without([x for x in known if x != entry])}
+    if cycle := cycle_without(known):
+        offenders = {*known, " -> ".join(name.removeprefix("sarrus.") for name in cycle)}
+    hold(
+        "Modules do not import each other in a circle, late imports included",
+        offenders,
+        known,
+        "move what both need into a module below both, or hand it over as an argument",
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=short)
 def test_nobody_imports_the_front_door(path: Path) -> None:
-    names = [name.split(".") for name, _ in imports(path)]
+    names = [item.name.split(".") for item in imports(path)]
     through = [n for n in names if n[0] == "sarrus" and (len(n) == 1 or n[1] not in FLOOR)]
     assert not through, "import the room, not the package"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", FILES, ids=short)
 def test_heavy_packages_come_late(path: Path) -> None:
-    early = {name.split(".")[0] for name, at_top in imports(path) if at_top}
+    early = {item.name.split(".")[0] for item in imports(path) if not item.late}
     assert not early & HEAVY
 
 
 def test_upper_rooms_do_not_touch_the_kernel() -> None:
-    for path in modules():
+    for path in FILES:
         if room_of(path) in NO_KERNEL:
             assert "_kernel" not in {room for room, _ in inner_rooms(path)}, path
 

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-KERNELS = Path(__file__).parents[2] / "kernels"
+from .sources import BINDINGS, KERNELS, cpp_code, cpp_files, hold, includes, short
+
 HEADERS = sorted(KERNELS.rglob("*.hpp"))
 
+# which other folders of kernels/ the headers of a folder may include
+MAY_INCLUDE = {
+    "base": "",
+    "algebra": "base",
+    "tree": "base algebra",
+    "constraints": "base algebra tree",
+    "solve": "base algebra tree constraints",
+    "derivatives": "base algebra tree constraints solve",
+    "integrate": "base algebra tree constraints solve derivatives",
+    "control": "base algebra tree constraints solve",
+}
+# headers that no binding includes, with the reason to keep them
+KEPT = {"algebra/pack.hpp": "batches of mechanisms in SIMD lanes and on the GPU are computed with it"}
 
-def code_of(path: Path) -> str:
-    """Source without comments and string literals."""
-    text = path.read_text(encoding="utf-8")
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
-    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+# known offenders: "header -> included header"
+STILL: dict[str, list[str]] = {
+    "floors": ["algebra/quadratic_program.hpp -> control/control_data.hpp"],
+}
+
+
+def name_of(path: Path) -> str:
+    """The header as others include it."""
+    return path.relative_to(KERNELS).as_posix()
+
+
+def reached_from(start: list[Path]) -> set[Path]:
+    """All files of kernels/ and bindings/ that the given ones include, directly or not."""
+    reached, waiting = set(start), list(start)
+    while waiting:
+        path = waiting.pop()
+        for name in includes(path):
+            found = next(p for folder in (path.parent, KERNELS) if (p := (folder / name).resolve()).exists())
+            if found not in reached:
+                reached.add(found)
+                waiting.append(found)
+    return reached
 
 
 def test_there_are_headers() -> None:
@@ -25,7 +57,7 @@ def test_there_are_headers() -> None:
 
 @pytest.mark.parametrize("path", [p for p in HEADERS if p.name != "platform.hpp"], ids=lambda p: p.name)
 def test_only_the_platform_names_the_standard_library(path: Path) -> None:
-    code = code_of(path)
+    code = cpp_code(path)
     assert "std::" not in code
     assert not re.findall(r"#\s*include\s*<", code)
     assert not re.findall(r"\b(throw|new|malloc|delete)\b", code)
@@ -33,7 +65,7 @@ def test_only_the_platform_names_the_standard_library(path: Path) -> None:
 
 @pytest.mark.parametrize("path", HEADERS, ids=lambda p: p.name)
 def test_no_state(path: Path) -> None:
-    code = code_of(path)
+    code = cpp_code(path)
     assert "thread_local" not in code
     loose = re.findall(r"\bstatic\b(?!\s+(?:constexpr|const|SARRUS_HD)\b)", code)
     assert not loose, "static objects are state; only static constexpr members and functions are fine"
@@ -44,17 +76,52 @@ def test_no_state(path: Path) -> None:
 
 
 def test_includes_have_one_direction() -> None:
-    graph = {
-        str(p.relative_to(KERNELS)): set(re.findall(r'#\s*include\s*"([^"]+)"', p.read_text()))
-        for p in HEADERS
-    }
+    graph = {name_of(p): set(includes(p)) for p in HEADERS}
     assert set().union(*graph.values()) <= set(graph), "a kernel includes kernels only"
     assert graph["base/platform.hpp"] == set()
-    placed: set[str] = set()
-    while len(placed) < len(graph):
-        ready = {name for name, needs in graph.items() if name not in placed and needs <= placed}
-        assert ready, f"a cycle of includes among {sorted(set(graph) - placed)}"
-        placed |= ready
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"headers include each other in a circle: {' -> '.join(error.args[1][::-1])}")
+
+
+def test_includes_point_down() -> None:
+    offenders = []
+    for path in HEADERS:
+        here = name_of(path).split("/")[0]
+        assert here in MAY_INCLUDE, f"give the folder kernels/{here} its line in MAY_INCLUDE"
+        allowed = {here, *MAY_INCLUDE[here].split()}
+        offenders += [f"{name_of(path)} -> {x}" for x in includes(path) if x.split("/")[0] not in allowed]
+    hold(
+        "A header includes its own folder and those below it (MAY_INCLUDE)",
+        offenders,
+        STILL["floors"],
+        "move what both need into the lower folder",
+    )
+
+
+def test_every_header_is_used_by_the_bindings() -> None:
+    reached = reached_from([p for p in cpp_files(BINDINGS) if p.suffix != ".hpp"])
+    unused = [p for p in [*HEADERS, *cpp_files(BINDINGS)] if p.resolve() not in reached]
+    hold(
+        "Every header is included, directly or not, by a source file of bindings/",
+        [name_of(p) if p.is_relative_to(KERNELS) else short(p) for p in unused],
+        KEPT,
+        "delete it, or say in KEPT what it is kept for",
+    )
+
+
+def test_every_entry_of_a_function_table_is_called() -> None:
+    code = "".join(map(cpp_code, cpp_files(BINDINGS)))
+    tables = re.findall(r"\bstruct (\w*Table) \{(.*?)\n\};", code, re.DOTALL)
+    entries = [f"{table}.{name}" for table, body in tables for name in re.findall(r"\(\*(\w+)\)\(", body)]
+    assert len(entries) > 20
+    hold(
+        "Every function of a function table is called by the bindings",
+        [x for x in entries if not re.search(rf"(->|\.){x.split('.')[1]}\(", code)],
+        [],
+        "delete the entry and the code behind it",
+    )
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=lambda p: p.name)

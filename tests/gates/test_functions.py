@@ -1,0 +1,241 @@
+"""Functions fit a screen and do not take long rows of unnamed arguments."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from types import FunctionType
+
+from .sources import (
+    BINDINGS,
+    KERNELS,
+    SOURCE,
+    cpp_code,
+    cpp_files,
+    hold,
+    public_rooms,
+    python_files,
+    short,
+    tree_of,
+)
+from .test_public_names import SIGNATURES, find
+
+LINES = 60  # of a function, from its name to its last line; the docstring of a Python function is not counted
+POSITIONAL = 6  # arguments without a name
+
+# known offenders: "file: function"
+STILL: dict[str, list[str]] = {
+    "long": [
+        "control/grasp/object_impedance.py: ObjectImpedance.__init__",
+    ],
+    "parameters": [
+        "constraints/closures.py: lower_pair",
+        "constraints/couplings.py: _lower",
+        "control/core/input_selection.py: choose",
+        "control/core/law.py: Law.__init__",
+        "control/core/least_norm_inputs.py: least_inputs",
+        "control/hierarchy/task_hierarchy.py: TaskHierarchy._inputs",
+        "dynamics/derivatives.py: derivatives",
+        "dynamics/forward.py: forward_terms",
+        "formats/link_frames.py: mount",
+        "library/plane_geometry.py: pin",
+        "linearization/operating_point.py: operating_point",
+        "mechanism/compile.py: build_model",
+        "mechanism/mechanism.py: Mechanism._each",
+        "models/pose_error.py: pose_error",
+        "projection/assembly.py: _failure",
+        "projection/consistent_velocity.py: consistent_velocity",
+        "simulation/run/resume.py: resume",
+        "simulation/run/run_loop.py: Simulation.__init__",
+        "simulation/switching/unilateral_rows.py: acceleration",
+        "simulation/switching/unilateral_rows.py: nearest",
+        "simulation/trajectory/interpolation.py: _quintic",
+    ],
+    "arguments": [
+        "constraints/closures.py: Pattern",
+        "constraints/closures.py: lower_pair",
+        "constraints/couplings.py: _lower",
+        "constraints/points.py: lower_pair",
+        "control/core/input_selection.py: Choice",
+        "control/core/input_selection.py: inputs_within",
+        "control/core/law.py: choose",
+        "control/core/law.py: least_inputs",
+        "control/core/law.py: self._result",
+        "control/core/least_norm_inputs.py: Least",
+        "control/core/least_norm_inputs.py: inputs_for",
+        "control/grasp/contacts.py: BoundContact",
+        "control/grasp/held_object.py: PoseTracking",
+        "control/grasp/object_impedance.py: PoseTracking",
+        "control/grasp/object_impedance.py: least_inputs",
+        "control/grasp/payload.py: loaded_terms",
+        "control/grasp/wrench_estimator.py: _Sample",
+        "control/grasp/wrench_estimator.py: payload_regressor",
+        "control/hierarchy/levels.py: descend_levels",
+        "control/hierarchy/limits.py: Inputs",
+        "control/hierarchy/limits.py: inputs_within",
+        "control/hierarchy/solution.py: LevelResult",
+        "control/hierarchy/task_hierarchy.py: HierarchySolution",
+        "control/hierarchy/task_hierarchy.py: Parts",
+        "control/hierarchy/task_hierarchy.py: self._inputs",
+        "control/hierarchy/tasks.py: Track",
+        "control/limits/limit_rows.py: Rows",
+        "control/limits/limit_table.py: InputRows",
+        "control/limits/limit_table.py: rows_on_inputs",
+        "control/motion/hybrid_force_motion.py: super().__init__",
+        "control/motion/projected_inverse_dynamics.py: super().__init__",
+        "control/outputs/body.py: Track",
+        "control/outputs/body.py: pose_error",
+        "control/outputs/output.py: Track",
+        "control/outputs/whole_body.py: Track",
+        "control/regulators/lqr.py: Regulation",
+        "dynamics/formulations.py: Split",
+        "dynamics/impact.py: Impact",
+        "dynamics/input_response.py: Response",
+        "dynamics/input_response.py: _kernel.respond",
+        "dynamics/inverse.py: Torques",
+        "formats/frame_fitting.py: cls",
+        "formats/mjcf.py: mount",
+        "formats/pinocchio.py: mount",
+        "library/planar.py: pin",
+        "library/robot_arms.py: Link",
+        "linearization/equilibrium.py: operating_point",
+        "linearization/operating_point.py: Point",
+        "linearization/state_space_forms.py: Form",
+        "linearization/trajectory.py: LinearTrajectory",
+        "mechanism/constraint_queries.py: consistent_velocity",
+        "mechanism/mechanism.py: Motion",
+        "mechanism/mechanism.py: self._each",
+        "mechanism/spec.py: build_model",
+        "models/pose_error.py: _kernel.pose_error",
+        "projection/assembly.py: _failure",
+        "projection/branches.py: Branch",
+        "projection/decomposition.py: Decomposition",
+        "projection/local_coordinates.py: Tangents",
+        "simulation/charts/chart_step.py: Point",
+        "simulation/run/resume.py: Simulation",
+        "simulation/run/resume.py: Trajectory",
+        "simulation/run/run_loop.py: Trajectory",
+        "simulation/run/state_projector.py: Steps",
+        "simulation/run/step_records.py: Steps",
+        "simulation/run/tableaus.py: _lower",
+        "simulation/study.py: StudyRow",
+        "simulation/switching/closed_constraints.py: acceleration",
+        "simulation/switching/switched_run.py: SwitchedTrajectory",
+        "simulation/switching/switched_trajectory.py: super().__init__",
+        "simulation/switching/unilateral_rows.py: nearest",
+        "simulation/trajectory/singular_poses.py: Event",
+        "simulation/trajectory/trajectory.py: resume",
+        "viz/solids.py: Solid",
+    ],
+}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
+    """Every function below a node, as `Class.method` or `function.inner`."""
+    for child in ast.iter_child_nodes(node):
+        named = isinstance(child, Function | ast.ClassDef)
+        name = f"{prefix}{child.name}" if named else prefix
+        if isinstance(child, Function):
+            yield name, child
+        yield from functions(child, f"{name}." if named else prefix)
+
+
+def python_length(function: Function) -> int:
+    """Lines of a function without its docstring."""
+    first, last = function.body[0], function.body[-1]
+    said = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) is not None else 0
+    return last.end_lineno - function.lineno + 1 - said
+
+
+def cpp_functions(code: str) -> Iterator[tuple[str, int]]:
+    """Name and number of lines of every outermost function in C++ without comments, found by its braces."""
+    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), code, flags=re.M)
+    depth = body = 0  # of braces; where the body of the function being read lies, 0 between functions
+    head, name = "", ""
+    end = 0  # of what came before the head
+    for mark in re.finditer(r"[{};]", code):
+        if mark[0] == "{":
+            depth += 1
+            if not body:
+                head = code[end : mark.start()].lstrip()
+                plain = re.sub(r"alignas\([^)]*\)", "", head)
+                is_type = re.search(r"\b(struct|class|union|enum|namespace|extern)\b[^)]*$", plain)
+                if "(" in plain and not is_type:
+                    body, start = depth, mark.start() - len(head)
+                    name = next(iter(re.findall(r"([\w:~]+|operator\S+)\s*\(", plain)), plain)
+        elif mark[0] == "}":
+            if body == depth:
+                body = 0
+                yield name, code.count("\n", start, mark.end()) + 1
+            depth -= 1
+        if not body:
+            end = mark.end()
+
+
+def public_definitions() -> set[tuple[str, str]]:
+    """Module and qualified name of what users call: their parameters stay as they are."""
+    things = [
+        *map(find, SIGNATURES),
+        *(getattr(room, name) for room in public_rooms() for name in room.__all__),
+    ]
+    for kind in [x for x in things if inspect.isclass(x)]:
+        things.append(kind.__init__)
+        things += [x for base in kind.__mro__ for name, x in vars(base).items() if not name.startswith("_")]
+    return {(x.__module__, x.__qualname__) for x in things if isinstance(x, FunctionType)}
+
+
+def test_functions_fit_a_screen() -> None:
+    lengths = {
+        f"{short(path)}: {name}": python_length(function)
+        for path in python_files()
+        for name, function in functions(tree_of(path))
+    }
+    for path in cpp_files(KERNELS, BINDINGS):
+        for name, length in cpp_functions(cpp_code(path)):
+            key = f"{short(path)}: {name}"
+            lengths[key] = max(length, lengths.get(key, 0))
+    assert len(lengths) > 1000
+    hold(
+        f"No function is longer than {LINES} lines",
+        [name for name, length in lengths.items() if length > LINES],
+        STILL["long"],
+        "give a part that can be named its own function",
+    )
+
+
+def test_functions_take_few_positional_parameters() -> None:
+    public = public_definitions()
+    offenders = []
+    for path in python_files():
+        module = ".".join(("sarrus", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        )
+        for name, function in functions(tree_of(path)):
+            parameters = [*function.args.posonlyargs, *function.args.args]
+            count = len([x for x in parameters if x.arg not in ("self", "cls")])
+            if count > POSITIONAL and (module, name) not in public:
+                offenders.append(f"{short(path)}: {name}")
+    hold(
+        f"No function takes more than {POSITIONAL} positional parameters (public ones as promised excepted)",
+        offenders,
+        STILL["parameters"],
+        "a dataclass for what belongs together, or `*,` before the parameters that are given by name",
+    )
+
+
+def test_calls_name_their_arguments() -> None:
+    hold(
+        f"No call has more than {POSITIONAL} positional arguments",
+        {
+            f"{short(path)}: {ast.unparse(call.func)}"
+            for path in python_files()
+            for call in ast.walk(tree_of(path))
+            if isinstance(call, ast.Call) and len(call.args) > POSITIONAL
+        },
+        STILL["arguments"],
+        "give the arguments by name, or one dataclass that holds them",
+    )
