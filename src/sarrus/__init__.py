@@ -9,7 +9,7 @@
 Notation, signs and shapes: docs/notation.md.
 """
 
-from . import control, library, viz
+from . import control, library, results, viz
 from .constraints.couplings import Coupling, Drive
 from .constraints.custom import CustomConstraint
 from .constraints.points import Distance, PointOnLine, PointOnPlane
@@ -67,63 +67,24 @@ from .simulation import (
 __version__ = "0.1.0"
 
 __all__ = [
-    "AssemblyError",
-    "Branch",
-    "Chart",
-    "ConstantWrench",
-    "Contact",
-    "Coupling",
-    "CustomConstraint",
-    "CustomSystem",
-    "Cylindrical",
-    "Decomposition",
-    "Distance",
-    "Drive",
-    "Equilibrium",
-    "EquilibriumError",
-    "Event",
-    "Fixed",
-    "FormatError",
-    "Free",
-    "Helical",
-    "Impact",
-    "InputError",
-    "JointDamper",
-    "JointSpring",
-    "LinearModel",
-    "LinearTrajectory",
-    "Mechanism",
-    "MechanismSpec",
-    "ModelError",
-    "Planar",
-    "PointOnLine",
-    "PointOnPlane",
-    "PointSpring",
-    "Pose",
-    "Prismatic",
-    "Revolute",
-    "Rolling",
-    "SarrusError",
-    "SarrusWarning",
-    "SingularConstraintError",
-    "Spherical",
-    "Study",
-    "Switch",
-    "SwitchedTrajectory",
-    "Trajectory",
-    "Universal",
-    "UnknownNameError",
-    "control",
-    "decompose",
-    "equilibrium",
-    "from_pinocchio",
-    "library",
-    "linearize",
-    "linearize_trajectory",
-    "load",
-    "load_spec",
-    "save",
-    "simulate",
-    "study",
-    "viz",
-]
+    # a description
+    "Mechanism", "MechanismSpec", "Pose",
+    "Cylindrical", "Fixed", "Free", "Helical", "Planar", "Prismatic", "Revolute", "Spherical", "Universal",
+    "Coupling", "CustomConstraint", "Distance", "Drive", "PointOnLine", "PointOnPlane", "Rolling",
+    "ConstantWrench", "JointDamper", "JointSpring", "PointSpring",
+    # files
+    "from_pinocchio", "load", "load_spec", "save",
+    # what is done with it, and what comes back
+    "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
+    "LinearModel", "LinearTrajectory", "Study", "Switch", "SwitchedTrajectory", "Trajectory",
+    "decompose", "equilibrium", "linearize", "linearize_trajectory", "simulate", "study",
+    # packages
+    "control", "library", "results", "viz",
+    # errors
+    "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
+    "SarrusWarning", "SingularConstraintError", "UnknownNameError",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

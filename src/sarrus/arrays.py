@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 
-FloatArray = NDArray[np.float64]
+Array = NDArray[np.float64]
+FloatArray = Array
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
+# One state in overloads. An array whose number of axes the type checker does not know counts as one state.
+OneState = np.ndarray[tuple[int], np.dtype[Any]] | Sequence[float]
 
 LARGEST = 1e50
 
@@ -28,7 +31,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _numeric(value: object, what: str, rule: str) -> FloatArray:
+def _numeric(value: object, what: str, rule: str) -> Array:
     """`value` as float64, refusing text, booleans, ragged lists and objects."""
     try:
         raw = np.asarray(value)
@@ -72,7 +75,7 @@ def positive(value: object, what: str) -> float:
     return x
 
 
-def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> FloatArray:
+def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> Array:
     """A finite array of a description with exactly this shape."""
     array = _numeric(value, what, f"an array of finite numbers with shape {shape}")
     if array.shape != shape:
@@ -97,7 +100,7 @@ def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
     return array
 
 
-def state(value: ArrayLike, what: str, n: int, owner: str = "") -> FloatArray:
+def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     """A state array with shape (..., n), finite; leading axes are batch axes.
 
     Args:
@@ -125,8 +128,8 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> FloatArray:
 
 
 def flatten_batch(
-    parts: Sequence[tuple[FloatArray, str]], extra: Iterable[tuple[int, ...]] = ()
-) -> tuple[list[FloatArray], tuple[int, ...]]:
+    parts: Sequence[tuple[Array, str]], extra: Iterable[tuple[int, ...]] = ()
+) -> tuple[list[Array], tuple[int, ...]]:
     """Broadcast the leading axes of several state arrays and flatten them into one batch axis.
 
     Args:

@@ -25,6 +25,7 @@ FLOORS = [
     {"simulation"},
     {"linearization"},
     {"control"},
+    {"results"},
     {"viz"},
     {"cli"},
     {"__main__"},

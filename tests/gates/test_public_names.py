@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from typing import Any
 
 import pytest
@@ -110,6 +111,43 @@ def test_every_exception_is_exported() -> None:
                 and thing.__module__.startswith("sarrus")
             ):
                 assert getattr(sr, name) is thing and name in sr.__all__
+
+
+@pytest.mark.parametrize(
+    "package", [sr, sr.control, sr.library, sr.results, sr.viz], ids=lambda p: p.__name__
+)
+def test_completion_shows_what_users_call(package: Any) -> None:
+    assert {name for name in dir(package) if not name.startswith("__")} == set(package.__all__)
+
+
+def returned_names(owner: Any) -> set[str]:
+    """Names of classes in the annotations of what the public methods and properties of a class return."""
+    found: set[str] = set()
+    for name, member in inspect.getmembers(owner):
+        function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+        if not name.startswith("_") and inspect.isfunction(function):
+            found |= words(inspect.signature(function).return_annotation)
+    return found
+
+
+def words(annotation: Any) -> set[str]:
+    """Capitalized words of an annotation written as text."""
+    return set(re.findall(r"\b[A-Z]\w+", annotation if isinstance(annotation, str) else ""))
+
+
+def test_every_type_that_comes_back_is_exported() -> None:
+    """From `sarrus.results`, or from the package whose name the user typed to get it."""
+    known = {*sr.__all__, *sr.control.__all__, *sr.results.__all__, "Any", "Array", "Complex", "FloatArray"}
+    known |= {"None", "NDArray", "Path", "Self", "Constraint"}
+    makers = [sr.Mechanism, sr.CustomSystem, sr.control.TaskHierarchy, sr.control.ObjectImpedance]
+    makers += [sr.control.ProjectedInverseDynamics, sr.control.Grasp, sr.control.WrenchEstimator]
+    makers += [getattr(sr.results, name) for name in sr.results.__all__]
+    found = {name for maker in makers for name in returned_names(maker)}
+    for name in sr.__all__:
+        if inspect.isfunction(getattr(sr, name)):
+            found |= words(inspect.signature(getattr(sr, name)).return_annotation)
+    assert {"Motion", "Trajectory", "LinearModel", "Solution", "Sample"} <= found
+    assert found <= known, f"not exported: {sorted(found - known)}"
 
 
 @pytest.mark.parametrize("name", LIBRARY)

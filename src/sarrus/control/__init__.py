@@ -25,52 +25,24 @@ from .outputs.whole_body import CenterOfMass, Orientation, Posture, RelativePose
 from .regulators.lqr import Regulation, Regulator, lqr
 
 __all__ = [
-    "BodyPose",
-    "CableTension",
-    "CenterOfMass",
-    "ContactLimits",
-    "Coordinates",
-    "Distribution",
-    "Estimate",
-    "ForceClosure",
-    "ForceLimits",
-    "Friction",
-    "Function",
-    "Gait",
-    "Grasp",
-    "Hardware",
-    "HierarchySolution",
-    "History",
-    "HybridForceMotion",
-    "ImpedanceSolution",
-    "LevelResult",
-    "LinearLimits",
-    "MinimumJerk",
-    "ObjectImpedance",
-    "Orientation",
-    "Patch",
-    "Payload",
-    "PointContact",
-    "Position",
-    "Posture",
-    "Preload",
-    "PriorityTask",
-    "ProjectedInverseDynamics",
-    "QPInfo",
-    "Regulation",
-    "Regulator",
-    "RelativePose",
-    "SetPoint",
-    "Sinusoid",
-    "SoftFinger",
-    "Solution",
-    "Spline",
-    "Status",
-    "TaskHierarchy",
-    "TaskResult",
-    "TorqueBounds",
-    "Unilateral",
-    "WrenchEstimator",
-    "lqr",
-    "model_error",
-]
+    # laws
+    "ForceLimits", "HybridForceMotion", "ObjectImpedance", "ProjectedInverseDynamics", "TaskHierarchy", "lqr",
+    # outputs and tasks
+    "BodyPose", "CenterOfMass", "Coordinates", "Function", "Orientation", "Position", "Posture",
+    "PriorityTask", "RelativePose",
+    # references
+    "Gait", "MinimumJerk", "SetPoint", "Sinusoid", "Spline",
+    # limits
+    "CableTension", "ContactLimits", "Friction", "LinearLimits", "Preload", "TorqueBounds", "Unilateral",
+    # grasps
+    "Grasp", "Patch", "Payload", "PointContact", "SoftFinger", "WrenchEstimator",
+    # plants that are not the model
+    "Hardware", "model_error",
+    # what comes back
+    "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History", "ImpedanceSolution",
+    "LevelResult", "QPInfo", "Regulation", "Regulator", "Solution", "Status", "TaskResult",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,12 +7,10 @@ directions: (1 - P) M P = 0, proposition 3 and appendix IV.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..projection.decomposition import count_above, full_svd
 from .terms import Units
-
-Array = npt.NDArray[np.float64]
 
 DECOUPLED_TOL = 1e-9  # on |(1 - P) M P| / |M|
 

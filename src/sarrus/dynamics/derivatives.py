@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..constraints.evaluate import Evaluator
 from ..errors import InputError
 from .forward import without_inertia
-
-Array = npt.NDArray[np.float64]
-Rank = int | npt.NDArray[np.int64]
 
 METHODS = ("analytic", "dual")
 
@@ -35,13 +32,13 @@ class Derivatives:
         a: of the acceleration with respect to q, v and tau (3, nv, nv); also as a_q, a_v, a_tau.
         lam: of the multipliers of least norm (3, nc, nv); also as lam_q, lam_v, lam_tau.
         Jv_q: of J v - b with respect to q (nc, nv).
-        rank: rank of J.
+        rank: rank of J; of a batch an array.
     """
 
     a: Array
     lam: Array
     Jv_q: Array
-    rank: Rank
+    rank: int | Any
 
     @property
     def a_q(self) -> Array:

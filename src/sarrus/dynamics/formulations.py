@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, qr
 
+from ..arrays import Array
 from ..errors import InputError, SingularConstraintError, unknown_name
 from ..projection.decomposition import count_above, full_svd
 from ..projection.mobility import dependent_rows
 from .terms import Terms, Units
-
-Array = npt.NDArray[np.float64]
 
 LIMIT_TOL = 1e-6  # limit rows below this, at unit speed and without units, say nothing (as in the kernel)
 UNIQUE_TOL = 1e-9  # on the rows of an orthonormal basis of {w: w.T J = 0}

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..constraints.evaluate import make_kernel
 from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
@@ -23,8 +24,6 @@ from .bearings import BodyMotion, External, bearing
 from .reactions import reaction
 from .singular_limit import limit_rows
 from .terms import Terms, Units
-
-Array = npt.NDArray[np.float64]
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
 SINGULAR_INERTIA = 1e-14  # smallest eigenvalue of N.T M N relative to the largest
@@ -49,14 +48,14 @@ class Motion:
             lam, except exactly at a singular pose in motion, where no finite lam may give it.
         lam: multipliers (nc,) [N, N m], of least norm where rows of J depend on each other.
         lam_unique: which of them the motion determines, (nc,) bool.
-        rank: rank of J.
+        rank: rank of J; of a batch an array.
     """
 
     a: Array
     constraint_force: Array
     lam: Array
     lam_unique: npt.NDArray[np.bool_]
-    rank: int | npt.NDArray[np.int64]
+    rank: int | Any
     _model: Model = field(repr=False)
     _poses: tuple[Array, Array] = field(repr=False)
     _loaded: Loaded | None = field(default=None, repr=False)

@@ -13,13 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import AssemblyError
 from ..projection.decomposition import count_above, decompose, full_svd
 from .terms import Terms, Units
-
-Array = npt.NDArray[np.float64]
 
 CONSISTENT = 1e-9  # on |J v - b| after the impact, relative to the speeds, lengths divided by L
 

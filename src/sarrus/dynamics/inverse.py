@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from ..arrays import Array
 from ..models.model import Actuator
 from ..projection.decomposition import count_above, full_svd, metric_factor
 from ..projection.mobility import listed
 from .formulations import multipliers, split
 from .terms import Terms, Units
-
-Array = npt.NDArray[np.float64]
 
 MOVES = 1e-6  # a coordinate takes part in a motion when its share of a unit vector exceeds this
 
@@ -42,7 +42,8 @@ class Torques:
         residual: largest entry of M a + h - tau - constraint_force [N m, N]: what the actuators cannot
             provide.
         acceleration_residual: largest entry of J a - gamma: nonzero if the constraints do not allow a.
-        controllable: whether the actuators can produce every acceleration that the constraints allow.
+        controllable: whether the actuators can produce every acceleration that the constraints allow. This
+            and the residuals are arrays for a batch.
         uncontrollable: motions that no actuator feels, one tuple of coordinate names each; of a batch those
             of all its states.
         exceeded: names of the actuators whose declared limits u exceeds, in some state of a batch. Nothing is
@@ -54,9 +55,9 @@ class Torques:
     u: Array
     lam: Array
     constraint_force: Array
-    residual: float | Array
-    acceleration_residual: float | Array
-    controllable: bool | npt.NDArray[np.bool_]
+    residual: float | Any
+    acceleration_residual: float | Any
+    controllable: bool | Any
     uncontrollable: tuple[tuple[str, ...], ...]
     exceeded: tuple[str, ...]
     message: str

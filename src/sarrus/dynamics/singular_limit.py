@@ -12,12 +12,10 @@ with steps of 0.02 rad (or 0.02 L) truncation and rounding are both near 1e-13.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..projection.system_kinematics import Kinematics
 from .formulations import LIMIT_TOL, LimitRows
-
-Array = npt.NDArray[np.float64]
 
 STEP = 0.02
 WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))

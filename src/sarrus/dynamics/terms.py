@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..arrays import Array
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Energy:
-    """Energy [J] of one state, or of a batch.
+    """Energy [J] of one state: three numbers; of a batch: three arrays of its shape.
 
     Attributes:
         kinetic: of all bodies and reflected inertias.
@@ -69,10 +69,10 @@ class Energy:
         total: their sum.
     """
 
-    kinetic: Array
-    potential: Array
+    kinetic: float | Any
+    potential: float | Any
 
     @property
-    def total(self) -> Array:
+    def total(self) -> float | Any:
         """Kinetic plus potential energy [J]."""
         return self.kinetic + self.potential

@@ -14,39 +14,15 @@ from .platforms import cable_robot, delta, stewart, three_rrr
 from .robot_arms import robot_arm
 from .walking import jansen_leg, pantograph_leg, quadruped, rolling_disk
 
-MECHANISMS: dict[str, Callable[..., Mechanism]] = {
-    function.__name__: function
-    for function in (
-        pendulum,
-        double_pendulum,
-        slider_crank,
-        four_bar,
-        parallelogram,
-        five_bar,
-        n_four_bar,
-        andrews,
-        bricard,
-        bennett,
-        sarrus,
-        scott_russell,
-        flyball_governor,
-        jansen_leg,
-        stewart,
-        delta,
-        three_rrr,
-        three_r_on_slider,
-        loader,
-        cable_robot,
-        pantograph_leg,
-        dual_planar_arms,
-        dual_arm,
-        dual_arm_box,
-        quadruped,
-        rolling_disk,
-        robot_arm,
-        arms_around_box,
-    )
-}
+__all__ = [
+    "pendulum", "double_pendulum", "slider_crank", "four_bar", "parallelogram", "five_bar", "n_four_bar",
+    "andrews", "bricard", "bennett", "sarrus", "scott_russell", "flyball_governor", "jansen_leg", "stewart",
+    "delta", "three_rrr", "three_r_on_slider", "loader", "cable_robot", "pantograph_leg", "dual_planar_arms",
+    "dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "robot_arm", "arms_around_box",
+    "MECHANISMS", "names",
+]  # fmt: skip
+
+MECHANISMS: dict[str, Callable[..., Mechanism]] = {name: globals()[name] for name in __all__[:-2]}
 
 
 def names() -> dict[str, str]:
@@ -54,4 +30,5 @@ def names() -> dict[str, str]:
     return {name: (function.__doc__ or "").split("\n", 1)[0] for name, function in MECHANISMS.items()}
 
 
-__all__ = [*MECHANISMS, "MECHANISMS", "names"]
+def __dir__() -> list[str]:
+    return __all__

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..constraints.points import PointOnLine
 from ..errors import AssemblyError
 from ..mechanism.spec import MechanismSpec
@@ -18,7 +18,7 @@ from .mass_properties import choice
 CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": Revolute("z"), "weld": Fixed()}
 PIN_KINDS = ("pin", *CLOSURES)
 
-Point = Sequence[float] | FloatArray
+Point = Sequence[float] | Array
 
 
 def spatial(point: Point) -> tuple[float, float, float]:
@@ -56,7 +56,7 @@ def pin(
     spec.close(name, a, b, joint=CLOSURES[kind], at_a=at_a, at_b=Pose(spatial(p_b)))
 
 
-def meet(p: Point, r: float, q: Point, s: float, side: int = 1) -> FloatArray:
+def meet(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array:
     """Where the circle of radius r about p meets the circle of radius s about q.
 
     Args:
@@ -93,7 +93,7 @@ def wrap(angle: float) -> float:
     return math.pi if turned == -math.pi else turned
 
 
-def turned(angle: float, point: Point) -> FloatArray:
+def turned(angle: float, point: Point) -> Array:
     """A point of the plane [m], (2,), turned about the origin by an angle [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([c * point[0] - s * point[1], s * point[0] + c * point[1]])

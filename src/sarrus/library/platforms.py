@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import AssemblyError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
@@ -22,7 +22,7 @@ AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own fr
 THIRD = 2.0 * math.pi / 3.0
 
 
-def facing(p: Sequence[float] | FloatArray, q: Sequence[float] | FloatArray) -> tuple[Pose, float]:
+def facing(p: Sequence[float] | Array, q: Sequence[float] | Array) -> tuple[Pose, float]:
     """A frame at p whose z axis points to q, and the distance between them [m]."""
     line = np.subtract(q, p)
     distance = float(np.linalg.norm(line))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..constraints.rolling import Rolling
 from ..errors import unknown_name
 from ..mechanism.mechanism import Mechanism
@@ -57,7 +57,7 @@ def jansen_leg(
     return started(spec, q, rates={"crank": speed})
 
 
-def _jansen_points(angle: float, mirror: float) -> dict[str, FloatArray]:
+def _jansen_points(angle: float, mirror: float) -> dict[str, Array]:
     """Crank pin X, frame pin Y and the joints U, V, W, T and foot F of one leg [m]."""
     s, flip = JANSEN, np.array([mirror, 1.0])
     X = flip * turned(angle, (s["m"], 0.0))
@@ -71,7 +71,7 @@ def _jansen_points(angle: float, mirror: float) -> dict[str, FloatArray]:
 
 
 def _add_jansen_leg(
-    spec: MechanismSpec, tag: str, p: dict[str, FloatArray], crank: float, density: float
+    spec: MechanismSpec, tag: str, p: dict[str, Array], crank: float, density: float
 ) -> list[float]:
     """Six bodies and three pins of one leg; returns its angles, each relative to its parent [rad]."""
     X, Y, U, V, W, T, F = (p[name] for name in "XYUVWTF")

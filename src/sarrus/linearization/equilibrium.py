@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..dynamics.derivatives import derivatives
 from ..errors import AssemblyError, EquilibriumError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..projection.decomposition import full_svd
 from .finite_differences import finite_variation
-from .operating_point import Point, operating_point, require_mechanism
+from .operating_point import OperatingPoint, operating_point, require_mechanism
 from .stability import stability
-
-Array = npt.NDArray[np.float64]
 
 NEAR = 0.5  # an equilibrium within this of the guess [rad, or times L] is taken, stable or not
 LONGEST = 0.25  # step [rad, or times L]
@@ -104,7 +103,7 @@ class _Search:
     def __init__(self, mech: Mechanism, u: Any, fixed: Mapping[str, Any] | None, tau: Any, t: float) -> None:
         self._mech, self._u, self._fixed, self._tau, self._t = mech, u, dict(fixed or {}), tau, t
         self._held = [k for name in self._fixed for k in mech.model.tree.coordinates(name, "fixed")]
-        self._last: Point | None = None
+        self._last: OperatingPoint | None = None
 
     def close(self, q: Array) -> Array:
         """The pose closed again, held coordinates at their values."""
@@ -113,7 +112,7 @@ class _Search:
             raise AssemblyError(f"the guess of an equilibrium cannot be assembled. {found.message}")
         return found.q
 
-    def at(self, q: Array) -> Point:
+    def at(self, q: Array) -> OperatingPoint:
         """The state at rest, with the inputs that hold what is held."""
         point = self._at_rest(q, self._u)
         if self._held:
@@ -125,7 +124,7 @@ class _Search:
         self._last = point
         return point
 
-    def _at_rest(self, q: Array, u: Any) -> Point:
+    def _at_rest(self, q: Array, u: Any) -> OperatingPoint:
         mech = self._mech
         try:
             return operating_point(mech, q, np.zeros(mech.nv), u, self._tau, self._t, "equilibrium")
@@ -136,7 +135,7 @@ class _Search:
                 " how it moves on. Start from a q_guess nearer to the pose you mean."
             ) from error
 
-    def freedoms(self, point: Point) -> Array:
+    def freedoms(self, point: OperatingPoint) -> Array:
         """Tangent directions that leave held coordinates alone (nv, k)."""
         N = point.at.N_q
         if not self._held:
@@ -144,7 +143,7 @@ class _Search:
         _, s, Vt = full_svd(N[self._held])
         return np.asarray(N @ Vt[int(np.sum(s > 1e-9)) :].T)
 
-    def newton(self, q: Array) -> Point | None:
+    def newton(self, q: Array) -> OperatingPoint | None:
         """The equilibrium to which Newton's steps lead; None if they do not settle."""
         point = self.at(q)
         for _ in range(NEWTON_STEPS):
@@ -158,7 +157,7 @@ class _Search:
             point = self._next(point, step)
         return None
 
-    def slide(self, q: Array) -> Point | None:
+    def slide(self, q: Array) -> OperatingPoint | None:
         """The equilibrium at the bottom; None if there is no bottom."""
         point = self.at(q)
         for _ in range(SLIDING_STEPS):
@@ -170,7 +169,7 @@ class _Search:
             point = self._next(point, down)
         return None
 
-    def residual(self, point: Point) -> float:
+    def residual(self, point: OperatingPoint) -> float:
         """Largest entry of the tangent part of the force, over freedoms that nothing holds."""
         N = self.freedoms(point) / self._unit[:, None]
         force = N @ (N.T @ (self._unit * self._imbalance(point))) / self._unit
@@ -193,16 +192,16 @@ class _Search:
     def _unit(self) -> Array:
         return self._mech.units.unit
 
-    def _imbalance(self, point: Point) -> Array:
+    def _imbalance(self, point: OperatingPoint) -> Array:
         """h - tau (nv,)."""
         return self._mech.bias(point.q, point.v) - point.tau
 
-    def _balanced(self, point: Point) -> bool:
+    def _balanced(self, point: OperatingPoint) -> bool:
         scale = float(np.max(np.abs(self._mech.bias(point.q, point.v)) + np.abs(point.tau), initial=0.0))
         M = self._mech.mass_matrix(point.q)
         return self.residual(point) <= BALANCED * (scale + float(np.max(np.abs(M))))
 
-    def _steps(self, point: Point) -> tuple[Array, Array, bool]:
+    def _steps(self, point: OperatingPoint) -> tuple[Array, Array, bool]:
         """Downhill step, no longer than LONGEST, and Newton's step (nv,); whether that is none any more."""
         N = self.freedoms(point)
         inverse = np.linalg.pinv(N / self._unit[:, None]) / self._unit
@@ -215,13 +214,13 @@ class _Search:
         settled = small and float(np.linalg.norm(A @ steps[1] + a)) <= 1e-6 * float(np.linalg.norm(a))
         return down, newton, settled
 
-    def _next(self, point: Point, step: Array) -> Point:
+    def _next(self, point: OperatingPoint, step: Array) -> OperatingPoint:
         size = float(np.max(np.abs(step / self._unit), initial=0.0))
         part = 1.0 if size <= LONGEST else LONGEST / size
         return self.at(self.close(self._mech.integrate(point.q, part * step)))
 
 
-def _slope(point: Point, N: Array) -> Array:
+def _slope(point: OperatingPoint, N: Array) -> Array:
     """da/dq N (nv, k) at rest."""
     system = point.mech.evaluator
     if len(system.model.u_row) == 0:

@@ -15,13 +15,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import AssemblyError
 from .first_variations import Variation
-from .operating_point import Point
-
-Array = npt.NDArray[np.float64]
+from .operating_point import OperatingPoint
 
 STEP = 1e-3  # of a direction without units [1] or [1/s], and of time [s] in the rate of an increment
 STENCIL = ((-2, 1.0 / 12.0), (-1, -8.0 / 12.0), (1, 8.0 / 12.0), (2, -1.0 / 12.0))
@@ -36,7 +34,7 @@ class _Sample(NamedTuple):
     lam: Array
 
 
-def finite_variation(point: Point, R_q: Array, R_v: Array, columns: list[int]) -> Variation:
+def finite_variation(point: OperatingPoint, R_q: Array, R_v: Array, columns: list[int]) -> Variation:
     """Variations at a point by differences on the manifold; arguments as in `analytic_variation`."""
     mech, at = point.mech, point.at
     h_v = _velocity_step(point)
@@ -64,13 +62,13 @@ def _slope(along: Callable[[float], _Sample], h: float) -> _Sample:
     return _Sample(*(sum(w * sample[i] for w, sample in parts) for i in range(3)))  # type: ignore[arg-type]
 
 
-def _velocity_step(point: Point) -> float:
+def _velocity_step(point: OperatingPoint) -> float:
     m = point.mech.model
     smoothing = m.friction_speed[m.friction > 0.0] / m.unit[m.friction > 0.0]
     return min(STEP, OF_FRICTION * float(np.min(smoothing, initial=np.inf)))
 
 
-def _moved(point: Point, dq: Array) -> _Sample:
+def _moved(point: OperatingPoint, dq: Array) -> _Sample:
     """The neighbour whose position is moved by dq and closed again."""
     mech = point.mech
     found = mech.assemble(mech.integrate(point.q, dq), t=point.t)
@@ -79,15 +77,15 @@ def _moved(point: Point, dq: Array) -> _Sample:
     return _sample(point, found.q, mech.consistent_velocity(found.q, point.v, point.t), point.tau)
 
 
-def _pushed(point: Point, dv: Array) -> _Sample:
+def _pushed(point: OperatingPoint, dv: Array) -> _Sample:
     return _sample(point, point.q, point.v + dv, point.tau)
 
 
-def _forced(point: Point, dtau: Array) -> _Sample:
+def _forced(point: OperatingPoint, dtau: Array) -> _Sample:
     return _sample(point, point.q, point.v, point.tau + dtau)
 
 
-def _sample(point: Point, q: Array, v: Array, tau: Array) -> _Sample:
+def _sample(point: OperatingPoint, q: Array, v: Array, tau: Array) -> _Sample:
     """Increments (q, v) relative to the point, their time derivatives, multipliers."""
     mech, system = point.mech, point.mech.evaluator
     qs, vs = q[None], v[None]

@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..dynamics.derivatives import Derivatives
 from ..projection.local_coordinates import Tangents, lift
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

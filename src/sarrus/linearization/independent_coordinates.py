@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, selection
 from .signals import named
 
-Array = npt.NDArray[np.float64]
 ROLES = ("positions", "velocities")
 
 
 @dataclass(frozen=True)
-class Choice:
+class IndependentCoordinates:
     """Independent coordinates: indices into v of positions and of velocities, and how good a choice it is.
 
     `independence` is 1 at best and 0 where the mechanism can move while they stand still.
@@ -45,7 +44,7 @@ class Choice:
         return (*positions, *(f"v.{mech.names[i]}" for i in self.velocities))
 
 
-def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) -> Choice:
+def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) -> IndependentCoordinates:
     """Coordinates by name, or automatically by conditioning.
 
     Args:
@@ -69,7 +68,7 @@ def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) ->
     quality = independence(N_q, positions)
     if at.N_v is not at.N_q or velocities != positions:
         quality = min(quality, independence(N_v, velocities))
-    return Choice(tuple(positions), tuple(velocities), quality)
+    return IndependentCoordinates(tuple(positions), tuple(velocities), quality)
 
 
 def _indices(mech: Mechanism, given: Any) -> tuple[list[int] | None, list[int] | None]:

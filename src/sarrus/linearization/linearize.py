@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
-from .independent_coordinates import Choice, independent_coordinates
+from .independent_coordinates import IndependentCoordinates, independent_coordinates
 from .model import LinearModel
-from .operating_point import Point, operating_point
+from .operating_point import OperatingPoint, operating_point
 from .signals import input_columns, output_rows
 from .state_space_forms import FORMS, Form
-
-Array = npt.NDArray[np.float64]
 
 METHODS = ("analytic", "dual", "finite_difference")
 
@@ -103,7 +102,9 @@ def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise InputError(f"{what} must be one of {known}; got {value!r}.")
 
 
-def variation_at(point: Point, choice: Choice, columns: list[int], method: str) -> Variation:
+def variation_at(
+    point: OperatingPoint, choice: IndependentCoordinates, columns: list[int], method: str
+) -> Variation:
     """Variations at a point, in the chosen coordinates, by any method."""
     R_q, R_v = choice.rows(point.mech.nv)
     if method == "finite_difference":
@@ -114,7 +115,7 @@ def variation_at(point: Point, choice: Choice, columns: list[int], method: str) 
     return analytic_variation(point.at, d, point.ad_v, R_q, R_v, columns)
 
 
-def _outputs(point: Point, form: Form, outputs: Any) -> tuple[tuple[str, ...], Array, Array]:
+def _outputs(point: OperatingPoint, form: Form, outputs: Any) -> tuple[tuple[str, ...], Array, Array]:
     """Names, C and D; without a choice the states themselves."""
     if outputs is None:
         return form.names, np.eye(len(form.names)), np.zeros((len(form.names), form.B.shape[1]))

@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import expm
 
-from ..arrays import positive
+from ..arrays import Array, positive
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .modes import Complex, Mode, Reach, modes, ordered, reach, spectrum
-from .operating_point import Point
-
-Array = npt.NDArray[np.float64]
+from .operating_point import OperatingPoint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +53,7 @@ class LinearModel:
     rate: Array
     lift: Array
     reduce: Array
-    point: Point
+    point: OperatingPoint
     dt: float | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eig, matrix_balance
 
-Array = npt.NDArray[np.float64]
+from ..arrays import Array
+
 Complex = npt.NDArray[np.complex128]
 
 REACH_TOL = 1e-8  # singular values of new directions, relative to the largest entry of the balanced A

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import state
+from ..arrays import Array, state
 from ..errors import AssemblyError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
@@ -18,14 +18,12 @@ from ..projection.local_coordinates import Tangents, tangents
 from ..projection.mobility import loses_rank_here
 from ..projection.system_kinematics import dimensionless, drift
 
-Array = npt.NDArray[np.float64]
-
 CONSISTENT = 1e-6  # of L, and of the speed: what is put right without being asked
 CLOSED = 1e-13  # the same, below which nothing is put right
 
 
 @dataclass(frozen=True)
-class Point:
+class OperatingPoint:
     """A consistent state with its forces and accelerations.
 
     Attributes:
@@ -78,7 +76,7 @@ def operating_point(
     tau: npt.ArrayLike | None = None,
     t: float = 0.0,
     what: str = "linearize",
-) -> Point:
+) -> OperatingPoint:
     """The state asked for, or `default`; refused off the constraints and at singular poses."""
     require_mechanism(mech, what)
     t = mech._time(t)
@@ -89,7 +87,7 @@ def operating_point(
     motion = mech.forward_dynamics(pose, speed, applied, t=t)
     at = tangents(mech.evaluator, J, int(motion.rank))
     _require_regular(mech, pose, t, J, at.rank)
-    return Point(mech, pose, speed, inputs, applied, t, motion.a, motion.lam, J, at)
+    return OperatingPoint(mech, pose, speed, inputs, applied, t, motion.a, motion.lam, J, at)
 
 
 def _state(

@@ -16,12 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
-
-Array = npt.NDArray[np.float64]
 
 KINDS = ("q", "v", "a")
 POSE = ("x", "y", "z", "rx", "ry", "rz")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .independent_coordinates import independent_coordinates
 from .linearize import variation_at
 from .modes import modes, spectrum
-from .operating_point import Point
+from .operating_point import OperatingPoint
 from .state_space_forms import minimal
 
 FINITE = " Derivatives by finite differences, because of CustomConstraint rows."
@@ -26,7 +26,7 @@ class Stability:
     message: str
 
 
-def stability(point: Point) -> Stability:
+def stability(point: OperatingPoint) -> Stability:
     """Stability of an equilibrium under constant inputs."""
     mech = point.mech
     method = "finite_difference" if len(mech.model.u_row) else "analytic"

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import block_diag, qr
 
+from ..arrays import Array
 from ..projection.system_kinematics import dimensionless
 from .first_variations import Variation
-from .independent_coordinates import Choice
-from .operating_point import Point
-
-Array = npt.NDArray[np.float64]
+from .independent_coordinates import IndependentCoordinates
+from .operating_point import OperatingPoint
 
 
 @dataclass(frozen=True)
@@ -40,14 +38,14 @@ class Form:
     seen: Variation
 
 
-def minimal(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+def minimal(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
     """dx/dt = A x + B w of the independent coordinates, [Spencer2004] section 4.2."""
     R = choice.matrix(point.mech.nv)
     rate = R @ np.concatenate([point.v, point.a])
     return Form(choice.names(point.mech), R @ x.rate, R @ x.rate_u, None, rate, x.T, R, x)
 
 
-def full(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+def full(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
     """The linearized underlying ODE in all coordinates, A = Df P, [Spencer2004] eq. (4.4).
 
     P = T R, eq. (4.3), for coordinates that the user chose; else orthogonal, lengths divided by L.
@@ -58,7 +56,7 @@ def full(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
     return Form(_all_names(point), seen.rate, x.rate_u, None, rate, whole, whole, seen)
 
 
-def descriptor(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form:
+def descriptor(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
     """E dx/dt = A x + B w with x = [dq; dv; dlam], lam of as many rows as are independent:
 
         d(dq)/dt    = dv - ad_v dq
@@ -94,17 +92,17 @@ def descriptor(point: Point, choice: Choice, x: Variation, chosen: bool) -> Form
 FORMS = {"minimal": minimal, "full": full, "descriptor": descriptor}
 
 
-def _all_names(point: Point) -> tuple[str, ...]:
+def _all_names(point: OperatingPoint) -> tuple[str, ...]:
     return tuple(f"{kind}.{name}" for kind in ("q", "v") for name in point.mech.names)
 
 
-def _across(point: Point, x: Variation) -> Array:
+def _across(point: OperatingPoint, x: Variation) -> Array:
     """Left inverse of T (nx, 2 nv) whose kernel is orthogonal to the tangent space, lengths divided by L."""
     unit = np.tile(point.mech.units.unit, 2)
     return np.asarray(np.linalg.pinv(x.T / unit[:, None]) / unit)
 
 
-def _independent_rows(point: Point) -> list[int]:
+def _independent_rows(point: OperatingPoint) -> list[int]:
     """As many rows of J as are independent, by elimination with pivoting."""
     if point.at.rank == 0:
         return []

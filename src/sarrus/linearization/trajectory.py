@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
@@ -15,11 +15,9 @@ from ..models.twists import ad_all, twist_slices
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, tangents
 from ..simulation.trajectory.trajectory import Trajectory
 from .first_variations import analytic_variation
-from .independent_coordinates import Choice, independent_coordinates
+from .independent_coordinates import IndependentCoordinates, independent_coordinates
 from .operating_point import require_mechanism
 from .signals import input_columns, output_rows
-
-Array = npt.NDArray[np.float64]
 
 CANDIDATES = 16  # states at which coordinates are chosen; the choice that is best at its worst state wins
 
@@ -121,7 +119,9 @@ def _all_tangents(mech: Mechanism, trajectory: Trajectory) -> list[Tangents]:
     return out
 
 
-def _choice(mech: Mechanism, trajectory: Trajectory, ats: list[Tangents], independent: Any) -> Choice:
+def _choice(
+    mech: Mechanism, trajectory: Trajectory, ats: list[Tangents], independent: Any
+) -> IndependentCoordinates:
     """Coordinates that are independent at every state."""
     if independent is None:
         some = ats[:: max(1, len(ats) // CANDIDATES)]
@@ -140,7 +140,7 @@ def _choice(mech: Mechanism, trajectory: Trajectory, ats: list[Tangents], indepe
     return choice
 
 
-def _quality(choice: Choice, at: Tangents) -> float:
+def _quality(choice: IndependentCoordinates, at: Tangents) -> float:
     return min(
         independence(at.bare(at.N_q), choice.positions), independence(at.bare(at.N_v), choice.velocities)
     )

@@ -5,18 +5,17 @@ Every array argument may have leading batch axes, which the results then have to
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import state
+from ..arrays import Array, OneState, state
 from ..dynamics.terms import Energy
 from ..errors import InputError
 from ..models.pose import Pose
 from .core import Core
 
-Array = npt.NDArray[np.float64]
 FRAMES = ("local", "world", "world_aligned")
 
 
@@ -58,7 +57,11 @@ class Bodies(Core):
         both = np.asarray(self._kernel.energy(*flat)).reshape(*batch, 2)
         return Energy(both[..., 0], both[..., 1]) if batch else Energy(both[0], both[1])
 
-    def pose(self, q: npt.ArrayLike, body: str) -> Pose | npt.NDArray[Any]:
+    @overload
+    def pose(self, q: OneState, body: str) -> Pose: ...  # type: ignore[overload-overlap]
+    @overload
+    def pose(self, q: npt.ArrayLike, body: str) -> npt.NDArray[np.object_]: ...
+    def pose(self, q: npt.ArrayLike, body: str) -> Pose | npt.NDArray[np.object_]:
         """Pose X_WB of a body; for a batch of q an object array of poses."""
         (flat,), batch = self._batch(q=self._positions(q))
         i = self.model.body_index(body)

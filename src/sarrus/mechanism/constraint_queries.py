@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import state
+from ..arrays import Array, state
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
 from ..projection.assembly import Assembly, assemble
@@ -21,7 +21,6 @@ from ..projection.system_kinematics import dimensionless
 from .body_queries import Bodies
 from .core import State, frozen_state
 
-Array = npt.NDArray[np.float64]
 Metric = npt.ArrayLike | str | None
 
 BEYOND = 1e-9  # [rad, m]: what passes a limit by less only touches it

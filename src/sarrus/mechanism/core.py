@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import flatten_batch, frozen, state
+from ..arrays import Array, flatten_batch, frozen, state
 from ..constraints.evaluate import Evaluator
 from ..constraints.rows import Constraint
 from ..dynamics.terms import Units
 from ..errors import InputError
 from ..models.model import Model
 
-Array = npt.NDArray[np.float64]
 ZERO_NORM = 1e-9
 UNIT_NORM = 1e-14
 

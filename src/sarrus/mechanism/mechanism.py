@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
@@ -17,8 +18,6 @@ from .constraint_queries import Metric
 from .core import frozen_state
 from .report import report
 from .variants import Topology
-
-Array = npt.NDArray[np.float64]
 
 
 class Mechanism(Topology):

@@ -11,12 +11,9 @@ import numpy.typing as npt
 from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact, impact
 from ..errors import InputError, unknown_name
-from ..models.pose import Pose
 from ..projection.branches import Branch, branches
 from .compile import exchange_constraints
 from .constraint_queries import Loops
-
-Array = npt.NDArray[np.float64]
 
 
 class Topology(Loops):
@@ -52,15 +49,10 @@ class Topology(Loops):
         if name not in declared:
             raise unknown_name("constraint", name, declared, "latched")
 
-        def body(which: str) -> Pose:
-            found = self.pose(pose, which)
-            assert isinstance(found, Pose)
-            return found
-
         def position(coordinate: str) -> float:
             return float(pose[self.model.tree.scalar(coordinate, "latched")[0]])
 
-        return declared[name].latched(name, body, position)
+        return declared[name].latched(name, lambda body: self.pose(pose, body), position)
 
     def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:
         """What all constraints, closing at once at the pose q (nq,), do to the velocity v (nv,).

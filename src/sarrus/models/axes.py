@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray, fixed_shape
+from ..arrays import Array, fixed_shape
 from ..errors import InputError
 
-Axis = str | Sequence[float] | FloatArray
+Axis = str | Sequence[float] | Array
 
 NAMED: dict[str, tuple[float, float, float]] = {
     "x": (1.0, 0.0, 0.0),
@@ -38,7 +38,7 @@ def canonical_axis(axis: object, what: str) -> str | tuple[float, float, float]:
     return (x, y, z)
 
 
-def direction(axis: Axis) -> FloatArray:
+def direction(axis: Axis) -> Array:
     """Unit vector (3,) of a canonical axis."""
     return np.array(NAMED[axis] if isinstance(axis, str) else axis, dtype=np.float64)
 
@@ -48,7 +48,7 @@ def axis_label(axis: Axis) -> str:
     return axis if isinstance(axis, str) else "(" + ", ".join(f"{x:.4g}" for x in axis) + ")"
 
 
-def minimal_rotation(start: FloatArray, end: FloatArray) -> FloatArray:
+def minimal_rotation(start: Array, end: Array) -> Array:
     """Rotation by the smallest angle that turns unit vector `start` into `end`, (3, 3).
 
     R = I + [w] + [w][w] / (1 + c) with w = start x end, c = start . end; c must not be near -1.
@@ -56,11 +56,11 @@ def minimal_rotation(start: FloatArray, end: FloatArray) -> FloatArray:
     c = float(start @ end)
     w = np.cross(start, end)
     cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-    rotation: FloatArray = np.eye(3) + cross + cross @ cross / (1.0 + c)
+    rotation: Array = np.eye(3) + cross + cross @ cross / (1.0 + c)
     return rotation
 
 
-def turn_z_to(axis: FloatArray) -> FloatArray:
+def turn_z_to(axis: Array) -> Array:
     """Rotation A (3, 3) with A e_z = axis; a cyclic permutation for the three named axes (no rounding)."""
     for k, unit in enumerate(np.eye(3)):
         if np.array_equal(axis, unit):
@@ -73,7 +73,7 @@ def turn_z_to(axis: FloatArray) -> FloatArray:
     return turned
 
 
-def nearest_frame(axis: FloatArray) -> tuple[int, FloatArray]:
+def nearest_frame(axis: Array) -> tuple[int, Array]:
     """Index k of the coordinate axis nearest to `axis`, and orthonormal columns of which column k is `axis`.
 
     The other two columns are e_i and e_j, rotated minimally. Where `axis` points along -e_k the three columns

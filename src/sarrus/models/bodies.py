@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, fixed_shape, nonnegative, number, positive, text, triple
+from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
 from .joints import Fixed, Free, Joint, Spherical, check_joint
 from .pose import Pose
@@ -76,7 +76,7 @@ class Body:
         return self.joint.coordinate_names(self.name)
 
     @property
-    def inertia_matrix(self) -> FloatArray:
+    def inertia_matrix(self) -> Array:
         """Inertia about the centre of mass in the body frame [kg m^2], (3, 3)."""
         array = np.array(self.inertia, dtype=np.float64)
         return np.diag(array) if array.ndim == 1 else array

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import ModelError
 from .joints import NODE_NV, NodeKind
 from .tree import Node, Tree
@@ -19,7 +19,7 @@ from .tree import Node, Tree
 SINGULAR = 1e-13
 
 
-def _skew(p: FloatArray) -> FloatArray:
+def _skew(p: Array) -> Array:
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
@@ -28,7 +28,7 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
 
     What is fixed to the ground never moves and is left out.
     """
-    parts: list[list[tuple[float, FloatArray, FloatArray]]] = [[] for _ in tree.nodes]
+    parts: list[list[tuple[float, Array, Array]]] = [[] for _ in tree.nodes]
     for body, place in zip(tree.bodies, tree.places, strict=True):
         R_NB = place.X_NB.rotation
         parts[place.node].append((body.mass, place.X_NB.apply(body.com), R_NB @ body.inertia_matrix @ R_NB.T))
@@ -42,7 +42,7 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
     }
 
 
-def _merge(parts: list[tuple[float, FloatArray, FloatArray]]) -> tuple[float, FloatArray, FloatArray]:
+def _merge(parts: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]:
     if len(parts) == 1:
         return parts[0]
     mass = sum(m for m, _, _ in parts)
@@ -54,7 +54,7 @@ def _merge(parts: list[tuple[float, FloatArray, FloatArray]]) -> tuple[float, Fl
     return mass, com, inertia
 
 
-def _motion_subspace(node: Node) -> FloatArray:
+def _motion_subspace(node: Node) -> Array:
     """S (6, dof) in the node frame, linear first."""
     spin, slide = np.eye(6)[:, [5]], np.eye(6)[:, [2]]
     return {
@@ -66,7 +66,7 @@ def _motion_subspace(node: Node) -> FloatArray:
     }[node.kind]
 
 
-def _generic_step(node: Node, rng: np.random.Generator) -> FloatArray:
+def _generic_step(node: Node, rng: np.random.Generator) -> Array:
     """The 6 x 6 map of twists from a node's parent into the node, at some generic value of its joint."""
     angle, slide = rng.uniform(0.4, 1.1, size=2)
     R, p = np.eye(3), np.zeros(3)
@@ -115,7 +115,7 @@ def check_mass_matrix(
         carried[node.parent] = carried[node.parent] + X.T @ spatial[i] @ X
 
 
-def _spatial(mass: float, com: FloatArray, inertia: FloatArray) -> FloatArray:
+def _spatial(mass: float, com: Array, inertia: Array) -> Array:
     xx, xy, xz, yy, yz, zz = inertia
     c = _skew(com)
     about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -123,7 +123,7 @@ def _spatial(mass: float, com: FloatArray, inertia: FloatArray) -> FloatArray:
 
 
 def _check_pivot(
-    tree: Tree, node: Node, D: FloatArray, carried: FloatArray, length: float, looped: Collection[str]
+    tree: Tree, node: Node, D: Array, carried: Array, length: float, looped: Collection[str]
 ) -> None:
     """D must be positive definite beyond rounding; `carried` is the inertia that D is what is left of."""
     units = np.where(tree.coordinate_is_angle[node.iv : node.iv + NODE_NV[node.kind]], 1.0, length)

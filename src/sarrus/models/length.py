@@ -6,15 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from .tree import Tree
 
 SAME_POINT = 1e-12
 
 
-def characteristic_length(
-    tree: Tree, com: Iterable[FloatArray], anchors: Iterable[tuple[int, FloatArray]]
-) -> float:
+def characteristic_length(tree: Tree, com: Iterable[Array], anchors: Iterable[tuple[int, Array]]) -> float:
     """Mean distance [m] between the joint that carries a moving body and the other joints on it.
 
     Args:
@@ -38,7 +36,7 @@ def characteristic_length(
     return 1.0
 
 
-def ground_origin(tree: Tree) -> FloatArray:
+def ground_origin(tree: Tree) -> Array:
     """Mean position [m] of the joints on the ground, (3,): spatial vectors are taken about this point."""
     roots = [node.X_PJ.xyz for node in tree.nodes[1:] if node.parent == 0]
     return np.mean(roots, axis=0) if roots else np.zeros(3)

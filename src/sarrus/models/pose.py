@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray, fixed_shape, frozen
+from ..arrays import Array, fixed_shape, frozen
 from ..errors import InputError
 
 ORTHONORMAL = 1e-14
@@ -33,8 +33,8 @@ class Pose:
     """
 
     __slots__ = ("rotation", "xyz")
-    xyz: FloatArray
-    rotation: FloatArray
+    xyz: Array
+    rotation: Array
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Pose:
         return _restore, (self.xyz.tolist(), self.rotation.tolist())
 
     def __repr__(self) -> str:
-        def shown(values: FloatArray) -> str:
+        def shown(values: Array) -> str:
             return "(" + ", ".join(f"{x:.6g}" for x in values) + ")"
 
         turned = "" if np.array_equal(self.rotation, np.eye(3)) else f", rpy={shown(self.rpy)}"
@@ -79,7 +79,7 @@ class Pose:
         return hash((*self.xyz.tolist(), *self.rotation.ravel().tolist()))
 
     @property
-    def matrix(self) -> FloatArray:
+    def matrix(self) -> Array:
         """Homogeneous transform X_AB, (4, 4)."""
         X_AB = np.eye(4)
         X_AB[:3, :3] = self.rotation
@@ -87,12 +87,12 @@ class Pose:
         return X_AB
 
     @property
-    def quat(self) -> FloatArray:
+    def quat(self) -> Array:
         """Quaternion of R_AB, scalar last (x, y, z, w) with w >= 0, (4,)."""
         return _to_quaternion(self.rotation)
 
     @property
-    def rpy(self) -> FloatArray:
+    def rpy(self) -> Array:
         """Roll, pitch, yaw [rad], (3,), with |pitch| <= pi/2."""
         R = self.rotation
         pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
@@ -111,7 +111,7 @@ class Pose:
             return NotImplemented
         return _restore(self.xyz + self.rotation @ other.xyz, self.rotation @ other.rotation)
 
-    def apply(self, point: ArrayLike) -> FloatArray:
+    def apply(self, point: ArrayLike) -> Array:
         """A point given in B [m], (3,), expressed in A."""
         return self.xyz + self.rotation @ fixed_shape(point, "point", (3,))
 
@@ -124,7 +124,7 @@ def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
     return pose
 
 
-def _from_rpy(rpy: FloatArray) -> FloatArray:
+def _from_rpy(rpy: Array) -> Array:
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return np.array(
         [
@@ -135,7 +135,7 @@ def _from_rpy(rpy: FloatArray) -> FloatArray:
     )
 
 
-def _from_quaternion(quat: FloatArray) -> FloatArray:
+def _from_quaternion(quat: Array) -> Array:
     norm = float(np.linalg.norm(quat))
     if norm < ZERO_NORM:
         raise InputError(
@@ -152,7 +152,7 @@ def _from_quaternion(quat: FloatArray) -> FloatArray:
     )
 
 
-def _to_quaternion(R: FloatArray) -> FloatArray:
+def _to_quaternion(R: Array) -> Array:
     """Column of largest norm of 4 q q^T, written in the entries of R."""
     xx, yy, zz = R[0, 0], R[1, 1], R[2, 2]
     candidates = np.array(
@@ -164,11 +164,11 @@ def _to_quaternion(R: FloatArray) -> FloatArray:
         ]
     )
     best = candidates[int(np.argmax(np.diag(candidates)))]
-    quat: FloatArray = best / np.linalg.norm(best)
+    quat: Array = best / np.linalg.norm(best)
     return -quat if quat[3] < 0.0 else quat
 
 
-def _from_matrix(matrix: ArrayLike, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _from_matrix(matrix: ArrayLike, position: Array) -> tuple[Array, Array]:
     shape = np.shape(matrix) if isinstance(matrix, np.ndarray) else _shape(matrix)
     array = fixed_shape(matrix, "matrix of a Pose", (4, 4) if shape == (4, 4) else (3, 3))
     if shape == (4, 4):

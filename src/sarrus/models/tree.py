@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import ModelError, unknown_name
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
@@ -105,7 +105,7 @@ class Tree:
         place = self.places[self.body_index(body, where)]
         return place.node, place.X_NB @ X_BF
 
-    def point(self, body: str, p_BP: ArrayLike, where: str = "") -> tuple[int, FloatArray]:
+    def point(self, body: str, p_BP: ArrayLike, where: str = "") -> tuple[int, Array]:
         """A point given in a body frame: its node and p_NP."""
         place = self.places[self.body_index(body, where)]
         return place.node, place.X_NB.apply(p_BP)

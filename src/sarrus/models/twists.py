@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .joints import NodeKind
 from .model import Model
-
-Array = npt.NDArray[np.float64]
 
 WIDTH = {NodeKind.BALL: 3, NodeKind.FREE: 6}
 SERIES = 24  # terms of (2): enough for turns of one revolution

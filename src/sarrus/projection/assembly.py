@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .closing import Closing, Indices, close
 from .system_kinematics import Kinematics
-
-Array = npt.NDArray[np.float64]
 
 PERTURBATIONS = (1e-3, 0.1, 0.3, 0.6, 1.0, 1.5)  # [rad], or times L [m]
 PATTERNS = 4  # of each size

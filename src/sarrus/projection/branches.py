@@ -17,12 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .closing import close
 from .decomposition import count_above, full_svd
 from .system_kinematics import Kinematics, dimensionless
 from .tangent_cone import Component, components, independent_forms
-
-Array = npt.NDArray[np.float64]
 
 PROBES = (0.02, 0.005)  # how far a direction is followed [rad], or times L [m]
 FASTER = 0.6  # of the correction per step from one probe to the next: a smooth curve gives a quarter

@@ -19,14 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..models.twists import dexp
 from .decomposition import count_above, full_svd
 from .local_coordinates import choose
 from .system_kinematics import Kinematics, dimensionless
-
-Array = npt.NDArray[np.float64]
 
 CLOSED, CLOSED_ENOUGH = 1e-14, 1e-12  # |phi|, dimensionless: aimed at, and accepted where rounding stops
 NEWTON_STEPS = 12

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .decomposition import full_svd
 from .system_kinematics import Kinematics
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Residual = Callable[[Array], tuple[Array, Array]]
 

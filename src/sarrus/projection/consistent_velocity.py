@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import AssemblyError
 from .decomposition import count_above, decompose, full_svd
 from .system_kinematics import Kinematics
-
-Array = npt.NDArray[np.float64]
 
 CONSISTENT_TOL = 1e-9  # on |J v - b| relative to the speeds involved, lengths divided by L
 

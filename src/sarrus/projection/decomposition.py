@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from ..arrays import Array
 from ..errors import InputError
 
-Array = npt.NDArray[np.float64]
 Kind = Literal["velocity", "force"]
 
 

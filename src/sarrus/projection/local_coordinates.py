@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .decomposition import count_above, full_svd
 from .system_kinematics import Kinematics, dimensionless
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 INDEPENDENT_TOL = 1e-7  # smallest singular value of R N that counts, N orthonormal and without units

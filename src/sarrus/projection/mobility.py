@@ -22,11 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .closing import close
 from .decomposition import count_above, full_svd
 from .system_kinematics import Kinematics, dimensionless, drift
-
-Array = npt.NDArray[np.float64]
 
 SECOND_ORDER_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
 ALONE_TOL = 1e-9  # on the diagonal of the projector

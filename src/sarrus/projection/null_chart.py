@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from .charts import ChartError, LinearChart, Tangent, tangent_split
 from .decomposition import full_svd
 from .system_kinematics import Kinematics, dimensionless
-
-Array = npt.NDArray[np.float64]
 
 STEP = 0.02  # of the difference for J' [rad], or times L [m]
 WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))

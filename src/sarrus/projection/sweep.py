@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from .assembly import assemble
 from .closing import Closing, close
 from .decomposition import count_above, decompose, full_svd
 from .mobility import loses_rank_here
 from .system_kinematics import Kinematics, dimensionless
-
-Array = npt.NDArray[np.float64]
 
 LONGEST_STEP = 0.15  # of any coordinate in one prediction [rad], or times L [m]
 CORRECTION = 0.2  # largest accepted correction relative to the step

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..arrays import Array
 
 
 class Kinematics(Protocol):

@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..arrays import Array
 
 VANISHES = 1e-7  # forms of unit size, eigenvalues and singular values below this are zero
 SAME = 1e-5  # directions and subspaces closer than this are one

@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import state
+from ..arrays import Array, state
 from ..errors import InputError
 from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, _solve
 from .decomposition import count_above, full_svd
 from .system_kinematics import Kinematics, dimensionless
-
-Array = npt.NDArray[np.float64]
 
 STEP = 0.02  # of differences [rad], or times L [m]
 FIRST = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))

@@ -13,3 +13,7 @@ from .pages import export
 from .trajectory import plot
 
 __all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "plot", "show"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -209,7 +209,7 @@ def _poses(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R_WB (n, nb, 3, 3) and p_WB (n, nb, 3) of all bodies."""
     R, p = [], []
     for name in mech.body_names:
-        each = np.atleast_1d(mech.pose(q, name))  # type: ignore[arg-type]
+        each: Any = np.atleast_1d(mech.pose(q, name))  # type: ignore[call-overload]
         R.append([one.rotation for one in each])
         p.append([one.xyz for one in each])
     return np.array(R).swapaxes(0, 1), np.array(p).swapaxes(0, 1)

@@ -72,7 +72,7 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
 
 def rotation(mech: Mechanism, q: npt.ArrayLike, body: Body) -> FloatArray:
     """R_WB of a body at one pose, (3, 3)."""
-    return np.array(mech.pose(q, body.name).rotation)  # type: ignore[union-attr]
+    return np.array(mech.pose(np.asarray(q, dtype=float), body.name).rotation)
 
 
 def _normal(turns: Sequence[FloatArray], slides: Sequence[FloatArray]) -> FloatArray | None:
@@ -124,7 +124,7 @@ class Placed:
         self._R: dict[str, FloatArray] = {}
         self._p: dict[str, FloatArray] = {}
         for name in mech.body_names:
-            poses = np.atleast_1d(mech.pose(many, name))  # type: ignore[arg-type]
+            poses = np.atleast_1d(mech.pose(many, name))
             self._R[name] = np.array([X_WB.rotation for X_WB in poses]).reshape(-1, 3, 3)
             self._p[name] = np.array([X_WB.xyz for X_WB in poses]).reshape(-1, 3)
 

@@ -1,0 +1,57 @@
+"""What public calls return, in one place, for annotations and `isinstance`.
+
+    from sarrus.results import Motion, Trajectory
+
+Nobody makes these objects by hand: `Mechanism`, `simulate`, `linearize` and the controllers do.
+"""
+
+from .control.core.history import History
+from .control.core.solution import QPInfo, Solution
+from .control.core.solution import Status as ControlStatus
+from .control.grasp.force_closure import ForceClosure
+from .control.grasp.grasp import Distribution
+from .control.grasp.held_object import ImpedanceSolution
+from .control.grasp.payload import Payload
+from .control.grasp.wrench_estimator import Estimate
+from .control.hierarchy.solution import HierarchySolution, LevelResult, TaskResult
+from .control.regulators.lqr import Regulation, Regulator
+from .dynamics.derivatives import Derivatives
+from .dynamics.forward import Motion
+from .dynamics.impact import Impact
+from .dynamics.inverse import Torques
+from .dynamics.terms import Energy, Terms, Units
+from .linearization.equilibrium import Equilibrium
+from .linearization.model import LinearModel
+from .linearization.modes import Mode, Reach
+from .linearization.operating_point import OperatingPoint
+from .linearization.trajectory import LinearTrajectory
+from .mechanism.core import State
+from .models.pose import Pose
+from .projection.assembly import Assembly
+from .projection.branches import Branch
+from .projection.decomposition import Decomposition
+from .projection.mobility import Mobility
+from .projection.sweep import Sweep
+from .simulation.study import Study, StudyRow
+from .simulation.switching.switched_trajectory import SwitchedTrajectory
+from .simulation.trajectory.events import Event
+from .simulation.trajectory.trajectory import Sample, Status, Trajectory
+
+__all__ = [
+    # a mechanism at a pose
+    "Assembly", "Branch", "Decomposition", "Mobility", "Pose", "State", "Sweep",
+    # its dynamics
+    "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
+    # linear models
+    "Equilibrium", "LinearModel", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
+    # runs
+    "Event", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
+    # control steps
+    "ControlStatus", "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History",
+    "ImpedanceSolution", "LevelResult", "Payload", "QPInfo", "Regulation", "Regulator", "Solution",
+    "TaskResult",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
