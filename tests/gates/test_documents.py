@@ -1,15 +1,32 @@
-"""Documents keep their word: the README program runs, links and reference keys lead somewhere."""
+"""Documents keep their word: links, reference keys and decision numbers resolve, every Python block runs.
+
+All ```python blocks of a page run in order in one namespace, as a reader would paste them, and together pass
+`mypy --strict`. A ```text block right after a ```python block is what that block prints; "..." stands for any
+text, as in doctest.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import doctest
+import importlib.util
+import io
 import re
+import subprocess
+import sys
+import time
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import sarrus as sr
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+DECISIONS = sorted(ROOT.glob("docs/decisions/*.md"))
 SOURCES = sorted(
     path
     for folder, ends in (
@@ -25,35 +42,160 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob(f"*.{end}")
 )
 KEYS = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"), re.M))
+WIDEST = 120  # columns of a line of Markdown
+SECTIONS = ["Context", "Choice", "Alternatives measured", "What would reopen it"]
+LONGEST_DECISION = 45  # lines
+LONGEST_BLOCK = 5.0  # CPU seconds
+FORMULATIONS = (
+    "nullspace",
+    "svd",
+    "projection",
+    "projection_symmetric",
+    "projection_gamma",
+    "partition",
+    "lagrange",
+)
+OPTIONAL = ("control", "matplotlib", "mujoco", "pandas", "pinocchio")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One ```python block: the line of its first statement, its text, and what it must print (or None)."""
+
+    line: int
+    code: str
+    output: str | None
+
+
+def blocks(path: Path) -> list[Block]:
+    """The ```python blocks of a page, in order."""
+    text = path.read_text(encoding="utf-8")
+    found = []
+    for match in re.finditer(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```$)?", text, re.S | re.M):
+        line = text.count("\n", 0, match.start(1)) + 1
+        found.append(Block(line, match[1], match[2]))
+    return found
+
+
+PAGES = [path for path in DOCUMENTS if blocks(path)]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.fixture
+def drawing_without_a_display() -> Iterator[None]:
+    """matplotlib, where it is installed, draws into memory; figures are closed afterwards."""
+    if importlib.util.find_spec("matplotlib") is None:
+        yield
+        return
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
 
 
 def test_the_readme_program_runs_without_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    (program,) = blocks(ROOT / "README.md")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        exec(compile(program, "README.md", "exec"), {})
+        exec(compile(program.code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "Redundant rows (3)" in printed and "Mobility at the default pose: 1" in printed
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", PAGES, ids=name)
+@pytest.mark.usefixtures("drawing_without_a_display")
+def test_python_blocks_run_and_print_what_the_page_shows(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = blocks(path)
+    code = "\n".join(block.code for block in page)
+    for module in re.findall(r"^(?:import|from) (\w+)", code, re.M):
+        if module in OPTIONAL:
+            pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "page"}
+    checker, flags = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for block in page:
+        where = f"{name(path)}:{block.line}"
+        printed, began = io.StringIO(), time.process_time()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (block.line - 1) + block.code, str(path), "exec"), namespace)
+        taken = time.process_time() - began
+        assert taken < LONGEST_BLOCK, f"{where}: the block takes {taken:.1f} s; shorten it"
+        if block.output is not None:
+            same = checker.check_output(block.output, printed.getvalue(), flags)
+            assert same, f"{where} shows\n{block.output}\nbut the block prints\n{printed.getvalue()}"
+
+
+def test_python_blocks_pass_mypy_strict(tmp_path: Path) -> None:
+    for path in PAGES:
+        lines: list[str] = []
+        for block in blocks(path):  # line numbers of the page are kept
+            lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()
+        stem = re.sub(r"\W", "_", path.relative_to(ROOT).with_suffix("").as_posix())
+        (tmp_path / f"page_{stem}.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config = str(ROOT / "pyproject.toml")
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", config, str(tmp_path)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout.replace(f"{tmp_path}/", "") + found.stderr
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
 def test_reference_keys_resolve(path: Path) -> None:
     used = set(re.findall(r"\[([A-Z][A-Za-z]+(?:19|18|20)\d\d)\]", path.read_text(encoding="utf-8")))
     assert used <= KEYS, f"not in docs/references.bib: {sorted(used - KEYS)}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/decisions/*.md")), ids=lambda p: p.name)
-def test_decisions_are_short_and_numbered(path: Path) -> None:
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_lines_are_at_most_120_columns(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wide = [f"{name(path)}:{i}: {len(line)}" for i, line in enumerate(lines, 1) if len(line) > WIDEST]
+    assert not wide, f"lines wider than {WIDEST} columns: " + ", ".join(wide)
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    numbers = [path.name[:4] for path in DECISIONS]
+    assert numbers == [f"{i:04d}" for i in range(1, len(DECISIONS) + 1)]
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda p: p.name)
+def test_decisions_have_a_number_four_sections_and_fit_a_page(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert re.fullmatch(r"\d{4}-[a-z0-9-]+\.md", path.name)
     assert lines[0].startswith(f"# {path.name[:4]} ")
-    assert len(lines) <= 25
+    assert [line[3:] for line in lines if line.startswith("## ")] == SECTIONS
+    assert len(lines) <= LONGEST_DECISION
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_decisions_that_are_cited_exist(path: Path) -> None:
+    known = {decision.name[:4] for decision in DECISIONS}
+    cited = set(re.findall(r"[Dd]ecisions?[ /](?:\[)?(\d{4})\b", path.read_text(encoding="utf-8")))
+    assert cited <= known, f"no such decision: {sorted(cited - known)}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    pages = [p.relative_to(docs).as_posix() for p in docs.glob("**/*.md") if p.name != "README.md"]
+    assert [page for page in pages if f"]({page})" not in index] == []
+
+
+def test_every_public_name_is_on_a_page() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
+    words = set(re.findall(r"\w+", text))
+    names = {*sr.__all__, *sr.control.__all__, *FORMULATIONS}
+    assert sorted(names - words) == []
 
 
 def test_ci_runs_the_tests_and_nothing_else() -> None:
