@@ -4,7 +4,8 @@
 //
 // Both are the solve of constrained dynamics with other right-hand sides. The mass metric keeps the
 // momentum along the constraints: energy errors fall by one to five orders against the Euclidean
-// correction of [Aghili2005] eq. (37) (docs/decisions). [Spencer2004] sec. 3.1
+// correction of [Aghili2005] eq. (37) (docs/decisions/0006-projection-in-the-mass-metric.md). [Spencer2004]
+// sec. 3.1
 #pragma once
 
 #include "solve/forward_dynamics.hpp"
