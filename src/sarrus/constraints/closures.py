@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..errors import InputError
 from ..models.axes import nearest_frame
+from ..models.drawing import Drawing, Frame
 from ..models.forces import check_pair
 from ..models.joints import (
     Cylindrical,
@@ -147,6 +148,19 @@ class Closure(Constraint):
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Closure:
         return replace(self, at_a=pose(self.a).inverse() @ pose(self.b) @ self.at_b)
+
+    @property
+    def is_point_contact(self) -> bool:
+        return self.joint.is_ball
+
+    def frames(self) -> tuple[Frame, Frame]:
+        return Frame(self.a, self.at_a), Frame(self.b, self.at_b)
+
+    def moved(self, a: Frame, b: Frame) -> Closure:
+        return Closure(a.body, b.body, self.joint, a.at, b.at)
+
+    def drawing(self) -> Drawing:
+        return self.joint.drawing(*self.frames(), in_tree=False)
 
 
 def lower_pair(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import positive, triple
 from ..models.axes import Axis, canonical_axis, direction, nearest_frame
+from ..models.drawing import Anchor, Drawing, Line, Rail
 from ..models.forces import check_pair
 from ..models.pose import Pose
 from ..models.tree import Tree
@@ -34,6 +35,10 @@ class _PointPair(Constraint):
 
     def bodies(self) -> tuple[str, ...]:
         return (self.a, self.b)
+
+    def _ends(self) -> tuple[Anchor, Anchor]:
+        """The two points."""
+        return (self.a, np.array(self.p_a)), (self.b, np.array(self.p_b))
 
     @abstractmethod
     def pattern(self) -> Pattern:
@@ -74,6 +79,10 @@ class Distance(_PointPair):
         ends = pose(self.b).apply(self.p_b) - pose(self.a).apply(self.p_a)
         return replace(self, length=float(np.linalg.norm(ends)))
 
+    def drawing(self) -> Drawing:
+        ends = self._ends()
+        return Drawing(ends, ends, ends, (Line("rod", ends),))
+
 
 @dataclass(frozen=True)
 class PointOnLine(_PointPair):
@@ -97,6 +106,14 @@ class PointOnLine(_PointPair):
         k, columns = nearest_frame(direction(self.direction))
         return Pattern(tuple(i for i in range(3) if i != k), directions=columns)
 
+    @property
+    def is_point_contact(self) -> bool:
+        return True
+
+    def drawing(self) -> Drawing:
+        a, b = self._ends()
+        return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.direction)),))
+
 
 @dataclass(frozen=True)
 class PointOnPlane(_PointPair):
@@ -119,3 +136,11 @@ class PointOnPlane(_PointPair):
     def pattern(self) -> Pattern:
         k, columns = nearest_frame(direction(self.normal))
         return Pattern((k,), directions=columns)
+
+    @property
+    def is_point_contact(self) -> bool:
+        return True
+
+    def drawing(self) -> Drawing:
+        a, b = self._ends()
+        return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.normal), is_plane=True),))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import positive, text, triple
 from ..errors import InputError
 from ..models.axes import Axis, canonical_axis, direction
+from ..models.drawing import Disc, Drawing
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
@@ -49,6 +51,10 @@ class Rolling(Constraint):
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
+
+    def drawing(self) -> Drawing:
+        disc = Disc((self.body, np.array(self.centre)), direction(self.axis), self.radius)
+        return Drawing(discs=(disc,))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         node, centre = tree.point(self.body, self.centre, f"constraint {name!r}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import BoolArray
 from ..errors import InputError, ModelError
+from ..models.drawing import Drawing, Frame
 from ..models.kinds import Kind
 from ..models.model import Driver, RowGroup, UserRows
 from ..models.pose import Pose
@@ -38,6 +39,23 @@ class Constraint(Kind):
     def coordinates(self) -> tuple[str, ...]:
         """Names of the coordinates that it relates."""
         return ()
+
+    @property
+    def is_point_contact(self) -> bool:
+        """Whether its rows are displacements of a point of its second body along axes fixed in its first."""
+        return False
+
+    def frames(self) -> tuple[Frame, Frame] | tuple[()]:
+        """Frames A and B of a loop; () for everything else."""
+        return ()
+
+    def moved(self, a: Frame, b: Frame) -> Constraint:
+        """A copy of a loop with other frames A and B."""
+        raise NotImplementedError(f"{type(self).__name__} has no frames to move.")
+
+    def drawing(self) -> Drawing:
+        """What a picture shows of it; by default nothing."""
+        return Drawing()
 
     @abstractmethod
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:

@@ -22,13 +22,13 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from sarrus.arrays import FloatArray, IntArray
-from sarrus.constraints.closures import Closure
 from sarrus.constraints.rows import Constraint
 from sarrus.errors import SarrusWarning
 from sarrus.formats.link_frames import claim
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.bodies import Body
+from sarrus.models.drawing import Frame
 from sarrus.models.joints import Free
 from sarrus.models.pose import Pose
 from sarrus.projection.decomposition import full_svd
@@ -198,15 +198,13 @@ class _Loose:
                 parent, at = frame, Pose()
             loose.body(body.name, parent, joint=body.joint, at=at, **mass)
         for name, entry in spec.constraints:
-            if isinstance(entry, Closure):
-                ends = []
-                for body_name, at in ((entry.a, entry.at_a), (entry.b, entry.at_b)):
-                    ends.append(claim(f"{name}~", taken))
-                    loose.body(ends[-1], body_name, joint=Free(), at=at, **mass)
-                loop_frames[name] = (ends[0], ends[1])
-                loose.close(name, ends[0], ends[1], joint=entry.joint)
-            else:
-                loose.constrain(name, entry)
+            if entry.frames():
+                a, b = (claim(f"{name}~", taken) for _ in range(2))
+                for end, carrier in zip((a, b), entry.frames(), strict=True):
+                    loose.body(end, carrier.body, joint=Free(), at=carrier.at, **mass)
+                loop_frames[name] = (a, b)
+                entry = entry.moved(Frame(a), Frame(b))
+            loose.constrain(name, entry)
         whole = Mechanism(loose.model())
         own = [whole.model.body_index(body.name) for body in mech.model.bodies[1:]]
         q = np.concatenate([np.arange(whole.nv)[whole.model.v_slices[i]] for i in own])
@@ -253,9 +251,10 @@ class _Loose:
             ]
         constraints: list[tuple[str, Constraint]] = []
         for name, entry in self.spec.constraints:
-            if isinstance(entry, Closure):
-                a, b = (pose(frame) for frame in self.loop_frames[name])
-                entry = dataclasses.replace(entry, at_a=entry.at_a @ a, at_b=entry.at_b @ b)
+            if entry.frames():
+                moves = (pose(frame) for frame in self.loop_frames[name])
+                ends = zip(entry.frames(), moves, strict=True)
+                entry = entry.moved(*(Frame(frame.body, frame.at @ move) for frame, move in ends))
             constraints.append((name, entry))
         return rebuilt(self.spec, bodies, constraints), max(sizes)
 

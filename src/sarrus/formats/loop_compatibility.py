@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 
 from sarrus.arrays import FloatArray
-from sarrus.constraints.closures import Closure
 from sarrus.formats.frame_fitting import NOT_INDEPENDENT, fit_loops, near_pose
 from sarrus.formats.messages import warn
 from sarrus.mechanism.mechanism import Mechanism
@@ -97,7 +96,7 @@ def _corrected(
     after = _nearest(result, pose)
     if not after.closed or (before.closed and _rank(result, after.q) >= _rank(mech, before.q)):
         return unchanged
-    loops = ", ".join(repr(name) for name, entry in spec.constraints if isinstance(entry, Closure))
+    loops = ", ".join(repr(name) for name, entry in spec.constraints if entry.frames())
     warn(
         f"{spec.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
         f"{misfit * mech.length:.1e} m (angles times L), and taken literally they bind. They were made "

@@ -14,7 +14,6 @@ from ..errors import ModelError
 from ..models.bodies import Body, Limit
 from ..models.forces import Force, force_arrays
 from ..models.inertia import check_mass_matrix, inertia_arrays
-from ..models.joints import Free
 from ..models.layout import TABLE, filled, shaped
 from ..models.length import characteristic_length, ground_origin
 from ..models.model import Actuator, Model
@@ -85,7 +84,7 @@ def default_actuated(tree: Tree) -> list[int]:
     return [
         k
         for body, place in zip(tree.bodies, tree.places, strict=True)
-        if not isinstance(body.joint, Free)
+        if not body.joint.is_free
         for k in range(place.v.start, place.v.stop)
     ]
 

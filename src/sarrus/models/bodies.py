@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
-from .joints import Fixed, Free, Joint, Spherical, check_joint
+from .joints import Fixed, Joint, check_joint
 from .pose import Pose
 
 GROUND = "ground"
@@ -165,7 +165,7 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
         isinstance(value, tuple) and all(x == UNLIMITED for x in value) and len(value) == joint.nv
     ):
         return (UNLIMITED,) * joint.nv
-    if isinstance(joint, (Spherical, Free, Fixed)):
+    if joint.has_quaternion or not joint.nv:
         raise InputError(f"{named} must be None: a {type(joint).__name__} joint has no coordinate to limit.")
     pairs = [value] if joint.nv == 1 and not _has_rows(value) else value
     if not isinstance(pairs, (Sequence, np.ndarray)) or len(pairs) != joint.nv:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from ..errors import InputError, ModelError, unknown_name
 from .bodies import Body
-from .joints import Free, Spherical
 
 
 class CoordinateNames:
@@ -61,7 +60,7 @@ class CoordinateNames:
         found = self.find_all(name, where)
         prefix = f"{where}: " if where else ""
         owner = self._owners[found[0]]
-        if scalar and isinstance(owner.joint, (Spherical, Free)):
+        if scalar and owner.joint.has_quaternion:
             raise InputError(
                 f"{prefix}{name!r} belongs to a {type(owner.joint).__name__} joint, whose position has no "
                 "coordinates; use a joint with angles or displacements (Revolute, Universal, Planar, ...)."

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import fixed_shape, nonnegative, number, text, triple
 from ..errors import InputError
+from .drawing import Drawing, Line
 from .kinds import Kind
 from .layout import TABLE
 from .tree import Tree
@@ -40,6 +41,10 @@ class Force(Kind):
     def coordinates(self) -> tuple[str, ...]:
         """Names of the coordinates it acts on."""
         return ()
+
+    def drawing(self) -> Drawing:
+        """What a picture shows of it; by default nothing."""
+        return Drawing()
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,10 @@ class PointSpring(Force):
 
     def bodies(self) -> tuple[str, ...]:
         return (self.a, self.b)
+
+    def drawing(self) -> Drawing:
+        ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
+        return Drawing(ends, lines=(Line("spring", ends),))
 
 
 @dataclass(frozen=True)

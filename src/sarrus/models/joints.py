@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, number
 from ..errors import InputError
 from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
+from .drawing import Bearing, Drawing, Frame, Rail
 from .kinds import Kind
 
 PERPENDICULAR = 1e-6
@@ -72,6 +73,53 @@ class Joint(Kind):
         """Names of the velocity coordinates of a joint called `name`, (nv,)."""
         return tuple(f"{name}.{s}" if s else name for s in self.suffixes)
 
+    @property
+    def node_kinds(self) -> tuple[NodeKind, ...]:
+        """Kinds of its nodes."""
+        return tuple(node.kind for node in self.primitives())
+
+    @property
+    def is_hinge(self) -> bool:
+        """Whether it turns about one axis and does nothing else."""
+        return self.node_kinds == (NodeKind.HINGE,)
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether it turns about a point in every direction and does nothing else."""
+        return self.node_kinds == (NodeKind.BALL,)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it restricts nothing."""
+        return self.node_kinds == (NodeKind.FREE,)
+
+    @property
+    def has_quaternion(self) -> bool:
+        """Whether its position contains a quaternion, so that its coordinates are not entries of q."""
+        return any(NODE_NQ[kind] != NODE_NV[kind] for kind in self.node_kinds)
+
+    @property
+    def moment_axis(self) -> FloatArray | None:
+        """Axis (3,) of the moment that it transmits, in the joint frame; None where there is not just one."""
+        return None
+
+    def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
+        """What a picture in space shows of it, on a body."""
+        if not self.is_hinge:
+            return ()
+        return (Bearing(frame.origin, frame.at.rotation @ self.primitives()[0].axis),)
+
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        """What a picture shows of it between frame A and frame B; by default a pin.
+
+        Args:
+            a: Frame A, in the tree on the parent.
+            b: Frame B, in the tree the frame of the body.
+            in_tree: Whether it carries a body of the tree rather than closing a loop.
+        """
+        ends = (a.origin, b.origin)
+        return Drawing(ends, (b.origin,), ends, bearings=self.bearings(b if in_tree else a))
+
 
 def _primitive(kind: NodeKind, axis: FloatArray, pitch: float = 0.0) -> Primitive:
     x, y, z = axis.tolist()
@@ -92,6 +140,11 @@ class _OneAxis(Joint):
 
     def label(self) -> str:
         return f"{type(self).__name__} {axis_label(self.axis)}"
+
+    def _slider(self, a: Frame, b: Frame) -> Drawing:
+        """A block on a rail."""
+        rail = Rail(a.origin, b.origin, a.at.rotation @ self.direction, is_block=True)
+        return Drawing((a.origin, b.origin), rails=(rail,))
 
 
 @dataclass(frozen=True)
@@ -120,6 +173,9 @@ class Prismatic(_OneAxis):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.SLIDE, self.direction),)
+
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        return self._slider(a, b)
 
 
 @dataclass(frozen=True)
@@ -157,6 +213,9 @@ class Cylindrical(_OneAxis):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.SLIDE, self.direction), _primitive(NodeKind.HINGE, self.direction))
+
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        return self._slider(a, b)
 
 
 @dataclass(frozen=True)
@@ -197,6 +256,13 @@ class Universal(Joint):
     def label(self) -> str:
         return f"Universal {axis_label(self.axis_a)} {axis_label(self.axis_b)}"
 
+    @property
+    def moment_axis(self) -> FloatArray:
+        return np.cross(*self.directions)
+
+    def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
+        return (Bearing(frame.origin),)
+
 
 @dataclass(frozen=True)
 class Spherical(Joint):
@@ -206,6 +272,9 @@ class Spherical(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (Primitive(NodeKind.BALL),)
+
+    def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
+        return (Bearing(frame.origin),)
 
 
 @dataclass(frozen=True)
@@ -240,6 +309,12 @@ class Planar(Joint):
     def label(self) -> str:
         return f"Planar {axis_label(self.normal)}"
 
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        if in_tree:
+            return Drawing((b.origin,))
+        rail = Rail(a.origin, b.origin, a.at.rotation @ self.direction, is_plane=True)
+        return Drawing((a.origin, b.origin), rails=(rail,))
+
 
 @dataclass(frozen=True)
 class Free(Joint):
@@ -250,6 +325,9 @@ class Free(Joint):
     def primitives(self) -> tuple[Primitive, ...]:
         return (Primitive(NodeKind.FREE),)
 
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        return Drawing()
+
 
 @dataclass(frozen=True)
 class Fixed(Joint):
@@ -257,6 +335,9 @@ class Fixed(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return ()
+
+    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
+        return Drawing() if in_tree else super().drawing(a, b, in_tree)
 
 
 def check_joint(joint: object, what: str) -> Joint:

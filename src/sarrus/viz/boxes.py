@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, state
-from ..constraints.closures import Closure
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
-from ..models.joints import Free
 
 ALMOST = 1.05  # anchors may lie this much outside of a box that stands for its body
 EYE = np.eye(3)
@@ -55,9 +53,8 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
     """
     places: dict[str, list[FloatArray]] = {}
     for _, constraint in mech.model.constraints:
-        if isinstance(constraint, Closure):
-            places.setdefault(constraint.a, []).append(constraint.at_a.xyz)
-            places.setdefault(constraint.b, []).append(constraint.at_b.xyz)
+        for frame in constraint.frames():
+            places.setdefault(frame.body, []).append(frame.at.xyz)
     for body in mech.model.bodies[1:]:
         places.setdefault(body.parent, []).append(body.at.xyz)
     boxes: dict[str, Box] = {}
@@ -68,7 +65,7 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
             raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
         boxes[name] = Box(name, np.array(body.com), half, EYE)
     for body in mech.model.bodies[1:]:
-        if isinstance(body.joint, Free) and body.name not in boxes:
+        if body.joint.is_free and body.name not in boxes:
             found = _of_inertia(body, places.get(body.name, []))
             if found is not None:
                 boxes[body.name] = found

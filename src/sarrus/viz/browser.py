@@ -15,10 +15,11 @@ import numpy.typing as npt
 from ..arrays import FloatArray
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from ..models.drawing import Anchor
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .boxes import body_boxes
-from .skeleton import Anchor, Part, skeleton
+from .skeleton import Part, skeleton
 from .trajectory import mechanism_of
 from .view import Placed
 

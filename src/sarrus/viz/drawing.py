@@ -12,9 +12,10 @@ from ..arrays import FloatArray
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
+from ..models.drawing import Rail
 from . import style
 from .boxes import Box, body_boxes
-from .skeleton import Part, Rail, Skeleton, skeleton
+from .skeleton import Part, Skeleton, skeleton
 from .view import PARALLEL, Placed, Plane, find_plane
 
 COILS = 5

@@ -15,7 +15,6 @@ from ..dynamics.reactions import closure_origin, reaction
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
-from ..models.joints import Revolute
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .boxes import Box
@@ -160,9 +159,9 @@ class Film:
         """Under every hinge on the ground that turns about the vertical: what the machine stands on."""
         feet = []
         for body in self.mech.model.bodies[1:]:
-            if body.parent != GROUND or not isinstance(body.joint, Revolute):
+            if body.parent != GROUND or not body.joint.is_hinge:
                 continue
-            top, axis = body.at.xyz, body.at.rotation @ body.joint.direction
+            top, axis = body.at.xyz, body.at.rotation @ body.joint.primitives()[0].axis
             height = float((top - self.floor) @ self.up)
             if abs(axis @ self.up) > 0.999 and height > 0.0:
                 bars = [one.radius for one in self.solids if one.kind == "bar"]

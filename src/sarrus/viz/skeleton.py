@@ -14,20 +14,13 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from ..arrays import FloatArray
-from ..constraints.closures import Closure
-from ..constraints.points import Distance, PointOnLine, PointOnPlane
-from ..constraints.rolling import Rolling
 from ..mechanism.mechanism import Mechanism
-from ..models.axes import direction
 from ..models.bodies import GROUND, Body
-from ..models.forces import PointSpring
-from ..models.joints import Cylindrical, Fixed, Free, Planar, Prismatic
+from ..models.drawing import Anchor, Drawing, Frame, Rail
 from ..models.pose import Pose
 
 SAME_POINT = 1e-6  # of points, relative to the mechanism's length
-RIM = np.linspace(0.0, 2.0 * np.pi, 49)
 
-Anchor = tuple[str, FloatArray]  # a body and a point in its frame [m], (3,)
 Places = dict[str, list[FloatArray]]
 
 
@@ -45,25 +38,6 @@ class Part:
     kind: str
     owner: str
     anchors: tuple[Anchor, ...]
-
-
-@dataclass(frozen=True)
-class Rail:
-    """The line or the plane in which a point of one body slides on another.
-
-    Attributes:
-        at: A point of the guide, on the body that carries it.
-        follower: The point that runs in it.
-        direction: Of the line, or the normal of the plane, in the frame of the carrying body, (3,).
-        is_plane: Which of the two it is.
-        is_block: Whether the follower cannot turn freely: drawn as a block rather than a pin.
-    """
-
-    at: Anchor
-    follower: Anchor
-    direction: FloatArray
-    is_plane: bool = False
-    is_block: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,85 +65,35 @@ def skeleton(mech: Mechanism) -> Skeleton:
     places: Places = {body.name: [] for body in mech.model.bodies}
     still = {GROUND}  # the ground and what is fixed to it
     for body in mech.model.bodies[1:]:
-        if isinstance(body.joint, Fixed) and body.parent in still:
+        if not body.joint.nv and body.parent in still:
             still.add(body.name)
-        _add_joint(body, found, places, still)
-    for name, constraint in mech.model.constraints:
-        _add_constraint(name, constraint, found, places, still)
-    for name, force in mech.model.forces:
-        if isinstance(force, PointSpring):
-            ends = ((force.a, np.array(force.p_a)), (force.b, np.array(force.p_b)))
-            found.parts.append(Part("spring", name, ends))
-            _hold(places, *ends)
+        _add(body.name, joint_drawing(body), found, places, still)
+    for name, given in (*mech.model.constraints, *mech.model.forces):
+        _add(name, given.drawing(), found, places, still)
     for body in mech.model.bodies[1:]:
         if body.mass > 0.0:
             found.masses.append(((body.name, np.array(body.com)), body.mass))
-        if not isinstance(body.joint, Fixed):
+        if body.joint.nv:
             found.parts.extend(_outline(mech, body, places))
     return found
 
 
-def _hold(places: Places, *anchors: Anchor) -> None:
-    for body, point in anchors:
-        places[body].append(point)
-
-
-def _add_joint(body: Body, found: Skeleton, places: Places, still: set[str]) -> None:
+def joint_drawing(body: Body) -> Drawing:
     """What the joint that carries a body shows."""
-    carrier, own = (body.parent, body.at.xyz), (body.name, np.zeros(3))
-    if isinstance(body.joint, (Fixed, Free)):
-        return
-    _hold(places, own)
-    if isinstance(body.joint, Planar):
-        return
-    _hold(places, carrier)
-    if isinstance(body.joint, (Prismatic, Cylindrical)):
-        found.rails.append(Rail(carrier, own, body.at.rotation @ body.joint.direction, is_block=True))
-        return
-    found.pins.append(own)
-    if body.parent in still:
-        found.supports.append(carrier)
+    return body.joint.drawing(Frame(body.parent, body.at), Frame(body.name), in_tree=True)
 
 
-def _add_constraint(name: str, given: object, found: Skeleton, places: Places, still: set[str]) -> None:
-    """What a loop, a rod, a guided point or a rolling disc shows; nothing for the others."""
-    if isinstance(given, Rolling):
-        found.parts.append(_rim(name, given))
-        return
-    if isinstance(given, Closure):
-        a, b = (given.a, given.at_a.xyz), (given.b, given.at_b.xyz)
-        if isinstance(given.joint, (Prismatic, Cylindrical, Planar)):
-            along = given.at_a.rotation @ given.joint.direction
-            is_plane = isinstance(given.joint, Planar)
-            found.rails.append(Rail(a, b, along, is_plane, is_block=not is_plane))
-            _hold(places, a, b)
-            return
-    elif isinstance(given, (Distance, PointOnLine, PointOnPlane)):
-        a, b = (given.a, np.array(given.p_a)), (given.b, np.array(given.p_b))
-        if isinstance(given, Distance):
-            found.parts.append(Part("rod", name, (a, b)))
-            found.pins.append(a)
-        elif isinstance(given, PointOnLine):
-            found.rails.append(Rail(a, b, direction(given.direction)))
-        else:
-            found.rails.append(Rail(a, b, direction(given.normal), True))
-    else:
-        return
-    _hold(places, a, b)
-    found.pins.append(b)
-    if not isinstance(given, (PointOnLine, PointOnPlane)):
-        found.supports.extend(end for end in (a, b) if end[0] in still)
-
-
-def _rim(name: str, disc: Rolling) -> Part:
-    """The rim of a disc and one spoke, so that one sees it turn."""
-    axis = direction(disc.axis)
-    across = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = across - (across @ axis) * axis
-    x /= np.linalg.norm(x)
-    y, centre = np.cross(axis, x), np.array(disc.centre)
-    rim = centre + disc.radius * (np.outer(np.cos(RIM), x) + np.outer(np.sin(RIM), y))
-    return Part("disc", disc.body, tuple((disc.body, point) for point in [centre, *rim]))
+def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: set[str]) -> None:
+    """What one joint, constraint or force shows; a disc gets one spoke, so that one sees it turn."""
+    for body, point in drawing.held:
+        places[body].append(point)
+    found.parts.extend(Part(line.kind, name, line.points) for line in drawing.lines)
+    for disc in drawing.discs:
+        body, centre = disc.centre
+        found.parts.append(Part("disc", body, tuple((body, point) for point in [centre, *disc.rim()])))
+    found.rails.extend(drawing.rails)
+    found.pins.extend(drawing.pins)
+    found.supports.extend(end for end in drawing.supports if end[0] in still)
 
 
 def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
@@ -217,7 +141,7 @@ def _welded(mech: Mechanism, body: Body, X: Pose) -> Iterator[tuple[Body, Pose]]
     """A body and everything fixed to it, with their poses in its frame."""
     yield body, X
     for child in mech.model.bodies[1:]:
-        if child.parent == body.name and isinstance(child.joint, Fixed):
+        if child.parent == body.name and not child.joint.nv:
             yield from _welded(mech, child, X @ child.at)
 
 

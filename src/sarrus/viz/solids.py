@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray
-from ..constraints.closures import Closure
-from ..constraints.rolling import Rolling
 from ..mechanism.mechanism import Mechanism
-from ..models.axes import direction
 from ..models.bodies import GROUND
-from ..models.joints import Joint, Revolute
+from ..models.drawing import Anchor, Bearing, Disc, Rail
 from . import style
 from .boxes import EYE, Box, body_boxes
-from .skeleton import Anchor, Part, Rail, skeleton
+from .skeleton import Part, joint_drawing, skeleton
 from .view import Placed
 
 SLENDER, STURDY, ARM = (
@@ -79,7 +77,7 @@ def solids(
     for part in found.parts:
         if part.owner not in boxes:
             out.extend(_part(part, radius, colors.get(part.owner, STEEL)))
-    out.extend(_joints(mech, radius, boxes))
+    out.extend(_joints(mech, radius, boxes, colors))
     placed = Placed(mech, poses)
     for rail in found.rails:
         out.extend(_guide(rail, placed, radius))
@@ -90,7 +88,7 @@ def _longest_chain(mech: Mechanism) -> int:
     """Most hinges between the ground and a body: six or more make an arm."""
     hinges = {GROUND: 0}
     for body in mech.model.bodies[1:]:
-        hinges[body.name] = hinges[body.parent] + isinstance(body.joint, Revolute)
+        hinges[body.name] = hinges[body.parent] + body.joint.is_hinge
     return max(hinges.values())
 
 
@@ -129,7 +127,8 @@ def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
     if part.kind == "link":
         yield Solid("bar", part.owner, ends, color, radius)
     elif part.kind == "rod":
-        yield Solid("bar", part.owner, ends, STEEL, 0.45 * radius)
+        for pair in pairwise(ends):
+            yield Solid("bar", part.owner, pair, STEEL, 0.45 * radius)
     elif part.kind == "spring":
         yield Solid("coil", part.owner, ends, STEEL, 0.6 * radius)
     elif part.kind == "plate":
@@ -138,30 +137,35 @@ def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
             yield Solid("bar", part.owner, (a, b), color, 0.6 * radius)
 
 
-def _joints(mech: Mechanism, radius: float, boxes: Mapping[str, object]) -> Iterator[Solid]:
-    """Drums about the axes of hinges, balls at other joints, rims of rolling discs."""
+def _joints(
+    mech: Mechanism, radius: float, boxes: Mapping[str, object], colors: Mapping[str, str]
+) -> Iterator[Solid]:
+    """Drums about the axes of hinges, balls at other joints, rolling discs."""
     for body in mech.model.bodies[1:]:
-        if body.name not in boxes and body.joint.nv:
-            yield from _joint(body.joint, (body.name, np.zeros(3)), EYE, radius)
+        if body.name not in boxes:
+            yield from (_bearing(one, radius) for one in joint_drawing(body).bearings)
     for name, given in mech.model.constraints:
-        if isinstance(given, Closure) and given.a not in boxes and given.b not in boxes:
-            yield from _joint(given.joint, (given.a, given.at_a.xyz), given.at_a.rotation, radius)
-        elif isinstance(given, Rolling):
-            yield Solid(
-                "drum", given.body, ((given.body, np.array(given.centre)),), _colors(mech)[given.body],
-                given.radius, (0.06 * given.radius,), _turn_to(direction(given.axis)), 0.8,
-            )  # fmt: skip
-            rim = np.array(given.centre) + given.radius * _turn_to(direction(given.axis))[:, 0]
-            spoke = ((given.body, np.array(given.centre)), (given.body, rim))
-            yield Solid("bar", name, spoke, STEEL, 0.05 * given.radius)
+        drawing = given.drawing()
+        if not any(body in boxes for body in given.bodies()):
+            yield from (_bearing(one, radius) for one in drawing.bearings)
+        for disc in drawing.discs:
+            yield from _disc(disc, name, colors[disc.centre[0]])
 
 
-def _joint(joint: Joint, at: Anchor, R: FloatArray, radius: float) -> Iterator[Solid]:
-    if isinstance(joint, Revolute):
-        turn, size = _turn_to(R @ joint.direction), HINGE * radius
-        yield Solid("drum", at[0], (at,), STEEL, size, (1.2 * radius,), turn)
-    elif joint.label().split()[0] in ("Spherical", "Universal"):
-        yield Solid("ball", at[0], (at,), STEEL, HINGE * radius)
+def _bearing(bearing: Bearing, radius: float) -> Solid:
+    """A drum about an axis, or a ball."""
+    owner, size = bearing.at[0], HINGE * radius
+    if bearing.axis is None:
+        return Solid("ball", owner, (bearing.at,), STEEL, size)
+    return Solid("drum", owner, (bearing.at,), STEEL, size, (1.2 * radius,), _turn_to(bearing.axis))
+
+
+def _disc(disc: Disc, name: str, color: str) -> Iterator[Solid]:
+    """A flat drum and a spoke."""
+    (body, centre), turn, radius = disc.centre, _turn_to(disc.axis), disc.radius
+    yield Solid("drum", body, (disc.centre,), color, radius, (0.06 * radius,), turn, 0.8)
+    spoke = (disc.centre, (body, centre + radius * turn[:, 0]))
+    yield Solid("bar", name, spoke, STEEL, 0.05 * radius)
 
 
 def _guide(rail: Rail, placed: Placed, radius: float) -> Iterator[Solid]:

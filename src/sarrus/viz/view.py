@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ..arrays import FloatArray
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
-from ..models.joints import Fixed, Planar, Prismatic, Revolute
-from .skeleton import Anchor
+from ..models.drawing import Anchor
+from ..models.joints import NodeKind
 
 PARALLEL = 1e-6  # on sines and cosines
 AXES = "xyz"
@@ -56,12 +56,10 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
     turns: list[FloatArray] = []
     slides: list[FloatArray] = []
     for body in mech.model.bodies[1:]:
-        if isinstance(body.joint, Fixed):
-            continue
-        if not isinstance(body.joint, (Revolute, Planar, Prismatic)):
-            return None
-        axis = rotation(mech, q, body) @ body.joint.direction
-        (slides if isinstance(body.joint, Prismatic) else turns).append(axis)
+        for node in body.joint.primitives():
+            if node.kind not in (NodeKind.HINGE, NodeKind.SLIDE):
+                return None
+            (turns if node.kind == NodeKind.HINGE else slides).append(rotation(mech, q, body) @ node.axis)
     normal = _normal(turns, slides)
     if normal is None or any(np.linalg.norm(np.cross(normal, turn)) > PARALLEL for turn in turns):
         return None

@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from ...arrays import fixed_shape, nonnegative, positive
 from ...errors import InputError, unknown_name
-from ...models.joints import Universal
 from ..limits.limit_rows import Rows, cone_rows, linear_rows
 
 Array = npt.NDArray[np.float64]
@@ -212,11 +211,9 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     R, point = np.asarray(closure.at_a.rotation), np.asarray(closure.at_a.xyz)
     rows = np.arange(system.nc)[group.rows]
     sign, moments = -np.ones(len(rows)), _moment_directions(closure.joint, len(rows), axis, who)
-    if isinstance(closure.joint, Universal):
-        # phi = a.b with b on the hand: lam turns the hand about b x a
-        first, second = closure.joint.directions
-        turn = np.cross(second, first)
-        sign[3] = -math.copysign(1.0, float(turn[axis]))
+    turn = closure.joint.moment_axis
+    if turn is not None:  # phi = a.b with b on the hand: lam turns the hand about b x a = -turn
+        sign[3] = math.copysign(1.0, float(turn[axis]))
     basis = np.zeros((6, len(rows)))
     basis[:3, :3], basis[3:, 3:] = R, R @ moments
     faces, floor, labels = _faces(contact, len(rows), axis, s)
@@ -231,13 +228,12 @@ def _moment_directions(joint: Any, size: int, axis: int, who: str) -> Array:
     """Axes (3, size - 3) in frame A of the moments that a loop transmits."""
     if size == 6:
         return np.eye(3)
-    if isinstance(joint, Universal):
-        turn = np.cross(*joint.directions)
-        if abs(abs(turn[axis]) - 1.0) > 1e-9:
-            raise InputError(
-                f"{who}: both axes of its Universal must lie in the surface, across the normal"
-                f" {'xyz'[axis]!r}, so that the moment about the normal is what remains."
-            )
+    turn = joint.moment_axis
+    if turn is not None and abs(abs(turn[axis]) - 1.0) > 1e-9:
+        raise InputError(
+            f"{who}: both axes of its Universal must lie in the surface, across the normal"
+            f" {'xyz'[axis]!r}, so that the moment about the normal is what remains."
+        )
     return np.eye(3)[:, [axis] * (size - 3)]
 
 

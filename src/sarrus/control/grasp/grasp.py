@@ -18,7 +18,6 @@ import numpy.typing as npt
 from ...arrays import positive, state
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
-from ...models.joints import Free
 from ..core.measured_state import measured
 from ..core.rotation import hat
 from ..core.solution import Status
@@ -76,7 +75,7 @@ class Grasp:
         known = {one.name: one for one in mech.model.bodies}
         if body not in known:
             raise unknown_name("body", body, known, "Grasp")
-        if not isinstance(known[body].joint, Free):
+        if not known[body].joint.is_free:
             raise InputError(
                 f"Grasp: the object {body!r} must be a Free body, it has the joint"
                 f" {known[body].joint.label()}."

@@ -10,14 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import positive, state
-from ...constraints.closures import Closure
-from ...constraints.points import PointOnLine, PointOnPlane
 from ...dynamics.control_kernel import largest
 from ...dynamics.forward import limit_of
 from ...dynamics.input_response import respond
 from ...dynamics.terms import Terms
 from ...errors import InputError, SarrusError
-from ...models.joints import Spherical
 from ..core.force_metric import Factor, applied
 from ..core.law import MISSED, Active, Law
 from ..core.measured_state import Measured
@@ -264,9 +261,6 @@ def _held_anywhere(system: Any) -> npt.NDArray[np.bool_]:
     """Rows (nc,) that hold a point of a body to the ground: their Jacobian does not depend on where."""
     rows = np.zeros(system.nc, dtype=bool)
     for name, one in getattr(system.model, "constraints", ()):
-        point = isinstance(one, (PointOnLine, PointOnPlane)) or (
-            isinstance(one, Closure) and isinstance(one.joint, Spherical)
-        )
-        if point and one.a == "ground":
+        if one.is_point_contact and one.bodies()[0] == "ground":
             rows[system.evaluator.constraint_rows[name]] = True
     return rows

@@ -1,0 +1,112 @@
+"""What pictures show of joints, constraints and forces: points fixed on bodies, and marks between them.
+
+Each kind returns a `Drawing` in the frames of its bodies; viz/ alone knows how that becomes lines or solids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import FloatArray
+from .pose import Pose
+
+Anchor = tuple[str, FloatArray]  # a body and a point in its frame [m], (3,)
+RIM = np.linspace(0.0, 2.0 * np.pi, 49)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame fixed on a body: its name, and the pose of the frame in the body frame."""
+
+    body: str
+    at: Pose = field(default_factory=Pose)
+
+    @property
+    def origin(self) -> Anchor:
+        """The point of the body where the frame is."""
+        return self.body, self.at.xyz
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points.
+
+    Attributes:
+        kind: "rod" or "spring" (between two points).
+        points: In the order in which they are joined.
+    """
+
+    kind: str
+    points: tuple[Anchor, ...]
+
+
+@dataclass(frozen=True)
+class Rail:
+    """The line or the plane in which a point of one body slides on another.
+
+    Attributes:
+        at: A point of the guide, on the body that carries it.
+        follower: The point that runs in it.
+        direction: Of the line, or the normal of the plane, in the frame of the carrying body, (3,).
+        is_plane: Which of the two it is.
+        is_block: Whether the follower cannot turn freely: drawn as a block rather than a pin.
+    """
+
+    at: Anchor
+    follower: Anchor
+    direction: FloatArray
+    is_plane: bool = False
+    is_block: bool = False
+
+
+@dataclass(frozen=True)
+class Bearing:
+    """Where two bodies turn on each other: about an axis (3,) in the frame of the body, or about a point."""
+
+    at: Anchor
+    axis: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Disc:
+    """A thin disc on a body: its centre, unit axis (3,) in the body frame, radius [m]."""
+
+    centre: Anchor
+    axis: FloatArray
+    radius: float
+
+    def rim(self) -> FloatArray:
+        """Points around it in the body frame [m], (49, 3), the last one equal to the first."""
+        return circle(self.centre[1], self.axis, self.radius)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a picture shows of one joint, constraint or force; nothing, as it stands.
+
+    Attributes:
+        held: Points where it holds on to bodies; the outlines of the bodies go through them.
+        pins: Points that get a small circle.
+        supports: Points that get the sign of a fixed support if their body stands still.
+        lines, rails, bearings, discs: Marks.
+    """
+
+    held: tuple[Anchor, ...] = ()
+    pins: tuple[Anchor, ...] = ()
+    supports: tuple[Anchor, ...] = ()
+    lines: tuple[Line, ...] = ()
+    rails: tuple[Rail, ...] = ()
+    bearings: tuple[Bearing, ...] = ()
+    discs: tuple[Disc, ...] = ()
+
+
+def circle(centre: ArrayLike, axis: FloatArray, radius: float) -> FloatArray:
+    """Points [m] around a unit axis (3,), (49, 3), the last one equal to the first."""
+    across = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = across - (across @ axis) * axis
+    x /= np.linalg.norm(x)
+    turns = np.outer(np.cos(RIM), x) + np.outer(np.sin(RIM), np.cross(axis, x))
+    return np.asarray(np.asarray(centre) + radius * turns)
