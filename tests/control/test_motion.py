@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.core.rotation import exp
+from sarrus.models.rotation import exp
 
 C = sr.control
 

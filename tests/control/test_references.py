@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import sarrus as sr
 from sarrus.control.core.references import Given, as_reference
-from sarrus.control.core.rotation import exp, log
+from sarrus.models.rotation import exp, log
 from sarrus.models.pose_error import turn_error
 
 C = sr.control

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.core.rotation import exp, hat
+from sarrus.models.rotation import exp, hat
 from sarrus.control.grasp.payload import Payload
 from sarrus.dynamics import control_kernel as inputs
 from sarrus.dynamics.input_response import Response, respond

@@ -15,7 +15,6 @@ STILL: dict[str, list[str]] = {
         "control/core/active_constraints.py: Array",
         "control/limits/limits.py: Limit",
         "formats/frame_fitting.py: TRUNCATION",
-        "mechanism/variants.py: Array",
         "simulation/trajectory/singular_poses.py: Array",
     ],
     "methods": ["models/model.py: Model.coordinate_index"],

@@ -101,7 +101,6 @@ STILL: dict[str, list[str]] = {
         "library/planar.py: pin",
         "library/robot_arms.py: Link",
         "linearization/equilibrium.py: operating_point",
-        "linearization/operating_point.py: Point",
         "linearization/state_space_forms.py: Form",
         "linearization/trajectory.py: LinearTrajectory",
         "mechanism/constraint_queries.py: consistent_velocity",

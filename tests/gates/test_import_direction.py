@@ -16,6 +16,7 @@ from .sources import SOURCE, hold, imports, modules, python_files, short
 FLOORS = [
     {"errors", "_kernel"},
     {"arrays"},
+    {"differences"},
     {"models"},
     {"constraints"},
     {"projection"},

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from scipy.linalg import expm, logm
 
-from sarrus.control.core.rotation import exp, hat, log
+from sarrus.models.rotation import exp, hat, log
 from sarrus.models.pose_error import PoseError, pose_error
 
 Array = npt.NDArray[np.float64]

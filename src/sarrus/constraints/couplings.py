@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..arrays import number, text
+from ..differences import curvature, slope
 from ..errors import InputError
 from ..models.pose import Pose
 from ..models.tree import Tree
@@ -126,12 +127,12 @@ class Drive(Constraint):
         if self.rate is not None:
             rate = _call(self.rate, t, "rate")
         else:
-            rate = _slope(lambda s: _call(self.function, s, "function"), t)
+            rate = slope(lambda s: _call(self.function, t + s, "function"), STEP)
         if self.acceleration is not None:
             return f, rate, _call(self.acceleration, t, "acceleration")
         if self.rate is not None:
-            return f, rate, _slope(lambda s: _call(self.rate, s, "rate"), t)
-        return f, rate, _curvature(lambda s: _call(self.function, s, "function"), t)
+            return f, rate, slope(lambda s: _call(self.rate, t + s, "rate"), STEP)
+        return f, rate, curvature(lambda s: _call(self.function, t + s, "function"), STEP, order=4)
 
 
 def _call(function: Callable[[float], float] | None, t: float, name: str) -> float:
@@ -144,16 +145,3 @@ def _call(function: Callable[[float], float] | None, t: float, name: str) -> flo
     if not math.isfinite(x):
         raise InputError(f"{name} of Drive must return a finite number, got {x} at t = {t:g} s.")
     return x
-
-
-def _slope(f: Callable[[float], float], t: float) -> float:
-    """f'(t) by the five-point difference of order 4."""
-    h = STEP
-    return (8.0 * (f(t + h) - f(t - h)) - (f(t + 2.0 * h) - f(t - 2.0 * h))) / (12.0 * h)
-
-
-def _curvature(f: Callable[[float], float], t: float) -> float:
-    """f''(t) by the five-point difference of order 4."""
-    h = STEP
-    near, far = f(t + h) + f(t - h), f(t + 2.0 * h) + f(t - 2.0 * h)
-    return (16.0 * near - far - 30.0 * f(t)) / (12.0 * h * h)

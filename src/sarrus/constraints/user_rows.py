@@ -14,12 +14,12 @@ rounding: errors near 1e-12 for phi that vary over lengths of about L, angles of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..differences import curvature, slope
 from .custom import CustomConstraint, call_checked
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ class _Rows:
             def along(s: float, dv: Array = dv) -> Array:
                 return self.phi(self._system.integrate(q, s * dv), t)
 
-            columns[:, i] = _slope(along, STEP) / unit
+            columns[:, i] = slope(along, STEP) / unit
         return columns
 
     def b(self, q: Array, t: float) -> Array:
         if self._given.b is not None:
             return self._call("b", (self._given.n,), q, t)
-        return -_slope(lambda s: self.phi(q, t + s), TIME_STEP)
+        return -slope(lambda s: self.phi(q, t + s), TIME_STEP)
 
     def gamma(self, q: Array, v: Array, t: float) -> Array:
         if self._given.gamma is not None:
@@ -81,23 +81,12 @@ class _Rows:
         speed = float(np.linalg.norm(v / self._system.unit))
         if self._given.J is not None:
             step = min(STEP / speed if speed > 0.0 else np.inf, TIME_STEP)
-            return -_slope(lambda s: self.J(move(q, s * v), t + s) @ v - self.b(move(q, s * v), t + s), step)
+            return -slope(lambda s: self.J(move(q, s * v), t + s) @ v - self.b(move(q, s * v), t + s), step)
         step = min(SECOND_STEP / speed if speed > 0.0 else np.inf, SECOND_TIME_STEP)
-        return -_curvature(lambda s: self.phi(move(q, s * v), t + s), step)
+        return -curvature(lambda s: self.phi(move(q, s * v), t + s), step, order=6)
 
     def _call(self, which: str, shape: tuple[int, ...], *arguments: Any) -> Array:
         """The user's function on copies of the arguments, its result checked."""
         what = f"{which} of constraint {self._name!r}"
         copies = tuple(np.array(x) if isinstance(x, np.ndarray) else x for x in arguments)
         return call_checked(getattr(self._given, which), copies, what, shape)
-
-
-def _slope(f: Callable[[float], Array], h: float) -> Array:
-    """f'(0), fourth order."""
-    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
-
-
-def _curvature(f: Callable[[float], Array], h: float) -> Array:
-    """f''(0), sixth order."""
-    near, middle, far = (f(k * h) + f(-k * h) for k in (1.0, 2.0, 3.0))
-    return (270.0 * near - 27.0 * middle + 2.0 * far - 490.0 * f(0.0)) / (180.0 * h * h)

@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
+from ..differences import slope_of_terms, slope_terms
 from ..projection.system_kinematics import Kinematics
 from .formulations import LIMIT_TOL, LimitRows
 
-STEP = 0.02
-WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
+STEP = 0.02  # of the differences [rad], or times L [m]
 
 
 def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) -> LimitRows | None:
@@ -39,11 +39,11 @@ def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) ->
     gamma_here = system.constraints(q, v, t)[3]
     if np.max(np.abs(w.T @ gamma_here)) > LIMIT_TOL * speed**2:
         return None
-    ds = STEP / speed
-    rate_J, rate_gamma = np.zeros((system.nc, system.nv)), np.zeros(system.nc)
-    for k, weight in WEIGHTS:
-        for sign in (1.0, -1.0):
-            _, J, _, gamma = system.constraints(system.integrate(q, sign * k * ds * v), v, t)
-            rate_J += sign * weight / ds * J
-            rate_gamma += sign * weight / ds * gamma
-    return LimitRows(3.0 * w.T @ rate_J, w.T @ rate_gamma, speed)
+
+    def J_and_gamma(s: float) -> Array:
+        _, J, _, gamma = system.constraints(system.integrate(q, s * v), v, t)
+        return np.column_stack([J, gamma])
+
+    rate = slope_of_terms(J_and_gamma, STEP / speed, slope_terms(6))
+    J_rate, gamma_rate = (np.ascontiguousarray(x) for x in (rate[:, :-1], rate[:, -1]))
+    return LimitRows(3.0 * w.T @ J_rate, w.T @ gamma_rate, speed)

@@ -87,7 +87,8 @@ def operating_point(
     motion = mech.forward_dynamics(pose, speed, applied, t=t)
     at = tangents(mech.evaluator, J, int(motion.rank))
     _require_regular(mech, pose, t, J, at.rank)
-    return OperatingPoint(mech, pose, speed, inputs, applied, t, motion.a, motion.lam, J, at)
+    forces = {"u": inputs, "tau": applied, "a": motion.a, "lam": motion.lam}
+    return OperatingPoint(mech=mech, q=pose, v=speed, t=t, J=J, at=at, **forces)
 
 
 def _state(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import Array, fixed_shape
 from ..errors import InputError
+from .rotation import hat
 
 Axis = str | Sequence[float] | Array
 
@@ -54,9 +55,8 @@ def minimal_rotation(start: Array, end: Array) -> Array:
     R = I + [w] + [w][w] / (1 + c) with w = start x end, c = start . end; c must not be near -1.
     """
     c = float(start @ end)
-    w = np.cross(start, end)
-    cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-    rotation: Array = np.eye(3) + cross + cross @ cross / (1.0 + c)
+    W = hat(np.cross(start, end))
+    rotation: Array = np.eye(3) + W + W @ W / (1.0 + c)
     return rotation
 
 

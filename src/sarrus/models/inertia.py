@@ -14,13 +14,10 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ModelError
 from .joints import NODE_NV, NodeKind
+from .rotation import hat
 from .tree import Node, Tree
 
 SINGULAR = 1e-13
-
-
-def _skew(p: Array) -> Array:
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
 def inertia_arrays(tree: Tree) -> dict[str, Any]:
@@ -49,7 +46,7 @@ def _merge(parts: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array
     com = sum((m * c for m, c, _ in parts), np.zeros(3)) / mass if mass > 0.0 else np.zeros(3)
     inertia = np.zeros((3, 3))
     for m, c, I in parts:
-        away = _skew(c - com)
+        away = hat(c - com)
         inertia += I - m * away @ away
     return mass, com, inertia
 
@@ -72,14 +69,14 @@ def _generic_step(node: Node, rng: np.random.Generator) -> Array:
     R, p = np.eye(3), np.zeros(3)
     if node.kind != NodeKind.SLIDE:
         about_z = node.kind in (NodeKind.HINGE, NodeKind.SCREW)
-        K = _skew(np.array([0.0, 0.0, 1.0]) if about_z else np.full(3, 3**-0.5))
+        K = hat(np.array([0.0, 0.0, 1.0]) if about_z else np.full(3, 3**-0.5))
         R = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
     if node.kind in (NodeKind.SLIDE, NodeKind.SCREW, NodeKind.FREE):
         p = np.array([0.0, 0.0, slide if node.kind != NodeKind.SCREW else node.pitch * angle])
     R_PN, p_PN = node.X_PJ.rotation @ R, node.X_PJ.xyz + node.X_PJ.rotation @ p
     X = np.zeros((6, 6))
     X[:3, :3] = X[3:, 3:] = R_PN.T
-    X[:3, 3:] = -R_PN.T @ _skew(p_PN)
+    X[:3, 3:] = -R_PN.T @ hat(p_PN)
     return X
 
 
@@ -117,7 +114,7 @@ def check_mass_matrix(
 
 def _spatial(mass: float, com: Array, inertia: Array) -> Array:
     xx, xy, xz, yy, yz, zz = inertia
-    c = _skew(com)
+    c = hat(com)
     about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return np.block([[mass * np.eye(3), -mass * c], [mass * c, about_com - mass * c @ c]])
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from .joints import NodeKind
 from .model import Model
+from .rotation import hat
 
 WIDTH = {NodeKind.BALL: 3, NodeKind.FREE: 6}
 SERIES = 24  # terms of (2): enough for turns of one revolution
@@ -35,18 +36,11 @@ def ad(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Matrices of ad_u (k, n, n) for rotation vectors (k, n = 3) or twists (k, n = 6); u may be complex."""
     w = u[:, -3:]
     if u.shape[1] == 3:
-        return _hat(w)
+        return hat(w)
     out = np.zeros((len(u), 6, 6), dtype=u.dtype)
-    out[:, :3, :3] = out[:, 3:, 3:] = _hat(w)
-    out[:, :3, 3:] = _hat(u[:, :3])
+    out[:, :3, :3] = out[:, 3:, 3:] = hat(w)
+    out[:, :3, 3:] = hat(u[:, :3])
     return out
-
-
-def _hat(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Cross-product matrices (k, 3, 3) of vectors (k, 3)."""
-    zero = np.zeros(len(x), dtype=x.dtype)
-    rows = [[zero, -x[:, 2], x[:, 1]], [x[:, 2], zero, -x[:, 0]], [-x[:, 1], x[:, 0], zero]]
-    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def ad_all(slices: list[slice], v: Array) -> Array:

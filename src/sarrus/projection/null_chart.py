@@ -18,12 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import Array
+from ..differences import slope_of_terms, slope_terms
 from .charts import ChartError, LinearChart, Tangent, tangent_split
 from .decomposition import full_svd
 from .system_kinematics import Kinematics, dimensionless
 
 STEP = 0.02  # of the difference for J' [rad], or times L [m]
-WEIGHTS = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
 INDEPENDENT = 1e-6  # smallest diagonal entry of R
 
 
@@ -68,13 +68,10 @@ class NullspaceChart(LinearChart):
         """J' without units, along the motion."""
         system = self._system
         speed = float(np.linalg.norm(v / system.unit))
-        rate = np.zeros((system.nc, system.nv))
         if speed == 0.0:
-            return rate
-        ds = STEP / max(speed, 1.0)
-        for k, weight in WEIGHTS:
-            for sign in (1.0, -1.0):
-                s = sign * k * ds
-                J = system.constraints(system.integrate(q, s * v), np.zeros(system.nv), t + s)[1]
-                rate += sign * weight / ds * J
-        return dimensionless(system, rate)
+            return np.zeros((system.nc, system.nv))
+
+        def J(s: float) -> Array:
+            return system.constraints(system.integrate(q, s * v), np.zeros(system.nv), t + s)[1]
+
+        return dimensionless(system, slope_of_terms(J, STEP / max(speed, 1.0), slope_terms(6)))

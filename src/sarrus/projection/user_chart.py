@@ -20,15 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, state
+from ..differences import curvature_terms, slope_of_terms, slope_terms
 from ..errors import InputError
 from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, _solve
 from .decomposition import count_above, full_svd
 from .system_kinematics import Kinematics, dimensionless
 
 STEP = 0.02  # of differences [rad], or times L [m]
-FIRST = ((1, 45.0 / 60.0), (2, -9.0 / 60.0), (3, 1.0 / 60.0))
-SECOND = ((1, 3.0 / 2.0), (2, -3.0 / 20.0), (3, 1.0 / 90.0))
-SECOND_HERE = -49.0 / 18.0
 
 
 @dataclass(frozen=True)
@@ -153,24 +151,19 @@ class UserChart:
 
     def _first(self, q: Array, y: Array, v: Array, rate: Array) -> Array:
         """dR/ds along (v, y')."""
-        total = np.zeros(self.size[0])
-        for k, weight in FIRST:
-            for s in (k * STEP, -k * STEP):
-                moved = self.residual(self._system.integrate(q, s * v), y + s * rate)
-                total += np.sign(s) * weight / STEP * moved
-        return total
+        return slope_of_terms(self._along(q, y, v, rate), STEP, slope_terms(6))
 
     def _second(self, q: Array, y: Array, v: Array, rate: Array) -> Array:
         """d2R/ds2 along (v, y')."""
         size = max(float(np.linalg.norm(v / self._system.unit)), float(np.linalg.norm(rate)))
         if size == 0.0:
             return np.zeros(self.size[0])
-        ds = STEP / size
-        total = SECOND_HERE * self.residual(q, y)
-        for k, weight in SECOND:
-            for s in (k * ds, -k * ds):
-                total = total + weight * self.residual(self._system.integrate(q, s * v), y + s * rate)
-        return np.asarray(total / ds**2)
+        ds, along = STEP / size, self._along(q, y, v, rate)
+        return np.asarray(sum(weight * along(k * ds) for k, weight in curvature_terms(6)) / ds**2)
+
+    def _along(self, q: Array, y: Array, v: Array, rate: Array) -> Callable[[float], Array]:
+        """R at (q, y) moved by s (v, y'), as a function of s."""
+        return lambda s: self.residual(self._system.integrate(q, s * v) if s else q, y + s * rate)
 
     def _call(
         self, what: str, function: Callable[..., Any], q: Array, y: Array, shape: tuple[int, ...]

@@ -18,7 +18,7 @@ from scipy.interpolate import CubicSpline
 from ...arrays import fixed_shape, number, positive, state
 from ...errors import InputError
 from ...models.pose import Pose
-from .rotation import exp, log
+from ...models.rotation import exp, log
 
 Array = npt.NDArray[np.float64]
 

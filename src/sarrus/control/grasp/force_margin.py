@@ -18,8 +18,8 @@ import numpy.typing as npt
 from ...arrays import fixed_shape
 from ...dynamics.input_response import Response
 from ...errors import InputError
+from ...models.rotation import hat
 from ..core.measured_state import Measured
-from ..core.rotation import hat
 from ..limits.limit_table import InputRows, LimitTable
 from .grasp import Grasp
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from ...arrays import positive, state
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
+from ...models.rotation import hat
 from ..core.measured_state import measured
-from ..core.rotation import hat
 from ..core.solution import Status
 from ..limits.quadratic_program import Program, check_solver, solve, solve_softly
 from .contacts import BoundContact, ContactLimits, PointContact

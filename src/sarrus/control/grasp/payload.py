@@ -22,8 +22,8 @@ import numpy.typing as npt
 from ...arrays import fixed_shape, number
 from ...dynamics.control_kernel import loaded_terms
 from ...dynamics.terms import Terms
+from ...models.rotation import hat
 from ..core.measured_state import Measured
-from ..core.rotation import hat
 
 Array = npt.NDArray[np.float64]
 

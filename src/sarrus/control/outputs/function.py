@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import positive, state
+from ...differences import curvature_terms, slope_terms
 from ...errors import InputError
 from ..core.measured_state import Measured
 from ..core.references import Target
@@ -25,9 +26,8 @@ Array = npt.NDArray[np.float64]
 
 STEP = 1e-3  # [rad], or of the length L: truncation 1e-13, rounding 1e-13
 STEP_TWICE = 5e-3  # for second derivatives: truncation 1e-12, rounding 1e-11
-OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
-FIRST = np.array([8.0, -8.0, -1.0, 1.0]) / 12.0
-SECOND = np.array([16.0, 16.0, -1.0, -1.0]) / 12.0
+OFFSETS, FIRST = (np.array(x, dtype=float) for x in zip(*slope_terms(4), strict=True))
+MIDDLE, *SECOND = (weight for _, weight in curvature_terms(4))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class _Function(Vector):
             return np.asarray(FIRST @ np.array([self._jacobian(now, one) @ now.v for one in poses]) / h)
         h = STEP_TWICE / speed
         values = np.array([self._value(one) for one in now.along(OFFSETS[:, None] * h * now.v)])
-        return np.asarray((SECOND @ values - 2.5 * x) / h**2)  # (2)
+        return np.asarray((np.array(SECOND) @ values + MIDDLE * x) / h**2)  # (2)
 
 
 def _sized(found: Array, shape: tuple[int, ...], what: str) -> Array:

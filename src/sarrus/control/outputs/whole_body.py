@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ...errors import InputError
 from ...models.pose import Pose
 from ...models.pose_error import turn_error
+from ...models.rotation import cross, hat
 from ..core.measured_state import Measured
 from ..core.references import Target
-from ..core.rotation import cross
 from .body import AXES, POSE_AXES, _axes, _BodyPose, _place, point_motion
 from .output import Bound, Coordinates, Track, Vector
 
@@ -201,7 +201,7 @@ class _RelativePose(_BodyPose):
         R, origin = now.poses
         to = R[self._other].T
         r = origin[self._body] + R[self._body] @ self._point - origin[self._other]
-        around = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+        around = hat(r)
         return np.concatenate([to @ (J[:3] - base[:3] + around @ base[3:]), to @ (J[3:] - base[3:])])
 
     def present(self, now: Measured, a: Array) -> Target:

@@ -1,29 +1,33 @@
-"""Rotations as the controllers need them: exponential, logarithm, cross products.
+"""Rotations: cross-product matrix, exponential and logarithm.
 
-How errors of orientations and poses move is in `models/pose_error.py`.
+Errors of orientations and poses, and their rates, are in `pose_error.py`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-Array = npt.NDArray[np.float64]
+from ..arrays import Array
+
 Vector = tuple[float, float, float]
 
-SMALL = 0.2  # [rad] below this series are used; what they leave out is below 1e-12
+SMALL = 0.2  # [rad]: below this angle the coefficients come from series, truncated below 1e-12
 
 
-def hat(x: Array) -> Array:
-    """The matrix (3, 3) with hat(x) y = x cross y."""
-    a, b, c = x.tolist()
-    return np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
+def hat(x: NDArray[Any]) -> NDArray[Any]:
+    """Cross-product matrices (..., 3, 3) of vectors (..., 3), real or complex: hat(x) @ y = x cross y."""
+    out = np.zeros((*x.shape, 3), dtype=np.result_type(x, np.float64))
+    out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = x[..., 0], x[..., 1], x[..., 2]
+    out[..., 1, 2], out[..., 2, 0], out[..., 0, 1] = -x[..., 0], -x[..., 1], -x[..., 2]
+    return out
 
 
 def cross(x: Array, y: Array) -> Array:
-    """x cross y of two vectors (3,), without the cost of the general function."""
+    """x cross y of two vectors (3,); np.cross costs ten times as much."""
     a, b, c = x.tolist()
     d, e, f = y.tolist()
     return np.array([b * f - c * e, c * d - a * f, a * e - b * d])
@@ -43,7 +47,7 @@ def exp(e: Array) -> Array:
     """The rotation (3, 3) by the rotation vector e (3,) [rad]."""
     a, b = _coefficients(float(np.linalg.norm(e)))
     K = hat(e)
-    return np.eye(3) + a * K + b * (K @ K)
+    return np.asarray(np.eye(3) + a * K + b * (K @ K))
 
 
 def log(R: Array) -> Array:
