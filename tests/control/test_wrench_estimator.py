@@ -8,8 +8,8 @@ import pytest
 import sarrus as sr
 from sarrus import control as sc
 from sarrus.control.core.measured_state import measured
-from sarrus.models.rotation import exp
 from sarrus.control.grasp.payload import add
+from sarrus.models.rotation import exp
 
 from .held_box import DT, fingers, held, loaded, run
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.models.rotation import exp, hat
 from sarrus.control.grasp.payload import Payload
 from sarrus.dynamics import control_kernel as inputs
 from sarrus.dynamics.input_response import Response, respond
+from sarrus.models.rotation import exp, hat
 
 RNG = np.random.default_rng
 

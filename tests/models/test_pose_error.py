@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from scipy.linalg import expm, logm
 
-from sarrus.models.rotation import exp, hat, log
 from sarrus.models.pose_error import PoseError, pose_error
+from sarrus.models.rotation import exp, hat, log
 
 Array = npt.NDArray[np.float64]
 

@@ -152,6 +152,10 @@ class ObjectImpedance(Law):
         if isinstance(self._external, WrenchEstimator):
             self._external.reset()
 
+    def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> ImpedanceSolution:
+        """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
+        return super().solve(t, q, v)  # type: ignore[return-value]
+
     def displacement_wrench(self, now: Measured) -> Array:
         """Wrench (6,) that explains the displacement of the object at rest, [Lin2018] eq. (7) without
         its acceleration: damping and stiffness times the displacement, in world axes."""

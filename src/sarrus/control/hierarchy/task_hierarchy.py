@@ -100,6 +100,10 @@ class TaskHierarchy(Law):
         if null_torque is not None and not callable(null_torque):
             state(null_torque, "null_torque", mech.nv, repr(mech.name))
 
+    def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> HierarchySolution:
+        """One step with all its parts; where it failed (`status`), a Solution without levels."""
+        return super().solve(t, q, v)  # type: ignore[return-value]
+
     # ------------------------------------------------------------------ one step
 
     def _step(self, now: Measured, began: float) -> HierarchySolution:
