@@ -1,5 +1,8 @@
 #include "kernel_object.hpp"
 
+#include "constraints/kinds.hpp"
+#include "tree/forces/kinds.hpp"
+
 #include <nanobind/ndarray.h>
 
 #include <cstdlib>
@@ -65,6 +68,43 @@ nb::list model_fields() {
   SARRUS_MODEL_FIELDS(SARRUS_ROW)
 #undef SARRUS_ROW
   return fields;
+}
+
+nb::dict closure_angular() {
+  nb::dict found;
+#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name);
+  SARRUS_NAME(ANY)
+  SARRUS_NAME(ACROSS) SARRUS_NAME(ROTATION) SARRUS_NAME(COSINE)
+#undef SARRUS_NAME
+      return found;
+}
+
+nb::dict nodes() {
+  nb::dict found;
+  found["GROUND"] = nb::make_tuple(0, 0);
+#define SARRUS_NAME(name, Type) found[#name] = nb::make_tuple(int(Type::nq), int(Type::nv));
+  SARRUS_JOINTS(SARRUS_NAME)
+#undef SARRUS_NAME
+  return found;
+}
+
+nb::dict kinds() {
+  nb::dict all;
+#define SARRUS_DESCRIBE(Kind)                                                         \
+  {                                                                                   \
+    nb::dict widths;                                                                  \
+    Kind::each_parameter([&](const char* name, int width) { widths[name] = width; }); \
+    group[#Kind] = widths;                                                            \
+  }
+#define SARRUS_GROUP(name, list)             \
+  {                                          \
+    nb::dict group;                          \
+    list(SARRUS_DESCRIBE) all[name] = group; \
+  }
+  SARRUS_GROUP("elements", SARRUS_ELEMENT_KINDS)
+  SARRUS_GROUP("forces", SARRUS_FORCE_KINDS)
+  SARRUS_GROUP("coordinate_forces", SARRUS_COORDINATE_FORCE_KINDS)
+  return all;
 }
 
 namespace {

@@ -15,6 +15,9 @@ namespace nb = nanobind;
 const Tables& best_tables();  // by what the processor offers; SARRUS_ISA in the environment overrides
 nb::list model_sizes();
 nb::list model_fields();
+nb::dict closure_angular();  // angular rows of closures by name
+nb::dict nodes();            // primitive joints: name to (nq, nv)
+nb::dict kinds();            // of elements and forces, by family and name: widths of their parameters
 
 struct Kernel {
   ModelD m;

@@ -22,7 +22,7 @@ struct Batch {
 
 States states(const Kernel& k, const Batch& b, const In& q, const In* v = nullptr, const In* drive = nullptr,
               const In* user = nullptr) {
-  size_t nd = k.m.nd, nu = k.m.nu;
+  size_t nd = k.m.nd, nu = k.m.n_user_rows;
   return {static_cast<int>(b.n), checked(q, "q", {b.n, b.nq}), v ? checked(*v, "v", {b.n, b.nv}) : nullptr,
           drive ? checked(*drive, "drive", {b.n, nd, 3}) : nullptr,
           user ? checked(*user, "user", {b.n, nu, 3 + b.nv}) : nullptr};
@@ -99,6 +99,22 @@ nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
     k.tables.batches.constraints(k.m, s, {phi.data, J.data, rhs.data, gamma.data});
   }
   return nb::make_tuple(phi.array, J.array, rhs.array, gamma.array);
+}
+
+nb::tuple row_wrenches(const Kernel& k, In q) {
+  Batch b(k, q);
+  States s = states(k, b, q);
+  Fresh<Out> W({b.n, b.nc, 6}), at({b.n, size_t(k.m.ne), 3});
+  k.tables.batches.row_wrenches(k.m, s, W.data, at.data);
+  return nb::make_tuple(W.array, at.array);
+}
+
+nb::tuple force_wrenches(const Kernel& k, In q, In v) {
+  Batch b(k, q);
+  States s = states(k, b, q, &v);
+  Fresh<Out> W({b.n, size_t(k.m.nf), 6}), at({b.n, size_t(k.m.nf), 3});
+  k.tables.batches.force_wrenches(k.m, s, W.data, at.data);
+  return nb::make_tuple(W.array, at.array);
 }
 
 Out pivots(const Kernel& k, In q, In v, In drive, In user, int rank) {
@@ -182,6 +198,9 @@ NB_MODULE(_kernel, m) {
   m.attr("RANK_TOL") = nb::cast(RANK_TOL);
   m.attr("MODEL_SIZES") = model_sizes();
   m.attr("MODEL_FIELDS") = model_fields();
+  m.attr("KINDS") = kinds();
+  m.attr("CLOSURE_ANGULAR") = closure_angular();
+  m.attr("NODES") = nodes();
   import_numpy();
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
@@ -192,6 +211,8 @@ NB_MODULE(_kernel, m) {
       .def("body_motion", &body_motion, "q"_a, "v"_a, "a"_a)
       .def("jacobian", &jacobian, "q"_a, "body"_a, "point"_a)
       .def("constraints", &constraints, "q"_a, "v"_a, "drive"_a, "user"_a)
+      .def("row_wrenches", &row_wrenches, "q"_a)
+      .def("force_wrenches", &force_wrenches, "q"_a, "v"_a)
       .def("pivots", &pivots, "q"_a, "v"_a, "drive"_a, "user"_a, "rank"_a)
       .def("terms", &terms, "q"_a, "v"_a, "drive"_a, "user"_a)
       .def("integrate", &integrate, "q"_a, "dv"_a)

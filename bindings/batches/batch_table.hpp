@@ -47,6 +47,11 @@ struct BatchTable {
   void (*frames)(const ModelD&, States, FrameArrays);  // accelerations where those of the coordinates are 0
   void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
   void (*constraints)(const ModelD&, States, RowArrays);
+  // wrenches of unit multipliers on b about point B of their element (nc, 6), zero for rows without one; B
+  // (ne, 3)
+  void (*row_wrenches)(const ModelD&, States, double* W, double* at);
+  // wrenches of forces between bodies on b about their point B (nf, 6); B (nf, 3)
+  void (*force_wrenches)(const ModelD&, States, double* W, double* at);
   void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J
   void (*terms)(const ModelD&, States, double* M, double* h, RowArrays);
   void (*integrate)(const ModelD&, int n, const double* q, const double* dv, double* out);

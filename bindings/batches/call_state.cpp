@@ -29,7 +29,7 @@ const double* vector(nb::handle x, int n) {
 }  // namespace
 
 nb::object acceleration_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
-  if (k.m.nd || k.m.nu) return nb::none();
+  if (k.m.nd || k.m.n_user_rows) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
   NewArray a({k.m.nv});
@@ -38,7 +38,7 @@ nb::object acceleration_of(const Kernel& k, nb::handle q, nb::handle v, nb::hand
 }
 
 nb::object derivatives_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle tau) {
-  if (k.m.nd || k.m.nu || k.m.nq != k.m.nv) return nb::none();
+  if (k.m.nd || k.m.n_user_rows || k.m.nq != k.m.nv) return nb::none();
   const double *x = vector(q, k.m.nq), *y = vector(v, k.m.nv), *z = vector(tau, k.m.nv);
   if (!x || !y || !z) return nb::none();
   NewArray a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
@@ -52,7 +52,7 @@ nb::object derivatives_of(const Kernel& k, nb::handle q, nb::handle v, nb::handl
 }
 
 nb::tuple terms_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive, nb::handle user) {
-  npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd, nu = k.m.nu;
+  npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd, nu = k.m.n_user_rows;
   Dense q_(q, "q", {k.m.nq}), v_(v, "v", {nv});
   States s{1, q_, v_, nullptr, nullptr};
   std::optional<Dense> drive_, user_;

@@ -40,6 +40,27 @@ void constraints_n(const ModelD& m, States s, RowArrays out) {
   });
 }
 
+void row_wrenches_n(const ModelD& m, States s, double* W, double* at) {
+  with_tree(m, [&](auto& t, auto&, double*) {
+    for (long i = 0; i < s.n; ++i, W += 6 * m.nc, at += 3 * m.ne) {
+      place(m, At(m, s, static_cast<int>(i)).q, t);
+      for (int k = 0; k < 6 * m.nc; ++k) W[k] = 0;
+      for (int e = 0; e < m.ne; ++e) element_wrenches(m, e, t, W + 6 * m.el_row[e], at + 3 * e);
+    }
+  });
+}
+
+void force_wrenches_n(const ModelD& m, States s, double* W, double* at) {
+  with_tree(m, [&](auto& t, auto&, double*) {
+    for (long i = 0; i < s.n; ++i, W += 6 * m.nf, at += 3 * m.nf) {
+      At x(m, s, static_cast<int>(i));
+      place(m, x.q, t);
+      move(m, x.v, t);
+      for (int f = 0; f < m.nf; ++f) force_wrench(m, f, t, W + 6 * f, at + 3 * f);
+    }
+  });
+}
+
 void pivots_n(const ModelD& m, States s, int rank, double* least) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (int i = 0; i < s.n; ++i) {

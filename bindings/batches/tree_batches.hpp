@@ -19,7 +19,7 @@ struct At {
       : q(s.q + static_cast<long>(i) * m.nq),
         v(s.v ? s.v + static_cast<long>(i) * m.nv : nullptr),
         drive(s.drive ? s.drive + static_cast<long>(i) * 3 * m.nd : nullptr),
-        user(s.user ? s.user + static_cast<long>(i) * m.nu * (3 + m.nv) : nullptr) {}
+        user(s.user ? s.user + static_cast<long>(i) * m.n_user_rows * (3 + m.nv) : nullptr) {}
 };
 
 // The tree alone, for functions without constraints.

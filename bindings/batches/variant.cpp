@@ -14,6 +14,8 @@ const BatchTable& batch_table() {
       .frames = frames_n,
       .jacobian = jacobian_n,
       .constraints = constraints_n,
+      .row_wrenches = row_wrenches_n,
+      .force_wrenches = force_wrenches_n,
       .pivots = pivots_n,
       .terms = terms_n,
       .integrate = integrate_n,

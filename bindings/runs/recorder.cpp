@@ -46,7 +46,6 @@ struct Recorder {
     r.keep_energy = nb::cast<bool>(o["keep_energy"]);
     r.energy = nb::cast<double>(o["energy"]);
     r.slope = nb::cast<int>(o["slope"]);
-    r.user_rolls = nb::cast<bool>(o["user_rolls"]);
     adaptive = r.method >= 2;
     sampled = nb::cast<bool>(o["sampled"]);
     sample_dt = nb::cast<double>(o["sample_dt"]);
@@ -88,7 +87,7 @@ struct Recorder {
     nb::object answer = r.on_inputs(t, copy_of(q, m.nq), copy_of(v, m.nv), stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
-    size_t nv = m.nv, nu = m.nu, nd = m.nd;
+    size_t nv = m.nv, nu = m.n_user_rows, nd = m.nd;
     bool fine = parts.size() == 5 && fill_from(parts[0], tau, 1, nv, nv) &&
                 fill_from(parts[1], drive, 1, 3 * nd, 3 * nd) &&
                 fill_from(parts[2], user, 1, nu * (3 + nv), 1);

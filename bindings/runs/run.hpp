@@ -117,10 +117,10 @@ struct ImplicitRun : SizedRun<LD, S> {
   ImplicitRun(const ModelD& model, const RunOptions& given, const Outside& outside)
       : Base(model, given, outside) {
     Arena measure(nullptr);
-    Radau<double, LD> probe(this->m, measure, this->source.ld, given.user_rolls);
+    Radau<double, LD> probe(this->m, measure, this->source.ld);
     more = cleared(measure.used);
     Arena arena(more);
-    r = new Radau<double, LD>(this->m, arena, this->source.ld, given.user_rolls);
+    r = new Radau<double, LD>(this->m, arena, this->source.ld);
   }
   ~ImplicitRun() override {
     delete r;

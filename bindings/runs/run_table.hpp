@@ -15,7 +15,6 @@ struct RunOptions {
   bool keep_energy = false;
   double energy = 0;
   int slope = 0;  // of radau: 0: differences, 1: derivatives, 2: those, and differences of the inputs
-  bool user_rolls = false;  // user rows restrict velocities only
 };
 
 // The callbacks of a run. inputs fills what it is asked for (stage -1: rows only) and returns false to stop;

@@ -159,4 +159,15 @@ SARRUS_HD Inertia<T> world_inertia(const Mat3<T>& R, const Vec3<T>& c, real<T> m
           a.z * R.x.z + b.z * R.y.z + d.z * R.z.z + cx + cy};
 }
 
+// Numbers one behind the other
+template <class T>
+SARRUS_HD void store(const Vec3<T>& x, T* out) {
+  out[0] = x.x, out[1] = x.y, out[2] = x.z;
+}
+template <class T>
+SARRUS_HD void store(const Spatial<T>& s, T* out) {
+  store(s.lin, out);
+  store(s.ang, out + 3);
+}
+
 SARRUS_END

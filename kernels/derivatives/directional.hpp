@@ -30,7 +30,7 @@ struct Directional {
     tau = arena.template take<D>(m.nv);
     lam = arena.template take<D>(m.nc);
     drive = arena.template take<D>(3 * m.nd);
-    user = arena.template take<D>(m.nu * (3 + m.nv));
+    user = arena.template take<D>(m.n_user_rows * (3 + m.nv));
   }
 };
 
@@ -70,7 +70,7 @@ SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const T* q, const
   for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
   for (int i = 0; i < m.nv; ++i) d.v[i] = D(v[i]), d.tau[i] = D(tau[i]), d.zero[i] = D(T(0));
   for (int i = 0; i < 3 * m.nd; ++i) d.drive[i] = D(drive[i]);
-  for (int i = 0; i < m.nu * (3 + m.nv); ++i) d.user[i] = D(user[i]);
+  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(user[i]);
   along_directions(m, 0, rank, out.da_dq, out.dlam_dq, out.dJv_dq, d);
   along_directions(m, 1, rank, out.da_dv, out.dlam_dv, static_cast<T*>(nullptr), d);
   if (out.da_dtau) along_directions(m, 2, rank, out.da_dtau, out.dlam_dtau, static_cast<T*>(nullptr), d);

@@ -73,61 +73,47 @@ SARRUS_FN void row_derivatives(const Model<real<T>>& m, int first, Recursive<T, 
   subtract_forces(m, r.w.tree, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
 }
 
-// A point spring pulls with f = -(k (l - l0) + c l') along its row: Q = J^T f
+// The wrench L(s, V) on b of force i between two nodes, by dual numbers: dL/ds is G_L, and with D = dL/dV
+//   dE/dq = -s^T D dV/dq,      dE/dv = -s^T D s      beside what subtract_forces adds                     (2)
 template <class T, int LDC>
-SARRUS_FN void spring_derivatives(const Model<real<T>>& m, int k, const T& elongation, Recursive<T, LDC>& r) {
+SARRUS_FN void force_derivatives(const Model<real<T>>& m, int i, Recursive<T, LDC>& r) {
   Element<T>& e = *r.element;
-  int ld = r.w.ld;
-  real<T> stiffness = m.ps_stiffness[k], damping = m.ps_damping[k];
-  const Spatial<T>& W = e.row[0].of_rate[0];
-  T *J = r.answer, *f_q = r.answer + ld;
-  r.path.walk(m, e.a, e.b);
-  move_element(m, r.w.tree, e, r.path, r.w.ld, r.moves);
-  const T* slopes = reinterpret_cast<const T*>(e.row[0].of_rate);
-  combine(J, slopes, r.moves.s, 0, 6, r.w.ld);
-  combine(f_q, slopes, r.moves.V_q, 0, 12, r.w.ld);
-  blend(f_q, T(-damping), T(-stiffness), J, r.w.ld);
-  for (int i = 0; i < r.path.n; ++i) {
-    int j = r.path.col[i];
-    axpy(r.Eq + j * r.wide, -J[j], f_q, r.w.ld);
-    axpy(r.Ev + j * r.wide, J[j] * damping, J, r.w.ld);
-  }
-  T f = -(elongation * stiffness + dot(W, e.V) * damping);
-  e.L = e.L * f;
-  for (T& x : e.GL) x = x * f;
-  subtract_forces(m, r.w.tree, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
-}
-
-// A spring of zero length has no row. With no rest length it pulls with -k r, the same in every direction;
-// with one it has no force there, and no derivative. Returns whether this is such a spring.
-template <class T, int LDC>
-SARRUS_FN bool slack_spring_derivatives(const Model<real<T>>& m, int k, Recursive<T, LDC>& r) {
   const Tree<T>& t = r.w.tree;
-  int a = m.ps_a[k], b = m.ps_b[k];
-  Vec3<T> p = point_of(t, b, m.ps_p_b + 3 * k), apart = p - point_of(t, a, m.ps_p_a + 3 * k);
-  if (value(dot(apart, apart)) > SPRING_APART) return false;
-  if (m.ps_rest[k] != 0) return true;
-  r.path.walk(m, a, b);
-  auto moved = [&](int i) {
-    const Spatial<T>& S = t.S[r.path.col[i]];
-    return (S.lin + cross(S.ang, p)) * real<T>(r.path.side[i]);
+  T D[36];
+  begin_element(t, m.fo_a[i], m.fo_b[i], e);
+  with_force(m, i, [&](auto kind, const auto& c) {
+    Spatial<T> still = zero6<T>();
+    for (int d = 0; d < 6; ++d) {
+      Spatial<T> u = unit_twist<T>(d);
+      auto L = kind.load(c, displaced(t, e.a, e.b, c, u, lift(e.V, still))).wrench;
+      Spatial<T> by_s = slope_of(L);
+      Spatial<T> by_V = slope_of(kind.load(c, displaced(t, e.a, e.b, c, still, lift(e.V, u))).wrench);
+      e.L = value_of(L);
+      for (int k = 0; k < 6; ++k) e.GL[6 * k + d] = entry(by_s, k), D[6 * k + d] = entry(by_V, k);
+    }
+  });
+  r.path.walk(m, e.a, e.b);
+  move_element(m, t, e, r.path, r.w.ld, r.moves);
+  T* change = r.moves.on_b;  // (6, ld) of L, by q and then by v
+  auto add = [&](const T* moved, T* E) {
+    product(Coefficients<T>{D, 6, 1}, moved, r.w.ld, 6, 6, r.w.ld, change, r.w.ld);
+    for (int k = 0; k < r.path.n; ++k) {
+      int j = r.path.col[k];
+      for (int d = 0; d < 6; ++d)
+        axpy(E + j * r.wide, -r.moves.s[d * r.w.ld + j], change + d * r.w.ld, r.w.ld);
+    }
   };
-  for (int i = 0; i < r.path.n; ++i)
-    for (int j = 0; j < r.path.n; ++j)
-      r.Eq[r.path.col[j] * r.wide + r.path.col[i]] += dot(moved(i), moved(j)) * m.ps_stiffness[k];
-  return true;
+  add(r.moves.V_q, r.Eq);
+  add(r.moves.s, r.Ev);
+  subtract_forces(m, t, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
 }
 
-// use(first row) for each closure and rolling disc, made into r.element
+// use(first row) for each element, its slopes in r.element
 template <class T, int LDC, class Use>
 SARRUS_HD void each_element(const Model<real<T>>& m, Recursive<T, LDC>& r, Use use) {
-  for (int c = 0; c < m.ncl; ++c) {
-    closure_element(m, c, r.w.tree, r.lam + m.cl_row[c], *r.element);
-    use(m.cl_row[c]);
-  }
-  for (int c = 0; c < m.nro; ++c) {
-    rolling_element(m, c, r.w.tree, r.lam + m.ro_row[c], *r.element);
-    use(m.ro_row[c]);
+  for (int i = 0; i < m.ne; ++i) {
+    element_slopes(m, i, r.w.tree, r.lam, *r.element);
+    use(m.el_row[i]);
   }
 }
 
@@ -139,18 +125,14 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
   fill(r.Jvq, m.nc * r.w.ld);
   tangent_quantities(m, r.w.tree, r.w.bodies, r.d);
   each_element(m, r, [&](int first) { row_derivatives(m, first, r); });
-  for (int c = 0; c < m.nps; ++c) {
-    if (slack_spring_derivatives(m, c, r)) continue;
-    T elongation = spring_element(m, c, r.w.tree, *r.element);
-    spring_derivatives(m, c, elongation, r);
-  }
+  for (int i = 0; i < m.nf; ++i) force_derivatives(m, i, r);
   add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
   add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
 }
 
 // Where rows depend on each other, lam of least norm stays orthogonal to the left null vectors u of J, and
 // these turn: from J^T u = 0 all along, with any x such that J x = lam,
-//   u . dlam = -du . lam = u . dJ x                                                                      (2)
+//   u . dlam = -du . lam = u . dJ x                                                                      (3)
 // while (1) of solve/kkt_inverse.hpp keeps dlam orthogonal to u. dJ x is d(J v)/dq at v = x; x = G lam.
 // Uses up the tree's velocities and Jvq.   out: added to dlam_dq (nc, nv)
 template <class T, int LDC>

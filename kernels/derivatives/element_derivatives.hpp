@@ -1,4 +1,4 @@
-// Elements between two nodes (closures, rolling discs, point springs), and how coordinates move them.
+// Elements between two nodes (constraints, forces), and how coordinates move them.
 //
 // Column k, of node n with parent p, displaces b seen from a by s = S_k on b's side and -S_k on a's: only
 // the relative motion counts. With it change (docs/derivations/derivatives.md)
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/products.hpp"
-#include "derivatives/row_slopes.hpp"
+#include "constraints/row_slopes.hpp"
 
 SARRUS_BEGIN
 
@@ -33,71 +33,6 @@ struct Path {
     }
   }
 };
-
-// Pair of dual numbers with b displaced along s
-template <class T>
-SARRUS_HD Pair<Dual<T>> displaced(const Tree<T>& t, int a, int b, const Vec3<T>& pA, const Vec3<T>& pB,
-                                  const Spatial<T>& s, const Spatial<Dual<T>>& V) {
-  Vec3<T> o = zero3<T>();
-  return Pair<Dual<T>>(lift(t.R[a], o), lift(pA, o), zero6<Dual<T>>(), lift(t.R[b], s.ang),
-                       lift(pB, s.lin + cross(s.ang, pB)), V);
-}
-
-// Rows of closure c in the order of closure(); lam: their multipliers   in: t, joint accelerations in A
-template <class T>
-SARRUS_FN void closure_element(const Model<real<T>>& m, int c, const Tree<T>& t, const T* lam,
-                               Element<T>& e) {
-  ends(t, m.cl_a[c], m.cl_b[c], e);
-  const Mat3<T>&Ra = t.R[e.a], &Rb = t.R[e.b];
-  Vec3<T> pA = point_of(t, e.a, m.cl_p_aA + 3 * c), pB = point_of(t, e.b, m.cl_p_bB + 3 * c);
-  Vec3<T> force = zero3<T>();
-  int linear = m.cl_linear[c], angular = m.cl_angular[c];
-  auto by_duals = [&](auto row) {
-    add_by_duals(lam + e.n, 1, e, [&](const Spatial<T>& s, const Spatial<Dual<T>>& V, Row<Dual<T>>* out) {
-      out[0] = row(displaced(t, e.a, e.b, pA, pB, s, V));
-    });
-  };
-  if (linear & DISTANCE) by_duals([&](const auto& p) { return distance(p, m.cl_length[c]); });
-  for (int i = 0; i < 3; ++i) {
-    if (!(linear & (1 << i))) continue;
-    if (i == m.cl_pitch_row[c]) {
-      by_duals([&](const auto& p) { return linear_row(m, c, i, p); });
-      continue;
-    }
-    Vec3<T> x = turn(Ra, m.cl_directions + 9 * c + 3 * i);
-    force = force + x * lam[e.n];
-    add_along(lam[e.n], x, pB, e);
-  }
-  stiffen_along(force, pB, e);
-  if (angular == ROTATION)
-    add_rotation(lam + e.n, compose(Ra, m.cl_R_aA + 9 * c), compose(Rb, m.cl_R_bB + 9 * c), e);
-  else if (angular != ANY)
-    for (int i = 0; i < (angular == ACROSS ? 2 : 1); ++i)
-      add_cosine(lam[e.n], turn(Ra, m.cl_across_a + 6 * c + 3 * i), turn(Rb, m.cl_axis_b + 3 * c), e);
-}
-
-template <class T>
-SARRUS_FN void rolling_element(const Model<real<T>>& m, int k, const Tree<T>& t, const T* lam,
-                               Element<T>& e) {
-  ends(t, 0, m.ro_node[k], e);
-  add_by_duals(lam, 3, e, [&](const Spatial<T>& s, const Spatial<Dual<T>>& V, Row<Dual<T>>* out) {
-    const Vec3<T>& p = t.p[e.b];
-    rolling(m, k, lift(t.O[0], zero3<T>()), lift(t.R[e.b], s.ang), lift(p, s.lin + cross(s.ang, p)), V, out);
-  });
-}
-
-// The row of a point spring, with a force of one. Returns its elongation.
-template <class T>
-SARRUS_FN T spring_element(const Model<real<T>>& m, int k, const Tree<T>& t, Element<T>& e) {
-  ends(t, m.ps_a[k], m.ps_b[k], e);
-  Vec3<T> pA = point_of(t, e.a, m.ps_p_a + 3 * k), pB = point_of(t, e.b, m.ps_p_b + 3 * k);
-  T one = T(1), elongation = T(0);
-  add_by_duals(&one, 1, e, [&](const Spatial<T>& s, const Spatial<Dual<T>>& V, Row<Dual<T>>* out) {
-    out[0] = distance(displaced(t, e.a, e.b, pA, pB, s, V), m.ps_rest[k]);
-    elongation = out[0].phi.a;
-  });
-  return elongation;
-}
 
 // What columns do to an element, as rows over all columns: dA'/dq, dV/dq, s, dA'/dv, six each (1)
 template <class T>
@@ -144,8 +79,7 @@ SARRUS_FN void subtract_forces(const Model<real<T>>& m, const Tree<T>& t, const 
   F[e.a] = F[e.a] + e.L;
   T on_b[36];
   for (int d = 0; d < 6; ++d) {
-    Vec3<T> o = zero3<T>(), u = unit_vector<T>(d % 3);
-    Spatial<T> carried = cross_force(d < 3 ? Spatial<T>{u, o} : Spatial<T>{o, u}, e.L);
+    Spatial<T> carried = cross_force(unit_twist<T>(d), e.L);
     for (int c = 0; c < 6; ++c) on_b[6 * c + d] = entry(carried, c) - e.GL[6 * c + d];
   }
   product(Coefficients<T>{on_b, 6, 1}, w.s, ld, 6, 6, ld, w.on_b, ld);

@@ -61,59 +61,20 @@ SARRUS_HD Vec3<T> apply_transposed(const Gyration<T>& b, const Spatial<T>& x) {
   return cross(b.p, x.lin) * real<T>(2) + symmetric(b, x.ang) + cross(b.l, x.ang);
 }
 
-// What a wrench that keeps its world direction adds to (2): -(dW/dq_k - ad*_{S_k} W) = [w x f; N w],
-// N = -[p][f] - [n] for the force f at p and the moment n.
-template <class T>
-struct FixedWrench {
-  Vec3<T> f;
-  Vec3<T> x, y, z;  // columns of N
-};
-template <class T>
-SARRUS_HD FixedWrench<T> operator+(const FixedWrench<T>& a, const FixedWrench<T>& b) {
-  return {a.f + b.f, a.x + b.x, a.y + b.y, a.z + b.z};
-}
-template <class T>
-SARRUS_HD Spatial<T> apply(const FixedWrench<T>& k, const Spatial<T>& s) {
-  return {cross(s.ang, k.f), k.x * s.ang.x + k.y * s.ang.y + k.z * s.ang.z};
-}
-template <class T>
-SARRUS_HD Vec3<T> apply_transposed(const FixedWrench<T>& k, const Spatial<T>& s) {
-  return cross(k.f, s.lin) + Vec3<T>{dot(k.x, s.ang), dot(k.y, s.ang), dot(k.z, s.ang)};
-}
-
 template <class T>
 struct TreeTangent {
   Gyration<T>* B;               // (nn)
-  FixedWrench<T>* W;            // (nn)
   Spatial<T>*alpha, *xi, *eta;  // (nv)
   int* above;                   // (nv) the column before, on the way to the ground; -1 where there is none
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
     B = arena.template take<Gyration<T>>(m.nn);
-    W = arena.template take<FixedWrench<T>>(m.nn);
     alpha = arena.template take<Spatial<T>>(m.nv);
     xi = arena.template take<Spatial<T>>(m.nv);
     eta = arena.template take<Spatial<T>>(m.nv);
     above = arena.template take<int>(m.nv);
   }
 };
-
-// out: d.W and F -= wrench, for the wrenches of the description
-template <class T>
-SARRUS_FN void fixed_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial<T>* F, TreeTangent<T>& d) {
-  Vec3<T> o = zero3<T>();
-  for (int i = 0; i < m.nn; ++i) d.W[i] = {o, o, o, o};
-  for (int w = 0; w < m.nw; ++w) {
-    int i = m.w_node[w];
-    Spatial<T> W = constant_wrench(m, w, t);
-    F[i] = F[i] - W;
-    if (m.w_local[w]) continue;  // turns with the body: carried along
-    Vec3<T> p = t.p[i] + turn(t.R[i], m.w_point + 3 * w), f = W.lin, n = W.ang - cross(p, f);
-    auto column = [&](const Vec3<T>& e) { return -cross(p, cross(f, e)) - cross(n, e); };
-    d.W[i] = d.W[i] + FixedWrench<T>{f, column({T(1), T(0), T(0)}), column({T(0), T(1), T(0)}),
-                                     column({T(0), T(0), T(1)})};
-  }
-}
 
 // out: d.B, w.F of single bodies, and (1)   in: w.I, t with the joint accelerations in A
 template <class T>
@@ -132,7 +93,6 @@ SARRUS_FN void tangent_quantities(const Model<real<T>>& m, const Tree<T>& t, Bod
       d.eta[k] = d.alpha[k] + cross_motion(t.V[i], t.S[k]);
     }
   }
-  if (m.nw) fixed_wrenches(m, t, w.F, d);
 }
 
 // Added to the rows and columns of the coordinates of node i in dq, dv (stride ld); its subtree is summed up.
@@ -144,42 +104,38 @@ SARRUS_HD void node_derivatives(const Model<real<T>>& m, int i, const Tree<T>& t
     const Spatial<T>& S = t.S[k];
     Spatial<T> own_q = w.Ic[i] * d.xi[k] + apply(d.B[i], d.alpha[k]);
     Spatial<T> own_v = w.Ic[i] * d.eta[k] + apply(d.B[i], S);
-    if (m.nw) own_q = own_q + apply(d.W[i], S);
     for (int j = first; j < end; ++j) {
       dq[j * ld + k] += dot(t.S[j], own_q);
       dv[j * ld + k] += dot(t.S[j], own_v);
     }
     Spatial<T> up_q = own_q + cross_force(S, w.F[i]);  // (2), for ancestors j
     Spatial<T> IS = w.Ic[i] * S;
-    Vec3<T> BS = apply_transposed(d.B[i], S), WS = m.nw ? apply_transposed(d.W[i], S) : zero3<T>();
+    Vec3<T> BS = apply_transposed(d.B[i], S);
     for (int j = d.above[first]; j >= 0; j = d.above[j]) {
       dq[j * ld + k] += dot(t.S[j], up_q);
       dv[j * ld + k] += dot(t.S[j], own_v);
       dq[k * ld + j] += dot(IS, d.xi[j]) + dot(BS, d.alpha[j].ang);  // (3)
       dv[k * ld + j] += dot(IS, d.eta[j]) + dot(BS, t.S[j].ang);
-      if (m.nw) dq[k * ld + j] += dot(WS, t.S[j].ang);
     }
   }
 }
 
-// Springs, dampers, friction and stops on single coordinates: diagonal.
+// Damping, friction, springs and stops of coordinates: diagonal.
 template <class T>
 SARRUS_FN void add_joint_force_derivatives(const Model<real<T>>& m, const T* q, const T* v, int ld, T* dq,
                                            T* dv) {
+  using D = Dual<T>;
   for (int k = 0; k < m.nv; ++k) {
     dv[k * ld + k] += m.damping[k];
-    if (m.friction[k] == 0) continue;
-    T s = tanh_(v[k] / m.friction_speed[k]);
-    dv[k * ld + k] += (real<T>(1) - s * s) * (m.friction[k] / m.friction_speed[k]);
+    if (m.friction[k] != 0) dv[k * ld + k] += coulomb_friction(m, k, D(v[k], T(1))).b;
   }
-  for (int s = 0; s < m.njs; ++s) dq[m.js_v[s] * ld + m.js_v[s]] += m.js_stiffness[s];
-  for (int s = 0; s < m.nst; ++s) {
-    int k = m.st_v[s];
-    T x = stop_overrun(m, s, q), resist = x * m.st_stiffness[s] + v[k] * m.st_damping[s];
-    auto pushes = x * resist > real<T>(0);
-    dq[k * ld + k] += select(pushes, T(m.st_stiffness[s]), T(0));
-    dv[k * ld + k] += select(pushes, T(m.st_damping[s]), T(0));
-  }
+  for (int i = 0; i < m.ncf; ++i)
+    with_coordinate_force(m, i, [&](auto kind, const auto& c) {
+      int k = m.cf_v[i];
+      const T &x = q[m.cf_q[i]], &y = v[k];
+      dq[k * ld + k] += kind.template resistance<D>(c, D(x, T(1)), D(y)).b;
+      dv[k * ld + k] += kind.template resistance<D>(c, D(x), D(y, T(1))).b;
+    });
 }
 
 // Added to dq, dv (nv rows of stride ld): the derivatives of M a + h, less what forces do beside being
@@ -194,7 +150,6 @@ SARRUS_FN void add_tree_derivatives(const Model<real<T>>& m, const Tree<T>& t, B
     if (pa == 0) continue;
     w.F[pa] = w.F[pa] + w.F[i];
     d.B[pa] = d.B[pa] + d.B[i];
-    if (m.nw) d.W[pa] = d.W[pa] + d.W[i];
   }
 }
 

@@ -70,7 +70,7 @@ struct Stepper {
     ku = arena.template take<T>(MAX_STAGES * w.ld);
     kv = arena.template take<T>(MAX_STAGES * w.ld);
     drive = arena.template take<T>(3 * m.nd);
-    user = arena.template take<T>(m.nu * (3 + m.nv));
+    user = arena.template take<T>(m.n_user_rows * (3 + m.nv));
   }
   SARRUS_HD bool fail(Status why) {
     status = why;
@@ -93,7 +93,7 @@ SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, co
   if (!source.inputs(m, t, q, v, s.tau, s.drive, s.user, w.M, w.h, stage)) return s.fail(STOPPED);
   if constexpr (S::supplies_inertia) {
     fill(w.rows.J, m.nc * w.ld);
-    couplings(m, q, s.drive, s.user, w.ld, w.rows);
+    given_rows(m, q, s.drive, s.user, w.ld, w.rows);
   } else {
     if (wanted.poses) place(m, q, w.tree);
     if (wanted.motion) {

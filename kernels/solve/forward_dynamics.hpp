@@ -11,7 +11,7 @@
 #pragma once
 
 #include "algebra/dual.hpp"
-#include "constraints/constraint.hpp"
+#include "constraints/constraints.hpp"
 #include "solve/solve.hpp"
 #include "tree/inertia_and_bias.hpp"
 #include "tree/manifold.hpp"
@@ -58,7 +58,7 @@ struct Tangent {
     q_moved = arena.template take<D>(m.nq);
     v = arena.template take<D>(m.nv);
     drive = arena.template take<D>(3 * m.nd);
-    user = arena.template take<D>(m.nu * (3 + m.nv));
+    user = arena.template take<D>(m.n_user_rows * (3 + m.nv));
   }
 };
 
@@ -89,7 +89,7 @@ SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* 
     d.drive[3 * k + 1] = D(drive[3 * k + 1], drive[3 * k + 2]);
     d.drive[3 * k + 2] = D(drive[3 * k + 2]);
   }
-  for (int i = 0; i < m.nu * (3 + m.nv); ++i) d.user[i] = D(user[i]);
+  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(user[i]);
   place(m, d.q_moved, d.tree);
   move(m, d.v, d.tree);
   constraints(m, d.q_moved, d.drive, d.user, d.tree, d.ld, d.rows);

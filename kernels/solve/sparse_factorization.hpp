@@ -5,37 +5,14 @@
 // the free rows of K are K_x = (Q^T M N)^T: a sweep of reflectors, a walk along the branches, a sweep back.
 #pragma once
 
+#include "constraints/constraints.hpp"
 #include "solve/dense_elimination.hpp"
-#include "tree/kinematics.hpp"
 
 SARRUS_BEGIN
 
 constexpr double BY_ENTRIES =
     0.5;                        // Factor::by_entries of whoever allows it: with more, dense rows are faster
 constexpr double WORTH = 0.25;  // the same where a model is judged: some poses are worse
-
-SARRUS_HD int linear_rows(int mask) {
-  return mask & DISTANCE ? 1 : (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1);
-}
-SARRUS_HD int angular_rows(int kind) { return kind == ACROSS ? 2 : kind == ROTATION ? 3 : kind == COSINE; }
-
-// visit(row, column) for every entry that J can have
-template <class R, class F>
-SARRUS_HD void each_entry(const Model<R>& m, F visit) {
-  for (int c = 0; c < m.ncl; ++c) {
-    int end = m.cl_row[c] + linear_rows(m.cl_linear[c]) + angular_rows(m.cl_angular[c]);
-    for (int r = m.cl_row[c]; r < end; ++r)
-      for (int s = m.cl_sup_begin[c]; s < m.cl_sup_end[c]; ++s) visit(r, m.sup_col[s]);
-  }
-  for (int c = 0; c < m.nro; ++c)
-    for (int up = m.ro_node[c]; up > 0; up = m.parent[up])
-      for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j)
-        for (int r = m.ro_row[c]; r < m.ro_row[c] + 3; ++r) visit(r, j);
-  for (int c = 0; c < m.nk; ++c)
-    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) visit(m.k_row[c], m.kt_v[i]);
-  for (int u = 0; u < m.nu; ++u)
-    for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
-}
 
 // Rows and positions [begin, end) have been eliminated: what the rest of Factor says of them.
 template <class T>

@@ -16,12 +16,6 @@ SARRUS_FN void body_pose(const Model<real<T>>& m, int b, const Tree<T>& t, T* R,
   p[0] = x.x, p[1] = x.y, p[2] = x.z;
 }
 
-template <class T>
-SARRUS_HD void store(const Spatial<T>& s, T* out) {
-  out[0] = s.lin.x, out[1] = s.lin.y, out[2] = s.lin.z;
-  out[3] = s.ang.x, out[4] = s.ang.y, out[5] = s.ang.z;
-}
-
 // out: V, A (6) of the frame of body b: velocity and acceleration of its origin, angular ones
 // in: t (moved), with the joint accelerations already in t.A; gravity is taken out again
 template <class T>

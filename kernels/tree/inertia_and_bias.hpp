@@ -7,7 +7,7 @@
 // -ad^T_{V} I V); composite rigid bodies [Featherstone2008] sec. 6.2.
 #pragma once
 
-#include "tree/forces.hpp"
+#include "tree/applied_forces.hpp"
 
 SARRUS_BEGIN
 
@@ -99,15 +99,7 @@ SARRUS_FN void energy(const Model<real<T>>& m, const T* q, const T* v, const Tre
     potential -= (r.x * m.gravity[0] + r.y * m.gravity[1] + r.z * m.gravity[2]) * m.mass[i];
   }
   for (int k = 0; k < m.nv; ++k) kinetic += v[k] * v[k] * (m.armature[k] * real<T>(0.5));
-  for (int s = 0; s < m.nps; ++s) potential += point_spring(m, s, t).energy;
-  for (int s = 0; s < m.njs; ++s) {
-    T x = q[m.js_q[s]] - m.js_rest[s];
-    potential += x * x * (m.js_stiffness[s] * real<T>(0.5));
-  }
-  for (int s = 0; s < m.nst; ++s) {
-    T x = stop_overrun(m, s, q);
-    potential += x * x * (m.st_stiffness[s] * real<T>(0.5));
-  }
+  add_force_energy(m, q, t, potential);
   out[0] = kinetic;
   out[1] = potential;
 }

@@ -9,12 +9,9 @@
 #include "algebra/spatial.hpp"
 #include "base/arena.hpp"
 #include "base/padded_rows.hpp"
-#include "tree/model.hpp"
+#include "tree/joints.hpp"
 
 SARRUS_BEGIN
-
-SARRUS_HD int joint_nv(int joint) { return joint == FREE ? 6 : joint == BALL ? 3 : joint == GROUND ? 0 : 1; }
-SARRUS_HD int joint_nq(int joint) { return joint == FREE ? 7 : joint == BALL ? 4 : joint == GROUND ? 0 : 1; }
 
 template <class T>
 struct Tree {
@@ -49,54 +46,12 @@ SARRUS_HD Vec3<T> reference_point(const Model<real<T>>& m, const T* q) {
   return {T(m.origin[0]), T(m.origin[1]), T(m.origin[2])};
 }
 
-// One hinge: axes x, y turn about z by the angle.
-template <class T>
-SARRUS_HD void spin(Mat3<T>& R, const T& angle) {
-  T s, c;
-  sincos_(angle, s, c);
-  Vec3<T> x = R.x * c + R.y * s;
-  R.y = R.y * c - R.x * s;
-  R.x = x;
-}
-
 template <class T>
 SARRUS_HD void place_node(const Model<real<T>>& m, int i, const T* q, Tree<T>& t) {
   int pa = m.parent[i];
   Mat3<T> R = compose(t.R[pa], m.R_PJ + 9 * i);
   Vec3<T> p = t.p[pa] + turn(t.R[pa], m.p_PJ + 3 * i);
-  const T* qi = q + m.iq[i];
-  Spatial<T>* S = t.S + m.iv[i];
-  switch (m.joint[i]) {
-    case HINGE:
-      spin(R, qi[0]);
-      S[0] = {cross(p, R.z), R.z};
-      break;
-    case SLIDE:
-      p = p + R.z * qi[0];
-      S[0] = {R.z, zero3<T>()};
-      break;
-    case SCREW:
-      spin(R, qi[0]);
-      p = p + R.z * (qi[0] * m.pitch[i]);
-      S[0] = {cross(p, R.z) + R.z * m.pitch[i], R.z};
-      break;
-    case BALL:
-      R = compose(R, rotation(qi));
-      S[0] = {cross(p, R.x), R.x};
-      S[1] = {cross(p, R.y), R.y};
-      S[2] = {cross(p, R.z), R.z};
-      break;
-    case FREE:
-      p = p + turn(R, Vec3<T>{qi[0], qi[1], qi[2]});
-      R = compose(R, rotation(qi + 3));
-      S[0] = {R.x, zero3<T>()};
-      S[1] = {R.y, zero3<T>()};
-      S[2] = {R.z, zero3<T>()};
-      S[3] = {cross(p, R.x), R.x};
-      S[4] = {cross(p, R.y), R.y};
-      S[5] = {cross(p, R.z), R.z};
-      break;
-  }
+  with_joint(m.joint[i], [&](auto joint) { joint.place(m.pitch[i], q + m.iq[i], R, p, t.S + m.iv[i]); });
   t.R[i] = R;
   t.p[i] = p;
 }

@@ -173,7 +173,7 @@ def test_a_screw_without_pitch_is_a_revolute() -> None:
     screw, hinge = model_of(Helical("y", 0.0)), model_of(Revolute("y"))
     q = random_configuration(screw, np.random.default_rng(0))
     np.testing.assert_array_equal(evaluate(screw, q)[0], evaluate(hinge, q)[0])
-    assert screw.cl_pitch_row.tolist() == [-1]
+    assert screw.element_parameters(0)["pitch_row"].tolist() == [-1]
 
 
 def test_the_support_leaves_out_what_moves_both_sides() -> None:

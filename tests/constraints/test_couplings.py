@@ -34,7 +34,7 @@ def test_couplings_and_drives_are_linear_in_coordinates() -> None:
     model = spec.model()
     assert model.row_names == ("mesh", "feed", "lifts", "motor", "sum")
     assert model.row_unit.tolist() == [1.0, 1.0, 2.0, 1.0, 2.0]
-    assert [(g.kind, g.closure) for g in model.groups] == [("Coupling", -1)] * 3 + [("Drive", -1)] * 2
+    assert [(g.kind, g.element) for g in model.groups] == [("Coupling", -1)] * 3 + [("Drive", -1)] * 2
     q = np.concatenate([[0, 0, 0, 1], [0.5, 0.7, 1.1, 1.3, 1.7, 1.9]])
     t = 0.4
     kernel = _kernel.Kernel(model.sizes, model.fields)

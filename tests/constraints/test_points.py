@@ -33,7 +33,7 @@ def two_bodies(constraint: Constraint) -> Model:
 
 def phi_of(model: Model, q: Array) -> Array:
     kernel = _kernel.Kernel(model.sizes, model.fields)
-    user = np.zeros((1, model.sizes["nu"], 3 + model.nv))
+    user = np.zeros((1, model.sizes["n_user_rows"], 3 + model.nv))
     return np.asarray(kernel.constraints(q[None], np.zeros((1, model.nv)), np.zeros((1, 0, 3)), user)[0][0])
 
 

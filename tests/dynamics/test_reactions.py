@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.dynamics.reactions import reaction
+from sarrus.dynamics.reactions import RowWrenches, reaction
 
 BOX: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0.0, 0.0), "inertia": (0.1, 0.2, 0.3)}
 AT_A, AT_B = sr.Pose((0.3, -0.2, 0.1), rpy=(0.4, 0.2, -0.3)), sr.Pose((-0.1, 0.2, 0.4), rpy=(-0.2, 0.5, 0.1))
@@ -47,8 +47,8 @@ def test_virtual_work(constraint: Any) -> None:
     lam = rng.normal(size=mech.nc)
     wrench = mech_reaction(mech, q, lam, "world")
     a, b = mech.pose(q, "a"), mech.pose(q, "b")
-    p_bB = mech.model.cl_p_bB[0]
-    node_b = mech.model.body_node.tolist().index(int(mech.model.cl_b[0]))
+    p_bB = mech.model.element_parameters(0)["p_b"]
+    node_b = mech.model.body_node.tolist().index(int(mech.model.el_b[0]))
     p_WB = b.apply(mech.model.R_NB[node_b].T @ (p_bB - mech.model.p_NB[node_b]))
     J_b = mech.jacobian(q, "b", point=b.inverse().apply(p_WB))
     J_a = mech.jacobian(q, "a", point=a.inverse().apply(p_WB))
@@ -58,10 +58,9 @@ def test_virtual_work(constraint: Any) -> None:
 
 def mech_reaction(mech: sr.Mechanism, q: Any, lam: Any, frame: str) -> Any:
     """The wrench for given multipliers, apart from any motion."""
-    names = mech.body_names
-    poses = [mech.pose(q, name) for name in names]
-    R, p = np.array([x.rotation for x in poses]), np.array([x.xyz for x in poses])
-    return reaction(mech.model, R, p, lam, "loop", frame)
+    R = np.array([mech.pose(q, name).rotation for name in mech.body_names])
+    W, at = mech.evaluator.kernel.row_wrenches(np.asarray(q, dtype=float)[None])
+    return reaction(mech.model, R, RowWrenches(W[0], at[0]), lam, "loop", frame=frame)
 
 
 def test_frames_turn_the_same_wrench() -> None:

@@ -31,7 +31,6 @@ STILL: dict[str, list[str]] = {
         "control/grasp/object_impedance.py: ObjectImpedance.__init__",
     ],
     "parameters": [
-        "constraints/closures.py: lower_pair",
         "constraints/couplings.py: _lower",
         "control/core/input_selection.py: choose",
         "control/core/law.py: Law.__init__",
@@ -54,10 +53,7 @@ STILL: dict[str, list[str]] = {
         "simulation/trajectory/interpolation.py: _quintic",
     ],
     "arguments": [
-        "constraints/closures.py: Pattern",
-        "constraints/closures.py: lower_pair",
         "constraints/couplings.py: _lower",
-        "constraints/points.py: lower_pair",
         "control/core/input_selection.py: Choice",
         "control/core/input_selection.py: inputs_within",
         "control/core/law.py: choose",

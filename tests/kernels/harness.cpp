@@ -112,7 +112,7 @@ void terms_dual(const int* sizes, const void* const* fields, const double* q, co
   Arena arena(room.at);
   Workspace<D, 0> w(m, arena);
   std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv);
-  std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.nu * (3 + m.nv));
+  std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.n_user_rows * (3 + m.nv));
   for (int j = 0; j < m.nv; ++j) step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]);
   integrate(m, q0.data(), step.data(), moved.data());
   evaluate(m, moved.data(), speed.data(), f.data(), u.data(), w);
@@ -183,7 +183,7 @@ void forward_dual(const int* sizes, const void* const* fields, const double* q, 
   Arena arena(room.at);
   Workspace<D, 0> w(m, arena);
   std::vector<D> q0 = lift<D>(q, m.nq), step(m.nv), moved(m.nq), speed(m.nv), force(m.nv);
-  std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.nu * (3 + m.nv));
+  std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.n_user_rows * (3 + m.nv));
   for (int j = 0; j < m.nv; ++j)
     step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]), force[j] = D(tau[j], dtau[j]);
   integrate(m, q0.data(), step.data(), moved.data());
@@ -208,7 +208,7 @@ void forward_pack(const int* sizes, const void* const* fields, const double* q, 
     return out;
   };
   std::vector<P> pq = load(q, m.nq), pv = load(v, m.nv), pt = load(tau, m.nv), pd = load(drive, 3 * m.nd),
-                 pu = load(user, m.nu * (3 + m.nv));
+                 pu = load(user, m.n_user_rows * (3 + m.nv));
   evaluate(m, pq.data(), pv.data(), pd.data(), pu.data(), w);
   prepare(m, pq.data(), pv.data(), pd.data(), pu.data(), -1, static_cast<Tangent<P, 0>*>(nullptr), w);
   accelerate(m, pt.data(), w);

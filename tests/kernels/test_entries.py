@@ -63,13 +63,10 @@ def test_dependent_and_empty_rows(harness: Harness, seed: int) -> None:
     """A row twice, a row of zeros: least squares and least norm."""
     raw = rw.random_model(seed, ("revolute", "universal"), nodes=9)
     size, f = raw
-    twice = (f["cl_a"], f["cl_b"], f["cl_R_aA"], f["cl_R_bB"], f["cl_p_aA"], f["cl_p_bB"], f["cl_directions"])
-    for field in (*twice, f["cl_across_a"], f["cl_across_b"], f["cl_axis_b"]):
-        field.reshape(2, -1)[1] = field.reshape(2, -1)[0]
-    f["sup_col"] = np.tile(f["sup_col"][: f["cl_sup_end"][0]], 2)
-    f["sup_sign"] = np.tile(f["sup_sign"][: f["cl_sup_end"][0]], 2)
-    f["cl_sup_begin"][1], f["cl_sup_end"][1] = f["cl_sup_end"][0], 2 * f["cl_sup_end"][0]
-    size["nsup"] = len(f["sup_col"])
+    width = int(f["el_begin"][1])
+    f["el_values"][width : 2 * width - 2] = f["el_values"][: width - 2]  # but for the kinds of its rows
+    f["el_a"][1], f["el_b"][1] = f["el_a"][0], f["el_b"][0]
+    f["el_sup_begin"][1], f["el_sup_end"][1] = f["el_sup_begin"][0], f["el_sup_end"][0]
     (q,), (v,) = rw.random_state(raw, seed)
     (drive,), (user,) = rw.random_inputs(raw, seed)
     user[:] = 0.0

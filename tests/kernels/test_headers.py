@@ -88,7 +88,7 @@ def test_dual_numbers_through_the_factorization(harness: Harness, seed: int) -> 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dual_numbers_through_the_tree(harness: Harness, seed: int) -> None:
-    """Slopes of inverse dynamics, of both energies and of a body's position, against differences of the twin."""
+    """Slopes of inverse dynamics, energies and a body's position, against differences of the twin."""
     raw, q, v, _, _ = state(seed, ())
     nv, last = raw[0]["nv"], raw[0]["nb"] - 1
     twin = Twin(*raw)

@@ -78,10 +78,11 @@ def test_rolling_rows_are_velocities_of_the_material_at_the_contact() -> None:
         d = every.constrained("rolling", seed)
         mech = mechanism(d)
         t = mech.terms(d.q, np.zeros(mech.nv))
-        point = mech.model.ro_point.reshape(3)
+        disc = mech.model.element_parameters(0)
+        point = disc["p_a"]
         X = mech.pose(d.q, "b6")
         J = mech.jacobian(d.q, "b6", point=X.rotation.T @ (point - X.xyz))[:3]
-        normal = mech.model.ro_normal.reshape(3)
+        normal = disc["normal"]
         assert relative(t.J[0], normal @ J) < 1e-12
         tangential = J - np.outer(normal, normal @ J)
         assert relative(t.J[1:].T @ t.J[1:], tangential.T @ tangential) < 1e-12

@@ -116,7 +116,8 @@ def test_rolling_disc_stays_up_when_fast_enough() -> None:
     The body frame spins with the disc; in a frame that does not, A gains the generator of the spin.
     """
     mech = sr.library.rolling_disk()
-    radius, axis = float(mech.model.ro_radius[0]), np.array(mech.model.ro_axis[0])
+    disc = mech.model.element_parameters(0)
+    radius, axis = float(disc["radius"][0]), disc["axis"]
     q, spin = upright(mech, axis, radius)
     limit = np.sqrt(G / (3 * radius))
     for speed, stable in ((0.8 * limit, False), (1.2 * limit, True)):

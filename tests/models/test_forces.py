@@ -67,7 +67,7 @@ def test_stops_push_back_beyond_limits_only() -> None:
     assert generalized_force(model, [0.6], [0.2]) == pytest.approx([-10.2])
     assert generalized_force(model, [0.4], [0.2]) == pytest.approx([0.0])
     assert generalized_force(model, [-1e6], [0.2]) == pytest.approx([0.0])
-    assert np.isfinite(model.st_lower).all()
+    assert np.isfinite(model.cf_values).all()
     assert model.limits.tolist() == [[-np.inf, 0.5]]
 
 

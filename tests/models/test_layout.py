@@ -29,7 +29,7 @@ def test_fields_are_those_of_the_compiled_module() -> None:
 
 def test_missing_fields_are_empty_with_the_shape_of_an_entry() -> None:
     columns = filled({"gravity": (0, 0, -9.81), "origin": (0, 0, 0), "length": 1.0, "rank_tol": 1e-9})
-    assert columns["cl_across_a"].shape == (0, 2, 3)
+    assert columns["R_NB"].shape == (0, 3, 3)
     assert columns["parent"].dtype == np.int32
     assert columns["length"].shape == ()
 

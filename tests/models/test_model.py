@@ -83,7 +83,7 @@ def test_bad_changes_say_what_is_wrong() -> None:
 def test_pickles_are_read_only_too() -> None:
     model = leg().model()
     copy = pickle.loads(pickle.dumps(model))
-    assert not copy.mass.flags.writeable and not copy.holonomic.flags.writeable
+    assert not copy.mass.flags.writeable and not copy.row_holonomic.flags.writeable
     for name, array in model.fields.items():
         np.testing.assert_array_equal(getattr(copy, name), array)
     assert copy.groups == model.groups and copy.tree == model.tree
@@ -109,7 +109,7 @@ def test_names_are_found_or_listed() -> None:
     assert model.coordinate_index("shank") == 1
     assert model.group("floor").rows == slice(0, 5)
     assert model.group("floor").kind == "Prismatic"
-    assert (model.group("floor").a, model.group("floor").b, model.group("floor").closure) == (
+    assert (model.group("floor").a, model.group("floor").b, model.group("floor").element) == (
         "foot",
         "ground",
         0,

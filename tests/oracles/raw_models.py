@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sarrus._kernel import KINDS
+
 from .lie import exponential, twist_matrix
 from .twin import BALL, FREE, HINGE, SCREW, SLIDE, WIDTH_Q, WIDTH_V
-from .twin_constraints import ACROSS, ANY, COSINE, DISTANCE, ROTATION
+from .twin_constraints import ACROSS, ANY, COSINE, ROTATION
 
 Array = npt.NDArray[np.float64]
 Raw = tuple[dict[str, int], dict[str, npt.NDArray[np.generic]]]
@@ -29,7 +31,7 @@ CLOSURES = {
     "universal": (7, COSINE),
     "spherical": (7, ANY),
     "planar": (4, ACROSS),
-    "distance": (DISTANCE, ANY),
+    "distance": (0, ANY),
     "point_on_line": (6, ANY),
     "point_on_plane": (2, ANY),
 }
@@ -55,11 +57,10 @@ def blank(**sizes: int) -> Raw:
         name: np.zeros(size[count] * width, dtype=np.int32 if kind == "I" else np.float64)
         for kind, name, count, width in field_table()
     }
-    for name in ("R_PJ", "R_NB", "cl_R_aA", "cl_R_bB", "cl_directions"):
+    for name in ("R_PJ", "R_NB"):
         fields[name][:] = np.tile(np.eye(3).ravel(), len(fields[name]) // 9)
     for name in ("unit", "row_unit", "friction_speed", "length"):
         fields[name][:] = 1.0
-    fields["cl_pitch_row"][:] = -1
     fields["k_drive"][:] = -1
     fields["rank_tol"][:] = 1e-9
     return size, fields
@@ -78,13 +79,23 @@ def random_model(seed: int, kinds: tuple[str, ...] = tuple(CLOSURES), nodes: int
     joints = joints[: nodes + 1]
     closure_rows = [_rows(k) for k in kinds]
     nc = sum(closure_rows) + 2 + 1 + 3
+    elements = [*(_kind(k) for k in kinds), "Rolling"]
+    forces, on_coordinates = ["PointSpring", "ConstantWrench", "ConstantWrench"], ["JointSpring", "JointStop"]
     nq, nv = sum(WIDTH_Q[j] for j in joints), sum(WIDTH_V[j] for j in joints)
     size, f = blank(
-        nn=len(joints), nb=len(joints), nq=nq, nv=nv, nc=nc, ncl=len(kinds), nk=2, nkt=3, nd=1, nu=1, nro=1,
-        njs=1, nps=1, nw=2, nst=1,
+        nn=len(joints), nb=len(joints), nq=nq, nv=nv, nc=nc, nk=2, nkt=3, nd=1, n_user_rows=1,
+        ne=len(elements), nev=_width("elements", elements), nf=len(forces), nfv=_width("forces", forces),
+        ncf=2, ncfv=_width("coordinate_forces", on_coordinates),
     )  # fmt: skip
+    for prefix, family, names in (
+        ("el", "elements", elements),
+        ("fo", "forces", forces),
+        ("cf", "coordinate_forces", on_coordinates),
+    ):
+        f[f"{prefix}_kind"][:] = [list(KINDS[family]).index(name) for name in names]
+        f[f"{prefix}_begin"][:] = np.cumsum([0, *(_width(family, [name]) for name in names)])[:-1]
     _fill_tree(rng, size, f, [int(j) for j in joints])
-    _fill_closures(rng, size, f, kinds, closure_rows)
+    _fill_elements(rng, size, f, kinds, closure_rows)
     _fill_rows(rng, size, f, sum(closure_rows))
     _fill_forces(rng, size, f)
     return size, f
@@ -104,16 +115,34 @@ def random_state(raw: Raw, seed: int, batch: int = 1) -> tuple[Array, Array]:
 
 
 def random_inputs(raw: Raw, seed: int, batch: int = 1) -> tuple[Array, Array]:
-    """drive [B, nd, 3] and user [B, nu, 3 + nv]."""
+    """drive [B, nd, 3] and user [B, number of rows, 3 + nv]."""
     rng = np.random.default_rng([seed, 2])
     size = raw[0]
     drive = rng.normal(size=(batch, size["nd"], 3))
-    return drive, rng.normal(size=(batch, size["nu"], 3 + size["nv"]))
+    return drive, rng.normal(size=(batch, size["n_user_rows"], 3 + size["nv"]))
+
+
+def _kind(closure: str) -> str:
+    return "Distance" if closure == "distance" else "Closure"
+
+
+def _width(family: str, names: list[str]) -> int:
+    """Number of parameters of elements of these kinds together."""
+    return sum(sum(KINDS[family][name].values()) for name in names)
 
 
 def _rows(kind: str) -> int:
     linear, angular = CLOSURES[kind]
-    return linear.bit_count() + ANGULAR_ROWS[angular]
+    return 1 if kind == "distance" else linear.bit_count() + ANGULAR_ROWS[angular]
+
+
+def write(f: dict[str, Array], prefix: str, family: str, i: int, **values: npt.ArrayLike) -> None:
+    """Parameters of element i of a family, by name."""
+    names = KINDS[family][list(KINDS[family])[int(f[f"{prefix}_kind"][i])]]
+    assert set(values) == set(names)
+    flat = np.concatenate([np.ravel(np.asarray(values[name], dtype=float)) for name in names])
+    begin = int(f[f"{prefix}_begin"][i])
+    f[f"{prefix}_values"][begin : begin + len(flat)] = flat
 
 
 def _fill_tree(
@@ -146,32 +175,37 @@ def _fill_tree(
     f["length"][:] = 0.7
 
 
-def _fill_closures(
+def _fill_elements(
     rng: np.random.Generator,
     size: dict[str, int],
     f: dict[str, Array],
     kinds: tuple[str, ...],
     rows: list[int],
 ) -> None:
-    support: list[tuple[int, float]] = []
-    first = 0
+    """Closures and rods of these kinds; the disc, whose rows come behind the couplings, has its ends only."""
+    ends = [(0, size["nn"] - 1)]
+    f["el_rows"][:] = [*rows, 3]
+    f["el_row"][:] = [*np.cumsum([0, *rows])[:-1], sum(rows) + 3]
     for c, kind in enumerate(kinds):
         a, b = (int(i) for i in rng.choice(size["nn"], 2, replace=False))
-        f["cl_a"][c], f["cl_b"][c], f["cl_row"][c] = a, b, first
-        f["cl_linear"][c], f["cl_angular"][c] = CLOSURES[kind]
+        ends.insert(c, (a, b))
         A, B = rotations(rng, 2)
-        f["cl_R_aA"].reshape(-1, 9)[c], f["cl_R_bB"].reshape(-1, 9)[c] = A.ravel(), B.ravel()
-        f["cl_directions"].reshape(-1, 3, 3)[c] = A.T
-        f["cl_across_a"].reshape(-1, 2, 3)[c] = A.T[:2]
-        f["cl_across_b"].reshape(-1, 2, 3)[c] = B.T[:2]
-        f["cl_axis_b"].reshape(-1, 3)[c] = B.T[2]
-        f["cl_p_aA"].reshape(-1, 3)[c], f["cl_p_bB"].reshape(-1, 3)[c] = rng.uniform(-0.5, 0.5, (2, 3))
-        f["cl_pitch"][c], f["cl_length"][c] = 0.1, 0.4
-        f["cl_pitch_row"][c] = 2 if kind == "helical" else -1
-        f["cl_sup_begin"][c] = len(support)
+        p_a, p_b = rng.uniform(-0.5, 0.5, (2, 3))
+        linear, angular = CLOSURES[kind]
+        if kind == "distance":
+            write(f, "el", "elements", c, p_a=p_a, p_b=p_b, length=0.4)
+            continue
+        write(
+            f, "el", "elements", c, p_a=p_a, p_b=p_b, R_aA=A, R_bB=B, directions=A.T, across_a=A.T[:2],
+            across_b=B.T[:2], axis_b=B.T[2], pitch=0.1, pitch_row=2 if kind == "helical" else -1,
+            linear=linear, angular=angular,
+        )  # fmt: skip
+    f["el_a"][:], f["el_b"][:] = np.array(ends).T
+    support: list[tuple[int, float]] = []
+    for c, (a, b) in enumerate(ends):
+        f["el_sup_begin"][c] = len(support)
         support += closure_support(f, a, b)
-        f["cl_sup_end"][c] = len(support)
-        first += rows[c]
+        f["el_sup_end"][c] = len(support)
     size["nsup"] = len(support)
     f["sup_col"] = np.array([k for k, _ in support], dtype=np.int32)
     f["sup_sign"] = np.array([s for _, s in support], dtype=float)
@@ -191,7 +225,7 @@ def closure_support(f: dict[str, Array], a: int, b: int) -> list[tuple[int, floa
 
 
 def _fill_rows(rng: np.random.Generator, size: dict[str, int], f: dict[str, Array], first: int) -> None:
-    """Two couplings (one driven), one user row, one rolling disc."""
+    """Two couplings (one driven), one user row, one rolling disc; what all rows have."""
     scalar = [i for i in range(1, size["nn"]) if f["joint"][i] in (HINGE, SLIDE, SCREW)]
     f["k_row"][:], f["k_begin"][:], f["k_end"][:] = [first, first + 1], [0, 2], [2, 3]
     f["k_offset"][:], f["k_drive"][:] = [0.3, 0.0], [-1, 0]
@@ -199,22 +233,23 @@ def _fill_rows(rng: np.random.Generator, size: dict[str, int], f: dict[str, Arra
     f["kt_q"][:], f["kt_v"][:] = f["iq"][chosen], f["iv"][chosen]
     f["kt_coef"][:] = rng.normal(size=3)
     f["u_row"][:] = first + 2
-    f["ro_row"][:], f["ro_node"][:] = first + 3, size["nn"] - 1
-    f["ro_centre"][:], f["ro_radius"][:] = rng.uniform(-0.2, 0.2, 3), 0.3
-    f["ro_axis"][:], f["ro_normal"][:] = rotations(rng, 2)[:, 0].ravel().reshape(2, 3)
-    f["ro_point"][:] = rng.normal(size=3)
+    centre, (axis, normal) = rng.uniform(-0.2, 0.2, 3), rotations(rng, 2)[:, 0]
+    point = rng.normal(size=3)
+    write(f, "el", "elements", -1, p_a=point, p_b=centre, axis=axis, normal=normal, radius=0.3)
     f["row_unit"][:] = rng.choice([1.0, 0.7], size["nc"])
+    f["row_holonomic"][:] = 1
+    f["row_holonomic"][first + 4 : first + 6] = 0
 
 
 def _fill_forces(rng: np.random.Generator, size: dict[str, int], f: dict[str, Array]) -> None:
     """A joint spring, a stop, a point spring, a wrench in world axes and one in the node's."""
     scalar = next(i for i in range(1, size["nn"]) if f["joint"][i] in (HINGE, SLIDE, SCREW))
-    f["js_q"][:], f["js_v"][:] = f["iq"][scalar], f["iv"][scalar]
-    f["js_stiffness"][:], f["js_rest"][:] = 20.0, 0.2
-    f["st_q"][:], f["st_v"][:], f["st_lower"][:], f["st_upper"][:] = *f["js_q"], *f["js_v"], -0.5, 0.5
-    f["st_stiffness"][:], f["st_damping"][:] = 300.0, 15.0
-    f["ps_a"][:], f["ps_b"][:] = 0, size["nn"] - 1
-    f["ps_p_a"][:], f["ps_p_b"][:] = rng.normal(size=(2, 3))
-    f["ps_stiffness"][:], f["ps_rest"][:], f["ps_damping"][:] = 30.0, 0.5, 2.0
-    f["w_node"][:], f["w_local"][:] = [1, size["nn"] - 1], [0, 1]
-    f["w_point"][:], f["w_wrench"][:] = rng.normal(size=6), rng.normal(size=12)
+    f["cf_q"][:], f["cf_v"][:] = f["iq"][scalar], f["iv"][scalar]
+    write(f, "cf", "coordinate_forces", 0, stiffness=20.0, rest=0.2)
+    write(f, "cf", "coordinate_forces", 1, lower=-0.5, upper=0.5, stiffness=300.0, damping=15.0)
+    f["fo_a"][:], f["fo_b"][:] = 0, [size["nn"] - 1, 1, size["nn"] - 1]
+    p_a, p_b = rng.normal(size=(2, 3))
+    write(f, "fo", "forces", 0, p_a=p_a, p_b=p_b, stiffness=30.0, rest=0.5, damping=2.0)
+    for i in (1, 2):
+        point, force, moment = rng.normal(size=(3, 3))
+        write(f, "fo", "forces", i, p_a=np.zeros(3), p_b=point, force=force, moment=moment, follows=i - 1)

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sarrus._kernel import KINDS
+
 from . import taylor as ts
 from .lie import (
     ad,
@@ -238,6 +240,19 @@ class Twin:
         return tuple(np.stack(x) for x in zip(*out, strict=True))
 
     # ------------------------------------------------------------------ the manifold
+
+    def parameters(self, prefix: str, family: str) -> list[tuple[str, dict[str, Array]]]:
+        """Kind and parameters of each element of a family: numbers as scalars, the others as vectors."""
+        kinds = list(KINDS[family].items())
+        numbers, begins = (self.field[f"{prefix}_{name}"].ravel() for name in ("kind", "begin"))
+        found = []
+        for number, begin in zip(numbers, begins, strict=True):
+            name, widths = kinds[int(number)]
+            ends = np.cumsum(list(widths.values()))
+            parts = np.split(self.field[f"{prefix}_values"].ravel()[begin:][: ends[-1]], ends[:-1])
+            values = zip(widths, parts, strict=True)
+            found.append((name, {key: part[0] if len(part) == 1 else part for key, part in values}))
+        return found
 
     def integrate(self, q: Array, dv: Array) -> Array:
         """q + dv on the manifold [B, nq]."""

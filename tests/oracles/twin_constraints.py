@@ -14,61 +14,57 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 ANY, ACROSS, ROTATION, COSINE = range(4)
-DISTANCE = 8
 
 
 def constraint_series(twin: Twin, q: Array, X: list[Array]) -> Array:
     """Series (order + 1, D, nc) of phi; X are the series of the nodes' poses. Couplings come elsewhere."""
     out = np.zeros((*X[0].shape[:2], twin.nc))
-    for i in range(twin.size["ncl"]):
-        rows = closure_rows(twin, i, X)
-        first = int(twin.field["cl_row"].ravel()[i])
-        for k, row in enumerate(rows):
+    for i, (kind, c) in enumerate(twin.parameters("el", "elements")):
+        a, b, first = (int(twin.field[f"el_{name}"].ravel()[i]) for name in ("a", "b", "row"))
+        for k, row in enumerate(ROWS[kind](c, X[a], X[b])):
             out[..., first + k] = row
-    for i in range(twin.size["nro"]):
-        first = int(twin.field["ro_row"].ravel()[i])
-        out[..., first : first + 3] = rolling_rows(twin, i, X)
     return out
 
 
-def closure_rows(twin: Twin, i: int, X: list[Array]) -> list[Array]:
-    """Rows of closure i: B relative to A, seen from node a; linear rows first."""
-    f = twin.field
-    X_a, X_b = X[int(f["cl_a"].ravel()[i])], X[int(f["cl_b"].ravel()[i])]
-    R_a, R_b = X_a[..., :3, :3], X_b[..., :3, :3]
-    R_ab = ts.matmul(ts.transpose(R_a), R_b)
-    p_A = _point(X_a, f["cl_p_aA"].reshape(-1, 3)[i])
-    p_B = _point(X_b, f["cl_p_bB"].reshape(-1, 3)[i])
-    gap = ts.apply(ts.transpose(R_a), p_B - p_A)
-    mask, kind = int(f["cl_linear"].ravel()[i]), int(f["cl_angular"].ravel()[i])
-    across_a, across_b = f["cl_across_a"].reshape(-1, 2, 3)[i], f["cl_across_b"].reshape(-1, 2, 3)[i]
-    axis_b = R_ab @ f["cl_axis_b"].reshape(-1, 3)[i]
-    rows = _linear_rows(twin, i, mask, gap, R_ab, across_a, across_b)
+def closure_rows(c: dict[str, Array], X_a: Array, X_b: Array) -> list[Array]:
+    """Rows of a closure: B relative to A, seen from node a; linear rows first."""
+    R_ab = ts.matmul(ts.transpose(X_a[..., :3, :3]), X_b[..., :3, :3])
+    gap = _gap(c, X_a, X_b)
+    across_a, across_b = c["across_a"].reshape(2, 3), c["across_b"].reshape(2, 3)
+    axis_b = R_ab @ c["axis_b"]
+    rows = _linear_rows(c, gap, R_ab, across_a, across_b)
+    kind = int(c["angular"])
     if kind == ACROSS:
         rows += [axis_b @ across_a[0], axis_b @ across_a[1]]
     elif kind == COSINE:
         rows += [axis_b @ across_a[0]]
     elif kind == ROTATION:
-        R_aA, R_bB = f["cl_R_aA"].reshape(-1, 3, 3)[i], f["cl_R_bB"].reshape(-1, 3, 3)[i]
-        w = ts.rotation_vector(R_aA.T @ R_ab @ R_bB)
+        w = ts.rotation_vector(c["R_aA"].reshape(3, 3).T @ R_ab @ c["R_bB"].reshape(3, 3))
         rows += [w[..., 0], w[..., 1], w[..., 2]]
     return rows
 
 
+def distance_rows(c: dict[str, Array], X_a: Array, X_b: Array) -> list[Array]:
+    """Length of a rod beyond the one it should have."""
+    gap = _gap(c, X_a, X_b)
+    return [ts.sqrt(ts.dot(gap, gap)) - ts.constant(c["length"], gap)]
+
+
+def _gap(c: dict[str, Array], X_a: Array, X_b: Array) -> Array:
+    """p_B - p_A in the axes of node a."""
+    return ts.apply(ts.transpose(X_a[..., :3, :3]), _point(X_b, c["p_b"]) - _point(X_a, c["p_a"]))
+
+
 def _linear_rows(
-    twin: Twin, i: int, mask: int, gap: Array, R_ab: Array, across_a: Array, across_b: Array
+    c: dict[str, Array], gap: Array, R_ab: Array, across_a: Array, across_b: Array
 ) -> list[Array]:
-    f = twin.field
-    if mask & DISTANCE:
-        length = float(f["cl_length"].ravel()[i])
-        return [ts.sqrt(ts.dot(gap, gap)) - ts.constant(np.array(length), gap)]
-    directions = f["cl_directions"].reshape(-1, 3, 3)[i]
-    pitch, pitch_row = float(f["cl_pitch"].ravel()[i]), int(f["cl_pitch_row"].ravel()[i])
+    directions = c["directions"].reshape(3, 3)
     rows = []
     for k in range(3):
-        if mask >> k & 1:
+        if int(c["linear"]) >> k & 1:
             row = gap @ directions[k]
-            if k == pitch_row:
+            if k == int(c["pitch_row"]):
+                pitch = float(c["pitch"])
                 row = row - pitch * _thread_angle(row, pitch, R_ab, across_a, across_b)
             rows.append(row)
     return rows
@@ -85,23 +81,24 @@ def _thread_angle(travel: Array, pitch: float, R_ab: Array, across_a: Array, acr
     return angle
 
 
-def rolling_rows(twin: Twin, i: int, X: list[Array]) -> Array:
+def rolling_rows(c: dict[str, Array], X_a: Array, X_b: Array) -> list[Array]:
     """Height of the disc's lowest point, and the time integral of its velocity along two tangents."""
-    f = twin.field
-    node = X[int(f["ro_node"].ravel()[i])]
-    n = f["ro_normal"].reshape(-1, 3)[i]
-    centre = _point(node, f["ro_centre"].reshape(-1, 3)[i])
-    R = node[..., :3, :3]
-    axis = R @ f["ro_axis"].reshape(-1, 3)[i]
+    n = c["normal"]
+    centre = _point(X_b, c["p_b"])
+    R = X_b[..., :3, :3]
+    axis = R @ c["axis"]
     up = ts.constant(n, axis) - ts.times((axis @ n)[..., None], axis)
-    arm = -float(f["ro_radius"].ravel()[i]) * ts.divide(up, ts.sqrt(ts.dot(up, up))[..., None])
+    arm = -float(c["radius"]) * ts.divide(up, ts.sqrt(ts.dot(up, up))[..., None])
     rate = slice(0, len(R) - 1)
     spin = ts.matmul(ts.derivative(R), ts.transpose(R)[rate])
     slip = ts.derivative(centre) + ts.apply(spin, arm[rate])
     rows = slip @ np.stack([n, *_tangents(n)]).T
     out = ts.integral(np.zeros(rows.shape[1:]), rows)
-    out[0, :, 0] = (centre + arm)[0] @ n - n @ f["ro_point"].reshape(-1, 3)[i]
-    return out
+    out[0, :, 0] = (centre + arm)[0] @ n - n @ c["p_a"]
+    return [out[..., k] for k in range(3)]
+
+
+ROWS = {"Closure": closure_rows, "Distance": distance_rows, "Rolling": rolling_rows}
 
 
 def _tangents(n: Array) -> tuple[Array, Array]:

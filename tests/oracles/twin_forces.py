@@ -19,43 +19,53 @@ def applied_forces(twin: Twin, q: Array, v: Array, X: list[Array], J: list[Array
     tau = -f["damping"].ravel() * v
     speed = np.where(f["friction_speed"].ravel() > 0, f["friction_speed"].ravel(), 1.0)
     tau = tau - f["friction"].ravel() * np.tanh(v / speed)
-    for i in range(twin.size["njs"]):
-        stretch = q[f["js_q"].ravel()[i]] - f["js_rest"].ravel()[i]
-        tau[f["js_v"].ravel()[i]] -= f["js_stiffness"].ravel()[i] * stretch
-    for i in range(twin.size["nst"]):
-        tau[f["st_v"].ravel()[i]] += _stop(f, i, q, v)
-    for i in range(twin.size["nps"]):
-        tau += _point_spring(twin, i, v, X, J)
-    for i in range(twin.size["nw"]):
-        n, point = int(f["w_node"].ravel()[i]), f["w_point"].reshape(-1, 3)[i]
-        wrench = f["w_wrench"].reshape(-1, 6)[i]
-        axes = np.eye(3) if f["w_local"].ravel()[i] else X[n][:3, :3].T
-        force, moment = axes @ wrench[:3], axes @ wrench[3:]
-        tau += J[n].T @ np.append(force, moment + np.cross(point, force))
+    for i, (kind, c) in enumerate(twin.parameters("cf", "coordinate_forces")):
+        iq, iv = (int(f[name].ravel()[i]) for name in ("cf_q", "cf_v"))
+        tau[iv] += ON_COORDINATES[kind](c, q[iq], v[iv])
+    for i, (kind, c) in enumerate(twin.parameters("fo", "forces")):
+        a, b = (int(f[name].ravel()[i]) for name in ("fo_a", "fo_b"))
+        tau += BETWEEN_NODES[kind](c, v, (X[a], J[a]), (X[b], J[b]))
     return tau
 
 
-def _stop(f: dict[str, Array], i: int, q: Array, v: Array) -> float:
+def _spring(c: dict[str, Array], x: float, _: float) -> float:
+    return float(-c["stiffness"] * (x - c["rest"]))
+
+
+def _stop(c: dict[str, Array], x: float, speed: float) -> float:
     """One-sided spring and damper at the ends of a joint's range: it pushes, it never pulls."""
-    x, speed = q[f["st_q"].ravel()[i]], v[f["st_v"].ravel()[i]]
-    lower, upper = f["st_lower"].ravel()[i], f["st_upper"].ravel()[i]
-    depth = min(x - lower, 0.0) + max(x - upper, 0.0)
-    push = f["st_stiffness"].ravel()[i] * depth + f["st_damping"].ravel()[i] * speed
-    return float(-push) if push * depth > 0 else 0.0
+    depth = _depth(c, x)
+    push = float(c["stiffness"]) * depth + float(c["damping"]) * speed
+    return -push if push * depth > 0 else 0.0
 
 
-def _point_spring(twin: Twin, i: int, v: Array, X: list[Array], J: list[Array]) -> Array:
-    f = twin.field
-    a, b = int(f["ps_a"].ravel()[i]), int(f["ps_b"].ravel()[i])
-    p_a, p_b = f["ps_p_a"].reshape(-1, 3)[i], f["ps_p_b"].reshape(-1, 3)[i]
-    along = (X[b] @ np.append(p_b, 1) - X[a] @ np.append(p_a, 1))[:3]
+def _depth(c: dict[str, Array], x: float) -> float:
+    return min(x - float(c["lower"]), 0.0) + max(x - float(c["upper"]), 0.0)
+
+
+def _wrench(c: dict[str, Array], v: Array, a: tuple[Array, Array], b: tuple[Array, Array]) -> Array:
+    X, J = b
+    axes = np.eye(3) if c["follows"] else X[:3, :3].T
+    force, moment = axes @ c["force"], axes @ c["moment"]
+    return J.T @ np.append(force, moment + np.cross(c["p_b"], force))
+
+
+def _along(c: dict[str, Array], X_a: Array, X_b: Array) -> Array:
+    return (X_b @ np.append(c["p_b"], 1) - X_a @ np.append(c["p_a"], 1))[:3]
+
+
+def _point_spring(c: dict[str, Array], v: Array, a: tuple[Array, Array], b: tuple[Array, Array]) -> Array:
+    along = _along(c, a[0], b[0])
     length = np.linalg.norm(along)
     if length == 0.0:
-        return np.zeros(twin.nv)
-    relative = _point_jacobian(X[b], J[b], p_b) - _point_jacobian(X[a], J[a], p_a)
+        return np.zeros(len(v))
+    relative = _point_jacobian(*b, c["p_b"]) - _point_jacobian(*a, c["p_a"])
     row = along / length @ relative
-    tension = f["ps_stiffness"].ravel()[i] * (length - f["ps_rest"].ravel()[i])
-    return -row * (tension + f["ps_damping"].ravel()[i] * (row @ v))
+    return -row * (c["stiffness"] * (length - c["rest"]) + c["damping"] * (row @ v))
+
+
+ON_COORDINATES = {"JointSpring": _spring, "JointStop": _stop}
+BETWEEN_NODES = {"PointSpring": _point_spring, "ConstantWrench": _wrench}
 
 
 def _point_jacobian(X: Array, J: Array, p: Array) -> Array:
@@ -65,17 +75,14 @@ def _point_jacobian(X: Array, J: Array, p: Array) -> Array:
 
 def spring_energy(twin: Twin, q: Array, X: list[Array]) -> float:
     """Potential energy of springs and stops in J."""
-    f = twin.field
     out = 0.0
-    for i in range(twin.size["njs"]):
-        out += f["js_stiffness"].ravel()[i] * (q[f["js_q"].ravel()[i]] - f["js_rest"].ravel()[i]) ** 2 / 2
-    for i in range(twin.size["nps"]):
-        a, b = int(f["ps_a"].ravel()[i]), int(f["ps_b"].ravel()[i])
-        p_a, p_b = f["ps_p_a"].reshape(-1, 3)[i], f["ps_p_b"].reshape(-1, 3)[i]
-        length = np.linalg.norm((X[b] @ np.append(p_b, 1) - X[a] @ np.append(p_a, 1))[:3])
-        out += f["ps_stiffness"].ravel()[i] * (length - f["ps_rest"].ravel()[i]) ** 2 / 2
-    for i in range(twin.size["nst"]):
-        x = q[f["st_q"].ravel()[i]]
-        depth = min(x - f["st_lower"].ravel()[i], 0.0) + max(x - f["st_upper"].ravel()[i], 0.0)
-        out += f["st_stiffness"].ravel()[i] * depth**2 / 2
+    for i, (kind, c) in enumerate(twin.parameters("cf", "coordinate_forces")):
+        at = q[int(twin.field["cf_q"].ravel()[i])]
+        x = at - float(c["rest"]) if kind == "JointSpring" else _depth(c, at)
+        out += float(c["stiffness"]) * x**2 / 2
+    for i, (kind, c) in enumerate(twin.parameters("fo", "forces")):
+        if kind == "PointSpring":
+            a, b = (int(twin.field[name].ravel()[i]) for name in ("fo_a", "fo_b"))
+            length = np.linalg.norm(_along(c, X[a], X[b]))
+            out += float(c["stiffness"]) * (length - float(c["rest"])) ** 2 / 2
     return float(out)

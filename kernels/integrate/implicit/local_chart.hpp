@@ -40,13 +40,12 @@ template <class T, int LDC>
 struct Chart {
   T *q0, *c, *y;           // (nq); room for local coordinates (nv, ld)
   Directions<T> pos, vel;  // of positions and velocities
-  bool user_rolls;         // rows from outside restrict velocities only
-  bool rolling;            // such rows are there; otherwise the two are one, and `vel` is it
+  bool rolling;            // there are rows for velocities only; otherwise the two are one, and `vel` is it
   Factor<T> held;          // of the rows that restrict positions, where there are others
   T* J_held;               // (nc, ld)
 
-  SARRUS_HD Chart(const Model<real<T>>& m, Arena& arena, int ld, bool outside_rolls)
-      : user_rolls(outside_rolls && m.nu > 0), rolling(user_rolls || m.nro > 0) {
+  SARRUS_HD Chart(const Model<real<T>>& m, Arena& arena, int ld) : rolling(false) {
+    for (int r = 0; r < m.nc; ++r) rolling = rolling || !m.row_holonomic[r];
     q0 = arena.template take<T>(m.nq);
     c = arena.template take<T>(ld);
     y = arena.template take<T>(ld);
@@ -103,8 +102,8 @@ template <class T, int LDC>
 SARRUS_FN void factorize_held(const Model<real<T>>& m, int rank, const Workspace<T, LDC>& w,
                               Chart<T, LDC>& chart) {
   for (int k = 0; k < m.nc * w.ld; ++k) chart.J_held[k] = w.rows.J[k];
-  for (int i = 0; i < m.nro; ++i) fill(chart.J_held + (m.ro_row[i] + 1) * w.ld, 2 * w.ld);
-  for (int i = 0; i < m.nu && chart.user_rolls; ++i) fill(chart.J_held + m.u_row[i] * w.ld, w.ld);
+  for (int r = 0; r < m.nc; ++r)
+    if (!m.row_holonomic[r]) fill(chart.J_held + r * w.ld, w.ld);
   factorize(m, chart.J_held, static_cast<const T*>(nullptr), w.ld, rank, chart.held);
   complete(m, w.ld, chart.held);
 }

@@ -52,8 +52,7 @@ struct Radau {
   double past_error = 0;
   int n = 0;
 
-  SARRUS_HD Radau(const Model<real<T>>& m, Arena& arena, int ld, bool user_rolls = false)
-      : chart(m, arena, ld, user_rolls), r(m, arena) {
+  SARRUS_HD Radau(const Model<real<T>>& m, Arena& arena, int ld) : chart(m, arena, ld), r(m, arena) {
     int most = 2 * m.nv;
     one.bind(arena, most);
     two.bind(arena, most);

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._kernel import CLOSURE_ANGULAR
 from ..models.model import Model
+from ..models.parameters import ELEMENTS, kind_number
 
 Array = npt.NDArray[np.float64]
 
-ACROSS = 1  # kernels/tree/model.hpp, enum Angular
 PARALLEL = 1e-6  # below this angle [rad] r and p are the same number
 STEEPEST = 4.0  # bound of theta / sin(theta) in (2): near anti-parallel axes every way out is as good
 
@@ -31,7 +32,10 @@ class OneAxisClosures:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._which = [i for i in range(len(model.cl_angular)) if model.cl_angular[i] == ACROSS]
+        closure = kind_number(ELEMENTS, "Closure")
+        every = {i: model.element_parameters(i) for i, kind in enumerate(model.el_kind) if kind == closure}
+        across = CLOSURE_ANGULAR["ACROSS"]
+        self._which = {i: given for i, given in every.items() if given["angular"] == across}
         self._body_of = {int(node): body for body, node in reversed(list(enumerate(model.body_node)))}
 
     def whole_angles(self, kernel: Any, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
@@ -45,12 +49,12 @@ class OneAxisClosures:
         return phi, J
 
     def _replace(self, kernel: Any, q: Array, R_WB: Array, i: int, phi: Array, J: Array) -> None:
-        m = self._model
-        body_a, body_b = self._body_of[int(m.cl_a[i])], self._body_of[int(m.cl_b[i])]
+        m, closure = self._model, self._which[i]
+        body_a, body_b = self._body_of[int(m.el_a[i])], self._body_of[int(m.el_b[i])]
         R_a, R_b = (R_WB[k] @ m.R_NB[k].T for k in (body_a, body_b))
-        x1, x2 = m.cl_across_a[i] @ R_a.T
-        handed = np.sign(np.cross(*m.cl_across_b[i]) @ m.cl_axis_b[i])
-        a, d = handed * np.cross(x1, x2), R_b @ m.cl_axis_b[i]
+        x1, x2 = closure["across_a"].reshape(2, 3) @ R_a.T
+        handed = np.sign(np.cross(*closure["across_b"].reshape(2, 3)) @ closure["axis_b"])
+        a, d = handed * np.cross(x1, x2), R_b @ closure["axis_b"]
         p = np.array([x1 @ d, x2 @ d])
         sine, cosine = float(np.linalg.norm(p)), float(a @ d)
         theta = np.arctan2(sine, cosine)
@@ -62,7 +66,7 @@ class OneAxisClosures:
         w = (kernel.jacobian(q[None], body_b, origin) - kernel.jacobian(q[None], body_a, origin))[0, 3:]
         steep = min(theta / max(sine, 1e-300), STEEPEST)
         across = handed * np.array([-u[1], u[0]])
-        row = int(m.cl_row[i]) + int(m.cl_linear[i] & 7).bit_count()
+        row = int(m.el_row[i] + m.el_rows[i]) - 2
         phi[row : row + 2] = theta * u
         J[row : row + 2] = np.outer(u, np.cross(a, e) @ w) + np.outer(
             across, steep * np.cross(d, np.cross(a, e)) @ w

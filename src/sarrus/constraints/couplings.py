@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ..arrays import number, text
 from ..differences import curvature, slope
 from ..errors import InputError
+from ..models.model import RowGroup
 from ..models.pose import Pose
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
@@ -39,7 +40,7 @@ def _lower(name: str, kind: str, terms: Terms, offset: float, drive: int, tree: 
     where = f"constraint {name!r}"
     pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in dict(terms).items()]
     lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
-    here = rows.add(name, kind, [RowName(name, None if lengths else 1.0)])
+    here = rows.add(RowGroup(name, kind), [RowName(name, "m" if lengths else "rad")]).rows
     rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
     for iq, iv, coefficient in pairs:
         rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray, fixed_shape, positive
 from ..errors import InputError
-from ..models.model import UserRows
+from ..models.model import RowGroup, UserRows
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
@@ -60,8 +60,8 @@ class CustomConstraint(Constraint):
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         assert isinstance(self.scale, tuple)
-        names = [RowName(f"{name}[{i}]", self.scale[i]) for i in range(self.n)]
-        here = rows.add(name, "CustomConstraint", names)
+        names = [RowName(f"{name}[{i}]", "", scale=self.scale[i]) for i in range(self.n)]
+        here = rows.add(RowGroup(name, "CustomConstraint"), names).rows
         first = rows.count("u_row")
         for row in range(here.start, here.stop):
             rows.append(u_row=row)

@@ -42,7 +42,7 @@ class Evaluator:
         self.constraint_rows: Mapping[str, slice] = {group.name: group.rows for group in model.groups}
         self.holonomic = model.holonomic
         self.unit, self.row_unit = model.unit, model.row_unit
-        self.row_kind = row_kinds(model)
+        self.row_kind = model.row_kinds
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._one_axis = OneAxisClosures(model)
@@ -77,18 +77,3 @@ class Evaluator:
     def difference(self, q0: Array, q1: Array) -> Array:
         """dv that leads from q0 to q1, one state."""
         return np.asarray(self.kernel.difference(q0[None], q1[None])[0])
-
-
-def row_kinds(model: Model) -> tuple[str, ...]:
-    """ "m", "rad" or "" (a user's own unit) for every row."""
-    kinds = ["m"] * model.nc
-    for group in model.groups:
-        for i in range(model.nc)[group.rows]:
-            if group.closure >= 0 and model.row_names[i].rpartition(".")[2].startswith("r"):
-                kinds[i] = "rad"
-    for row, begin, end in zip(model.k_row, model.k_begin, model.k_end, strict=True):
-        if any(model.tree.coordinate_is_angle[k] for k in model.kt_v[begin:end]):
-            kinds[row] = "rad"
-    for row in model.u_row:
-        kinds[row] = ""
-    return tuple(kinds)

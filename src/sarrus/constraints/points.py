@@ -5,23 +5,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import positive, triple
-from ..models.axes import Axis, canonical_axis, direction, nearest_frame
-from ..models.drawing import Anchor, Drawing, Line, Rail
+from ..arrays import FloatArray, positive, triple
+from ..models.axes import Axis, canonical_axis, direction
+from ..models.closure_rows import ClosureRows, axis_rows
+from ..models.drawing import Anchor, Drawing, Frame, Line, Rail
 from ..models.forces import check_pair
 from ..models.pose import Pose
-from ..models.tree import Tree
-from .closures import Pattern, lower_pair
-from .rows import Constraint, Rows
+from .closures import closure_row_names
+from .element import Element
+from .rows import RowName
 
 
 @dataclass(frozen=True)
-class _PointPair(Constraint):
+class _PointPair(Element):
     a: str
     p_a: ArrayLike
     b: str
@@ -33,23 +34,33 @@ class _PointPair(Constraint):
         object.__setattr__(self, "p_a", triple(self.p_a, f"p_a of {kind}"))
         object.__setattr__(self, "p_b", triple(self.p_b, f"p_b of {kind}"))
 
-    def bodies(self) -> tuple[str, ...]:
-        return (self.a, self.b)
+    def ends(self) -> tuple[Frame, Frame]:
+        return Frame(self.a, Pose(self.p_a)), Frame(self.b, Pose(self.p_b))
 
-    def _ends(self) -> tuple[Anchor, Anchor]:
+    def _points(self) -> tuple[Anchor, Anchor]:
         """The two points."""
-        return (self.a, np.array(self.p_a)), (self.b, np.array(self.p_b))
-
-    @abstractmethod
-    def pattern(self) -> Pattern:
-        """Which rows remain, in the axes of body a."""
-
-    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        kind = type(self).__name__
-        lower_pair(name, kind, self.a, Pose(self.p_a), self.b, Pose(self.p_b), self.pattern(), tree, rows)
+        a, b = self.ends()
+        return a.origin, b.origin
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Self:
         return replace(self, p_a=pose(self.a).inverse().apply(pose(self.b).apply(self.p_b)))
+
+
+@dataclass(frozen=True)
+class _PointOnFlat(_PointPair):
+    """A line or plane: displacements of the point along some axes of a are zero."""
+
+    kernel: ClassVar[str] = "Closure"
+
+    @abstractmethod
+    def kept(self) -> ClosureRows:
+        """Which displacements, in the axes of body a."""
+
+    def rows(self) -> tuple[RowName, ...]:
+        return closure_row_names(self.kept())
+
+    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+        return self.kept().parameters(R_aA, R_bB)
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,7 @@ class Distance(_PointPair):
         length: Distance [m], positive; for zero close the loop with Spherical().
     """
 
+    kernel: ClassVar[str] = "Distance"
     undefined: ClassVar[str] = "two points of a Distance coincide"
     length: float
 
@@ -72,20 +84,23 @@ class Distance(_PointPair):
         what = "length of Distance (to make the points coincide, close the loop with Spherical())"
         object.__setattr__(self, "length", positive(self.length, what))
 
-    def pattern(self) -> Pattern:
-        return Pattern((), length=self.length)
+    def rows(self) -> tuple[RowName, ...]:
+        return (RowName("distance"),)
+
+    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+        return {"length": self.length}
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Distance:
         ends = pose(self.b).apply(self.p_b) - pose(self.a).apply(self.p_a)
         return replace(self, length=float(np.linalg.norm(ends)))
 
     def drawing(self) -> Drawing:
-        ends = self._ends()
+        ends = self._points()
         return Drawing(ends, ends, ends, (Line("rod", ends),))
 
 
 @dataclass(frozen=True)
-class PointOnLine(_PointPair):
+class PointOnLine(_PointOnFlat):
     """A point of b stays on a line fixed in a. Two rows [m], named after the axes of a across the line.
 
     Args:
@@ -102,21 +117,21 @@ class PointOnLine(_PointPair):
         super().__post_init__()
         object.__setattr__(self, "direction", canonical_axis(self.direction, "direction of PointOnLine"))
 
-    def pattern(self) -> Pattern:
-        k, columns = nearest_frame(direction(self.direction))
-        return Pattern(tuple(i for i in range(3) if i != k), directions=columns)
+    def kept(self) -> ClosureRows:
+        across = axis_rows(direction(self.direction), along=False, across=True)
+        return ClosureRows(across.linear, directions=across.directions)
 
     @property
     def is_point_contact(self) -> bool:
         return True
 
     def drawing(self) -> Drawing:
-        a, b = self._ends()
+        a, b = self._points()
         return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.direction)),))
 
 
 @dataclass(frozen=True)
-class PointOnPlane(_PointPair):
+class PointOnPlane(_PointOnFlat):
     """A point of b stays in a plane fixed in a. One row [m], named after the axis of a nearest to the normal.
 
     Args:
@@ -133,14 +148,14 @@ class PointOnPlane(_PointPair):
         super().__post_init__()
         object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of PointOnPlane"))
 
-    def pattern(self) -> Pattern:
-        k, columns = nearest_frame(direction(self.normal))
-        return Pattern((k,), directions=columns)
+    def kept(self) -> ClosureRows:
+        along = axis_rows(direction(self.normal), along=True, across=False)
+        return ClosureRows(along.linear, directions=along.directions)
 
     @property
     def is_point_contact(self) -> bool:
         return True
 
     def drawing(self) -> Drawing:
-        a, b = self._ends()
+        a, b = self._points()
         return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.normal), is_plane=True),))

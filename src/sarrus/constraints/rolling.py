@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import positive, text, triple
+from ..arrays import FloatArray, positive, text, triple
 from ..errors import InputError
 from ..models.axes import Axis, canonical_axis, direction
-from ..models.drawing import Disc, Drawing
+from ..models.bodies import GROUND
+from ..models.drawing import Disc, Drawing, Frame
+from ..models.pose import Pose
 from ..models.tree import Tree
-from .rows import Constraint, RowName, Rows
+from .element import Element
+from .rows import RowName, Rows
 
 
 @dataclass(frozen=True)
-class Rolling(Constraint):
+class Rolling(Element):
     """A disc of a body rolls on a plane fixed in the ground.
 
     Rows: "name.normal", the height of the lowest point of the rim over the plane [m] (holonomic), and
@@ -33,6 +36,8 @@ class Rolling(Constraint):
         point: A point of the plane in the world [m], (3,).
     """
 
+    kernel: ClassVar[str] = "Rolling"
+    measured: ClassVar[slice] = slice(1, 2)  # the plane has no place
     undefined: ClassVar[str] = "a rolling disc lies flat"
     body: str
     radius: float
@@ -52,20 +57,23 @@ class Rolling(Constraint):
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
 
+    def ends(self) -> tuple[Frame, Frame]:
+        return Frame(GROUND, Pose(self.point)), Frame(self.body, Pose(self.centre))
+
+    def rows(self) -> tuple[RowName, ...]:
+        return RowName("normal"), RowName("t1", holonomic=False), RowName("t2", holonomic=False)
+
+    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+        axis, normal = R_bB @ direction(self.axis), direction(self.normal)
+        return {"axis": axis, "normal": normal, "radius": self.radius}
+
     def drawing(self) -> Drawing:
         disc = Disc((self.body, np.array(self.centre)), direction(self.axis), self.radius)
         return Drawing(discs=(disc,))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        node, centre = tree.point(self.body, self.centre, f"constraint {name!r}")
-        if node == 0:
+        if tree.point(self.body, self.centre, f"constraint {name!r}")[0] == 0:
             raise InputError(
                 f"constraint {name!r}: body {self.body!r} is fixed to the ground, it cannot roll."
             )
-        R_NB = tree.places[tree.body_index(self.body)].X_NB.rotation
-        height = RowName(f"{name}.normal", None)
-        slips = [RowName(f"{name}.{suffix}", None, holonomic=False) for suffix in ("t1", "t2")]
-        here = rows.add(name, "Rolling", [height, *slips], "ground", self.body)
-        rows.append(ro_node=node, ro_row=here.start, ro_centre=centre, ro_axis=R_NB @ direction(self.axis))
-        rows.append(ro_normal=direction(self.normal), ro_point=self.point, ro_radius=self.radius)
-        rows.anchors.append((node, centre))
+        super().lower(name, tree, rows)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from ..arrays import BoolArray
 from ..errors import InputError, ModelError
 from ..models.drawing import Drawing, Frame
 from ..models.kinds import Kind
 from ..models.model import Driver, RowGroup, UserRows
+from ..models.parameters import ELEMENTS, ParameterTable
 from ..models.pose import Pose
 from ..models.tree import Tree
+
+if TYPE_CHECKING:
+    from .element import Element
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Constraint(Kind):
 
     def moved(self, a: Frame, b: Frame) -> Constraint:
         """A copy of a loop with other frames A and B."""
-        raise NotImplementedError(f"{type(self).__name__} has no frames to move.")
+        raise InputError(f"{type(self).__name__} has no frames to move.")
 
     def drawing(self) -> Drawing:
         """What a picture shows of it; by default nothing."""
@@ -81,11 +82,19 @@ class Constraint(Kind):
 
 @dataclass(frozen=True)
 class RowName:
-    """One row: its name, whether it has a phi, its unit (None: the mechanism's length, else a number)."""
+    """One row.
+
+    Attributes:
+        name: Its name, within its constraint where that has several.
+        kind: "m", "rad" or "" (a user's own unit).
+        holonomic: Whether it has a phi; otherwise it restricts velocities only.
+        scale: Size of what the row measures; a row in metres is measured by the mechanism's length L instead.
+    """
 
     name: str
-    unit: float | None = 1.0
+    kind: str = "m"
     holonomic: bool = True
+    scale: float = 1.0
 
 
 @dataclass
@@ -96,6 +105,7 @@ class Rows:
         names: One entry for each row.
         groups: The rows by constraint.
         columns: Fields of the kernel's model, as growing lists.
+        elements: Those of the elements between bodies.
         anchors: Points (node, p in its frame) where constraints hold on to the tree.
         drives: Prescribed motions.
         customs: Rows computed by callables.
@@ -105,31 +115,34 @@ class Rows:
     names: list[RowName] = field(default_factory=list)
     groups: list[RowGroup] = field(default_factory=list)
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    elements: ParameterTable = field(default_factory=lambda: ParameterTable(ELEMENTS, "el"))
     anchors: list[tuple[int, Any]] = field(default_factory=list)
     drives: list[Driver] = field(default_factory=list)
     customs: list[UserRows] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
 
-    def add(
-        self,
-        group: str,
-        kind: str,
-        rows: Sequence[RowName],
-        a: str | None = None,
-        b: str | None = None,
-        closure: int = -1,
-    ) -> slice:
-        """Take the next rows for a constraint and return where they are."""
+    def add(self, group: RowGroup, rows: Sequence[RowName]) -> RowGroup:
+        """Take the next rows for a constraint and return the group with their place."""
         here = slice(len(self.names), len(self.names) + len(rows))
         for row in rows:
             if row.name in self.taken:
-                raise ModelError(
-                    f"constraint {group!r} would add a second row called {row.name!r}; rename one of them."
-                )
+                twice = f"constraint {group.name!r} would add a second row called {row.name!r}"
+                raise ModelError(f"{twice}; rename one of them.")
             self.taken.add(row.name)
         self.names.extend(rows)
-        self.groups.append(RowGroup(group, kind, here, a, b, closure))
-        return here
+        self.groups.append(replace(group, rows=here))
+        return self.groups[-1]
+
+    def add_element(
+        self, name: str, given: Element, nodes: tuple[int, int], tree: Tree, parameters: dict[str, Any]
+    ) -> None:
+        """The rows of an element between two nodes, and its fields el_*."""
+        a, b = (end.body for end in given.ends())
+        named = [replace(row, name=f"{name}.{row.name}") for row in given.rows()]
+        here = self.add(RowGroup(name, given.label(), a=a, b=b, element=len(self.elements)), named).rows
+        begin, end = self.add_support(tree, *nodes)
+        of_rows = {"row": here.start, "rows": len(named), "sup_begin": begin, "sup_end": end}
+        self.elements.add(given.kernel, parameters, a=nodes[0], b=nodes[1], **of_rows)
 
     def append(self, **values: Any) -> None:
         """Append one value to each of these fields."""
@@ -140,23 +153,34 @@ class Rows:
         """Number of values that a field has so far."""
         return len(self.columns.get(name, ()))
 
-    def add_support(self, tree: Tree, a: int, b: int) -> None:
+    def add_support(self, tree: Tree, a: int, b: int) -> tuple[int, int]:
         """Columns of v that move node b relative to node a: +1 on b's side, -1 on a's, ascending."""
         above_a, above_b = set(tree.path(a)), set(tree.path(b))
         moved = [(k, 1.0) for n in above_b - above_a for k in tree.nodes[n].columns]
         moved += [(k, -1.0) for n in above_a - above_b for k in tree.nodes[n].columns]
-        self.append(cl_sup_begin=self.count("sup_col"))
+        begin = self.count("sup_col")
         for column, sign in sorted(moved):
             self.append(sup_col=column, sup_sign=sign)
-        self.append(cl_sup_end=self.count("sup_col"))
+        return begin, self.count("sup_col")
 
-    def row_units(self, length: float) -> list[float]:
-        """Unit of each row, (nc,)."""
-        return [length if row.unit is None else row.unit for row in self.names]
+    def fields(self, length: float) -> dict[str, Any]:
+        """Fields of the kernel's model that rows fill, for a mechanism of this length L [m]."""
+        return {
+            **self.columns,
+            **self.elements.columns,
+            "row_unit": [length if row.kind == "m" else row.scale for row in self.names],
+            "row_holonomic": [int(row.holonomic) for row in self.names],
+        }
 
-    def holonomic(self) -> BoolArray:
-        """Whether each row has a phi, (nc,)."""
-        return np.array([row.holonomic for row in self.names], dtype=bool)
+    def declarations(self) -> dict[str, Any]:
+        """What the model says of its rows beside the fields of the kernel."""
+        return {
+            "row_names": tuple(row.name for row in self.names),
+            "row_kinds": tuple(row.kind for row in self.names),
+            "groups": tuple(self.groups),
+            "drives": tuple(self.drives),
+            "customs": tuple(self.customs),
+        }
 
 
 def lower_constraints(tree: Tree, constraints: Sequence[tuple[str, Constraint]]) -> Rows:

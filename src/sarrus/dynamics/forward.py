@@ -20,8 +20,8 @@ from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
 from ..projection.system_kinematics import Kinematics
 from . import formulations as fm
-from .bearings import BodyMotion, External, bearing
-from .reactions import reaction
+from .bearings import BodyMotion, External, Loads, bearing
+from .reactions import RowWrenches, reaction
 from .singular_limit import limit_rows
 from .terms import Terms, Units
 
@@ -73,23 +73,24 @@ class Motion:
         Where rows are redundant it follows from the lam of least norm; `lam_unique` tells.
 
         Args:
-            name: of a loop (or Distance, PointOnLine, PointOnPlane), or of a body; a loop comes first.
+            name: of a loop or another constraint between two bodies, or of a body; a loop comes first.
             frame: axes to express it in: "A", "B" (the frames of the loop; of a joint its frame on the parent
                 and the body's), "a", "b" (the bodies; the parent and the body) or "world".
         """
         R, p = self._poses
         batch = self.a.shape[:-1]
-        if not self._is_joint(name):
-            out = np.zeros((*batch, 6))
-            for i in np.ndindex(batch):
-                out[i] = reaction(self._model, R[i], p[i], self.lam[i], name, frame)
-            return out
-        loaded, (V, A) = self._require_bodies(name), self._twists
         out = np.zeros((*batch, 6))
+        is_joint = self._is_joint(name)
+        loaded = self._require_bodies(name)
         for i in np.ndindex(batch):
-            bodies, external = BodyMotion(R[i], p[i], V[i], A[i]), loaded.external
-            here = tuple((body, wrench[i], point) for body, wrench, point in external)
-            out[i] = bearing(self._model, bodies, self.lam[i], here, name, frame)
+            rows = RowWrenches(*(x[i] for x in self._row_wrenches))
+            if not is_joint:
+                out[i] = reaction(self._model, R[i], rows, self.lam[i], name, frame=frame)
+                continue
+            bodies = BodyMotion(R[i], p[i], *(x[i] for x in self._twists))
+            external = tuple((body, wrench[i], point) for body, wrench, point in loaded.external)
+            loads = Loads(external, self.lam[i], rows, *(x[i] for x in self._force_wrenches))
+            out[i] = bearing(self._model, bodies, loads, name, frame)
         return out
 
     def _is_joint(self, name: str) -> bool:
@@ -97,7 +98,7 @@ class Motion:
         constraints = [group.name for group in self._model.groups]
         joints = self._model.body_names[1:]
         if name not in constraints and name not in joints:
-            loops = [group.name for group in self._model.groups if group.closure >= 0]
+            loops = [group.name for group in self._model.groups if group.element >= 0]
             raise unknown_name("loop or joint", name, [*loops, *joints])
         return name not in constraints
 
@@ -112,13 +113,33 @@ class Motion:
     @cached_property
     def _twists(self) -> tuple[Array, Array]:
         """Velocities and accelerations of all bodies (nb, 6), world axes, at their origins."""
+        q, v = self._states
+        return self._batched(make_kernel(self._model).body_motion(q, v, _flat(self.a)))
+
+    @cached_property
+    def _row_wrenches(self) -> tuple[Array, Array]:
+        """Wrenches of all rows (nc, 6) and where they act (ne, 3)."""
+        return self._batched(make_kernel(self._model).row_wrenches(self._states[0]))
+
+    @cached_property
+    def _force_wrenches(self) -> tuple[Array, Array]:
+        """Wrenches of the forces between bodies (nf, 6) and where they act (nf, 3)."""
+        return self._batched(make_kernel(self._model).force_wrenches(*self._states))
+
+    @property
+    def _states(self) -> tuple[Array, Array]:
+        """q and v of all states of the batch, one axis in front."""
         assert self._loaded is not None
-        batch = self.a.shape[:-1]
-        flat = [
-            np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (self._loaded.q, self._loaded.v, self.a)
-        ]
-        V, A = make_kernel(self._model).body_motion(*flat)
-        return V.reshape(*batch, *V.shape[1:]), A.reshape(*batch, *A.shape[1:])
+        return _flat(self._loaded.q), _flat(self._loaded.v)
+
+    def _batched(self, found: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Results of the kernel with the batch axes of this motion."""
+        first, second = (x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found)
+        return first, second
+
+
+def _flat(x: Array) -> Array:
+    return np.ascontiguousarray(x.reshape(-1, x.shape[-1]))
 
 
 def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:

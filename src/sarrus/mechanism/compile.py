@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import frozen
 from ..constraints.rows import Constraint, lower_constraints
 from ..errors import ModelError
 from ..models.bodies import Body, Limit
@@ -37,46 +36,31 @@ def build_model(
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
     columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
-    columns |= rows.columns
     L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
     check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
-    columns["row_unit"] = rows.row_units(L)
+    columns |= rows.fields(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
     return Model(
         name=name,
         tree=tree,
-        row_names=tuple(row.name for row in rows.names),
-        holonomic=frozen(rows.holonomic(), bool),
-        groups=tuple(rows.groups),
         constraints=tuple(constraints),
         forces=tuple(forces),
         actuators=_actuators(tree, actuated),
-        drives=tuple(rows.drives),
-        customs=tuple(rows.customs),
-        **filled(columns),
+        **(rows.declarations() | filled(columns)),
     )
 
 
-ROW_COUNTS = ("ncl", "nsup", "nk", "nkt", "nu", "nro", "nc")
+ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "n_user_rows", "nc")
 
 
 def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constraint]]) -> Model:
     """A copy of a model with other constraints; bodies, forces, length and actuators stay."""
     rows = lower_constraints(model.tree, constraints)
-    rows.columns["row_unit"] = rows.row_units(float(model.length))
+    fields = rows.fields(float(model.length))
     of_rows = {name for name, entry in TABLE.items() if entry["count"] in ROW_COUNTS}
-    changed: dict[str, Any] = {name: shaped(name, rows.columns.get(name, [])) for name in of_rows}
-    return dataclasses.replace(
-        model,
-        row_names=tuple(row.name for row in rows.names),
-        holonomic=frozen(rows.holonomic(), bool),
-        groups=tuple(rows.groups),
-        constraints=tuple(constraints),
-        drives=tuple(rows.drives),
-        customs=tuple(rows.customs),
-        **changed,
-    )
+    changed: dict[str, Any] = {name: shaped(name, fields.get(name, [])) for name in of_rows}
+    return dataclasses.replace(model, constraints=tuple(constraints), **rows.declarations(), **changed)
 
 
 def default_actuated(tree: Tree) -> list[int]:

@@ -6,6 +6,7 @@ They enter h with a minus sign: M a + h = tau + S.T u + J.T lam.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from ..arrays import fixed_shape, nonnegative, number, text, triple
 from ..errors import InputError
 from .drawing import Drawing, Line
 from .kinds import Kind
-from .layout import TABLE
+from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .tree import Tree
 
 FRAMES = ("world", "body")
@@ -41,6 +42,14 @@ class Force(Kind):
     def coordinates(self) -> tuple[str, ...]:
         """Names of the coordinates it acts on."""
         return ()
+
+    @abstractmethod
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        """Write its fields of the kernel's model; `where` is its name for messages."""
+
+    def work(self) -> str:
+        """Why it changes the energy of the mechanism, in words; "" if it is conservative."""
+        return ""
 
     def drawing(self) -> Drawing:
         """What a picture shows of it; by default nothing."""
@@ -79,6 +88,15 @@ class PointSpring(Force):
     def bodies(self) -> tuple[str, ...]:
         return (self.a, self.b)
 
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        a, p_a = tree.point(self.a, self.p_a, where)
+        b, p_b = tree.point(self.b, self.p_b, where)
+        spring = {"stiffness": self.stiffness, "rest": self.rest, "damping": self.damping}
+        table.bodies.add("PointSpring", {"p_a": p_a, "p_b": p_b, **spring}, a=a, b=b)
+
+    def work(self) -> str:
+        return "joints have damping" if self.damping else ""
+
     def drawing(self) -> Drawing:
         ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
         return Drawing(ends, lines=(Line("spring", ends),))
@@ -106,6 +124,11 @@ class JointSpring(Force):
     def coordinates(self) -> tuple[str, ...]:
         return (self.coordinate,)
 
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        iq, iv = tree.scalar(self.coordinate, where)
+        spring = {"stiffness": self.stiffness, "rest": self.rest}
+        table.coordinates.add("JointSpring", spring, q=iq, v=iv)
+
 
 @dataclass(frozen=True)
 class JointDamper(Force):
@@ -126,6 +149,9 @@ class JointDamper(Force):
 
     def coordinates(self) -> tuple[str, ...]:
         return (self.coordinate,)
+
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        table.damping[tree.coordinate(self.coordinate, where)] += self.damping
 
 
 @dataclass(frozen=True)
@@ -155,6 +181,16 @@ class ConstantWrench(Force):
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
 
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        node, point = tree.point(self.body, self.point, where)
+        wrench, follows = np.array(self.wrench, dtype=np.float64), self.frame == "body"
+        R = tree.places[tree.body_index(self.body)].X_NB.rotation if follows else np.eye(3)
+        parts = {"force": R @ wrench[:3], "moment": R @ wrench[3:], "follows": float(follows)}
+        table.bodies.add("ConstantWrench", {"p_a": np.zeros(3), "p_b": point, **parts}, a=0, b=node)
+
+    def work(self) -> str:
+        return "constant wrenches do work"
+
 
 def check_pair(a: object, b: object, what: str) -> None:
     """Two names of different bodies."""
@@ -164,59 +200,47 @@ def check_pair(a: object, b: object, what: str) -> None:
         raise InputError(f"{what} must join two different bodies, got {a!r} twice.")
 
 
+class ForceTable:
+    """Fields of the kernel's model that forces fill, as growing lists.
+
+    Attributes:
+        damping: Viscous damping of each coordinate, (nv,).
+        bodies: Forces between bodies.
+        coordinates: Forces on coordinates.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._joints = {
+            name: np.array([x for body in tree.bodies for x in getattr(body, name)], dtype=np.float64)
+            for name in ("armature", "damping", "friction", "friction_speed")
+        }
+        self.damping = self._joints["damping"]
+        self.bodies = ParameterTable(FORCES, "fo")
+        self.coordinates = ParameterTable(COORDINATE_FORCES, "cf")
+
+    def add_stops(self) -> None:
+        """The stops of all joints that have stiff or damped ones."""
+        names = ("stop_stiffness", "stop_damping", "limits")
+        each = zip(
+            *([x for body in self._tree.bodies for x in getattr(body, name)] for name in names), strict=True
+        )
+        for k, (stiffness, damping, (lower, upper)) in enumerate(each):
+            if stiffness > 0.0 or damping > 0.0:
+                lower = lower if math.isfinite(lower) else -BEYOND_REACH
+                upper = upper if math.isfinite(upper) else BEYOND_REACH
+                stop = {"lower": lower, "upper": upper, "stiffness": stiffness, "damping": damping}
+                self.coordinates.add("JointStop", stop, q=self._tree.coordinate_q[k], v=k)
+
+    def columns(self) -> dict[str, Any]:
+        """The fields by name."""
+        return {**self._joints, **self.bodies.columns, **self.coordinates.columns}
+
+
 def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, Any]:
-    """The fields of the kernel's model that forces fill: coordinates, springs, wrenches, stops."""
-    columns: dict[str, Any] = {name: [] for name in TABLE if name.startswith(("js_", "ps_", "w_"))}
-    columns.update(_joint_arrays(tree))
+    """The fields of the kernel's model that forces, friction and stops fill."""
+    table = ForceTable(tree)
     for name, force in forces:
-        where = f"force {name!r}"
-        if isinstance(force, PointSpring):
-            _lower_point_spring(tree, force, where, columns)
-        elif isinstance(force, JointSpring):
-            iq, iv = tree.scalar(force.coordinate, where)
-            _append(columns, js_q=iq, js_v=iv, js_stiffness=force.stiffness, js_rest=force.rest)
-        elif isinstance(force, JointDamper):
-            columns["damping"][tree.coordinate(force.coordinate, where)] += force.damping
-        elif isinstance(force, ConstantWrench):
-            _lower_wrench(tree, force, where, columns)
-    return columns
-
-
-def _append(columns: dict[str, Any], **values: Any) -> None:
-    for name, value in values.items():
-        columns[name].append(value)
-
-
-def _lower_point_spring(tree: Tree, spring: PointSpring, where: str, columns: dict[str, Any]) -> None:
-    a, p_a = tree.point(spring.a, spring.p_a, where)
-    b, p_b = tree.point(spring.b, spring.p_b, where)
-    _append(columns, ps_a=a, ps_b=b, ps_p_a=p_a, ps_p_b=p_b)
-    _append(columns, ps_stiffness=spring.stiffness, ps_rest=spring.rest, ps_damping=spring.damping)
-
-
-def _lower_wrench(tree: Tree, load: ConstantWrench, where: str, columns: dict[str, Any]) -> None:
-    node, point = tree.point(load.body, load.point, where)
-    wrench = np.array(load.wrench, dtype=np.float64)
-    if load.frame == "body":
-        R_NB = tree.places[tree.body_index(load.body)].X_NB.rotation
-        wrench = np.concatenate([R_NB @ wrench[:3], R_NB @ wrench[3:]])
-    _append(columns, w_node=node, w_local=int(load.frame == "body"), w_point=point, w_wrench=wrench)
-
-
-def _joint_arrays(tree: Tree) -> dict[str, Any]:
-    """armature, damping, friction, friction_speed (nv) and the stops, from the bodies."""
-    columns: dict[str, Any] = {
-        name: np.array([x for body in tree.bodies for x in getattr(body, name)], dtype=np.float64)
-        for name in ("armature", "damping", "friction", "friction_speed")
-    }
-    stiffness = [x for body in tree.bodies for x in body.stop_stiffness]
-    damping = [x for body in tree.bodies for x in body.stop_damping]
-    limits = [x for body in tree.bodies for x in body.limits]
-    stops = [k for k in range(tree.nv) if stiffness[k] > 0.0 or damping[k] > 0.0]
-    columns["st_q"] = [tree.coordinate_q[k] for k in stops]
-    columns["st_v"] = stops
-    columns["st_lower"] = [limits[k][0] if math.isfinite(limits[k][0]) else -BEYOND_REACH for k in stops]
-    columns["st_upper"] = [limits[k][1] if math.isfinite(limits[k][1]) else BEYOND_REACH for k in stops]
-    columns["st_stiffness"] = [stiffness[k] for k in stops]
-    columns["st_damping"] = [damping[k] for k in stops]
-    return columns
+        force.lower(f"force {name!r}", tree, table)
+    table.add_stops()
+    return table.columns()

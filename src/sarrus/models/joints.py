@@ -6,6 +6,7 @@ classes say which relative freedoms of frame B in frame A remain (`sarrus.constr
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,9 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._kernel import NODES
 from ..arrays import BoolArray, FloatArray, number
 from ..errors import InputError
 from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
+from .closure_rows import EVERY, ClosureRows, axis_rows
 from .drawing import Bearing, Drawing, Frame, Rail
 from .kinds import Kind
 
@@ -23,7 +26,7 @@ PERPENDICULAR = 1e-6
 
 
 class NodeKind(IntEnum):
-    """Primitive joints of the kernel; the numbers are those of `kernels/tree/model.hpp`."""
+    """Primitive joints of the kernel (`kernels/tree/joints.hpp`)."""
 
     GROUND = 0
     HINGE = 1
@@ -33,8 +36,8 @@ class NodeKind(IntEnum):
     FREE = 5
 
 
-NODE_NQ = dict(zip(NodeKind, (0, 1, 1, 1, 4, 7), strict=True))
-NODE_NV = dict(zip(NodeKind, (0, 1, 1, 1, 3, 6), strict=True))
+NODE_NQ = {kind: NODES[kind.name][0] for kind in NodeKind}
+NODE_NV = {kind: NODES[kind.name][1] for kind in NodeKind}
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,10 @@ class Joint(Kind):
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
         """The chain of nodes that this joint becomes in the tree."""
+
+    def closure_rows(self) -> ClosureRows:
+        """The rows that are left when this joint closes a loop."""
+        raise InputError(f"a loop cannot be closed by {self!r}: it keeps every freedom and adds no row.")
 
     def label(self) -> str:
         """Short text for reports, such as "Revolute z"."""
@@ -160,6 +167,9 @@ class Revolute(_OneAxis):
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.HINGE, self.direction),)
 
+    def closure_rows(self) -> ClosureRows:
+        return dataclasses.replace(axis_rows(self.direction, True, True), directions=np.eye(3))
+
 
 @dataclass(frozen=True)
 class Prismatic(_OneAxis):
@@ -173,6 +183,10 @@ class Prismatic(_OneAxis):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.SLIDE, self.direction),)
+
+    def closure_rows(self) -> ClosureRows:
+        across = axis_rows(self.direction, False, True)
+        return ClosureRows(across.linear, "ROTATION", EVERY, across.directions)
 
     def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
         return self._slider(a, b)
@@ -197,6 +211,15 @@ class Helical(_OneAxis):
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.SCREW, self.direction, self.pitch),)
 
+    def closure_rows(self) -> ClosureRows:
+        if self.pitch == 0.0:
+            return Revolute(self.axis).closure_rows()
+        rows = axis_rows(self.direction, True, True)
+        # the kernel measures the angle about across[0] x across[1], which may be the opposite of the axis
+        about = float(np.cross(rows.across[:, 0], rows.across[:, 1]) @ self.direction)
+        (along,) = set(EVERY) - set(rows.turned)
+        return dataclasses.replace(rows, pitch=self.pitch if about > 0.0 else -self.pitch, pitch_row=along)
+
     def label(self) -> str:
         return f"{super().label()}, pitch {self.pitch:g} m/rad"
 
@@ -213,6 +236,9 @@ class Cylindrical(_OneAxis):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (_primitive(NodeKind.SLIDE, self.direction), _primitive(NodeKind.HINGE, self.direction))
+
+    def closure_rows(self) -> ClosureRows:
+        return axis_rows(self.direction, False, True)
 
     def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
         return self._slider(a, b)
@@ -253,6 +279,12 @@ class Universal(Joint):
         first, second = self.directions
         return (_primitive(NodeKind.HINGE, first), _primitive(NodeKind.HINGE, second))
 
+    def closure_rows(self) -> ClosureRows:
+        first, second = self.directions
+        k = int(np.argmax(np.abs(np.cross(first, second))))
+        across = np.column_stack([first, np.zeros(3)])
+        return ClosureRows(EVERY, "COSINE", (k,), across=across, axis=second)
+
     def label(self) -> str:
         return f"Universal {axis_label(self.axis_a)} {axis_label(self.axis_b)}"
 
@@ -272,6 +304,9 @@ class Spherical(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (Primitive(NodeKind.BALL),)
+
+    def closure_rows(self) -> ClosureRows:
+        return ClosureRows(EVERY)
 
     def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
         return (Bearing(frame.origin),)
@@ -306,6 +341,9 @@ class Planar(Joint):
             _primitive(NodeKind.HINGE, columns[:, 2]),
         )
 
+    def closure_rows(self) -> ClosureRows:
+        return axis_rows(self.direction, True, False)
+
     def label(self) -> str:
         return f"Planar {axis_label(self.normal)}"
 
@@ -335,6 +373,9 @@ class Fixed(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         return ()
+
+    def closure_rows(self) -> ClosureRows:
+        return ClosureRows(EVERY, "ROTATION", EVERY)
 
     def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
         return Drawing() if in_tree else super().drawing(a, b, in_tree)

@@ -51,25 +51,16 @@ class Arrays:
     body_node: IntArray = _ints("nb")
     R_NB: FloatArray = _floats("nb", 3, 3)
     p_NB: FloatArray = _floats("nb", 3)
-    # closures
-    cl_a: IntArray = _ints("ncl")
-    cl_b: IntArray = _ints("ncl")
-    cl_row: IntArray = _ints("ncl")
-    cl_linear: IntArray = _ints("ncl")
-    cl_angular: IntArray = _ints("ncl")
-    cl_R_aA: FloatArray = _floats("ncl", 3, 3)
-    cl_p_aA: FloatArray = _floats("ncl", 3)
-    cl_R_bB: FloatArray = _floats("ncl", 3, 3)
-    cl_p_bB: FloatArray = _floats("ncl", 3)
-    cl_directions: FloatArray = _floats("ncl", 3, 3)
-    cl_across_a: FloatArray = _floats("ncl", 2, 3)
-    cl_across_b: FloatArray = _floats("ncl", 2, 3)
-    cl_axis_b: FloatArray = _floats("ncl", 3)
-    cl_pitch: FloatArray = _floats("ncl")
-    cl_pitch_row: IntArray = _ints("ncl")
-    cl_length: FloatArray = _floats("ncl")
-    cl_sup_begin: IntArray = _ints("ncl")
-    cl_sup_end: IntArray = _ints("ncl")
+    # elements with rows
+    el_kind: IntArray = _ints("ne")
+    el_a: IntArray = _ints("ne")
+    el_b: IntArray = _ints("ne")
+    el_row: IntArray = _ints("ne")
+    el_rows: IntArray = _ints("ne")
+    el_begin: IntArray = _ints("ne")
+    el_values: FloatArray = _floats("nev")
+    el_sup_begin: IntArray = _ints("ne")
+    el_sup_end: IntArray = _ints("ne")
     sup_col: IntArray = _ints("nsup")
     sup_sign: FloatArray = _floats("nsup")
     # couplings and drives
@@ -82,41 +73,22 @@ class Arrays:
     kt_v: IntArray = _ints("nkt")
     kt_coef: FloatArray = _floats("nkt")
     # rows computed by the user
-    u_row: IntArray = _ints("nu")
-    # rolling discs
-    ro_node: IntArray = _ints("nro")
-    ro_row: IntArray = _ints("nro")
-    ro_centre: FloatArray = _floats("nro", 3)
-    ro_axis: FloatArray = _floats("nro", 3)
-    ro_normal: FloatArray = _floats("nro", 3)
-    ro_point: FloatArray = _floats("nro", 3)
-    ro_radius: FloatArray = _floats("nro")
+    u_row: IntArray = _ints("n_user_rows")
+    # rows
     row_unit: FloatArray = _floats("nc")
-    # joint springs
-    js_q: IntArray = _ints("njs")
-    js_v: IntArray = _ints("njs")
-    js_stiffness: FloatArray = _floats("njs")
-    js_rest: FloatArray = _floats("njs")
-    # point springs
-    ps_a: IntArray = _ints("nps")
-    ps_b: IntArray = _ints("nps")
-    ps_p_a: FloatArray = _floats("nps", 3)
-    ps_p_b: FloatArray = _floats("nps", 3)
-    ps_stiffness: FloatArray = _floats("nps")
-    ps_rest: FloatArray = _floats("nps")
-    ps_damping: FloatArray = _floats("nps")
-    # wrenches
-    w_node: IntArray = _ints("nw")
-    w_local: IntArray = _ints("nw")
-    w_point: FloatArray = _floats("nw", 3)
-    w_wrench: FloatArray = _floats("nw", 6)
-    # stops
-    st_q: IntArray = _ints("nst")
-    st_v: IntArray = _ints("nst")
-    st_lower: FloatArray = _floats("nst")
-    st_upper: FloatArray = _floats("nst")
-    st_stiffness: FloatArray = _floats("nst")
-    st_damping: FloatArray = _floats("nst")
+    row_holonomic: IntArray = _ints("nc")
+    # forces between nodes
+    fo_kind: IntArray = _ints("nf")
+    fo_a: IntArray = _ints("nf")
+    fo_b: IntArray = _ints("nf")
+    fo_begin: IntArray = _ints("nf")
+    fo_values: FloatArray = _floats("nfv")
+    # forces on coordinates
+    cf_kind: IntArray = _ints("ncf")
+    cf_q: IntArray = _ints("ncf")
+    cf_v: IntArray = _ints("ncf")
+    cf_begin: IntArray = _ints("ncf")
+    cf_values: FloatArray = _floats("ncfv")
     # the whole
     gravity: FloatArray = _floats("one", 3)
     origin: FloatArray = _floats("one", 3)
@@ -124,8 +96,8 @@ class Arrays:
     rank_tol: FloatArray = _floats("one")
 
 
-SIZES: tuple[str, ...] = ("nn", "nb", "nq", "nv", "nc", "ncl", "nsup", "nk", "nkt", "nd", "nu")
-SIZES += ("nro", "njs", "nps", "nw", "nst", "one")
+SIZES: tuple[str, ...] = ("nn", "nb", "nq", "nv", "nc", "ne", "nev", "nsup", "nk", "nkt", "nd", "n_user_rows")
+SIZES += ("nf", "nfv", "ncf", "ncfv", "one")
 TABLE = {f.name: f.metadata for f in fields(Arrays)}
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import BoolArray, FloatArray, fixed_shape
+from ..arrays import Array, BoolArray, FloatArray, fixed_shape
 from ..errors import InputError, unknown_name
 from .bodies import GROUND, Body
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joints import NodeKind
 from .layout import SIZES, TABLE, Arrays, shaped
+from .parameters import ELEMENTS, unpacked
 from .tree import Tree
 
 BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction")
@@ -34,15 +35,15 @@ class RowGroup:
         rows: Its rows in phi, J, b, gamma.
         a: First body, or None.
         b: Second body, or None.
-        closure: Index into the arrays cl_*, or -1.
+        element: Index into the arrays el_* of a constraint between two bodies, or -1.
     """
 
     name: str
     kind: str
-    rows: slice
+    rows: slice = field(default_factory=lambda: slice(0))
     a: str | None = None
     b: str | None = None
-    closure: int = -1
+    element: int = -1
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Model(Arrays):
         name: Name of the mechanism.
         tree: Bodies and nodes.
         row_names: Names of the constraint rows, (nc,).
-        holonomic: Whether a row constrains positions (False: velocities only), (nc,).
+        row_kinds: "m", "rad" or "" (a user's own unit) for each row, (nc,).
         groups: The rows by constraint.
         constraints: Declarations by name, in order.
         forces: Declarations by name, in order.
@@ -92,7 +93,7 @@ class Model(Arrays):
     name: str
     tree: Tree
     row_names: tuple[str, ...]
-    holonomic: BoolArray
+    row_kinds: tuple[str, ...]
     groups: tuple[RowGroup, ...]
     constraints: tuple[tuple[str, Any], ...]
     forces: tuple[tuple[str, Force], ...]
@@ -131,7 +132,7 @@ class Model(Arrays):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes for the kernel, by the names of `kernels/tree/model.hpp` (there "nu" counts user rows)."""
+        """Sizes for the kernel, by the names of `kernels/tree/model.hpp`."""
         many = {name: entry["count"] for name, entry in TABLE.items() if entry["count"] != "one"}
         counts = {count: len(getattr(self, name)) for name, count in many.items()}
         counts.update(nq=self.nq, nd=len(self.drives), one=1)
@@ -141,6 +142,15 @@ class Model(Arrays):
     def fields(self) -> dict[str, NDArray[Any]]:
         """Arrays for the kernel, by name."""
         return {name: getattr(self, name) for name in TABLE}
+
+    @property
+    def holonomic(self) -> BoolArray:
+        """Whether a row constrains positions (False: velocities only), (nc,)."""
+        return self.row_holonomic.astype(bool)
+
+    def element_parameters(self, element: int) -> dict[str, Array]:
+        """Parameters of a constraint between two bodies, by the names of its kind in the kernel."""
+        return unpacked(ELEMENTS, int(self.el_kind[element]), self.el_values[self.el_begin[element] :])
 
     # ------------------------------------------------------------------ names
 
@@ -179,6 +189,13 @@ class Model(Arrays):
         """Lower and upper limit of each coordinate [rad, m], infinite where there is none, (nv, 2)."""
         pairs = [pair for body in self.bodies for pair in body.limits]
         return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def has_stop(self) -> BoolArray:
+        """Whether a coordinate has stops that push back, (nv,)."""
+        stiffness = np.array([x for body in self.bodies for x in body.stop_stiffness])
+        damping = np.array([x for body in self.bodies for x in body.stop_damping])
+        return (stiffness > 0.0) | (damping > 0.0)
 
     @property
     def quaternions(self) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from ..arrays import FloatArray
-from ..dynamics.reactions import closure_origin, reaction
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
@@ -56,17 +55,16 @@ class Film:
     def contact_forces(self, runs: Sequence[Trajectory]) -> None:
         """Arrows of the forces that loops exert on their first body, in runs that follow each other."""
         model = self.mech.model
-        loops = [group for group in model.groups if group.closure >= 0]
+        loops = [group for group in model.groups if group.element >= 0]
+        W, at = self.mech.evaluator.kernel.row_wrenches(self.q)
         t = np.concatenate([run.t for run in runs])
         for loop in loops:
             lam = np.zeros((len(self.times), self.mech.nc))
             for k in range(self.mech.nc)[loop.rows]:
                 values = np.concatenate([_row(run, self.mech.row_names[k]) for run in runs])
                 lam[:, k] = np.interp(self.times, t, values)
-            data = np.zeros((len(self.times), 6))
-            for i, (R, p) in enumerate(zip(self.R, self.p, strict=True)):
-                data[i, :3] = closure_origin(model, R, p, loop.closure)
-                data[i, 3:] = -reaction(model, R, p, lam[i], loop.name, "world")[:3]
+            forces = np.einsum("tr,trk->tk", lam[:, loop.rows], W[:, loop.rows, :3])
+            data = np.hstack([at[:, loop.element], -forces])
             self.arrows.append(
                 {"name": loop.name, "color": CONTACT, "kind": "forces of the loops", "data": data}
             )

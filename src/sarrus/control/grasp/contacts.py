@@ -193,8 +193,8 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     who = _who(contact)
     closures = dict(system.model.constraints)
     group = {g.name: g for g in system.model.groups}.get(contact.loop)
-    if group is None or group.closure < 0 or group.a is None:
-        known = [g.name for g in system.model.groups if g.closure >= 0]
+    if group is None or group.element < 0 or group.a is None:
+        known = [g.name for g in system.model.groups if g.element >= 0]
         raise unknown_name("loop", contact.loop, known, who)
     if group.a != body:
         raise InputError(

@@ -98,7 +98,7 @@ class CustomSystem:
         if unit is not None:
             model = dataclasses.replace(model, unit=frozen(fixed_shape(unit, "unit", (self.nv,))))
         if phi is None:
-            model = dataclasses.replace(model, holonomic=frozen(np.zeros(model.nc), bool))
+            model = dataclasses.replace(model, row_holonomic=frozen(np.zeros(model.nc), np.int32))
         self._skeleton = Mechanism(model)
         self.model, self.evaluator, self.units = model, self._skeleton.evaluator, self._skeleton.units
         self.nc, self.nu = model.nc, model.nu

@@ -66,16 +66,13 @@ class Options:
         held = self.control is None or self.control_dt is not None
         return not held or callable(self.tau) or bool(self.external)
 
-    def compiled(
-        self, energy: float = 0.0, sampled: bool = False, known: bool = True, user_rolls: bool = False
-    ) -> dict[str, Any]:
+    def compiled(self, energy: float = 0.0, sampled: bool = False, known: bool = True) -> dict[str, Any]:
         """The options as the compiled run takes them.
 
         Args:
             energy: value to keep [J], where `energy=True`.
             sampled: whether inputs are asked for at the samples only.
             known: whether the kernel has the derivatives of the system.
-            user_rolls: whether rows computed outside restrict velocities only.
         """
         differences = self.jacobian == "finite_difference" or not known
         alpha, beta = self.baumgarte
@@ -91,7 +88,6 @@ class Options:
             "keep_energy": self.energy,
             "energy": energy,
             "slope": SLOPES["differences" if differences else "feedback" if self.feedback else "analytic"],
-            "user_rolls": user_rolls,
             "sampled": sampled,
             "sample_dt": math.inf if self.control_dt is None else self.control_dt,
         }

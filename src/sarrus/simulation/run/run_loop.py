@@ -87,9 +87,7 @@ class Simulation:
         known = not (plant.supplies_inertia or plant.has_user_rows)
 
         def compiled() -> Any:
-            numbers = options.compiled(
-                total, sampled, known, not np.all(plant.model.holonomic[plant.model.u_row])
-            )
+            numbers = options.compiled(total, sampled, known)
             return Run(plant.kernel, numbers, asked, formulated, plant.supplies_inertia)
 
         full = options.coordinates == "full"

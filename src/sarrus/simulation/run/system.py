@@ -107,8 +107,8 @@ class Plant:
         m = self.model
         reasons = {
             "drives do work": self.has_drives,
-            "joints have damping": np.any(m.damping) or np.any(m.ps_damping) or np.any(m.st_damping),
+            "joints have damping": np.any(m.damping) or any(any(body.stop_damping) for body in m.bodies),
             "joints have friction": np.any(m.friction),
-            "constant wrenches do work": len(m.w_node) > 0,
+            **{force.work(): True for _, force in m.forces if force.work()},
         }
         return next((text for text, true in reasons.items() if true), "")

@@ -30,7 +30,7 @@ class LimitWatch:
         model = plant.model
         self._controlled = options.control is not None
         limits, scalar = model.limits, np.array(model.coordinate_q, dtype=int)
-        stopped = np.isin(np.arange(plant.nv), model.st_v)
+        stopped = model.has_stop
         self._joints = np.flatnonzero(np.isfinite(limits).any(axis=1) & (scalar >= 0) & ~stopped)
         self._q_index = scalar[self._joints]
         self._limits, self._slack = limits[self._joints], TOUCH * plant.units.unit[self._joints]

@@ -1,0 +1,71 @@
+// Exponentials of rotations and twists: unit quaternions, their products, the rate of an increment.
+#pragma once
+
+#include "algebra/rotation.hpp"
+
+SARRUS_BEGIN
+
+// sin(x)/x and (1 - cos x)/x^2 and (x - sin x)/x^3 as functions of s = x^2
+template <class T>
+struct Exponential {
+  T sinc, half, third;
+};
+template <class T>
+SARRUS_HD Exponential<T> exponential(const T& s) {
+  real<T> one = 1;
+  auto small = s < real<T>(1e-2);
+  T x = select(small, s, T(0));
+  T a = one - x / 6 * (one - x / 20 * (one - x / 42 * (one - x / 72 * (one - x / 110))));
+  T b = (one - x / 12 * (one - x / 30 * (one - x / 56 * (one - x / 90 * (one - x / 132))))) / 2;
+  T c = (one - x / 20 * (one - x / 42 * (one - x / 72 * (one - x / 110 * (one - x / 156))))) / 6;
+  if constexpr (Branching<T>::value)
+    if (small) return {a, b, c};
+  T y = select(small, T(1), s), th = sqrt_(y), sn, cs, sh, ch;
+  sincos_(th, sn, cs);
+  sincos_(th * real<T>(0.5), sh, ch);
+  T sinc = sn / th;
+  return {select(small, a, sinc), select(small, b, sh * sh * real<T>(2) / y),
+          select(small, c, (one - sinc) / y)};
+}
+
+// Unit quaternion of exp(w)
+template <class T>
+SARRUS_HD void exp_quaternion(const Vec3<T>& w, T* q) {
+  T s = dot(w, w) * real<T>(0.25);
+  Exponential<T> e = exponential(s);  // of the half angle
+  T k = e.sinc * real<T>(0.5);
+  q[0] = w.x * k, q[1] = w.y * k, q[2] = w.z * k;
+  q[3] = real<T>(1) - s * e.half;
+}
+
+// r = p q
+template <class T>
+SARRUS_HD void multiply(const T* p, const T* q, T* r) {
+  T x = p[3] * q[0] + p[0] * q[3] + p[1] * q[2] - p[2] * q[1];
+  T y = p[3] * q[1] - p[0] * q[2] + p[1] * q[3] + p[2] * q[0];
+  T z = p[3] * q[2] + p[0] * q[1] - p[1] * q[0] + p[2] * q[3];
+  T w = p[3] * q[3] - p[0] * q[0] - p[1] * q[1] - p[2] * q[2];
+  T n = real<T>(1) / sqrt_(x * x + y * y + z * z + w * w);
+  r[0] = x * n, r[1] = y * n, r[2] = z * n, r[3] = w * n;
+}
+
+// conj(p) q with w >= 0
+template <class T>
+SARRUS_HD void relative(const T* p, const T* q, T* r) {
+  T c[4] = {-p[0], -p[1], -p[2], p[3]};
+  multiply(c, q, r);
+  auto flip = r[3] < real<T>(0);
+  for (int j = 0; j < 4; ++j) r[j] = select(flip, -r[j], r[j]);
+}
+
+// x + ad_u x / 2 + ad_u^2 x / 12 - ad_u^4 x / 720: the rate of u where X = X0 exp(u) moves with body twist
+// x. Enough for steps of order 5, because u is of the size of the step.
+template <class T>
+SARRUS_HD Spatial<T> exp_rate(const Spatial<T>& u, const Spatial<T>& x) {
+  Spatial<T> x1 = cross_motion(u, x), x2 = cross_motion(u, x1);
+  Spatial<T> x4 = cross_motion(u, cross_motion(u, x2));
+  real<T> one = 1;
+  return x + x1 * (one / 2) + x2 * (one / 12) - x4 * (one / 720);
+}
+
+SARRUS_END

@@ -1,0 +1,103 @@
+// All rows of a model: those of elements between nodes, of couplings and drives, and those that the user
+// computes; and which columns each of them can have entries in.
+#pragma once
+
+#include "constraints/kinds.hpp"
+
+SARRUS_BEGIN
+
+// Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
+// support, so they cancel exactly. J is the derivative of phi off the manifold too.
+template <class T, class LD>
+SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
+  for (int i = 0; i < m.ne; ++i) {
+    int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
+    Row<T> rows[MAX_ROWS];
+    with_element(m, i, [&](auto kind, const auto& c) { kind.rows(c, pair_of(t, a, b, c), rows); });
+    Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
+    for (int k = 0; k < n; ++k) {
+      r.phi[first + k] = rows[k].phi;
+      r.b[first + k] = T(0);
+      r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
+    }
+    for (int s = m.el_sup_begin[i]; s < m.el_sup_end[i]; ++s) {
+      int j = m.sup_col[s];
+      Spatial<T> S = t.S[j] * m.sup_sign[s];
+      for (int k = 0; k < n; ++k) r.J[(first + k) * ld + j] = dot(rows[k].W, S);
+    }
+  }
+}
+
+// Couplings and drives: sum of coef q - offset - f(t); and the user's rows.
+template <class T, class LD>
+SARRUS_FN void given_rows(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld,
+                          Rows<T>& r) {
+  for (int c = 0; c < m.nk; ++c) {
+    int row = m.k_row[c], d = m.k_drive[c];
+    T phi = T(-m.k_offset[c]);
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
+      phi += q[m.kt_q[i]] * m.kt_coef[i];
+      r.J[row * ld + m.kt_v[i]] += m.kt_coef[i];
+    }
+    r.phi[row] = d < 0 ? phi : phi - drive[3 * d];
+    r.b[row] = d < 0 ? T(0) : drive[3 * d + 1];
+    r.gamma[row] = d < 0 ? T(0) : drive[3 * d + 2];
+  }
+  for (int u = 0; u < m.n_user_rows; ++u) {
+    const T* x = user + u * (3 + m.nv);
+    int row = m.u_row[u];
+    r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
+    for (int j = 0; j < m.nv; ++j) r.J[row * ld + j] = x[3 + j];
+  }
+}
+
+// visit(row, column) for every entry that J can have
+template <class R, class F>
+SARRUS_HD void each_entry(const Model<R>& m, F visit) {
+  for (int i = 0; i < m.ne; ++i)
+    for (int r = m.el_row[i]; r < m.el_row[i] + m.el_rows[i]; ++r)
+      for (int s = m.el_sup_begin[i]; s < m.el_sup_end[i]; ++s) visit(r, m.sup_col[s]);
+  for (int c = 0; c < m.nk; ++c)
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) visit(m.k_row[c], m.kt_v[i]);
+  for (int u = 0; u < m.n_user_rows; ++u)
+    for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
+}
+
+// out: phi, J, b, gamma   in: t (placed and moved), q, drive, user
+template <class T, class LD>
+SARRUS_FN void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user,
+                           const Tree<T>& t, LD ld, Rows<T>& r) {
+  fill(r.J, m.nc * ld);
+  element_rows(m, t, ld, r);
+  given_rows(m, q, drive, user, ld, r);
+}
+
+// Slopes of the rows of element i, seen from its node a; lam: multipliers of all rows
+// in: t with the joint accelerations in A
+template <class T>
+SARRUS_FN void element_slopes(const Model<real<T>>& m, int i, const Tree<T>& t, const T* lam, Element<T>& e) {
+  begin_element(t, m.el_a[i], m.el_b[i], e);
+  lam += m.el_row[i];
+  with_element(m, i, [&](auto kind, const auto& c) {
+    if constexpr (requires { kind.slopes(c, t, lam, e); })
+      kind.slopes(c, t, lam, e);
+    else
+      add_by_duals(c, t, lam, m.el_rows[i], e, [&](const auto& p, auto* out) { kind.rows(c, p, out); });
+  });
+}
+
+// Wrenches W (rows of the element, 6 each) on b about its point B, in world axes, and that point (3) in the
+// world   in: t (placed)
+template <class T>
+SARRUS_FN void element_wrenches(const Model<real<T>>& m, int i, const Tree<T>& t, T* W, T* at) {
+  int a = m.el_a[i], b = m.el_b[i];
+  with_element(m, i, [&](auto kind, const auto& c) {
+    Row<T> rows[MAX_ROWS];
+    Vec3<T> pB = point_of(t, b, c.p_b), pA = point_of(t, a, c.p_a), o = zero3<T>();
+    kind.rows(c, Pair<T>(t.R[a], pA - pB, zero6<T>(), t.R[b], o, zero6<T>()), rows);
+    for (int k = 0; k < m.el_rows[i]; ++k) store(rows[k].W, W + 6 * k);
+    store(pB + t.O[0], at);
+  });
+}
+
+SARRUS_END

@@ -1,0 +1,37 @@
+// The kinds of elements that have rows, once. A kind says in its own header
+//
+//   its parameters      names and widths, p_a and p_b first: the points A on node a and B on node b
+//   rows(c, pair, out)  phi, W and W' of each row (constraints/row.hpp)
+//   slopes(...)         optional, in closed form; without it they come from rows() by dual numbers
+//
+// All else is read from that: J, gamma, derivatives, reactions, sparsity. A new kind is one header and one
+// entry here.
+#pragma once
+
+#include "constraints/closure.hpp"
+#include "constraints/distance.hpp"
+#include "constraints/rolling.hpp"
+
+#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(Rolling)
+
+SARRUS_BEGIN
+
+struct ElementKind {
+#define SARRUS_ENUMERATE(Kind) Kind,
+  enum : int { SARRUS_ELEMENT_KINDS(SARRUS_ENUMERATE) };
+#undef SARRUS_ENUMERATE
+};
+
+// use(kind, parameters) with those of element i
+template <class R, class F>
+SARRUS_HD void with_element(const Model<R>& m, int i, F use) {
+  switch (m.el_kind[i]) {
+#define SARRUS_CASE(Kind) \
+  case ElementKind::Kind: \
+    return use(Kind{}, parameters_at<Kind>(m.el_values + m.el_begin[i]));
+    SARRUS_ELEMENT_KINDS(SARRUS_CASE)
+#undef SARRUS_CASE
+  }
+}
+
+SARRUS_END

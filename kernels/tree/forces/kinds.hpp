@@ -1,0 +1,47 @@
+// The kinds of forces, once: those between two nodes have load(parameters, pair) -> wrench on b and energy,
+// those on one coordinate resistance(parameters, q, v) and energy(parameters, q). Derivatives come from the
+// same functions by dual numbers. A new kind is one header and one entry here.
+#pragma once
+
+#include "tree/forces/constant_wrench.hpp"
+#include "tree/forces/joint_spring.hpp"
+#include "tree/forces/joint_stop.hpp"
+#include "tree/forces/point_spring.hpp"
+
+#define SARRUS_FORCE_KINDS(X) X(PointSpring) X(ConstantWrench)
+#define SARRUS_COORDINATE_FORCE_KINDS(X) X(JointSpring) X(JointStop)
+
+SARRUS_BEGIN
+
+#define SARRUS_ENUMERATE(Kind) Kind,
+struct ForceKind {
+  enum : int { SARRUS_FORCE_KINDS(SARRUS_ENUMERATE) };
+};
+struct CoordinateForceKind {
+  enum : int { SARRUS_COORDINATE_FORCE_KINDS(SARRUS_ENUMERATE) };
+};
+#undef SARRUS_ENUMERATE
+
+// use(kind, parameters) with those of force i between two nodes, or on a coordinate
+template <class R, class F>
+SARRUS_HD void with_force(const Model<R>& m, int i, F use) {
+  switch (m.fo_kind[i]) {
+#define SARRUS_CASE(Kind) \
+  case ForceKind::Kind:   \
+    return use(Kind{}, parameters_at<Kind>(m.fo_values + m.fo_begin[i]));
+    SARRUS_FORCE_KINDS(SARRUS_CASE)
+#undef SARRUS_CASE
+  }
+}
+template <class R, class F>
+SARRUS_HD void with_coordinate_force(const Model<R>& m, int i, F use) {
+  switch (m.cf_kind[i]) {
+#define SARRUS_CASE(Kind)         \
+  case CoordinateForceKind::Kind: \
+    return use(Kind{}, parameters_at<Kind>(m.cf_values + m.cf_begin[i]));
+    SARRUS_COORDINATE_FORCE_KINDS(SARRUS_CASE)
+#undef SARRUS_CASE
+  }
+}
+
+SARRUS_END
