@@ -6,11 +6,23 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
 PACKAGES := $(VENV)/.packages
+INSTALLED := $(VENV)/.installed
 KERNEL := $(VENV)/.kernel
 TEST_ARGS ?= -q
 
 SOURCES := CMakeLists.txt $(shell find kernels bindings cmake -type f 2>/dev/null)
 CPP := $(shell find kernels bindings tests -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' 2>/dev/null)
+
+# The kernel is compiled by CMake in a folder of its own and put beside the Python files, where .venv finds both.
+# $(call BUILD_KERNEL,folder,options of CMake)
+define BUILD_KERNEL
+@command -v "$${CXX:-c++}" >/dev/null \
+  || { echo "make: no C++ compiler found; on Debian or Ubuntu: apt-get install g++, elsewhere set CXX" >&2; exit 1; }
+@$(BIN)/cmake -S . -B $(1) -G Ninja --log-level=WARNING -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+  -DPython_EXECUTABLE=$(abspath $(PY)) -DCMAKE_BUILD_TYPE=Release $(2) >/dev/null
+@$(BIN)/cmake --build $(1) -- --quiet
+@install -m 755 $(1)/_kernel*.so src/sarrus/
+endef
 
 # What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one).
 define LIST_REQUIREMENTS
@@ -23,16 +35,19 @@ print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup demo test slow bench gallery lint format clean
+.PHONY: help setup dev demo test slow bench gallery lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
-	@echo "make test     build what is needed and run the tests (make slow: the long ones)"
+	@echo "make test     lint, build what is needed and run the tests (make slow: the long ones)"
 	@echo "make setup    only build .venv and the compiled kernel"
+	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make gallery  the figures of the papers, under out/"
-	@echo "make lint     ruff, mypy, clang-format;  make format  to let them fix what they can"
-	@echo "make clean    remove .venv, build/, out/ and caches"
+	@echo "make lint     ruff, mypy, clang-format"
+	@echo "make format   let ruff and clang-format fix what they can"
+	@echo "make clean    remove .venv, build/, out/, the kernel and caches"
+	@echo "make help     this list"
 
 setup: $(KERNEL)
 
@@ -52,18 +67,29 @@ $(PACKAGES): pyproject.toml | $(PY)
 	  echo "make setup: attempt $$n failed, trying again in $$((5 * n)) s" >&2; sleep $$((5 * n)); done
 	@touch $@
 
-$(KERNEL): $(SOURCES) $(PACKAGES)
-	@command -v "$${CXX:-c++}" >/dev/null \
-	  || { echo "make setup: no C++ compiler found; on Debian or Ubuntu: apt-get install g++, elsewhere set CXX" >&2; exit 1; }
-	@echo "make setup: compiling the kernel"
-	@$(PIP) install -q --no-deps --no-build-isolation -e .
+# Makes .venv see src/ as it is, so that moved files need no new installation; the compiled module comes from BUILD_KERNEL.
+$(INSTALLED): $(PACKAGES)
+	@$(PIP) install -q --no-deps --no-build-isolation -C wheel.cmake=false -C editable.mode=inplace -e .
 	@touch $@
+
+$(KERNEL): $(SOURCES) $(INSTALLED)
+	@echo "make setup: compiling the kernel"
+	$(call BUILD_KERNEL,build/release)
+	@touch $@
+
+# For work on the kernel. An edited header recompiles what includes it. The stamp goes, so that the next make setup or
+# make test puts the full kernel back.
+dev: VARIANT := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3 || echo generic)
+dev: $(INSTALLED)
+	@rm -f $(KERNEL)
+	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG")
+	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -O1"
 
 demo: setup
 	@$(PY) examples/demo.py
 
 # Two workers, one thread each: small matrices gain nothing from a threaded BLAS and lose much on a busy machine.
-test: setup
+test: lint setup
 	OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 $(TEST_ARGS)
 
 slow: setup
@@ -75,17 +101,19 @@ bench: setup
 gallery: setup
 	@set -e; for script in examples/gallery/*.py; do echo "== $$script"; $(PY) "$$script"; done
 
-lint: setup
+lint: $(PACKAGES)
+	$(eval START := $(shell date +%s))
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@echo "make lint: $$(( $$(date +%s) - $(START) )) s"
 
-format: setup
+format: $(PACKAGES)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
 clean:
-	rm -rf $(VENV) build dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist out src/sarrus/_kernel*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
