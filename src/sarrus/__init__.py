@@ -49,6 +49,7 @@ from .models.joints import (
     Universal,
 )
 from .models.pose import Pose
+from .models.restore import restore
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
@@ -72,8 +73,8 @@ __all__ = [
     "Cylindrical", "Fixed", "Free", "Helical", "Planar", "Prismatic", "Revolute", "Spherical", "Universal",
     "Coupling", "CustomConstraint", "Distance", "Drive", "PointOnLine", "PointOnPlane", "Rolling",
     "ConstantWrench", "JointDamper", "JointSpring", "PointSpring",
-    # files
-    "from_pinocchio", "load", "load_spec", "save",
+    # files and pickles
+    "from_pinocchio", "load", "load_spec", "restore", "save",
     # what is done with it, and what comes back
     "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
     "LinearModel", "LinearTrajectory", "Study", "Switch", "SwitchedTrajectory", "Trajectory",

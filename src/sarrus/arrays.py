@@ -51,6 +51,8 @@ def text(value: object, what: str) -> str:
 
 def number(value: object, what: str) -> float:
     """One finite number of a description."""
+    if type(value) is float and abs(value) <= LARGEST:  # the usual case, without an array
+        return value
     array = _numeric(value, what, "a finite number")
     if array.shape != () or not np.isfinite(array):
         raise InputError(f"{what} must be a finite number, got {_shown(value)}.")

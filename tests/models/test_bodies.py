@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sarrus.errors import InputError, SarrusWarning
+from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.bodies import UNLIMITED, Body
 from sarrus.models.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 
@@ -46,12 +47,18 @@ def test_a_violated_triangle_inequality_is_a_warning_that_names_the_body() -> No
     with pytest.warns(
         SarrusWarning, match=r"inertia of body 'rod' violates the triangle inequality: .* 5 exceeds 1 \+ 2"
     ):
-        rod(inertia=(1, 2, 5))
+        MechanismSpec().body("rod", joint=Revolute(), inertia=(1, 2, 5))
+    with pytest.warns(
+        SarrusWarning, match="inertia of body 'rod' violates the triangle inequality"
+    ) as caught:
+        MechanismSpec().body("rod", joint=Revolute(), inertia=(1, 1, 2)).compile().with_(
+            inertia={"rod": (1, 2, 5)}
+        )
+    assert [w.filename for w in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rod(inertia=(1, 1, 2))
-        rod(inertia=(0, 1, 1))
-        rod(inertia=(0, 0, 0))
+        for inertia in ((1, 1, 2), (0, 1, 1), (0, 0, 0)):
+            MechanismSpec().body("rod", joint=Revolute(), inertia=inertia)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,14 @@ from ..models.inertia import check_mass_matrix, inertia_arrays
 from ..models.layout import TABLE, filled, shaped
 from ..models.length import characteristic_length, ground_origin
 from ..models.model import Actuator, Model
+from ..models.restore import MAKERS
 from ..models.tree import Tree, build_tree, tree_arrays
 
 RANK_TOL = 1e-9
 
 
 def build_model(
+    *,
     name: str,
     gravity: Sequence[float],
     length: float | None,
@@ -29,15 +31,17 @@ def build_model(
     constraints: Sequence[tuple[str, Constraint]],
     forces: Sequence[tuple[str, Force]],
     actuated: Sequence[tuple[str, Limit]] | None,
+    checked: bool = False,
 ) -> Model:
-    """Lower a description; see `MechanismSpec` for the arguments."""
+    """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
     tree = build_tree(bodies)
     if tree.nv == 0:
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
     columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
     L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
-    check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
+    if not checked:
+        check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
     columns |= rows.fields(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
@@ -51,6 +55,7 @@ def build_model(
     )
 
 
+MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)
 ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "n_user_rows", "nc")
 
 

@@ -66,9 +66,6 @@ class Core:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Mechanism cannot be changed: {name!r} stays.")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model, self._default)
-
     # ------------------------------------------------------------------ sizes and names
 
     @property

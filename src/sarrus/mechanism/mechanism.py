@@ -14,6 +14,7 @@ from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
 from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
 from ..dynamics.terms import Terms
+from ..models.restore import MAKERS, restore
 from .constraint_queries import Metric
 from .core import frozen_state
 from .report import report
@@ -34,6 +35,10 @@ class Mechanism(Topology):
 
     def __str__(self) -> str:
         return report(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        default = None if self._default is None else (self._default.q.tolist(), self._default.v.tolist())
+        return restore, ("Mechanism", {"model": self.model, "default": default})
 
     # ------------------------------------------------------------------ changed copies
 
@@ -234,3 +239,11 @@ class Mechanism(Topology):
         """
         terms = self.terms(self._one_pose(q), np.zeros(self.nv), t)
         return is_decoupled(terms.M, terms.J, self.units)
+
+
+def _restored(data: dict[str, Any]) -> Mechanism:
+    default = data["default"]
+    return Mechanism(data["model"], None if default is None else frozen_state(*default))
+
+
+MAKERS["Mechanism"] = _restored

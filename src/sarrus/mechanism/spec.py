@@ -11,7 +11,16 @@ from ..arrays import positive, text, triple
 from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
-from ..models.bodies import FRICTION_SPEED, GROUND, UNLIMITED, Body, Limit, PerCoordinate, check_limits
+from ..models.bodies import (
+    FRICTION_SPEED,
+    GROUND,
+    UNLIMITED,
+    Body,
+    Limit,
+    PerCoordinate,
+    check_limits,
+    warn_of_inertia,
+)
 from ..models.coordinates import CoordinateNames
 from ..models.forces import Force
 from ..models.joints import Joint
@@ -140,6 +149,7 @@ class MechanismSpec:
             "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
         }  # fmt: skip
         body = Body(name, parent, joint, Pose() if at is None else at, **given)
+        warn_of_inertia(body, stacklevel=2)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the name of the fixed world and cannot be given to a body.")
         if name in self._coordinates.bodies:
@@ -227,9 +237,8 @@ class MechanismSpec:
 
     def model(self) -> Model:
         """The flat arrays that compile() hands to the kernel."""
-        return build_model(
-            self.name, self.gravity, self.length, self.bodies, self.constraints, self.forces, self.actuated
-        )
+        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated")
+        return build_model(**{name: getattr(self, name) for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain lists, numbers and strings, ready for JSON; carries a version."""
@@ -245,10 +254,9 @@ class MechanismSpec:
             spec._coordinates.add(body)
         spec._constraints.update(model.constraints)
         spec._forces.update(model.forces)
-        actuators = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in model.actuators]
-        names = model.coordinate_names
+        names, actuated = model.coordinate_names, model.declared["actuated"]
         default = [(names[k], UNLIMITED) for k in default_actuated(model.tree)]
-        spec._actuated = None if actuators == default else actuators
+        spec._actuated = None if actuated == default else actuated
         return spec
 
     @classmethod

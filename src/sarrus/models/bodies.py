@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, tr
 from ..errors import InputError, SarrusWarning
 from .joints import Fixed, Joint, check_joint
 from .pose import Pose
+from .restore import Restored
 
 GROUND = "ground"
 ROUNDING = 1e-12
@@ -31,7 +33,7 @@ def _each(value: float | None) -> Any:
 
 
 @dataclass(frozen=True)
-class Body:
+class Body(Restored):
     """A rigid body and its joint. `MechanismSpec.body` explains every argument and what may be given for it.
 
     After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
@@ -86,16 +88,14 @@ def _setter(body: Body) -> Callable[[str, object], None]:
     return lambda name, value: object.__setattr__(body, name, value)
 
 
+@cache
 def ground_body() -> Body:
     """The body that every tree starts from."""
     return Body(GROUND, GROUND, Fixed())
 
 
 def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
-    """A diagonal (3,) or a symmetric matrix (3, 3), positive semidefinite [kg m^2].
-
-    Principal moments that violate the triangle inequality (no distribution of mass has them) are a warning.
-    """
+    """A diagonal (3,) or a symmetric matrix (3, 3), positive semidefinite [kg m^2]."""
     array = fixed_shape(inertia, f"inertia of {what}", (3, 3) if _has_rows(inertia) else (3,))
     matrix = np.diag(array) if array.ndim == 1 else array
     size = float(np.abs(matrix).max())
@@ -107,16 +107,22 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
             f"inertia of {what} must be positive semidefinite, got principal moments {moments.tolist()}; "
             "give it about the centre of mass, in the body frame."
         )
-    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
-        warnings.warn(
-            f"inertia of {what} violates the triangle inequality: principal moment {moments[2]:.6g} exceeds "
-            f"{moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
-            SarrusWarning,
-            stacklevel=5,  # the caller of MechanismSpec.body
-        )
     if array.ndim == 1:
         return tuple(array.tolist())
     return tuple(tuple(row) for row in (0.5 * (matrix + matrix.T)).tolist())
+
+
+def warn_of_inertia(body: Body, stacklevel: int) -> None:
+    """Warn of principal moments that violate the triangle inequality: no distribution of mass has them."""
+    matrix = body.inertia_matrix
+    moments, size = np.linalg.eigvalsh(matrix), float(np.abs(matrix).max())
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
+        warnings.warn(
+            f"inertia of body {body.name!r} violates the triangle inequality: principal moment"
+            f" {moments[2]:.6g} exceeds {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
+            SarrusWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _per_coordinate(
@@ -130,8 +136,9 @@ def _per_coordinate(
                 f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}."
             )
         return (x,) * joint.nv
-    values = fixed_shape(value, what, (joint.nv,)).tolist()
-    return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(values))
+    if not (isinstance(value, tuple) and len(value) == joint.nv and all(type(x) is float for x in value)):
+        value = tuple(fixed_shape(value, what, (joint.nv,)).tolist())
+    return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(value))
 
 
 def _friction_speed(value: object, what: str, joint: Joint) -> tuple[float, ...]:

@@ -7,9 +7,10 @@ from abc import ABC
 from typing import Any, ClassVar
 
 from ..errors import InputError
+from .restore import Restored
 
 
-class Kind(ABC):
+class Kind(Restored, ABC):
     """Base of the three families: `Joint`, `Force`, `Constraint`.
 
     A subclass of a family is registered by its definition, unless its name begins with an underscore. Files,

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, BoolArray, FloatArray, fixed_shape
 from ..errors import InputError, unknown_name
-from .bodies import GROUND, Body
+from .bodies import GROUND, Body, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joints import NodeKind
 from .layout import SIZES, TABLE, Arrays, shaped
 from .parameters import ELEMENTS, unpacked
+from .restore import restore
 from .tree import Tree
 
 BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction")
@@ -101,12 +102,21 @@ class Model(Arrays):
     drives: tuple[Driver, ...]
     customs: tuple[UserRows, ...]
 
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the model is compiled from, with later changes of parameters: arguments of `build_model`."""
+        actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
+        declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
+        numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
+        return {"name": self.name, **numbers, **declarations, "actuated": actuated}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Model", self.declared)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickled arrays are read-only again."""
-        for value in state.values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        """From a pickle of version 0.1, which held arrays: those of this version, from its declarations."""
         self.__dict__.update(state)
+        self.__dict__.update(vars(restore("Model", self.declared)))
 
     # ------------------------------------------------------------------ sizes
 
@@ -264,6 +274,7 @@ def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: di
         raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
     if name in joints:
         bodies[name] = dataclasses.replace(bodies[name], **{key: value})
+        warn_of_inertia(bodies[name], stacklevel=4)  # the caller of Mechanism.with_
     elif name in owners:
         forces[name] = dataclasses.replace(forces[name], **{key: value})
     else:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, fixed_shape, frozen
 from ..errors import InputError
+from .restore import MAKERS, restore
 
 ORTHONORMAL = 1e-14
 NEARLY_ORTHONORMAL = 1e-6
@@ -61,7 +62,7 @@ class Pose:
         raise AttributeError(f"a Pose cannot be changed: make a new one instead of setting {name!r}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.xyz.tolist(), self.rotation.tolist())
+        return restore, ("Pose", (self.xyz.tolist(), self.rotation.tolist()))
 
     def __repr__(self) -> str:
         def shown(values: Array) -> str:
@@ -122,6 +123,9 @@ def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
     object.__setattr__(pose, "xyz", frozen(xyz))
     object.__setattr__(pose, "rotation", frozen(rotation))
     return pose
+
+
+MAKERS["Pose"] = lambda data: _restore(*data)
 
 
 def _from_rpy(rpy: Array) -> Array:

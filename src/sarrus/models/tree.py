@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -183,12 +183,18 @@ def build_tree(declared: Sequence[Body]) -> Tree:
         node, X = parent.node, parent.X_NB @ body.at  # X: the joint frame, then the body frame, on that node
         q_start, v_start = iq, iv
         for primitive in body.joint.primitives():
-            A = Pose(matrix=turn_z_to(np.array(primitive.axis)))
+            A = _turned_to(primitive.axis)
             nodes.append(Node(primitive.kind, node, X @ A, iq, iv, primitive.pitch))
             node, X = len(nodes) - 1, A.inverse()
             iq, iv = iq + NODE_NQ[primitive.kind], iv + NODE_NV[primitive.kind]
         places.append(Place(node, X, slice(q_start, iq), slice(v_start, iv)))
     return Tree(bodies, tuple(nodes), tuple(places))
+
+
+@lru_cache(maxsize=1000)
+def _turned_to(axis: tuple[float, float, float]) -> Pose:
+    """The rotation A with A e_z = axis; many joints share few axes."""
+    return Pose(matrix=turn_z_to(np.array(axis)))
 
 
 def tree_arrays(tree: Tree) -> dict[str, Any]:

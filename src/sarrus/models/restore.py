@@ -1,0 +1,53 @@
+"""Pickles that outlive the layout of the library.
+
+A pickle of a declaration, a model or a mechanism names one function, `sarrus.restore`, and holds plain data:
+the arguments of public classes and what was declared, not arrays. Modules and classes may move, and arrays
+may be laid out anew: pickles written before still load. Python functions (drives, user rows) pickle by their
+own modules, as do classes of other packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import unknown_name
+
+MAKERS: dict[str, Callable[..., Any]] = {}  # by the name in the pickle
+
+
+def restore(name: str, data: Any) -> Any:
+    """The object that a pickle holds. Only pickle calls this; name, place and arguments never change.
+
+    Args:
+        name: What it is, such as "Mechanism" or "Revolute".
+        data: What it is made from.
+    """
+    if name not in MAKERS:
+        raise unknown_name("class", name, MAKERS, "a pickle, perhaps of a later version of sarrus")
+    return MAKERS[name](data)
+
+
+restore.__module__ = "sarrus"  # where pickles look for it
+
+
+class Restored:
+    """Base of declarations: dataclasses that pickle as their name and their arguments."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if _is_ours(cls):
+            MAKERS[cls.__name__] = lambda data: cls(**data)
+
+    def data(self) -> dict[str, Any]:
+        """Arguments of the class, by name."""
+        return dict(vars(self))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not _is_ours(type(self)):
+            return super().__reduce_ex__(protocol)
+        return restore, (type(self).__name__, self.data())
+
+
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.startswith("sarrus.")
