@@ -13,7 +13,7 @@ from ..errors import AssemblyError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.twists import ad_all, twist_slices
-from ..projection.decomposition import full_svd
+from ..projection.decomposition import ranked_svd
 from ..projection.local_coordinates import Tangents, tangents
 from ..projection.mobility import loses_rank_here
 from ..projection.system_kinematics import dimensionless, drift
@@ -139,8 +139,8 @@ def _require_regular(mech: Mechanism, q: Array, t: float, J: Array, rank: int) -
     """Refuse a pose at which rows lose rank: branches meet there, and no linear model describes them."""
     if rank == len(J):
         return
-    U, _, Vt = full_svd(dimensionless(mech.evaluator, J))
-    if loses_rank_here(mech.evaluator, q, t, U[:, rank:], Vt[rank:]):
+    svd = ranked_svd(dimensionless(mech.evaluator, J), mech.evaluator.rank_tol, rank)
+    if loses_rank_here(mech.evaluator, q, t, svd):
         raise SingularConstraintError(
             f"no linear model of {mech.name!r} at this pose: it is singular (rank {rank} here, more nearby),"
             " so the constraints have no single tangent space and motions along different branches differ"

@@ -14,7 +14,7 @@ from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
 from ..projection.assembly import Assembly, assemble
 from ..projection.consistent_velocity import consistent_velocity
-from ..projection.decomposition import Decomposition, count_above, decompose, full_svd
+from ..projection.decomposition import Decomposition, decompose, rank_of
 from ..projection.mobility import Mobility, mobility
 from ..projection.sweep import Sweep, sweep
 from ..projection.system_kinematics import dimensionless
@@ -63,9 +63,7 @@ class Loops(Bodies):
         """
         q = self._one_pose(q)
         J = self.terms(q, np.zeros(self.nv), t).J
-        rank = count_above(
-            full_svd(dimensionless(self.evaluator, J))[1], self.evaluator.rank_tol, absolute=True
-        )
+        rank = rank_of(dimensionless(self.evaluator, J), self.evaluator.rank_tol)
         return decompose(J, self._metric(metric, q), rank=rank)
 
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
@@ -124,7 +122,8 @@ class Loops(Bodies):
             values += given.tolist()
         W = self._metric(metric, q)
         self.terms(q, wish, t)  # refuses poses at which rows are undefined
-        return consistent_velocity(self.evaluator, q, wish, self._time(t), held, values, W)
+        fixed_at = {"held": held, "values": values}
+        return consistent_velocity(self.evaluator, q, wish, self._time(t), **fixed_at, metric=W)
 
     def sweep(
         self, coordinate: str, values: npt.ArrayLike, q0: npt.ArrayLike | None = None, t: float = 0.0

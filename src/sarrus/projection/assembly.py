@@ -1,13 +1,13 @@
 """Assembly: a pose that closes every loop, near a guess, with chosen coordinates held.
 
-The descent starts at the guess. Where it stalls without closing (a chain stretched along the line on which
-it has to bend has no first-order way to close) it starts again from guesses perturbed by a fixed, growing
-pattern: the smallest perturbation that works keeps the branch near the guess.
+The iteration starts at the guess. Where it stalls without closing (a straight chain that has to bend is
+stationary to first order) it starts again from guesses perturbed by fixed patterns of growing size: the
+smallest perturbation that closes stays on the branch nearest to the guess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,12 +64,19 @@ def assemble(
     if best.closed:
         message = f"Assembled: largest gap {residual:.1e} m after {iterations} iterations."
     else:
-        message = _failure(system, q_guess, best, t, columns, gaps, held_text)
+
+        def closes_alone(name: str) -> bool:
+            """Whether a constraint closes when all others are left out."""
+            alone = np.arange(system.nc)[system.constraint_rows[name]]
+            alone = alone[system.holonomic[alone]]
+            return any(close(system, q, t, alone, columns).closed for q in (best.q, q_guess))
+
+        message = _failure(system, best, gaps, closes_alone, held_text)
     return Assembly(best.q, residual, iterations, best.closed, message, gaps)
 
 
 def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> tuple[Closing, int]:
-    """The guess, then perturbed guesses until some of one size close: the end nearest to the guess."""
+    """From the guess, then from perturbed ones until some of one size close: the result nearest to it."""
     best = close(system, q, t, rows, columns)
     iterations = best.iterations
     pattern = np.random.default_rng(1853)
@@ -87,7 +94,7 @@ def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: In
 
 
 def _merit(system: Kinematics, guess: Array, end: Closing) -> tuple[float, float]:
-    """Closed ends first, by distance from the guess; then open ones, by their gap."""
+    """Closed results first, by distance from the guess; then open ones, by their gap."""
     if end.closed:
         return 0.0, float(np.linalg.norm(system.difference(guess, end.q) / system.unit))
     return 1.0, float(np.linalg.norm(end.r))
@@ -107,11 +114,9 @@ def _gaps(system: Kinematics, rows: Indices, r: Array) -> dict[str, float]:
 
 def _failure(
     system: Kinematics,
-    guess: Array,
     best: Closing,
-    t: float,
-    columns: Indices,
     gaps: Mapping[str, float],
+    closes_alone: Callable[[str], bool],
     held_text: str,
 ) -> str:
     """The worst gap, whether the open loops contradict each other, and what to try."""
@@ -124,7 +129,7 @@ def _failure(
     if len(still_open) > 1:
         others = [f"'{name}' by {_describe(system, name, best)}" for name in still_open[1:6]]
         text += f" Also open: {', '.join(others)}."
-    alone = [name for name in still_open if _closes_alone(system, guess, best.q, t, columns, name)]
+    alone = [name for name in still_open if closes_alone(name)]
     if alone == still_open and len(gaps) > 1:
         names = ", ".join(f"'{name}'" for name in still_open[:6])
         text += f" Each closes on its own ({names}), but they contradict each other or the other constraints."
@@ -158,10 +163,3 @@ def _describe(system: Kinematics, name: str, best: Closing) -> str:
     if size[""] > 0.0:
         said.append(f"{size['']:.3g}")
     return " and ".join(said) or f"{size['m'] + size['rad'] * system.length:.1e} m"
-
-
-def _closes_alone(system: Kinematics, guess: Array, q: Array, t: float, columns: Indices, name: str) -> bool:
-    """Whether this constraint closes when all others are left out."""
-    rows = np.arange(system.nc)[system.constraint_rows[name]]
-    rows = rows[system.holonomic[rows]]
-    return close(system, q, t, rows, columns).closed or close(system, guess, t, rows, columns).closed

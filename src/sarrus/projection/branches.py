@@ -1,13 +1,13 @@
-"""Branches: the directions in which a mechanism can leave a pose, and how freely it moves along each.
+"""Branches: the directions in which a mechanism can leave a pose, and its mobility along each.
 
 Where rows lose rank, w.T J = 0, not every velocity with J v = 0 continues into a motion. From the second
 derivative of phi along v = N y,
 
     w.T D J[v] v = -w.T gamma(v) = 0       for every w                                                (1)
 
-which is necessary: the tangent cone to second order ([Spencer2004] section 3.1.1 meets it at the five-bar).
-Each direction found is then followed for a little way on the constraints themselves: it counts if the
-correction falls faster than the step, and the freedoms there are those of the branch.
+is necessary: the tangent cone to second order ([Spencer2004] section 3.1.1 has it for the five-bar). Each
+direction of the cone is then followed for two short steps on the constraints. It is a branch if the
+correction back onto them falls faster than the step; its mobility is that of the pose reached.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from .closing import close
-from .decomposition import count_above, full_svd
-from .system_kinematics import Kinematics, dimensionless
+from .decomposition import RankedSVD, ranked_svd
+from .system_kinematics import Kinematics, dimensionless, even_gamma
 from .tangent_cone import Component, components, independent_forms
 
-PROBES = (0.02, 0.005)  # how far a direction is followed [rad], or times L [m]
-FASTER = 0.6  # of the correction per step from one probe to the next: a smooth curve gives a quarter
-NEGLIGIBLE = 1e-7  # correction per step that needs no such test
-ASIDE = 0.2  # of the step: how far to the side to look where straight on fails
+PROBES = (0.02, 0.005)  # steps along a direction [rad], or times L [m]
+CORRECTION_RATIO = 0.6  # largest ratio of correction per step at the two probes; a smooth curve gives 1/4
+NEGLIGIBLE = 1e-7  # correction per step below which the ratio is not tested
+ASIDE = 0.2  # sideways offset of further starts, relative to the step
 LONGEST_STEP = 0.1  # of a path [rad], or times L [m]
 
 
@@ -77,21 +77,17 @@ def branches(system: Kinematics, q: Array, t: float = 0.0) -> tuple[Branch, ...]
 def _split(system: Kinematics, q: Array, t: float, tol: float) -> tuple[Array, Array]:
     """Basis N (nv, d) of the velocities with J v = 0, without units, and the forms (1) on it (k, d, d)."""
     _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-    U, s, Vt = full_svd(dimensionless(system, J))
-    rank = count_above(s, tol, absolute=True)
-    N = Vt[rank:].T
-    return N, independent_forms(second_order(system, q, t, U[:, rank:], N))
+    svd = ranked_svd(dimensionless(system, J), tol)
+    return svd.N, independent_forms(_second_order(system, q, t, svd))
 
 
-def second_order(system: Kinematics, q: Array, t: float, lost: Array, N: Array) -> Array:
-    """The forms (1) in coordinates y of v = unit N y, one for each column of `lost` (nc, k): (k, d, d)."""
+def _second_order(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> Array:
+    """The forms (1) in coordinates y of v = unit N y, one for each lost row (k, d, d)."""
+    N, lost, gamma = svd.N, svd.lost, even_gamma(system, q, t)
     d, basis = N.shape[1], np.eye(N.shape[1])
-    at_rest = system.constraints(q, np.zeros(system.nv), t)[3]
 
     def form(y: Array) -> Array:
-        v = system.unit * (N @ y)
-        forth, back = (system.constraints(q, sign * v, t)[3] for sign in (1.0, -1.0))
-        return np.asarray(lost.T @ (((forth + back) / 2.0 - at_rest) / system.row_unit))
+        return np.asarray(lost.T @ gamma(system.unit * (N @ y)))
 
     out = np.zeros((lost.shape[1], d, d))
     if lost.shape[1] == 0:
@@ -105,38 +101,38 @@ def second_order(system: Kinematics, q: Array, t: float, lost: Array, N: Array) 
 
 
 def _followed(system: Kinematics, q: Array, t: float, N: Array, piece: Component) -> Branch | None:
-    """The branch that a piece of the cone belongs to; None if the constraints do not let it begin."""
+    """The branch along a component of the cone; None if the constraints cannot be followed along it."""
     for y in piece.directions if piece.curved else _inside(piece):
         x = N @ y
-        sides = [_begins(system, q, t, sign * x, N) for sign in (1.0, -1.0)]
+        sides = [_can_follow(system, q, t, sign * x, N) for sign in (1.0, -1.0)]
         if any(sides):
             break
     else:
         return None
     first = x[int(np.argmax(np.abs(x) > 1e-6 * np.max(np.abs(x))))]
-    if not sides[0] or (sides[1] and first < 0.0):  # of two ways that are alike the one that begins upwards
+    if not sides[0] or (sides[1] and first < 0.0):  # of two senses the one whose first entry is positive
         x = -x
-    way = follow(system, q, system.unit * x, t, PROBES[0], 3)
-    ahead = system.difference(way[-2], way[-1]) / system.unit
+    path = follow(system, q, system.unit * x, t, PROBES[0], 3)
+    ahead = system.difference(path[-2], path[-1]) / system.unit
     unit = np.asarray(system.unit)
     return Branch(
-        unit * x,
-        _freedoms(system, way[-1], t, ahead / np.linalg.norm(ahead)),
-        unit[:, None] * (N @ piece.tangent),
-        piece.curved,
-        unit * (piece.directions @ N.T),
-        all(sides),
-        system,
-        q,
-        t,
+        direction=unit * x,
+        mobility=_mobility_along(system, path[-1], t, ahead / np.linalg.norm(ahead)),
+        tangent=unit[:, None] * (N @ piece.tangent),
+        curved=piece.curved,
+        directions=unit * (piece.directions @ N.T),
+        two_sided=all(sides),
+        _system=system,
+        _q=q,
+        _t=t,
     )
 
 
-def _freedoms(system: Kinematics, q: Array, t: float, x: Array) -> int:
+def _mobility_along(system: Kinematics, q: Array, t: float, x: Array) -> int:
     """Dimension of the directions near x in which the mechanism can move on from q.
 
-    Next to a singular pose the rows may be dependent still (loops that stay flat while others move): there
-    the piece of the cone that x lies on tells.
+    Next to a singular pose rows may still be dependent (loops that stay flat while others move). The
+    component of the cone at q that contains x then gives the dimension.
     """
     N, forms = _split(system, q, t, 1e-3 * PROBES[0])
     pieces = components(forms)
@@ -148,29 +144,27 @@ def _freedoms(system: Kinematics, q: Array, t: float, x: Array) -> int:
 
 
 def _inside(piece: Component) -> Array:
-    """Directions of a linear piece to try: one in its middle, then its basis."""
+    """Directions of a linear component to try: the sum of its basis, then the basis."""
     middle = np.sum(piece.directions, axis=0)
     return np.vstack([middle / np.linalg.norm(middle), piece.directions])
 
 
-def _begins(system: Kinematics, q: Array, t: float, x: Array, N: Array) -> bool:
-    """Whether the constraints can be followed along x, unit size and without units.
+def _can_follow(system: Kinematics, q: Array, t: float, x: Array, N: Array) -> bool:
+    """Whether the constraints can be followed along x, of unit size and without units."""
+    first, second = (_correction(system, q, t, x, N, step) for step in PROBES)
+    return second < max(CORRECTION_RATIO * first, NEGLIGIBLE) and second < 0.5
 
-    Where going straight does not lead back onto them (at a cusp the gradient points along the way), nearby
-    starts across x are tried.
+
+def _correction(system: Kinematics, q: Array, t: float, x: Array, N: Array, step: float) -> float:
+    """Correction that a step along x needs to close the constraints, relative to the step.
+
+    Where the straight step does not close (at a cusp the gradient points along x), starts beside it follow.
     """
-    first, second = (_misses(system, q, t, x, N, step) for step in PROBES)
-    return second < max(FASTER * first, NEGLIGIBLE) and second < 0.5
-
-
-def _misses(system: Kinematics, q: Array, t: float, x: Array, N: Array, step: float) -> float:
-    """Correction that a step along x needs, relative to the step."""
-    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
     straight = system.integrate(q, step * system.unit * x)
     starts = [np.zeros(system.nv), *(sign * ASIDE * n for n in N.T for sign in (1.0, -1.0))]
     best = np.inf
     for aside in starts:
-        found = close(system, system.integrate(straight, step * system.unit * aside), t, rows, columns)
+        found = close(system, system.integrate(straight, step * system.unit * aside), t)
         if found.closed:
             moved = float(np.linalg.norm(system.difference(straight, found.q) / system.unit)) / step
             best = min(best, moved)
@@ -182,16 +176,15 @@ def _misses(system: Kinematics, q: Array, t: float, x: Array, N: Array, step: fl
 def follow(system: Kinematics, q: Array, v: Array, t: float, reach: float, count: int) -> Array:
     """Poses (count, nq) at equal distances up to `reach`, from q along v (nv,), on the constraints.
 
-    Each step goes straight on (the last displacement, continued), then back onto the constraints.
+    Each step repeats the last displacement and is then corrected back onto the constraints.
     """
-    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
     poses, along = [q], v / np.linalg.norm(v / system.unit)
     per_pose = reach / max(count - 1, 1)
     pieces = max(1, int(np.ceil(per_pose / LONGEST_STEP)))
     for _ in range(count - 1):
         here = poses[-1]
         for _ in range(pieces):
-            found = close(system, system.integrate(here, per_pose / pieces * along), t, rows, columns)
+            found = close(system, system.integrate(here, per_pose / pieces * along), t)
             moved = system.difference(here, found.q)
             size = float(np.linalg.norm(moved / system.unit))
             if not found.closed or size == 0.0:

@@ -1,16 +1,15 @@
 """Charts: minimal coordinates of the constraint manifold, chosen by the library.
 
-With x the increment from the chart's origin, q = integrate(origin, x), everything without units,
+With x the increment from the chart's origin, q = integrate(origin, x), all quantities without units,
 
     y_q = R_q x,   x = R_q.T y_q + S_q w,   phi(q, t) = 0 for w     [Spencer2004] eq. (2.33), (2.35)   (1)
     y_v = R_v v,   v = R_v.T y_v + S_v z,   J v = b for z                                              (2)
     y_q' = R_q T(x)^-1 v,   y_v' = R_v a                            [Spencer2004] 2.3.3.1, remark 3    (3)
 
-where R and S are orthonormal and complete each other: rows of the identity (generalized coordinate
-partitioning) or the tangent space at the origin and its complement (tangent-space method). J S has full
-column rank where the chart is good, whether the rows of J depend on each other or not; T is the derivative
-of the exponential where joints turn by quaternions, 1 elsewhere. Rows that restrict velocities only take
-part in (2) but not in (1).
+where the rows of R and the columns of S together are orthonormal: rows of the identity (generalized
+coordinate partitioning) or the tangent space at the origin and its complement (tangent-space method). J S has
+full column rank where the chart is regular; rows of J may depend on each other. T is the derivative of the
+exponential for coordinates of quaternions, 1 elsewhere. Rows that restrict velocities only are in (2) alone.
 """
 
 from __future__ import annotations
@@ -22,38 +21,33 @@ import numpy as np
 
 from ..arrays import Array
 from ..models.twists import dexp
-from .decomposition import count_above, full_svd
+from .decomposition import full_svd, ranked_svd
 from .local_coordinates import choose
 from .system_kinematics import Kinematics, dimensionless
 
-CLOSED, CLOSED_ENOUGH = 1e-14, 1e-12  # |phi|, dimensionless: aimed at, and accepted where rounding stops
+CLOSED, CLOSED_ENOUGH = 1e-14, 1e-12  # dimensionless |phi|: aimed at, and accepted where it stops falling
 NEWTON_STEPS = 12
 LARGEST_TURN = 1.5  # of a quaternion from the origin of a chart [rad]
 
 
 class ChartError(Exception):
-    """A chart does not reach the coordinates it was asked for."""
+    """No state has the coordinates that a chart was given."""
 
 
 @dataclass(frozen=True)
-class Tangent:
-    """Directions at one pose, orthonormal columns without units: N_q of positions, N_v of velocities."""
+class NullSpaces:
+    """Tangent directions, orthonormal columns without units: N_q of positions, N_v of velocities."""
 
     N_q: Array
     N_v: Array
 
     @staticmethod
-    def of(system: Kinematics, J: Array) -> Tangent:
+    def of(system: Kinematics, J: Array) -> NullSpaces:
         """From the Jacobian J (nc, nv)."""
         bare = dimensionless(system, J)
-        N = _null_space(bare, system.rank_tol)
+        N = ranked_svd(bare, system.rank_tol).N
         holonomic = np.asarray(system.holonomic)
-        return Tangent(N if holonomic.all() else _null_space(bare[holonomic], system.rank_tol), N)
-
-
-def _null_space(J: Array, tol: float) -> Array:
-    _, s, Vt = full_svd(J)
-    return np.asarray(Vt[count_above(s, tol, absolute=True) :].T)
+        return NullSpaces(N if holonomic.all() else ranked_svd(bare[holonomic], system.rank_tol).N, N)
 
 
 class LinearChart:
@@ -83,7 +77,7 @@ class LinearChart:
         return np.concatenate([self._R_q @ x, self._velocity_coordinates(v / self._system.unit, J)])
 
     def begin(self, q: Array) -> None:
-        """Look for the next states near q."""
+        """Start Newton's method for the next states at q."""
         self._x = self._system.difference(self._origin, q) / self._system.unit
 
     def state(self, y: Array, t: float) -> tuple[Array, Array, Array]:
@@ -102,8 +96,8 @@ class LinearChart:
         return np.concatenate([self._R_q @ self._increment_rate(v), y_v])
 
     def quality(self, J: Array) -> float:
-        """How well the coordinates determine the motion: 1 at best, 0 where the chart fails."""
-        at = Tangent.of(self._system, J)
+        """Smallest singular value of R N: 1 at best, 0 where the chart is singular."""
+        at = NullSpaces.of(self._system, J)
         turns = [float(np.linalg.norm(self._x[where][-3:])) for where in self._twists]
         if turns and max(turns) > LARGEST_TURN:
             return 0.0
@@ -128,16 +122,15 @@ class LinearChart:
             if not size < 1e3:
                 break
             columns = dimensionless(system, J)[self._holonomic] @ self._twisted(x, self._S_q)
-            w, last = w - _solve(columns, r), size
+            w, last = w - least_squares(columns, r), size
         raise ChartError
 
     def _velocity(self, y_v: Array, J: Array, b: Array) -> Array:
         """v / unit from (2)."""
         bare = dimensionless(self._system, J)
         known = self._R_v.T @ y_v
-        return np.asarray(
-            known + self._S_v @ _solve(bare @ self._S_v, b / self._system.row_unit - bare @ known)
-        )
+        z = least_squares(bare @ self._S_v, b / self._system.row_unit - bare @ known)
+        return np.asarray(known + self._S_v @ z)
 
     def _velocity_coordinates(self, x: Array, J: Array) -> Array:
         return np.asarray(self._R_v @ x)
@@ -158,8 +151,8 @@ class LinearChart:
         return np.asarray(rate)
 
 
-def _solve(A: Array, b: Array) -> Array:
-    """Least squares for columns that are independent where the chart is good."""
+def least_squares(A: Array, b: Array) -> Array:
+    """The least-squares solution of A x = b; the columns of A are independent where the chart is regular."""
     if A.shape[1] == 0:
         return np.zeros(0)
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
@@ -168,12 +161,12 @@ def _solve(A: Array, b: Array) -> Array:
 
 
 def partition_chart(system: Kinematics, twists: Sequence[slice], q: Array, J: Array) -> LinearChart:
-    """Generalized coordinate partitioning: coordinates of the mechanism that determine the others best.
+    """Generalized coordinate partitioning in the coordinates that determine the others best.
 
     [Spencer2004] 2.3.3.1, remark 2. Where rows restrict velocities only, more positions than velocities are
     independent.
     """
-    at, one = Tangent.of(system, J), np.eye(system.nv)
+    at, one = NullSpaces.of(system, J), np.eye(system.nv)
     chosen_q, chosen_v = choose(at.N_q), choose(at.N_v)
     split = []
     for chosen in (chosen_q, chosen_v):
@@ -186,10 +179,10 @@ def partition_chart(system: Kinematics, twists: Sequence[slice], q: Array, J: Ar
 
 def tangent_chart(system: Kinematics, twists: Sequence[slice], q: Array, J: Array) -> LinearChart:
     """Tangent-space method: coordinates along the tangent space at the origin, [Spencer2004] 2.3.3."""
-    return LinearChart(system, twists, "tangent space", q, tangent_split(Tangent.of(system, J)))
+    return LinearChart(system, twists, "tangent space", q, tangent_split(NullSpaces.of(system, J)))
 
 
-def tangent_split(at: Tangent) -> tuple[Array, ...]:
+def tangent_split(at: NullSpaces) -> tuple[Array, ...]:
     """R_q, S_q, R_v, S_v of the tangent space and its complement."""
     out: list[Array] = []
     for N in (at.N_q, at.N_v):

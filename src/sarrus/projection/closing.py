@@ -1,12 +1,12 @@
-"""Closing constraints: a trust-region Levenberg-Marquardt method on the manifold, then Newton to rounding.
+"""Closing constraints: a trust-region Levenberg-Marquardt method on the manifold, then Newton's method.
 
 Each step solves, in coordinates without units x = dv / unit and with r = phi / row_unit,
 
     min |r + J x|^2 + mu |x|^2   subject to |x| <= radius                                       (1)
 
-by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r. Of the solutions it is the nearest one.
-Rows may be redundant: off the manifold they become independent by the size of the gap, s ~ |r|, and say
-nothing worth following, so mu is at least |r|^2 (0.5 at most); the convergence stays quadratic.
+by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U.T r, the smallest solution. Redundant rows
+become independent off the manifold, with singular values s ~ |r| that carry no information. Therefore mu is
+at least min(|r|^2, 0.5), which keeps the convergence quadratic.
 """
 
 from __future__ import annotations
@@ -46,8 +46,20 @@ class Closing:
         return bool(np.max(np.abs(self.r), initial=0.0) <= CLOSED_TOL)
 
 
-def close(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> Closing:
-    """Move the coordinates `columns` (indices) until the rows `rows` (indices) close, staying near q."""
+def close(
+    system: Kinematics, q: Array, t: float, rows: Indices | None = None, columns: Indices | None = None
+) -> Closing:
+    """Move coordinates until rows close, near q (nq,).
+
+    Args:
+        system: whose constraints.
+        q: where to start (nq,).
+        t: time of the drives [s].
+        rows: indices of the rows to close; default all that restrict positions.
+        columns: indices of the coordinates to move; default all.
+    """
+    rows = np.flatnonzero(system.holonomic) if rows is None else rows
+    columns = np.arange(system.nv) if columns is None else columns
 
     def plain(q: Array) -> tuple[Array, Array]:
         phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)

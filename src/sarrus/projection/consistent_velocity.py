@@ -1,9 +1,9 @@
-"""Consistent velocities: the velocity nearest to a wish that satisfies J v = b, some entries prescribed.
+"""Consistent velocities: the velocity nearest to a given one that satisfies J v = b, some entries prescribed.
 
     min (v - v0).T W (v - v0)   subject to   [J; E] v = [b; values]                             (1)
     v = v0 + [J; E]^+ ([b; values] - [J; E] v0)        pseudoinverse in the metric W
 
-E selects the prescribed coordinates. Rolling rows take part: they restrict velocities.
+E selects the prescribed coordinates. Rows that restrict velocities only (rolling) are included.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import AssemblyError
-from .decomposition import count_above, decompose, full_svd
+from .decomposition import decompose, rank_of
 from .system_kinematics import Kinematics
 
 CONSISTENT_TOL = 1e-9  # on |J v - b| relative to the speeds involved, lengths divided by L
@@ -24,6 +24,7 @@ def consistent_velocity(
     q: Array,
     v0: Array,
     t: float = 0.0,
+    *,
     held: npt.ArrayLike = (),
     values: npt.ArrayLike = (),
     metric: Array | None = None,
@@ -33,7 +34,7 @@ def consistent_velocity(
     Args:
         system: whose constraints.
         q: pose (nq,).
-        v0: the wish (nv,).
+        v0: the given velocity (nv,).
         t: time [s].
         held: indices of coordinates whose velocity is prescribed.
         values: their velocities.
@@ -50,8 +51,7 @@ def consistent_velocity(
     scale = np.concatenate([system.row_unit, system.unit[held]])
 
     # rank on rows without units, solution in the metric   (1)
-    bare = rows * system.unit / scale[:, None]
-    rank = count_above(full_svd(bare)[1], system.rank_tol, absolute=True)
+    rank = rank_of(rows * system.unit / scale[:, None], system.rank_tol)
     W = np.diag(system.unit**-2) if metric is None else metric
     v = v0 + decompose(rows / scale[:, None], W, rank=rank).solve((rights - rows @ v0) / scale)
     v[held] = values
@@ -67,7 +67,7 @@ def consistent_velocity(
 
 
 def _refuse(system: Kinematics, miss: Array, held: Array) -> None:
-    """Say which rows the prescribed velocities break."""
+    """Raise an error that names the rows which the prescribed velocities violate most."""
     names = [*system.row_names, *(f"velocity of {system.coordinate_names[i]}" for i in held)]
     broken = [f"{names[i]} by {miss[i]:.2g}" for i in np.argsort(-miss)[:4] if miss[i] > 0.1 * np.max(miss)]
     fixed = ", ".join(system.coordinate_names[i] for i in held) or "none"

@@ -14,12 +14,13 @@ Velocities split with P, forces with P.T. Nothing here needs the rows of J to be
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from .._kernel import RANK_TOL
 from ..arrays import Array
 from ..errors import InputError
 
@@ -43,9 +44,7 @@ class Decomposition:
     singular_values: Array
     N: Array
     metric: Array | None
-    _normal: Array = field(
-        repr=False
-    )  # L^-T V1 (nv, rank): orthonormal in the metric, spans the normal directions
+    _normal: Array = field(repr=False)  # L^-T V1 (nv, rank), orthonormal in the metric
     _rows: Array = field(repr=False)  # U1 diag(1/s) (nc, rank)
 
     @property
@@ -104,7 +103,7 @@ class Decomposition:
 def decompose(
     J: npt.ArrayLike,
     metric: npt.ArrayLike | None = None,
-    rank_tol: float = 1e-9,
+    rank_tol: float = RANK_TOL,
     *,
     absolute: bool = False,
     rank: int | None = None,
@@ -141,7 +140,15 @@ def decompose(
     V = Vt.T if L is None else solve_triangular(L, Vt.T, trans="T", lower=True)
     W = None if metric is None else np.array(metric, dtype=float)
     inverse = np.divide(1.0, s[:rank], out=np.zeros(rank), where=s[:rank] > 0.0)
-    return Decomposition(rank, nv - rank, s, V[:, rank:], W, V[:, :rank], U[:, :rank] * inverse)
+    return Decomposition(
+        rank=rank,
+        dof=nv - rank,
+        singular_values=s,
+        N=V[:, rank:],
+        metric=W,
+        _normal=V[:, :rank],
+        _rows=U[:, :rank] * inverse,
+    )
 
 
 def full_svd(J: Array) -> tuple[Array, Array, Array]:
@@ -153,8 +160,38 @@ def full_svd(J: Array) -> tuple[Array, Array, Array]:
     return U, s, Vt
 
 
+class RankedSVD(NamedTuple):
+    """J = U[:, :k] diag(s) Vt[:k], k = min(nc, nv), of which `rank` singular values count as nonzero."""
+
+    U: Array
+    s: Array
+    Vt: Array
+    rank: int
+
+    @property
+    def N(self) -> Array:
+        """Orthonormal basis (nv, nv - rank) of the null space of J."""
+        return self.Vt[self.rank :].T
+
+    @property
+    def lost(self) -> Array:
+        """Orthonormal basis (nc, nc - rank) of the left null space, w.T J = 0."""
+        return self.U[:, self.rank :]
+
+
+def ranked_svd(J: Array, tol: float, rank: int | None = None) -> RankedSVD:
+    """SVD of a dimensionless J; singular values above `tol` count as nonzero, or the first `rank`."""
+    U, s, Vt = full_svd(J)
+    return RankedSVD(U, s, Vt, count_above(s, tol, absolute=True) if rank is None else rank)
+
+
+def rank_of(J: Array, tol: float) -> int:
+    """How many singular values of a dimensionless J exceed `tol`."""
+    return ranked_svd(J, tol).rank
+
+
 def count_above(singular_values: Array, tol: float, absolute: bool) -> int:
-    """Rank: how many singular values exceed `tol`, or `tol` times the largest."""
+    """How many singular values exceed `tol`, or `tol` times the largest."""
     if singular_values.size == 0:
         return 0
     return int(np.sum(singular_values > (tol if absolute else tol * singular_values[0])))

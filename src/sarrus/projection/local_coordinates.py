@@ -1,4 +1,4 @@
-"""Local coordinates of the constraint manifold: which are independent, and what they determine.
+"""Local coordinates of the constraint manifold: which coordinates are independent, and what they determine.
 
 The directions tangent to {phi = 0, J v = b} at a state are the (dq, dv) with
 
@@ -21,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from .decomposition import count_above, full_svd
+from .decomposition import ranked_svd
 from .system_kinematics import Kinematics, dimensionless
 
 Indices = npt.NDArray[np.intp]
 
 INDEPENDENT_TOL = 1e-7  # smallest singular value of R N that counts, N orthonormal and without units
-TIE = 1e-6  # coordinates that move alike: the first declared one is taken
-GROWTH = 1.05  # a swap of coordinates must enlarge |det R N| by so much
+TIE = 1e-6  # relative difference of row norms below which the coordinate declared first is taken
+GROWTH = 1.05  # a swap of coordinates must enlarge |det R N| by this factor
 MOST_SWAPS = 50
 
 
@@ -64,20 +64,17 @@ class Tangents:
 
 def tangents(system: Kinematics, J: Array, rank: int | None = None) -> Tangents:
     """Tangent directions of a system whose constraint Jacobian is J (nc, nv), of known rank or not."""
-    bare = dimensionless(system, J)
-    U, s, Vt = full_svd(bare)
-    if rank is None:
-        rank = count_above(s, system.rank_tol, absolute=True)
-    unit = np.asarray(system.unit)
-    V = unit[:, None] * Vt.T
+    bare, unit = dimensionless(system, J), np.asarray(system.unit)
+    svd = ranked_svd(bare, system.rank_tol, rank)
+    rank, V = svd.rank, unit[:, None] * svd.Vt.T
     Z_v, N_v = V[:, :rank], V[:, rank:]
     Z_q, N_q = Z_v, N_v
     if not np.all(system.holonomic):
-        _, s_h, Vt_h = full_svd(bare[np.asarray(system.holonomic)])
-        k = count_above(s_h, system.rank_tol, absolute=True)
-        Z_q, N_q = unit[:, None] * Vt_h[:k].T, unit[:, None] * Vt_h[k:].T
-    normal = (Z_v / s[:rank]) @ (U[:, :rank].T / system.row_unit)
-    return Tangents(N_q, N_v, Z_q, Z_v, rank, unit, normal)
+        of_positions = ranked_svd(bare[np.asarray(system.holonomic)], system.rank_tol)
+        Z_q = unit[:, None] * of_positions.Vt[: of_positions.rank].T
+        N_q = unit[:, None] * of_positions.N
+    normal = (Z_v / svd.s[:rank]) @ (svd.U[:, :rank].T / system.row_unit)
+    return Tangents(N_q=N_q, N_v=N_v, Z_q=Z_q, Z_v=Z_v, rank=rank, unit=unit, _normal=normal)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""What a pose can do: degrees of freedom, redundant rows by name, singular or not, in numbers and in words.
+"""Mobility of a pose: degrees of freedom, redundant rows by name, singularity, in numbers and in words.
 
-Everything is decided on the dimensionless J (lengths divided by L) with the absolute tolerance `rank_tol`.
+All ranks are those of the dimensionless J (lengths divided by L), with the absolute tolerance `rank_tol`.
 
 A row is redundant when it depends on rows declared before it. The rank of the first i rows grows by at most
 one with i (singular values interlace, [Golub2013] sec. 8.6), so the rows at which it does not grow are
@@ -11,8 +11,8 @@ along a tangent direction n to first order unless w.T J'(v) n = 0 for all tangen
 symmetric, so it vanishes exactly when w.T gamma(v) = -w.T J'(v) v does for every tangent v. Rows that are
 redundant in every pose pass this test, rows that lose rank in this one do not.
 
-A coordinate that no tangent velocity moves is locked if the same holds at a pose nearby on the constraints,
-a short step along a tangent direction away; otherwise it only rests here, as a slider at its dead centre.
+A coordinate that no tangent velocity moves is locked if the same holds at a neighbouring pose on the
+constraints; otherwise it is at rest at this pose only, as a slider at its dead centre.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, BoolArray
 from .closing import close
-from .decomposition import count_above, full_svd
-from .system_kinematics import Kinematics, dimensionless, drift
+from .decomposition import RankedSVD, rank_of, ranked_svd
+from .system_kinematics import Kinematics, dimensionless, drift, even_gamma
 
-SECOND_ORDER_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
+LIMIT_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
 ALONE_TOL = 1e-9  # on the diagonal of the projector
-NEARBY = 0.05  # length of the step that tells a dead centre from a lock [rad], or times L [m]
+NEARBY = 0.05  # distance of the neighbouring pose that tells a dead centre from a lock [rad], or times L [m]
 NEARLY_SINGULAR = 1e5  # condition above which explain() warns
 MOST_LISTED = 12
 
@@ -137,11 +136,11 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
     """Mobility of a system at the pose q (nq,) and time t [s]; see `Mobility`."""
     phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
     Jd = dimensionless(system, J)
-    U, s, Vt = full_svd(Jd)
-    rank = count_above(s, system.rank_tol, absolute=True)
-    reach = np.sum(Vt[rank:] ** 2, axis=0)  # diagonal of the projector: 0 at rest, 1 free on its own
+    svd = ranked_svd(Jd, system.rank_tol)
+    rank, s = svd.rank, svd.s
+    reach = _projector_diagonal(svd)
     still = reach < ALONE_TOL
-    moving = still & _moves_nearby(system, q, t, Vt[rank:]) if np.any(still) and rank < system.nv else ~still
+    moving = still & _moves_nearby(system, q, t, svd) if np.any(still) and rank < system.nv else ~still
     names = np.array(system.coordinate_names, dtype=object)
     return Mobility(
         dof=system.nv - rank,
@@ -149,7 +148,7 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         redundant=tuple(system.row_names[i] for i in dependent_rows(Jd, system.rank_tol, rank)),
         gruebler=system.nv - system.nc,
         condition=float(s[0] / s[rank - 1]) if rank else 1.0,
-        is_singular=loses_rank_here(system, q, t, U[:, rank:], Vt[rank:]),
+        is_singular=loses_rank_here(system, q, t, svd),
         singular_values=s,
         locked=tuple(names[still & ~moving]),
         at_rest=tuple(names[still & moving]),
@@ -162,18 +161,22 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
     )
 
 
-def _moves_nearby(system: Kinematics, q: Array, t: float, tangent: Array) -> npt.NDArray[np.bool_]:
-    """Which coordinates (nv,) move at a pose near q, reached along a direction of `tangent` (dof, nv)."""
+def _projector_diagonal(svd: RankedSVD) -> Array:
+    """Diagonal of the projector onto the null space (nv,): 0 for a coordinate at rest, 1 for a free one."""
+    return np.asarray(np.sum(svd.Vt[svd.rank :] ** 2, axis=0))
+
+
+def _moves_nearby(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> BoolArray:
+    """Which coordinates (nv,) move at a neighbouring pose, one step from q along a tangent direction."""
+    tangent = svd.Vt[svd.rank :]
     y = np.random.default_rng(1853).standard_normal(tangent.shape[0])
     step = system.unit * (NEARBY * y / np.linalg.norm(y) @ tangent)
-    rows, columns = np.flatnonzero(system.holonomic), np.arange(system.nv)
-    found = close(system, system.integrate(q, step), t, rows, columns)
+    found = close(system, system.integrate(q, step), t)
     _, J, _, _ = system.constraints(found.q, np.zeros(system.nv), t)
     if not found.closed or not np.all(np.isfinite(J)):
         return np.zeros(system.nv, dtype=bool)
-    _, s, Vt = full_svd(dimensionless(system, J))
-    rank = count_above(s, system.rank_tol, absolute=True)
-    return np.asarray(np.sum(Vt[rank:] ** 2, axis=0) >= ALONE_TOL)
+    nearby = ranked_svd(dimensionless(system, J), system.rank_tol)
+    return np.asarray(_projector_diagonal(nearby) >= ALONE_TOL)
 
 
 def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
@@ -186,7 +189,7 @@ def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
     """
 
     def lost(rows: int) -> int:
-        return rows - count_above(full_svd(J[:rows])[1], tol, absolute=True)
+        return rows - rank_of(J[:rows], tol)
 
     def between(low: int, high: int, lost_low: int, lost_high: int) -> list[int]:
         if lost_low == lost_high:
@@ -208,23 +211,17 @@ def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:MOST_LISTED]) + f" and {len(names) - MOST_LISTED} more"
 
 
-def loses_rank_here(system: Kinematics, q: Array, t: float, lost: Array, tangent: Array) -> bool:
-    """Whether w.T gamma(v) differs from zero for some tangent v: a polynomial, so a few fixed v suffice.
+def loses_rank_here(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> bool:
+    """Whether J loses rank at the pose q (nq,) only: w.T gamma(v) differs from zero for some tangent v.
 
-    Args:
-        system: whose constraints.
-        q: pose (nq,).
-        t: time [s].
-        lost: orthonormal basis (nc, k) of the w with w.T J = 0, J without units.
-        tangent: orthonormal basis (dof, nv) of the velocities that J allows, without units.
+    It is a polynomial in v, so that a few fixed v suffice. `svd` is that of the dimensionless J at q.
     """
+    lost, tangent = svd.lost, svd.Vt[svd.rank :]
     if lost.shape[1] == 0 or tangent.shape[0] == 0:
         return False
-    at_rest = system.constraints(q, np.zeros(system.nv), t)[3]
+    gamma = even_gamma(system, q, t)
     for y in np.random.default_rng(1853).standard_normal((4, tangent.shape[0])):
         v = system.unit * (y / np.linalg.norm(y) @ tangent)
-        forth, back = (system.constraints(q, sign * v, t)[3] for sign in (1.0, -1.0))
-        quadratic = (forth + back) / 2 - at_rest
-        if np.max(np.abs(lost.T @ (quadratic / system.row_unit))) > SECOND_ORDER_TOL:
+        if np.max(np.abs(lost.T @ gamma(v))) > LIMIT_TOL:
             return True
     return False

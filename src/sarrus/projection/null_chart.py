@@ -1,4 +1,4 @@
-"""Differentiable null space: a basis of the velocities that turns smoothly with the pose.
+"""Differentiable null space: a basis of the tangent velocities that is a smooth function of the pose.
 
 With N_0 the basis at the origin of the chart and P(q) the projector onto the tangent directions,
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
-from .charts import ChartError, LinearChart, Tangent, tangent_split
+from .charts import ChartError, LinearChart, NullSpaces, tangent_split
 from .decomposition import full_svd
 from .system_kinematics import Kinematics, dimensionless
 
@@ -31,7 +31,7 @@ class NullspaceChart(LinearChart):
     """Velocities in the basis N(q) of (1), positions in the tangent space at the origin."""
 
     def __init__(self, system: Kinematics, twists: Sequence[slice], q: Array, J: Array) -> None:
-        at = Tangent.of(system, J)
+        at = NullSpaces.of(system, J)
         super().__init__(system, twists, "differentiable null space", q, tangent_split(at))
         self._N_0, self._rank = at.N_v, system.nv - at.N_v.shape[1]
 

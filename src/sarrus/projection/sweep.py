@@ -1,10 +1,9 @@
-"""A path along one coordinate: the same branch from value to value, through singular poses where it can.
+"""Sweep: a path of poses along one coordinate, on one branch, by prediction and correction.
 
-From one pose to the next the path is predicted along the tangent with unit rate of the swept coordinate and
-corrected by Newton steps with that coordinate held. A step whose correction is not small against its length
-is divided. Where rows lose rank (a parallelogram stretched flat) many tangents exist; the one nearest to the
-last is taken, which is the smooth continuation. Where the coordinate turns back (a dead centre) the path
-stops and says where.
+Prediction goes along the tangent with unit rate of the swept coordinate; correction closes the constraints
+with that coordinate held. A step whose correction is not small against its length is divided. Where rows lose
+rank (a parallelogram stretched flat) many tangents exist: the one nearest to the last is the smooth
+continuation. Where the coordinate turns back (a dead centre) the sweep stops and says where.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ import numpy.typing as npt
 from ..arrays import Array
 from .assembly import assemble
 from .closing import Closing, close
-from .decomposition import count_above, decompose, full_svd
+from .decomposition import decompose, rank_of, ranked_svd
 from .mobility import loses_rank_here
 from .system_kinematics import Kinematics, dimensionless
 
 LONGEST_STEP = 0.15  # of any coordinate in one prediction [rad], or times L [m]
 CORRECTION = 0.2  # largest accepted correction relative to the step
 SMALLEST_STEP = 1e-7  # of the swept coordinate, lengths divided by L
-SINGULAR_TOL = 1e-6  # singular values below this leave the tangent to the last one
+SINGULAR_TOL = 1e-6  # singular values below this are lost; the tangent is then the one nearest to the last
 
 
 @dataclass(frozen=True)
@@ -141,13 +140,9 @@ def _point(system: Kinematics, q: Array, value: float, index: int, t: float, las
     _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
     Jd = dimensionless(system, J)
     rows = np.vstack([Jd, np.eye(system.nv)[index]])
-    rank, rank_free = (count_above(full_svd(R)[1], SINGULAR_TOL, absolute=True) for R in (rows, Jd))
-    if last is None:
-        U, _, Vt = full_svd(Jd)
-        lost = loses_rank_here(system, q, t, U[:, rank_free:], Vt[rank_free:])
-    else:
-        lost = rank < last.rank
-    singular = lost or rank == rank_free
+    rank, free = rank_of(rows, SINGULAR_TOL), ranked_svd(Jd, SINGULAR_TOL)
+    lost = loses_rank_here(system, q, t, free) if last is None else rank < last.rank
+    singular = lost or rank == free.rank
     wish = last.tangent / system.unit if last is not None and singular else np.zeros(system.nv)
     right = np.append(np.zeros(system.nc), 1.0 / system.unit[index])
     x = wish + decompose(rows, rank=rank).solve(right - rows @ wish)

@@ -1,12 +1,11 @@
-"""What this room needs to know of a system: its constraints as functions of (q, v, t), and its manifold.
+"""Interface to the constraints of a system: phi, J, b, gamma as functions of (q, v, t), and its manifold.
 
-Anything with these attributes can be split, assembled and swept: a mechanism of bodies and loops, or a
-system that somebody wrote as a handful of functions.
+A compiled mechanism implements it (`constraints.evaluate.Evaluator`), and so does a CustomSystem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -15,8 +14,17 @@ import numpy.typing as npt
 from ..arrays import Array
 
 
-class Kinematics(Protocol):
-    """Constraints and manifold of a system.
+class Scales(Protocol):
+    """Units of coordinates (nv,) and of rows (nc,), which make metres and radians comparable."""
+
+    @property
+    def unit(self) -> Array: ...
+    @property
+    def row_unit(self) -> Array: ...
+
+
+class Kinematics(Scales, Protocol):
+    """Constraints and configuration manifold of a system.
 
     Attributes:
         nq, nv, nc: numbers of positions, velocities and constraint rows.
@@ -47,10 +55,6 @@ class Kinematics(Protocol):
     @property
     def holonomic(self) -> npt.NDArray[np.bool_]: ...
     @property
-    def unit(self) -> Array: ...
-    @property
-    def row_unit(self) -> Array: ...
-    @property
     def row_kind(self) -> tuple[str, ...]: ...
     @property
     def driven(self) -> bool: ...
@@ -79,9 +83,23 @@ class Kinematics(Protocol):
         ...
 
 
-def dimensionless(system: Kinematics, J: Array) -> Array:
-    """J with lengths divided by L: rows by their unit, columns times theirs."""
-    return J * system.unit / system.row_unit[:, None]
+def dimensionless(scales: Scales, J: Array) -> Array:
+    """J with lengths divided by L: columns times their unit, rows divided by theirs."""
+    return J * scales.unit / scales.row_unit[:, None]
+
+
+def even_gamma(system: Kinematics, q: Array, t: float) -> Callable[[Array], Array]:
+    """The part of gamma / row_unit (nc,) that is quadratic in v (nv,), -J'(v) v, as a function of v.
+
+    Averaging gamma(v) and gamma(-v) removes the part linear in v that drives add, the value at rest theirs.
+    """
+    at_rest = system.constraints(q, np.zeros(system.nv), t)[3]
+
+    def quadratic(v: Array) -> Array:
+        forth, back = (system.constraints(q, sign * v, t)[3] for sign in (1.0, -1.0))
+        return np.asarray(((forth + back) / 2.0 - at_rest) / system.row_unit)
+
+    return quadratic
 
 
 def drift(system: Kinematics, phi: Array) -> float:

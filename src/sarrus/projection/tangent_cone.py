@@ -1,11 +1,11 @@
-"""Directions on which several quadratic forms vanish: the tangent cone at a singular pose, second order.
+"""The tangent cone at a singular pose to second order: directions on which several quadratic forms vanish.
 
     { y : y.T Q_i y = 0,  i = 1 .. k }     in d dimensions                                              (1)
 
-One form is taken apart by its eigenvalues. Several are solved by Gauss-Newton on the unit sphere from many
-fixed starts, all at once; with k = d - 1 forms these are at most 2^k lines, some of which may count several
-times. A component is linear when the forms vanish on the whole tangent space at one of its points, a curved
-cone otherwise; points on curved ones belong together when one can walk from one to the other on the cone.
+One form is split by its eigenvalues. Several are solved by Gauss-Newton on the unit sphere from many fixed
+starts at once; k = d - 1 forms have at most 2^k lines in common, some of them multiple zeros. A component of
+the cone is linear when the forms vanish on the whole tangent space at one of its points, otherwise curved.
+Points of curved components belong to the same one if a path on the cone connects them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 
 from ..arrays import Array
 
-VANISHES = 1e-7  # forms of unit size, eigenvalues and singular values below this are zero
-SAME = 1e-5  # directions and subspaces closer than this are one
-COINCIDE, OFTEN = 1e-4, 3  # starts that end so close to each other, so often, have found a line
-ROUNDS = 60
+VANISHES = 1e-7  # values of forms of unit size, eigenvalues and singular values below this count as zero
+SAME = 1e-5  # directions and subspaces that differ by less are equal
+COINCIDE, OFTEN = 1e-4, 3  # at least OFTEN solutions within this distance of each other are a line
+ROUNDS = 60  # Gauss-Newton iterations
 STARTS_PER_LINE, LEAST_STARTS, MOST_STARTS = 40, 200, 4000
-MOST_POINTS, MOST_SAMPLES = 100, 24  # looked at on curved components, and kept of each
-STEPS = 60  # of a walk along half a turn
+MOST_POINTS, MOST_SAMPLES = 100, 24  # solutions examined for curved components, and kept of each component
+STEPS = 60  # of a path over half a turn
 
 
 @dataclass(frozen=True)
 class Component:
-    """A piece of the cone: unit directions (n, d) on it, the tangent space (d, m) at the first of them, and
-    whether the piece is curved. The directions of a linear piece are a basis of it."""
+    """A component of the cone: unit directions (n, d) on it, the tangent space (d, m) at the first of them,
+    and whether it is curved. The directions of a linear component are a basis of it."""
 
     directions: Array
     tangent: Array
@@ -36,7 +36,7 @@ class Component:
 
 
 def independent_forms(forms: Array) -> Array:
-    """Forms (k, d, d) of unit size that span the same as those given; forms that vanish are left out."""
+    """Forms (k, d, d) of unit size with the span of those given, without forms that vanish."""
     count, d, _ = forms.shape
     if count == 0 or d == 0:
         return np.zeros((0, d, d))
@@ -45,7 +45,7 @@ def independent_forms(forms: Array) -> Array:
 
 
 def components(forms: Array) -> list[Component]:
-    """Pieces of the cone (1) of independent forms (k, d, d)."""
+    """Components of the cone (1) of independent forms (k, d, d)."""
     d = forms.shape[1]
     if len(forms) == 0:
         return [Component(np.eye(d), np.eye(d), False)] if d else []
@@ -91,25 +91,25 @@ def _newton(forms: Array, y: Array) -> Array:
 
 
 def _collected(forms: Array, points: Array) -> list[Component]:
-    """Pieces of the cone that these points lie on, in an order that does not depend on the starts."""
+    """Components of the cone through these points, in an order that does not depend on the starts."""
     curved: list[list[Array]] = []
     lines, others = _lines(points)
     linear = [_linear(y[:, None]) for y in lines]
     for y in others[:MOST_POINTS]:
-        tangent = _kernel(forms @ y)
+        tangent = _null_space(forms @ y)
         if np.max(np.abs(np.einsum("di,kde,ej->kij", tangent, forms, tangent))) < 10.0 * VANISHES:
             if not any(_same(tangent, piece.tangent) for piece in linear):
                 linear.append(_linear(tangent))
             continue
         _sort_in(forms, y, curved)
-    found = linear + [Component(np.array(p[:MOST_SAMPLES]), _kernel(forms @ p[0]), True) for p in curved]
+    found = linear + [Component(np.array(p[:MOST_SAMPLES]), _null_space(forms @ p[0]), True) for p in curved]
     return sorted(found, key=lambda piece: tuple(np.round(piece.directions[0], 6)), reverse=True)
 
 
 def _lines(points: Array) -> tuple[list[Array], list[Array]]:
-    """Directions that were found again and again, up to sign, and the points that were not.
+    """Directions found from OFTEN starts or more, up to sign, and the other points.
 
-    Zeros that count several times are found to half the digits only, and have a tangent space too large.
+    Multiple zeros are found to half the digits only, and their tangent space is too large.
     """
     lines: list[Array] = []
     others: list[Array] = []
@@ -127,49 +127,49 @@ def _lines(points: Array) -> tuple[list[Array], list[Array]]:
 
 
 def _linear(tangent: Array) -> Component:
-    """A linear piece; a line points to where its largest entry is positive."""
+    """A linear component; the direction of a line has its largest entry positive."""
     if tangent.shape[1] == 1:
         tangent = tangent * np.sign(tangent[np.argmax(np.abs(tangent) > np.abs(tangent).max() - SAME)])
     return Component(tangent.T, tangent, False)
 
 
-def _kernel(rows: Array) -> Array:
-    """Orthonormal basis (d, m) of what the rows (k, d) annihilate."""
+def _null_space(rows: Array) -> Array:
+    """Orthonormal basis (d, m) of the null space of the rows (k, d)."""
     _, s, Vt = np.linalg.svd(rows)
     return np.asarray(Vt[int(np.sum(s > SAME)) :].T)
 
 
 def _same(A: Array, B: Array) -> bool:
-    """Whether two orthonormal bases span the same."""
+    """Whether two orthonormal bases span the same space."""
     return A.shape == B.shape and float(np.linalg.norm(A - B @ (B.T @ A))) < SAME * 10.0
 
 
 def _sort_in(forms: Array, y: Array, pieces: list[list[Array]]) -> None:
-    """Put a direction into the piece that a walk on the cone connects it with, or start a new piece.
+    """Add a direction to the components that paths on the cone connect it with, which become one.
 
-    Pieces that it connects with each other become one.
+    A direction that no path connects with any of them starts a new component.
     """
-    homes = []
+    connected = []
     for piece in pieces:
         cosines = np.array(piece) @ y
-        for i in np.argsort(-np.abs(cosines))[:2]:  # the nearest ones, or their opposites
-            if _walk(forms, y, np.sign(cosines[i]) * piece[i]):
-                homes.append(piece)
-                break
-    merged = [*(x for piece in homes for x in piece), y]
-    pieces[:] = [piece for piece in pieces if not any(piece is home for home in homes)]
+        nearest = np.argsort(-np.abs(cosines))[:2]
+        if any(_connected(forms, y, np.sign(cosines[i]) * piece[i]) for i in nearest):
+            connected.append(piece)
+    merged = [*(x for piece in connected for x in piece), y]
+    pieces[:] = [piece for piece in pieces if not any(piece is one for one in connected)]
     pieces.append(merged)
 
 
-def _walk(forms: Array, y: Array, goal: Array) -> bool:
+def _connected(forms: Array, y: Array, goal: Array) -> bool:
+    """Whether steps on the cone towards `goal` lead from y to it."""
     step = np.pi / STEPS
     for _ in range(STEPS):
         away = float(np.arccos(np.clip(y @ goal, -1.0, 1.0)))
         straight = goal - (goal @ y) * y
-        tangent = _kernel(np.vstack([forms @ y, y]))
+        tangent = _null_space(np.vstack([forms @ y, y]))
         along = tangent @ (tangent.T @ straight)
         size = float(np.linalg.norm(along))
-        if away < 1.5 * step:  # there, unless the goal lies on another piece that crosses here
+        if away < 1.5 * step:  # arrived, unless the goal lies on another component that crosses here
             return size > 0.8 * float(np.linalg.norm(straight))
         if size < 1e-3 * np.sin(away):
             return False

@@ -1,4 +1,4 @@
-"""Charts that a user writes down: minimal coordinates y with R(q, y) = 0.
+"""Charts defined by the user: minimal coordinates y with R(q, y) = 0.
 
 Where |D2 R| != 0 and [D1 R; J] has full rank, phi(q, t) = 0 and R(q, y) = 0 determine q from y and back
 ([Spencer2004] theorem 2.3.1 with (2.27), (2.28)):
@@ -6,8 +6,8 @@ Where |D2 R| != 0 and [D1 R; J] has full rank, phi(q, t) = 0 and R(q, y) = 0 det
     [D1 R; J] v = [-D2 R y'; b]                                             eq. (2.26), (2.44)         (1)
     D2 R y'' = -D1 R a - d2R(q + s v, y + s y')/ds2                         (2.26) once more           (2)
 
-Derivatives that are not given are central differences of sixth order. Rows of J may depend on each other;
-rows that restrict velocities only have no place in such a chart.
+Derivatives that are not given are central differences of sixth order. Rows of J may depend on each other.
+Rows that restrict velocities only are not supported: (1) determines positions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from ..arrays import Array, state
 from ..differences import curvature_terms, slope_of_terms, slope_terms
 from ..errors import InputError
-from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, _solve
-from .decomposition import count_above, full_svd
+from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, least_squares
+from .decomposition import rank_of, ranked_svd
 from .system_kinematics import Kinematics, dimensionless
 
 STEP = 0.02  # of differences [rad], or times L [m]
@@ -40,7 +40,7 @@ class Chart:
         D1: derivative of R with respect to tangent increments of q, D1(q, y) -> (n, nv); by differences if
             not given.
         D2: derivative with respect to y, D2(q, y) -> (n, n); likewise.
-        y0: where to look for the coordinates of the first pose (n,); default zero.
+        y0: initial guess for the coordinates of the first pose (n,); default zero.
         name: what to call it in reports.
     """
 
@@ -63,7 +63,7 @@ class Chart:
 
 
 class UserChart:
-    """A `Chart` of one system, in use."""
+    """A `Chart` applied to one system."""
 
     def __init__(self, system: Kinematics, chart: Chart) -> None:
         self.note, self.size = chart.name, (chart.n, chart.n)
@@ -79,14 +79,14 @@ class UserChart:
             r = self.residual(q, y)
             if np.max(np.abs(r)) <= CLOSED:
                 break
-            y = y - _solve(self.D2(q, y), r)
+            y = y - least_squares(self.D2(q, y), r)
         if not np.max(np.abs(self.residual(q, y))) <= 1e-9:
             raise ChartError
-        self._q, self._y, self._rate = q, y, -_solve(self.D2(q, y), self.D1(q, y) @ v)
+        self._q, self._y, self._rate = q, y, -least_squares(self.D2(q, y), self.D1(q, y) @ v)
         return np.concatenate([y, self._rate])
 
     def begin(self, q: Array) -> None:
-        """Look for the next states near q."""
+        """Start Newton's method for the next states at q."""
         self._q = q
 
     def state(self, y: Array, t: float) -> tuple[Array, Array, Array]:
@@ -102,24 +102,23 @@ class UserChart:
                 break
             if not size < 1e3:
                 raise ChartError
-            q, last = system.integrate(q, -system.unit * _solve(rows, r)), size
+            q, last = system.integrate(q, -system.unit * least_squares(rows, r)), size
         else:
             raise ChartError
         right = np.concatenate([-self.D2(q, y[:n]) @ y[n:], b / system.row_unit])
         self._q, self._y, self._rate = q, y[:n], y[n:]
-        return q, system.unit * _solve(rows, right), J
+        return q, system.unit * least_squares(rows, right), J
 
     def rates(self, t: float, q: Array, v: Array, a: Array, J: Array) -> Array:
         """(y', y'') at the state that `state` found last."""
         y, rate = self._y, self._rate
         bend = self._second(q, y, v, rate)
-        return np.concatenate([rate, -_solve(self.D2(q, y), self.D1(q, y) @ a + bend)])
+        return np.concatenate([rate, -least_squares(self.D2(q, y), self.D1(q, y) @ a + bend)])
 
     def quality(self, J: Array) -> float:
-        """How far both conditions of theorem 2.3.1 are from failing: 1 at best, 0 where they do."""
+        """Smallest singular value in the two conditions of theorem 2.3.1: 1 at best, 0 where one fails."""
         system = self._system
-        _, s, Vt = full_svd(dimensionless(system, J))
-        N = Vt[count_above(s, system.rank_tol, absolute=True) :].T
+        N = ranked_svd(dimensionless(system, J), system.rank_tol).N
         if N.shape[1] != self.size[0]:
             return 0.0
         rows = self.D1(self._q, self._y) * system.unit
@@ -186,7 +185,7 @@ class UserChart:
 def check_chart(system: Kinematics, chart: UserChart, q: Array, J: Array) -> str:
     """Why a chart cannot be used at the pose q (nq,), in words; empty if it can."""
     bare = dimensionless(system, J)
-    dof = system.nv - count_above(full_svd(bare)[1], system.rank_tol, absolute=True)
+    dof = system.nv - rank_of(bare, system.rank_tol)
     if not np.all(system.holonomic):
         return (
             "the mechanism has rows that restrict velocities only (rolling), for which R(q, y) has no place"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...projection.charts import ChartError
-from ...projection.decomposition import full_svd
+from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from ..run.callbacks import SLACK, Failure, Inputs
@@ -74,8 +74,9 @@ class ChartRun:
             self.status = int(self._full.status)
             return False
         here = self._adopt()
-        U, _, Vt = full_svd(dimensionless(self._plant.evaluator, here.J))
-        lost = loses_rank_here(self._plant.evaluator, here.q, t, U[:, here.rank :], Vt[here.rank :])
+        system = self._plant.evaluator
+        svd = ranked_svd(dimensionless(system, here.J), system.rank_tol, here.rank)
+        lost = loses_rank_here(system, here.q, t, svd)
         self._here = here
         if not lost and not self._near(here, here):
             self._full, self._chart = None, self._atlas.at(here.q, here.v, here.J)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...projection.decomposition import full_svd
+from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
+from ...projection.system_kinematics import dimensionless
 from ..run.step_records import Steps
 from ..run.system import Plant
 from .events import Event
@@ -78,9 +79,8 @@ class SingularWatch:
         """Whether rows that are lost at the start are there nearby."""
         plant, q = self._plant, first.q[0]
         _, J, _, _ = plant.constraints(first.t[:1], first.q[:1], np.zeros((1, plant.nv)))
-        U, _, Vt = full_svd(J[0] * plant.units.unit / plant.units.row_unit[:, None])
-        rank = int(first.rank[0])
-        return loses_rank_here(plant.evaluator, q, float(first.t[0]), U[:, rank:], Vt[rank:])
+        svd = ranked_svd(dimensionless(plant.units, J[0]), plant.units.rank_tol, int(first.rank[0]))
+        return loses_rank_here(plant.evaluator, q, float(first.t[0]), svd)
 
     def _ranks(self, steps: Steps) -> None:
         """Steps at which rank is lost, and the last such step where there are several in a row."""
