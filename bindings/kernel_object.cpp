@@ -1,6 +1,8 @@
 #include "kernel_object.hpp"
 
 #include "constraints/kinds.hpp"
+#include "solve/pivoted_matrix.hpp"
+#include "solve/projection.hpp"
 #include "tree/forces/kinds.hpp"
 
 #include <nanobind/ndarray.h>
@@ -54,6 +56,20 @@ const Tables& best_tables() {
   return tables;
 }
 
+void export_tolerances(nb::module_& m) {
+#define SARRUS_EXPORT(name) m.attr(#name) = nb::cast(name);
+  SARRUS_EXPORT(RANK_TOL)
+  SARRUS_EXPORT(LIMIT_TOL)
+  SARRUS_EXPORT(UNIQUE_TOL)
+  SARRUS_EXPORT(LOST)
+  SARRUS_EXPORT(CLOSED)
+  SARRUS_EXPORT(CLOSED_ENOUGH)
+  SARRUS_EXPORT(NEWTON_STEPS)
+  SARRUS_EXPORT(NEAR_SINGULAR)
+  SARRUS_EXPORT(STEPS_AROUND)
+#undef SARRUS_EXPORT
+}
+
 nb::list model_sizes() {
   nb::list names;
 #define SARRUS_NAME(name) names.append(#name);
@@ -72,13 +88,13 @@ nb::list model_fields() {
 
 nb::dict closure_angular() {
   nb::dict found;
-#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name)
-  SARRUS_NAME(ANY);
-  SARRUS_NAME(ACROSS);
-  SARRUS_NAME(ROTATION);
-  SARRUS_NAME(COSINE);
+#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name);
+  SARRUS_NAME(ANY)
+  SARRUS_NAME(ACROSS)
+  SARRUS_NAME(ROTATION)
+  SARRUS_NAME(COSINE)
 #undef SARRUS_NAME
-  return found;
+      return found;
 }
 
 nb::dict nodes() {

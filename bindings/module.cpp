@@ -195,7 +195,7 @@ nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bo
 
 NB_MODULE(_kernel, m) {
   m.attr("ISA") = nb::cast(best_tables().isa);
-  m.attr("RANK_TOL") = nb::cast(RANK_TOL);
+  export_tolerances(m);
   m.attr("MODEL_SIZES") = model_sizes();
   m.attr("MODEL_FIELDS") = model_fields();
   m.attr("KINDS") = kinds();

@@ -8,6 +8,22 @@ ISA: str = 'v3'
 
 RANK_TOL: float = 1e-09
 
+LIMIT_TOL: float = 1e-06
+
+UNIQUE_TOL: float = 1e-09
+
+LOST: float = 1e-09
+
+CLOSED: float = 1e-14
+
+CLOSED_ENOUGH: float = 1e-12
+
+NEWTON_STEPS: int = 12
+
+NEAR_SINGULAR: float = 0.01
+
+STEPS_AROUND: float = 10.0
+
 MODEL_SIZES: list = ...
 
 MODEL_FIELDS: list = ...

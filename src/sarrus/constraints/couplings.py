@@ -18,6 +18,8 @@ from ..models.pose import Pose
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
+__all__ = ["Coupling", "Drive"]
+
 STEP = 1e-3  # of the fourth-order differences that replace derivatives which were not given [s]
 
 Terms = Mapping[str, float] | tuple[tuple[str, float], ...]

@@ -21,6 +21,8 @@ from .kinds import Kind
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .tree import Tree
 
+__all__ = ["ConstantWrench", "JointDamper", "JointSpring", "PointSpring"]
+
 FRAMES = ("world", "body")
 BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no product of it is NaN
 

@@ -22,6 +22,18 @@ from .closure_rows import EVERY, ClosureRows, axis_rows
 from .drawing import Bearing, Drawing, Frame, Rail
 from .kinds import Kind
 
+__all__ = [
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "Helical",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "Universal",
+]
+
 PERPENDICULAR = 1e-6
 
 
