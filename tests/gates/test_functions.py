@@ -31,7 +31,6 @@ STILL: dict[str, list[str]] = {
         "control/grasp/object_impedance.py: ObjectImpedance.__init__",
     ],
     "parameters": [
-        "constraints/couplings.py: _lower",
         "control/core/input_selection.py: choose",
         "control/core/law.py: Law.__init__",
         "control/core/least_norm_inputs.py: least_inputs",
@@ -50,7 +49,6 @@ STILL: dict[str, list[str]] = {
         "simulation/trajectory/interpolation.py: _quintic",
     ],
     "arguments": [
-        "constraints/couplings.py: _lower",
         "control/core/input_selection.py: Choice",
         "control/core/input_selection.py: inputs_within",
         "control/core/law.py: choose",
