@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 import sarrus as sr
-from sarrus.models.joints import Joint
+from sarrus.models.joint import Joint
 
 from .kind_examples import Cell, Example, T, every_example
 

@@ -19,7 +19,7 @@ import sarrus as sr
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.rows import Constraint
 from sarrus.models.forces import Force
-from sarrus.models.joints import Joint
+from sarrus.models.joint import Joint
 
 Array = npt.NDArray[np.float64]
 
@@ -92,8 +92,6 @@ class Example:
         make: The constraint or force, holding at the pose of a cell.
         rows: How many rows it adds.
         joint: A joint of the tree to put into the chain.
-        works: Whether it does work that `Mechanism.energy` does not know.
-        wrench: Whether `Motion.reaction` knows it; a kind on coordinates has no wrench.
         latches: Whether it can be latched.
         draws: Whether a stick figure shows it; some kinds have nothing to show.
         solid: Whether a page in space shows something of it beside the bodies.
@@ -104,8 +102,6 @@ class Example:
     make: Callable[[Cell], Any] | None = None
     rows: int = 0
     joint: Joint | None = None
-    works: bool = False
-    wrench: bool = True
     latches: bool = True
     draws: bool = True
     solid: bool = True
@@ -171,10 +167,10 @@ CONSTRAINTS: dict[str, Example] = {
     "Distance": Example(_distance, 1, undefined=_points_coincide),
     "PointOnLine": Example(_line, 2),
     "PointOnPlane": Example(_plane, 1, solid=False),
-    "Coupling": Example(_coupling, 1, wrench=False, **UNSEEN),
-    "Drive": Example(_drive, 1, wrench=False, latches=False, **UNSEEN),
-    "Rolling": Example(_rolling, 3, wrench=False, latches=False, undefined=_lies_flat),
-    "CustomConstraint": Example(_custom, 1, wrench=False, latches=False, **UNSEEN),
+    "Coupling": Example(_coupling, 1, **UNSEEN),
+    "Drive": Example(_drive, 1, latches=False, **UNSEEN),
+    "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),
+    "CustomConstraint": Example(_custom, 1, latches=False, **UNSEEN),
 }
 
 
@@ -236,10 +232,10 @@ def _follower(c: Cell) -> Force:
 
 
 FORCES: dict[str, tuple[Example, ...]] = {
-    "PointSpring": (Example(_spring), Example(_damper, works=True)),
+    "PointSpring": (Example(_spring), Example(_damper)),
     "JointSpring": (Example(lambda c: sr.JointSpring(c.coordinates[1], 12.0, 0.1), **UNSEEN),),
-    "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), works=True, **UNSEEN),),
-    "ConstantWrench": (Example(_wrench, works=True, **UNSEEN), Example(_follower, works=True, **UNSEEN)),
+    "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), **UNSEEN),),
+    "ConstantWrench": (Example(_wrench, **UNSEEN), Example(_follower, **UNSEEN)),
 }
 
 

@@ -24,7 +24,7 @@ __all__ = ["Distance", "PointOnCylinder", "PointOnLine", "PointOnPlane"]
 
 
 @dataclass(frozen=True)
-class _PointPair(Element):
+class _PointPair(Element, base=True):
     a: str
     p_a: ArrayLike
     b: str
@@ -49,7 +49,7 @@ class _PointPair(Element):
 
 
 @dataclass(frozen=True)
-class _PointOnFlat(_PointPair):
+class _PointOnFlat(_PointPair, base=True):
     """A line or plane: displacements of the point along some axes of a are zero."""
 
     kernel: ClassVar[str] = "Closure"

@@ -155,6 +155,9 @@ class JointDamper(Force):
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         table.damping[tree.coordinate(self.coordinate, where)] += self.damping
 
+    def work(self) -> str:
+        return "joints have damping" if self.damping else ""
+
 
 @dataclass(frozen=True)
 class ConstantWrench(Force):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import SarrusError
-from ...models.joints import NodeKind
+from ...models.joint import NodeKind
 from ...models.model import Model
 
 if TYPE_CHECKING:
