@@ -127,6 +127,11 @@ def _plane(c: Cell) -> Constraint:
     return sr.PointOnPlane(c.a, c.in_a() + 0.1 * across, c.b, P_B, OBLIQUE)
 
 
+def _cylinder(c: Cell) -> Constraint:
+    radius = float(np.linalg.norm(np.cross(OBLIQUE, c.in_a() - P_A)))
+    return sr.PointOnCylinder(c.a, P_A, c.b, P_B, OBLIQUE, radius)
+
+
 def _coupling(c: Cell) -> Constraint:
     terms = dict(zip(c.coordinates[:3], (1.0, -2.5, 0.7), strict=True))
     return sr.Coupling(terms, offset=sum(k * c.positions[name] for name, k in terms.items()))
@@ -157,6 +162,12 @@ def _points_coincide() -> tuple[sr.Mechanism, Array]:
     return spec.compile(), np.array([0.5])
 
 
+def _on_the_axis() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("row", sr.PointOnCylinder("ground", (0.5, 0, 0), "a", (0, 0, 0.2), "z", 0.3))
+    return spec.compile(), np.array([0.5])
+
+
 def _lies_flat() -> tuple[sr.Mechanism, Array]:
     spec = sr.MechanismSpec().body("a", joint=sr.Free(), mass=1.0, inertia=(0.1, 0.1, 0.2))
     mech = spec.constrain("row", sr.Rolling("a", 0.3, "z", "z")).compile()
@@ -167,6 +178,7 @@ CONSTRAINTS: dict[str, Example] = {
     "Distance": Example(_distance, 1, undefined=_points_coincide),
     "PointOnLine": Example(_line, 2),
     "PointOnPlane": Example(_plane, 1, solid=False),
+    "PointOnCylinder": Example(_cylinder, 1, undefined=_on_the_axis),
     "Coupling": Example(_coupling, 1, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),
     "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),

@@ -267,6 +267,22 @@ def test_reaction_or_a_named_refusal(key: str) -> None:
     close(relative.T @ wrench, t.J.T @ motion.lam, 1e-9)
 
 
+@each
+def test_point_contacts_pull_along_fixed_axes(key: str) -> None:
+    """What calls itself a point contact exerts forces at B along axes of a that no pose changes."""
+    b = built(key, "small")
+    (_, given), *_ = b.mech.model.constraints
+    if not given.is_point_contact:
+        return
+    moved = b.mech.integrate(b.q, 0.1 * np.random.default_rng(15).normal(size=b.mech.nv))
+    axes = []
+    for q in (b.q, moved):
+        W = b.mech.evaluator.kernel.row_wrenches(q[None])[0][0]
+        axes.append(W[:, :3] @ b.mech.pose(q, given.ends()[0].body).rotation)
+        close(W[:, 3:], np.zeros((b.mech.nc, 3)), 1e-12)
+    close(axes[0], axes[1], 1e-12)
+
+
 @pytest.mark.parametrize("name", kinds.CONSTRAINTS)
 def test_undefined_poses_are_refused_by_name(name: str) -> None:
     """A kind that has such poses says in words which ones; the message names the row."""

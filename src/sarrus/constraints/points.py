@@ -197,10 +197,6 @@ class PointOnCylinder(_PointPair):
         r = pose(self.a).inverse().apply(pose(self.b).apply(self.p_b)) - np.array(self.p_a)
         return replace(self, radius=float(np.linalg.norm(np.cross(direction(self.axis), r))))
 
-    @property
-    def is_point_contact(self) -> bool:
-        return True
-
     def drawing(self) -> Drawing:
         a, b = self._points()
         return Drawing((a, b), (b,), discs=(Disc(a, direction(self.axis), self.radius),))
