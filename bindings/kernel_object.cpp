@@ -88,13 +88,13 @@ nb::list model_fields() {
 
 nb::dict closure_angular() {
   nb::dict found;
-#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name);
-  SARRUS_NAME(ANY)
-  SARRUS_NAME(ACROSS)
-  SARRUS_NAME(ROTATION)
-  SARRUS_NAME(COSINE)
+#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name)
+  SARRUS_NAME(ANY);
+  SARRUS_NAME(ACROSS);
+  SARRUS_NAME(ROTATION);
+  SARRUS_NAME(COSINE);
 #undef SARRUS_NAME
-      return found;
+  return found;
 }
 
 nb::dict nodes() {
