@@ -10,10 +10,9 @@
 
 #include "constraints/closure.hpp"
 #include "constraints/distance.hpp"
-#include "constraints/point_on_cylinder.hpp"
 #include "constraints/rolling.hpp"
 
-#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(PointOnCylinder) X(Rolling)
+#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(Rolling)
 
 SARRUS_BEGIN
 

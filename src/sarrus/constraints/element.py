@@ -13,7 +13,7 @@ from .rows import Constraint, RowName, Rows
 
 
 @dataclass(frozen=True)
-class Element(Constraint, base=True):
+class Element(Constraint):
     """Base of the constraints between two bodies.
 
     Attributes:

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
-from .joint import Joint, check_joint
-from .joints import Fixed
+from .joints import Fixed, Joint, check_joint
 from .pose import Pose
 from .restore import Restored
 
