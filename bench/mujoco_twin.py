@@ -20,7 +20,7 @@ import numpy.typing as npt
 import sarrus as sr
 from sarrus.constraints.closures import Closure
 from sarrus.models.axes import turn_z_to
-from sarrus.models.joints import NodeKind
+from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
 
 from .cases import UnsupportedError, refuse_forces

@@ -17,7 +17,7 @@ import pinocchio as pin
 
 import sarrus as sr
 from sarrus.constraints.closures import Closure
-from sarrus.models.joints import NodeKind, Primitive
+from sarrus.models.joint import NodeKind, Primitive
 from sarrus.models.pose import Pose
 
 from .cases import UnsupportedError, refuse_forces

@@ -1,6 +1,8 @@
 #include "kernel_object.hpp"
 
 #include "constraints/kinds.hpp"
+#include "solve/pivoted_matrix.hpp"
+#include "solve/projection.hpp"
 #include "tree/forces/kinds.hpp"
 
 #include <nanobind/ndarray.h>
@@ -52,6 +54,20 @@ Tables choose_tables() {
 const Tables& best_tables() {
   static const Tables tables = choose_tables();
   return tables;
+}
+
+void export_tolerances(nb::module_& m) {
+#define SARRUS_EXPORT(name) m.attr(#name) = nb::cast(name);
+  SARRUS_EXPORT(RANK_TOL)
+  SARRUS_EXPORT(LIMIT_TOL)
+  SARRUS_EXPORT(UNIQUE_TOL)
+  SARRUS_EXPORT(LOST)
+  SARRUS_EXPORT(CLOSED)
+  SARRUS_EXPORT(CLOSED_ENOUGH)
+  SARRUS_EXPORT(NEWTON_STEPS)
+  SARRUS_EXPORT(NEAR_SINGULAR)
+  SARRUS_EXPORT(STEPS_AROUND)
+#undef SARRUS_EXPORT
 }
 
 nb::list model_sizes() {

@@ -13,6 +13,7 @@ namespace sarrus {
 namespace nb = nanobind;
 
 const Tables& best_tables();  // by what the processor offers; SARRUS_ISA in the environment overrides
+void export_tolerances(nb::module_& m);
 nb::list model_sizes();
 nb::list model_fields();
 nb::dict closure_angular();  // angular rows of closures by name

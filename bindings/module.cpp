@@ -195,7 +195,7 @@ nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bo
 
 NB_MODULE(_kernel, m) {
   m.attr("ISA") = nb::cast(best_tables().isa);
-  m.attr("RANK_TOL") = nb::cast(RANK_TOL);
+  export_tolerances(m);
   m.attr("MODEL_SIZES") = model_sizes();
   m.attr("MODEL_FIELDS") = model_fields();
   m.attr("KINDS") = kinds();
@@ -230,7 +230,6 @@ NB_MODULE(_kernel, m) {
       .def("derivatives_at", &derivatives_of, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
   bind_pose_error(m);
-  bind_run_options(m);
   bind_run(m);
   bind_control(m);
 }

@@ -10,9 +10,10 @@
 
 #include "constraints/closure.hpp"
 #include "constraints/distance.hpp"
+#include "constraints/point_on_cylinder.hpp"
 #include "constraints/rolling.hpp"
 
-#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(Rolling)
+#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(PointOnCylinder) X(Rolling)
 
 SARRUS_BEGIN
 

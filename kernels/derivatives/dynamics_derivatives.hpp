@@ -2,8 +2,8 @@
 //
 //   E(q, v, a, lam) = M a + h - tau - J^T lam = 0,      R(q, v, a) = J a - gamma = 0                     (1)
 //
-// The residuals are differentiated at fixed a and lam; solve/kkt_inverse.hpp says how a and lam answer, for
-// dependent rows too (along directions tangent to the manifold, where the answer is consistent).
+// The residuals are differentiated at fixed a and lam; solve/kkt_inverse.hpp gives the resulting changes of a
+// and lam, for dependent rows too (along directions tangent to the manifold, where they are consistent).
 // [Spencer2004] ch. 4 and app. B (erratum: (B.5) lacks a factor K^T, sec. 4.2 has it)
 #pragma once
 

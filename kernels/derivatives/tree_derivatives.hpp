@@ -1,11 +1,14 @@
 // Derivatives of inverse dynamics tau = M a + h of the tree with respect to tangent increments of q, and v.
 //
-// An increment along column k (of node n with parent p) carries the subtree of n rigidly along S_k; what
-// the rest of the mechanism does is not carried, and that is all that matters:
+// An increment of coordinate k (of node n with parent p) displaces the subtree of n rigidly along S_k; the
+// rest of the mechanism stays:
 //
-//   alpha_k = ad_{V_p} S_k,   xi_k = ad_{A_p} S_k + ad_{V_p} alpha_k,   eta_k = alpha_k + ad_{V_n} S_k (1)
-//   d(sum F)/dq_k = ad*_{S_k} f + Ic xi_k + Bc alpha_k,      d(sum F)/dv_k = Ic eta_k + Bc S_k (2) d
-//   tau_j/dq_k = S_j . (Ic_j xi_k + Bc_j alpha_k)  at or below k,  S_j . (2 of k)  above it               (3)
+//   alpha_k = ad_{V_p} S_k,     xi_k = ad_{A_p} S_k + ad_{V_p} alpha_k,     eta_k = alpha_k + ad_{V_n} S_k
+//                                                                                                        (1)
+//   d(sum F)/dq_k = ad*_{S_k} f + Ic xi_k + Bc alpha_k
+//   d(sum F)/dv_k = Ic eta_k + Bc S_k                                                                    (2)
+//   d tau_j/dq_k = S_j . (Ic_j xi_k + Bc_j alpha_k)   for j at or below k,
+//                = S_j . d(sum F)/dq_k                for j above k                                      (3)
 //
 // with f, Ic, Bc summed over a subtree and B_i x = I_i ad_x V_i + ad*_x I_i V_i + ad*_{V_i} I_i x. It holds
 // for joints of any number of freedoms, because all their columns move together. Derived anew in world axes
@@ -138,9 +141,9 @@ SARRUS_FN void add_joint_force_derivatives(const Model<real<T>>& m, const T* q, 
     });
 }
 
-// Added to dq, dv (nv rows of stride ld): the derivatives of M a + h, less what forces do beside being
-// carried along with their nodes   in: t with a in A, (1), F with all wrenches; w and d become those of
-// subtrees
+// Added to dq, dv (nv rows of stride ld): the derivatives of M a + h where every wrench in F turns and moves
+// with its node; how wrenches change otherwise is added elsewhere   in: t with a in A, (1), F with all
+// wrenches; w and d become those of subtrees
 template <class T>
 SARRUS_FN void add_tree_derivatives(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w,
                                     TreeTangent<T>& d, int ld, T* dq, T* dv) {

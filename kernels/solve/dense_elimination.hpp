@@ -30,14 +30,14 @@ struct Factor {
   int rank_rows, first_rows;  // those of J itself, without the limit rows of a singular pose
   int lc;
   bool spd;  // nothing was NaN and the inertia seen by the free motion is positive definite
-  // Not zero: J and M are those of the model, nobody reads H, Y, U or rows of K above `first`, and reflectors
-  // are stored by entries as long as they have at most this part of the entries that dense ones have.
+  // Where it is not zero, J is factorized by entries as long as reflectors have at most this part of the
+  // entries of dense ones. The caller then must not read H, Y, U or the rows of K above `first`.
   double by_entries = 0;
-  bool sparse = false;    // now they are: in `rows` instead of Y, H, beta, and `left` instead of U
-  Entries<T> rows, left;  // these have room, and `wide` (nv, ld), only for large mechanisms
+  bool sparse = false;    // the factorization is by entries: in `rows` instead of Y, H, beta, `left` for U
+  Entries<T> rows, left;  // bound, like `wide` (nv, ld), only for large mechanisms
   T* wide;
 
-  // Whether there is anything to ask at run time.
+  // Whether the sparse factorization is compiled for this stride and scalar.
   template <class LD>
   static constexpr bool maybe_sparse = Large<LD>::value && Plain<T>::value;
 

@@ -109,7 +109,7 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
 }
 
-// Rows that stand behind those of J: into the coordinates of the factorization, and eliminated.
+// Eliminates limit rows, which stand in Y behind the rows of J.
 template <class T, int LDC>
 SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
@@ -182,8 +182,8 @@ SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T*
   finish(m, w.M, w.ld, f);
 }
 
-// The same next to a singular pose and off the manifold, where rows with the smallest pivots say less than
-// their limits do: `hold` pivots are kept, and (2) takes the place of the others, with errors of their size.
+// The same for a stage near a singular pose and off the manifold: `hold` pivots are kept, and the limits (2)
+// replace the rows with smaller pivots, with an error of the size of these pivots.
 template <class T, int LDC>
 SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
                                int hold, Tangent<T, LDC>& d, Workspace<T, LDC>& w) {

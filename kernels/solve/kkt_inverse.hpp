@@ -1,5 +1,5 @@
-// How accelerations and multipliers answer to residuals: the inverse of the matrix of constrained dynamics,
-// written out.
+// Sensitivity of accelerations and multipliers to residuals: the inverse of the KKT matrix of constrained
+// dynamics, written out.
 //
 //   [ M  -J^T ] [ da   ]     [ dE ]        [ da   ]   [ -P    -G   ] [ dE ]
 //   [ J    0  ] [ dlam ] = - [ dR ]   =>   [ dlam ] = [  G^T  -Lam ] [ dR ]                              (1)

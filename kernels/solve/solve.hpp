@@ -1,5 +1,5 @@
-// Solves with the factorization of the constraints: constrained coordinates from a right-hand side of the
-// rows, free ones from a generalized force, multipliers from a constraint force.
+// Solves with the factorization of the constraints: constrained coordinates y from a right-hand side of the
+// rows, free coordinates x from a generalized force, multipliers from a constraint force.
 #pragma once
 
 #include "solve/factorization.hpp"
@@ -36,7 +36,7 @@ SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
   }
 }
 
-// y in the least-squares sense. Lanes whose rows are independent keep what substitution gave them.
+// y in the least-squares sense. Lanes with full row rank keep the result of forward substitution.
 template <class T, class LD>
 SARRUS_HD void least_squares(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
   int n = f.rank_rows;

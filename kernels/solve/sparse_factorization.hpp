@@ -10,11 +10,12 @@
 
 SARRUS_BEGIN
 
-constexpr double BY_ENTRIES =
-    0.5;                        // Factor::by_entries of whoever allows it: with more, dense rows are faster
-constexpr double WORTH = 0.25;  // the same where a model is judged: some poses are worse
+// Largest fill of reflectors, relative to dense ones, at which the sparse factorization is used at a pose,
+// and at which a model is judged to be sparse: some poses have more fill than the one that is tried.
+constexpr double BY_ENTRIES = 0.5;
+constexpr double WORTH = 0.25;
 
-// Rows and positions [begin, end) have been eliminated: what the rest of Factor says of them.
+// After the elimination of rows [begin, end): rank, order and pivots of Factor from those of its sparse part.
 template <class T>
 SARRUS_FN void adopt_pivots(int begin, int end, Factor<T>& f) {
   for (int k = f.rank; k < f.rows.rank; ++k) f.alive[k] = T(1);
@@ -22,7 +23,7 @@ SARRUS_FN void adopt_pivots(int begin, int end, Factor<T>& f) {
   f.rank = f.first = f.rows.rank;
 }
 
-// By entries, unless reflectors fill up.
+// Sparse factorization of J; false where reflectors fill up.
 template <class T>
 SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
   Entries<T>& e = f.rows;
@@ -39,8 +40,8 @@ SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, in
   return true;
 }
 
-// Whether reflectors stay short, tried on numbers under which no row depends on others by accident. Where
-// there are few constraints the free rows of K are most of K, and dense rows are better.   J (nc, ld): room
+// Whether the sparse factorization pays for this model, tried on random entries, for which J has its largest
+// rank. With few constraints most of K belongs to free coordinates and is dense.   J (nc, ld): workspace
 template <class T>
 SARRUS_FN bool stays_sparse(const Model<real<T>>& m, int ld, T* J, Factor<T>& f) {
   if (3 * m.nc < m.nv) return false;

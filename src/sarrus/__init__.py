@@ -10,10 +10,11 @@ Notation, signs and shapes: docs/notation.md.
 """
 
 from . import control, library, results, viz
-from .constraints.couplings import Coupling, Drive
-from .constraints.custom import CustomConstraint
-from .constraints.points import Distance, PointOnLine, PointOnPlane
-from .constraints.rolling import Rolling
+from .constraints import couplings, custom, points, rolling
+from .constraints.couplings import *
+from .constraints.custom import *
+from .constraints.points import *
+from .constraints.rolling import *
 from .dynamics.impact import Impact
 from .errors import (
     AssemblyError,
@@ -36,18 +37,9 @@ from .linearization import (
 )
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
-from .models.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
-from .models.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from .models import forces, joints
+from .models.forces import *
+from .models.joints import *
 from .models.pose import Pose
 from .models.restore import restore
 from .projection.branches import Branch
@@ -70,9 +62,6 @@ __version__ = "0.1.0"
 __all__ = [
     # a description
     "Mechanism", "MechanismSpec", "Pose",
-    "Cylindrical", "Fixed", "Free", "Helical", "Planar", "Prismatic", "Revolute", "Spherical", "Universal",
-    "Coupling", "CustomConstraint", "Distance", "Drive", "PointOnLine", "PointOnPlane", "Rolling",
-    "ConstantWrench", "JointDamper", "JointSpring", "PointSpring",
     # files and pickles
     "from_pinocchio", "load", "load_spec", "restore", "save",
     # what is done with it, and what comes back
@@ -85,6 +74,13 @@ __all__ = [
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",
 ]  # fmt: skip
+# kinds of joints, constraints and forces, as their modules list them
+__all__ += joints.__all__
+__all__ += couplings.__all__
+__all__ += custom.__all__
+__all__ += points.__all__
+__all__ += rolling.__all__
+__all__ += forces.__all__
 
 
 def __dir__() -> list[str]:

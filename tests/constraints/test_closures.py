@@ -12,12 +12,12 @@ from sarrus import _kernel
 from sarrus.errors import InputError, ModelError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import direction
+from sarrus.models.joint import Joint
 from sarrus.models.joints import (
     Cylindrical,
     Fixed,
     Free,
     Helical,
-    Joint,
     Planar,
     Prismatic,
     Revolute,

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sarrus.constraints.closures import Closure
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joints import Cylindrical, Joint, Prismatic, Revolute
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Cylindrical, Prismatic, Revolute
 from sarrus.models.pose import Pose
 
 Array = npt.NDArray[np.float64]

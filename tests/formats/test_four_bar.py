@@ -17,7 +17,8 @@ from sarrus.errors import SarrusWarning
 from sarrus.formats import from_pinocchio, load, load_spec
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joints import Joint, Revolute, Spherical
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Revolute, Spherical
 from sarrus.models.pose import Pose
 
 CRANK = {"mass": 0.8, "com": (0.0, 0.0, 0.15), "inertia": (0.006, 0.006, 0.0004)}

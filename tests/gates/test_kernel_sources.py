@@ -131,3 +131,10 @@ def test_headers_are_guarded_and_in_the_namespace(path: Path) -> None:
     assert path.name == "platform.hpp" or re.search(
         r"^(SARRUS_BEGIN|namespace sarrus \{)$", text, re.MULTILINE
     )
+
+
+@pytest.mark.parametrize("path", HEADERS, ids=lambda p: p.name)
+def test_comments_keep_the_width_that_the_formatter_leaves_alone(path: Path) -> None:
+    """clang-format does not reflow comments, because it would break equations: their width is held here."""
+    wide = [n for n, line in enumerate(path.read_text().splitlines(), 1) if "//" in line and len(line) > 110]
+    assert not wide, f"{path.name}: comments wider than 110 columns in lines {wide}; break them by hand"

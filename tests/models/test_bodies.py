@@ -12,7 +12,8 @@ import pytest
 from sarrus.errors import InputError, SarrusWarning
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.bodies import UNLIMITED, Body
-from sarrus.models.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Cylindrical, Fixed, Revolute, Spherical
 
 NAN, INF = float("nan"), float("inf")
 

@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 
 from sarrus.errors import InputError
 from sarrus.models.axes import canonical_axis, direction, nearest_frame, turn_z_to
+from sarrus.models.joint import Joint, check_joint
 from sarrus.models.joints import (
     Cylindrical,
     Fixed,
     Free,
     Helical,
-    Joint,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
     Universal,
-    check_joint,
 )
 
 components = st.floats(-1.0, 1.0)

@@ -10,12 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from sarrus.errors import ModelError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.joint import Joint
 from sarrus.models.joints import (
     Cylindrical,
     Fixed,
     Free,
     Helical,
-    Joint,
     Planar,
     Prismatic,
     Revolute,

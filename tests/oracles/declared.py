@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from sarrus.models.axes import direction
+from sarrus.models.joint import Joint
 from sarrus.models.joints import (
     Cylindrical,
     Fixed,
     Free,
     Helical,
-    Joint,
     Planar,
     Prismatic,
     Revolute,

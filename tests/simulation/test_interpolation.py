@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -33,8 +32,16 @@ def test_orders_of_the_interpolant(name):
 
 
 def thinned(trajectory, every):
-    steps, u = trajectory._steps[::every], trajectory.u[::every]
-    return sr.Trajectory(trajectory.system, dataclasses.replace(trajectory._outcome, steps=steps, u=u))
+    return sr.Trajectory(
+        trajectory.system,
+        trajectory._steps[::every],
+        trajectory.u[::every],
+        (),
+        0,
+        0,
+        "",
+        trajectory._options,
+    )
 
 
 def test_ends_of_intervals_are_the_steps():

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..models.closure_rows import ClosureRows
 from ..models.drawing import Drawing, Frame
 from ..models.forces import check_pair
-from ..models.joints import Free, Joint, check_joint
+from ..models.joint import Joint, check_joint
 from ..models.pose import Pose
 from .element import Element
 from .rows import RowName
@@ -44,9 +44,7 @@ class Closure(Element):
 
     def __post_init__(self) -> None:
         check_pair(self.a, self.b, "a loop")
-        joint = check_joint(self.joint, "joint of a loop")
-        if isinstance(joint, Free):
-            raise InputError("a loop cannot be closed by Free(): it keeps every freedom and adds no row.")
+        check_joint(self.joint, "joint of a loop").closure_rows()  # refuses Free, which leaves none
         for name in ("at_a", "at_b"):
             pose = getattr(self, name)
             if not isinstance(pose, Pose):

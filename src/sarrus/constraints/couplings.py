@@ -18,6 +18,8 @@ from ..models.pose import Pose
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
+__all__ = ["Coupling", "Drive"]
+
 STEP = 1e-3  # of the fourth-order differences that replace derivatives which were not given [s]
 
 Terms = Mapping[str, float] | tuple[tuple[str, float], ...]
@@ -36,11 +38,11 @@ def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
     return tuple((str(coordinate), float(coefficient)) for coordinate, coefficient in terms.items())
 
 
-def _lower(name: str, kind: str, terms: Terms, offset: float, drive: int, tree: Tree, rows: Rows) -> None:
-    where = f"constraint {name!r}"
+def _lower(group: RowGroup, terms: Terms, tree: Tree, rows: Rows, *, offset: float, drive: int) -> None:
+    where = f"constraint {group.name!r}"
     pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in dict(terms).items()]
     lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
-    here = rows.add(RowGroup(name, kind), [RowName(name, "m" if lengths else "rad")]).rows
+    here = rows.add(group, [RowName(group.name, "m" if lengths else "rad")]).rows
     rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
     for iq, iv, coefficient in pairs:
         rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient)
@@ -67,7 +69,7 @@ class Coupling(Constraint):
         return tuple(dict(self.terms))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        _lower(name, "Coupling", self.terms, self.offset, -1, tree, rows)
+        _lower(RowGroup(name, "Coupling"), self.terms, tree, rows, offset=self.offset, drive=-1)
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Coupling:
         total = sum(c * position(coordinate) for coordinate, c in dict(self.terms).items())
@@ -119,7 +121,8 @@ class Drive(Constraint):
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         assert not isinstance(self.coordinate, str)
-        _lower(name, "Drive", self.coordinate, 0.0, len(rows.drives), tree, rows)
+        group = RowGroup(name, "Drive")
+        _lower(group, self.coordinate, tree, rows, offset=0.0, drive=len(rows.drives))
         rows.drives.append(self)
 
     def values(self, t: float) -> tuple[float, float, float]:

@@ -15,6 +15,8 @@ from ..models.model import RowGroup, UserRows
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
 
+__all__ = ["CustomConstraint"]
+
 Function = Callable[..., ArrayLike]
 
 

@@ -13,7 +13,7 @@ from .rows import Constraint, RowName, Rows
 
 
 @dataclass(frozen=True)
-class Element(Constraint):
+class Element(Constraint, base=True):
     """Base of the constraints between two bodies.
 
     Attributes:

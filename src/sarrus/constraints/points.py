@@ -1,4 +1,4 @@
-"""Constraints on a point of one body relative to another: distance, line, plane."""
+"""Constraints on a point of one body relative to another: distance, line, plane, cylinder."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from numpy.typing import ArrayLike
 from ..arrays import FloatArray, positive, triple
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.closure_rows import ClosureRows, axis_rows
-from ..models.drawing import Anchor, Drawing, Frame, Line, Rail
+from ..models.drawing import Anchor, Disc, Drawing, Frame, Line, Rail
 from ..models.forces import check_pair
 from ..models.pose import Pose
 from .closures import closure_row_names
 from .element import Element
 from .rows import RowName
 
+__all__ = ["Distance", "PointOnCylinder", "PointOnLine", "PointOnPlane"]
+
 
 @dataclass(frozen=True)
-class _PointPair(Element):
+class _PointPair(Element, base=True):
     a: str
     p_a: ArrayLike
     b: str
@@ -47,7 +49,7 @@ class _PointPair(Element):
 
 
 @dataclass(frozen=True)
-class _PointOnFlat(_PointPair):
+class _PointOnFlat(_PointPair, base=True):
     """A line or plane: displacements of the point along some axes of a are zero."""
 
     kernel: ClassVar[str] = "Closure"
@@ -159,3 +161,42 @@ class PointOnPlane(_PointOnFlat):
     def drawing(self) -> Drawing:
         a, b = self._points()
         return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.normal), is_plane=True),))
+
+
+@dataclass(frozen=True)
+class PointOnCylinder(_PointPair):
+    """A point of b stays on a cylinder fixed in a. Row "name.radial" [m]: its distance from the axis.
+
+    Args:
+        a: Body that carries the cylinder.
+        p_a: Point of its axis in the frame of a [m], (3,).
+        b: Body whose point stays on it.
+        p_b: Point in the frame of b [m], (3,).
+        axis: Axis of the cylinder in the frame of a: "x", "y", "z" or a vector (3,); normalised here.
+        radius: Radius [m], positive; for zero use PointOnLine.
+    """
+
+    kernel: ClassVar[str] = "PointOnCylinder"
+    undefined: ClassVar[str] = "the point of a PointOnCylinder lies on its axis"
+    axis: Axis
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "axis", canonical_axis(self.axis, "axis of PointOnCylinder"))
+        what = "radius of PointOnCylinder (to keep the point on the axis, use PointOnLine)"
+        object.__setattr__(self, "radius", positive(self.radius, what))
+
+    def rows(self) -> tuple[RowName, ...]:
+        return (RowName("radial"),)
+
+    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+        return {"axis": R_aA @ direction(self.axis), "radius": self.radius}
+
+    def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Self:
+        r = pose(self.a).inverse().apply(pose(self.b).apply(self.p_b)) - np.array(self.p_a)
+        return replace(self, radius=float(np.linalg.norm(np.cross(direction(self.axis), r))))
+
+    def drawing(self) -> Drawing:
+        a, b = self._points()
+        return Drawing((a, b), (b,), discs=(Disc(a, direction(self.axis), self.radius),))

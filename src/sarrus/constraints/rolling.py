@@ -18,6 +18,8 @@ from ..models.tree import Tree
 from .element import Element
 from .rows import RowName, Rows
 
+__all__ = ["Rolling"]
+
 
 @dataclass(frozen=True)
 class Rolling(Element):

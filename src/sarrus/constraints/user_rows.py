@@ -5,11 +5,9 @@ Along the motion q(s) = integrate(q, s v) at constant v, time running on, with g
     J e_i = d phi(integrate(q, s e_i), t) / ds          b = -d phi(q, t + s) / ds
     gamma = -d (J(q(s), t + s) v - b(q(s), t + s)) / ds  where J is given, else  gamma = -g''(0)
 
-Differences are of fourth order (first derivatives) and sixth order (g''); the steps balance truncation
-against
-rounding: errors near 1e-12 for phi that vary over lengths of about L, angles of about 1 rad and times of
-    about
-0.1 s.
+Differences are of fourth order (first derivatives) and sixth order (g''). Their steps balance truncation
+against rounding: errors near 1e-12 for phi that vary over lengths of about L, angles of about 1 rad and
+times of about 0.1 s.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from typing import Any
 from sarrus.formats.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import NAMED
-from sarrus.models.joints import Fixed, Joint
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Fixed
 from sarrus.models.pose import Pose
 
 GROUND = "ground"

@@ -28,7 +28,8 @@ from sarrus.formats.mjcf_actuators import add_actuators, reflected
 from sarrus.formats.mjcf_loops import add_equalities
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
 from sarrus.models.forces import ConstantWrench, JointSpring
-from sarrus.models.joints import Free, Joint, Prismatic, Revolute, Spherical
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Free, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint

@@ -17,7 +17,8 @@ from sarrus.formats.link_frames import claim
 from sarrus.formats.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import turn_z_to
-from sarrus.models.joints import Fixed, Joint, Revolute, Spherical
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Fixed, Revolute, Spherical
 from sarrus.models.pose import Pose
 
 SAME_POINT = 1e-9  # [m]

@@ -18,17 +18,8 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.link_frames import GROUND, Names, TreeJoint, claim, mount
 from sarrus.formats.messages import FormatError, Omitted
-from sarrus.models.joints import (
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from sarrus.models.pose import Pose
 
 UNLIMITED = 1e30

@@ -23,7 +23,8 @@ from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import note_extras, note_meshes
 from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
-from sarrus.models.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
 Axis = str | tuple[float, ...]

@@ -11,7 +11,8 @@ from ..arrays import Array
 from ..constraints.points import PointOnLine
 from ..errors import AssemblyError
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Fixed, Joint, Revolute, Spherical
+from ..models.joint import Joint
+from ..models.joints import Fixed, Revolute, Spherical
 from ..models.pose import Pose
 from .mass_properties import choice
 

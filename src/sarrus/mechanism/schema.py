@@ -11,7 +11,7 @@ from ..constraints.rows import Constraint
 from ..errors import InputError, unknown_name
 from ..models.bodies import Body
 from ..models.forces import Force
-from ..models.joints import Joint
+from ..models.joint import Joint
 from ..models.kinds import Kind
 from ..models.pose import Pose
 

@@ -23,7 +23,7 @@ from ..models.bodies import (
 )
 from ..models.coordinates import CoordinateNames
 from ..models.forces import Force
-from ..models.joints import Joint
+from ..models.joint import Joint
 from ..models.pose import Pose
 from .compile import build_model, default_actuated
 

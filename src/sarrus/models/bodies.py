@@ -13,7 +13,8 @@ import numpy as np
 
 from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
-from .joints import Fixed, Joint, check_joint
+from .joint import Joint, check_joint
+from .joints import Fixed
 from .pose import Pose
 from .restore import Restored
 

@@ -21,6 +21,8 @@ from .kinds import Kind
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .tree import Tree
 
+__all__ = ["ConstantWrench", "JointDamper", "JointSpring", "PointSpring"]
+
 FRAMES = ("world", "body")
 BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no product of it is NaN
 
@@ -152,6 +154,9 @@ class JointDamper(Force):
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         table.damping[tree.coordinate(self.coordinate, where)] += self.damping
+
+    def work(self) -> str:
+        return "joints have damping" if self.damping else ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
-from .joints import NODE_NV, NodeKind
+from .joint import NODE_NV, NodeKind
 from .rotation import hat
 from .tree import Node, Tree
 

@@ -7,134 +7,35 @@ classes say which relative freedoms of frame B in frame A remain (`sarrus.constr
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import ClassVar
 
 import numpy as np
 
-from .._kernel import NODES
-from ..arrays import BoolArray, FloatArray, number
+from ..arrays import FloatArray, number
 from ..errors import InputError
 from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
 from .closure_rows import EVERY, ClosureRows, axis_rows
 from .drawing import Bearing, Drawing, Frame, Rail
-from .kinds import Kind
+from .joint import Joint, NodeKind, Primitive
+
+__all__ = [
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "Helical",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "Universal",
+]
 
 PERPENDICULAR = 1e-6
 
 
-class NodeKind(IntEnum):
-    """Primitive joints of the kernel (`kernels/tree/joints.hpp`)."""
-
-    GROUND = 0
-    HINGE = 1
-    SLIDE = 2
-    SCREW = 3
-    BALL = 4
-    FREE = 5
-
-
-NODE_NQ = {kind: NODES[kind.name][0] for kind in NodeKind}
-NODE_NV = {kind: NODES[kind.name][1] for kind in NodeKind}
-
-
 @dataclass(frozen=True)
-class Primitive:
-    """One node of a chain: its kind, axis in the once-turned joint frame, pitch [m/rad]."""
-
-    kind: NodeKind
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    pitch: float = 0.0
-
-
-@dataclass(frozen=True)
-class Joint(Kind):
-    """Base of all joints.
-
-    Attributes:
-        suffixes: Names of the velocity coordinates, appended to the joint's name; ("",) for a single one.
-    """
-
-    suffixes: ClassVar[tuple[str, ...]] = ()
-
-    @abstractmethod
-    def primitives(self) -> tuple[Primitive, ...]:
-        """The chain of nodes that this joint becomes in the tree."""
-
-    def closure_rows(self) -> ClosureRows:
-        """The rows that are left when this joint closes a loop."""
-        raise InputError(f"a loop cannot be closed by {self!r}: it keeps every freedom and adds no row.")
-
-    def label(self) -> str:
-        """Short text for reports, such as "Revolute z"."""
-        return type(self).__name__
-
-    @property
-    def nv(self) -> int:
-        """Number of velocity coordinates."""
-        return len(self.suffixes)
-
-    def coordinate_names(self, name: str) -> tuple[str, ...]:
-        """Names of the velocity coordinates of a joint called `name`, (nv,)."""
-        return tuple(f"{name}.{s}" if s else name for s in self.suffixes)
-
-    @property
-    def node_kinds(self) -> tuple[NodeKind, ...]:
-        """Kinds of its nodes."""
-        return tuple(node.kind for node in self.primitives())
-
-    @property
-    def is_hinge(self) -> bool:
-        """Whether it turns about one axis and does nothing else."""
-        return self.node_kinds == (NodeKind.HINGE,)
-
-    @property
-    def is_ball(self) -> bool:
-        """Whether it turns about a point in every direction and does nothing else."""
-        return self.node_kinds == (NodeKind.BALL,)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether it restricts nothing."""
-        return self.node_kinds == (NodeKind.FREE,)
-
-    @property
-    def has_quaternion(self) -> bool:
-        """Whether its position contains a quaternion, so that its coordinates are not entries of q."""
-        return any(NODE_NQ[kind] != NODE_NV[kind] for kind in self.node_kinds)
-
-    @property
-    def moment_axis(self) -> FloatArray | None:
-        """Axis (3,) of the moment that it transmits, in the joint frame; None where there is not just one."""
-        return None
-
-    def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
-        """What a picture in space shows of it, on a body."""
-        if not self.is_hinge:
-            return ()
-        return (Bearing(frame.origin, frame.at.rotation @ self.primitives()[0].axis),)
-
-    def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
-        """What a picture shows of it between frame A and frame B; by default a pin.
-
-        Args:
-            a: Frame A, in the tree on the parent.
-            b: Frame B, in the tree the frame of the body.
-            in_tree: Whether it carries a body of the tree rather than closing a loop.
-        """
-        ends = (a.origin, b.origin)
-        return Drawing(ends, (b.origin,), ends, bearings=self.bearings(b if in_tree else a))
-
-
-def _primitive(kind: NodeKind, axis: FloatArray, pitch: float = 0.0) -> Primitive:
-    x, y, z = axis.tolist()
-    return Primitive(kind, (x, y, z), pitch)
-
-
-@dataclass(frozen=True)
-class _OneAxis(Joint):
+class _OneAxis(Joint, base=True):
     axis: Axis = "z"
 
     def __post_init__(self) -> None:
@@ -165,7 +66,7 @@ class Revolute(_OneAxis):
     suffixes: ClassVar[tuple[str, ...]] = ("",)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return (_primitive(NodeKind.HINGE, self.direction),)
+        return (Primitive.along(NodeKind.HINGE, self.direction),)
 
     def closure_rows(self) -> ClosureRows:
         return dataclasses.replace(axis_rows(self.direction, True, True), directions=np.eye(3))
@@ -182,7 +83,7 @@ class Prismatic(_OneAxis):
     suffixes: ClassVar[tuple[str, ...]] = ("",)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return (_primitive(NodeKind.SLIDE, self.direction),)
+        return (Primitive.along(NodeKind.SLIDE, self.direction),)
 
     def closure_rows(self) -> ClosureRows:
         across = axis_rows(self.direction, False, True)
@@ -209,7 +110,7 @@ class Helical(_OneAxis):
         object.__setattr__(self, "pitch", number(self.pitch, "pitch of Helical"))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return (_primitive(NodeKind.SCREW, self.direction, self.pitch),)
+        return (Primitive.along(NodeKind.SCREW, self.direction, self.pitch),)
 
     def closure_rows(self) -> ClosureRows:
         if self.pitch == 0.0:
@@ -235,7 +136,10 @@ class Cylindrical(_OneAxis):
     suffixes: ClassVar[tuple[str, ...]] = ("slide", "angle")
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return (_primitive(NodeKind.SLIDE, self.direction), _primitive(NodeKind.HINGE, self.direction))
+        return (
+            Primitive.along(NodeKind.SLIDE, self.direction),
+            Primitive.along(NodeKind.HINGE, self.direction),
+        )
 
     def closure_rows(self) -> ClosureRows:
         return axis_rows(self.direction, False, True)
@@ -277,7 +181,7 @@ class Universal(Joint):
 
     def primitives(self) -> tuple[Primitive, ...]:
         first, second = self.directions
-        return (_primitive(NodeKind.HINGE, first), _primitive(NodeKind.HINGE, second))
+        return (Primitive.along(NodeKind.HINGE, first), Primitive.along(NodeKind.HINGE, second))
 
     def closure_rows(self) -> ClosureRows:
         first, second = self.directions
@@ -336,9 +240,9 @@ class Planar(Joint):
     def primitives(self) -> tuple[Primitive, ...]:
         columns = turn_z_to(self.direction)
         return (
-            _primitive(NodeKind.SLIDE, columns[:, 0]),
-            _primitive(NodeKind.SLIDE, columns[:, 1]),
-            _primitive(NodeKind.HINGE, columns[:, 2]),
+            Primitive.along(NodeKind.SLIDE, columns[:, 0]),
+            Primitive.along(NodeKind.SLIDE, columns[:, 1]),
+            Primitive.along(NodeKind.HINGE, columns[:, 2]),
         )
 
     def closure_rows(self) -> ClosureRows:
@@ -379,19 +283,3 @@ class Fixed(Joint):
 
     def drawing(self, a: Frame, b: Frame, in_tree: bool) -> Drawing:
         return Drawing() if in_tree else super().drawing(a, b, in_tree)
-
-
-def check_joint(joint: object, what: str) -> Joint:
-    """`joint` itself, if it is one; a class given instead of an instance is a frequent slip."""
-    if isinstance(joint, Joint):
-        return joint
-    if isinstance(joint, type) and issubclass(joint, Joint):
-        raise InputError(f"{what} must be an instance, got a class; write {joint.__name__}().")
-    raise InputError(f"{what} must be one of {', '.join(Joint.kinds)}, got {joint!r}.")
-
-
-def coordinate_is_angle(kind: NodeKind) -> BoolArray:
-    """For each velocity coordinate of a node, whether it is an angle (True) or a length (False)."""
-    if kind == NodeKind.FREE:
-        return np.array([False] * 3 + [True] * 3)
-    return np.full(NODE_NV[kind], kind != NodeKind.SLIDE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC
 from typing import Any, ClassVar
 
@@ -13,8 +12,8 @@ from .restore import Restored
 class Kind(Restored, ABC):
     """Base of the three families: `Joint`, `Force`, `Constraint`.
 
-    A subclass of a family is registered by its definition, unless its name begins with an underscore. Files,
-    messages, pictures and tests/gates/test_kinds.py read the registry: a new kind is written in one place.
+    A subclass of a family is registered by its definition, unless it says base=True: what several kinds
+    share. Files, messages, pictures and tests/gates/test_kinds.py read the registry.
 
     Attributes:
         kinds: The registered classes of a family by name, ordered by module, then as defined.
@@ -24,21 +23,17 @@ class Kind(Restored, ABC):
     kinds: ClassVar[dict[str, type[Any]]]
     holds_functions: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, base: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         if Kind in cls.__bases__:
             cls.kinds = {}
-        elif not cls.__name__.startswith("_"):
+        elif not base:
             known = cls.kinds.get(cls.__name__, cls)
             if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise InputError(f"a kind called {cls.__name__!r} exists already, in {known.__module__}.")
             found = cls.kinds | {cls.__name__: cls}  # replaces a class that is defined again, in a notebook
             cls.kinds.clear()
             cls.kinds.update(sorted(found.items(), key=lambda item: item[1].__module__))
-
-    def data(self) -> dict[str, Any]:
-        """What a file keeps of it: arguments of the class by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     def written(cls) -> dict[str, type[Any]]:

@@ -16,7 +16,7 @@ from ..errors import InputError, unknown_name
 from .bodies import GROUND, Body, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
-from .joints import NodeKind
+from .joint import NodeKind
 from .layout import SIZES, TABLE, Arrays, shaped
 from .parameters import ELEMENTS, unpacked
 from .restore import restore

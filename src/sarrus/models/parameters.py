@@ -19,7 +19,9 @@ ELEMENTS, FORCES, COORDINATE_FORCES = "elements", "forces", "coordinate_forces" 
 
 def kind_number(family: str, kind: str) -> int:
     """Number of a kind in the kernel."""
-    return list(KINDS[family]).index(kind)
+    kinds = list(KINDS[family])
+    assert kind in kinds, f"the kernel has no kind {kind!r} among its {family}: {', '.join(kinds)}"
+    return kinds.index(kind)
 
 
 def packed(family: str, kind: str, values: Mapping[str, Any]) -> list[float]:

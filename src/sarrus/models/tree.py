@@ -21,7 +21,7 @@ from ..errors import ModelError, unknown_name
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
 from .coordinates import CoordinateNames
-from .joints import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle
+from .joint import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle
 from .pose import Pose
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from .joints import NodeKind
+from .joint import NodeKind
 from .model import Model
 from .rotation import hat
 

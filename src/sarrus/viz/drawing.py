@@ -57,6 +57,7 @@ class Drawing:
         self._alpha = alpha
         names = [body.name for body in mech.model.bodies[1:]]
         self._colors = {n: color or style.CYCLE[i % len(style.CYCLE)] for i, n in enumerate(names)}
+        self._colors[GROUND] = color or style.FAINT
         if self.plane is None and not hasattr(self.ax, "get_zlim"):
             raise InputError(
                 f"mechanism {mech.name!r} moves in space: draw it on axes made with projection='3d', or on"

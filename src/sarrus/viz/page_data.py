@@ -55,7 +55,8 @@ class Film:
     def contact_forces(self, runs: Sequence[Trajectory]) -> None:
         """Arrows of the forces that loops exert on their first body, in runs that follow each other."""
         model = self.mech.model
-        loops = [group for group in model.groups if group.element >= 0]
+        given = dict(model.constraints)
+        loops = [group for group in model.groups if group.element >= 0 and given[group.name].drawing().held]
         W, at = self.mech.evaluator.kernel.row_wrenches(self.q)
         t = np.concatenate([run.t for run in runs])
         for loop in loops:

@@ -149,7 +149,7 @@ def _joints(
         if not any(body in boxes for body in given.bodies()):
             yield from (_bearing(one, radius) for one in drawing.bearings)
         for disc in drawing.discs:
-            yield from _disc(disc, name, colors[disc.centre[0]])
+            yield from _disc(disc, name, colors.get(disc.centre[0], STEEL))
 
 
 def _bearing(bearing: Bearing, radius: float) -> Solid:

@@ -12,7 +12,7 @@ from ..arrays import FloatArray
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
 from ..models.drawing import Anchor
-from ..models.joints import NodeKind
+from ..models.joint import NodeKind
 
 PARALLEL = 1e-6  # on sines and cosines
 AXES = "xyz"

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, BoolArray, frozen
+from ...arrays import frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError
-from ..run.outcome import Outcome
+from ..run.options import Options
+from ..run.step_records import Steps
+from ..trajectory.events import Event
 from ..trajectory.trajectory import Sample, Trajectory
+
+Array = npt.NDArray[np.float64]
 
 
 class SwitchedTrajectory(Trajectory):
@@ -30,22 +34,21 @@ class SwitchedTrajectory(Trajectory):
     def __init__(
         self,
         system: Any,
-        outcome: Outcome,
         segments: Sequence[Trajectory],
-        active: BoolArray,
+        active: Sequence[npt.NDArray[np.bool_]],
         names: tuple[str, ...],
+        events: tuple[Event, ...],
+        status: int,
+        message: str,
+        options: Options,
     ) -> None:
-        """
-        Args:
-            system: the mechanism with all constraints, stops included.
-            outcome: what the run brought back in all.
-            segments: the runs between switches.
-            active: which constraints were closed (n, k).
-            names: names of these.
-        """
-        super().__init__(system, outcome)
+        nothing = Steps.undefined(options.t0, np.zeros(system.nq), np.zeros(system.nv))[:0]
+        steps = Steps.joined([nothing, *(s._steps for s in segments)])
+        u = np.concatenate([np.zeros((0, system.nu)), *(s.u for s in segments)])
+        nfev = sum(s.nfev for s in segments)
+        super().__init__(system, steps, u, events, nfev, status, message, options)
         self.segments, self.active_names = tuple(segments), names
-        self.active = frozen(active, bool)
+        self.active = frozen(np.concatenate([np.zeros((0, len(names)), dtype=bool), *active]), bool)
 
     @property
     def impacts(self) -> tuple[Impact, ...]:

@@ -1,0 +1,264 @@
+"""One small example of every kind of constraint, closing joint, force and tree joint, for test_kinds.py.
+
+A new kind is added here, to CONSTRAINTS, FORCES or JOINTS, under the name of its class. An example sits in a
+cell (kind_cells.py): a chain of hinges at a generic pose, with the kind between its first and its last body.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import sarrus as sr
+from sarrus.constraints.closures import Closure
+from sarrus.constraints.rows import Constraint
+from sarrus.models.forces import Force
+from sarrus.models.joint import Joint
+
+Array = npt.NDArray[np.float64]
+
+T = 0.3  # time of all checks [s]
+P_A, P_B = (0.15, -0.1, 0.2), (0.2, 0.1, -0.05)  # where the kind holds on to the first and the last body
+OBLIQUE = (0.36, 0.48, 0.8)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One chain at its pose: names of its first and last body, and what examples ask for."""
+
+    a: str
+    b: str
+    positions: dict[str, float]  # of its hinges, by name
+    first: int  # entry of v of the first one
+    nv: int  # of the whole mechanism
+    pose: Callable[[str], sr.Pose]
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of its hinges."""
+        return tuple(self.positions)
+
+    def in_a(self, p_b: Sequence[float] = P_B) -> Array:
+        """Where a point of the last body is, in the frame of the first one [m], (3,)."""
+        return self.pose(self.a).inverse().apply(self.pose(self.b).apply(p_b))
+
+
+@dataclass(frozen=True)
+class Swing:
+    """f(t) = start + 0.4 (sin 2t - sin 2T), or one of its derivatives: a function that can be pickled."""
+
+    start: float
+    order: int = 0
+
+    def __call__(self, t: float) -> float:
+        wave = 0.4 * 2.0**self.order * math.sin(2.0 * t + self.order * math.pi / 2)
+        return wave if self.order else self.start + wave - 0.4 * math.sin(2.0 * T)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """phi(q, t) = sum of sin(q_k) over three hinges, less its value at the pose, less 0.2 (t - T)."""
+
+    at: slice
+    level: float
+    nv: int
+
+    def phi(self, q: Array, t: float) -> float:
+        return float(np.sin(q[self.at]).sum()) - self.level - 0.2 * (t - T)
+
+    def J(self, q: Array, t: float) -> Array:
+        row = np.zeros((1, self.nv))
+        row[0, self.at] = np.cos(q[self.at])
+        return row
+
+    def gamma(self, q: Array, v: Array, t: float) -> float:
+        return float(np.sin(q[self.at]) @ v[self.at] ** 2)
+
+    def b(self, q: Array, t: float) -> float:
+        return 0.2
+
+
+@dataclass(frozen=True)
+class Example:
+    """How to make one declaration of a kind.
+
+    Attributes:
+        make: The constraint or force, holding at the pose of a cell.
+        rows: How many rows it adds.
+        joint: A joint of the tree to put into the chain.
+        latches: Whether it can be latched.
+        draws: Whether a stick figure shows it; some kinds have nothing to show.
+        solid: Whether a page in space shows something of it beside the bodies.
+        undefined: A mechanism and a pose (nq,) at which its rows are not defined; needed by kinds that say
+            there is one.
+    """
+
+    make: Callable[[Cell], Any] | None = None
+    rows: int = 0
+    joint: Joint | None = None
+    latches: bool = True
+    draws: bool = True
+    solid: bool = True
+    undefined: Callable[[], tuple[sr.Mechanism, Array]] | None = None
+
+
+UNSEEN: dict[str, Any] = {"draws": False, "solid": False}
+
+
+# ---------------------------------------------------------------------- constraints
+
+
+def _distance(c: Cell) -> Constraint:
+    return sr.Distance(c.a, P_A, c.b, P_B, float(np.linalg.norm(c.in_a() - P_A)))
+
+
+def _line(c: Cell) -> Constraint:
+    return sr.PointOnLine(c.a, c.in_a() - 0.2 * np.array(OBLIQUE), c.b, P_B, OBLIQUE)
+
+
+def _plane(c: Cell) -> Constraint:
+    across = np.cross(OBLIQUE, (1.0, 0.0, 0.0))
+    return sr.PointOnPlane(c.a, c.in_a() + 0.1 * across, c.b, P_B, OBLIQUE)
+
+
+def _cylinder(c: Cell) -> Constraint:
+    radius = float(np.linalg.norm(np.cross(OBLIQUE, c.in_a() - P_A)))
+    return sr.PointOnCylinder(c.a, P_A, c.b, P_B, OBLIQUE, radius)
+
+
+def _coupling(c: Cell) -> Constraint:
+    terms = dict(zip(c.coordinates[:3], (1.0, -2.5, 0.7), strict=True))
+    return sr.Coupling(terms, offset=sum(k * c.positions[name] for name, k in terms.items()))
+
+
+def _drive(c: Cell) -> Constraint:
+    name = c.coordinates[1]
+    return sr.Drive(name, *(Swing(c.positions[name], order) for order in range(3)))
+
+
+def _rolling(c: Cell) -> Constraint:
+    """The plane goes through the lowest point of the rim, as the pose has it."""
+    X, normal, axis = c.pose(c.b), np.array(OBLIQUE), np.array([0.96, 0.28, 0.0])
+    up = normal - X.rotation @ axis * (normal @ X.rotation @ axis)
+    touch = X.apply(P_B) - 0.25 * up / np.linalg.norm(up)
+    return sr.Rolling(c.b, 0.25, tuple(axis), OBLIQUE, centre=P_B, point=tuple(touch))
+
+
+def _custom(c: Cell) -> Constraint:
+    level = sum(math.sin(c.positions[name]) for name in c.coordinates[:3])
+    rows = Surface(slice(c.first, c.first + 3), level, c.nv)
+    return sr.CustomConstraint(rows.phi, 1, rows.J, rows.gamma, rows.b)
+
+
+def _points_coincide() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("row", sr.Distance("ground", (0.5, 0, 0), "a", (0, 0, 0), 0.3))
+    return spec.compile(), np.array([0.5])
+
+
+def _on_the_axis() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("row", sr.PointOnCylinder("ground", (0.5, 0, 0), "a", (0, 0, 0.2), "z", 0.3))
+    return spec.compile(), np.array([0.5])
+
+
+def _lies_flat() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Free(), mass=1.0, inertia=(0.1, 0.1, 0.2))
+    mech = spec.constrain("row", sr.Rolling("a", 0.3, "z", "z")).compile()
+    return mech, mech.neutral()
+
+
+CONSTRAINTS: dict[str, Example] = {
+    "Distance": Example(_distance, 1, undefined=_points_coincide),
+    "PointOnLine": Example(_line, 2),
+    "PointOnPlane": Example(_plane, 1, solid=False),
+    "PointOnCylinder": Example(_cylinder, 1, undefined=_on_the_axis),
+    "Coupling": Example(_coupling, 1, **UNSEEN),
+    "Drive": Example(_drive, 1, latches=False, **UNSEEN),
+    "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),
+    "CustomConstraint": Example(_custom, 1, latches=False, **UNSEEN),
+}
+
+
+# ---------------------------------------------------------------------- joints, in loops and in the tree
+
+JOINTS: dict[str, Joint] = {
+    "Revolute": sr.Revolute(OBLIQUE),
+    "Prismatic": sr.Prismatic(OBLIQUE),
+    "Helical": sr.Helical(OBLIQUE, 0.07),
+    "Cylindrical": sr.Cylindrical(OBLIQUE),
+    "Universal": sr.Universal((0.6, 0.8, 0.0), "z"),
+    "Spherical": sr.Spherical(),
+    "Planar": sr.Planar(OBLIQUE),
+    "Free": sr.Free(),
+    "Fixed": sr.Fixed(),
+}
+NO_LOOP = ("Free",)  # joints that cannot close one
+PAGE_LOOPS = ("Revolute", "Prismatic", "Cylindrical", "Universal", "Spherical")  # with a solid of their own
+
+
+def _closure(joint: Joint) -> Callable[[Cell], Constraint]:
+    def make(c: Cell) -> Constraint:
+        at_b = sr.Pose(P_B, rpy=(0.3, -0.5, 0.2))
+        return Closure(c.a, c.b, joint, c.pose(c.a).inverse() @ c.pose(c.b) @ at_b, at_b)
+
+    return make
+
+
+CLOSING: dict[str, Example] = {
+    name: Example(_closure(joint), 6 - joint.nv, solid=name in PAGE_LOOPS)
+    for name, joint in JOINTS.items()
+    if name not in NO_LOOP
+}
+TREE: dict[str, Example] = {
+    name: Example(
+        _closure(sr.Spherical()), 3, joint, draws=name not in ("Free", "Fixed"), solid=name in PAGE_LOOPS
+    )
+    for name, joint in JOINTS.items()
+}
+
+
+# ---------------------------------------------------------------------- forces
+
+
+def _spring(c: Cell) -> Force:
+    return sr.PointSpring(c.a, P_A, c.b, P_B, 40.0, 0.2)
+
+
+def _damper(c: Cell) -> Force:
+    return sr.PointSpring(c.a, P_A, c.b, P_B, 0.0, damping=1.5)
+
+
+def _wrench(c: Cell) -> Force:
+    return sr.ConstantWrench(c.b, (1.0, -2.0, 0.5, 0.3, 0.2, -0.4), P_B)
+
+
+def _follower(c: Cell) -> Force:
+    return dataclasses.replace(_wrench(c), frame="body")
+
+
+FORCES: dict[str, tuple[Example, ...]] = {
+    "PointSpring": (Example(_spring), Example(_damper)),
+    "JointSpring": (Example(lambda c: sr.JointSpring(c.coordinates[1], 12.0, 0.1), **UNSEEN),),
+    "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), **UNSEEN),),
+    "ConstantWrench": (Example(_wrench, **UNSEEN), Example(_follower, **UNSEEN)),
+}
+
+
+# ---------------------------------------------------------------------- all of them
+
+
+def every_example() -> dict[str, tuple[str, Example]]:
+    """Each example with the name of its class, by a name of its own."""
+    found = {f"constraint {name}": (name, one) for name, one in CONSTRAINTS.items()}
+    found |= {f"loop {name}": (name, one) for name, one in CLOSING.items()}
+    found |= {f"joint {name}": (name, one) for name, one in TREE.items()}
+    for name, several in FORCES.items():
+        found |= {f"force {name}" + "'" * k: (name, one) for k, one in enumerate(several)}
+    return found

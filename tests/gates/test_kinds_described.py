@@ -1,0 +1,135 @@
+"""Every kind of constraint, force and joint: latched, written, copied, reported, documented, drawn."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import sarrus as sr
+from sarrus.models.drawing import Anchor, Drawing
+from sarrus.viz.page_data import Film
+from sarrus.viz.skeleton import joint_drawing, skeleton
+
+from .kind_cells import Built, built, close, each, sizes
+from .kind_examples import T, every_example
+
+Array = npt.NDArray[np.float64]
+
+EXAMPLES = every_example()
+WORDS = "\n".join(page.read_text() for page in (Path(__file__).parents[2] / "docs").glob("*.md"))
+
+
+@each
+def test_latched_or_a_named_refusal(key: str) -> None:
+    """A latched copy holds at a pose at which the constraint itself does not."""
+    b = built(key, "small")
+    (name, given), *_ = b.mech.model.constraints
+    q = b.mech.integrate(b.q, 0.1 * np.random.default_rng(13).normal(size=b.mech.nv))
+    if not b.example.latches:
+        with pytest.raises(sr.InputError, match=rf"\({type(given).__name__}\) cannot be latched"):
+            b.mech.latched(name, q)
+        return
+    held = b.mech.latched(name, q)
+    assert np.max(np.abs(b.mech.terms(q, b.v, T).phi)) > 1e-3
+    close(b.mech.with_constraints(replaced={name: held}).terms(q, b.v, T).phi, np.zeros(b.mech.nc), 1e-12)
+
+
+@each
+def test_files(key: str) -> None:
+    """Written and read again it is the same; what holds Python functions says that it does."""
+    b, (name, _) = built(key, "small"), EXAMPLES[key]
+    spec = sr.MechanismSpec.from_model(b.mech.model)
+    if type(b.declared[0]).holds_functions:
+        with pytest.raises(sr.InputError, match=f"{name}.*holds Python functions"):
+            spec.to_dict()
+        return
+    again = sr.MechanismSpec.from_dict(json.loads(json.dumps(spec.to_dict())))
+    assert again.constraints == spec.constraints and again.forces == spec.forces
+    assert again.bodies == spec.bodies
+    same_motion(b, again.compile())
+
+
+@each
+def test_pickles_and_changed_copies(key: str) -> None:
+    b = built(key, "small")
+    same_motion(b, pickle.loads(pickle.dumps(b.mech)))
+    body = b.mech.body_names[-1]
+    heavy = b.mech.with_(mass={body: 7.0})
+    assert np.any(heavy.forward_dynamics(b.q, b.v, t=T).a != b.mech.forward_dynamics(b.q, b.v, t=T).a)
+    same_motion(b, heavy.with_(mass={body: b.mech.model.bodies[-1].mass}))
+
+
+def same_motion(b: Built, other: sr.Mechanism) -> None:
+    """The same bits."""
+    assert other.row_names == b.mech.row_names
+    mine, theirs = (mech.forward_dynamics(b.q, b.v, t=T) for mech in (b.mech, other))
+    np.testing.assert_array_equal(mine.a, theirs.a)
+    np.testing.assert_array_equal(mine.lam, theirs.lam)
+
+
+@each
+def test_reports_and_documents_name_it(key: str) -> None:
+    b, (name, example) = built(key, "small"), EXAMPLES[key]
+    mark = "c0b1" if example.joint is not None else "kind0"
+    for text in (str(b.mech), str(sr.MechanismSpec.from_model(b.mech.model))):
+        assert any(mark in line and name in line for line in text.splitlines()), text
+    assert re.search(rf"\b{name}\b", WORDS), f"{name} is not explained in docs/"
+
+
+@each
+@sizes
+def test_stick_figures(key: str, size: str) -> None:
+    """Every mark of its drawing is in the figure; what draws nothing is known for that."""
+    b = built(key, size)
+    found = skeleton(b.mech)
+    for one in shown(b):
+        assert (one != Drawing()) == b.example.draws
+        assert places(one.pins) <= places(found.pins)
+        assert places(r.follower for r in one.rails) <= places(r.follower for r in found.rails)
+        for line in one.lines:
+            alike = [part for part in found.parts if part.kind == line.kind]
+            assert any(places(part.anchors) == places(line.points) for part in alike)
+        assert len(one.discs) <= sum(part.kind == "disc" for part in found.parts)
+
+
+@each
+def test_plots_and_pages(key: str) -> None:
+    """Axes get more ink, and pages more solids, than without it."""
+    b = built(key, "small")
+    with_kind, without = (ink(mech, b.q) for mech in (b.mech, b.plain))
+    pages = [Film(mech, np.zeros(1), b.q[None], None, None).data("", "") for mech in (b.mech, b.plain)]
+    solids = [len(page["solids"]) for page in pages]
+    if b.example.joint is None:
+        assert with_kind > without if b.example.draws else with_kind == without
+        assert solids[0] > solids[1] if b.example.solid else solids[0] >= solids[1]
+
+
+def shown(b: Built) -> list[Drawing]:
+    """What the kind itself says that it shows."""
+    if b.example.joint is not None:
+        return [joint_drawing(b.mech.model.bodies[2])]
+    return [one.drawing() for one in b.declared]
+
+
+def places(anchors: Iterable[Anchor]) -> set[tuple[Any, ...]]:
+    """Points on bodies, comparable."""
+    return {(body, *np.round(point, 12).tolist()) for body, point in anchors}
+
+
+def ink(mech: sr.Mechanism, q: Array) -> int:
+    """Number of points of all lines of a plot."""
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    axes = mech.plot(q)
+    count = sum(len(line.get_data_3d()[0]) for line in axes.lines)
+    pyplot.close(axes.figure)
+    return count
