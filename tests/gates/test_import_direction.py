@@ -43,7 +43,6 @@ NO_KERNEL = {"control", "viz", "cli"}
 # known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)
 STILL: dict[str, list[str]] = {
     "cycles": [
-        "mechanism/spec.py -> mechanism.schema",
         "simulation/trajectory/trajectory.py -> simulation.run.resume",
         "simulation/trajectory/trajectory.py -> simulation.trajectory.files",
     ],

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ..projection.decomposition import count_above, full_svd
+from ..projection.decomposition import ranked_svd
+from ..projection.system_kinematics import dimensionless
 from .terms import Units
 
 DECOUPLED_TOL = 1e-9  # on |(1 - P) M P| / |M|
@@ -17,11 +18,9 @@ DECOUPLED_TOL = 1e-9  # on |(1 - P) M P| / |M|
 
 def coupling(M: Array, J: Array, units: Units) -> float:
     """|(1 - P) M P| / |M| in coordinates without units: 0 if decoupled, at most 1."""
-    u = units.unit
-    _, s, Vt = full_svd(J * u / units.row_unit[:, None])
-    rank = count_above(s, units.rank_tol, absolute=True)
+    u, svd = units.unit, ranked_svd(dimensionless(units, J), units.rank_tol)
     bare = u[:, None] * M * u
-    across = Vt[:rank] @ bare @ Vt[rank:].T
+    across = svd.Vt[: svd.rank] @ bare @ svd.N
     return float(np.linalg.norm(across, 2) / np.linalg.norm(bare, 2)) if across.size else 0.0
 
 

@@ -1,10 +1,10 @@
 """Derivatives of constrained forward dynamics and of the multipliers, from the kernel.
 
-"analytic" is recursive ([Spencer2004] section 4.3, extended to joints with several coordinates), "dual"
-carries dual numbers through the same factorization, one direction at a time: the oracle of the other.
+"analytic" is recursive ([Spencer2004] section 4.3, extended to joints with several coordinates). "dual"
+carries dual numbers through the same factorization, one direction at a time, and serves to check the other.
 
-The values mean something along tangent directions only, (dq, dv) with J dq = 0 and J dv + Jv_q dq = 0: how
-the accelerations continue off the manifold is a matter of taste ([Spencer2004] section 4.1).
+The derivatives are defined along tangent directions only, (dq, dv) with J dq = 0 and J dv + Jv_q dq = 0: off
+the manifold accelerations can be continued in many ways ([Spencer2004] section 4.1).
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def derivatives(
     v: Array,
     tau: Array,
     drive: Array,
+    *,
     method: str = "analytic",
     multipliers: bool = True,
 ) -> Derivatives:
@@ -99,7 +100,7 @@ def derivatives(
         q, v, tau: states (B, nq), (B, nv), (B, nv).
         drive: f, f', f'' of the drives at each state (B, nd, 3).
         method: "analytic" or "dual".
-        multipliers: whether those of lam are wanted; else `lam` has no rows.
+        multipliers: whether to compute those of lam; otherwise `lam` has no rows.
     """
     if method not in METHODS:
         raise InputError(f'`method` must be "analytic" or "dual", got {method!r}.')
@@ -118,6 +119,6 @@ def derivatives(
 
 
 def quick_derivatives(system: Evaluator, q: Any, v: Any, tau: Any) -> Derivatives | None:
-    """Analytic derivatives of one state given as float64 arrays; None means: go through the checks."""
+    """Analytic derivatives of one state of float64 arrays; None where the arguments need checks first."""
     found = system.kernel.derivatives_at(q, v, tau)
     return None if found is None else Derivatives(*found)

@@ -1,14 +1,15 @@
 """Constrained accelerations from Terms, one function per formulation, all equal where all are defined.
 
 Every formulation works on terms without units: coordinates divided by `unit`, rows by `row_unit`. This is the
-metric W = diag(unit)^-2 of [Aghili2005] eq. (48); accelerations do not depend on it. Written here for
-x = a / unit, f = unit (tau - h), M = unit M unit, J = J unit / row_unit.
+metric W = diag(unit)^-2 of [Aghili2005] eq. (48); accelerations do not depend on it. The symbols below are
+
+    x = a / unit,   f = unit (tau - h),   M = unit M unit,   J = J unit / row_unit
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +17,17 @@ from scipy.linalg import cho_factor, cho_solve, qr
 
 from ..arrays import Array
 from ..errors import InputError, SingularConstraintError, unknown_name
-from ..projection.decomposition import count_above, full_svd
-from ..projection.mobility import dependent_rows
+from ..projection.decomposition import full_svd, ranked_svd
+from ..projection.mobility import LIMIT_TOL, dependent_rows
+from ..projection.system_kinematics import dimensionless
 from .terms import Terms, Units
 
-LIMIT_TOL = 1e-6  # limit rows below this, at unit speed and without units, say nothing (as in the kernel)
 UNIQUE_TOL = 1e-9  # on the rows of an orthonormal basis of {w: w.T J = 0}
 
 
 @dataclass(frozen=True)
 class LimitRows:
-    """Rows that replace those lost at a singular pose, E a = e (see `limit.py`); `speed` is |v / unit|."""
+    """Rows E a = e that replace those lost at a singular pose (`singular_limit.py`); speed is |v / unit|."""
 
     E: Array  # (k, nv)
     e: Array  # (k,)
@@ -57,24 +58,22 @@ def split(terms: Terms, tau: Array, units: Units, rank: int | None = None) -> Sp
 
     [Aghili2005] eq. (15), (16); [Spencer2004] eq. (3.2), (3.3). Conflicting rows: least squares.
     """
-    u, r = units.unit, units.row_unit
-    J, gamma = terms.J * u / r[:, None], terms.gamma / r
-    U, s, Vt = full_svd(J)
-    if rank is None:
-        rank = count_above(s, units.rank_tol, absolute=True)
-    x_normal = Vt[:rank].T @ (U[:, :rank].T @ gamma / s[:rank])
-    M = u[:, None] * terms.M * u
-    return Split(M, u * (tau - terms.h), J, gamma, rank, U[:, rank:], Vt[rank:].T, x_normal)
+    u, gamma = units.unit, terms.gamma / units.row_unit
+    J = dimensionless(units, terms.J)
+    svd = ranked_svd(J, units.rank_tol, rank)
+    U, s, Vt, r = svd
+    x_normal = Vt[:r].T @ (U[:, :r].T @ gamma / s[:r])
+    M, f = u[:, None] * terms.M * u, u * (tau - terms.h)
+    return Split(M=M, f=f, J=J, gamma=gamma, rank=r, lost=svd.lost, N=svd.N, x_normal=x_normal)
 
 
 def with_limit(state: Split, limit: LimitRows, units: Units) -> Split:
-    """The same with lost rows replaced by their limits; rows that are redundant all along add nothing."""
+    """The state with lost rows replaced by their limits; rows that are redundant at all poses add none."""
     E = limit.E * units.unit
     U, s, Vt = full_svd(E @ state.N)
     kept = int(np.sum(s > LIMIT_TOL * limit.speed))
     y = Vt[:kept].T @ (U[:, :kept].T @ (limit.e - E @ state.x_normal) / s[:kept])
-    N, x_normal = state.N @ Vt[kept:].T, state.x_normal + state.N @ y
-    return Split(state.M, state.f, state.J, state.gamma, state.rank, state.lost, N, x_normal)
+    return replace(state, N=state.N @ Vt[kept:].T, x_normal=state.x_normal + state.N @ y)
 
 
 def solve(A: Array, b: Array) -> Array:
@@ -115,7 +114,7 @@ def projection_gamma(state: Split) -> Array:
 def lagrange(state: Split) -> Array:
     """(J M^-1 J.T) lam = gamma - J M^-1 f, then M x = f + J.T lam; [Aghili2005] eq. (78), (79).
 
-    Needs independent rows; `require_independent` has seen to that.
+    Needs independent rows, which `require_independent` checks.
     """
     factor = cho_factor(state.M)
     free: Array = cho_solve(factor, state.f)
@@ -201,7 +200,10 @@ def multipliers(terms: Terms, state: Split, force: Array) -> tuple[Array, npt.ND
 
     [Aghili2005] V-B, remark 4; an entry is unique when every w with w.T J = 0 vanishes there.
     """
-    U, s, Vt = full_svd(terms.J)
-    r = state.rank
-    lam = U[:, :r] @ (Vt[:r] @ force / s[:r])
-    return lam, np.linalg.norm(state.lost, axis=1) < UNIQUE_TOL
+    return least_multipliers(terms.J, force, state.rank), np.linalg.norm(state.lost, axis=1) < UNIQUE_TOL
+
+
+def least_multipliers(J: Array, force: Array, rank: int) -> Array:
+    """lam (nc,) of least norm with J.T lam = force (nv,)."""
+    U, s, Vt = full_svd(J)
+    return np.asarray(U[:, :rank] @ (Vt[:rank] @ force / s[:rank]))

@@ -1,7 +1,7 @@
-"""Motion: what the mechanism does under given forces, in any formulation.
+"""Motion: accelerations and constraint forces under given forces, in any formulation.
 
-"nullspace" is the kernel's; the others are NumPy over `Terms` (`formulations.py`), for comparison and for
-systems that only know their terms. All agree where all are defined.
+The kernel computes "nullspace". The other formulations are NumPy functions of `Terms` (`formulations.py`),
+for comparison and for systems that supply nothing but their terms. All agree where all are defined.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _flat(x: Array) -> Array:
 
 
 def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:
-    """Refuse a formulation that does not exist, or a choice of coordinates that it has no use for."""
+    """Refuse an unknown formulation, and independent coordinates for one that does not use them."""
     if formulation not in FORMULATIONS:
         known = ", ".join(f'"{name}"' for name in FORMULATIONS)
         raise InputError(f"`formulation` must be one of {known}; got {formulation!r}.")
@@ -158,6 +158,7 @@ def forward_terms(
     tau: Array,
     units: Units,
     formulation: str,
+    *,
     independent: Sequence[str] | None = None,
     lost_rows: LostRows | None = None,
     rank: int | None = None,
@@ -167,11 +168,11 @@ def forward_terms(
     Args:
         terms: of the state.
         tau: applied generalized force (nv,).
-        units: what makes rows and coordinates comparable.
+        units: units of rows and coordinates.
         formulation: one of `formulations.FORMULATIONS`.
         independent: names of the independent coordinates of "partition".
-        lost_rows: the limit of rows lost at a singular pose, as a function of their left null space.
-        rank: the rank to use, where it is held.
+        lost_rows: the limit of rows lost at a singular pose, as a function of the left null space of J.
+        rank: the rank of J, where it is not to be decided here (within a step).
     """
     state = fm.split(terms, tau, units, rank)
     if formulation == "lagrange":
@@ -200,7 +201,7 @@ def forward_terms(
 
 
 def without_inertia() -> ModelError:
-    """The error for a motion that nothing resists."""
+    """The error for a reduced mass matrix N.T M N that is not positive definite."""
     return ModelError(
         "no acceleration: the mass matrix is not positive definite along the directions that the constraints"
         " leave free at this pose. Give what moves there mass or inertia."

@@ -1,11 +1,11 @@
-"""Impact: constraints that close while what they tie together still moves, without rebound.
+"""Impact: constraints that close while the bodies they join still move relative to each other; no rebound.
 
     min 1/2 |v+ - v-|_M^2   subject to   J v+ = b                                                     (1)
     M (v+ - v-) = J.T lam,   lam the impulses [N s, N m s]                                            (2)
 
-The velocity that is removed is orthogonal, in the mass metric, to all that the constraints leave free: the
-momentum along those directions stays, N.T M v+ = N.T M v-. With b = 0 the kinetic energy falls by
-1/2 |v+ - v-|_M^2, whatever the constraints. Rows may depend on each other ([Aghili2005] II-A.1 with W = M).
+The change of velocity is orthogonal, in the mass metric, to the tangent directions: the momentum along them
+stays, N.T M v+ = N.T M v-. With b = 0 the kinetic energy falls by 1/2 |v+ - v-|_M^2. Rows may depend on each
+other ([Aghili2005] II-A.1 with W = M).
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import AssemblyError
-from ..projection.decomposition import count_above, decompose, full_svd
+from ..projection.decomposition import decompose, rank_of
+from ..projection.system_kinematics import dimensionless
+from .formulations import least_multipliers
 from .terms import Terms, Units
 
 CONSISTENT = 1e-9  # on |J v - b| after the impact, relative to the speeds, lengths divided by L
@@ -50,7 +52,7 @@ class Impact:
 
     @property
     def energy_lost(self) -> float:
-        """Kinetic energy that is gone [J]."""
+        """Loss of kinetic energy [J]."""
         return self.energy_before - self.energy
 
 
@@ -62,8 +64,7 @@ def impact(terms: Terms, v: Array, units: Units) -> Impact:
     """
     M, J, b = terms.M, terms.J, terms.b
     scale = units.row_unit
-    bare = J * units.unit / scale[:, None]
-    rank = count_above(full_svd(bare)[1], units.rank_tol, absolute=True)
+    rank = rank_of(dimensionless(units, J), units.rank_tol)
     change = decompose(J / scale[:, None], M, rank=rank).solve((b - J @ v) / scale)
     after = v + change
     miss = np.abs(J @ after - b) / scale
@@ -78,7 +79,15 @@ def impact(terms: Terms, v: Array, units: Units) -> Impact:
         )
     before, momentum = M @ v, M @ after
     impulse = M @ change
-    U, s, Vt = full_svd(J)
-    lam = U[:, :rank] @ (Vt[:rank] @ impulse / s[:rank])
-    energies = 0.5 * float(v @ before), 0.5 * float(after @ momentum)
-    return Impact(v, after, impulse, lam, before, momentum, *energies, 0.5 * float(change @ impulse), rank)
+    return Impact(
+        v_before=v,
+        v=after,
+        impulse=impulse,
+        lam=least_multipliers(J, impulse, rank),
+        momentum_before=before,
+        momentum=momentum,
+        energy_before=0.5 * float(v @ before),
+        energy=0.5 * float(after @ momentum),
+        dissipated=0.5 * float(change @ impulse),
+        rank=rank,
+    )

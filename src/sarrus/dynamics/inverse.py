@@ -22,12 +22,12 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Array
 from ..models.model import Actuator
-from ..projection.decomposition import count_above, full_svd, metric_factor
+from ..projection.decomposition import full_svd, metric_factor, rank_of
 from ..projection.mobility import listed
 from .formulations import multipliers, split
 from .terms import Terms, Units
 
-MOVES = 1e-6  # a coordinate takes part in a motion when its share of a unit vector exceeds this
+MOVES = 1e-6  # a coordinate is part of a motion if its entry in the unit vector exceeds this
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def inverse_dynamics(
     C = _force_metric(metric, columns, len(a))
     G = solve_triangular(C, N[columns], lower=True).T if len(columns) else np.zeros((N.shape[1], 0))
     U, s, Vt = full_svd(G)
-    rank = count_above(full_svd(state.N[columns])[1], units.rank_tol, absolute=True)
+    rank = rank_of(state.N[columns], units.rank_tol)
     x = Vt[:rank].T @ (U[:, :rank].T @ (N.T @ needed) / s[:rank])
     u = solve_triangular(C, x, trans="T", lower=True) if len(columns) else x
     tau = np.zeros(len(a))
@@ -99,11 +99,22 @@ def inverse_dynamics(
     miss = float(np.max(np.abs(terms.J @ a - terms.gamma), initial=0.0))
     unfelt = unfelt_motions(state.N @ U[:, rank:], units)
     message = _message(unfelt, residual, miss, needed)
-    return Torques(tau, u, lam, constraint_force, residual, miss, not unfelt, unfelt, (), message)
+    return Torques(
+        tau=tau,
+        u=u,
+        lam=lam,
+        constraint_force=constraint_force,
+        residual=residual,
+        acceleration_residual=miss,
+        controllable=not unfelt,
+        uncontrollable=unfelt,
+        exceeded=(),
+        message=message,
+    )
 
 
 def stacked(torques: Sequence[Torques], batch: tuple[int, ...], sizes: tuple[int, int, int]) -> Torques:
-    """Answers for the states of a batch as one; sizes are (nv, nu, nc)."""
+    """Results of the states of a batch as one; sizes are (nv, nu, nc)."""
     nv, nu, nc = sizes
 
     def array(name: str, *shape: int) -> Array:
@@ -157,7 +168,7 @@ def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], n
 
 
 def unfelt_motions(directions: Array, units: Units) -> tuple[tuple[str, ...], ...]:
-    """Names of the coordinates that move in each direction that no actuator feels."""
+    """Names of the coordinates that move in each tangent direction without an actuated coordinate."""
     return tuple(
         tuple(
             name for name, share in zip(units.coordinate_names, direction, strict=True) if abs(share) > MOVES

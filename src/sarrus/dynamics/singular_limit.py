@@ -1,6 +1,6 @@
-"""The limit of rows that are lost exactly at a singular pose.
+"""The limit of constraint rows that are lost at a singular pose.
 
-With w.T J = 0 at q, w.T (J a - gamma) = 0 says nothing. The third derivative of phi does:
+Where w.T J = 0, the row w.T (J a - gamma) = 0 is empty. The third derivative of phi replaces it:
 
     3 w.T J' a + w.T (D2J[v, v]) v = 0              from d3phi/dt3 = 0 on the left null space    (1)
 
@@ -15,16 +15,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
+from ..projection.mobility import LIMIT_TOL
 from ..projection.system_kinematics import Kinematics
-from .formulations import LIMIT_TOL, LimitRows
+from .formulations import LimitRows
 
 STEP = 0.02  # of the differences [rad], or times L [m]
 
 
 def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) -> LimitRows | None:
-    """Rows E a = e that stand for the lost ones; None at rest or where v has no smooth continuation.
+    """Rows E a = e that replace the lost ones; None at rest or where v has no smooth continuation.
 
-    A velocity outside the tangent cone, w.T gamma(v) != 0, is possible in this pose only: nothing is added.
+    A velocity outside the tangent cone, w.T gamma(v) != 0, exists at this pose only: no row is added for it.
 
     Args:
         system: whose constraints.

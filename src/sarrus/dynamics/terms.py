@@ -1,4 +1,4 @@
-"""Terms: the waist of the hourglass. Below it nothing knows which system the terms came from.
+"""Terms: the equations of motion of one state. What is computed from them does not depend on the system.
 
 M a + h = tau + J.T lam        phi = 0        J v = b        J a = gamma
 """
@@ -37,7 +37,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Units:
-    """What makes the terms comparable: a length wherever metres meet radians, and names for messages.
+    """Units that make metres and radians comparable, the tolerance on ranks, and names for messages.
 
     Attributes:
         unit: L for a length, 1 for an angle, per coordinate (nv,).

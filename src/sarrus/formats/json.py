@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import tempfile
@@ -68,18 +67,8 @@ def _data_of(what: object) -> dict[str, Any]:
 
 def spec_of(mech: Mechanism) -> MechanismSpec:
     """The description a mechanism was compiled from, with the changes of `with_`."""
-    model = mech.model
-    spec = MechanismSpec(gravity=model.gravity.ravel(), name=model.name, length=mech.length)
-    for body in model.bodies[1:]:
-        values = {field.name: getattr(body, field.name) for field in dataclasses.fields(body)}
-        spec.body(values.pop("name"), values.pop("parent"), **values)
-    for name, constraint in model.constraints:
-        spec.constrain(name, constraint)
-    for name, force in model.forces:
-        spec.force(name, force)
-    spec.actuate()
-    for actuator in model.actuators:
-        spec.actuate(actuator.name, limits=(actuator.lower, actuator.upper))
+    spec = MechanismSpec.from_model(mech.model)
+    spec._actuated = mech.model.declared["actuated"]  # files name all actuators, the default ones too
     return spec
 
 

@@ -110,8 +110,8 @@ def variation_at(
     if method == "finite_difference":
         return finite_variation(point, R_q, R_v, columns)
     system = point.mech.evaluator
-    drive = system.drive(point.t, 1)
-    d = derivatives(system, point.q[None], point.v[None], point.tau[None], drive, method)[0]
+    states = point.q[None], point.v[None], point.tau[None]
+    d = derivatives(system, *states, system.drive(point.t, 1), method=method)[0]
     return analytic_variation(point.at, d, point.ad_v, R_q, R_v, columns)
 
 

@@ -151,4 +151,4 @@ def _derivatives(mech: Mechanism, trajectory: Trajectory, method: str) -> Any:
     system = mech.evaluator
     drive = np.concatenate([system.drive(float(t), 1) for t in trajectory.t])
     q, v, tau = (np.ascontiguousarray(x) for x in (trajectory.q, trajectory.v, trajectory.tau))
-    return derivatives(system, q, v, tau, drive, method)
+    return derivatives(system, q, v, tau, drive, method=method)

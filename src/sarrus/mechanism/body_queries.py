@@ -1,4 +1,4 @@
-"""The part of the facade that sees the tree of bodies: masses, energies, poses, velocities, Jacobians.
+"""Queries of Mechanism about the tree of bodies: masses, energies, poses, velocities, Jacobians.
 
 Every array argument may have leading batch axes, which the results then have too.
 """
@@ -19,7 +19,7 @@ from .core import Core
 FRAMES = ("local", "world", "world_aligned")
 
 
-class Bodies(Core):
+class BodyQueries(Core):
     """Queries that need no constraint."""
 
     def neutral(self) -> Array:
@@ -28,8 +28,8 @@ class Bodies(Core):
 
     def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> Array:
         """q (nq,) moved by the tangent vector dv (nv,) on the manifold: plus."""
-        (q_flat, dv_flat), batch = self._batch(q=self._positions(q), dv=self._tangent(dv, "dv"))
-        return np.asarray(self._kernel.integrate(q_flat, dv_flat)).reshape(*batch, self.nq)
+        flat, batch = self._states(q, dv=dv)
+        return np.asarray(self._kernel.integrate(*flat)).reshape(*batch, self.nq)
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The tangent vector (nv,) that leads from q0 to q1 (nq,): minus. integrate(q0, difference) is q1."""
@@ -38,13 +38,12 @@ class Bodies(Core):
 
     def mass_matrix(self, q: npt.ArrayLike) -> Array:
         """Mass matrix M (nv, nv) at q (nq,)."""
-        (flat,), batch = self._batch(q=self._positions(q))
-        return np.asarray(self._kernel.mass_matrix(flat)).reshape(*batch, self.nv, self.nv)
+        flat, batch = self._states(q)
+        return np.asarray(self._kernel.mass_matrix(*flat)).reshape(*batch, self.nv, self.nv)
 
     def rnea(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
-        """M a + h (nv,) [N m, N]: what the tree, its loops cut, needs for the acceleration a (nv,)."""
-        parts = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}
-        flat, batch = self._batch(**parts)
+        """M a + h (nv,) [N m, N]: inverse dynamics of the tree, loops cut, for the acceleration a (nv,)."""
+        flat, batch = self._states(q, v=v, a=a)
         return np.asarray(self._kernel.rnea(*flat)).reshape(*batch, self.nv)
 
     def bias(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
@@ -53,7 +52,7 @@ class Bodies(Core):
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Energy:
         """Kinetic and potential energy [J], springs included."""
-        flat, batch = self._batch(q=self._positions(q), v=self._tangent(v, "v"))
+        flat, batch = self._states(q, v=v)
         both = np.asarray(self._kernel.energy(*flat)).reshape(*batch, 2)
         return Energy(both[..., 0], both[..., 1]) if batch else Energy(both[0], both[1])
 
@@ -63,7 +62,7 @@ class Bodies(Core):
     def pose(self, q: npt.ArrayLike, body: str) -> npt.NDArray[np.object_]: ...
     def pose(self, q: npt.ArrayLike, body: str) -> Pose | npt.NDArray[np.object_]:
         """Pose X_WB of a body; for a batch of q an object array of poses."""
-        (flat,), batch = self._batch(q=self._positions(q))
+        (flat,), batch = self._states(q)
         i = self.model.body_index(body)
         R, p = self._kernel.poses(flat)
         if not batch:
@@ -92,7 +91,7 @@ class Bodies(Core):
         (flat,), batch = self._batch(q=q)
         R, p = (x[:, i] for x in self._kernel.poses(flat))
         if frame == "local":
-            return _turned(R.reshape(*batch, 3, 3), J)
+            return _in_body_axes(R.reshape(*batch, 3, 3), J)
         at = (p + R @ p_BP).reshape(*batch, 3)
         return np.concatenate(
             [J[..., :3, :] + np.cross(at[..., None], J[..., 3:, :], axis=-2), J[..., 3:, :]], axis=-2
@@ -125,8 +124,7 @@ class Bodies(Core):
         "local" (the same vector in body axes).
         """
         _check_frame(frame, ("world_aligned", "local"))
-        parts = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}
-        flat, batch = self._batch(**parts)
+        flat, batch = self._states(q, v=v, a=a)
         i, p_BP = self.model.body_index(body), _point(point)
         V, A = (np.asarray(x)[:, i] for x in self._kernel.body_motion(*flat))
         R = np.asarray(self._kernel.poses(flat[0])[0])[:, i]
@@ -135,7 +133,7 @@ class Bodies(Core):
         linear = A[:, :3] + np.cross(A[:, 3:], r) + np.cross(w, np.cross(w, r))
         both = np.concatenate([linear, A[:, 3:]], axis=-1)
         if frame == "local":
-            both = _turned(R, both[..., None])[..., 0]
+            both = _in_body_axes(R, both[..., None])[..., 0]
         return both.reshape(*batch, 6)
 
 
@@ -153,7 +151,7 @@ def _check_frame(frame: str, allowed: tuple[str, ...]) -> None:
         raise InputError(f"`frame` must be one of {', '.join(repr(f) for f in allowed)}, got {frame!r}.")
 
 
-def _turned(R_WB: Array, x: Array) -> Array:
-    """Both halves of 6-vectors as columns (..., 6, k), from world axes into the axes of B."""
+def _in_body_axes(R_WB: Array, x: Array) -> Array:
+    """Spatial vectors as columns (..., 6, k), from world axes into the axes of B."""
     R_BW = np.swapaxes(R_WB, -1, -2)
     return np.concatenate([R_BW @ x[..., :3, :], R_BW @ x[..., 3:, :]], axis=-2)

@@ -1,4 +1,4 @@
-"""From declarations to a Model: tree, rows, forces, actuators, in this order."""
+"""Compilation of declarations to a Model: tree, rows, forces, actuators, in this order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._kernel import RANK_TOL
 from ..constraints.rows import Constraint, lower_constraints
 from ..errors import ModelError
 from ..models.bodies import Body, Limit
@@ -18,8 +19,6 @@ from ..models.length import characteristic_length, ground_origin
 from ..models.model import Actuator, Model
 from ..models.restore import MAKERS
 from ..models.tree import Tree, build_tree, tree_arrays
-
-RANK_TOL = 1e-9
 
 
 def build_model(

@@ -1,4 +1,4 @@
-"""The part of the facade that sees the constraints: terms, mobility, assembly, consistent states, paths."""
+"""Queries of Mechanism about the constraints: terms, mobility, assembly, consistent velocities, sweeps."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..projection.decomposition import Decomposition, decompose, rank_of
 from ..projection.mobility import Mobility, mobility
 from ..projection.sweep import Sweep, sweep
 from ..projection.system_kinematics import dimensionless
-from .body_queries import Bodies
+from .body_queries import BodyQueries
 from .core import State, frozen_state
 
 Metric = npt.ArrayLike | str | None
 
-BEYOND = 1e-9  # [rad, m]: what passes a limit by less only touches it
+BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits
 
 
-class Loops(Bodies):
+class ConstraintQueries(BodyQueries):
     """Queries that need the constraints."""
 
     @property
@@ -43,7 +43,7 @@ class Loops(Bodies):
 
     def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
         """M, h, phi, J, b, gamma at a state; see `Terms`. Batch axes allowed."""
-        (qs, vs), batch = self._batch(q=self._positions(q), v=self._tangent(v, "v"))
+        (qs, vs), batch = self._states(q, v=v)
         t = self._time(t)
         drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
         parts = self._kernel.terms(qs, vs, drive, user)
@@ -99,11 +99,11 @@ class Loops(Bodies):
         fixed: Mapping[str, Any] | None = None,
         metric: Metric = "mass",
     ) -> Array:
-        """The velocity (nv,) nearest to a wish that satisfies J v = b.
+        """The velocity (nv,) nearest to v that satisfies J v = b.
 
         Args:
             q: positions (nq,).
-            v: the wish (nv,); default rest.
+            v: the velocity to start from (nv,); default rest.
             t: time [s].
             fixed: velocities to prescribe, {coordinate: value} or {joint: values}.
             metric: what "nearest" means: "mass" (least kinetic energy of the change), None (lengths divided
@@ -113,7 +113,7 @@ class Loops(Bodies):
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
         """
         q = self._one_pose(q)
-        wish = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
+        start = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         held, values = [], []
         for name, value in (fixed or {}).items():
             where = self._indices([name], "fixed")
@@ -121,9 +121,9 @@ class Loops(Bodies):
             held += where
             values += given.tolist()
         W = self._metric(metric, q)
-        self.terms(q, wish, t)  # refuses poses at which rows are undefined
+        self.terms(q, start, t)  # refuses poses at which rows are undefined
         fixed_at = {"held": held, "values": values}
-        return consistent_velocity(self.evaluator, q, wish, self._time(t), **fixed_at, metric=W)
+        return consistent_velocity(self.evaluator, q, start, self._time(t), **fixed_at, metric=W)
 
     def sweep(
         self, coordinate: str, values: npt.ArrayLike, q0: npt.ArrayLike | None = None, t: float = 0.0

@@ -1,4 +1,4 @@
-"""Core of the facade: an immutable model with its kernel, its sizes and names, and the checks at the door."""
+"""Core of Mechanism: an immutable model with its kernel, sizes and names, and the checks of arguments."""
 
 from __future__ import annotations
 
@@ -28,17 +28,15 @@ class State(NamedTuple):
 
 
 class Core:
-    """What every part of `Mechanism` stands on."""
+    """Base of the parts of `Mechanism`."""
 
     def __init__(self, model: Model, default: State | None = None) -> None:
         evaluator = Evaluator(model)
         put = super().__setattr__
         put("model", model)
         put("evaluator", evaluator)
-        put(
-            "units",
-            Units(model.unit, model.row_unit, evaluator.rank_tol, model.coordinate_names, model.row_names),
-        )
+        names = model.coordinate_names, model.row_names
+        put("units", Units(model.unit, model.row_unit, evaluator.rank_tol, *names))
         put("_kernel", evaluator.kernel)
         put("_acceleration", evaluator.kernel.acceleration)
         put("_owner", f"mechanism {model.name!r}")
@@ -124,7 +122,7 @@ class Core:
         """Characteristic length L [m], used wherever metres meet radians."""
         return self.evaluator.length
 
-    # ------------------------------------------------------------------ checks at the door
+    # ------------------------------------------------------------------ checks of arguments
 
     def _positions(self, q: npt.ArrayLike, what: str = "q") -> Array:
         """q as an array (..., nq), finite, quaternions of unit length."""
@@ -150,6 +148,12 @@ class Core:
         if all(array.ndim == 1 for array in parts.values()):
             return [array[None] for array in parts.values()], ()
         return flatten_batch([(array, name) for name, array in parts.items()])
+
+    def _states(self, q: npt.ArrayLike, **tangents: npt.ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
+        """q and vectors of the size of v, checked, with one batch axis; the batch shape they came with."""
+        return self._batch(
+            q=self._positions(q), **{name: self._tangent(x, name) for name, x in tangents.items()}
+        )
 
     def _time(self, t: float) -> float:
         try:
@@ -177,7 +181,7 @@ class Core:
         return array
 
     def _require_defined(self, J: Array, gamma: Array) -> None:
-        """Refuse poses (batched) at which some constraint row is not a number."""
+        """Refuse poses (batched) at which some constraint row is NaN or infinite."""
         bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
         if np.any(bad):
             rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)

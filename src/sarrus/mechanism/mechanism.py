@@ -1,4 +1,4 @@
-"""Mechanism: the object that users hold. Immutable, safe to share between threads, picklable."""
+"""Mechanism: a compiled mechanism. Immutable, safe to share between threads, picklable."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from ..models.restore import MAKERS, restore
 from .constraint_queries import Metric
 from .core import frozen_state
 from .report import report
-from .variants import Topology
+from .variants import Variants
 
 
-class Mechanism(Topology):
+class Mechanism(Variants):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
-    Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Nothing needs the rows of J
-        to be
-    independent. Array arguments may have leading batch axes where a method says so. `print(mech)` shows
-    what it is made of and what it can do.
+    Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Rows of J may depend on each
+    other. Array arguments may have leading batch axes where a method says so. `print(mech)` shows bodies,
+    constraints, actuators and mobility.
     """
 
     def __repr__(self) -> str:
@@ -111,51 +110,48 @@ class Mechanism(Topology):
         """
         check_formulation(formulation, independent)
         q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)
-        (qs, vs, forces), batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, external))
-        drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
+        states, batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, external))
+        qs, vs, forces = states
+        rows = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
         if self._may_be_undefined:
-            self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
+            self._require_defined(*self._kernel.constraints(qs, vs, *rows)[1::2])
         if formulation == "nullspace":
-            a, force, lam, unique, rank, status = self._kernel.forward(qs, vs, forces, drive, user)
+            a, force, lam, unique, rank, status = self._kernel.forward(qs, vs, forces, *rows)
         else:
-            a, force, lam, unique, rank = self._each(qs, vs, forces, drive, user, t, formulation, independent)
+            terms = self._kernel.terms(qs, vs, *rows)
+            a, force, lam, unique, rank = self._by_terms(states, terms, t, formulation, independent)
             status = np.zeros(len(qs), dtype=int)
         if np.any(status) or not np.all(np.isfinite(a)):
             raise without_inertia()
         R, p = self._kernel.poses(qs)
-        shaped = [np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique)]
-        ranks = np.asarray(rank).reshape(batch) if batch else int(rank[0])
-        poses = tuple(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in (R, p))
-        loaded = Loaded(
-            qs.reshape(*batch, self.nq), vs.reshape(*batch, self.nv), self._external(external, batch)
+        a, force, lam, unique, R, p, qs, vs = (
+            np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique, R, p, qs, vs)
         )
-        a, force, lam, unique = shaped
-        return Motion(a, force, lam, unique.astype(bool), ranks, self.model, poses, loaded)  # type: ignore[arg-type]
+        return Motion(
+            a=a,
+            constraint_force=force,
+            lam=lam,
+            lam_unique=unique.astype(bool),
+            rank=np.asarray(rank).reshape(batch) if batch else int(rank[0]),
+            _model=self.model,
+            _poses=(R, p),
+            _loaded=Loaded(qs, vs, self._external(external, batch)),
+        )
 
-    def _each(
+    def _by_terms(
         self,
-        qs: Array,
-        vs: Array,
-        forces: Array,
-        drive: Array,
-        user: Array,
+        states: Sequence[Array],
+        terms: Sequence[Array],
         t: float,
         formulation: str,
         independent: Sequence[str] | None,
     ) -> tuple[Any, ...]:
-        """A NumPy formulation, state by state."""
-        parts = self._kernel.terms(qs, vs, drive, user)
-        results = [
-            forward_terms(
-                Terms(*one),
-                tau,
-                self.units,
-                formulation,
-                independent,
-                limit_of(self.evaluator, q, v, t),
-            )
-            for q, v, tau, *one in zip(qs, vs, forces, *parts, strict=True)
-        ]
+        """A NumPy formulation, state by state: a, constraint_force, lam, lam_unique, rank."""
+        results = []
+        for q, v, tau, *one in zip(*states, *terms, strict=True):
+            limit = limit_of(self.evaluator, q, v, t)
+            options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
+            results.append(forward_terms(Terms(*one), tau, self.units, formulation, **options))
         if not results:
             shapes = ((0, self.nv), (0, self.nv), (0, self.nc), (0, self.nc), (0,))
             return tuple(np.zeros(shape) for shape in shapes)
@@ -192,7 +188,7 @@ class Mechanism(Topology):
         if self._may_be_undefined:
             user = np.zeros((len(qs), len(self.model.u_row), 3 + self.nv))
             self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
-        return derivatives(self.evaluator, qs, vs, forces, drive, method).reshaped(batch)
+        return derivatives(self.evaluator, qs, vs, forces, drive, method=method).reshaped(batch)
 
     def inverse_dynamics(
         self,
@@ -217,13 +213,9 @@ class Mechanism(Topology):
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
-        states = {"q": self._positions(q), "v": self._tangent(v, "v"), "a": self._tangent(a, "a")}
-        (qs, vs, wanted), batch = self._batch(**states)
-        columns = (
-            [x.index for x in self.model.actuators]
-            if actuated is None
-            else self._indices(actuated, "actuated")
-        )
+        (qs, vs, wanted), batch = self._states(q, v=v, a=a)
+        default = [x.index for x in self.model.actuators]
+        columns = default if actuated is None else self._indices(actuated, "actuated")
         terms, W = self.terms(qs, vs, t), self._metric(metric, qs)
         each = [
             inverse_dynamics(Terms(*one), a_one, columns, self.units, W if W is None or W.ndim == 2 else W[i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..constraints.rows import Constraint
@@ -78,16 +78,14 @@ def _encode_entry(kind: str, name: str, entry: Kind) -> dict[str, Any]:
 # ---------------------------------------------------------------------- reading
 
 
-def decode(data: Mapping[str, Any]) -> MechanismSpec:
-    """A description from what `encode` made; anything else is an error that says where."""
-    from .spec import MechanismSpec
-
+def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> MechanismSpec:
+    """A description, begun by `make`, from what `encode` made; anything else is an error that says where."""
     data = _mapping(data, "a description", KEYS)
     if data.get("format") != FORMAT:
         raise InputError(f'a description must say "format": {FORMAT!r}, got {data.get("format")!r}.')
     if data.get("version") != VERSION or isinstance(data.get("version"), bool):
         raise InputError(f"this release reads version {VERSION} of the format, got {data.get('version')!r}.")
-    spec = MechanismSpec(**{key: data[key] for key in ("gravity", "name", "length") if key in data})
+    spec = make(**{key: data[key] for key in ("gravity", "name", "length") if key in data})
     for entry in _list(data, "bodies"):
         values = _values(Body, entry, "a body", ())
         spec.body(values.pop("name"), values.pop("parent"), **values)

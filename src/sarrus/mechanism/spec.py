@@ -1,9 +1,9 @@
-"""MechanismSpec: write down a mechanism part by part, then compile it."""
+"""MechanismSpec: the description of a mechanism, part by part, and its compilation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -24,12 +24,12 @@ from ..models.bodies import (
 from ..models.coordinates import CoordinateNames
 from ..models.forces import Force
 from ..models.joint import Joint
+from ..models.model import Model
 from ..models.pose import Pose
 from .compile import build_model, default_actuated
-
-if TYPE_CHECKING:
-    from ..models.model import Model
-    from .mechanism import Mechanism
+from .mechanism import Mechanism
+from .report import outline
+from .schema import decode, encode
 
 
 class MechanismSpec:
@@ -59,8 +59,6 @@ class MechanismSpec:
         return f"MechanismSpec({self.name!r}, {counts})"
 
     def __str__(self) -> str:
-        from .report import outline
-
         return outline(self)
 
     @property
@@ -231,8 +229,6 @@ class MechanismSpec:
 
     def compile(self) -> Mechanism:
         """The mechanism: immutable, thread-safe, picklable. Moves nothing."""
-        from .mechanism import Mechanism
-
         return Mechanism(self.model())
 
     def model(self) -> Model:
@@ -242,8 +238,6 @@ class MechanismSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain lists, numbers and strings, ready for JSON; carries a version."""
-        from .schema import encode
-
         return encode(self)
 
     @classmethod
@@ -262,9 +256,7 @@ class MechanismSpec:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:
         """A description from what to_dict() made."""
-        from .schema import decode
-
-        return decode(data)
+        return decode(data, MechanismSpec)
 
     def _check_entry(
         self, kind: str, name: str, entry: Any, base: type[Any], entries: Mapping[str, Any]

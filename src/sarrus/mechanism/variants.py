@@ -1,4 +1,4 @@
-"""The part of the facade that changes or leaves the constraints: subsets, latches, impacts, branches."""
+"""Mechanism with other constraints, or leaving a pose: subsets, latched constraints, impacts, branches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..dynamics.impact import Impact, impact
 from ..errors import InputError, unknown_name
 from ..projection.branches import Branch, branches
 from .compile import exchange_constraints
-from .constraint_queries import Loops
+from .constraint_queries import ConstraintQueries
 
 
-class Topology(Loops):
-    """Queries about other sets of constraints, and about ways out of a pose."""
+class Variants(ConstraintQueries):
+    """Copies with other constraints, and branches of the configuration space."""
 
     def with_constraints(
         self, active: Iterable[str] | None = None, replaced: Mapping[str, Constraint] | None = None
@@ -39,7 +39,7 @@ class Topology(Loops):
         return type(self)(exchange_constraints(self.model, kept), default)
 
     def latched(self, name: str, q: npt.ArrayLike) -> Constraint:
-        """A copy of a loop or constraint that holds just where the pose q (nq,) has it: phi(q) = 0.
+        """A copy of a loop or constraint with phi(q) = 0 at the pose q (nq,).
 
         For `with_constraints(replaced={name: mech.latched(name, q)})`. Frame A of a loop moves onto frame B,
         a Distance takes the present length, a Coupling the present sum.
@@ -55,19 +55,19 @@ class Topology(Loops):
         return declared[name].latched(name, lambda body: self.pose(pose, body), position)
 
     def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:
-        """What all constraints, closing at once at the pose q (nq,), do to the velocity v (nv,).
+        """The impact of all constraints, closing at once at the pose q (nq,), on the velocity v (nv,).
 
-        Inelastic, in the mass metric: the velocity after is the one nearest to v with J v = b, the change
+        Inelastic: the velocity afterwards is the one nearest to v in the mass metric with J v = b, the change
         an impulse of the constraints; see `Impact`. Rows may depend on each other.
         """
         pose, speed = self._one_pose(q), self._one_tangent(v, "v")
         return impact(self.terms(pose, speed, t), speed, self.units)
 
     def branches(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> tuple[Branch, ...]:
-        """The ways out of the pose q (nq,), default `default.q`, with their mobility; see `Branch`.
+        """The branches that leave the pose q (nq,), default `default.q`, with their mobility; see `Branch`.
 
-        At a regular pose there is one, all directions that J allows. At a singular one the directions that
-        can be continued form a cone of several pieces. Drives are held at time t [s].
+        A regular pose has one, along all directions that J allows. At a singular pose the directions that
+        continue into motions form a cone of several components. Drives are held at time t [s].
         """
         pose = np.array(self.default.q) if q is None else self._one_pose(q)
         mobility = self.mobility(pose, t)

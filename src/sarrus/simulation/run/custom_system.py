@@ -210,7 +210,8 @@ class CustomSystem:
         limit = limit_of(self.evaluator, pose, speed, t)
         how = "svd" if formulation == "nullspace" else formulation
         try:
-            found = forward_terms(self.terms(pose, speed, t), applied, self.units, how, independent, limit)
+            options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
+            found = forward_terms(self.terms(pose, speed, t), applied, self.units, how, **options)
         except np.linalg.LinAlgError:
             raise ModelError(
                 f"no acceleration: M of {self.name!r} is not positive definite along the directions that the"
