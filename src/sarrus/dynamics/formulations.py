@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, qr
 
+from .._kernel import LIMIT_TOL, UNIQUE_TOL
 from ..arrays import Array
 from ..errors import InputError, SingularConstraintError, unknown_name
 from ..projection.decomposition import full_svd, ranked_svd
-from ..projection.mobility import LIMIT_TOL, dependent_rows
+from ..projection.mobility import dependent_rows
 from ..projection.system_kinematics import dimensionless
 from .terms import Terms, Units
-
-UNIQUE_TOL = 1e-9  # on the rows of an orthonormal basis of {w: w.T J = 0}
 
 
 @dataclass(frozen=True)

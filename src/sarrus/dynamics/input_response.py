@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 from .. import _kernel
 from ..projection.decomposition import full_svd
 from .control_kernel import largest
-from .formulations import UNIQUE_TOL, split, with_limit
+from .formulations import split, with_limit
 from .forward import LostRows, without_inertia
 from .inverse import unfelt_motions
 from .terms import Terms, Units
@@ -121,7 +121,7 @@ class Response:
             return np.ones(len(self.terms.J), dtype=bool)
         bare = self.terms.J * self.units.unit / self.units.row_unit[:, None]
         lost = full_svd(bare)[0][:, self.rank :]
-        return np.asarray(np.linalg.norm(lost, axis=1) < UNIQUE_TOL)
+        return np.asarray(np.linalg.norm(lost, axis=1) < _kernel.UNIQUE_TOL)
 
     @cached_property
     def feel(self) -> Array:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._kernel import LIMIT_TOL
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
-from ..projection.mobility import LIMIT_TOL
 from ..projection.system_kinematics import Kinematics
 from .formulations import LimitRows
 

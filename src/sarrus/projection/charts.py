@@ -19,14 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._kernel import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS
 from ..arrays import Array
 from ..models.twists import dexp
 from .decomposition import full_svd, ranked_svd
 from .local_coordinates import choose
 from .system_kinematics import Kinematics, dimensionless
 
-CLOSED, CLOSED_ENOUGH = 1e-14, 1e-12  # dimensionless |phi|: aimed at, and accepted where it stops falling
-NEWTON_STEPS = 12
 LARGEST_TURN = 1.5  # of a quaternion from the origin of a chart [rad]
 
 

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._kernel import LIMIT_TOL
 from ..arrays import Array, BoolArray
 from .closing import close
 from .decomposition import RankedSVD, rank_of, ranked_svd
 from .system_kinematics import Kinematics, dimensionless, drift, even_gamma
 
-LIMIT_TOL = 1e-6  # on w.T gamma of unit vectors, lengths divided by L
 ALONE_TOL = 1e-9  # on the diagonal of the projector
 NEARBY = 0.05  # distance of the neighbouring pose that tells a dead centre from a lock [rad], or times L [m]
 NEARLY_SINGULAR = 1e5  # condition above which explain() warns

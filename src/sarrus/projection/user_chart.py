@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._kernel import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS
 from ..arrays import Array, state
 from ..differences import curvature_terms, slope_of_terms, slope_terms
 from ..errors import InputError
-from .charts import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS, ChartError, least_squares
+from .charts import ChartError, least_squares
 from .decomposition import rank_of, ranked_svd
 from .system_kinematics import Kinematics, dimensionless
 
