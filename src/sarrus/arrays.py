@@ -1,4 +1,4 @@
-"""Checks at the door: turn what users type into float64 arrays, or say what is wrong with it.
+"""Checks of arguments: what users give, as float64 arrays, or an error that says what is wrong with it.
 
 Values of a description (masses, lengths, stiffnesses) must be finite and at most `LARGEST` in size, so that
 products of a few of them stay finite. Arrays of a state (q, v, tau) must be finite and of the right shape;
@@ -61,6 +61,20 @@ def number(value: object, what: str) -> float:
     return float(array)
 
 
+def positive_whole(value: object, what: str) -> int:
+    """A positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{what} must be a positive whole number, got {value!r}.")
+    return int(value)
+
+
+def one_of(value: object, what: str, options: Sequence[str]) -> str:
+    """One of the named options."""
+    if not isinstance(value, str) or value not in options:
+        raise InputError(f"{what} must be one of {', '.join(map(repr, options))}, got {value!r}.")
+    return value
+
+
 def nonnegative(value: object, what: str) -> float:
     """One finite number of a description, zero or positive."""
     x = number(value, what)
@@ -111,7 +125,7 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
         n: Length of the last axis.
         owner: Whose it is, such as "mechanism 'dual_arm'".
     """
-    # what nearly every call brings; an overflow of the sum is looked at below
+    # the usual case; a sum that overflows goes through the full check below
     if (
         isinstance(value, np.ndarray)
         and value.dtype == np.float64

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray, fixed_shape, positive
+from ..arrays import FloatArray, fixed_shape, positive, positive_whole
 from ..errors import InputError
 from ..models.model import RowGroup, UserRows
 from ..models.tree import Tree
@@ -44,9 +44,7 @@ class CustomConstraint(Constraint):
     scale: float | ArrayLike = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
-            raise InputError(f"n of CustomConstraint must be a positive whole number, got {self.n!r}.")
-        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "n", positive_whole(self.n, "n of CustomConstraint"))
         if not callable(self.phi):
             raise InputError(f"phi of CustomConstraint must be a callable phi(q, t), got {self.phi!r}.")
         for name in ("J", "gamma", "b"):

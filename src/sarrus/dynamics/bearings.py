@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
-from ..errors import InputError
+from ..arrays import Array, one_of
 from ..models.bodies import GROUND
 from ..models.model import Model
 from .reactions import FRAMES, RowWrenches
@@ -92,8 +91,7 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
         frame: axes to express it in: "A" (joint frame on the parent), "B" or "b" (the body), "a" (the parent)
             or "world".
     """
-    if frame not in FRAMES:
-        raise InputError(f"`frame` must be one of {', '.join(map(repr, FRAMES))}, got {frame!r}.")
+    one_of(frame, "`frame`", FRAMES)
     i = model.body_index(name)
     carried = _carried(model, i)
     force, moment = np.zeros(3), np.zeros(3)

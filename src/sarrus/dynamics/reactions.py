@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
-from ..errors import InputError, unknown_name
+from ..arrays import Array, one_of
+from ..errors import unknown_name
 from ..models.model import Model
 
 FRAMES = ("A", "B", "a", "b", "world")
@@ -49,8 +49,7 @@ def reaction(model: Model, R_WB: Array, wrenches: RowWrenches, lam: Array, name:
             "loop" if group is None else f"loop ({group.kind} has no wrench; its multiplier is in lam); got"
         )
         raise unknown_name(kind, name, loops)
-    if frame not in FRAMES:
-        raise InputError(f"`frame` must be one of {', '.join(map(repr, FRAMES))}, got {frame!r}.")
+    one_of(frame, "`frame`", FRAMES)
     wrench = lam[group.rows] @ wrenches.W[group.rows]
     axes = np.eye(3)
     if frame != "world":

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 
+from ..arrays import one_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.forces import ConstantWrench, PointSpring
 from ..models.joints import Fixed, Prismatic, Revolute
 from ..models.pose import Pose
 from .default_state import started
-from .mass_properties import bar, choice, count, cuboid, point
+from .mass_properties import bar, count, cuboid, point
 from .plane_geometry import pin
 
 HINGE = Revolute("z")
@@ -83,7 +84,7 @@ def andrews(start: str = "iftomm") -> Mechanism:
     Args:
         start: "iftomm" (beta = -0.0620) or "classical" ([Hairer1996], beta = -0.0617138900142764).
     """
-    choice(start, "start of andrews", tuple(ANDREWS_STARTS))
+    one_of(start, "start of andrews", tuple(ANDREWS_STARTS))
     spec = MechanismSpec(gravity=(0.0, 0.0, 0.0), name="andrews")
     for name, parent, at, com, mass, inertia in ANDREWS_BODIES:
         spec.body(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import one_of
 from ..constraints.couplings import Coupling
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
@@ -14,7 +15,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Planar, Prismatic, Revolute
 from ..models.pose import Pose
 from .default_state import started
-from .mass_properties import bar, choice, cuboid
+from .mass_properties import bar, cuboid
 from .plane_geometry import Point, heading, meet, pin, spatial, turned, wrap
 
 HINGE = Revolute("z")
@@ -133,7 +134,7 @@ def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
             (the object has three coordinates of its own, three rows for each hand).
         gravity: Gravity along -y [m/s^2].
     """
-    choice(held, "held of dual_planar_arms", ("split", "body"))
+    one_of(held, "held of dual_planar_arms", ("split", "body"))
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="dual_planar_arms")
     lengths, masses, grip = (0.3, 0.3, 0.1), (10.0, 10.0, 3.0), 0.1
     centre = np.array([0.4, 0.5])

@@ -56,10 +56,3 @@ def count(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number of at least 1, got {value!r}.")
     return value
-
-
-def choice(value: object, what: str, options: Sequence[str]) -> str:
-    """One of the named variants."""
-    if not isinstance(value, str) or value not in options:
-        raise InputError(f"{what} must be one of {', '.join(map(repr, options))}, got {value!r}.")
-    return value

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import one_of
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Revolute
 from ..models.pose import Pose
 from .default_state import started
-from .mass_properties import bar, choice, point
+from .mass_properties import bar, point
 from .plane_geometry import heading, meet, pin, wrap
 
 HINGE = Revolute("z")
@@ -153,7 +154,7 @@ def five_bar(start: str = "singular", closure: str = "pin", gravity: float = 9.8
         closure: "pin" (2 rows), "point" (3), "revolute" (5) or "weld" (6).
         gravity: Gravity along -y [m/s^2].
     """
-    choice(start, "start of five_bar", ("singular", "raised"))
+    one_of(start, "start of five_bar", ("singular", "raised"))
     apex = math.acos(2.0 / 3.0)
     raised = [2.0 * math.pi / 3.0, apex, -apex, 4.0 * math.pi / 3.0]
     angles = raised if start == "raised" else [math.pi, 0.0, 0.0, math.pi]

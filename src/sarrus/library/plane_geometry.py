@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, one_of
 from ..constraints.points import PointOnLine
 from ..errors import AssemblyError
 from ..mechanism.spec import MechanismSpec
 from ..models.joint import Joint
 from ..models.joints import Fixed, Revolute, Spherical
 from ..models.pose import Pose
-from .mass_properties import choice
 
 CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": Revolute("z"), "weld": Fixed()}
 PIN_KINDS = ("pin", *CLOSURES)
@@ -49,7 +48,7 @@ def pin(
         kind: "pin" (the two rows that matter in a plane), "point" (3 rows), "revolute" (5) or "weld" (6).
         turn: Angle of b relative to a about z at which a weld holds it [rad].
     """
-    choice(kind, f"closure of loop {name!r}", PIN_KINDS)
+    one_of(kind, f"closure of loop {name!r}", PIN_KINDS)
     if kind == "pin":
         spec.constrain(name, PointOnLine(a, spatial(p_a), b, spatial(p_b), direction=(0.0, 0.0, 1.0)))
         return

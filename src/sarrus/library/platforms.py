@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, one_of
 from ..errors import AssemblyError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
@@ -15,7 +15,7 @@ from ..models.axes import turn_z_to
 from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
 from .default_state import started
-from .mass_properties import bar, choice, cuboid
+from .mass_properties import bar, cuboid
 from .plane_geometry import heading, meet, pin, spatial, turned, wrap
 
 AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own frame
@@ -54,7 +54,7 @@ def stewart(
         top_mass: Mass of the platform [kg].
         gravity: Gravity along -z [m/s^2].
     """
-    choice(legs, "legs of stewart", ("ups", "rss"))
+    one_of(legs, "legs of stewart", ("ups", "rss"))
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="stewart")
     plate = cuboid(top_mass, (1.4 * top_radius, 1.4 * top_radius, 0.05))
     spec.body("platform", joint=Free(), at=Pose((0.0, 0.0, height)), **plate)

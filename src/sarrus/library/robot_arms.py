@@ -17,13 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..arrays import one_of
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Revolute
 from ..models.pose import Pose
 from .default_state import started
-from .mass_properties import choice, cuboid
+from .mass_properties import cuboid
 
 RIGHT = 0.5 * math.pi
 
@@ -140,7 +141,7 @@ ARMS = {"panda": PANDA, "ur5": UR5, "lwr": _lwr()}
 
 def arm_of(kind: object, who: str) -> Arm:
     """The arm of a name, or an error that lists the names."""
-    return ARMS[choice(kind, f"arm of {who}", tuple(ARMS))]
+    return ARMS[one_of(kind, f"arm of {who}", tuple(ARMS))]
 
 
 def add_arm(spec: MechanismSpec, prefix: str, arm: Arm, base: Pose, motors: bool = True) -> str:

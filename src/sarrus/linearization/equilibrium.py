@@ -1,10 +1,11 @@
-"""equilibrium: a pose at which nothing moves, on the constraints, and whether it stays there.
+"""equilibrium: a static pose on the constraints, and its stability.
 
 At rest the acceleration a is tangent, and vanishes with N.T (h - S.T u). With dq = N y, a step
 
     (s - A) y = N^+ a,   A = N^+ da/dq N                                                              (1)
 
-is Newton's for s = 0; with s above every eigenvalue of A it slides downhill, as a slow, damped motion would.
+is Newton's for s = 0. With s above every eigenvalue of A it is a damped step along a, which descends like a
+slow, overdamped motion.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from .finite_differences import finite_variation
 from .operating_point import OperatingPoint, operating_point, require_mechanism
 from .stability import stability
 
-NEAR = 0.5  # an equilibrium within this of the guess [rad, or times L] is taken, stable or not
+NEAR = 0.5  # an equilibrium within this distance of the guess [rad, or times L] is accepted, stable or not
 LONGEST = 0.25  # step [rad, or times L]
 BALANCED = 1e-14  # tangent force relative to all forces
-SETTLED = 1e-11  # Newton step [rad, or times L] below which there is nothing left to gain
-NEWTON_STEPS, SLIDING_STEPS = 30, 200
+SETTLED = 1e-11  # Newton step [rad, or times L] at which the iteration has converged
+NEWTON_STEPS, DESCENT_STEPS = 30, 200
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def equilibrium(
     start = search.close(np.array(mech.default.q) if q_guess is None else mech._one_pose(q_guess, "q_guess"))
     found = search.newton(start)
     if found is None or _distance(mech, start, found.q) > NEAR:
-        found = search.slide(start) or found
+        found = search.descend(start) or found
     if found is None:
         raise EquilibriumError(search.why_not())
     said = stability(found)
@@ -98,7 +99,7 @@ def equilibrium(
 
 
 class _Search:
-    """Poses at rest, steps between them."""
+    """The iteration: states at rest and steps between them."""
 
     def __init__(self, mech: Mechanism, u: Any, fixed: Mapping[str, Any] | None, tau: Any, t: float) -> None:
         self._mech, self._u, self._fixed, self._tau, self._t = mech, u, dict(fixed or {}), tau, t
@@ -106,14 +107,14 @@ class _Search:
         self._last: OperatingPoint | None = None
 
     def close(self, q: Array) -> Array:
-        """The pose closed again, held coordinates at their values."""
+        """The nearest pose that closes the constraints, held coordinates at their values."""
         found = self._mech.assemble(q, self._fixed, self._t)
         if not found.success:
             raise AssemblyError(f"the guess of an equilibrium cannot be assembled. {found.message}")
         return found.q
 
     def at(self, q: Array) -> OperatingPoint:
-        """The state at rest, with the inputs that hold what is held."""
+        """The state at rest, with the inputs that balance the held coordinates."""
         point = self._at_rest(q, self._u)
         if self._held:
             N = point.at.N_q
@@ -127,7 +128,8 @@ class _Search:
     def _at_rest(self, q: Array, u: Any) -> OperatingPoint:
         mech = self._mech
         try:
-            return operating_point(mech, q, np.zeros(mech.nv), u, self._tau, self._t, "equilibrium")
+            force = {"tau": self._tau, "t": self._t}
+            return operating_point(mech, q, np.zeros(mech.nv), u, **force, what="equilibrium")
         except SingularConstraintError as error:
             raise EquilibriumError(
                 f"the search for an equilibrium of {mech.name!r} came to a singular pose (rank {error.rank}),"
@@ -136,7 +138,7 @@ class _Search:
             ) from error
 
     def freedoms(self, point: OperatingPoint) -> Array:
-        """Tangent directions that leave held coordinates alone (nv, k)."""
+        """Tangent directions without motion of the held coordinates (nv, k)."""
         N = point.at.N_q
         if not self._held:
             return N
@@ -144,7 +146,7 @@ class _Search:
         return np.asarray(N @ Vt[int(np.sum(s > 1e-9)) :].T)
 
     def newton(self, q: Array) -> OperatingPoint | None:
-        """The equilibrium to which Newton's steps lead; None if they do not settle."""
+        """The limit of Newton's iteration; None if it does not converge."""
         point = self.at(q)
         for _ in range(NEWTON_STEPS):
             if self._balanced(point):
@@ -157,26 +159,26 @@ class _Search:
             point = self._next(point, step)
         return None
 
-    def slide(self, q: Array) -> OperatingPoint | None:
-        """The equilibrium at the bottom; None if there is no bottom."""
+    def descend(self, q: Array) -> OperatingPoint | None:
+        """The limit of damped steps, a minimum of the potential; None if there is none."""
         point = self.at(q)
-        for _ in range(SLIDING_STEPS):
+        for _ in range(DESCENT_STEPS):
             if self._balanced(point):
                 return point
-            down, newton, settled = self._steps(point)
+            damped, newton, settled = self._steps(point)
             if settled:
                 return self._next(point, newton)
-            point = self._next(point, down)
+            point = self._next(point, damped)
         return None
 
     def residual(self, point: OperatingPoint) -> float:
-        """Largest entry of the tangent part of the force, over freedoms that nothing holds."""
+        """Largest entry of the tangent part of the force, held coordinates left out."""
         N = self.freedoms(point) / self._unit[:, None]
         force = N @ (N.T @ (self._unit * self._imbalance(point))) / self._unit
         return float(np.max(np.abs(force), initial=0.0))
 
     def why_not(self) -> str:
-        """What moves on, in words."""
+        """The unbalanced force and the coordinates it acts on, in words."""
         assert self._last is not None
         mech, size = self._mech, np.abs(self._last.a / self._unit)
         moving = [mech.names[i] for i in np.argsort(-size)[:4] if size[i] > 0.1 * np.max(size)]
@@ -202,17 +204,17 @@ class _Search:
         return self.residual(point) <= BALANCED * (scale + float(np.max(np.abs(M))))
 
     def _steps(self, point: OperatingPoint) -> tuple[Array, Array, bool]:
-        """Downhill step, no longer than LONGEST, and Newton's step (nv,); whether that is none any more."""
+        """Damped step, no longer than LONGEST, and Newton's step (nv,); whether Newton's has converged."""
         N = self.freedoms(point)
         inverse = np.linalg.pinv(N / self._unit[:, None]) / self._unit
-        A, a = inverse @ _slope(point, N), inverse @ point.a
+        A, a = inverse @ _acceleration_slope(point, N), inverse @ point.a
         shift = max(0.0, float(np.max(np.linalg.eigvals(A).real, initial=0.0)))
         shift += float(np.linalg.norm(a)) / LONGEST
         steps = [np.linalg.lstsq(s * np.eye(len(A)) - A, a, rcond=1e-12)[0] for s in (shift, 0.0)]
-        down, newton = (N @ y for y in steps)
+        damped, newton = (N @ y for y in steps)
         small = float(np.max(np.abs(newton / self._unit), initial=0.0)) <= SETTLED
         settled = small and float(np.linalg.norm(A @ steps[1] + a)) <= 1e-6 * float(np.linalg.norm(a))
-        return down, newton, settled
+        return damped, newton, settled
 
     def _next(self, point: OperatingPoint, step: Array) -> OperatingPoint:
         size = float(np.max(np.abs(step / self._unit), initial=0.0))
@@ -220,7 +222,7 @@ class _Search:
         return self.at(self.close(self._mech.integrate(point.q, part * step)))
 
 
-def _slope(point: OperatingPoint, N: Array) -> Array:
+def _acceleration_slope(point: OperatingPoint, N: Array) -> Array:
     """da/dq N (nv, k) at rest."""
     system = point.mech.evaluator
     if len(system.model.u_row) == 0:

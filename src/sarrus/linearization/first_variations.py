@@ -1,4 +1,4 @@
-"""First variations of a constrained motion: what local coordinates change, and how fast it changes.
+"""First variations of a constrained motion as functions of its local coordinates, and their rates.
 
 Along the motion, with x = [y_q; y_v] and inputs w,
 
@@ -6,7 +6,7 @@ Along the motion, with x = [y_q; y_v] and inputs w,
     d(dq)/dt  = dv - ad_v dq                                    quaternions: twists do not commute  (2)
     d(dv)/dt  = da = a_q dq + a_v dv + a_tau dtau,   dlam alike                                     (3)
 
-Everything stays on tangent directions of {phi = 0, J v = b}: nothing else has a meaning (section 4.1).
+All variations are tangent to {phi = 0, J v = b}; others are not defined (section 4.1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..projection.local_coordinates import Tangents, lift
 
 @dataclass(frozen=True)
 class Variation:
-    """Columns: what a unit of each state x, or of each input w, changes.
+    """Variations per unit of each state x, or of each input w, as columns.
 
     Attributes:
         T: [dq; dv] of the states (2 nv, nx).
@@ -38,7 +38,7 @@ class Variation:
     lam_u: Array
 
     @property
-    def seen(self) -> tuple[Array, Array]:
+    def signals(self) -> tuple[Array, Array]:
         """z = [dq; dv; da; dlam] of the states and of the inputs, (3 nv + nc, nx) and (3 nv + nc, nw)."""
         nv = len(self.T) // 2
         inputs = np.concatenate([np.zeros_like(self.rate_u), self.rate_u[nv:], self.lam_u])

@@ -1,4 +1,4 @@
-"""The choice of independent coordinates by name, and what to say when a choice is none."""
+"""Independent coordinates of a linear model, given by name or chosen by conditioning."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ROLES = ("positions", "velocities")
 
 @dataclass(frozen=True)
 class IndependentCoordinates:
-    """Independent coordinates: indices into v of positions and of velocities, and how good a choice it is.
+    """Indices into v of independent positions and velocities, and their conditioning.
 
-    `independence` is 1 at best and 0 where the mechanism can move while they stand still.
+    `independence` is 1 at best and 0 where the mechanism can move while these coordinates stand still.
     """
 
     positions: tuple[int, ...]
@@ -86,7 +86,7 @@ def _indices(mech: Mechanism, given: Any) -> tuple[list[int] | None, list[int] |
 
 
 def _require(mech: Mechanism, N: Array, indices: list[int], role: str) -> None:
-    """Refuse coordinates that do not determine the motion, and say which would."""
+    """Refuse coordinates that do not determine the motion; the message suggests others."""
     count = N.shape[1]
     names = [mech.names[i] for i in indices]
     good = [mech.names[i] for i in choose(N, indices)]

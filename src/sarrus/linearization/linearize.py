@@ -1,4 +1,4 @@
-"""linearize: a minimal, exact linear model of a mechanism with loops, in coordinates that the user names.
+"""linearize: a minimal, exact linear model of a mechanism with loops, in independent coordinates.
 
 Forms:
     minimal      dx/dt = A x + B w of the independent coordinates        [Spencer2004] section 4.2
@@ -70,7 +70,7 @@ def linearize(
     """
     _one_of("method", method, METHODS)
     _one_of("form", form, tuple(FORMS))
-    point = operating_point(mech, q, v, u, tau, t)
+    point = operating_point(mech, q, v, u, tau=tau, t=t)
     choice = independent_coordinates(mech, point.at, independent)
     names, columns = input_columns(mech, inputs)
     variation = variation_at(point, choice, columns, method)
@@ -116,9 +116,9 @@ def variation_at(
 
 
 def _outputs(point: OperatingPoint, form: Form, outputs: Any) -> tuple[tuple[str, ...], Array, Array]:
-    """Names, C and D; without a choice the states themselves."""
+    """Names, C and D; by default the states."""
     if outputs is None:
         return form.names, np.eye(len(form.names)), np.zeros((len(form.names), form.B.shape[1]))
     labels, W = output_rows(point.mech, point.q, outputs)
-    of_states, of_inputs = form.seen.seen
+    of_states, of_inputs = form.variation.signals
     return labels, W @ of_states, W @ of_inputs

@@ -1,4 +1,4 @@
-"""Eigenvalues in words and shapes, and what inputs reach or outputs see."""
+"""Modes of a linear model (eigenvalues, shapes, words), its controllability and observability."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..arrays import Array
 
 Complex = npt.NDArray[np.complex128]
 
-REACH_TOL = 1e-8  # singular values of new directions, relative to the largest entry of the balanced A
-REAL_TOL = 1e-9  # imaginary or real part relative to the largest eigenvalue that counts as zero
+REACH_TOL = 1e-8  # least singular value of new directions, relative to the largest entry of the balanced A
+REAL_TOL = 1e-9  # real or imaginary parts below this share of the largest eigenvalue count as zero
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class Mode:
 
 @dataclass(frozen=True)
 class Reach:
-    """What inputs can move (controllability), or outputs can tell (observability).
+    """The controllable, or the observable, subspace of the states.
 
     Attributes:
-        rank: dimension of the part of the state space that is reached.
-        complete: whether that is all of it.
+        rank: its dimension.
+        complete: whether it is the whole state space.
         missing: eigenvalues of the rest, (nx - rank,) complex.
         message: the same in words.
     """
@@ -81,7 +81,7 @@ def ordered(values: Complex) -> list[int]:
 def spectrum(A: Array, E: Array | None, finite: int) -> tuple[Complex, Complex]:
     """Eigenvalues (k,), ordered, and their vectors (nx, k); of a pencil only the `finite` smallest.
 
-    The others of a descriptor form are infinite, and rounding makes them merely large.
+    The other eigenvalues of a descriptor form are infinite, or merely large because of rounding.
     """
     if A.size == 0:
         return np.zeros(0, dtype=complex), np.zeros((len(A), 0), dtype=complex)
@@ -141,7 +141,7 @@ def reach(A: Array, B: Array, words: tuple[str, str, str]) -> Reach:
     fresh = right[:, size > 0.0] / size[size > 0.0]
     basis, tol = np.zeros((nx, 0)), REACH_TOL
     while fresh.shape[1] and basis.shape[1] < nx:
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # Gram-Schmidt twice is orthogonal to rounding
             fresh = fresh - basis @ (basis.T @ fresh)
         U, s, _ = np.linalg.svd(fresh, full_matrices=False)
         new = U[:, s > tol]

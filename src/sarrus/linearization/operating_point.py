@@ -1,4 +1,4 @@
-"""The state at which a mechanism is linearized: on the constraints, regular, with what acts there."""
+"""The operating point of a linear model: a regular state on the constraints, with its forces."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..projection.local_coordinates import Tangents, tangents
 from ..projection.mobility import loses_rank_here
 from ..projection.system_kinematics import dimensionless, drift
 
-CONSISTENT = 1e-6  # of L, and of the speed: what is put right without being asked
-CLOSED = 1e-13  # the same, below which nothing is put right
+CONSISTENT = 1e-6  # errors of position (over L) and velocity (over speed) up to this are corrected silently
+CLOSED = 1e-13  # errors below this are left as they are
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class OperatingPoint:
     """A consistent state with its forces and accelerations.
 
     Attributes:
-        mech: whose state.
+        mech: the mechanism.
         q, v: positions (nq,) and velocities (nv,), on the constraints to rounding.
         u: inputs of the actuators (nu,).
         tau: applied generalized force in all (nv,), S.T u included.
@@ -61,7 +61,7 @@ class OperatingPoint:
 
 
 def require_mechanism(mech: Any, what: str) -> None:
-    """Refuse what is no Mechanism, with the way out."""
+    """Refuse anything but a Mechanism; a MechanismSpec with the hint to compile it."""
     if isinstance(mech, MechanismSpec):
         raise InputError(f"{what} takes a Mechanism, got a MechanismSpec; compile it: spec.compile().")
     if not isinstance(mech, Mechanism):
@@ -73,11 +73,12 @@ def operating_point(
     q: npt.ArrayLike | None = None,
     v: npt.ArrayLike | None = None,
     u: npt.ArrayLike | None = None,
+    *,
     tau: npt.ArrayLike | None = None,
     t: float = 0.0,
     what: str = "linearize",
 ) -> OperatingPoint:
-    """The state asked for, or `default`; refused off the constraints and at singular poses."""
+    """The given state, or `default`; refused off the constraints and at singular poses."""
     require_mechanism(mech, what)
     t = mech._time(t)
     pose, speed, J = _state(mech, q, v, t)
@@ -94,7 +95,7 @@ def operating_point(
 def _state(
     mech: Mechanism, q: npt.ArrayLike | None, v: npt.ArrayLike | None, t: float
 ) -> tuple[Array, Array, Array]:
-    """q and v as given or by default, put right where they miss the constraints by rounding; J there."""
+    """q and v, given or by default, projected where they miss the constraints by rounding; J there."""
     driven = mech.evaluator.driven
     pose = np.array(mech.default.q) if q is None else mech._one_pose(q)
     speed = np.zeros(mech.nv) if v is None else mech._one_tangent(v, "v")
@@ -136,7 +137,7 @@ def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
 
 
 def _require_regular(mech: Mechanism, q: Array, t: float, J: Array, rank: int) -> None:
-    """Refuse a pose at which rows lose rank: branches meet there, and no linear model describes them."""
+    """Refuse a pose at which rows lose rank: branches meet there, so that no linear model exists."""
     if rank == len(J):
         return
     svd = ranked_svd(dimensionless(mech.evaluator, J), mech.evaluator.rank_tol, rank)

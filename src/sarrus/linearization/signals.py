@@ -1,6 +1,6 @@
 """Inputs and outputs of a linear model by name.
 
-Outputs are linear in what a tangent direction changes, z = [dq; dv; da; dlam], in full coordinates:
+Outputs are linear in the variations z = [dq; dv; da; dlam] of all coordinates and multipliers:
 
     "crank", "q.crank"        increment of a coordinate [rad, m]
     "v.crank", "a.crank"      its velocity and acceleration

@@ -1,4 +1,4 @@
-"""Whether a mechanism stays at an equilibrium: eigenvalues of its minimal linear model, in words."""
+"""Stability of an equilibrium: the eigenvalues of its minimal linear model, in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .operating_point import OperatingPoint
 from .state_space_forms import minimal
 
 FINITE = " Derivatives by finite differences, because of CustomConstraint rows."
-ZERO = 1e-6  # of the largest eigenvalue: a double zero is split by the square root of rounding
+ZERO = 1e-6  # of the largest eigenvalue: rounding splits a double zero by its square root, 1e-8
 
 
 @dataclass(frozen=True)

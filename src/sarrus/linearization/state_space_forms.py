@@ -1,4 +1,4 @@
-"""The same variations written as a linear system in three ways: minimal, full, descriptor."""
+"""Three forms of the linear system of the variations: minimal, full, descriptor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Form:
         rate: right side at the point itself (nx,).
         lift: [dq; dv] of the states (2 nv, nx).
         reduce: states of [dq; dv] (nx, 2 nv).
-        seen: variations as functions of the states, for outputs.
+        variation: variations as functions of the states, for outputs.
     """
 
     names: tuple[str, ...]
@@ -35,14 +35,15 @@ class Form:
     rate: Array
     lift: Array
     reduce: Array
-    seen: Variation
+    variation: Variation
 
 
 def minimal(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
     """dx/dt = A x + B w of the independent coordinates, [Spencer2004] section 4.2."""
     R = choice.matrix(point.mech.nv)
-    rate = R @ np.concatenate([point.v, point.a])
-    return Form(choice.names(point.mech), R @ x.rate, R @ x.rate_u, None, rate, x.T, R, x)
+    rate, names = R @ np.concatenate([point.v, point.a]), choice.names(point.mech)
+    A, B = R @ x.rate, R @ x.rate_u
+    return Form(names=names, A=A, B=B, E=None, rate=rate, lift=x.T, reduce=R, variation=x)
 
 
 def full(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
@@ -50,10 +51,11 @@ def full(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, ch
 
     P = T R, eq. (4.3), for coordinates that the user chose; else orthogonal, lengths divided by L.
     """
-    R = choice.matrix(point.mech.nv) if chosen else _across(point, x)
-    seen = Variation(x.T @ R, x.rate @ R, x.lam @ R, x.rate_u, x.lam_u)
-    rate, whole = np.concatenate([point.v, point.a]), np.eye(2 * point.mech.nv)
-    return Form(_all_names(point), seen.rate, x.rate_u, None, rate, whole, whole, seen)
+    R = choice.matrix(point.mech.nv) if chosen else _left_inverse(point, x)
+    whole = Variation(x.T @ R, x.rate @ R, x.lam @ R, x.rate_u, x.lam_u)
+    rate, one = np.concatenate([point.v, point.a]), np.eye(2 * point.mech.nv)
+    maps = {"A": whole.rate, "B": x.rate_u, "lift": one, "reduce": one}
+    return Form(names=_all_names(point), E=None, rate=rate, variation=whole, **maps)
 
 
 def descriptor(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
@@ -64,12 +66,12 @@ def descriptor(point: OperatingPoint, choice: IndependentCoordinates, x: Variati
                   0 = J dq              rows that restrict positions
                   0 = (J v)_q dq + J dv    rows that restrict only velocities
 
-    G, the change of all other forces at fixed lam, is M da - J.T dlam on tangent directions; how it
-    continues elsewhere never matters. Away from an equilibrium the hidden constraints contain time
-    derivatives of J, which matrices of one instant do not show: take "minimal" there.
+    G, the change of all other forces at fixed lam, is M da - J.T dlam on tangent directions and arbitrary
+    elsewhere. Away from an equilibrium the hidden constraints contain time derivatives of J, which these
+    matrices do not: use "minimal" there.
     """
     mech, nv = point.mech, point.mech.nv
-    M, P, kept = mech.mass_matrix(point.q), _across(point, x), _independent_rows(point)
+    M, P, kept = mech.mass_matrix(point.q), _left_inverse(point, x), _independent_rows(point)
     J, k = point.J[kept], len(kept)
     R_q, _ = choice.rows(nv)
     G = (M @ x.rate[nv:] - point.J.T @ x.lam) @ P
@@ -84,9 +86,9 @@ def descriptor(point: OperatingPoint, choice: IndependentCoordinates, x: Variati
     rate = np.concatenate([point.v, M @ point.a, np.zeros(k)])
     names = (*_all_names(point), *(f"lam.{mech.row_names[i]}" for i in kept))
     T, rates, lam = (np.hstack([part @ P, np.zeros((len(part), k))]) for part in (x.T, x.rate, x.lam))
-    seen = Variation(T, rates, lam, x.rate_u, x.lam_u)
-    size = 2 * nv + k
-    return Form(names, A, B, E, rate, np.eye(2 * nv, size), np.eye(size, 2 * nv), seen)
+    variation, size = Variation(T, rates, lam, x.rate_u, x.lam_u), 2 * nv + k
+    maps = {"A": A, "B": B, "E": E, "lift": np.eye(2 * nv, size), "reduce": np.eye(size, 2 * nv)}
+    return Form(names=names, rate=rate, variation=variation, **maps)
 
 
 FORMS = {"minimal": minimal, "full": full, "descriptor": descriptor}
@@ -96,8 +98,8 @@ def _all_names(point: OperatingPoint) -> tuple[str, ...]:
     return tuple(f"{kind}.{name}" for kind in ("q", "v") for name in point.mech.names)
 
 
-def _across(point: OperatingPoint, x: Variation) -> Array:
-    """Left inverse of T (nx, 2 nv) whose kernel is orthogonal to the tangent space, lengths divided by L."""
+def _left_inverse(point: OperatingPoint, x: Variation) -> Array:
+    """Left inverse of T (nx, 2 nv) whose null space is orthogonal to the tangent space, lengths over L."""
     unit = np.tile(point.mech.units.unit, 2)
     return np.asarray(np.linalg.pinv(x.T / unit[:, None]) / unit)
 

@@ -19,7 +19,7 @@ from .independent_coordinates import IndependentCoordinates, independent_coordin
 from .operating_point import require_mechanism
 from .signals import input_columns, output_rows
 
-CANDIDATES = 16  # states at which coordinates are chosen; the choice that is best at its worst state wins
+CANDIDATES = 16  # states whose best coordinates are compared; those best at their worst state are taken
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def linearize_trajectory(
 
     Args:
         trajectory: what `simulate` returned.
-        independent: as in `linearize`, the same at all states; default: a choice that stays good along the
-            whole motion.
+        independent: as in `linearize`, the same at all states; default: those whose worst conditioning
+            along the motion is best.
         inputs, outputs: as in `linearize`.
         method: "analytic" or "dual".
 
@@ -93,14 +93,14 @@ def linearize_trajectory(
         C, D = np.eye(len(R)), np.zeros((len(R), len(columns)))
         if outputs is not None:
             labels, W = output_rows(mech, trajectory.q[i], outputs)
-            C, D = (W @ part for part in x.seen)
+            C, D = (W @ part for part in x.signals)
         parts.append((R @ x.rate, R @ x.rate_u, C, D, x.T))
     A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
     quality = np.array([_quality(choice, at) for at in ats])
     positions = tuple(mech.names[i] for i in choice.positions)
-    return LinearTrajectory(
-        trajectory.t, A, B, C, D, choice.names(mech), names, labels, positions, quality, T
-    )
+    states: dict[str, Any] = {"names": choice.names(mech), "independent": positions, "independence": quality}
+    signals: dict[str, Any] = {"inputs": names, "outputs": labels}
+    return LinearTrajectory(t=trajectory.t, A=A, B=B, C=C, D=D, lift=T, **states, **signals)
 
 
 def _all_tangents(mech: Mechanism, trajectory: Trajectory) -> list[Tangents]:

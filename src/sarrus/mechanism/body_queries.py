@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, OneState, state
+from ..arrays import Array, OneState, one_of, state
 from ..dynamics.terms import Energy
 from ..errors import InputError
 from ..models.pose import Pose
@@ -84,7 +84,7 @@ class BodyQueries(Core):
                 point) or "world" (world axes, velocity of the body's extension at the world's origin).
         """
         q, p_BP, i = self._positions(q), _point(point), self.model.body_index(body)
-        _check_frame(frame, FRAMES)
+        one_of(frame, "`frame`", FRAMES)
         J = self._point_jacobian(q, i, p_BP)
         if frame == "world_aligned":
             return J
@@ -123,7 +123,7 @@ class BodyQueries(Core):
         The linear part is the time derivative of the point's velocity. `frame` is "world_aligned" or
         "local" (the same vector in body axes).
         """
-        _check_frame(frame, ("world_aligned", "local"))
+        one_of(frame, "`frame`", ("world_aligned", "local"))
         flat, batch = self._states(q, v=v, a=a)
         i, p_BP = self.model.body_index(body), _point(point)
         V, A = (np.asarray(x)[:, i] for x in self._kernel.body_motion(*flat))
@@ -144,11 +144,6 @@ def _point(point: npt.ArrayLike | None) -> Array:
     if p.ndim != 1:
         raise InputError(f"point must have shape (3,), got {p.shape}.")
     return p
-
-
-def _check_frame(frame: str, allowed: tuple[str, ...]) -> None:
-    if frame not in allowed:
-        raise InputError(f"`frame` must be one of {', '.join(repr(f) for f in allowed)}, got {frame!r}.")
 
 
 def _in_body_axes(R_WB: Array, x: Array) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernel import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS
-from ..arrays import Array, state
+from ..arrays import Array, positive_whole, state
 from ..differences import curvature_terms, slope_of_terms, slope_terms
 from ..errors import InputError
 from .charts import ChartError, least_squares
@@ -53,8 +53,7 @@ class Chart:
     name: str = "chart"
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
-            raise InputError(f"n of a Chart must be a positive whole number, got {self.n!r}.")
+        positive_whole(self.n, "n of a Chart")
         for what in ("R", "D1", "D2"):
             value = getattr(self, what)
             if not callable(value) and not (value is None and what != "R"):

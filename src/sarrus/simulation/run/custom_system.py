@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import FloatArray, fixed_shape, frozen, state
+from ...arrays import FloatArray, fixed_shape, frozen, positive_whole, state
 from ...constraints.custom import CustomConstraint, call_checked
 from ...dynamics.forward import Motion, check_formulation, forward_terms, limit_of
 from ...dynamics.terms import Energy, Terms
@@ -82,7 +82,7 @@ class CustomSystem:
         scale: float | npt.ArrayLike = 1.0,
         name: str = "custom system",
     ) -> None:
-        self.nq, self.nv = _size("nq", nq), _size("nv", nv)
+        self.nq, self.nv = positive_whole(nq, "nq of CustomSystem"), positive_whole(nv, "nv of CustomSystem")
         if M is None:
             raise InputError("CustomSystem needs a mass matrix: M(q, v, t) -> (nv, nv), or a constant one.")
         terms = {"M": M, "h": h, "phi": phi, "J": J, "gamma": gamma, "b": b, "potential": potential}
@@ -255,7 +255,7 @@ class CustomSystem:
     def _count(self, nc: int | None, quaternions: Sequence[int]) -> int:
         """Number of rows: as given, or as phi (or J) says at the neutral position."""
         if nc is not None:
-            return _size("nc", nc)
+            return positive_whole(nc, "nc of CustomSystem")
         q, which = np.zeros(self.nq), "phi" if self._given["phi"] is not None else "J"
         q[[int(i) + 3 for i in quaternions]] = 1.0
         function = self._given[which]
@@ -289,12 +289,6 @@ class CustomSystem:
         function = self._given[which]
         assert function is not None
         return call_checked(function, (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)
-
-
-def _size(what: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{what} of CustomSystem must be a positive whole number, got {value!r}.")
-    return int(value)
 
 
 def _as_function(value: Given) -> Function | None:
