@@ -157,7 +157,9 @@ def begun(mech: sr.Mechanism, tau: Array) -> Any:
     options = sr.simulate(mech, (0.0, 1e-3))._options
     assert options is not None
     inputs = (lambda t, q, v, stage: (tau, None, None, None, None)) if np.any(tau) else None
-    made = _kernel.Run(mech.evaluator.kernel, options.compiled(sampled=True), inputs)
+    compiled = options.compiled()
+    compiled.sampled = True
+    made = _kernel.Run(mech.evaluator.kernel, compiled, inputs)
     made.start(0.0, *mech.default)
     return made
 

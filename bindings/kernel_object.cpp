@@ -1,8 +1,8 @@
 #include "kernel_object.hpp"
 
 #include "constraints/kinds.hpp"
+#include "integrate/step.hpp"
 #include "solve/pivoted_matrix.hpp"
-#include "solve/projection.hpp"
 #include "tree/forces/kinds.hpp"
 
 #include <nanobind/ndarray.h>
@@ -67,6 +67,11 @@ void export_tolerances(nb::module_& m) {
   SARRUS_EXPORT(NEWTON_STEPS)
   SARRUS_EXPORT(NEAR_SINGULAR)
   SARRUS_EXPORT(STEPS_AROUND)
+  SARRUS_EXPORT(MOST_GROWTH)
+  SARRUS_EXPORT(MOST_CUT)
+  SARRUS_EXPORT(SAFETY)
+  SARRUS_EXPORT(MOST_KICKS)
+  SARRUS_EXPORT(KICK_FOUND)
 #undef SARRUS_EXPORT
 }
 

@@ -230,6 +230,7 @@ NB_MODULE(_kernel, m) {
       .def("derivatives_at", &derivatives_of, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
   bind_pose_error(m);
+  bind_run_options(m);
   bind_run(m);
   bind_control(m);
 }

@@ -3,7 +3,7 @@
 
 #include "../strides.hpp"
 #include "derivatives/dynamics_derivatives.hpp"
-#include "integrate/project_step.hpp"
+#include "integrate/singular/pivots.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN

@@ -1,6 +1,8 @@
 #include "recorder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -14,50 +16,43 @@ namespace {
 
 constexpr double SLACK = 1e-9;  // of a sample time: rounding in sums of steps
 
+// What a checkpoint stores behind t, q, v, tau and the numbers of the kind of run (Run::store_tail).
+struct StoredHistory {
+  double pivot, step, regular_step, next_step, close_to_rounding, largest_rank, evaluations, steps;
+};
+constexpr size_t STORED = sizeof(StoredHistory) / sizeof(double);
+
 struct Recorder {
   nb::object kernel_ref;  // keeps the kernel alive
   const Kernel& k;
   nb::object on_inputs, on_acceleration;
+  const RunOptions o;
+  bool supplies_inertia;
   std::unique_ptr<Run> run;
-  bool adaptive, called, supplies_inertia;
-  bool sampled;                  // inputs are asked for at the samples only: nothing but tau, held in between
-  double sample_dt, origin = 0;  // samples at origin + k sample_dt, infinite: at the start only
-  double samples = 0;            // how many were taken
+  double origin = 0;   // samples at origin + k sample_dt
+  double samples = 0;  // how many were taken
   std::vector<double> held;
   std::vector<double> t, q, v, a, tau, drift, velocity_drift, pivot;
-  std::vector<int> rank;
+  std::vector<int64_t> rank;
   size_t steps = 0;
   int earlier = 0;           // evaluations before a resumed state
   std::vector<double> kept;  // snapshot from before the first step that the end of the run cut short
 
-  Recorder(nb::object kernel, nb::dict o, nb::object inputs, nb::object acceleration, bool inertia)
+  Recorder(nb::object kernel, const RunOptions& options, nb::object inputs, nb::object acceleration,
+           bool inertia)
       : kernel_ref(kernel),
         k(nb::cast<const Kernel&>(kernel)),
         on_inputs(inputs),
-        on_acceleration(acceleration) {
-    RunOptions r;
-    r.method = nb::cast<int>(o["method"]);
-    r.correction = nb::cast<int>(o["correction"]);
-    r.damping = nb::cast<double>(o["damping"]);
-    r.stiffness = nb::cast<double>(o["stiffness"]);
-    r.rtol = nb::cast<double>(o["rtol"]);
-    r.atol = nb::cast<double>(o["atol"]);
-    r.least_step = nb::cast<double>(o["least_step"]);
-    r.keep_energy = nb::cast<bool>(o["keep_energy"]);
-    r.energy = nb::cast<double>(o["energy"]);
-    r.slope = nb::cast<int>(o["slope"]);
-    adaptive = r.method >= 2;
-    sampled = nb::cast<bool>(o["sampled"]);
-    sample_dt = nb::cast<double>(o["sample_dt"]);
-    held.assign(k.m.nv, 0.0);
-    called = !inputs.is_none();
-    supplies_inertia = inertia;
+        on_acceleration(acceleration),
+        o(options),
+        supplies_inertia(inertia),
+        held(k.m.nv, 0.0) {
     Outside outside;
     outside.context = this;
-    if (called) outside.inputs = &Recorder::ask;
+    if (!inputs.is_none()) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
-    run.reset(k.tables.runs.make(k.m, r, outside));
+    run.reset(k.tables.runs.make(k.m, o, outside));
   }
 
   static Out copy_of(const double* x, size_t n) {
@@ -75,37 +70,38 @@ struct Recorder {
     return true;
   }
 
-  static bool ask(void* self, double t, const double* q, const double* v, double* tau, double* drive,
-                  double* user, double* M, double* h, int ld, int stage) {
+  static bool ask(void* self, const Instant<double>& at, const Supplied<double>& to) {
     auto& r = *static_cast<Recorder*>(self);
     const ModelD& m = r.k.m;
-    if (r.sampled && !(stage == 0 && r.due(t))) {
-      std::copy(r.held.begin(), r.held.end(), tau);
+    if (r.o.sampled && !(at.stage == 0 && r.due(at.t))) {
+      std::copy(r.held.begin(), r.held.end(), to.tau);
       return true;
     }
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_inputs(t, copy_of(q, m.nq), copy_of(v, m.nv), stage);
+    nb::object answer = r.on_inputs(at.t, copy_of(at.q, m.nq), copy_of(at.v, m.nv), at.stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
     size_t nv = m.nv, nu = m.n_user_rows, nd = m.nd;
-    bool fine = parts.size() == 5 && fill_from(parts[0], tau, 1, nv, nv) &&
-                fill_from(parts[1], drive, 1, 3 * nd, 3 * nd) &&
-                fill_from(parts[2], user, 1, nu * (3 + nv), 1);
+    bool fine = parts.size() == 5 && fill_from(parts[0], to.tau, 1, nv, nv) &&
+                fill_from(parts[1], to.drive, 1, 3 * nd, 3 * nd) &&
+                fill_from(parts[2], to.user, 1, nu * (3 + nv), 1);
     if (fine && r.supplies_inertia)
-      fine = fill_from(parts[3], M, nv, nv, ld) && fill_from(parts[4], h, 1, nv, nv);
+      fine = fill_from(parts[3], to.M, nv, nv, to.ld) && fill_from(parts[4], to.h, 1, nv, nv);
     if (!fine)
       throw nb::value_error("the inputs of a run must be (tau, drive, user, M, h) of the model's sizes");
-    if (r.sampled) {
-      r.held.assign(tau, tau + m.nv);
-      r.samples = std::floor((t - r.origin) / r.sample_dt + SLACK) + 1;
+    if (r.o.sampled) {
+      r.held.assign(to.tau, to.tau + m.nv);
+      r.samples = r.samples_until(at.t);
     }
     return true;
   }
-  bool due(double time) const { return samples == 0 || time >= origin + (samples - SLACK) * sample_dt; }
-  static bool ask_acceleration(void* self, double t, const double* q, const double* v, double* a) {
+  // Number of samples up to a time, that at the time itself included.
+  double samples_until(double time) const { return std::floor((time - origin) / o.sample_dt + SLACK) + 1; }
+  bool due(double time) const { return samples == 0 || time >= origin + (samples - SLACK) * o.sample_dt; }
+  static bool ask_acceleration(void* self, const Instant<double>& at, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_acceleration(t, copy_of(q, r.k.m.nq), copy_of(v, r.k.m.nv));
+    nb::object answer = r.on_acceleration(at.t, copy_of(at.q, r.k.m.nq), copy_of(at.v, r.k.m.nv));
     return !answer.is_none() && fill_from(answer, a, 1, r.k.m.nv, r.k.m.nv);
   }
 
@@ -137,23 +133,23 @@ struct Recorder {
   // The present state as numbers: t, q, v, tau, what it owes to the steps before, and how many those were.
   std::vector<double> snapshot() const {
     RunState s = run->state();
-    RunMemory m = run->remember();
-    std::vector<double> x{s.t};
+    History past = run->history();
+    std::vector<double> x{s.t}, tail(run->tail_size());
     x.insert(x.end(), s.q, s.q + k.m.nq);
     x.insert(x.end(), s.v, s.v + k.m.nv);
     x.insert(x.end(), s.tau, s.tau + k.m.nv);
-    double rest[] = {m.pivot_before,
-                     m.step_before,
-                     m.calm,
-                     m.step,
-                     double(m.tight),
-                     double(steps ? m.most_rank : -1),
-                     double(earlier + s.evaluations),
-                     double(steps)};
-    std::vector<double> tail(run->tail_size());
     run->store_tail(tail.data());
     x.insert(x.end(), tail.begin(), tail.end());
-    x.insert(x.end(), std::begin(rest), std::end(rest));
+    StoredHistory rest{.pivot = past.pivot,
+                       .step = past.step,
+                       .regular_step = past.regular_step,
+                       .next_step = s.step,
+                       .close_to_rounding = double(past.close_to_rounding),
+                       .largest_rank = double(steps ? past.largest_rank : -1),
+                       .evaluations = double(earlier + s.evaluations),
+                       .steps = double(steps)};
+    auto numbers = std::bit_cast<std::array<double, STORED>>(rest);
+    x.insert(x.end(), numbers.begin(), numbers.end());
     return x;
   }
   Out checkpoint() const {
@@ -163,18 +159,22 @@ struct Recorder {
   // Go on from a checkpoint of a run that began at time `begin`, with the same options.
   bool resume(double begin, In from) {
     size_t nq = k.m.nq, nv = k.m.nv, more = run->tail_size();
-    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + more + 8});
-    const double *v0 = x + 1 + nq, *tau0 = v0 + nv, *tail = tau0 + nv, *rest = tail + more;
-    RunMemory memory{rest[0], rest[1], rest[2], rest[3], int(rest[5]), int(rest[4])};
+    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + more + STORED});
+    const double *q0 = x + 1, *v0 = q0 + nq, *tau0 = v0 + nv, *tail = tau0 + nv;
+    std::array<double, STORED> numbers;
+    std::copy(tail + more, tail + more + STORED, numbers.begin());
+    auto rest = std::bit_cast<StoredHistory>(numbers);
+    History history{rest.pivot, rest.step, rest.regular_step, int(rest.largest_rank),
+                    rest.close_to_rounding != 0};
     origin = begin;
-    steps = static_cast<size_t>(rest[7]);
+    steps = static_cast<size_t>(rest.steps);
     held.assign(tau0, tau0 + nv);
-    samples = std::isinf(sample_dt) ? 1 : std::floor((x[0] - origin) / sample_dt + SLACK) + 1;
-    earlier = int(rest[6]) - 1;  // the state itself was counted when it was arrived at
+    samples = std::isinf(o.sample_dt) ? 1 : samples_until(x[0]);
+    earlier = int(rest.evaluations) - 1;  // the state itself was counted when it was accepted
     bool fine;
     {
       nb::gil_scoped_release free;
-      fine = run->restore(x[0], x + 1, v0, memory);
+      fine = run->restore({x[0], q0, v0, 0}, history, rest.next_step);
       run->load_tail(tail);
     }
     if (fine) record();
@@ -186,12 +186,13 @@ struct Recorder {
   size_t advance(double t0, double dt, double t_end, size_t count, size_t every) {
     nb::gil_scoped_release free;
     size_t done = 0;
+    bool adaptive = o.method.adaptive;
     double h = adaptive && steps ? run->state().step : dt;
     while (done < count && run->state().t < t_end) {
       double target = t_end;
       if (adaptive) {
-        double next = std::floor((run->state().t - origin) / sample_dt + SLACK) + 1;
-        if (origin + next * sample_dt < t_end) target = origin + next * sample_dt;
+        double next = samples_until(run->state().t);
+        if (origin + next * o.sample_dt < t_end) target = origin + next * o.sample_dt;
       } else {
         target = t0 + static_cast<double>(steps + 1) * dt;
         if (target > t_end - 1e-9 * dt) target = t_end;
@@ -208,24 +209,32 @@ struct Recorder {
     return done;
   }
 
-  // what was kept since the last call
-  nb::tuple take() {
-    nb::tuple kept = records();
-    for (auto* x : {&t, &q, &v, &a, &tau, &drift, &velocity_drift, &pivot}) x->clear();
-    rank.clear();
-    return kept;
-  }
-  nb::tuple records() const {
-    size_t n = t.size(), nq = k.m.nq, nv = k.m.nv;
-    auto array = [&](const std::vector<double>& x, size_t width) {
-      Fresh<Out> y({n, width});
+  // What was recorded since the last call, by name.
+  nb::dict take() {
+    nb::dict out;
+    size_t n = t.size();
+    auto vector = [&](const char* name, auto& x) {
+      Fresh<nb::ndarray<nb::numpy, std::remove_reference_t<decltype(x[0])>>> y({n});
       std::copy(x.begin(), x.end(), y.data);
-      return y.array;
+      out[name] = y.array;
+      x.clear();
     };
-    Fresh<Ints> ranks({n});
-    std::copy(rank.begin(), rank.end(), ranks.data);
-    return nb::make_tuple(array(t, 1), array(q, nq), array(v, nv), array(a, nv), array(tau, nv),
-                          array(drift, 1), array(velocity_drift, 1), array(pivot, 1), ranks.array);
+    auto matrix = [&](const char* name, std::vector<double>& x, int width) {
+      Fresh<Out> y({n, size_t(width)});
+      std::copy(x.begin(), x.end(), y.data);
+      out[name] = y.array;
+      x.clear();
+    };
+    matrix("q", q, k.m.nq);
+    matrix("v", v, k.m.nv);
+    matrix("a", a, k.m.nv);
+    matrix("tau", tau, k.m.nv);
+    vector("drift", drift);
+    vector("velocity_drift", velocity_drift);
+    vector("pivot", pivot);
+    vector("rank", rank);
+    vector("t", t);
+    return out;
   }
 };
 
@@ -251,22 +260,16 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 
 void bind_run(nb::module_& m) {
   nb::class_<Recorder>(m, "Run", nb::type_slots(slots))
-      .def(nb::init<nb::object, nb::dict, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
+      .def(nb::init<nb::object, const RunOptions&, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
            "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
       .def("resume", &Recorder::resume, "begin"_a, "checkpoint"_a)
       .def("checkpoint", &Recorder::checkpoint)
-      .def("records", &Recorder::records)
       .def("take", &Recorder::take)
       .def_prop_ro("steps", [](const Recorder& r) { return r.steps; })
       .def_prop_ro("status", [](const Recorder& r) { return r.run->state().status; })
-      .def_prop_ro("evaluations", [](const Recorder& r) { return r.earlier + r.run->state().evaluations; })
-      .def_prop_ro("state", [](const Recorder& r) {
-        RunState s = r.run->state();
-        return nb::make_tuple(s.t, Recorder::copy_of(s.q, r.k.m.nq), Recorder::copy_of(s.v, r.k.m.nv),
-                              Recorder::copy_of(s.a, r.k.m.nv));
-      });
+      .def_prop_ro("evaluations", [](const Recorder& r) { return r.earlier + r.run->state().evaluations; });
 }
 
 }  // namespace sarrus

@@ -1,7 +1,8 @@
-// sarrus._kernel.Run: steps with the GIL released, keeps what was asked for, calls Python only through the
-// callback slot.
+// sarrus._kernel.Run: steps with the GIL released, records what was asked for, calls Python only through the
+// callback slot. And what Python needs to describe a run: methods, options, statuses.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,12 @@
 
 namespace sarrus {
 
+struct RunOptions : Options {
+  bool sampled = false;  // inputs are asked for at the samples only: nothing but tau, held in between
+  double sample_dt = std::numeric_limits<double>::infinity();  // infinite: at the start only
+};
+
+void bind_run_options(nb::module_& m);
 void bind_run(nb::module_& m);
 
 }  // namespace sarrus

@@ -15,35 +15,16 @@ struct Called {
   static constexpr bool supplies_inertia = INERTIA;
   static constexpr bool supplies_acceleration = ACCELERATION;
   Outside outside;
-  int ld;
 
-  bool inputs(const ModelD& m, double t, const double* q, const double* v, double* tau, double* drive,
-              double* user, double* M, double* h, int stage) const {
-    if (outside.inputs) return outside.inputs(outside.context, t, q, v, tau, drive, user, M, h, ld, stage);
-    fill(tau, m.nv);
+  bool inputs(const ModelD& m, const Instant<double>& at, const Supplied<double>& to) const {
+    if (outside.inputs) return outside.inputs(outside.context, at, to);
+    fill(to.tau, m.nv);
     return true;
   }
-  bool acceleration(double t, const double* q, const double* v, double* a) const {
-    return outside.acceleration(outside.context, t, q, v, a);
+  bool acceleration(const Instant<double>& at, double* a) const {
+    return outside.acceleration(outside.context, at, a);
   }
 };
-
-inline Options options(const RunOptions& o) {
-  Options k;
-  k.tableau = o.method >= 2 ? DOPRI5 : o.method == 1 ? SEMI_IMPLICIT_EULER : RK4;
-  k.semi_implicit = o.method == 1;
-  k.adaptive = o.method >= 2;
-  k.correction = o.correction;
-  k.damping = o.damping;
-  k.stiffness = o.stiffness;
-  k.rtol = o.rtol;
-  k.atol = o.atol;
-  k.least_step = o.least_step;
-  k.keep_energy = o.keep_energy;
-  k.energy = o.energy;
-  k.slope = o.slope;
-  return k;
-}
 
 // Padding is zero and stays zero.
 inline void* cleared(unsigned long long size) {
@@ -55,23 +36,22 @@ inline void* cleared(unsigned long long size) {
 
 template <int LD, class S>
 struct SizedRun : Run {
+  using Steps = Stepper<double, LD, S>;
   const ModelD& m;
   Options o;
   S source;
   void* memory;
-  Stepper<double, LD>* s;
+  Steps* s;
   double next_step = 0;
 
-  SizedRun(const ModelD& model, const RunOptions& given, const Outside& outside)
-      : m(model), o(options(given)), source{outside, 0} {
+  SizedRun(const ModelD& model, const Options& options, const Outside& outside)
+      : m(model), o(options), source{outside} {
     Arena measure(nullptr);
-    Stepper<double, LD> probe(m, measure);
-    source.ld = probe.w.ld;
+    Steps probe(m, o, source, measure);
     memory = cleared(measure.used);
     Arena arena(memory);
-    s = new Stepper<double, LD>(m, arena);
-    if (m.sparse && !S::supplies_inertia && given.method <= 2)  // explicit methods
-      s->w.factor.by_entries = BY_ENTRIES;
+    s = new Steps(m, o, source, arena);
+    if (m.sparse && !S::supplies_inertia && !o.method.implicit) s->w.factor.by_entries = BY_ENTRIES;
   }
   ~SizedRun() override {
     delete s;
@@ -79,32 +59,40 @@ struct SizedRun : Run {
   }
   SizedRun(const SizedRun&) = delete;
 
+  void set_trial_state(const double* q, const double* v) {
+    for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
+    for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
+    s->status = StepStatus::FINE;
+  }
   bool start(double t, const double* q, const double* v) override {
-    for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
-    for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
-    s->status = FINE;
-    s->rank = s->most_rank = -1;
-    s->tight = true;
-    return sarrus::start(m, source, o, t, *s);
+    set_trial_state(q, v);
+    s->rank = s->before.largest_rank = -1;
+    s->before.close_to_rounding = true;
+    return sarrus::start(*s, t);
   }
-  bool restore(double t, const double* q, const double* v, const RunMemory& memory) override {
-    for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
-    for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
-    s->status = FINE;
-    next_step = memory.step;
-    Memory before{memory.pivot_before, memory.step_before, memory.calm, memory.most_rank, memory.tight != 0};
-    return sarrus::restore(m, source, o, t, before, *s);
+  bool restore(const Instant<double>& at, const History& history, double step) override {
+    set_trial_state(at.q, at.v);
+    next_step = step;
+    return sarrus::restore(*s, at.t, history);
   }
-  RunMemory remember() const override {
-    return {s->pivot_before, s->step_before, s->calm, next_step, s->most_rank, s->tight};
-  }
+  History history() const override { return s->before; }
   bool step(double h, double t_end) override {
     next_step = h;
-    return sarrus::step(m, source, o, next_step, t_end, *s);
+    return sarrus::step(*s, next_step, t_end);
   }
   RunState state() const override {
-    return {s->t, s->drift, s->velocity_drift, s->pivot,  next_step,     s->q, s->v,
-            s->a, s->tau,   s->rank,           s->status, s->evaluations};
+    return {.t = s->t,
+            .drift = s->drift,
+            .velocity_drift = s->velocity_drift,
+            .pivot = s->pivot,
+            .step = next_step,
+            .q = s->q,
+            .v = s->v,
+            .a = s->a,
+            .tau = s->tau,
+            .rank = s->rank,
+            .evaluations = s->evaluations,
+            .status = s->status};
   }
 };
 
@@ -114,13 +102,13 @@ struct ImplicitRun : SizedRun<LD, S> {
   void* more;
   Radau<double, LD>* r;
 
-  ImplicitRun(const ModelD& model, const RunOptions& given, const Outside& outside)
-      : Base(model, given, outside) {
+  ImplicitRun(const ModelD& model, const Options& options, const Outside& outside)
+      : Base(model, options, outside) {
     Arena measure(nullptr);
-    Radau<double, LD> probe(this->m, measure, this->source.ld);
+    Radau<double, LD> probe(this->m, measure, this->s->w.ld);
     more = cleared(measure.used);
     Arena arena(more);
-    r = new Radau<double, LD>(this->m, arena, this->source.ld);
+    r = new Radau<double, LD>(this->m, arena, this->s->w.ld);
   }
   ~ImplicitRun() override {
     delete r;
@@ -133,16 +121,17 @@ struct ImplicitRun : SizedRun<LD, S> {
   }
   bool step(double h, double t_end) override {
     this->next_step = h;
-    return implicit_step(this->m, this->source, this->o, this->next_step, t_end, *this->s, *r);
+    return implicit_step(*this->s, *r, this->next_step, t_end);
   }
-  int tail_size() const override { return 2 + 2 * STAGES * this->source.ld; }
+  int size() const { return STAGES * this->s->w.ld; }
+  int tail_size() const override { return 2 + 2 * size(); }
   void store_tail(double* to) const override {
-    int n = STAGES * this->source.ld;
+    int n = size();
     to[0] = r->past_step, to[1] = r->past_error;
     for (int i = 0; i < n; ++i) to[2 + i] = r->past_u[i], to[2 + n + i] = r->past_v[i];
   }
   void load_tail(const double* from) override {
-    int n = STAGES * this->source.ld;
+    int n = size();
     r->past_step = from[0], r->past_error = from[1];
     for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }

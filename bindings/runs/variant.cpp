@@ -6,10 +6,10 @@
 SARRUS_BEGIN
 namespace {
 
-Run* make_run(const ModelD& m, const RunOptions& o, const Outside& outside) {
-  if (o.method == 3 && outside.supplies_inertia)
+Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
+  if (o.method.implicit && outside.supplies_inertia)
     return new ImplicitRun<0, Called<true, false>>(m, o, outside);
-  if (o.method == 3)
+  if (o.method.implicit)
     return sized(m, [&](auto ld) -> Run* {
       return new ImplicitRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
     });

@@ -1,4 +1,4 @@
-// The end of a step becomes the state: projected with a rank decided anew, and with an acceleration whose
+// Makes the end of a step the state: projected with a rank decided anew, and with an acceleration whose
 // factorization serves the first stage of the next step.
 #pragma once
 
@@ -7,99 +7,95 @@
 
 SARRUS_BEGIN
 
-// Make (t, q1, v1), which is projected and factorized where it has to be, the state: its acceleration is the
-// first stage of the next step.
+// Acceleration s.a of (t, q1, v1), which is projected and factorized where `project` is true. Lost rows are
+// replaced by their limits.
 template <class T, int LDC, class S>
-SARRUS_FN bool adopt(const Model<real<T>>& m, S& source, const Options& o, double t, bool project,
-                     Stepper<T, LDC>& s) {
+SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
-  if (!look(m, source, t, s.q1, s.v1, 0, {!project, !project, true}, s)) return false;
-  if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, w);
-  bool lost = w.factor.rank_rows < s.most_rank || s.most_rank < 0;
+  Instant<T> at = s.trial_state(t, 0);
+  if (!evaluate(s, at, {!project, !project, true})) return false;
+  add_feedback(s, s.v1);
+  bool lost = w.factor.rank_rows < s.before.largest_rank || s.before.largest_rank < 0;
   if (!project || (lost && w.factor.rank_rows < m.nc)) {
     if constexpr (!S::supplies_inertia)
       if (project) inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
-    int hold = project ? -1 : s.most_rank;  // without projection the rank of the start is kept
-    if (project && s.hit && !S::supplies_inertia && moving(s.v1, m.nv))
+    int hold = project ? -1 : s.before.largest_rank;  // without projection the rank of the start is kept
+    if (project && s.passing && !S::supplies_inertia && moving(s.v1, m.nv))
       prepare_grazing(m, s.q1, s.v1, s.drive, s.user, w.factor.rank_rows, s.d, w);
     else
       prepare(m, s.q1, s.v1, s.drive, s.user, hold, S::supplies_inertia ? nullptr : &s.d, w);
   }
-  if (!answer(m, source, t, s.q1, s.v1, s.a, s)) return false;
+  if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
-    if (project && lost && w.factor.rank_rows < m.nc && !moving(s.v1, m.nv)) leave_rest(m, s);
+    if (project && lost && w.factor.rank_rows < m.nc && !moving(s.v1, m.nv)) accelerate_from_rest(s);
+  return true;
+}
+
+// Makes (t, q1, v1) the state; its acceleration is the first stage of the next step.
+template <class T, int LDC, class S>
+SARRUS_FN bool accept_step(Stepper<T, LDC, S>& s, double t, bool project) {
+  Workspace<T, LDC>& w = s.w;
+  if (!accelerate_accepted(s, t, project)) return false;
   if (!project) {
-    s.drift = value(position_residual(m, w));
-    s.velocity_drift = value(velocity_residual(m, s.v1, w));
+    s.drift = value(position_residual(s.m, w));
+    s.velocity_drift = value(velocity_residual(s.m, s.v1, w));
   }
-  s.step_before = t - s.t;
-  s.pivot_before = s.pivot;
+  s.before.step = t - s.t;
+  s.before.pivot = s.pivot;
   s.t = t;
-  for (int j = 0; j < m.nq; ++j) s.q[j] = s.q1[j];
+  for (int j = 0; j < s.m.nq; ++j) s.q[j] = s.q1[j];
   copy(s.v, s.v1, w.ld);
   s.pivot = smallest_pivot(w);
-  s.tight = s.pivot < NEAR_SINGULAR || w.factor.rank_rows != s.rank;
+  s.before.close_to_rounding = s.pivot < NEAR_SINGULAR || w.factor.rank_rows != s.rank;
   s.rank = w.factor.rank_rows;
-  s.hold = w.factor.rank;
-  if (s.rank > s.most_rank) s.most_rank = s.rank;
+  s.held_rank = w.factor.rank;
+  if (s.rank > s.before.largest_rank) s.before.largest_rank = s.rank;
   return true;
 }
 
-SARRUS_HD bool projects(int nc, const Options& o) {
-  return o.correction == PROJECT && (nc > 0 || o.keep_energy);
-}
-
-// Project (t, q1, v1) and make it the state.
+// Projects (t, q1, v1) and makes it the state.
 template <class T, int LDC, class S>
-SARRUS_FN bool arrive(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s) {
-  bool project = projects(m.nc, o);
+SARRUS_FN bool project_and_accept(Stepper<T, LDC, S>& s, double t) {
+  bool project = s.projects();
   if (project) {
-    if (!project_position(m, source, t, s)) return false;
-    project_velocity(m, s);
-    if (o.keep_energy) scale_velocity(m, o, s);
-    s.velocity_drift = value(velocity_residual(m, s.v1, s.w));
+    if (!project_position(s, t)) return false;
+    project_velocity(s);
+    if (s.o.keep_energy) scale_velocity(s);
+    s.velocity_drift = value(velocity_residual(s.m, s.v1, s.w));
   }
-  return adopt(m, source, o, t, project, s);
+  return accept_step(s, t, project);
 }
 
-// What a state owes to the steps before it.
-struct Memory {
-  double pivot_before = 0, step_before = 0, calm = 0;
-  int most_rank = -1;
-  bool tight = true;
-};
-
-// Make (t, q1, v1), which a run has arrived at before, the state again. Nothing is projected: the run goes on
+// Makes (t, q1, v1), which a run has accepted before, the state again. Nothing is projected: the run goes on
 // to the same bits.
 template <class T, int LDC, class S>
-SARRUS_FN bool restore(const Model<real<T>>& m, S& source, const Options& o, double t, const Memory& before,
-                       Stepper<T, LDC>& s) {
-  bool project = projects(m.nc, o);
-  fill(s.v1 + m.nv, s.w.ld - m.nv);
-  s.most_rank = before.most_rank;
+SARRUS_FN bool restore(Stepper<T, LDC, S>& s, double t, const History& before) {
+  bool project = s.projects();
+  fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
+  s.before.largest_rank = before.largest_rank;
   if (project) {
-    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, true, false}, s)) return false;
-    s.drift = value(position_residual(m, s.w));
-    s.pivot = before.pivot_before;
-    factorize_passing(m, s);
-    s.velocity_drift = value(velocity_residual(m, s.v1, s.w));
+    if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, true, false})) return false;
+    s.drift = value(position_residual(s.m, s.w));
+    s.pivot = before.pivot;
+    factorize_in_passing(s);
+    s.velocity_drift = value(velocity_residual(s.m, s.v1, s.w));
   }
-  if (!adopt(m, source, o, t, project, s)) return false;
-  s.pivot_before = before.pivot_before;
-  s.step_before = before.step_before;
-  s.calm = before.calm;
-  s.tight = before.tight;
+  if (!accept_step(s, t, project)) return false;
+  int largest = s.before.largest_rank;
+  s.before = before;
+  s.before.largest_rank = largest;
   return true;
 }
 
-// Start at (t, q1, v1): the factorization is not there yet.
+// Starts at (t, q1, v1): the factorization is not there yet.
 template <class T, int LDC, class S>
-SARRUS_FN bool start(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s) {
-  fill(s.v1 + m.nv, s.w.ld - m.nv);
+SARRUS_FN bool start(Stepper<T, LDC, S>& s, double t) {
+  fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
   s.w.factor.rank_rows = 0;
   s.w.factor.rank = 1;  // nothing to reuse
   s.pivot = 0;
-  return arrive(m, source, o, t, s);
+  return project_and_accept(s, t);
 }
 
 SARRUS_END

@@ -1,4 +1,4 @@
-// The stages of one step, and what they say about its error.
+// The stages of one step, and what they say about its error (integrate/methods.hpp, (1) and (2)).
 //
 //   u' = increment_rate(u, v),  v' = a(q0 + u, v, t)     on the tangent space at the start of the step (1)
 //
@@ -11,12 +11,34 @@
 
 SARRUS_BEGIN
 
-// out: s.q1, s.v1 after a step of size h from (s.q, s.v, s.a)
+constexpr int MOST_KICKS = 20;        // iterations of a kick with the velocity after it
+constexpr double KICK_FOUND = 1e-13;  // of the speed: change of that velocity at which they end
+
+// Whether the stages of the next step are projected.
 template <class T, int LDC, class S>
-SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, double h, Stepper<T, LDC>& s) {
-  const Tableau& tab = o.tableau;
+SARRUS_HD bool projects_stages(const Stepper<T, LDC, S>& s) {
+  return s.o.correction == Correction::PROJECT && s.m.nc > 0 && near_singular(s);
+}
+
+// Acceleration of a stage at (t, q1, v1) of a step h, into out (ld).
+template <class T, int LDC, class S>
+SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, T* out) {
+  if (!evaluate(s, at, {true, true, true})) return false;
+  add_feedback(s, s.v1);
+  prepare_without_limits(s, s.held_rank);
+  if constexpr (!S::supplies_inertia)
+    if (int regular = regular_pivots(s, h);
+        s.o.correction == Correction::PROJECT && regular < s.w.factor.rank_rows)
+      prepare_grazing(s.m, s.q1, s.v1, s.drive, s.user, regular, s.d, s.w);
+  return accelerate(s, at, out);
+}
+
+// s.q1, s.v1 after an explicit Runge-Kutta step of size h from (s.q, s.v, s.a)
+template <class T, int LDC, class S>
+SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
+  const Tableau& tab = s.o.method.tableau;
   int ld = s.w.ld;
-  bool near = o.correction == PROJECT && m.nc > 0 && near_singular(s);
+  bool near = projects_stages(s);
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 1; i <= tab.stages; ++i) {
@@ -28,39 +50,99 @@ SARRUS_FN bool trial(const Model<real<T>>& m, S& source, const Options& o, doubl
       axpy(s.u, T(h * weights[j]), s.ku + j * ld, ld);
       axpy(s.v1, T(h * weights[j]), s.kv + j * ld, ld);
     }
-    if (i == tab.stages && o.semi_implicit)
-      for (int j = 0; j < m.nv; ++j) s.u[j] = s.v1[j] * h;
-    integrate(m, s.q, s.u, s.q1);
+    integrate(s.m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
-    if (near && !land(m, source, t, s)) return false;
-    if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
-    if (o.correction == BAUMGARTE) baumgarte(m, s.v1, o, s.w);
-    prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
-    if constexpr (!S::supplies_inertia)
-      if (int sound = sound_pivots(h, s); o.correction == PROJECT && sound < s.w.factor.rank_rows)
-        prepare_grazing(m, s.q1, s.v1, s.drive, s.user, sound, s.d, s.w);
-    if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
-    increment_rate(m, s.u, s.v1, s.ku + i * ld);
+    if (near && !project_stage(s, t)) return false;
+    if (!accelerate_stage(s, s.trial_state(t, i), h, s.kv + i * ld)) return false;
+    increment_rate(s.m, s.u, s.v1, s.ku + i * ld);
   }
-  return (finite(s.q1, m.nq) && finite(s.v1, m.nv)) || s.fail(NOT_FINITE);
+  return true;
+}
+
+// The same with another velocity v1: poses, M, J and the factorization stay.
+template <class T, int LDC, class S>
+SARRUS_FN bool accelerate_again(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
+  if (!evaluate(s, at, {false, false, true})) return false;
+  add_feedback(s, s.v1);
+  return accelerate(s, at, out);
+}
+
+// Acceleration s.kv (ld) of a kick of size `kick` [s] at (q1, v* = v1 + ahead kick s.kv), by fixed-point
+// iteration from the acceleration of the kick before, which s.kv holds. v1 stays.
+template <class T, int LDC, class S>
+SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, int i) {
+  double ahead = s.o.method.splitting.ahead[i] * s.o.method.splitting.kick[i] * h;
+  int ld = s.w.ld;
+  T *v = s.ku, *a = s.kv + ld;
+  copy(v, s.v1, ld);
+  double change = 1, speed = 0;
+  for (int k = 0; k < MOST_KICKS && change > KICK_FOUND * speed; ++k) {
+    copy(s.v1, v, ld);
+    axpy(s.v1, T(ahead), s.kv, ld);
+    if (!(k == 0 ? accelerate_stage(s, at, h, a) : accelerate_again(s, at, a))) return false;
+    change = speed = 0;
+    for (int j = 0; j < s.m.nv; ++j) {
+      double dx = ahead * value(abs_(a[j] - s.kv[j])) / s.m.unit[j], x = value(abs_(s.v1[j])) / s.m.unit[j];
+      change = dx > change ? dx : change;
+      speed = x > speed ? x : speed;
+    }
+    copy(s.kv, a, ld);
+  }
+  copy(s.v1, v, ld);
+  return true;
+}
+
+// s.q1, s.v1 after a splitting step of size h from (s.q, s.v, s.a)
+template <class T, int LDC, class S>
+SARRUS_FN bool splitting_trial(Stepper<T, LDC, S>& s, double h) {
+  const Splitting& split = s.o.method.splitting;
+  int ld = s.w.ld;
+  double t = s.t;
+  bool near = projects_stages(s);
+  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.v1, s.v, ld);
+  copy(s.kv, s.a, ld);
+  for (int i = 0; i < split.stages; ++i) {
+    if (i > 0 && near) {
+      difference(s.m, s.q, s.q1, s.u);
+      if (!project_stage(s, t)) return false;
+    }
+    if (i > 0 && !accelerate_kick(s, s.trial_state(t, i), h, i)) return false;
+    axpy(s.v1, T(h * split.kick[i]), s.kv, ld);
+    if (split.drift[i] == 0) continue;
+    for (int j = 0; j < s.m.nv; ++j) s.u[j] = s.v1[j] * (h * split.drift[i]);
+    integrate(s.m, s.q1, s.u, s.q2);
+    for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q2[j];
+    t += h * split.drift[i];
+  }
+  return true;
+}
+
+// s.q1, s.v1 after a step of size h, not projected yet.
+template <class T, int LDC, class S>
+SARRUS_FN bool trial(Stepper<T, LDC, S>& s, double h) {
+  bool found = s.o.method.splitting.stages ? splitting_trial(s, h) : runge_kutta_trial(s, h);
+  return found && ((finite(s.q1, s.m.nq) && finite(s.v1, s.m.nv)) || s.fail(StepStatus::NOT_FINITE));
 }
 
 // Root mean square of the error estimate in units of the tolerance.
-template <class T, int LDC>
-SARRUS_FN double error_norm(const Model<real<T>>& m, const Options& o, double h, Stepper<T, LDC>& s) {
+template <class T, int LDC, class S>
+SARRUS_FN double error_norm(const Stepper<T, LDC, S>& s, double h) {
+  const Model<real<T>>& m = s.m;
+  const Tableau& tab = s.o.method.tableau;
   double sum = 0;
   int ld = s.w.ld;
   for (int i = 1; i < m.nn; ++i) {
     int n = joint_nv(m.joint[i]);
     for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
       double eu = 0, ev = 0, size = n == 1 ? value(abs_(s.q[m.iq[i]])) : m.unit[k];
-      for (int j = 0; j < o.tableau.stages; ++j) {
-        eu += o.tableau.e[j] * value(s.ku[j * ld + k]);
-        ev += o.tableau.e[j] * value(s.kv[j * ld + k]);
+      for (int j = 0; j < tab.stages; ++j) {
+        eu += tab.e[j] * value(s.ku[j * ld + k]);
+        ev += tab.e[j] * value(s.kv[j * ld + k]);
       }
-      eu *= h / (o.atol + o.rtol * size);
-      ev *= h / (o.atol + o.rtol * value(abs_(s.v1[k])));
+      eu *= h / (s.o.atol + s.o.rtol * size);
+      ev *= h / (s.o.atol + s.o.rtol * value(abs_(s.v1[k])));
       sum += eu * eu + ev * ev;
     }
   }

@@ -1,68 +1,50 @@
-// What a run carries along, and one look at a state: inputs from outside, terms, acceleration.
+// What a run carries from step to step, and the evaluation of one state: inputs from outside, terms,
+// acceleration.
 //
 // A Source supplies what comes from outside: generalized forces, drives, rows and terms of user systems.
 #pragma once
 
-#include "integrate/methods.hpp"
+#include "integrate/options.hpp"
 #include "solve/projection.hpp"
 
 SARRUS_BEGIN
 
-enum Correction : int { NONE = 0, PROJECT = 1, BAUMGARTE = 2 };
-enum Status : int {
-  FINE = 0,
-  STOPPED = 1,
-  SINGULAR_INERTIA = 2,
-  NOT_FINITE = 3,
-  NOT_CLOSED = 4,
-  STEP_COLLAPSED = 5
-};
-
-struct Options {
-  Tableau tableau;
-  bool semi_implicit = false;  // positions move with the new velocity
-  bool adaptive = false;
-  int correction = PROJECT;
-  double damping = 0, stiffness = 0;  // Baumgarte: 2 alpha [1/s], beta^2 [1/s^2]
-  double rtol = 1e-8, atol = 1e-10, least_step = 0;
-  bool keep_energy = false;
-  double energy = 0;  // the value to keep [J]
-  int slope = 0;      // of implicit steps, integrate/implicit/iteration_matrix.hpp
-};
-
-// The unit of work between outside and kernel, overridden by hosts that call back into Python.
+// A constant applied force; hosts that call back into Python have a source of their own.
 template <class T>
 struct Source {
   static constexpr bool supplies_inertia = false;       // M and h come from outside
   static constexpr bool supplies_acceleration = false;  // so does a
   const T* tau;
-  SARRUS_HD bool inputs(const Model<real<T>>& m, double, const T*, const T*, T* to, T*, T*, T*, T*,
-                        int) const {
-    for (int j = 0; j < m.nv; ++j) to[j] = tau[j];
+  SARRUS_HD bool inputs(const Model<real<T>>& m, const Instant<T>&, const Supplied<T>& to) const {
+    for (int j = 0; j < m.nv; ++j) to.tau[j] = tau[j];
     return true;
   }
-  SARRUS_HD bool acceleration(double, const T*, const T*, T*) const { return false; }
+  SARRUS_HD bool acceleration(const Instant<T>&, T*) const { return false; }
 };
 
-template <class T, int LDC>
+template <class T, int LDC, class S>
 struct Stepper {
+  const Model<real<T>>& m;
+  const Options& o;
+  S& source;
   Workspace<T, LDC> w;
   Tangent<T, LDC> d;
   T *q, *v, *a;             // state at t, and its acceleration
   T *q1, *q2, *v1, *u, *x;  // trial state, its increment, room for one more vector
   T *ku, *kv;               // (MAX_STAGES, ld) stage rates
-  T *tau, *drive, *user;    // what the outside said last
+  T *tau, *drive, *user;    // what the outside supplied last
   double t = 0;
-  double drift = 0, velocity_drift = 0;      // largest |phi| and |J v - b|, dimensionless
-  double pivot = 0;                          // smallest pivot kept: near zero means near a singular pose
-  double pivot_before = 0, step_before = 0;  // the one at the state before, and the step from there
-  double calm = 0;                           // last step whose error could be trusted
-  int rank = -1, most_rank = -1, evaluations = 0, hold = -1;
-  bool tight = true;  // near a singular pose, or the rank has just changed: close the loops to rounding
-  bool hit = false;   // the last projection ended on a singular pose in passing
-  Status status = FINE;
+  double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
+  double pivot = 0;                      // smallest pivot of J: near zero means near a singular pose
+  int rank = -1;                         // of J at the state
+  int held_rank = -1;                    // the same with limit rows: held through the stages of the next step
+  bool passing = false;                  // the last projection ended on a singular pose in passing
+  int evaluations = 0;
+  History before;
+  StepStatus status = StepStatus::FINE;
 
-  SARRUS_HD Stepper(const Model<real<T>>& m, Arena& arena) : w(m, arena), d(m, arena) {
+  SARRUS_HD Stepper(const Model<real<T>>& model, const Options& options, S& outside, Arena& arena)
+      : m(model), o(options), source(outside), w(m, arena), d(m, arena) {
     T** positions[] = {&q, &q1, &q2};
     T** vectors[] = {&v, &a, &v1, &u, &x, &tau};
     for (T** p : positions) *p = arena.template take<T>(m.nq);
@@ -72,48 +54,76 @@ struct Stepper {
     drive = arena.template take<T>(3 * m.nd);
     user = arena.template take<T>(m.n_user_rows * (3 + m.nv));
   }
-  SARRUS_HD bool fail(Status why) {
+  SARRUS_HD bool fail(StepStatus why) {
     status = why;
     return false;
   }
+  // Whether the step failed in a way that another step size may mend; the failure is forgotten.
+  SARRUS_HD bool recover() {
+    if (status != StepStatus::NOT_CLOSED && status != StepStatus::NOT_FINITE) return false;
+    status = StepStatus::FINE;
+    return true;
+  }
+  SARRUS_HD Instant<T> trial_state(double time, int stage) const { return {time, q1, v1, stage}; }
+  SARRUS_HD Supplied<T> room() { return {tau, drive, user, w.M, w.h, w.ld}; }
+  SARRUS_HD bool projects() const {
+    return o.correction == Correction::PROJECT && (m.nc > 0 || o.keep_energy);
+  }
 };
 
-constexpr int ROWS_ONLY = -1;  // stage index of the projection: forces are not needed
-
-// What look() has to find: poses (unless w.tree holds those of q already), M, and what belongs to v.
+// What evaluate() has to find: poses (unless w.tree holds those of q already), M, and what belongs to v.
 struct Wanted {
   bool poses, inertia, motion;
 };
 
-// Inputs, then the terms at (q, v).
+// Inputs, then the terms, at a state.
 template <class T, int LDC, class S>
-SARRUS_FN bool look(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, int stage,
-                    Wanted wanted, Stepper<T, LDC>& s) {
+SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted wanted) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
-  if (!source.inputs(m, t, q, v, s.tau, s.drive, s.user, w.M, w.h, stage)) return s.fail(STOPPED);
+  if (!s.source.inputs(m, at, s.room())) return s.fail(StepStatus::STOPPED);
   if constexpr (S::supplies_inertia) {
     fill(w.rows.J, m.nc * w.ld);
-    given_rows(m, q, s.drive, s.user, w.ld, w.rows);
+    given_rows(m, at.q, s.drive, s.user, w.ld, w.rows);
   } else {
-    if (wanted.poses) place(m, q, w.tree);
+    if (wanted.poses) place(m, at.q, w.tree);
     if (wanted.motion) {
-      move(m, v, w.tree);
+      move(m, at.v, w.tree);
       weigh(m, w.tree, w.bodies.I);
-      bias(m, q, v, w.tree, w.bodies, w.h);
+      bias(m, at.q, at.v, w.tree, w.bodies, w.h);
     }
     if (wanted.inertia) {
       if (!wanted.motion) weigh(m, w.tree, w.bodies.I);
       inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
     }
-    constraints(m, q, s.drive, s.user, w.tree, w.ld, w.rows);
+    constraints(m, at.q, s.drive, s.user, w.tree, w.ld, w.rows);
   }
   return true;
 }
 
-template <class T, int LDC>
-SARRUS_FN void baumgarte(const Model<real<T>>& m, const T* v, const Options& o, Workspace<T, LDC>& w) {
-  velocity_residual(m, v, w);
-  for (int r = 0; r < m.nc; ++r) w.rows.gamma[r] += w.extra[r] * o.damping - w.rows.phi[r] * o.stiffness;
+// M at the poses of w.tree, where the model has it.
+template <class T, int LDC, class S>
+SARRUS_FN void evaluate_inertia(Stepper<T, LDC, S>& s) {
+  if constexpr (!S::supplies_inertia) {
+    weigh(s.m, s.w.tree, s.w.bodies.I);
+    inertia_matrix(s.m, s.w.tree, s.w.bodies, s.w.ld, s.w.M);
+  }
+}
+
+// Factorizes at the terms of w with `hold` pivots (-1: the rank is decided), without limit rows.
+template <class T, int LDC, class S>
+SARRUS_HD void prepare_without_limits(Stepper<T, LDC, S>& s, int hold) {
+  prepare(s.m, s.q1, s.v1, s.drive, s.user, hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+}
+
+// Baumgarte's feedback of v (ld) and phi, added to gamma.
+template <class T, int LDC, class S>
+SARRUS_FN void add_feedback(Stepper<T, LDC, S>& s, const T* v) {
+  if (s.o.correction != Correction::BAUMGARTE) return;
+  Workspace<T, LDC>& w = s.w;
+  velocity_residual(s.m, v, w);
+  for (int r = 0; r < s.m.nc; ++r)
+    w.rows.gamma[r] += w.extra[r] * s.o.damping - w.rows.phi[r] * s.o.stiffness;
 }
 
 template <class T>
@@ -125,17 +135,16 @@ SARRUS_HD bool finite(const T* x, int n) {
 
 // Acceleration at the terms of w, which are factorized, into out (nv).
 template <class T, int LDC, class S>
-SARRUS_FN bool answer(const Model<real<T>>& m, S& source, double t, const T* q, const T* v, T* out,
-                      Stepper<T, LDC>& s) {
+SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
   ++s.evaluations;
   if constexpr (S::supplies_acceleration) {
-    if (!source.acceleration(t, q, v, out)) return s.fail(STOPPED);
+    if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
-    accelerate(m, s.tau, s.w);
-    if (!s.w.factor.spd) return s.fail(SINGULAR_INERTIA);
+    accelerate(s.m, s.tau, s.w);
+    if (!s.w.factor.spd) return s.fail(StepStatus::SINGULAR_INERTIA);
     copy(out, s.w.a, s.w.ld);
   }
-  return finite(out, m.nv) || s.fail(NOT_FINITE);
+  return finite(out, s.m.nv) || s.fail(StepStatus::NOT_FINITE);
 }
 
 SARRUS_END

@@ -16,13 +16,7 @@ constexpr int NEWTON_STEPS = 12;
 constexpr double CLOSED = 1e-14;        // dimensionless residual at which Newton stops
 constexpr double CLOSED_TIGHT = 3e-16;  // the same near a singular pose: with a pivot p the residual e leaves
                                         // the pose free by min(e/p, sqrt(e)), which must stay far below p
-constexpr double NEAR_SINGULAR = 1e-2;  // pivots below this count as near
-constexpr double GRAZING = 0.15;  // a stage whose pivot is below this part of its loss per step grazes zero
-constexpr double STEPS_AROUND = 10;     // stages are projected so many steps before and after a singular pose
-constexpr double ROUNDING_FACTOR = 10;  // estimates of at most so many times rounding say nothing else
-constexpr double HIT = 5e-6;            // pivots below this are lost in a pass: the cube root of CLOSED_TIGHT
-constexpr double SINGULAR_IN_SIGHT = 0.1;  // pivots below this may be on their way to zero
-constexpr double CLOSED_ENOUGH = 1e-12;    // accepted where rounding allows no better
+constexpr double CLOSED_ENOUGH = 1e-12;  // accepted where rounding allows no better
 
 // Largest |phi| and |J v - b| in units of the rows (metres over L).
 template <class T, int LDC>

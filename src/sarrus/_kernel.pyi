@@ -1,3 +1,4 @@
+import enum
 from typing import Annotated
 
 import numpy
@@ -23,6 +24,16 @@ NEWTON_STEPS: int = 12
 NEAR_SINGULAR: float = 0.01
 
 STEPS_AROUND: float = 10.0
+
+MOST_GROWTH: float = 5.0
+
+MOST_CUT: float = 0.2
+
+SAFETY: float = 0.9
+
+MOST_KICKS: int = 20
+
+KICK_FOUND: float = 1e-13
 
 MODEL_SIZES: list = ...
 
@@ -81,8 +92,149 @@ class Kernel:
 
 def pose_error(R: object, x: object, V: object, R_d: object, x_d: object, V_d: object, A_d: object, screw: bool, own: bool) -> tuple: ...
 
+class Method:
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def adaptive(self) -> bool: ...
+
+    @property
+    def implicit(self) -> bool: ...
+
+    @property
+    def A(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def b(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def c(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def e(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def kick(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def drift(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def ahead(self) -> NDArray[numpy.float64]: ...
+
+def methods() -> list[Method]: ...
+
+class Correction(enum.Enum):
+    NONE = 0
+
+    PROJECT = 1
+
+    BAUMGARTE = 2
+
+class Jacobian(enum.Enum):
+    FINITE_DIFFERENCE = 0
+
+    ANALYTIC = 1
+
+    ANALYTIC_WITH_FEEDBACK = 2
+
+class StepStatus(enum.Enum):
+    FINE = 0
+
+    STOPPED = 1
+
+    SINGULAR_INERTIA = 2
+
+    NOT_FINITE = 3
+
+    NOT_CLOSED = 4
+
+    STEP_COLLAPSED = 5
+
+class RunOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @method.setter
+    def method(self, arg: str, /) -> None: ...
+
+    @property
+    def correction(self) -> Correction: ...
+
+    @correction.setter
+    def correction(self, arg: Correction, /) -> None: ...
+
+    @property
+    def damping(self) -> float: ...
+
+    @damping.setter
+    def damping(self, arg: float, /) -> None: ...
+
+    @property
+    def stiffness(self) -> float: ...
+
+    @stiffness.setter
+    def stiffness(self, arg: float, /) -> None: ...
+
+    @property
+    def rtol(self) -> float: ...
+
+    @rtol.setter
+    def rtol(self, arg: float, /) -> None: ...
+
+    @property
+    def atol(self) -> float: ...
+
+    @atol.setter
+    def atol(self, arg: float, /) -> None: ...
+
+    @property
+    def least_step(self) -> float: ...
+
+    @least_step.setter
+    def least_step(self, arg: float, /) -> None: ...
+
+    @property
+    def keep_energy(self) -> bool: ...
+
+    @keep_energy.setter
+    def keep_energy(self, arg: bool, /) -> None: ...
+
+    @property
+    def energy(self) -> float: ...
+
+    @energy.setter
+    def energy(self, arg: float, /) -> None: ...
+
+    @property
+    def jacobian(self) -> Jacobian: ...
+
+    @jacobian.setter
+    def jacobian(self, arg: Jacobian, /) -> None: ...
+
+    @property
+    def sampled(self) -> bool: ...
+
+    @sampled.setter
+    def sampled(self, arg: bool, /) -> None: ...
+
+    @property
+    def sample_dt(self) -> float: ...
+
+    @sample_dt.setter
+    def sample_dt(self, arg: float, /) -> None: ...
+
 class Run:
-    def __init__(self, kernel: object, options: dict, inputs: object | None = None, acceleration: object | None = None, supplies_inertia: bool = False) -> None: ...
+    def __init__(self, kernel: object, options: RunOptions, inputs: object | None = None, acceleration: object | None = None, supplies_inertia: bool = False) -> None: ...
 
     def start(self, t: float, q: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> bool: ...
 
@@ -92,21 +244,16 @@ class Run:
 
     def checkpoint(self) -> NDArray[numpy.float64]: ...
 
-    def records(self) -> tuple: ...
-
-    def take(self) -> tuple: ...
+    def take(self) -> dict: ...
 
     @property
     def steps(self) -> int: ...
 
     @property
-    def status(self) -> int: ...
+    def status(self) -> StepStatus: ...
 
     @property
     def evaluations(self) -> int: ...
-
-    @property
-    def state(self) -> tuple: ...
 
 def respond(M: object, h: object, J: object, gamma: object, unit: object, row_unit: object, columns: object, tol: float) -> tuple[NDArray[numpy.float64], ...] | bool | None: ...
 

@@ -14,10 +14,12 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.simulation.run.methods import METHODS
 from sarrus.simulation.run.simulate import simulate
 from sarrus.simulation.study import study
 from sarrus.simulation.trajectory.trajectory import Trajectory
 
+METHOD_HELP = "Integration method: " + "; ".join(f"{x.name}: {x.summary}" for x in METHODS.values()) + "."
 MISSING = (
     "The command line of sarrus needs the packages typer and rich, which are not installed.\n"
     "Install them with: pip install 'sarrus[cli]'"
@@ -75,7 +77,7 @@ def build_app() -> Any:
         name: str = typer.Argument(help="A mechanism of the library, or a MJCF, URDF or JSON file."),
         t_end: float = typer.Option(1.0, help="Length of the runs [s]."),
         dt: float = typer.Option(2e-3, help="Step [s]."),
-        method: str = typer.Option("rk4", help="Integration method."),
+        method: str = typer.Option("rk4", help=METHOD_HELP),
     ) -> None:
         """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
         raise typer.Exit(show_study(name, t_end, dt, method))

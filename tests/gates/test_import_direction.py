@@ -42,10 +42,7 @@ NO_KERNEL = {"control", "viz", "cli"}
 
 # known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)
 STILL: dict[str, list[str]] = {
-    "cycles": [
-        "simulation/trajectory/trajectory.py -> simulation.run.resume",
-        "simulation/trajectory/trajectory.py -> simulation.trajectory.files",
-    ],
+    "cycles": [],
     "inner floors": [
         "control/core/law.py -> control.motion",
         "control/limits/limit_table.py -> control.core",

@@ -46,9 +46,9 @@ __global__ void accelerate_double(Model<double> m, const double* q, const double
 __global__ void step_double(Model<double> m, Options o, const double* tau, void* memory, double h) {
   Arena arena(memory);
   Source<double> source{tau};
-  Stepper<double, 16> s(m, arena);
+  Stepper<double, 16, Source<double>> s(m, o, source, arena);
   Radau<double, 16> r(m, arena, s.w.ld);
-  start(m, source, o, 0, s);
-  step(m, source, o, h, 1, s);
-  implicit_step(m, source, o, h, 1, s, r);
+  start(s, 0);
+  step(s, h, 1);
+  implicit_step(s, r, h, 1);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -32,16 +33,8 @@ def test_orders_of_the_interpolant(name):
 
 
 def thinned(trajectory, every):
-    return sr.Trajectory(
-        trajectory.system,
-        trajectory._steps[::every],
-        trajectory.u[::every],
-        (),
-        0,
-        0,
-        "",
-        trajectory._options,
-    )
+    steps, u = trajectory._steps[::every], trajectory.u[::every]
+    return sr.Trajectory(trajectory.system, dataclasses.replace(trajectory._outcome, steps=steps, u=u))
 
 
 def test_ends_of_intervals_are_the_steps():

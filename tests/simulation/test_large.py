@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.simulation.run.system import Plant
+from sarrus.simulation.run.system import System
 
 G = 9.81  # [m/s^2]
 
@@ -37,9 +37,9 @@ def test_row_of_four_bars_through_its_singular_pose(n: int) -> None:
 def test_pivots_say_how_near_a_singular_pose_is(theta: float) -> None:
     """No pivot is less than the smallest singular value, and the smallest vanishes with it."""
     mech = sr.library.n_four_bar(20)
-    plant = Plant(mech)
+    system = System(mech)
     q = theta * np.where(np.arange(mech.nv) % 2, 1.0, -1.0)[None]
-    least, value = plant.nearness(np.zeros(1), q, mech.nc)[0], plant.singular_values(np.zeros(1), q)[0, -1]
+    least, value = system.nearness(np.zeros(1), q, mech.nc)[0], system.singular_values(np.zeros(1), q)[0, -1]
     assert least >= value * (1.0 - 1e-9) - 1e-15
     assert least <= 40.0 * value + 1e-15
 

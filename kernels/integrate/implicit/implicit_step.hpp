@@ -6,80 +6,91 @@
 
 SARRUS_BEGIN
 
-constexpr double SHORTER = 0.2, LONGER = 8, SAFETY = 0.9;
+constexpr double MOST_IMPLICIT_GROWTH = 8;
 
-// Stages of a step h and the error of its end; false where the iteration fails.
+// What one trial of a step says: whether its stages were found, its error in units of the tolerance, and the
+// change of the step size that it asks for.
+struct Attempt {
+  bool found = false;
+  double error = 0, factor = 0.5;
+};
+
+// Stages of a step h and the error of its end.
 template <class T, int LDC, class S>
-SARRUS_FN bool attempt(const Model<real<T>>& m, S& source, double h, bool again, double& error,
-                       double& factor, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
-  if (!factorize_step(h, r)) return s.fail(NOT_CLOSED);
-  int count = newton(m, source, h, s, r);
-  if (count == 0) return false;
-  error = error_of(m, h, r.f0, s, r);
-  if (error >= 1 && (again || r.past_step == 0)) {  // [Hairer1996] eq. (8.20): once more, damped
+SARRUS_FN Attempt attempt(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, bool again) {
+  Attempt out;
+  if (!factorize_step(r, h)) {
+    s.fail(StepStatus::NOT_CLOSED);
+    return out;
+  }
+  int count = newton(s, r, h);
+  if (count == 0) return out;
+  out.error = error_of(s, r, h, r.f0);
+  if (out.error >= 1 && (again || r.past_step == 0)) {  // [Hairer1996] eq. (8.20): once more, damped
     for (int k = 0; k < r.n; ++k) r.dZ[k] += r.start[k];
     fill(r.across, s.w.ld);
-    if (!stage_rates(m, source, s.t, 1, r.dZ, r.across, r.F, s, r)) return false;
-    error = error_of(m, h, r.F, s, r);
+    if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.F})) return out;
+    out.error = error_of(s, r, h, r.F);
   }
   double safety = SAFETY * (2 * MOST_NEWTON + 1) / (2 * MOST_NEWTON + count);
-  factor = safety / sqrt_(sqrt_(error > 1e-10 ? error : 1e-10));
-  return error == error || s.fail(NOT_FINITE);
+  out.factor = safety / sqrt_(sqrt_(out.error > 1e-10 ? out.error : 1e-10));
+  out.found = out.error == out.error || s.fail(StepStatus::NOT_FINITE);
+  return out;
 }
 
-// The end of the step becomes the state.
+// Makes the end of the step the state.
 template <class T, int LDC, class S>
-SARRUS_FN bool land_step(const Model<real<T>>& m, S& source, const Options& o, double t, Stepper<T, LDC>& s,
-                         Radau<T, LDC>& r) {
+SARRUS_FN bool accept_end(Stepper<T, LDC, S>& s, const Radau<T, LDC>& r, double t) {
   int end = (STAGES - 1) * s.w.ld;
-  integrate(m, r.chart.q0, r.u + end, s.q1);
-  for (int j = 0; j < m.nv; ++j) s.v1[j] = s.v[j] + r.v[end + j];
-  return arrive(m, source, o, t, s);
+  integrate(s.m, r.chart.q0, r.u + end, s.q1);
+  for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v[j] + r.v[end + j];
+  return project_and_accept(s, t);
 }
 
-SARRUS_HD double within(double x, double least, double most) {
-  return x < least ? least : x > most ? most : x;
+// What an accepted step of size h leaves to the next; the change of the step size with Gustafsson's
+// predictive controller, [Hairer1996] eq. (8.25).
+template <class T, int LDC>
+SARRUS_FN double remember(Radau<T, LDC>& r, double h, const Attempt& now) {
+  double floor = now.error > 1e-2 ? now.error : 1e-2, factor = now.factor;
+  if (r.past_step > 0) {
+    double ahead = h / r.past_step * sqrt_(sqrt_(r.past_error / floor));
+    factor = ahead < 1 ? factor * ahead : factor;
+  }
+  r.past_step = h;
+  r.past_error = floor;
+  swap_(r.u, r.past_u);
+  swap_(r.v, r.past_v);
+  return factor;
 }
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
 // of a cone that no chart covers, the step is explicit; so is one across such a pose that no chart can take,
 // integrate/step.hpp.
 template <class T, int LDC, class S>
-SARRUS_FN bool implicit_step(const Model<real<T>>& m, S& source, const Options& o, double& h, double t_end,
-                             Stepper<T, LDC>& s, Radau<T, LDC>& r) {
-  if (s.hold > s.rank) {
+SARRUS_FN bool implicit_step(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double& h, double t_end) {
+  if (s.held_rank > s.rank) {
     r.past_step = 0;
-    return step(m, source, o, h, t_end, s);
+    return step(s, h, t_end);
   }
-  if (!begin_step(m, source, o, s, r)) return false;
-  double wished = h, t = s.t, meet = time_to_singular(s);
+  if (!begin_step(s, r)) return false;
+  double wished = h, t = s.t, singular = time_to_singular(s);
   for (bool rejected = false;; rejected = true) {
-    bool last = h >= (t_end - t) * (1 - 1e-12);
-    double now = last ? t_end - t : h, error = 0, factor = 0.5;
-    if (!(now > o.least_step)) return s.fail(STEP_COLLAPSED);
-    bool found = attempt(m, source, now, rejected, error, factor, s, r);
-    if (found && error < 1 && land_step(m, source, o, last ? t_end : t + now, s, r)) {
-      double floor = error > 1e-2 ? error : 1e-2;
-      if (r.past_step > 0) {  // Gustafsson's predictive controller, [Hairer1996] eq. (8.25)
-        double ahead = now / r.past_step * sqrt_(sqrt_(r.past_error / floor));
-        factor = ahead < 1 ? factor * ahead : factor;
-      }
-      factor = within(factor, SHORTER, rejected ? 1 : LONGER);
+    bool last = h >= (t_end - t) * WHOLE;
+    double now = last ? t_end - t : h;
+    if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
+    Attempt tried = attempt(s, r, now, rejected);
+    if (tried.found && tried.error < 1 && accept_end(s, r, last ? t_end : t + now)) {
+      double factor = within(remember(r, now, tried), MOST_CUT, rejected ? 1 : MOST_IMPLICIT_GROWTH);
       h = last && !rejected && now * factor < wished ? wished : now * factor;
-      r.past_step = now;
-      r.past_error = floor;
-      if (meet == 0) s.calm = now;
-      swap_(r.u, r.past_u);
-      swap_(r.v, r.past_v);
+      if (singular == 0) s.before.regular_step = now;
       return true;
     }
-    if (s.status != FINE && s.status != NOT_CLOSED && s.status != NOT_FINITE) return false;
-    s.status = FINE;
-    if (meet > 0 && now > 0.5 * meet) {
+    if (s.status != StepStatus::FINE && !s.recover()) return false;
+    if (singular > 0 && now > 0.5 * singular) {
       r.past_step = 0;
-      return step(m, source, o, h, t_end, s);
+      return step(s, h, t_end);
     }
-    h = now * (found && error >= 1 ? within(factor, SHORTER, 0.9) : 0.5);
+    h = now * (tried.found && tried.error >= 1 ? within(tried.factor, MOST_CUT, 0.9) : 0.5);
   }
 }
 

@@ -10,10 +10,7 @@
 
 SARRUS_BEGIN
 
-constexpr double SLOPE_STEP = 1e-7;  // of local coordinates in finite differences
-
-// What implicit steps ask for: derivatives, or differences where functions from outside are called.
-enum Slope : int { DIFFERENCES = 0, ANALYTIC = 1, ANALYTIC_WITH_FEEDBACK = 2 };
+constexpr double DIFFERENCE_STEP = 1e-7;  // of local coordinates in finite differences
 
 // Direction k of the chart into dq, dv (ld).
 template <class T, int LDC>
@@ -45,14 +42,30 @@ SARRUS_FN void acceleration_slope(const Model<real<T>>& m, const T* dq, const T*
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
 
+// Derivative dtau (ld) of the inputs along (dq, dv); room: a, y (ld). The difference is off the manifold by
+// the square of its step: nothing.
+template <class T, int LDC, class S>
+SARRUS_FN bool input_slope(Stepper<T, LDC, S>& s, const T* tau, const T* dq, const T* dv,
+                           Workspace<T, LDC>& w, T* dtau) {
+  const Model<real<T>>& m = s.m;
+  for (int j = 0; j < m.nv; ++j) w.a[j] = dq[j] * DIFFERENCE_STEP, w.y[j] = s.v[j] + dv[j] * DIFFERENCE_STEP;
+  integrate(m, s.q, w.a, s.q1);
+  Supplied<T> room = s.room();
+  room.M = w.M, room.h = w.h;
+  if (!s.source.inputs(m, {s.t, s.q1, w.y, 1}, room)) return s.fail(StepStatus::STOPPED);
+  for (int j = 0; j < m.nv; ++j) dtau[j] = (s.tau[j] - tau[j]) / DIFFERENCE_STEP;
+  return true;
+}
+
 // G (n, n) by the derivatives of the dynamics at the state of s; with feedback, the inputs are asked for next
 // to it.
 template <class T, int LDC, class S>
-SARRUS_FN bool analytic_slope(const Model<real<T>>& m, S& source, bool feedback, Stepper<T, LDC>& s,
-                              Chart<T, LDC>& chart, Recursive<T, LDC>& r, T* G) {
+SARRUS_FN bool analytic_matrix(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart, Recursive<T, LDC>& r, T* G) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = r.w;
   const Directions<T>& pos = chart.positions();
   int n = pos.n + chart.vel.n;
+  bool feedback = s.o.jacobian == Jacobian::ANALYTIC_WITH_FEEDBACK;
   evaluate(m, s.q, s.v, s.drive, s.user, w);
   prepare(m, s.q, s.v, s.drive, s.user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
   accelerate(m, s.tau, w);
@@ -63,12 +76,7 @@ SARRUS_FN bool analytic_slope(const Model<real<T>>& m, S& source, bool feedback,
   fill(dtau, w.ld);
   for (int k = 0; k < n; ++k) {
     direction(m, k, chart, r, dq, dv);
-    if (feedback) {  // off the manifold by the square of the step: nothing
-      for (int j = 0; j < m.nv; ++j) w.a[j] = dq[j] * SLOPE_STEP, w.y[j] = s.v[j] + dv[j] * SLOPE_STEP;
-      integrate(m, s.q, w.a, s.q1);
-      if (!source.inputs(m, s.t, s.q1, w.y, s.tau, s.drive, s.user, w.M, w.h, 1)) return s.fail(STOPPED);
-      for (int j = 0; j < m.nv; ++j) dtau[j] = (s.tau[j] - tau[j]) / SLOPE_STEP;
-    }
+    if (feedback && !input_slope(s, tau, dq, dv, w, dtau)) return false;
     acceleration_slope(m, dq, dv, dtau, r);
     reduce(m, chart.vel.N, chart.vel.n, w.a, w.ld, chart.y, chart.c);
     for (int i = 0; i < chart.vel.n; ++i) G[(pos.n + i) * n + k] = chart.c[i];

@@ -22,7 +22,7 @@ constexpr int MOST_CLOSING = 15;
 constexpr double STAGE_CLOSED = 1e-13;         // last correction, without units
 constexpr double STAGE_CLOSED_ENOUGH = 1e-10;  // where rounding does not allow more
 
-// Tangent directions without units as rows (n, ld), those at the pose that is looked at, and (2).
+// Tangent directions without units as rows (n, ld), those at the pose of a stage, and (2).
 template <class T>
 struct Directions {
   T *N, *here;  // (nv, ld)
@@ -108,7 +108,7 @@ SARRUS_FN void factorize_held(const Model<real<T>>& m, int rank, const Workspace
   complete(m, w.ld, chart.held);
 }
 
-// Directions at the pose that is looked at, and (2).
+// Directions at the pose of a stage, and (2).
 template <class T>
 SARRUS_FN bool compare(const Factor<T>& f, int nv, int ld, Directions<T>& d) {
   if (nv - f.rank != d.n) return false;
@@ -132,8 +132,9 @@ SARRUS_FN void keep_coordinates(const Model<real<T>>& m, int ld, const Direction
 }
 
 // The chart about the state of s, whose factorization is in s.w.
-template <class T, int LDC>
-SARRUS_FN bool open_chart(const Model<real<T>>& m, const Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
+template <class T, int LDC, class S>
+SARRUS_FN bool open_chart(const Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
+  const Model<real<T>>& m = s.m;
   int ld = s.w.ld;
   for (int j = 0; j < m.nq; ++j) chart.q0[j] = s.q[j];
   chart.vel.n = free_directions(s.w.factor, m.nv, ld, chart.vel.N);
@@ -145,22 +146,33 @@ SARRUS_FN bool open_chart(const Model<real<T>>& m, const Stepper<T, LDC>& s, Cha
   return compare(s.w.factor, m.nv, ld, chart.vel);
 }
 
-// Factorize at the rows and M of w, the rank of the chart held.
-template <class T, int LDC>
-SARRUS_FN bool refactor(const Model<real<T>>& m, Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
-  prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+// Factorizes at the rows and M of w, the rank of the chart held.
+template <class T, int LDC, class S>
+SARRUS_FN bool refactor(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
+  prepare_without_limits(s, s.held_rank);
   if (chart.rolling) {
-    factorize_held(m, m.nv - chart.pos.n, s.w, chart);
-    if (!compare(chart.held, m.nv, s.w.ld, chart.pos)) return false;
+    factorize_held(s.m, s.m.nv - chart.pos.n, s.w, chart);
+    if (!compare(chart.held, s.m.nv, s.w.ld, chart.pos)) return false;
   }
-  return compare(s.w.factor, m.nv, s.w.ld, chart.vel);
+  return compare(s.w.factor, s.m.nv, s.w.ld, chart.vel);
+}
+
+// Largest entry of x (nv) without units; NaN where one is.
+template <class T>
+SARRUS_HD double largest_increment(const Model<real<T>>& m, const T* x) {
+  double size = 0;
+  for (int j = 0; j < m.nv; ++j) {
+    double y = value(abs_(x[j])) / m.unit[j];
+    size = y <= size ? size : y;
+  }
+  return size;
 }
 
 // s.u, s.q1 with local coordinates y: closed by Newton, starting with `across` and ending with it. Uses the
-// factorization of the state that was looked at before while that converges fast. Leaves s.w factorized.
+// last factorization while that converges fast. Leaves s.w factorized.
 template <class T, int LDC, class S>
-SARRUS_FN bool close_stage(const Model<real<T>>& m, S& source, double t, const T* y, T* across,
-                           Stepper<T, LDC>& s, Chart<T, LDC>& chart) {
+SARRUS_FN bool close_stage(Stepper<T, LDC, S>& s, double t, const T* y, T* across, Chart<T, LDC>& chart) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   bool fresh = false;
   double before = 1e300;
@@ -168,31 +180,23 @@ SARRUS_FN bool close_stage(const Model<real<T>>& m, S& source, double t, const T
     lift(m, chart.positions().N, chart.positions().n, y, w.ld, s.u);
     for (int j = 0; j < m.nv; ++j) s.u[j] += across[j];
     integrate(m, chart.q0, s.u, s.q1);
-    if (!look(m, source, t, s.q1, s.v1, ROWS_ONLY, {true, fresh, false}, s)) return false;
-    if (fresh && !refactor(m, s, chart)) return s.fail(NOT_CLOSED);
+    if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, fresh, false})) return false;
+    if (fresh && !refactor(s, chart)) return s.fail(StepStatus::NOT_CLOSED);
     for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
     smallest(m, w.ld, chart.position_rows(w.factor), w.extra, w.y, w.a);
     keep_coordinates(m, w.ld, chart.positions(), static_cast<const T*>(nullptr), chart, w.a);
-    double size = 0;
-    for (int j = 0; j < m.nv; ++j) {
-      double x = value(abs_(w.a[j])) / m.unit[j];
-      size = x <= size ? size : x;
-    }
-    if (!(size < 1e3)) return s.fail(NOT_CLOSED);
+    double size = largest_increment(m, w.a);
+    if (!(size < 1e3)) return s.fail(StepStatus::NOT_CLOSED);
     bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
     if (exact || size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {
-      if constexpr (!S::supplies_inertia)
-        if (!fresh) {
-          weigh(m, w.tree, w.bodies.I);
-          inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
-        }
-      return fresh || refactor(m, s, chart) || s.fail(NOT_CLOSED);
+      if (!fresh) evaluate_inertia(s);
+      return fresh || refactor(s, chart) || s.fail(StepStatus::NOT_CLOSED);
     }
     for (int j = 0; j < m.nv; ++j) across[j] += w.a[j];
-    fresh = size > 0.03 * before;
+    fresh = size > SLOW * before;
     before = size;
   }
-  return s.fail(NOT_CLOSED);
+  return s.fail(StepStatus::NOT_CLOSED);
 }
 
 SARRUS_END

@@ -69,8 +69,9 @@ struct Radau {
 };
 
 // Root mean square of increments y (n) in units of the tolerance.
-template <class T, int LDC>
-SARRUS_FN double measure(const Model<real<T>>& m, const T* y, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
+template <class T, int LDC, class S>
+SARRUS_FN double measure(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, const T* y) {
+  const Model<real<T>>& m = s.m;
   const Directions<T>& pos = r.chart.positions();
   int ld = s.w.ld;
   double sum = 0;
@@ -82,48 +83,59 @@ SARRUS_FN double measure(const Model<real<T>>& m, const T* y, Stepper<T, LDC>& s
 }
 
 // Allowed errors at the state, as the explicit method has them.
-template <class T, int LDC>
-SARRUS_FN void set_scale(const Model<real<T>>& m, const Options& o, const Stepper<T, LDC>& s,
-                         Radau<T, LDC>& r) {
+template <class T, int LDC, class S>
+SARRUS_FN void set_scale(const Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
+  const Model<real<T>>& m = s.m;
   for (int i = 1; i < m.nn; ++i) {
     int n = joint_nv(m.joint[i]);
     for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
       T size = n == 1 ? abs_(s.q[m.iq[i]]) : T(m.unit[k]);
-      r.scale[k] = T(o.atol) + size * o.rtol;
-      r.scale[s.w.ld + k] = T(o.atol) + abs_(s.v[k]) * o.rtol;
+      r.scale[k] = T(s.o.atol) + size * s.o.rtol;
+      r.scale[s.w.ld + k] = T(s.o.atol) + abs_(s.v[k]) * s.o.rtol;
     }
   }
 }
 
-// rates (n) at time t of the local coordinates y (n): on the constraints, the rank of J held.
+// One evaluation of the rates: time, stage, local coordinates y (n), the part of u across the tangent
+// directions (ld) to start with, and where the rates go (n).
+template <class T>
+struct StageCall {
+  double t;
+  int stage;
+  const T* y;
+  T *across, *rates;
+};
+
+// Rates of local coordinates on the constraints, the rank of J held.
 template <class T, int LDC, class S>
-SARRUS_FN bool stage_rates(const Model<real<T>>& m, S& source, double t, int stage, const T* y, T* across,
-                           T* rates, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
+SARRUS_FN bool stage_rates(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, const StageCall<T>& call) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   Chart<T, LDC>& chart = r.chart;
   int n = chart.positions().n;
-  if (!close_stage(m, source, t, y, across, s, chart)) return false;
+  if (!close_stage(s, call.t, call.y, call.across, chart)) return false;
   smallest(m, w.ld, w.factor, w.rows.b, w.y, s.v1);
-  keep_coordinates(m, w.ld, chart.vel, y + n, chart, s.v1);
-  if (!look(m, source, t, s.q1, s.v1, stage, {false, false, true}, s)) return false;
-  if (!answer(m, source, t, s.q1, s.v1, s.kv, s)) return false;
+  keep_coordinates(m, w.ld, chart.vel, call.y + n, chart, s.v1);
+  Instant<T> at = s.trial_state(call.t, call.stage);
+  if (!evaluate(s, at, {false, false, true})) return false;
+  if (!accelerate(s, at, s.kv)) return false;
   increment_rate(m, s.u, s.v1, s.ku);
-  reduce(m, chart.positions().N, n, s.ku, w.ld, chart.y, rates);
-  reduce(m, chart.vel.N, chart.vel.n, s.kv, w.ld, chart.y, rates + n);
+  reduce(m, chart.positions().N, n, s.ku, w.ld, chart.y, call.rates);
+  reduce(m, chart.vel.N, chart.vel.n, s.kv, w.ld, chart.y, call.rates + n);
   return true;
 }
 
 // G by one-sided differences.
 template <class T, int LDC, class S>
-SARRUS_FN bool difference_slope(const Model<real<T>>& m, S& source, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
+SARRUS_FN bool difference_matrix(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
   for (int i = 0; i < r.n; ++i) r.dZ[i] = r.start[i];
   fill(r.across, s.w.ld);
-  if (!stage_rates(m, source, s.t, 1, r.dZ, r.across, r.F, s, r)) return false;
+  if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.F})) return false;
   for (int k = 0; k < r.n; ++k) {
-    r.dZ[k] = r.start[k] + SLOPE_STEP;
+    r.dZ[k] = r.start[k] + DIFFERENCE_STEP;
     fill(r.across, s.w.ld);
-    if (!stage_rates(m, source, s.t, 1, r.dZ, r.across, r.Z, s, r)) return false;
-    for (int i = 0; i < r.n; ++i) r.G[i * r.n + k] = (r.Z[i] - r.F[i]) / SLOPE_STEP;
+    if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.Z})) return false;
+    for (int i = 0; i < r.n; ++i) r.G[i * r.n + k] = (r.Z[i] - r.F[i]) / DIFFERENCE_STEP;
     r.dZ[k] = r.start[k];
   }
   return true;
@@ -131,28 +143,28 @@ SARRUS_FN bool difference_slope(const Model<real<T>>& m, S& source, Stepper<T, L
 
 // Chart, rates and G at the state.
 template <class T, int LDC, class S>
-SARRUS_FN bool begin_step(const Model<real<T>>& m, S& source, const Options& o, Stepper<T, LDC>& s,
-                          Radau<T, LDC>& r) {
+SARRUS_FN bool begin_step(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
+  const Model<real<T>>& m = s.m;
   Chart<T, LDC>& chart = r.chart;
-  if (!open_chart(m, s, chart)) return s.fail(NOT_FINITE);
+  if (!open_chart(s, chart)) return s.fail(StepStatus::NOT_FINITE);
   const Directions<T>& pos = chart.positions();
   r.n = pos.n + chart.vel.n;
   reduce(m, pos.N, pos.n, s.v, s.w.ld, chart.y, r.f0);
   reduce(m, chart.vel.N, chart.vel.n, s.a, s.w.ld, chart.y, r.f0 + pos.n);
   fill(r.start, pos.n);
   reduce(m, chart.vel.N, chart.vel.n, s.v, s.w.ld, chart.y, r.start + pos.n);
-  set_scale(m, o, s, r);
-  bool fine = false;
+  set_scale(s, r);
+  bool differences = S::supplies_inertia || s.o.jacobian == Jacobian::FINITE_DIFFERENCE, fine = false;
   if constexpr (!S::supplies_inertia)
-    if (o.slope != DIFFERENCES)
-      fine = analytic_slope(m, source, o.slope == ANALYTIC_WITH_FEEDBACK, s, chart, r.r, r.G);
-  if (S::supplies_inertia || o.slope == DIFFERENCES) fine = difference_slope(m, source, s, r);
-  return fine && (finite(r.G, r.n * r.n) || s.fail(NOT_FINITE));
+    if (!differences) fine = analytic_matrix(s, chart, r.r, r.G);
+  if (differences) fine = difference_matrix(s, r);
+  return fine && (finite(r.G, r.n * r.n) || s.fail(StepStatus::NOT_FINITE));
 }
 
 // Z and across: the polynomial of the last step, continued.
-template <class T, int LDC>
-SARRUS_FN void guess(const Model<real<T>>& m, double h, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
+template <class T, int LDC, class S>
+SARRUS_FN void guess(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
+  const Model<real<T>>& m = s.m;
   const Directions<T>&pos = r.chart.positions(), &vel = r.chart.vel;
   const double* c = r.table.c;
   int ld = s.w.ld;
@@ -179,7 +191,7 @@ SARRUS_FN void guess(const Model<real<T>>& m, double h, Stepper<T, LDC>& s, Rada
 
 // The matrices of (1) for a step h.
 template <class T, int LDC>
-SARRUS_FN bool factorize_step(double h, Radau<T, LDC>& r) {
+SARRUS_FN bool factorize_step(Radau<T, LDC>& r, double h) {
   int n = r.one.n = r.two.n = r.n;
   for (int k = 0; k < n * n; ++k) r.one.A[k] = -r.G[k], r.two.A[k] = Complex<T>(-r.G[k]);
   for (int i = 0; i < n; ++i) {
@@ -191,7 +203,7 @@ SARRUS_FN bool factorize_step(double h, Radau<T, LDC>& r) {
 
 // dZ from F and Z, (1) and (2)
 template <class T, int LDC>
-SARRUS_FN void newton_correction(double h, Radau<T, LDC>& r) {
+SARRUS_FN void newton_correction(Radau<T, LDC>& r, double h) {
   int n = r.n;
   for (int k = 0; k < n; ++k) {
     T rest[STAGES], w[STAGES];
@@ -217,25 +229,45 @@ SARRUS_FN void newton_correction(double h, Radau<T, LDC>& r) {
   }
 }
 
+// Rates F of all stages at Z, and their increments and velocities.
+template <class T, int LDC, class S>
+SARRUS_FN bool all_stages(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
+  int n = r.n, ld = s.w.ld;
+  for (int i = 0; i < STAGES; ++i) {
+    T* y = r.dZ;
+    for (int j = 0; j < n; ++j) y[j] = r.start[j] + r.Z[i * n + j];
+    if (!stage_rates(s, r, {s.t + r.table.c[i] * h, i + 1, y, r.across + i * ld, r.F + i * n})) return false;
+    copy(r.u + i * ld, s.u, ld);
+    for (int j = 0; j < s.m.nv; ++j) r.v[i * ld + j] = s.v1[j] - s.v[j];
+  }
+  return true;
+}
+
+// Z + dZ; increments and velocities follow along the tangent directions.
+template <class T, int LDC, class S>
+SARRUS_FN void apply_correction(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
+  const Model<real<T>>& m = s.m;
+  int n = r.n, ld = s.w.ld, vel = r.chart.positions().n;
+  for (int i = 0; i < STAGES; ++i) {
+    for (int j = 0; j < n; ++j) r.Z[i * n + j] += r.dZ[i * n + j];
+    lift(m, r.chart.positions().N, vel, r.dZ + i * n, ld, s.x);
+    for (int j = 0; j < m.nv; ++j) r.u[i * ld + j] += s.x[j];
+    lift(m, r.chart.vel.N, r.chart.vel.n, r.dZ + i * n + vel, ld, s.x);
+    for (int j = 0; j < m.nv; ++j) r.v[i * ld + j] += s.x[j];
+  }
+}
+
 // Z that satisfies (1), in at most MOST_NEWTON iterations; 0 where they fail, otherwise their number.
 template <class T, int LDC, class S>
-SARRUS_FN int newton(const Model<real<T>>& m, S& source, double h, Stepper<T, LDC>& s, Radau<T, LDC>& r) {
-  int n = r.n, ld = s.w.ld, vel = r.chart.positions().n;
+SARRUS_FN int newton(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
   double before = 0, rate = 0;
-  guess(m, h, s, r);
+  guess(s, r, h);
   for (int k = 1; k <= MOST_NEWTON; ++k) {
-    for (int i = 0; i < STAGES; ++i) {
-      T* y = r.dZ;
-      for (int j = 0; j < n; ++j) y[j] = r.start[j] + r.Z[i * n + j];
-      if (!stage_rates(m, source, s.t + r.table.c[i] * h, i + 1, y, r.across + i * ld, r.F + i * n, s, r))
-        return 0;
-      copy(r.u + i * ld, s.u, ld);
-      for (int j = 0; j < m.nv; ++j) r.v[i * ld + j] = s.v1[j] - s.v[j];
-    }
-    newton_correction(h, r);
+    if (!all_stages(s, r, h)) return 0;
+    newton_correction(r, h);
     double size = 0;
     for (int i = 0; i < STAGES; ++i) {
-      double x = measure(m, r.dZ + i * n, s, r);
+      double x = measure(s, r, r.dZ + i * r.n);
       size += x * x / STAGES;
     }
     size = sqrt_(size);
@@ -246,31 +278,24 @@ SARRUS_FN int newton(const Model<real<T>>& m, S& source, double h, Stepper<T, LD
       for (int i = k; i < MOST_NEWTON; ++i) left *= rate;
       if (rate >= 1 || left > NEWTON_LEFT) break;
     }
-    for (int i = 0; i < STAGES; ++i) {  // increments and velocities follow along the tangent directions
-      for (int j = 0; j < n; ++j) r.Z[i * n + j] += r.dZ[i * n + j];
-      lift(m, r.chart.positions().N, vel, r.dZ + i * n, ld, s.x);
-      for (int j = 0; j < m.nv; ++j) r.u[i * ld + j] += s.x[j];
-      lift(m, r.chart.vel.N, r.chart.vel.n, r.dZ + i * n + vel, ld, s.x);
-      for (int j = 0; j < m.nv; ++j) r.v[i * ld + j] += s.x[j];
-    }
+    apply_correction(s, r);
     if (size <= 1e-6 * NEWTON_LEFT || (k > 1 && rate / (1 - rate) * size <= NEWTON_LEFT)) return k;
     before = size;
   }
-  s.fail(NOT_CLOSED);
+  s.fail(StepStatus::NOT_CLOSED);
   return 0;
 }
 
 // (3) for given rates f at the beginning
-template <class T, int LDC>
-SARRUS_FN double error_of(const Model<real<T>>& m, double h, const T* f, Stepper<T, LDC>& s,
-                          Radau<T, LDC>& r) {
+template <class T, int LDC, class S>
+SARRUS_FN double error_of(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, const T* f) {
   for (int k = 0; k < r.n; ++k) {
     T sum = T(0);
     for (int i = 0; i < STAGES; ++i) sum += r.Z[i * r.n + k] * r.table.e[i];
     r.dZ[k] = f[k] + sum * (G_REAL / h);
   }
   solve_lu(r.one, r.dZ);
-  return measure(m, r.dZ, s, r);
+  return measure(s, r, r.dZ);
 }
 
 SARRUS_END

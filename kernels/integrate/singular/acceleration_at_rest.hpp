@@ -19,8 +19,8 @@
 
 SARRUS_BEGIN
 
-constexpr int MOST_LEAVING = 100;
-constexpr double LEFT = 1e-13;  // change of a, relative, at which it stays
+constexpr int MOST_CONE_STEPS = 100;
+constexpr double CONE_FOUND = 1e-13;  // change of a, relative, at which the iteration ends
 
 // Rows (2), scaled by 1/|a0|, behind those of J.
 template <class T, int LDC>
@@ -57,14 +57,16 @@ SARRUS_HD double change(const Model<real<T>>& m, const T* x, const T* y) {
   return size > 0 ? apart / size : 0;
 }
 
-// s.a, s.w.a and the factorization with rows (2)   in: (q1, v1 = 0) prepared, with the acceleration that
-// ignores the lost rows. Permanent redundancy adds no rows, and where a does not settle nothing changes.
-template <class T, int LDC>
-SARRUS_FN void leave_rest(const Model<real<T>>& m, Stepper<T, LDC>& s) {
+// The acceleration with rows (2) into s.a and s.w.a, and their factorization into s.w. In: (q1, v1 = 0)
+// prepared, with the acceleration that ignores the lost rows. Permanent redundancy adds no rows; where the
+// iteration does not end, the acceleration stays as it was.
+template <class T, int LDC, class S>
+SARRUS_FN void accelerate_from_rest(Stepper<T, LDC, S>& s) {
+  const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   T* a = s.x;
-  bool settled = !moving(w.a, m.nv);
-  for (int i = 0; i < MOST_LEAVING && !settled; ++i) {
+  bool found = !moving(w.a, m.nv);
+  for (int i = 0; i < MOST_CONE_STEPS && !found; ++i) {
     copy(a, w.a, w.ld);
     differentiate_rows(m, s.q1, a, s.drive, s.user, s.d);
     factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
@@ -72,10 +74,10 @@ SARRUS_FN void leave_rest(const Model<real<T>>& m, Stepper<T, LDC>& s) {
     add_cone_rows(m, a, s.d, w);
     finish(m, w.M, w.ld, w.factor);
     accelerate(m, s.tau, w);
-    settled = change(m, w.a, a) <= LEFT || w.factor.rank == w.factor.rank_rows;
+    found = change(m, w.a, a) <= CONE_FOUND || w.factor.rank == w.factor.rank_rows;
   }
-  if (settled) return copy(s.a, w.a, w.ld);
-  prepare(m, s.q1, s.v1, s.drive, s.user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
+  if (found) return copy(s.a, w.a, w.ld);
+  prepare_without_limits(s, -1);
   accelerate(m, s.tau, w);
 }
 

@@ -1,4 +1,4 @@
-// The first step out of rest at a singular pose.
+// The first step from rest at a singular pose.
 //
 // Errors made near the tip of the tangent cone grow like a power of t over the time at which they were made,
 // and next to the tip rounding makes them. So no stage may lie there, as those of explicit methods do, and
@@ -15,56 +15,57 @@
 
 SARRUS_BEGIN
 
-constexpr double OUT_OF_REST = 1e-3;  // step where it is free to be chosen, in 1/sqrt(largest |a|)
-constexpr int PASSES_OUT = 4;         // through (1) and (2), each a power of h better
+constexpr double FIRST_STEP = 1e-3;  // where it is free to be chosen, in 1/sqrt(largest |a|)
+constexpr int LOBATTO_PASSES = 4;    // through (1) and (2), each a power of h better
 
 // Whether the state is at rest at a singular pose, with the acceleration of
 // integrate/singular/acceleration_at_rest.hpp.
-template <class T, int LDC>
-SARRUS_HD bool leaves_rest(const Model<real<T>>& m, const Stepper<T, LDC>& s) {
-  return s.hold > s.rank && !moving(s.v, m.nv);
+template <class T, int LDC, class S>
+SARRUS_HD bool rests_at_singular(const Stepper<T, LDC, S>& s) {
+  return s.projects() && s.held_rank > s.rank && !moving(s.v, s.m.nv);
 }
 
-template <class T, int LDC>
-SARRUS_FN double step_out_of_rest(const Model<real<T>>& m, const Stepper<T, LDC>& s) {
+template <class T, int LDC, class S>
+SARRUS_FN double first_step_from_rest(const Stepper<T, LDC, S>& s) {
   double most = 0;
-  for (int j = 0; j < m.nv; ++j) {
-    double x = value(abs_(s.a[j])) / m.unit[j];
+  for (int j = 0; j < s.m.nv; ++j) {
+    double x = value(abs_(s.a[j])) / s.m.unit[j];
     most = x > most ? x : most;
   }
-  return OUT_OF_REST / sqrt_(most);
+  return FIRST_STEP / sqrt_(most);
 }
 
-// s.q1, s.v1, s.u at the part 1/2 or 1 of a step h, from the accelerations kv[1], kv[2] there
-template <class T, int LDC>
-SARRUS_FN void parabola(const Model<real<T>>& m, double h, bool end, Stepper<T, LDC>& s) {
+// s.q1, s.v1, s.u at the middle or the end of a step h, (1) and (2) with am = kv[1], a1 = kv[2]
+template <class T, int LDC, class S>
+SARRUS_FN void integrate_parabola(Stepper<T, LDC, S>& s, double h, bool end) {
   const T *middle = s.kv + s.w.ld, *last = middle + s.w.ld;
   double k = end ? h / 6 : h / 24;
-  for (int j = 0; j < m.nv; ++j) {
+  for (int j = 0; j < s.m.nv; ++j) {
     T rate = end ? s.a[j] + middle[j] * 4.0 + last[j] : s.a[j] * 5.0 + middle[j] * 8.0 - last[j];
     T way = end ? s.a[j] + middle[j] * 2.0 : (s.a[j] * 7.0 + middle[j] * 6.0 - last[j]) / 4.0;
     s.v1[j] = rate * k;
     s.u[j] = way * (k * h);
   }
-  integrate(m, s.q, s.u, s.q1);
+  integrate(s.m, s.q, s.u, s.q1);
 }
 
-// out: s.q1, s.v1 after a step of size h
+// s.q1, s.v1 after a step of size h, not projected yet.
 template <class T, int LDC, class S>
-SARRUS_FN bool trial_out_of_rest(const Model<real<T>>& m, S& source, double h, Stepper<T, LDC>& s) {
+SARRUS_FN bool trial_from_rest(Stepper<T, LDC, S>& s, double h) {
   int ld = s.w.ld;
   for (int i = 1; i <= 2; ++i) copy(s.kv + i * ld, s.a, ld);
-  for (int pass = 0; pass < PASSES_OUT; ++pass)
+  for (int pass = 0; pass < LOBATTO_PASSES; ++pass)
     for (int i = 1; i <= 2; ++i) {
       double t = s.t + i * h / 2;
-      parabola(m, h, i == 2, s);
-      if (!land(m, source, t, s)) return false;
-      if (!look(m, source, t, s.q1, s.v1, i, {true, true, true}, s)) return false;
-      prepare(m, s.q1, s.v1, s.drive, s.user, s.hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
-      if (!answer(m, source, t, s.q1, s.v1, s.kv + i * ld, s)) return false;
+      integrate_parabola(s, h, i == 2);
+      if (!project_stage(s, t)) return false;
+      Instant<T> at = s.trial_state(t, i);
+      if (!evaluate(s, at, {true, true, true})) return false;
+      prepare_without_limits(s, s.held_rank);
+      if (!accelerate(s, at, s.kv + i * ld)) return false;
     }
-  parabola(m, h, true, s);
-  return (finite(s.q1, m.nq) && finite(s.v1, m.nv)) || s.fail(NOT_FINITE);
+  integrate_parabola(s, h, true);
+  return (finite(s.q1, s.m.nq) && finite(s.v1, s.m.nv)) || s.fail(StepStatus::NOT_FINITE);
 }
 
 SARRUS_END

@@ -13,9 +13,9 @@ from ..dynamics.forward import FORMULATIONS
 from ..errors import SarrusError
 from ..mechanism.mechanism import Mechanism
 from .charts.chart_selector import KINDS
-from .run.options import CORRECTIONS
+from .run.methods import CORRECTIONS
 from .run.simulate import simulate
-from .run.system import Plant
+from .run.system import System
 from .trajectory.trajectory import Trajectory
 
 QUICK = 0.1  # [s]
@@ -117,7 +117,7 @@ def _run(mech: Mechanism, t_end: float, reference: Trajectory, options: dict[str
     if run is None or message:
         return StudyRow(*names, np.nan, np.nan, np.nan, np.nan, np.nan, message)
     error = float(np.max(np.abs(mech.difference(reference.q[-1], run.q[-1]) / mech.units.unit)))
-    conservative = not Plant(mech).work_done()
+    conservative = not System(mech).work_done()
     energy = float(np.max(np.abs(run.energy - run.energy[0]))) if conservative else np.nan
     cost = taken / max(len(run) - 1, 1)
     return StudyRow(*names, error, energy, float(run.drift.max()), float(run.velocity_drift.max()), cost, "")

@@ -11,24 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..._kernel import MOST_CUT, MOST_GROWTH, NEAR_SINGULAR, SAFETY, STEPS_AROUND, StepStatus
+from ...arrays import Array
 from ...projection.charts import ChartError
 from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from ..run.callbacks import SLACK, Failure, Inputs
 from ..run.options import Options
-from ..run.system import Plant
+from ..run.step_records import Steps
+from ..run.system import System
 from ..trajectory.events import Event
-from .chart_selector import Atlas, LocalChart
-from .chart_step import STEP_COLLAPSED, STOPPED, ChartStep, Point, StopError
-
-Array = npt.NDArray[np.float64]
+from .chart_selector import ChartSelector, LocalChart
+from .chart_step import ChartStep, Point, StopError
 
 FULL = "full coordinates (next to a singular pose)"
-NEAR_SINGULAR, STEPS_AROUND = 1e-2, 10.0  # as in kernels/solve/projection.hpp
-GROW, SHRINK, SAFETY = 5.0, 0.2, 0.9
 
 
 class ChartRun:
@@ -36,7 +34,7 @@ class ChartRun:
 
     def __init__(
         self,
-        plant: Plant,
+        system: System,
         options: Options,
         inputs: Inputs,
         acceleration: Callable[..., Array | None] | None,
@@ -44,21 +42,22 @@ class ChartRun:
     ) -> None:
         """
         Args:
-            plant: the system.
+            system: the system.
             options: of the run.
             inputs: all that comes from outside.
             acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
             full: makes a compiled run for steps in full coordinates.
         """
-        self._plant, self._options, self._inputs, self._make_full = plant, options, inputs, full
-        self._stepper = ChartStep(plant, options, inputs, acceleration)
+        self._system, self._options, self._inputs, self._make_full = system, options, inputs, full
+        self._stepper = ChartStep(system, options, inputs, acceleration)
         self._full: Any = None
-        self._atlas = Atlas(plant, options.coordinates)
+        self._adaptive = options.integrator.adaptive
+        self._charts = ChartSelector(system, options.coordinates)
         self._chart: LocalChart | None = None
         self._records: list[Point] = []
         self._most, self._next = 0, options.dt
         self.changes: list[Event] = []
-        self.status, self.steps, self._compiled = 0, 0, 0
+        self.status, self.steps, self._compiled = StepStatus.FINE, 0, 0
 
     @property
     def evaluations(self) -> int:
@@ -67,20 +66,19 @@ class ChartRun:
 
     def start(self, t: float, q: Array, v: Array) -> bool:
         """Begin at a state, projected as in full coordinates."""
-        self._atlas.require(q, t)
+        self._charts.require(q, t)
         self._t0 = t
         self._full = self._make_full()
         if not self._full.start(t, q, v):
-            self.status = int(self._full.status)
+            self.status = self._full.status
             return False
-        here = self._adopt()
-        system = self._plant.evaluator
+        here, system = self._last_full(), self._system.evaluator
         svd = ranked_svd(dimensionless(system, here.J), system.rank_tol, here.rank)
         lost = loses_rank_here(system, here.q, t, svd)
         self._here = here
         if not lost and not self._near(here, here):
-            self._full, self._chart = None, self._atlas.at(here.q, here.v, here.J)
-            if self._atlas.instead(self._chart):
+            self._full, self._chart = None, self._charts.at(here.q, here.v, here.J)
+            if self._charts.instead(self._chart):
                 self._report(self._chart.note)
         self._records.append(here)
         return True
@@ -103,23 +101,19 @@ class ChartRun:
             self.status = stop.args[0]
         except Exception as error:  # of a user's chart
             self._inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
-            self.status = STOPPED
+            self.status = StepStatus.STOPPED
         return done
 
-    def take(self) -> tuple[Any, ...]:
+    def take(self) -> dict[str, Any]:
         """Records since the last call, as the compiled run hands them over."""
         kept, self._records = self._records, []
-        plant = self._plant
-        widths = {"t": 1, "q": plant.nq, "v": plant.nv, "a": plant.nv, "tau": plant.nv}
-        widths |= {"drift": 1, "velocity_drift": 1, "pivot": 1}
-        columns = [np.array([getattr(p, n) for p in kept]).reshape(-1, w) for n, w in widths.items()]
-        return (*columns, np.array([p.rank for p in kept], dtype=np.int64))
+        return vars(Steps.of([vars(point) for point in kept], self._system.nq, self._system.nv))
 
     # ------------------------------------------------------------------ steps
 
     def _target(self, t0: float, dt: float, t_end: float) -> float:
         """Where the next step ends at the latest."""
-        if self._options.adaptive:
+        if self._adaptive:
             sample = self._options.control_dt or math.inf
             number = math.floor((self._here.t - self._t0) / sample + SLACK) + 1
             return min(t_end, self._t0 + number * sample)
@@ -131,13 +125,11 @@ class ChartRun:
         here = self._here
         for fresh in (False, True):
             if fresh:
-                self._switch(self._atlas.at(here.q, here.v, here.J))
+                self._switch(self._charts.at(here.q, here.v, here.J))
             try:
-                return (
-                    self._adaptive(target)
-                    if self._options.adaptive
-                    else self._trial(target - here.t, target)[0]
-                )
+                if self._adaptive:
+                    return self._adaptive_step(target)
+                return self._trial(target - here.t, target)[0]
             except (ChartError, np.linalg.LinAlgError):
                 continue
         self._enter_full()
@@ -147,9 +139,9 @@ class ChartRun:
         assert self._chart is not None
         return self._stepper.trial(self._chart, self._here, h, t_end)
 
-    def _adaptive(self, target: float) -> Point:
+    def _adaptive_step(self, target: float) -> Point:
         """Steps of varying size: smaller until the error estimate is within tolerance."""
-        grow = GROW
+        grow, exponent = MOST_GROWTH, -1.0 / self._options.integrator.order
         while True:
             left = target - self._here.t
             last = self._next >= left * (1.0 - 1e-12)
@@ -161,12 +153,12 @@ class ChartRun:
                     raise
                 self._next, grow = 0.25 * h, 1.0
                 continue
-            factor = min(grow, max(SHRINK, SAFETY * error ** (-0.2) if error > 0.0 else grow))
+            factor = min(grow, max(MOST_CUT, SAFETY * error**exponent if error > 0.0 else grow))
             if error <= 1.0:
                 self._next = max(self._next, h * factor) if last else h * factor
                 return point
             if h <= 1e-14 * max(abs(self._here.t), abs(target)):
-                raise StopError(STEP_COLLAPSED)
+                raise StopError(StepStatus.STEP_COLLAPSED)
             self._next, grow = h * min(factor, 1.0), 1.0
 
     # ------------------------------------------------------------------ which coordinates
@@ -185,10 +177,10 @@ class ChartRun:
             self._enter_full()
         elif self._full is not None and not near:
             self._full = None
-            self._switch(self._atlas.at(here.q, here.v, here.J))
+            self._switch(self._charts.at(here.q, here.v, here.J))
         elif self._full is None:
             assert self._chart is not None
-            chart = self._atlas.kept(self._chart, here.q, here.v, here.J)
+            chart = self._charts.kept(self._chart, here.q, here.v, here.J)
             if chart is not self._chart:
                 self._switch(chart)
 
@@ -203,21 +195,21 @@ class ChartRun:
     def _enter_full(self) -> None:
         self._full = self._make_full()
         if not self._full.start(self._here.t, self._here.q, self._here.v):
-            raise StopError(int(self._full.status))
+            raise StopError(self._full.status)
         self._full.take()
         self._report(FULL)
 
     def _full_step(self, target: float) -> Point:
         """One compiled step."""
-        h = self._next if self._options.adaptive else target - self._here.t
+        h = self._next if self._adaptive else target - self._here.t
         before = int(self._full.evaluations)
         taken = self._full.advance(self._here.t, h, target, 1, 1)
         self._compiled += int(self._full.evaluations) - before
         if not taken:
-            raise StopError(int(self._full.status))
-        return self._adopt()
+            raise StopError(self._full.status)
+        return self._last_full()
 
-    def _adopt(self) -> Point:
+    def _last_full(self) -> Point:
         """The last state of the compiled run."""
-        t, q, v, a, tau = (np.asarray(x)[-1] for x in self._full.take()[:5])
-        return self._stepper.point(float(t[0]), q, v, a, tau)
+        last = Steps(**self._full.take())[-1:]
+        return self._stepper.point(float(last.t[0]), last.q[0], last.v[0], last.a[0], last.tau[0])

@@ -1,4 +1,4 @@
-"""Atlas: which minimal coordinates a run uses, and when it changes them.
+"""ChartSelector: which minimal coordinates a run uses, and when it changes them.
 
 A chart is kept while it determines the motion at least half as well as at its origin; then a new one of the
 same kind is made around the present pose. A user's chart is left where its conditions come close to failing
@@ -11,16 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...errors import InputError
 from ...models.twists import twist_slices
 from ...projection.charts import ChartError, partition_chart, tangent_chart
 from ...projection.null_chart import NullspaceChart
 from ...projection.user_chart import Chart, UserChart, check_chart, named_coordinates
-from ..run.system import Plant
-
-Array = npt.NDArray[np.float64]
+from ..run.system import System
 
 KINDS: dict[str, Callable[..., Any]] = {
     "partition": partition_chart,
@@ -44,7 +42,7 @@ class LocalChart(Protocol):
     def quality(self, J: Array) -> float: ...
 
 
-def check_coordinates(plant: Plant, value: Any) -> str | tuple[Chart, ...]:
+def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
     """`coordinates` as `simulate` takes it: "full", a kind of chart, names of coordinates, or charts."""
     if isinstance(value, str) and (value == "full" or value in KINDS):
         return value
@@ -53,9 +51,9 @@ def check_coordinates(plant: Plant, value: Any) -> str | tuple[Chart, ...]:
         if all(isinstance(one, Chart) for one in given):
             return tuple(given)
         if all(isinstance(one, str) for one in given):
-            pairs = [plant.model.tree.scalar(name, "coordinates") for name in given]
+            pairs = [system.model.tree.scalar(name, "coordinates") for name in given]
             positions, indices = zip(*pairs, strict=True)
-            return (named_coordinates(plant.evaluator, positions, indices),)
+            return (named_coordinates(system.evaluator, positions, indices),)
     known = ", ".join(f'"{name}"' for name in ("full", *KINDS))
     raise InputError(
         f"coordinates must be one of {known}, names of independent coordinates, or a Chart (or several); got"
@@ -63,11 +61,11 @@ def check_coordinates(plant: Plant, value: Any) -> str | tuple[Chart, ...]:
     )
 
 
-class Atlas:
+class ChartSelector:
     """Charts of one run."""
 
-    def __init__(self, plant: Plant, coordinates: str | tuple[Chart, ...]) -> None:
-        self._system, self._twists = plant.evaluator, twist_slices(plant.model)
+    def __init__(self, system: System, coordinates: str | tuple[Chart, ...]) -> None:
+        self._system, self._twists = system.evaluator, twist_slices(system.model)
         self._kind = coordinates if isinstance(coordinates, str) else "tangent"
         charts = () if isinstance(coordinates, str) else coordinates
         self._users = [UserChart(self._system, chart) for chart in charts]

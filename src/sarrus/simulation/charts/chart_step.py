@@ -1,4 +1,7 @@
-"""One step in a chart: stages at q = Psi(y), accelerations from the kernel or any formulation."""
+"""One step in a chart: stages at q = Psi(y), accelerations from the kernel or any formulation.
+
+The steps are those of kernels/integrate/methods.hpp, for local coordinates y = (y_q, y_v) and their rates.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ...projection.decomposition import count_above, full_svd
-from ...projection.system_kinematics import dimensionless
+from ..._kernel import KICK_FOUND, MOST_KICKS, StepStatus
+from ...arrays import Array
 from ..run.callbacks import FIRST_STAGE, Inputs
 from ..run.options import Options
-from ..run.system import Plant
-from ..run.tableaus import TABLEAUS
+from ..run.system import System
 from .chart_selector import LocalChart
-
-Array = npt.NDArray[np.float64]
-
-STOPPED, SINGULAR_INERTIA, NOT_FINITE, NOT_CLOSED, STEP_COLLAPSED = range(1, 6)
 
 
 class StopError(Exception):
@@ -47,42 +44,98 @@ class ChartStep:
 
     def __init__(
         self,
-        plant: Plant,
+        system: System,
         options: Options,
         inputs: Inputs,
         acceleration: Callable[..., Array | None] | None,
     ) -> None:
         """
         Args:
-            plant: the system.
+            system: what moves.
             options: of the run.
             inputs: all that comes from outside.
             acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
         """
-        self._plant, self._options, self._inputs, self._formulated = plant, options, inputs, acceleration
+        self._system, self._options, self._inputs, self._formulated = system, options, inputs, acceleration
+        method = self._method = options.integrator
+        self._A, self._b, self._c, self._e = method.A, method.b, method.c, method.e
+        self._kicks = list(zip(method.kick, method.drift, method.ahead, strict=True))
+        self._last_is_first = bool(self._kicks) or np.array_equal(self._A[-1], self._b)  # of the next step
         self.evaluations = 0
 
     def trial(self, chart: LocalChart, here: Point, h: float, t_end: float) -> tuple[Point, float]:
         """The point a step of size h after `here`, and its error in units of the tolerance."""
-        tab = TABLEAUS[self._options.method]
         y = chart.coordinates(here.q, here.v, here.J)
         chart.begin(here.q)
         rates = [chart.rates(here.t, here.q, here.v, here.a, here.J)]
-        if self._options.method == "semi_implicit_euler":
-            return self._semi_implicit(chart, here.t, y, rates[0], h, t_end), 0.0
-        stages = len(tab.b) - (tab.e is not None)  # the last stage of dopri5 is the first of the next step
+        if self._kicks:
+            return self._accept(chart, self._split(chart, here.t, y, rates[0], h), t_end), 0.0
+        stages = len(self._b) - self._last_is_first
         for i in range(1, stages):
-            t = here.t + tab.c[i] * h
-            y_i = y + h * (tab.A[i, :i] @ np.array(rates))
-            q, v, J = chart.state(y_i, t)
-            a, _ = self._acceleration(t, q, v, i)
-            rates.append(chart.rates(t, q, v, a, J))
-        y_end = y + h * (tab.b[:stages] @ np.array(rates))
-        point = self._arrive(chart, y_end, t_end)
-        if tab.e is None:
+            y_i = y + h * (self._A[i, :i] @ np.array(rates))
+            rates.append(self._rates(chart, y_i, here.t + self._c[i] * h, i))
+        y_end = y + h * (self._b[:stages] @ np.array(rates))
+        point = self._accept(chart, y_end, t_end)
+        if not self._method.adaptive:
             return point, 0.0
-        rates.append(chart.rates(t_end, point.q, point.v, point.a, point.J))
-        return point, self._error(h * (tab.e @ np.array(rates)), y_end, chart.size[0])
+        if self._last_is_first:
+            rates.append(chart.rates(t_end, point.q, point.v, point.a, point.J))
+        return point, self._error(h * (self._e @ np.array(rates)), y_end, chart.size[0])
+
+    def point(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> Point:
+        """A state with its residuals, rank and distance from singular poses."""
+        return Point(**self._system.record(t, q, v, a, tau))
+
+    # ------------------------------------------------------------------ kicks and drifts
+
+    def _split(self, chart: LocalChart, t: float, y: Array, rate: Array, h: float) -> Array:
+        """y after a step of alternating kicks of y_v and drifts of y_q; `rate` is that of the beginning."""
+        y, n = y.copy(), chart.size[0]
+        for i, (kick, drift, ahead) in enumerate(self._kicks):
+            if i > 0:
+                rate = self._kick_rate(chart, y, t, rate, (i, h * kick * ahead))
+            y[n:] += h * kick * rate[n:]
+            if drift:
+                y[:n] = self._drifted(chart, y, t, h * drift)
+                t += h * drift
+        return y
+
+    def _kick_rate(
+        self, chart: LocalChart, y: Array, t: float, rate: Array, kick: tuple[int, float]
+    ) -> Array:
+        """Rates with the velocity `ahead` of y by part of the kick, found by iteration from `rate`.
+
+        Args:
+            chart: the coordinates.
+            y: those before the kick.
+            t: time [s].
+            rate: rates of the kick before.
+            kick: its stage, and how far ahead [s].
+        """
+        n, (stage, ahead) = chart.size[0], kick
+        for _ in range(MOST_KICKS):
+            y_i = y.copy()
+            y_i[n:] += ahead * rate[n:]
+            before, rate = rate, self._rates(chart, y_i, t, stage)
+            change = ahead * np.max(np.abs(rate - before)[n:], initial=0.0)
+            if change <= KICK_FOUND * np.max(np.abs(y_i[n:]), initial=0.0):
+                break
+        return rate
+
+    def _drifted(self, chart: LocalChart, y: Array, t: float, h: float) -> Array:
+        """y_q moved for the time h at constant y_v; beyond order one with the rates of the middle."""
+        n, part = chart.size[0], 0.0 if self._method.order == 1 else 0.5
+        moved = y[:n]
+        for _ in range(MOST_KICKS):
+            middle, before = y.copy(), moved
+            middle[:n] += part * (moved - y[:n])
+            q, v, J = chart.state(middle, t + part * h)
+            moved = y[:n] + h * chart.rates(t + part * h, q, v, np.zeros_like(v), J)[:n]
+            if part == 0.0 or np.max(np.abs(moved - before), initial=0.0) <= KICK_FOUND:
+                break
+        return moved
+
+    # ------------------------------------------------------------------ stages
 
     def _error(self, error: Array, y: Array, positions: int) -> float:
         """Root mean square in units of the tolerance; positions weigh as one radian."""
@@ -91,17 +144,12 @@ class ChartStep:
         scaled = error / (self._options.atol + self._options.rtol * size)
         return float(np.linalg.norm(scaled)) / math.sqrt(max(len(y), 1))
 
-    def _semi_implicit(
-        self, chart: LocalChart, t: float, y: Array, rate: Array, h: float, t_end: float
-    ) -> Point:
-        """Velocities first, positions with the new ones."""
-        y, n = y.copy(), chart.size[0]
-        y[n:] += h * rate[n:]
+    def _rates(self, chart: LocalChart, y: Array, t: float, stage: int) -> Array:
+        """y' at a stage."""
         q, v, J = chart.state(y, t)
-        y[:n] += h * chart.rates(t, q, v, np.zeros_like(v), J)[:n]
-        return self._arrive(chart, y, t_end)
+        return chart.rates(t, q, v, self._acceleration(t, q, v, stage)[0], J)
 
-    def _arrive(self, chart: LocalChart, y: Array, t: float) -> Point:
+    def _accept(self, chart: LocalChart, y: Array, t: float) -> Point:
         q, v, _ = chart.state(y, t)
         a, tau = self._acceleration(t, q, v, FIRST_STAGE)
         return self.point(t, q, v, a, tau)
@@ -109,32 +157,22 @@ class ChartStep:
     def _acceleration(self, t: float, q: Array, v: Array, stage: int) -> tuple[Array, Array]:
         """a (nv,) and the applied force (nv,)."""
         self.evaluations += 1
-        plant, tau = self._plant, np.zeros(self._plant.nv)
+        system, tau = self._system, np.zeros(self._system.nv)
         if self._inputs.needed or self._formulated is not None:
-            answer = self._inputs(t, q, v, stage)
-            if answer is None:
-                raise StopError(STOPPED)
-            tau = answer[0]
+            supplied = self._inputs(t, q, v, stage)
+            if supplied is None:
+                raise StopError(StepStatus.STOPPED)
+            tau = supplied.tau
         if self._formulated is not None:
-            a = self._formulated(t, q, v)
-            if a is None:
-                raise StopError(STOPPED)
+            found = self._formulated(t, q, v)
+            if found is None:
+                raise StopError(StepStatus.STOPPED)
+            a = found
         else:
-            drive, user = plant.evaluator.drive(t, 1), plant.evaluator.user(q[None], v[None], t)
-            found = plant.kernel.forward(q[None], v[None], tau[None], drive, user)
-            if found[5][0]:
-                raise StopError(SINGULAR_INERTIA)
-            a = found[0][0]
+            drive, user = system.evaluator.drive(t, 1), system.evaluator.user(q[None], v[None], t)
+            a, *_, status = (x[0] for x in system.kernel.forward(q[None], v[None], tau[None], drive, user))
+            if status:
+                raise StopError(StepStatus.SINGULAR_INERTIA)
         if not np.all(np.isfinite(a)):
-            raise StopError(NOT_FINITE)
+            raise StopError(StepStatus.NOT_FINITE)
         return a, tau
-
-    def point(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> Point:
-        """A state with its residuals, rank and distance from singular poses."""
-        system = self._plant.evaluator
-        phi, J, b, _ = system.constraints(q, v, t)
-        s = full_svd(dimensionless(system, J))[1]
-        rank = count_above(s, system.rank_tol, absolute=True)
-        pivot = float(s[rank - 1]) if rank else 1e300
-        gap, slip = (float(np.max(np.abs(x) / system.row_unit, initial=0.0)) for x in (phi, J @ v - b))
-        return Point(t, q, v, a, tau, J, gap, slip, pivot, rank)

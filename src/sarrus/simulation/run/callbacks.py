@@ -1,7 +1,7 @@
 """Inputs: the one callback of a run. All that comes from Python enters the compiled steps here.
 
-At (t, q, v) it answers with the applied force, the drives, the rows of user constraints, and M and h where
-the system supplies them. A controller is asked at every stage, or at its own sample times and held between.
+At (t, q, v) it returns the applied force, the drives, the rows of user constraints, and M and h where the
+system supplies them. A controller is called at every stage, or at its own sample times and held between.
 What goes wrong in a user's function stops the run and is kept, with its traceback, for the message.
 """
 
@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import state
+from ...arrays import Array, state
 from ...errors import InputError, SarrusError
 from .options import Options
-from .system import Plant
-
-Array = npt.NDArray[np.float64]
-Answer = tuple[Array, Array | None, Array | None, Array | None, Array | None]
+from .system import Supplied, System
 
 FIRST_STAGE = 0  # of a step, at the state that is kept
 SYSTEM = "a function of the system"
@@ -61,25 +57,25 @@ class Failure:
 
 
 class Inputs:
-    """Callable as the compiled run wants it: inputs(t, q, v, stage) -> (tau, drive, user, M, h) or None."""
+    """Callable as the compiled run wants it: inputs(t, q, v, stage), None where a function failed."""
 
-    def __init__(self, plant: Plant, options: Options) -> None:
-        self._plant, self._options = plant, options
+    def __init__(self, system: System, options: Options) -> None:
+        self._system, self._options = system, options
         self._external = [
-            _Load(plant, body, given) for body, given in options.external.items()
+            _Load(system, body, given) for body, given in options.external.items()
         ]  # refused here, before anything runs
-        self._u = np.zeros(plant.nu)
+        self._u = np.zeros(system.nu)
         self._samples = 0
         self._log: list[tuple[float, Array]] = []
         self.failure: Failure | None = None
         self.stage = FIRST_STAGE
-        self.tau = np.zeros(plant.nv)
+        self.tau = np.zeros(system.nv)
 
     @property
     def needed(self) -> bool:
         """Whether there is anything to ask for."""
         o = self._options
-        return self._plant.called_at_every_stage or not (
+        return self._system.called_at_every_stage or not (
             o.control is None and o.tau is None and not self._external
         )
 
@@ -88,27 +84,24 @@ class Inputs:
         """Whether asking at the samples (or once) is enough."""
         o = self._options
         held = o.control is None or o.control_dt is not None
-        return not self._plant.called_at_every_stage and held and not callable(o.tau) and not self._external
+        return not self._system.called_at_every_stage and held and not callable(o.tau) and not self._external
 
-    def __call__(self, t: float, q: Array, v: Array, stage: int) -> Answer | None:
+    def __call__(self, t: float, q: Array, v: Array, stage: int) -> Supplied | None:
         who = SYSTEM
         try:
             self.stage = stage
-            plant = self._plant
-            drive = plant.drive(t)
-            user = plant.user(t, q, v)
-            M, h = plant.system.inertia(q, v, t) if plant.supplies_inertia else (None, None)
+            called = self._system.called(t, q, v)
             if stage >= FIRST_STAGE:
-                tau = np.zeros(plant.nv)
+                tau = np.zeros(self._system.nv)
                 for load in self._external:
                     who = "external"
                     tau += load.force(t, q)
                 who = "tau"
                 tau += self._applied(t, q, v)
                 who = "control"
-                tau[plant.actuated] += self._control(t, q, v, stage)
+                tau[self._system.actuated] += self._control(t, q, v, stage)
                 self.tau = tau
-            return self.tau, drive, user, M, h
+            return Supplied(self.tau, *called)
         except BaseException as error:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
@@ -122,10 +115,10 @@ class Inputs:
     def inputs_at(self, times: Array) -> Array:
         """u (k, nu) as it was at the first stages of steps that ended at times (k,); forgets older ones."""
         if self._options.control is None or not self._log:
-            return np.zeros((len(times), self._plant.nu))
+            return np.zeros((len(times), self._system.nu))
         asked = np.array([t for t, _ in self._log])
         which = np.maximum(np.searchsorted(asked, times, side="right") - 1, 0)
-        out = np.array([self._log[i][1] for i in which]).reshape(len(times), self._plant.nu)
+        out = np.array([self._log[i][1] for i in which]).reshape(len(times), self._system.nu)
         if len(which):
             del self._log[: int(which[-1])]
         return out
@@ -136,7 +129,7 @@ class Inputs:
             return 0.0
         if not callable(tau):
             return tau
-        return _checked(tau(t, q.copy(), v.copy()), "tau", self._plant.nv, "tau(t, q, v)")
+        return _checked(tau(t, q.copy(), v.copy()), "tau", self._system.nv, "tau(t, q, v)")
 
     def _control(self, t: float, q: Array, v: Array, stage: int) -> Array:
         o = self._options
@@ -144,7 +137,7 @@ class Inputs:
             return self._u
         if o.control_dt is None or (stage == FIRST_STAGE and self._due(t, o.control_dt)):
             given = o.control(t, q.copy(), v.copy())
-            self._u = _checked(given, "u", self._plant.nu, "control(t, q, v)")
+            self._u = _checked(given, "u", self._system.nu, "control(t, q, v)")
             if o.control_dt is not None:
                 self._samples = math.floor((t - o.t0) / o.control_dt + SLACK) + 1
         if stage == FIRST_STAGE:
@@ -158,9 +151,9 @@ class Inputs:
 class _Load:
     """A wrench on a body: constant, or a function of time; at the body's origin or at a point."""
 
-    def __init__(self, plant: Plant, body: str, given: Any) -> None:
+    def __init__(self, system: System, body: str, given: Any) -> None:
         self._what = f"external wrench on {body!r}"
-        self._plant, self._body = plant, plant.model.body_index(body, "external")
+        self._system, self._body = system, system.model.body_index(body, "external")
         pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 1
         self._wrench, point = given if pair else (given, np.zeros(3))
         self._point = np.ascontiguousarray(state(point, f"point of the {self._what}", 3))
@@ -170,7 +163,7 @@ class _Load:
     def force(self, t: float, q: Array) -> Array:
         """Generalized force (nv,)."""
         wrench = self._value(self._wrench(t) if callable(self._wrench) else self._wrench)
-        J = self._plant.kernel.jacobian(q[None], self._body, self._point)[0]
+        J = self._system.kernel.jacobian(q[None], self._body, self._point)[0]
         return np.asarray(J.T @ wrench)
 
     def _value(self, given: Any) -> Array:

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from .options import Options
-
-Array = npt.NDArray[np.float64]
 
 STORED = """
     t0 t1 control_dt method dt rtol atol formulation coordinates

@@ -6,29 +6,27 @@ The rank of J is decided at the first stage of a step and held through the other
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...dynamics import formulations as fm
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Terms
 from .callbacks import FIRST_STAGE, Failure, Inputs
 from .options import Options
-from .system import Plant
-
-Array = npt.NDArray[np.float64]
+from .system import System
 
 
-class Formulated:
+class FormulatedSystem:
     """Callable as the compiled run wants it: acceleration(t, q, v) -> a, after the inputs of that state."""
 
-    def __init__(self, plant: Plant, options: Options, formulation: str, inputs: Inputs) -> None:
-        self._plant, self._options, self._name, self._inputs = plant, options, formulation, inputs
+    def __init__(self, system: System, options: Options, formulation: str, inputs: Inputs) -> None:
+        self._system, self._options, self._name, self._inputs = system, options, formulation, inputs
         self._held: int | None = None
 
     def __call__(self, t: float, q: Array, v: Array) -> Array | None:
         try:
             state = self._split(t, q, v)
-            return np.asarray(self._plant.units.unit * fm.FORMULATIONS[self._name](state))
+            return np.asarray(self._system.units.unit * fm.FORMULATIONS[self._name](state))
         except BaseException as error:
             self._inputs.failure = Failure.of(error, f'formulation "{self._name}"', t, True)
             return None
@@ -37,17 +35,17 @@ class Formulated:
         """Terms of the state, split at its constraints."""
         first = self._inputs.stage == FIRST_STAGE
         decide = first and (self._options.correction == "project" or self._held is None)
-        plant, terms = self._plant, self._stabilized(self._plant.terms(t, q, v), v)
+        system, terms = self._system, self._stabilized(self._system.terms(t, q, v), v)
         if self._name == "lagrange":
-            state = fm.split(terms, self._inputs.tau, plant.units)
-            fm.require_independent(state, plant.units)
+            state = fm.split(terms, self._inputs.tau, system.units)
+            fm.require_independent(state, system.units)
             return state
-        state = fm.split(terms, self._inputs.tau, plant.units, None if decide else self._held)
+        state = fm.split(terms, self._inputs.tau, system.units, None if decide else self._held)
         if decide:
             if state.rank < min(terms.J.shape):
-                limit = limit_rows(plant.evaluator, q, v, t, state.lost)
-                state = state if limit is None else fm.with_limit(state, limit, plant.units)
-            self._held = plant.nv - state.N.shape[1]
+                limit = limit_rows(system.evaluator, q, v, t, state.lost)
+                state = state if limit is None else fm.with_limit(state, limit, system.units)
+            self._held = system.nv - state.N.shape[1]
         return state
 
     def _stabilized(self, terms: Terms, v: Array) -> Terms:

@@ -5,67 +5,66 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...errors import AssemblyError, InputError
 from ...projection.system_kinematics import drift
-from .system import Plant
-
-Array = npt.NDArray[np.float64]
+from .system import System
 
 CONSISTENT = 1e-6  # of L, and of the speed: what the first projection may correct without being asked
 
 
-def initial_state(plant: Plant, q0: Any, v0: Any, t: float) -> tuple[Array, Array]:
+def initial_state(system: System, q0: Any, v0: Any, t: float) -> tuple[Array, Array]:
     """q (nq,) and v (nv,) at which to start at time t [s]; what is not given comes from `default`."""
-    system = plant.system
-    door = getattr(system, "_skeleton", system)
-    q = _default_pose(plant, t) if q0 is None else door._one_pose(q0, "q0")
-    _require_closed(plant, q, t)
-    if v0 is None and q0 is None and not plant.has_drives:
-        return q, np.array(system.default.v)
+    original = system.original
+    checks = getattr(original, "_skeleton", original)  # a CustomSystem checks with its skeleton
+    q = _default_pose(system, t) if q0 is None else checks._one_pose(q0, "q0")
+    _require_closed(system, q, t)
+    if v0 is None and q0 is None and not system.has_drives:
+        return q, np.array(original.default.v)
     if v0 is None:
-        return q, np.array(system.consistent_velocity(q, t=t))
-    v = door._one_tangent(v0, "v0")
-    _require_tangent(plant, q, v, t)
+        return q, np.array(original.consistent_velocity(q, t=t))
+    v = checks._one_tangent(v0, "v0")
+    _require_tangent(system, q, v, t)
     return q, v
 
 
-def _default_pose(plant: Plant, t: float) -> Array:
+def _default_pose(system: System, t: float) -> Array:
     """`default.q`, brought to time t where drives have moved on."""
-    q = np.array(plant.system.default.q)
-    if not plant.has_drives:
+    q = np.array(system.original.default.q)
+    if not system.has_drives:
         return q
-    found = plant.system.assemble(q, t=t)
+    found = system.original.assemble(q, t=t)
     if not found.success:
-        raise AssemblyError(f"{plant.name!r} has no pose at t = {t:g} s. {found.message}")
+        raise AssemblyError(f"{system.name!r} has no pose at t = {t:g} s. {found.message}")
     return np.array(found.q)
 
 
-def _require_closed(plant: Plant, q: Array, t: float) -> None:
-    if plant.nc == 0:
+def _require_closed(system: System, q: Array, t: float) -> None:
+    if system.nc == 0:
         return
-    phi, _, _, _ = plant.evaluator.constraints(q, np.zeros(plant.nv), t)
-    gap = drift(plant.evaluator, phi)
-    if not gap <= CONSISTENT * plant.length:
-        worst = plant.evaluator.row_names[int(np.argmax(np.abs(phi) / plant.units.row_unit))]
+    phi, _, _, _ = system.evaluator.constraints(q, np.zeros(system.nv), t)
+    gap = drift(system.evaluator, phi)
+    if not gap <= CONSISTENT * system.length:
+        worst = system.evaluator.row_names[int(np.argmax(np.abs(phi) / system.units.row_unit))]
         raise InputError(
-            f"q0 does not satisfy the constraints of {plant.name!r} at t = {t:g} s: |phi| is {gap:.3g} m"
-            f" (angles times L), worst row {worst!r}, allowed {CONSISTENT * plant.length:.1g}. Start from"
+            f"q0 does not satisfy the constraints of {system.name!r} at t = {t:g} s: |phi| is {gap:.3g} m"
+            f" (angles times L), worst row {worst!r}, allowed {CONSISTENT * system.length:.1g}. Start from"
             " q0 = system.assemble(q0).q instead."
         )
 
 
-def _require_tangent(plant: Plant, q: Array, v: Array, t: float) -> None:
-    if plant.nc == 0:
+def _require_tangent(system: System, q: Array, v: Array, t: float) -> None:
+    if system.nc == 0:
         return
-    _, J, b, _ = plant.evaluator.constraints(q, v, t)
-    miss = np.abs(J @ v - b) / plant.units.row_unit
-    speed = max(float(np.max(np.abs(v / plant.units.unit))), float(np.max(np.abs(b) / plant.units.row_unit)))
+    _, J, b, _ = system.evaluator.constraints(q, v, t)
+    miss = np.abs(J @ v - b) / system.units.row_unit
+    sizes = v / system.units.unit, b / system.units.row_unit
+    speed = max(float(np.max(np.abs(x))) for x in sizes)
     if not np.max(miss) <= CONSISTENT * max(speed, 1e-3):
-        worst = plant.evaluator.row_names[int(np.argmax(miss))]
+        worst = system.evaluator.row_names[int(np.argmax(miss))]
         raise InputError(
-            f"v0 does not satisfy the constraints of {plant.name!r} at t = {t:g} s: |J v - b| is"
+            f"v0 does not satisfy the constraints of {system.name!r} at t = {t:g} s: |J v - b| is"
             f" {np.max(miss):.3g} (lengths divided by L), worst row {worst!r}, at speed {speed:.3g}. Start"
             " with v0 = system.consistent_velocity(q0, v0) instead."
         )

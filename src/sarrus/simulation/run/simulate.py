@@ -12,9 +12,9 @@ from ..switching.switches import make_plan
 from ..trajectory.events import UserWatch
 from ..trajectory.trajectory import Trajectory
 from .initial_state import initial_state
-from .options import check_options
+from .option_checks import check_options
 from .run_loop import Simulation
-from .system import Plant
+from .system import System
 
 
 def simulate(
@@ -59,9 +59,9 @@ def simulate(
         control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
         control_dt: sample time of the control [s], held in between; steps end at the samples. Default: asked
             at every stage of every step.
-        method: "rk4" (order 4), "semi_implicit_euler" (order 1), "dopri5" (order 5, chooses its steps),
-            "radau" (order 5, implicit, chooses its steps: for stiff systems).
-        dt: step [s]; of "dopri5" and "radau" the first one.
+        method: integrator: "rk4" (order 4), "dopri5" (order 5, chooses its steps), "radau" (the same, and
+            implicit: for stiff systems), or another one of those in docs/motion.md.
+        dt: step [s]; of methods that choose their steps the first one.
         rtol, atol: relative and absolute tolerance of methods that choose their steps [rad, m; rad/s, m/s].
         t_eval: times at which to keep the state [s], increasing; default: at every step.
         formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
@@ -83,17 +83,17 @@ def simulate(
         switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
             is a `SwitchedTrajectory`; impacts are on its events. A switch asks the controller anew.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
-        jacobian: of "radau": "analytic" or "finite_difference", which user functions always get.
+        jacobian: of implicit methods: "analytic" or "finite_difference", which user functions always get.
     """
     given = dict(locals())
     if stops or not _none(switches):
         plan = make_plan(system, switches, stops)
-        return SwitchedRun(plan, check_options(Plant(plan.mech), t_span, given), q0, v0).run()
-    plant = Plant(system)
-    options = check_options(plant, t_span, given)
-    q, v = initial_state(plant, q0, v0, options.t0)
+        return SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run()
+    moved = System(system)
+    options = check_options(moved, t_span, given)
+    q, v = initial_state(moved, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
-    return Simulation(plant, options, users, q, v, limits=True).run()
+    return Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run())
 
 
 def _none(switches: Any) -> bool:

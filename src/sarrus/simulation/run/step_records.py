@@ -1,15 +1,16 @@
-"""Steps: what the compiled run keeps of every step, as arrays with the steps first."""
+"""Steps: what a run records of every step, as arrays with the steps first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ...arrays import Array
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -40,20 +41,22 @@ class Steps:
     rank: Ints
 
     @staticmethod
-    def of_record(record: Sequence[Any]) -> Steps:
-        """From what the compiled run hands over: columns of single numbers become vectors."""
-        t, q, v, a, tau, drift, velocity_drift, pivot, rank = (np.asarray(x) for x in record)
-        drift, velocity_drift, pivot = drift[:, 0], velocity_drift[:, 0], pivot[:, 0]
-        return Steps(t[:, 0], q, v, a, tau, drift, velocity_drift, pivot, rank.astype(np.int64))
+    def of(states: Sequence[Mapping[str, Any]], nq: int, nv: int) -> Steps:
+        """From single states, each with these fields by name."""
+        widths = {"q": (nq,), "v": (nv,), "a": (nv,), "tau": (nv,)}
+        columns = {
+            f.name: np.array([state[f.name] for state in states]).reshape(-1, *widths.get(f.name, ()))
+            for f in fields(Steps)
+        }
+        return Steps(**columns | {"rank": columns["rank"].astype(np.int64)})
 
     @staticmethod
     def undefined(t: float, q: Array, v: Array, rank: int = 0) -> Steps:
         """One state whose acceleration could not be computed."""
-        nothing = np.full((1, len(v)), np.nan)
-        one = np.full(1, np.nan)
-        return Steps(
-            np.array([t]), q[None], v[None], nothing, nothing, one, one, one, np.array([rank], dtype=np.int64)
-        )
+        nothing = np.full(len(v), np.nan)
+        known = {"t": t, "q": q, "v": v, "a": nothing, "tau": nothing, "rank": rank}
+        residuals = dict.fromkeys(("drift", "velocity_drift", "pivot"), np.nan)
+        return Steps.of([known | residuals], len(q), len(v))
 
     @staticmethod
     def joined(parts: Sequence[Steps]) -> Steps:

@@ -1,34 +1,49 @@
-"""Plant: what a run needs of a system, the same for a mechanism and for one that a user wrote down."""
+"""System: what a run needs of a `Mechanism` or of a `CustomSystem`, the same for both."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
-from ...projection.decomposition import count_above, full_svd
+from ...projection.decomposition import ranked_svd
+from ...projection.system_kinematics import dimensionless
 from .custom_system import CustomSystem
 
-Array = npt.NDArray[np.float64]
 Rows = tuple[Array, Array, Array, Array]
 
 SMALL = 16  # coordinates; up to here singular values cost less than the steps they are asked about
 
 
-class Plant:
-    """A system with its kernel; all methods take states without checking them."""
+class Supplied(NamedTuple):
+    """What the compiled run is given at a state: applied force tau (nv,), drives (nd, 3), user rows
+    (n, 3 + nv), and M (nv, nv) and h (nv,) where the system supplies them."""
+
+    tau: Array
+    drive: Array | None
+    user: Array | None
+    M: Array | None
+    h: Array | None
+
+
+class System:
+    """A system with its kernel; all methods take states without checking them.
+
+    Attributes:
+        original: the `Mechanism` or `CustomSystem`.
+    """
 
     def __init__(self, system: Any) -> None:
         if isinstance(system, MechanismSpec):
             raise InputError("simulate takes a Mechanism, got a MechanismSpec; compile it: spec.compile().")
         if not isinstance(system, (Mechanism, CustomSystem)):
             raise InputError(f"simulate takes a Mechanism or a CustomSystem, got {type(system).__name__}.")
-        self.system: Any = system
+        self.original: Any = system
         self.supplies_inertia = isinstance(system, CustomSystem)
         self.model, self.evaluator, self.units = system.model, system.evaluator, system.units
         self.kernel: Any = system.evaluator.kernel
@@ -42,13 +57,12 @@ class Plant:
         """Whether constraints or inertia come from Python functions."""
         return self.supplies_inertia or self.has_drives or self.has_user_rows
 
-    def drive(self, t: float) -> Array | None:
-        """f, f', f'' of each drive at time t [s], (nd, 3)."""
-        return self.model.drive_values(t) if self.has_drives else None
-
-    def user(self, t: float, q: Array, v: Array) -> Array | None:
-        """phi, b, gamma, J of each user row at one state, (number of rows, 3 + nv)."""
-        return self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
+    def called(self, t: float, q: Array, v: Array) -> tuple[Array | None, ...]:
+        """What Python functions of the system return at one state: drive, user, M, h of `Supplied`."""
+        drive = self.model.drive_values(t) if self.has_drives else None
+        user = self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
+        M, h = self.original.inertia(q, v, t) if self.supplies_inertia else (None, None)
+        return drive, user, M, h
 
     def constraints(self, t: Array, q: Array, v: Array) -> Rows:
         """phi (k, nc), J (k, nc, nv), b, gamma of k states at their times t (k,)."""
@@ -62,7 +76,7 @@ class Plant:
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """M, h, phi, J, b, gamma at one state."""
-        terms: Terms = self.system.terms(q, v, t)
+        terms: Terms = self.original.terms(q, v, t)
         return terms
 
     def singular_values(self, t: Array, q: Array) -> Array:
@@ -87,17 +101,21 @@ class Plant:
         least: Array = self.kernel.pivots(np.ascontiguousarray(q), np.zeros((len(q), self.nv)), *none, rank)
         return least
 
-    def rank(self, J: Array) -> int:
-        """Rank of one Jacobian (nc, nv)."""
-        bare = J * self.units.unit / self.units.row_unit[:, None]
-        return count_above(full_svd(bare)[1], self.units.rank_tol, absolute=True)
+    def record(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> dict[str, Any]:
+        """One state as `Steps` records it, with J, for steps that the kernel has not taken."""
+        phi, J, b, _ = self.evaluator.constraints(q, v, t)
+        svd = ranked_svd(dimensionless(self.evaluator, J), self.units.rank_tol)
+        drift, rate = (float(np.max(np.abs(x) / self.units.row_unit, initial=0.0)) for x in (phi, J @ v - b))
+        known = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "J": J, "rank": svd.rank}
+        pivot = float(svd.s[svd.rank - 1]) if svd.rank else 1e300
+        return known | {"drift": drift, "velocity_drift": rate, "pivot": pivot}
 
     def energy(self, t: Array, q: Array, v: Array) -> Array:
         """Total energy [J] of k states, (k,); NaN where a user system did not say what its energy is."""
         if self.supplies_inertia:
             each = zip(q, v, t.tolist(), strict=True)
-            return np.array([self.system.energy(*one).total for one in each], dtype=float)
-        total: Array = self.system.energy(q, v).total
+            return np.array([self.original.energy(*one).total for one in each], dtype=float)
+        total: Array = self.original.energy(q, v).total
         return total
 
     def work_done(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ...constraints.rows import Constraint
 from ...dynamics.impact import Impact
 from ...errors import InputError
@@ -15,7 +16,6 @@ from ..trajectory.events import UserEvent
 from .switches import Plan
 from .unilateral_rows import acceleration, pushes, velocity_after
 
-Array = npt.NDArray[np.float64]
 Applied = Callable[[float, Array, Array], Array]
 
 TOUCHES = 1e-9  # of L: contacts this close take part in impacts

@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import SarrusError
 from ...mechanism.mechanism import Mechanism
 from ...projection.system_kinematics import drift
-from ..run.callbacks import FIRST_STAGE, Failure, Inputs
+from ..run.callbacks import FIRST_STAGE, Inputs
 from ..run.initial_state import initial_state
 from ..run.options import Options
+from ..run.outcome import Outcome, Status
 from ..run.run_loop import Simulation
-from ..run.system import Plant
+from ..run.step_records import Steps
+from ..run.system import System
 from ..trajectory.events import Event, UserEvent, UserWatch
 from ..trajectory.interpolation import Manifold
 from ..trajectory.limit_crossings import LimitWatch
-from ..trajectory.trajectory import Status, Trajectory
+from ..trajectory.trajectory import Trajectory
 from .closed_constraints import Topology
 from .switched_trajectory import SwitchedTrajectory
 from .switches import Plan
-
-Array = npt.NDArray[np.float64]
 
 GAP = 1e-6  # of L: what may be left open when a constraint closes
 MOVED = 1e-14  # of the kinetic energy: what an impact has to take to be one
@@ -42,7 +43,7 @@ class SwitchedRun:
     def __init__(self, plan: Plan, options: Options, q0: Any, v0: Any) -> None:
         self._plan, self._options = plan, options
         self._topology = Topology(plan, options.t0)
-        start = Plant(self._topology.mechanism())
+        start = System(self._topology.mechanism())
         self._t = options.t0
         self._q, self._v = initial_state(start, q0, v0, options.t0)
         self._topology.require_outside(options.t0, self._q)
@@ -85,9 +86,9 @@ class SwitchedRun:
             first = not self._segments
             wanted = wanted[(wanted >= start if first else wanted > start) & (wanted <= end)]
         options = dataclasses.replace(o, t0=start, t1=end, events=watched, t_eval=wanted)
-        plant = Plant(self._topology.mechanism())
-        self._simulation = Simulation(plant, options, watch, self._q, self._v)
-        found = self._simulation.run()
+        system = System(self._topology.mechanism())
+        self._simulation = Simulation(system, options, watch, self._q, self._v)
+        found = Trajectory(system.original, self._simulation.run())
         last = self._simulation.last
         if last is not None:
             self._t, self._q, self._v = float(last.t[-1]), last.q[-1], last.v[-1]
@@ -162,25 +163,27 @@ class SwitchedRun:
 
     def _applied(self) -> Array:
         """The applied force at the present state, controllers asked."""
-        inputs = Inputs(Plant(self._topology.mechanism()), self._options)
+        inputs = Inputs(System(self._topology.mechanism()), self._options)
         if not inputs.needed:
             return np.zeros(self._plan.mech.nv)
-        answer = inputs(self._t, self._q, self._v, FIRST_STAGE)
-        if answer is None:
+        supplied = inputs(self._t, self._q, self._v, FIRST_STAGE)
+        if supplied is None:
             assert inputs.failure is not None
             raise _EndOfRunError(inputs.failure.message)
-        return answer[0]
+        return supplied.tau
 
     def _internal_events(self) -> tuple[UserEvent, ...]:
         """Contacts that touch or pull, and functions that switch."""
 
         def applied(t: float, q: Array, v: Array) -> Array:
-            inputs = self._simulation._inputs if self._simulation is not None else None
-            answer = inputs(t, q, v, 1) if inputs is not None and inputs.needed else (np.zeros(len(v)),)
-            if answer is None:
-                assert inputs is not None and isinstance(inputs.failure, Failure)
+            inputs = self._simulation.inputs if self._simulation is not None else None
+            if inputs is None or not inputs.needed:
+                return np.zeros(len(v))
+            supplied = inputs(t, q, v, 1)
+            if supplied is None:
+                assert inputs.failure is not None
                 raise RuntimeError(inputs.failure.message)
-            return answer[0]
+            return supplied.tau
 
         return self._topology.events(applied)
 
@@ -195,15 +198,24 @@ class SwitchedRun:
         said = limits.sentence(self._t)
         message += ("\n" if "\n" in message else " ") + said if said else ""
         events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
-        return SwitchedTrajectory(
-            self._plan.mech, self._segments, self._active, self._topology.names, events, status, message,
-            self._options,
-        )  # fmt: skip
+        mech, segments, names = self._plan.mech, self._segments, self._topology.names
+        nothing = Steps.undefined(self._options.t0, np.zeros(mech.nq), np.zeros(mech.nv))[:0]
+        outcome = Outcome(
+            steps=Steps.joined([nothing, *(segment._steps for segment in segments)]),
+            u=np.concatenate([np.zeros((0, mech.nu)), *(segment.u for segment in segments)]),
+            events=events,
+            nfev=sum(segment.nfev for segment in segments),
+            status=status,
+            message=message,
+            options=self._options,
+        )
+        active = np.concatenate([np.zeros((0, len(names)), dtype=bool), *self._active])
+        return SwitchedTrajectory(mech, outcome, segments, active, names)
 
     def _limits(self) -> LimitWatch:
         """Limits that the states which were kept pass; those of hard stops are not passed."""
-        plant = Plant(self._plan.mech)
-        watch = LimitWatch(plant, Manifold(plant.kernel, plant.model), self._options)
+        system = System(self._plan.mech)
+        watch = LimitWatch(system, Manifold(system.kernel, system.model), self._options)
         for segment in self._segments:
             watch.look(segment._steps, segment.u)
         return watch

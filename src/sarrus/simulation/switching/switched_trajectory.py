@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import frozen
+from ...arrays import Array, BoolArray, frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError
-from ..run.options import Options
-from ..run.step_records import Steps
-from ..trajectory.events import Event
+from ..run.outcome import Outcome
 from ..trajectory.trajectory import Sample, Trajectory
-
-Array = npt.NDArray[np.float64]
 
 
 class SwitchedTrajectory(Trajectory):
@@ -34,21 +30,22 @@ class SwitchedTrajectory(Trajectory):
     def __init__(
         self,
         system: Any,
+        outcome: Outcome,
         segments: Sequence[Trajectory],
-        active: Sequence[npt.NDArray[np.bool_]],
+        active: BoolArray,
         names: tuple[str, ...],
-        events: tuple[Event, ...],
-        status: int,
-        message: str,
-        options: Options,
     ) -> None:
-        nothing = Steps.undefined(options.t0, np.zeros(system.nq), np.zeros(system.nv))[:0]
-        steps = Steps.joined([nothing, *(s._steps for s in segments)])
-        u = np.concatenate([np.zeros((0, system.nu)), *(s.u for s in segments)])
-        nfev = sum(s.nfev for s in segments)
-        super().__init__(system, steps, u, events, nfev, status, message, options)
+        """
+        Args:
+            system: the mechanism with all constraints, stops included.
+            outcome: what the run brought back in all.
+            segments: the runs between switches.
+            active: which constraints were closed (n, k).
+            names: names of these.
+        """
+        super().__init__(system, outcome)
         self.segments, self.active_names = tuple(segments), names
-        self.active = frozen(np.concatenate([np.zeros((0, len(names)), dtype=bool), *active]), bool)
+        self.active = frozen(active, bool)
 
     @property
     def impacts(self) -> tuple[Impact, ...]:

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
 
+from ...arrays import Array
 from ...mechanism.mechanism import Mechanism
 from ...projection.decomposition import count_above, decompose, full_svd, metric_factor
 
-Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 FEASIBLE = 1e-9  # of the force: what a sharing of the load may leave over

@@ -11,45 +11,43 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ..run.step_records import Steps
-from ..run.system import Plant
-
-Array = npt.NDArray[np.float64]
+from ..run.system import System
 
 PIECE = 2048  # states at a time
 
 
-def constraint_force(plant: Plant, steps: Steps) -> Array:
+def constraint_force(system: System, steps: Steps) -> Array:
     """Generalized force of the constraints (n, nv) [N m, N]."""
-    if plant.nc == 0:
+    if system.nc == 0:
         return np.zeros_like(steps.v)
-    if plant.supplies_inertia:
-        inertia = [
-            plant.system.inertia(q, v, t) for q, v, t in zip(steps.q, steps.v, steps.t.tolist(), strict=True)
-        ]
+    if system.supplies_inertia:
+        states = zip(steps.q, steps.v, steps.t.tolist(), strict=True)
+        inertia = [system.original.inertia(*state) for state in states]
         total = [M @ a + h for (M, h), a in zip(inertia, steps.a, strict=True)]
         return np.array(total).reshape(steps.v.shape) - steps.tau
-    return np.asarray(plant.kernel.rnea(steps.q, steps.v, steps.a)) - steps.tau
+    return np.asarray(system.kernel.rnea(steps.q, steps.v, steps.a)) - steps.tau
 
 
-def multipliers(plant: Plant, steps: Steps, force: Array, by_kernel: bool) -> Array:
+def multipliers(system: System, steps: Steps, force: Array, by_kernel: bool) -> Array:
     """lam (n, nc) of least norm.
 
     Args:
-        plant: whose.
+        system: whose.
         steps: states with accelerations.
         force: their constraint forces (n, nv).
         by_kernel: whether the kernel's own accelerations are those of the steps.
     """
-    out = np.zeros((len(steps), plant.nc))
-    for begin in range(0, len(steps) if plant.nc else 0, PIECE):
+    out = np.zeros((len(steps), system.nc))
+    for begin in range(0, len(steps) if system.nc else 0, PIECE):
         here = slice(begin, begin + PIECE)
         part = steps[here]
-        if by_kernel and not plant.called_at_every_stage:
-            none = np.zeros((len(part), 0, 3)), np.zeros((len(part), 0, 3 + plant.nv))
-            out[here] = plant.kernel.forward(part.q, part.v, part.tau, *none)[2]
+        if by_kernel and not system.called_at_every_stage:
+            none = np.zeros((len(part), 0, 3)), np.zeros((len(part), 0, 3 + system.nv))
+            out[here] = system.kernel.forward(part.q, part.v, part.tau, *none)[2]
         else:
-            J = plant.constraints(part.t, part.q, part.v)[1]
+            J = system.constraints(part.t, part.q, part.v)[1]
             out[here] = least_norm(J, force[here], part.rank)
     return out
 

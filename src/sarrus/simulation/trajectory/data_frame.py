@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import SarrusError
 from ...models.joint import NodeKind
 from ...models.model import Model
 
-if TYPE_CHECKING:
-    from .trajectory import Trajectory
-
 QUATERNION = ("qx", "qy", "qz", "qw")
+MATRICES = ("q", "v", "a", "u", "lam", "constraint_force")
+VECTORS = ("energy", "drift", "velocity_drift", "rank")
 
 
 def position_names(model: Model) -> tuple[str, ...]:
@@ -31,24 +32,25 @@ def position_names(model: Model) -> tuple[str, ...]:
     return tuple(names)
 
 
-def dataframe(trajectory: Trajectory) -> Any:
-    """See `Trajectory.to_dataframe`."""
+def dataframe(system: Any, t: Array, values: Mapping[str, Array]) -> Any:
+    """A pandas.DataFrame; see `Trajectory.to_dataframe`.
+
+    Args:
+        system: what moved.
+        t: times (n,) [s].
+        values: MATRICES and VECTORS of the trajectory, by name.
+    """
     try:
         import pandas
     except ImportError:
         raise SarrusError('to_dataframe needs pandas: pip install "sarrus[data]".') from None
 
-    system = trajectory.system
-    columns: dict[str, Any] = {}
-    for letter, names, values in (
-        ("q", position_names(system.model), trajectory.q),
-        ("v", system.names, trajectory.v),
-        ("a", system.names, trajectory.a),
-        ("u", system.actuators, trajectory.u),
-        ("lam", system.row_names, trajectory.lam),
-        ("constraint_force", system.names, trajectory.constraint_force),
-    ):
-        columns |= {f"{letter}.{name}": np.array(values[:, i]) for i, name in enumerate(names)}
-    for name in ("energy", "drift", "velocity_drift", "rank"):
-        columns[name] = np.array(getattr(trajectory, name))
-    return pandas.DataFrame(columns, index=pandas.Index(np.array(trajectory.t), name="t"))
+    labels = (position_names(system.model), system.names, system.names, system.actuators)
+    names = dict(zip(MATRICES, (*labels, system.row_names, system.names), strict=True))
+    columns = {
+        f"{letter}.{name}": np.array(values[letter][:, i])
+        for letter in MATRICES
+        for i, name in enumerate(names[letter])
+    }
+    columns |= {name: np.array(values[name]) for name in VECTORS}
+    return pandas.DataFrame(columns, index=pandas.Index(np.array(t), name="t"))

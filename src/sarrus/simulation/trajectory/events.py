@@ -13,14 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 
+from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import InputError
 from .interpolation import Hermite
-
-Array = npt.NDArray[np.float64]
 
 LOCATED = 1e-13  # of the step: how finely crossings are located
 

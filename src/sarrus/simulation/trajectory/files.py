@@ -12,24 +12,23 @@ import os
 import tempfile
 import time
 import zipfile
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ...arrays import frozen
+from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import InputError, SarrusError
 from ...formats.json import spec_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ..run.checkpoint import Checkpoint, restored_options, stored_options
+from ..run.outcome import Outcome, Status
 from ..run.step_records import Steps
 from .events import Event
-
-if TYPE_CHECKING:
-    from .trajectory import Trajectory
 
 FORMAT, VERSION = "sarrus trajectory", 2
 DERIVED = ("energy", "constraint_force", "lam")
@@ -38,45 +37,60 @@ EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opene
 STALE = 3600.0  # [s]: files that a crash left half written are removed when they are so old
 
 
-def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
+@dataclass(frozen=True)
+class StoredRun:
+    """What a file holds of a trajectory.
+
+    Attributes:
+        system: what moved; None where it is not known.
+        length: its length L [m].
+        outcome: what the run brought back.
+        derived: energy, constraint forces and multipliers, which follow from the states.
+        active: which constraints were closed (n, k), of a run with switches.
+        active_names: their names.
+    """
+
+    system: Any
+    length: float
+    outcome: Outcome
+    derived: dict[str, Array]
+    active: npt.NDArray[np.bool_] | None
+    active_names: tuple[str, ...] | None
+
+
+def save(run: StoredRun, path: str | os.PathLike[str]) -> Path:
     """See `Trajectory.save`."""
-    arrays = {f"steps.{f.name}": getattr(trajectory._steps, f.name) for f in fields(Steps)}
-    arrays["u"] = trajectory.u
-    for name in DERIVED:
-        arrays[name] = getattr(trajectory, name)
-    for i, event in enumerate(trajectory.events):
+    out = run.outcome
+    arrays: dict[str, Any] = {f"steps.{f.name}": getattr(out.steps, f.name) for f in fields(Steps)}
+    arrays["u"] = out.u
+    arrays |= run.derived
+    for i, event in enumerate(out.events):
         arrays |= {f"event{i}.{name}": getattr(event, name) for name in EVENT_ARRAYS}
         if event.impact is not None:
             arrays |= {f"event{i}.impact.{f.name}": getattr(event.impact, f.name) for f in fields(Impact)}
-    if trajectory._checkpoint is not None:
-        arrays |= {
-            f"checkpoint.{f.name}": getattr(trajectory._checkpoint, f.name) for f in fields(Checkpoint)
-        }
-    active = getattr(trajectory, "active", None)
-    if active is not None:
-        arrays["active"] = active
-    system = trajectory.system
+    if out.checkpoint is not None:
+        arrays |= {f"checkpoint.{f.name}": getattr(out.checkpoint, f.name) for f in fields(Checkpoint)}
+    if run.active is not None:
+        arrays["active"] = run.active
     head = {
         "format": FORMAT,
         "version": VERSION,
-        "name": None if system is None else system.name,
-        "length": 1.0 if system is None else system.length,
-        "nfev": trajectory.nfev,
-        "status": int(trajectory.status),
-        "message": trajectory.message,
-        "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in trajectory.events],
-        "active_names": getattr(trajectory, "active_names", None),
-        "options": stored_options(trajectory._options),
-        "description": _description(system),
+        "name": None if run.system is None else run.system.name,
+        "length": run.length,
+        "nfev": out.nfev,
+        "status": int(out.status),
+        "message": out.message,
+        "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in out.events],
+        "active_names": run.active_names,
+        "options": stored_options(out.options),
+        "description": _description(run.system),
     }
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     return _write(Path(path), arrays)
 
 
-def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
+def load(path: str | os.PathLike[str], system: Any = None) -> StoredRun:
     """See `Trajectory.load`."""
-    from .trajectory import Trajectory
-
     head, arrays = _read(Path(path))
     if system is None and head["description"] is not None:
         system = MechanismSpec.from_dict(head["description"]).compile()
@@ -86,22 +100,34 @@ def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
             f"{os.fspath(path)!r} holds a trajectory of {head['name']!r} with nq = {steps.q.shape[1]}, nv ="
             f" {steps.v.shape[1]}; the system given has nq = {system.nq}, nv = {system.nv}."
         )
-    events = tuple(_event(one, f"event{i}.", arrays) for i, one in enumerate(head["events"]))
     options, missing = (None, ()) if head.get("options") is None else restored_options(head["options"])
-    said = head["nfev"], head["status"], head["message"]
-    out = Trajectory(system, steps, arrays["u"], events, *said, options)
-    out._missing = missing
-    if "checkpoint.numbers" in arrays:
-        numbers, u, energy = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
-        out._checkpoint = Checkpoint(numbers, u, float(energy))
-    if "active" in arrays:
-        out.active, out.active_names = frozen(arrays["active"], bool), tuple(head["active_names"])  # type: ignore[attr-defined]
-    for name in DERIVED:
-        arrays[name].setflags(write=False)
-        out.__dict__[name] = arrays[name]
-    if system is None:
-        out.drift, out.velocity_drift = (x * head["length"] for x in (steps.drift, steps.velocity_drift))
-    return out
+    outcome = Outcome(
+        steps=steps,
+        u=arrays["u"],
+        events=tuple(_event(one, f"event{i}.", arrays) for i, one in enumerate(head["events"])),
+        nfev=head["nfev"],
+        status=Status(head["status"]),
+        message=head["message"],
+        options=options,
+        checkpoint=_checkpoint(arrays),
+        missing=missing,
+    )
+    names = head["active_names"] if "active" in arrays else None
+    return StoredRun(
+        system=system,
+        length=head["length"],
+        outcome=outcome,
+        derived={name: arrays[name] for name in DERIVED},
+        active=arrays.get("active"),
+        active_names=None if names is None else tuple(names),
+    )
+
+
+def _checkpoint(arrays: dict[str, Any]) -> Checkpoint | None:
+    if "checkpoint.numbers" not in arrays:
+        return None
+    numbers, u, energy = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
+    return Checkpoint(numbers, u, float(energy))
 
 
 def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:

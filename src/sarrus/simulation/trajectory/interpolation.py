@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ...models.model import Model
 from ...models.twists import dexp, twist_slices
 from ..run.step_records import Steps
-
-Array = npt.NDArray[np.float64]
 
 COMPLEX_STEP = 1e-30
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ..run.options import Options
 from ..run.step_records import Steps
-from ..run.system import Plant
+from ..run.system import System
 from .events import Event, UserEvent
 from .interpolation import Hermite, Manifold
-
-Array = npt.NDArray[np.float64]
 
 TOUCH = 1e-9  # [rad], or times L [m]: what passes a limit by less only touches it
 WITHIN, ABOVE, BELOW = 0, 1, -1
@@ -26,14 +25,14 @@ WITHIN, ABOVE, BELOW = 0, 1, -1
 class LimitWatch:
     """Looks at the steps and inputs of a run as they come; `found` are the events, `sentence` says it all."""
 
-    def __init__(self, plant: Plant, manifold: Manifold, options: Options) -> None:
-        model = plant.model
+    def __init__(self, system: System, manifold: Manifold, options: Options) -> None:
+        model = system.model
         self._controlled = options.control is not None
         limits, scalar = model.limits, np.array(model.coordinate_q, dtype=int)
         stopped = model.has_stop
         self._joints = np.flatnonzero(np.isfinite(limits).any(axis=1) & (scalar >= 0) & ~stopped)
         self._q_index = scalar[self._joints]
-        self._limits, self._slack = limits[self._joints], TOUCH * plant.units.unit[self._joints]
+        self._limits, self._slack = limits[self._joints], TOUCH * system.units.unit[self._joints]
         self._names = [model.coordinate_names[k] for k in self._joints]
         self._actuators = model.actuators
         self._u_limits = np.array([(x.lower, x.upper) for x in model.actuators]).reshape(-1, 2)

@@ -1,21 +1,19 @@
-"""Keeper: the steps that are kept, thinned or at the times that were asked for."""
+"""TrajectoryRecorder: the steps of a run that are kept, thinned or at the times of t_eval."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ..run.options import Options
 from ..run.state_projector import Projector
 from ..run.step_records import Steps
 from .interpolation import Hermite, Manifold
 
-Array = npt.NDArray[np.float64]
-
 MOST_RAW = 20_000  # steps that wait before they are thinned
 
 
-class Keeper:
+class TrajectoryRecorder:
     """Takes steps with their inputs u as they come; `finish` gives what is kept of them."""
 
     def __init__(self, options: Options, manifold: Manifold, projector: Projector) -> None:

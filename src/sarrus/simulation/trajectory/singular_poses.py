@@ -10,17 +10,14 @@ can hide a whole pass: s is looked at inside them too.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from ..run.step_records import Steps
-from ..run.system import Plant
+from ..run.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
-
-Array = npt.NDArray[np.float64]
 
 NAME = "singular pose"
 NEAR = 1e-6  # a smallest singular value below this is a near-singular pass
@@ -35,14 +32,14 @@ MOST_INSIDE = 64  # at no more than so many places
 class SingularWatch:
     """Looks at the steps as they come and remembers as many as it needs."""
 
-    def __init__(self, plant: Plant, manifold: Manifold, first: Steps) -> None:
-        self._plant, self._manifold = plant, manifold
+    def __init__(self, system: System, manifold: Manifold, first: Steps) -> None:
+        self._system, self._manifold = system, manifold
         self._tail = first
         self._lost_since = float(first.t[0])
         self._most = int(first.rank[0])
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
-        if plant.nc and self._starts_singular(first):
+        if system.nc and self._starts_singular(first):
             self._report(first, self._most)
             self._apart = 0.0
 
@@ -54,7 +51,7 @@ class SingularWatch:
 
     def look(self, new: Steps) -> None:
         """The next steps."""
-        if self._plant.nc == 0:
+        if self._system.nc == 0:
             return
         steps = Steps.joined([self._tail, new])
         self._ranks(steps)
@@ -68,7 +65,7 @@ class SingularWatch:
 
     def finish(self) -> None:
         """There are no more steps: a pass within the last one has no step behind it."""
-        if self._plant.nc and len(self._tail) == 2:
+        if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
 
     def until(self, t: float) -> list[Event]:
@@ -77,10 +74,10 @@ class SingularWatch:
 
     def _starts_singular(self, first: Steps) -> bool:
         """Whether rows that are lost at the start are there nearby."""
-        plant, q = self._plant, first.q[0]
-        _, J, _, _ = plant.constraints(first.t[:1], first.q[:1], np.zeros((1, plant.nv)))
-        svd = ranked_svd(dimensionless(plant.units, J[0]), plant.units.rank_tol, int(first.rank[0]))
-        return loses_rank_here(plant.evaluator, q, float(first.t[0]), svd)
+        system, q = self._system, first.q[0]
+        _, J, _, _ = system.constraints(first.t[:1], first.q[:1], np.zeros((1, system.nv)))
+        svd = ranked_svd(dimensionless(system.units, J[0]), system.units.rank_tol, int(first.rank[0]))
+        return loses_rank_here(system.evaluator, q, float(first.t[0]), svd)
 
     def _ranks(self, steps: Steps) -> None:
         """Steps at which rank is lost, and the last such step where there are several in a row."""
@@ -112,7 +109,7 @@ class SingularWatch:
 
     def _inside(self, steps: Steps) -> None:
         """Passes within one long step: a dip of the smallest pivot between its ends."""
-        moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._plant.units.unit).max(axis=1)
+        moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._system.units.unit).max(axis=1)
         full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
         long = np.flatnonzero(full & (moved > LONG))
         if len(long) == 0:
@@ -120,7 +117,7 @@ class SingularWatch:
         count = min(int(moved[long].max() / LONG), MOST_INSIDE) + 3
         times = np.linspace(steps.t[long], steps.t[long + 1], count, axis=1)
         states = Hermite(self._manifold, steps)(times.ravel())[0]
-        s = self._plant.least_pivots(times.ravel(), states, self._most).reshape(times.shape)
+        s = self._system.least_pivots(times.ravel(), states, self._most).reshape(times.shape)
         left, here, right = s[:, :-2], s[:, 1:-1], s[:, 2:]
         dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
         for i, k in zip(*np.nonzero(dip), strict=True):
@@ -141,21 +138,21 @@ class SingularWatch:
         times = np.zeros(1)
         for _ in range(ROUNDS):
             times = np.linspace(low, high, GRID)
-            values = self._plant.nearness(times, path(times)[0], self._most)
+            values = self._system.nearness(times, path(times)[0], self._most)
             k = int(np.argmin(values))
             low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
-            if values[k] < 1e-3 * self._plant.units.rank_tol:
+            if values[k] < 1e-3 * self._system.units.rank_tol:
                 break
         if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
             return False
         if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
             return True  # seen from the steps around it already
         q, v, _ = path(times[k])
-        s = self._plant.singular_values(times[k : k + 1], q)[0]
-        rank = int(np.sum(s > max(self._plant.units.rank_tol, 10.0 * values[k])))
+        s = self._system.singular_values(times[k : k + 1], q)[0]
+        rank = int(np.sum(s > max(self._system.units.rank_tol, 10.0 * values[k])))
         self.found.append(Event(NAME, "singular", float(times[k]), q[0], v[0], rank, s))
         return True
 
     def _report(self, one: Steps, rank: int) -> None:
-        s = self._plant.singular_values(one.t, one.q)[0]
+        s = self._system.singular_values(one.t, one.q)[0]
         self.found.append(Event(NAME, "singular", float(one.t[0]), one.q[0], one.v[0], rank, s))

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import enum
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import frozen, state
+from ...arrays import Array, frozen, state
 from ...errors import InputError
-from ..run.options import Options
+from ..run.outcome import Outcome
+from ..run.resume import resume
 from ..run.state_projector import Projector
 from ..run.step_records import Steps
-from ..run.system import Plant
+from ..run.system import System
 from .constraint_forces import constraint_force, multipliers
-from .events import Event
+from .data_frame import MATRICES, VECTORS, dataframe
+from .files import DERIVED, StoredRun, load, save
 from .interpolation import Hermite, Manifold
-
-if TYPE_CHECKING:
-    from ..run.checkpoint import Checkpoint
-
-Array = npt.NDArray[np.float64]
-
-
-class Status(enum.IntEnum):
-    """How a run ended: 0 and 1 as in SciPy."""
-
-    END = 0
-    EVENT = 1
-    FAILED = -1
-    INTERRUPTED = -2
-    STOPPED = -3
 
 
 class Sample(NamedTuple):
@@ -68,30 +54,39 @@ class Trajectory:
         system: the system that moved; None for one loaded without it.
     """
 
-    def __init__(
-        self,
-        system: Any,
-        steps: Steps,
-        u: Array,
-        events: tuple[Event, ...],
-        nfev: int,
-        status: int,
-        message: str,
-        options: Options | None,
-    ) -> None:
-        length = 1.0 if system is None else system.length
+    def __init__(self, system: Any, outcome: Outcome) -> None:
+        """
+        Args:
+            system: what moved; None where it is not known.
+            outcome: what its run brought back.
+        """
+        length, steps = 1.0 if system is None else system.length, outcome.steps
         self.system = system
-        self._steps, self._options = steps, options
+        self._steps, self._options = steps, outcome.options
         self.t, self.q, self.v, self.a, self.tau = map(
             frozen, (steps.t, steps.q, steps.v, steps.a, steps.tau)
         )
-        self.u = frozen(u)
+        self.u = frozen(outcome.u)
         self.drift, self.velocity_drift = frozen(steps.drift * length), frozen(steps.velocity_drift * length)
         self.rank = frozen(steps.rank, np.int64)
-        self.events, self.nfev = events, nfev
-        self.status, self.message = Status(status), message
-        self._checkpoint: Checkpoint | None = None
-        self._missing: tuple[str, ...] = ()  # functions that a file could not keep
+        self.events, self.nfev = outcome.events, outcome.nfev
+        self.status, self.message = outcome.status, outcome.message
+        self._checkpoint, self._missing = outcome.checkpoint, outcome.missing
+
+    @property
+    def _outcome(self) -> Outcome:
+        """What the run brought back."""
+        return Outcome(
+            steps=self._steps,
+            u=self.u,
+            events=self.events,
+            nfev=self.nfev,
+            status=self.status,
+            message=self.message,
+            options=self._options,
+            checkpoint=self._checkpoint,
+            missing=self._missing,
+        )
 
     @property
     def success(self) -> bool:
@@ -112,26 +107,26 @@ class Trajectory:
     @cached_property
     def energy(self) -> Array:
         """Total energy (n,) [J]; NaN for a CustomSystem without a potential."""
-        return frozen(self._plant("energy").energy(self.t, self.q, self.v))
+        return frozen(self._moved("energy").energy(self.t, self.q, self.v))
 
     @cached_property
     def constraint_force(self) -> Array:
         """Generalized force of the constraints (n, nv) [N m, N], M a + h - tau; always unique."""
-        return frozen(constraint_force(self._plant("constraint_force"), self._steps))
+        return frozen(constraint_force(self._moved("constraint_force"), self._steps))
 
     @cached_property
     def lam(self) -> Array:
         """Multipliers (n, nc) [N, N m], of least norm where rows of J depend on each other."""
-        plant, o = self._plant("lam"), self._options
+        system, o = self._moved("lam"), self._options
         by_kernel = o is not None and o.correction == "project" and o.formulation == "nullspace"
-        return frozen(multipliers(plant, self._steps, self.constraint_force, by_kernel))
+        return frozen(multipliers(system, self._steps, self.constraint_force, by_kernel))
 
     @cached_property
     def singular_values(self) -> Array:
         """Singular values of the dimensionless J (n, min(nc, nv)), descending."""
-        plant = self._plant("singular_values")
+        system = self._moved("singular_values")
         pieces = [slice(i, i + 2048) for i in range(0, len(self), 2048)]
-        return frozen(np.concatenate([plant.singular_values(self.t[p], self.q[p]) for p in pieces]))
+        return frozen(np.concatenate([system.singular_values(self.t[p], self.q[p]) for p in pieces]))
 
     def at(self, t: npt.ArrayLike, project: bool = False) -> Sample:
         """States at other times, by a quintic polynomial through position, velocity and acceleration.
@@ -145,10 +140,10 @@ class Trajectory:
             raise InputError(
                 f"t must lie within the trajectory, {self.t[0]:g} to {self.t[-1]:g} s; got {t!r}."
             )
-        plant = self._plant("at()")
-        q, v, a = Hermite(Manifold(plant.kernel, plant.model), self._steps)(times)
+        system = self._moved("at()")
+        q, v, a = Hermite(Manifold(system.kernel, system.model), self._steps)(times)
         if project and self._options is not None:
-            projector = Projector(plant, self._options)
+            projector = Projector(system, self._options)
             tau = np.stack([np.interp(times, self.t, column) for column in self.tau.T], axis=1)
             rows = Steps.joined([projector(*one) for one in zip(times.tolist(), q, v, a, tau, strict=True)])
             q, v, a = rows.q, rows.v, rows.a
@@ -156,26 +151,31 @@ class Trajectory:
             return Sample(float(times[0]), q[0], v[0], a[0])
         return Sample(times, q, v, a)
 
-    def _plant(self, what: str) -> Plant:
+    def _moved(self, what: str) -> System:
         if self.system is None:
             raise InputError(
                 f"{what} needs the system that moved; load with Trajectory.load(path, system=...)."
             )
-        return Plant(self.system)
+        return System(self.system)
 
     # ------------------------------------------------------------------ out of here
 
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame, one row per time (its index), columns "q.crank", "v.crank", ..., "energy"."""
-        from .data_frame import dataframe
-
-        return dataframe(self)
+        values = {name: getattr(self, name) for name in (*MATRICES, *VECTORS)}
+        return dataframe(self.system, self.t, values)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one compressed file, in one piece or not at all; see `load`."""
-        from .files import save
-
-        return save(self, path)
+        stored = StoredRun(
+            system=self.system,
+            length=1.0 if self.system is None else self.system.length,
+            outcome=self._outcome,
+            derived={name: getattr(self, name) for name in DERIVED},
+            active=getattr(self, "active", None),
+            active_names=getattr(self, "active_names", None),
+        )
+        return save(stored, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
@@ -185,9 +185,18 @@ class Trajectory:
             path: the file.
             system: what moved; needed only where it holds Python functions, which a file cannot keep.
         """
-        from .files import load
-
-        return load(path, system)
+        stored = load(path, system)
+        out = Trajectory(stored.system, stored.outcome)
+        for name, array in stored.derived.items():
+            array.setflags(write=False)
+            out.__dict__[name] = array
+        if stored.active is not None:
+            out.__dict__["active"] = frozen(stored.active, bool)
+            out.__dict__["active_names"] = stored.active_names
+        if stored.system is None:
+            steps, length = stored.outcome.steps, stored.length
+            out.drift, out.velocity_drift = steps.drift * length, steps.velocity_drift * length
+        return out
 
     def resume(
         self,
@@ -211,9 +220,9 @@ class Trajectory:
             t_eval: times to keep [s], after the present end; default: every step.
             progress: whether to show a progress bar.
         """
-        from ..run.resume import resume
-
-        return resume(self, t_end, control, tau, external, events, t_eval, progress)
+        given = {"control": control, "tau": tau, "external": external}
+        given |= {"events": events, "t_eval": t_eval, "progress": progress}
+        return Trajectory(self.system, resume(self.system, self._outcome, t_end, given))
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.trajectory.plot`."""

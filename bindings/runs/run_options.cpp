@@ -1,0 +1,92 @@
+// Methods, options and statuses of runs, as Python sees them.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "../arrays.hpp"
+#include "recorder.hpp"
+
+namespace sarrus {
+
+namespace {
+
+Out vector_of(const double* x, int n) {
+  Fresh<Out> y({size_t(n)});
+  for (int i = 0; i < n; ++i) y.data[i] = x[i];
+  return y.array;
+}
+
+Out matrix_of(const Tableau& t) {
+  size_t n = t.stages;
+  Fresh<Out> y({n, n});
+  for (size_t i = 0; i < n * n; ++i) y.data[i] = t.A[i / n][i % n];
+  return y.array;
+}
+
+Method method_of(const std::string& name) {
+  for (const Method& method : METHODS)
+    if (name == method.name) return method;
+  throw nb::value_error(("no method `" + name + "`").c_str());
+}
+
+void bind_methods(nb::module_& m) {
+  auto method = nb::class_<Method>(m, "Method");
+  method.def_prop_ro("name", [](const Method& x) { return x.name; })
+      .def_prop_ro("summary", [](const Method& x) { return x.summary; })
+      .def_ro("order", &Method::order)
+      .def_ro("adaptive", &Method::adaptive)
+      .def_ro("implicit", &Method::implicit);
+  auto array = [&](const char* name, auto part) { method.def_prop_ro(name, part, nb::rv_policy::move); };
+  array("A", [](const Method& x) { return matrix_of(x.tableau); });
+  array("b", [](const Method& x) { return vector_of(x.tableau.b, x.tableau.stages); });
+  array("c", [](const Method& x) { return vector_of(x.tableau.c, x.tableau.stages); });
+  array("e", [](const Method& x) { return vector_of(x.tableau.e, x.tableau.stages); });
+  array("kick", [](const Method& x) { return vector_of(x.splitting.kick, x.splitting.stages); });
+  array("drift", [](const Method& x) { return vector_of(x.splitting.drift, x.splitting.stages); });
+  array("ahead", [](const Method& x) { return vector_of(x.splitting.ahead, x.splitting.stages); });
+  m.def("methods", [] { return std::vector<Method>(std::begin(METHODS), std::end(METHODS)); });
+}
+
+void bind_enums(nb::module_& m) {
+  nb::enum_<Correction>(m, "Correction")
+      .value("NONE", Correction::NONE)
+      .value("PROJECT", Correction::PROJECT)
+      .value("BAUMGARTE", Correction::BAUMGARTE);
+  nb::enum_<Jacobian>(m, "Jacobian")
+      .value("FINITE_DIFFERENCE", Jacobian::FINITE_DIFFERENCE)
+      .value("ANALYTIC", Jacobian::ANALYTIC)
+      .value("ANALYTIC_WITH_FEEDBACK", Jacobian::ANALYTIC_WITH_FEEDBACK);
+  nb::enum_<StepStatus>(m, "StepStatus")
+      .value("FINE", StepStatus::FINE)
+      .value("STOPPED", StepStatus::STOPPED)
+      .value("SINGULAR_INERTIA", StepStatus::SINGULAR_INERTIA)
+      .value("NOT_FINITE", StepStatus::NOT_FINITE)
+      .value("NOT_CLOSED", StepStatus::NOT_CLOSED)
+      .value("STEP_COLLAPSED", StepStatus::STEP_COLLAPSED);
+}
+
+}  // namespace
+
+void bind_run_options(nb::module_& m) {
+  bind_methods(m);
+  bind_enums(m);
+  nb::class_<RunOptions>(m, "RunOptions")
+      .def(nb::init<>())
+      .def_prop_rw(
+          "method", [](const RunOptions& o) { return o.method.name; },
+          [](RunOptions& o, const std::string& name) { o.method = method_of(name); })
+      .def_rw("correction", &RunOptions::correction)
+      .def_rw("damping", &RunOptions::damping)
+      .def_rw("stiffness", &RunOptions::stiffness)
+      .def_rw("rtol", &RunOptions::rtol)
+      .def_rw("atol", &RunOptions::atol)
+      .def_rw("least_step", &RunOptions::least_step)
+      .def_rw("keep_energy", &RunOptions::keep_energy)
+      .def_rw("energy", &RunOptions::energy)
+      .def_rw("jacobian", &RunOptions::jacobian)
+      .def_rw("sampled", &RunOptions::sampled)
+      .def_rw("sample_dt", &RunOptions::sample_dt);
+}
+
+}  // namespace sarrus

@@ -1,0 +1,54 @@
+// Adaptive steps across a singular pose.
+//
+// As steps creep up to such a pose, rounding makes the error estimate grow and leads off the branch. So one
+// step is taken with the pose in its middle, hardly longer than the steps before, once nothing but rounding
+// is left of its error. Its pivots at both ends must then mirror each other.
+#pragma once
+
+#include "integrate/singular/pivots.hpp"
+
+SARRUS_BEGIN
+
+constexpr double ROUNDING_FACTOR = 10;    // estimates of at most so many times rounding say nothing else
+constexpr double LONGEST_CROSSING = 1.5;  // of the last regular step
+constexpr double SHORTENED =
+    1e-3;  // steps cut to this part of the first trial, with pivots below it, are taken
+
+// What rounding alone does to the error estimate of a step across a singular pose, in units of the tolerance.
+// With phi = x y closed to c, x = pivot and dx/dt = pivot / time, the path x y = c has y'' = 2 c (dx/dt)^2 /
+// x^3.
+template <class T, int LDC, class S>
+SARRUS_FN double rounding(const Stepper<T, LDC, S>& s, double time) {
+  double speed = 0;
+  for (int j = 0; j < s.m.nv; ++j) {
+    double x = value(abs_(s.v[j]));
+    speed = x > speed ? x : speed;
+  }
+  return 4 * CLOSED_TIGHT / (time * s.pivot * (s.o.atol + s.o.rtol * speed));
+}
+
+// The trials of one step near a singular pose.
+struct Crossing {
+  double time;            // until the pose; 0 where there is none
+  bool across = false;    // the present trial has the pose in its middle
+  bool declined = false;  // such a trial was rejected
+  bool mirrored = false;  // pivots at both ends of the present trial are alike
+
+  // Whether a trial of size h, the first one of size `first`, counts although its error is above tolerance.
+  template <class T, int LDC, class S>
+  SARRUS_HD bool takes(const Stepper<T, LDC, S>& s, double error, double h, double first) {
+    double pivot = smallest_pivot(s.w), ratio = pivot / s.pivot;
+    mirrored = ratio > 0.5 && ratio < 2;
+    bool noisy = error < ROUNDING_FACTOR * (1 + rounding(s, time));
+    return error > 1 && ((across && mirrored && noisy) || (h < SHORTENED * first && pivot < SHORTENED));
+  }
+  // The next trial after one of size h was rejected; `shorter` is what its error asks for.
+  SARRUS_HD double next_trial(double h, double shorter, double regular_step) {
+    if (across && !mirrored) time = 0;  // no singular pose after all
+    declined = declined || across;
+    across = time > 0 && !declined && 2 * time <= LONGEST_CROSSING * regular_step;
+    return across ? 2 * time : time > 0 && h > time ? 0.5 * time : shorter;
+  }
+};
+
+SARRUS_END

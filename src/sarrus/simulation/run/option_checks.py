@@ -1,0 +1,237 @@
+"""The arguments of `simulate`, checked: what a bad one sounds like."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._kernel import Method
+from ...arrays import Array, state
+from ...dynamics.forward import check_formulation
+from ...errors import InputError
+from ...projection.user_chart import Chart
+from ..charts.chart_selector import check_coordinates
+from ..trajectory.events import user_events
+from .methods import CORRECTIONS, METHODS
+from .options import SHORTEST, Options
+from .system import System
+
+JACOBIANS = ("analytic", "finite_difference")
+BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
+
+
+def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Options:
+    """Options from the arguments of `simulate`, or an error that says what is wrong with them."""
+    t0, t1 = _span(t_span)
+    method = METHODS[_one_of("method", given["method"], METHODS)]
+    correction = _one_of("correction", given["correction"], CORRECTIONS)
+    coordinates = _coordinates(system, method, correction, given)
+    check_formulation(given["formulation"], None)
+    dt = _step("dt", given["dt"], t0, t1)
+    control, control_dt = _control(system, given["control"], given["control_dt"], t0, t1)
+    if control_dt is not None:  # a whole number of equal steps between samples
+        dt = control_dt / math.ceil(control_dt / dt - 1e-9)
+    _energy(system, correction, given)
+    _implicit(method, correction, given)
+    return Options(
+        t0=t0,
+        t1=t1,
+        control=control,
+        control_dt=control_dt,
+        method=method.name,
+        dt=dt,
+        rtol=_positive("rtol", given["rtol"]),
+        atol=_positive("atol", given["atol"]),
+        t_eval=_t_eval(given["t_eval"], t0, t1),
+        formulation=given["formulation"],
+        coordinates=coordinates,
+        correction=correction,
+        baumgarte=_baumgarte(given["baumgarte"], correction, dt),
+        energy=bool(given["energy"]),
+        events=user_events(given["events"]),
+        tau=_tau(system, given["tau"]),
+        external=_external(system, given["external"]),
+        store_every=_count("store_every", given["store_every"]),
+        progress=bool(given["progress"]),
+        jacobian=_one_of("jacobian", given["jacobian"], JACOBIANS),
+    )
+
+
+def check_given(system: System, options: Options, given: Mapping[str, Any]) -> Options:
+    """The same options with other control, tau and external, checked."""
+    control, _ = _control(system, given["control"], None, options.t0, options.t1)
+    tau, external = _tau(system, given["tau"]), _external(system, given["external"])
+    return dataclasses.replace(options, control=control, tau=tau, external=external)
+
+
+def _real(value: Any) -> float:
+    """A number, or NaN for what is none."""
+    if isinstance(value, (bool, str, bytes)) or value is None:
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _span(t_span: Any) -> tuple[float, float]:
+    try:
+        start, end = t_span
+    except (TypeError, ValueError):
+        raise InputError(
+            f"t_span must be a pair (start, end) of times [s], got {t_span!r}; for T seconds write (0, T)."
+        ) from None
+    t0, t1 = _real(start), _real(end)
+    if not (math.isfinite(t0) and math.isfinite(t1)):
+        raise InputError(f"t_span must be two finite times (start, end) [s], got {t_span!r}.")
+    if t1 <= t0:
+        raise InputError(
+            f"t_span must run forward, start before end, got ({t0:g}, {t1:g}). To go back in time, start at"
+            " the end with the velocity reversed: simulate(system, (0, T), q, -v)."
+        )
+    return t0, t1
+
+
+def _one_of(what: str, value: Any, allowed: Mapping[str, Any] | Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        known = ", ".join(f'"{name}"' for name in allowed)
+        raise InputError(f"{what} must be one of {known}; got {value!r}.")
+    return value
+
+
+def _positive(what: str, value: Any) -> float:
+    x = _real(value)
+    if not (math.isfinite(x) and x > 0.0):
+        raise InputError(f"{what} must be a finite positive number, got {value!r}.")
+    return x
+
+
+def _step(what: str, value: Any, t0: float, t1: float) -> float:
+    x = _positive(what, value)
+    if x < SHORTEST * max(abs(t0), abs(t1)):
+        raise InputError(f"{what} = {x:g} s is below the resolution of time near t = {t1:g} s; take more.")
+    return x
+
+
+def _count(what: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{what} must be a whole number of steps, at least 1; got {value!r}.")
+    return int(value)
+
+
+def _control(
+    system: System, control: Any, control_dt: Any, t0: float, t1: float
+) -> tuple[Callable[..., Any] | None, float | None]:
+    if control is None:
+        if control_dt is not None:
+            raise InputError(
+                f"control_dt = {control_dt!r} without control: give a controller, or leave it out."
+            )
+        return None, None
+    if not callable(control):
+        raise InputError(
+            f"control must be a callable control(t, q, v) -> u, got {control!r}; for constant inputs write"
+            " control=lambda t, q, v: u."
+        )
+    if system.nu == 0:
+        raise InputError(
+            f"{system.name!r} has no actuators for control to drive: name some with spec.actuate(...), or"
+            " apply generalized forces with tau=."
+        )
+    return control, None if control_dt is None else _step("control_dt", control_dt, t0, t1)
+
+
+def _t_eval(value: Any, t0: float, t1: float) -> Array | None:
+    if value is None:
+        return None
+    times = state(np.atleast_1d(value), "t_eval", np.size(value))
+    if times.ndim != 1 or np.any(np.diff(times) <= 0.0):
+        raise InputError("t_eval must be a list of increasing times [s].")
+    if np.any(times < t0) or np.any(times > t1):
+        raise InputError(
+            f"t_eval must lie within t_span = ({t0:g}, {t1:g}), got times from {times[0]:g} to {times[-1]:g}."
+        )
+    return times
+
+
+def _baumgarte(value: Any, correction: str, dt: float) -> tuple[float, float]:
+    if value is None:
+        gain = BAUMGARTE_PER_STEP / dt if correction == "baumgarte" else 0.0
+        return gain, gain
+    if correction != "baumgarte":
+        raise InputError(
+            f'baumgarte gains are for correction="baumgarte" only; got correction="{correction}".'
+        )
+    alpha, beta = state(value, "baumgarte (alpha, beta) [1/s]", 2).tolist()
+    if alpha < 0.0 or beta < 0.0:
+        raise InputError(f"baumgarte gains (alpha, beta) [1/s] must not be negative, got {value!r}.")
+    return alpha, beta
+
+
+def _tau(system: System, value: Any) -> Array | Callable[..., Any] | None:
+    if value is None or callable(value):
+        return value  # type: ignore[no-any-return]
+    tau = state(value, "tau", system.nv, repr(system.name))
+    if tau.ndim != 1:
+        raise InputError(
+            f"tau must have shape ({system.nv},), got {tau.shape}; for a function of time give one."
+        )
+    return tau
+
+
+def _external(system: System, value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"external must be a mapping {{body: wrench or function of t}}, got {value!r}.")
+    if system.supplies_inertia:
+        raise InputError(f"external wrenches need bodies, and {system.name!r} has none; use tau= instead.")
+    for body in value:
+        system.model.body_index(body, "external")
+    return value
+
+
+def _coordinates(
+    system: System, method: Method, correction: str, given: Mapping[str, Any]
+) -> str | tuple[Chart, ...]:
+    coordinates = check_coordinates(system, given["coordinates"])
+    if coordinates != "full" and method.implicit:
+        raise InputError(f'method="{method.name}" works in full coordinates only: leave coordinates out.')
+    if coordinates != "full" and (correction != "project" or given["energy"]):
+        raise InputError(
+            "minimal coordinates stay on the constraints by themselves: with coordinates other than"
+            f' "full" leave correction (got "{correction}") and energy (got {given["energy"]!r}) out.'
+        )
+    return coordinates
+
+
+def _energy(system: System, correction: str, given: Mapping[str, Any]) -> None:
+    """energy=True is for systems that keep theirs."""
+    if not given["energy"]:
+        return
+    reason = "" if correction == "project" else f'correction is "{correction}", not "project"'
+    for name in ("control", "tau", "external"):
+        if given[name] is not None:
+            reason = f"{name} does work"
+    reason = reason or system.work_done()
+    if reason:
+        raise InputError(
+            f"energy=True keeps the energy of conservative systems only, but here {reason}. Leave energy out."
+        )
+
+
+def _implicit(method: Method, correction: str, given: Mapping[str, Any]) -> None:
+    """What implicit methods cannot do: their stages lie on the constraints, in the kernel's formulation."""
+    if not method.implicit:
+        return
+    for what, value, only in (
+        ("correction", correction, "project"),
+        ("formulation", given["formulation"], "nullspace"),
+        ("energy", bool(given["energy"]), False),
+    ):
+        if value != only:
+            raise InputError(f'method="{method.name}" works with {what}={only!r} only, got {value!r}.')

@@ -1,0 +1,49 @@
+"""Outcome: what a run brought back, before anybody computes from it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ...arrays import Array
+from ..trajectory.events import Event
+from .checkpoint import Checkpoint
+from .options import Options
+from .step_records import Steps
+
+
+class Status(enum.IntEnum):
+    """How a run ended: 0 and 1 as in SciPy."""
+
+    END = 0
+    EVENT = 1
+    FAILED = -1
+    INTERRUPTED = -2
+    STOPPED = -3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """States that were kept, and how the run went.
+
+    Attributes:
+        steps: the states.
+        u: inputs of the actuators (n, nu).
+        events: what happened, in the order of time.
+        nfev: number of evaluations of the acceleration.
+        status: how the run ended.
+        message: the same in words.
+        options: of the run; None where they are not known.
+        checkpoint: where it can go on; None where it cannot.
+        missing: names of the options that a file could not keep.
+    """
+
+    steps: Steps
+    u: Array
+    events: tuple[Event, ...]
+    nfev: int
+    status: Status
+    message: str
+    options: Options | None
+    checkpoint: Checkpoint | None = None
+    missing: tuple[str, ...] = ()
