@@ -68,6 +68,13 @@ def positive_whole(value: object, what: str) -> int:
     return int(value)
 
 
+def count(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{what} must be a whole number of at least 1, got {value!r}.")
+    return value
+
+
 def one_of(value: object, what: str, options: Sequence[str]) -> str:
     """One of the named options."""
     if not isinstance(value, str) or value not in options:

@@ -115,7 +115,7 @@ def check(file: Path, as_json: bool, root: str) -> int:
 
 
 def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str | None]:
-    """The mechanism, if the file describes one, and what keeps it from being used, if anything."""
+    """The mechanism, if the file describes one, and the error that prevents its use, if any."""
     try:
         mech = load(file, **options)
     except SarrusError as error:
@@ -127,18 +127,23 @@ def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str 
     return mech, None
 
 
-def _print_report(mech: Mechanism | None, problem: str | None, said: list[str]) -> None:
+def _print(text: object, error: bool = False, title: str = "", style: str = "") -> None:
+    """Text as it is, on stdout or stderr, after a coloured title."""
     from rich.console import Console
 
-    out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
+    console = Console(stderr=error, soft_wrap=True)
+    if title:
+        console.print(title, style=style, end=" ")
+    console.print(str(text), markup=False, highlight=False)
+
+
+def _print_report(mech: Mechanism | None, problem: str | None, said: list[str]) -> None:
     if mech is not None:
-        out.print(str(mech), markup=False, highlight=False)
+        _print(mech)
     for message in said:
-        err.print("warning:", style="yellow", end=" ")
-        err.print(message, markup=False, highlight=False)
+        _print(message, error=True, title="warning:", style="yellow")
     if problem is not None:
-        err.print("error:", style="bold red", end=" ")
-        err.print(problem, markup=False, highlight=False)
+        _print(problem, error=True, title="error:", style="bold red")
 
 
 def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list[str]) -> dict[str, Any]:
@@ -178,58 +183,51 @@ def show_library(name: str | None) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    out = Console(soft_wrap=True)
     if name is None:
         table = Table("name", "what it is", box=None, pad_edge=False)
         for key, description in library.names().items():
             table.add_row(key, description)
-        out.print(table)
+        Console(soft_wrap=True).print(table)
         return 0
     if name not in library.MECHANISMS:
-        error = Console(stderr=True, soft_wrap=True)
-        error.print(str(unknown_name("mechanism", name, library.MECHANISMS)), markup=False, highlight=False)
+        _print(unknown_name("mechanism", name, library.MECHANISMS), error=True)
         return 1
-    out.print(str(library.MECHANISMS[name]()), markup=False, highlight=False)
+    _print(library.MECHANISMS[name]())
     return 0
 
 
 def show_study(name: str, t_end: float, dt: float, method: str) -> int:
     """Print the formulation study of a mechanism of the library or of a file; returns the exit code."""
-    from rich.console import Console
-
     try:
-        text = str(study(_named(name), t_end, dt, method))
+        _print(study(_mechanism(name), t_end, dt, method))
     except SarrusError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
+        _print(error, error=True)
         return 1
-    Console(soft_wrap=True).print(text, markup=False, highlight=False)
     return 0
 
 
 def play(name: str, out: Path, t_end: float, dt: float) -> int:
     """Write a page or an animation of a mechanism let go, or of a saved run; returns the exit code."""
-    from rich.console import Console
-
     from sarrus.viz import export
 
     try:
         if name.endswith(".npz"):
             run = Trajectory.load(name)
         elif t_end > 0.0:
-            run = simulate(_named(name), (0.0, t_end), dt=dt)
+            run = simulate(_mechanism(name), (0.0, t_end), dt=dt)
         else:
-            print(export(_named(name), out))
+            print(export(_mechanism(name), out))
             return 0
         print(run.animate(out) if out.suffix.lower() in (".gif", ".mp4") else run.export(out))
     except SarrusError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), markup=False, highlight=False)
+        _print(error, error=True)
         return 1
     if not run.success:
-        Console(stderr=True, soft_wrap=True).print(run.message, markup=False, highlight=False)
+        _print(run.message, error=True)
     return 0 if run.success else 1
 
 
-def _named(name: str) -> Mechanism:
+def _mechanism(name: str) -> Mechanism:
     """A mechanism of the library, or of a file."""
     if name in library.MECHANISMS:
         return library.MECHANISMS[name]()
@@ -240,18 +238,13 @@ def _named(name: str) -> Mechanism:
 
 def demo() -> int:
     """Report Sarrus' linkage and let it go once; returns the exit code."""
-    from rich.console import Console
-
-    out = Console(soft_wrap=True)
     linkage = library.MECHANISMS["sarrus"]()
-    out.print(str(linkage), markup=False, highlight=False)
-    q, v = linkage.default.q, linkage.default.v
-    motion = linkage.forward_dynamics(q, v)
-    plate = linkage.body_acceleration(q, v, motion.a, "plate")
+    _print(linkage)
+    q, v = linkage.default
+    plate = linkage.body_acceleration(q, v, linkage.forward_dynamics(q, v).a, "plate")
     sideways = float(np.abs(plate[:2]).max())
-    out.print(
+    _print(
         f"\nLet go from rest, the plate accelerates by {plate[2]:+.4f} m/s^2 along z "
-        f"and {sideways:.0e} m/s^2 sideways.",
-        highlight=False,
+        f"and {sideways:.0e} m/s^2 sideways."
     )
     return 0

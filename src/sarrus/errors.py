@@ -1,6 +1,6 @@
-"""What a bad argument sounds like: one family of exceptions, one way to phrase an unknown name.
+"""The exceptions of the library, and the error for an unknown name.
 
-Every message says what is wrong, the rule, the value that broke it and the way out.
+Every message says what is wrong, the rule, the offending value and the way out.
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..arrays import positive, state
+from ..arrays import count, positive, state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Free, Revolute
 from ..models.pose import Pose
-from .default_state import started
-from .mass_properties import Mass, count, cuboid
+from .default_state import compile_at
+from .mass_properties import Mass, cuboid
 from .robot_arms import ARMS, add_arm, arm_of, hand_of
 
 AXES = ("z", "y", "z", "y", "z", "y", "z")
@@ -44,7 +44,7 @@ def dual_arm(seed: int = 0, gravity: float = 9.81) -> Mechanism:
         _arm(spec, side, Pose((0.0, y, 0.0)), [0.0] + [0.2] * 6, masses)
     tip = Pose((0.0, 0.0, 0.1))
     spec.close("weld", "left7", "right7", joint=Fixed(), at_a=tip, at_b=tip)
-    return started(spec, np.random.default_rng(seed).uniform(0.2, 0.8, 14))
+    return compile_at(spec, np.random.default_rng(seed).uniform(0.2, 0.8, 14))
 
 
 def _arm(spec: MechanismSpec, side: str, base: Pose, steps: Sequence[float], masses: Sequence[Mass]) -> None:
@@ -83,7 +83,7 @@ def dual_arm_box(
             (0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0)
         )  # its z axis points into the box
         spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=arm.flange)
-    return started(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
+    return compile_at(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
 
 
 def _edges(size: Sequence[float], who: str) -> list[float]:
@@ -145,4 +145,4 @@ def arms_around_box(
     spec.body("box", joint=Free(), **cuboid(mass, size))
     for k, (last, face, palm) in enumerate(grips, start=1):
         spec.close(f"grip{k}", "box", last, joint=Fixed(), at_a=face, at_b=palm)
-    return started(spec, [*pose, 0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0])
+    return compile_at(spec, [*pose, 0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0])

@@ -6,17 +6,15 @@ import math
 
 import numpy as np
 
-from ..arrays import one_of
+from ..arrays import count, one_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.forces import ConstantWrench, PointSpring
 from ..models.joints import Fixed, Prismatic, Revolute
 from ..models.pose import Pose
-from .default_state import started
-from .mass_properties import bar, count, cuboid, point
-from .plane_geometry import pin
-
-HINGE = Revolute("z")
+from .default_state import compile_at
+from .mass_properties import bar, cuboid, point
+from .plane_geometry import HINGE, pin
 
 # Andrews' mechanism: body, parent, joint in the parent [m], centre of mass [m], mass [kg], inertia [kg m^2]
 ANDREWS_BODIES = (
@@ -71,7 +69,7 @@ def n_four_bar(n: int = 2, gravity: float = 9.81) -> Mechanism:
         pin(spec, f"pin{i}", f"link{i + 1}", (0.0, 1.0), f"coupler{i}", (1.0, 0.0))
     v = np.ones(2 * n + 1)  # couplers turn back as fast as the uprights turn forward: they translate
     v[::2] = -1.0
-    return started(spec, np.zeros(2 * n + 1), v)
+    return compile_at(spec, np.zeros(2 * n + 1), v)
 
 
 def andrews(start: str = "iftomm") -> Mechanism:
@@ -104,7 +102,7 @@ def andrews(start: str = "iftomm") -> Mechanism:
         PointSpring("ground", (0.014, 0.072, 0.0), "K3", (0.02, -0.018, 0.0), stiffness=4530.0, rest=0.07785),
     )
     spec.actuate("K1")
-    return started(spec, ANDREWS_STARTS[start], fixed={"K1": ANDREWS_STARTS[start][0]})
+    return compile_at(spec, ANDREWS_STARTS[start], fixed={"K1": ANDREWS_STARTS[start][0]})
 
 
 def bricard(section: float = 0.0, gravity: float = 9.81) -> Mechanism:
@@ -125,7 +123,7 @@ def bricard(section: float = 0.0, gravity: float = 9.81) -> Mechanism:
         parent, origin = name, np.array(begin)
     end = (0.0, 0.0, 1.0)
     spec.close("hinge6", "ground", "rod5", joint=Revolute("x"), at_a=Pose(end), at_b=Pose((0.0, 1.0, 0.0)))
-    return started(spec, np.zeros(5))
+    return compile_at(spec, np.zeros(5))
 
 
 def flyball_governor(stiffness: float = 8e5, damping: float = 4e4, gravity: float = 9.81) -> Mechanism:
@@ -150,4 +148,4 @@ def flyball_governor(stiffness: float = 8e5, damping: float = 4e4, gravity: floa
             "slider", (x, 0.0, 0.0), rod, (0.5, 0.0, 0.0), stiffness=stiffness, rest=0.5, damping=damping
         )
         spec.force(f"spring_{side}", spring)
-    return started(spec, [0.0, 0.5, math.pi / 6.0, math.pi / 6.0], [2.0 * math.pi, 0.0, 0.0, 0.0])
+    return compile_at(spec, [0.0, 0.5, math.pi / 6.0, math.pi / 6.0], [2.0 * math.pi, 0.0, 0.0, 0.0])

@@ -11,17 +11,17 @@ from ..errors import AssemblyError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 
-CLOSED = 1e-13  # [m] or [rad]: what closed forms reach; anything more is assembled
+CLOSED = 1e-13  # [m] or [rad]: |phi| that closed-form poses reach; a pose with more is assembled
 
 
-def started(
+def compile_at(
     spec: MechanismSpec,
     q: ArrayLike,
     v: ArrayLike | None = None,
     rates: Mapping[str, float] | None = None,
     fixed: Mapping[str, float] | None = None,
 ) -> Mechanism:
-    """The mechanism, with `default` at q or, where q does not close the loops, at the nearest pose that does.
+    """The compiled mechanism, with `default` at q or, where q does not close the loops, assembled near q.
 
     Args:
         spec: The description.

@@ -12,13 +12,11 @@ from ..constraints.couplings import Coupling
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Fixed, Planar, Prismatic, Revolute
+from ..models.joints import Fixed, Planar, Prismatic
 from ..models.pose import Pose
-from .default_state import started
+from .default_state import compile_at
 from .mass_properties import bar, cuboid
-from .plane_geometry import Point, heading, meet, pin, spatial, turned, wrap
-
-HINGE = Revolute("z")
+from .plane_geometry import HINGE, Point, heading, intersect_circles, pin, rotated, spatial, wrap
 
 # Wheel loader: pins on the frame, on the boom, on the bellcrank (from its pivot) and on the bucket [m]
 LIFT_BASE, TILT_BASE = (0.35, -0.75), (0.05, 0.45)
@@ -39,12 +37,12 @@ def loader(boom_angle: float = -0.2, bucket_angle: float = 0.1, gravity: float =
         bucket_angle: Angle of the bucket against the horizontal at the start [rad].
         gravity: Gravity along -y [m/s^2].
     """
-    hinge_of_bucket = turned(boom_angle, BOOM_BUCKET)
-    pivot, lift_eye = turned(boom_angle, BOOM_PIVOT), turned(boom_angle, BOOM_LIFT)
-    bucket_pin = hinge_of_bucket + turned(bucket_angle, BUCKET_LINK)
-    link_pin = meet(pivot, math.hypot(*CRANK_LINK), bucket_pin, LINK_LENGTH, side=-1)
+    hinge_of_bucket = rotated(boom_angle, BOOM_BUCKET)
+    pivot, lift_eye = rotated(boom_angle, BOOM_PIVOT), rotated(boom_angle, BOOM_LIFT)
+    bucket_pin = hinge_of_bucket + rotated(bucket_angle, BUCKET_LINK)
+    link_pin = intersect_circles(pivot, math.hypot(*CRANK_LINK), bucket_pin, LINK_LENGTH, side=-1)
     crank_angle = heading(pivot, link_pin) - heading((0.0, 0.0), CRANK_LINK)
-    tilt_eye = pivot + turned(crank_angle, CRANK_TILT)
+    tilt_eye = pivot + rotated(crank_angle, CRANK_TILT)
 
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="loader")
     spec.body("boom", joint=HINGE, **bar(600.0, BOOM_BUCKET[0], section=0.3))
@@ -64,7 +62,7 @@ def loader(boom_angle: float = -0.2, bucket_angle: float = 0.1, gravity: float =
         heading(link_pin, bucket_pin) - crank_angle,
         bucket_angle - boom_angle,
     ]
-    return started(spec, [boom_angle, lift, 0.0, tilt, 0.0, *map(wrap, relative)])
+    return compile_at(spec, [boom_angle, lift, 0.0, tilt, 0.0, *map(wrap, relative)])
 
 
 def _cylinder(spec: MechanismSpec, name: str, base: Point, eye: Point) -> float:
@@ -98,13 +96,13 @@ def three_r_on_slider(
         gravity: Gravity along -y [m/s^2]; 0 because the arm moves in a horizontal plane.
     """
     wrist = (x - lengths[2], slider_height)
-    elbow = meet((0.0, 0.0), lengths[0], wrist, lengths[1])
+    elbow = intersect_circles((0.0, 0.0), lengths[0], wrist, lengths[1])
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="three_r_on_slider")
     _serial(spec, ("link1", "link2", "link3"), lengths, masses, Pose())
     hand = (lengths[2], 0.0, 0.0)
     line = PointOnPlane("ground", (0.0, slider_height, 0.0), "link3", hand, normal=(0.0, 1.0, 0.0))
     spec.constrain("slider", line)
-    return started(spec, _joint_angles([heading((0.0, 0.0), elbow), heading(elbow, wrist), 0.0]))
+    return compile_at(spec, _joint_angles([heading((0.0, 0.0), elbow), heading(elbow, wrist), 0.0]))
 
 
 def _serial(
@@ -143,8 +141,8 @@ def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
     for side, base, final, bend in (("left", (0.0, 0.1), 0.0, 1), ("right", (0.8, 0.1), math.pi, -1)):
         names = [f"{side}{k}" for k in (1, 2, 3)]
         _serial(spec, names, lengths, masses, Pose(spatial(base)))
-        wrist = centre - turned(final, (lengths[2] + grip, 0.0))
-        elbow = meet(base, lengths[0], wrist, lengths[1], bend)
+        wrist = centre - rotated(final, (lengths[2] + grip, 0.0))
+        elbow = intersect_circles(base, lengths[0], wrist, lengths[1], bend)
         angles = _joint_angles([heading(base, elbow), heading(elbow, wrist), final])
         angles[2] = (
             final - angles[0] - angles[1]
@@ -160,11 +158,11 @@ def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
             spec.body(f"half_{side}", parent=f"{side}3", joint=Fixed(), at=Pose(spatial(reach)), **half)
         pin(spec, "grip", "left3", reach, "right3", reach)
         spec.constrain("grip.angle", Coupling({**left, **right}, offset=-math.pi))
-        return started(spec, q)
+        return compile_at(spec, q)
     spec.body("object", joint=Planar("z"), at=Pose((*centre, 0.0)), mass=7.0, inertia=(0.1, 0.1, 0.1))
     pin(spec, "grip_left", "object", (0.0, 0.0), "left3", reach)
     spec.constrain("grip_left.angle", Coupling({**left, "object.angle": -1.0}))
     pin(spec, "grip_right", "object", (0.0, 0.0), "right3", reach)
     spec.constrain("grip_right.angle", Coupling({**right, "object.angle": 1.0}, offset=-math.pi))
     spec.actuate(*(f"{side}{k}" for side in ("left", "right") for k in (1, 2, 3)))
-    return started(spec, [*q, 0.0, 0.0, 0.0])
+    return compile_at(spec, [*q, 0.0, 0.0, 0.0])

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from ..arrays import nonnegative, positive
-from ..errors import InputError
 
 AXES = "xyz"
 
@@ -49,10 +48,3 @@ def point(mass: float, at: Sequence[float] = (0.0, 0.0, 0.0)) -> Mass:
     """A point mass [kg] at `at` [m]."""
     x, y, z = at
     return Mass(mass=mass, com=(x, y, z), inertia=(0.0, 0.0, 0.0))
-
-
-def count(value: object, what: str) -> int:
-    """A whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{what} must be a whole number of at least 1, got {value!r}.")
-    return value

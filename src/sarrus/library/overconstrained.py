@@ -12,9 +12,9 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Prismatic, Revolute
 from ..models.pose import Pose
-from .default_state import started
+from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid, point
-from .plane_geometry import turned
+from .plane_geometry import rotated
 
 UP = Revolute((0.0, -1.0, 0.0))  # positive angles raise a panel that lies along +x
 
@@ -48,7 +48,7 @@ def sarrus(
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="sarrus")
     sheet = cuboid(panel_mass, (panel, 2.0 * radius, 0.01), (0.5 * panel, 0.0, 0.0))
     plate = cuboid(top_mass, (2.0 * radius, 2.0 * radius, 0.02), (-radius, 0.0, 0.0))
-    hinge = [Pose((*turned(a, (radius, 0.0)), 0.0), rpy=(0.0, 0.0, a)) for a in azimuths]
+    hinge = [Pose((*rotated(a, (radius, 0.0)), 0.0), rpy=(0.0, 0.0, a)) for a in azimuths]
     end = Pose((panel, 0.0, 0.0))
     q: list[float] = []
     for i, base in enumerate(hinge, start=1):
@@ -62,7 +62,7 @@ def sarrus(
             at_plate = hinge[0].inverse() @ base
             spec.close(f"hinge{i}", f"upper{i}", "plate", joint=Revolute("y"), at_a=end, at_b=at_plate)
     spec.actuate("lower1")
-    return started(spec, q)
+    return compile_at(spec, q)
 
 
 def bennett(
@@ -104,7 +104,7 @@ def bennett(
     spec.actuate("link1")
     ratio = math.sin(0.5 * (other + twist)) / math.sin(0.5 * (other - twist))
     second = 2.0 * math.atan2(ratio, math.tan(0.5 * angle))
-    return started(spec, [angle, second, -angle])
+    return compile_at(spec, [angle, second, -angle])
 
 
 def scott_russell(
@@ -153,4 +153,4 @@ def scott_russell(
     spec.close("head_right", "platform", "arm_right", joint=Revolute("y"), at_a=far, at_b=head)
     spec.constrain("spindle", Coupling({"slider_left": 1.0, "slider_right": -1.0}))
     spec.actuate("slider_left")
-    return started(spec, [*q, angle - math.pi])
+    return compile_at(spec, [*q, angle - math.pi])

@@ -11,13 +11,10 @@ from ..arrays import one_of
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Revolute
 from ..models.pose import Pose
-from .default_state import started
+from .default_state import compile_at
 from .mass_properties import bar, point
-from .plane_geometry import heading, meet, pin, wrap
-
-HINGE = Revolute("z")
+from .plane_geometry import HINGE, heading, intersect_circles, pin, wrap
 
 
 def pendulum(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> Mechanism:
@@ -30,7 +27,7 @@ def pendulum(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> M
     """
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="pendulum")
     spec.body("rod", joint=HINGE, **point(mass, (length, 0.0, 0.0)))
-    return started(spec, [math.pi])
+    return compile_at(spec, [math.pi])
 
 
 def double_pendulum(
@@ -47,7 +44,7 @@ def double_pendulum(
     spec.body("upper", joint=HINGE, **point(masses[0], (lengths[0], 0.0, 0.0)))
     tip = Pose((lengths[0], 0.0, 0.0))
     spec.body("lower", parent="upper", joint=HINGE, at=tip, **point(masses[1], (lengths[1], 0.0, 0.0)))
-    return started(spec, [0.0, 0.0])
+    return compile_at(spec, [0.0, 0.0])
 
 
 def slider_crank(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> Mechanism:
@@ -67,7 +64,7 @@ def slider_crank(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) 
     spec.body("rod", parent="crank", joint=HINGE, at=Pose(tip), **point(mass, tip))
     spec.constrain("slider", PointOnPlane("ground", (0.0, 0.0, 0.0), "rod", tip, normal=(0.0, 1.0, 0.0)))
     crank = 2.0 * math.pi / 3.0
-    return started(spec, [crank, 2.0 * math.pi - 2.0 * crank])
+    return compile_at(spec, [crank, 2.0 * math.pi - 2.0 * crank])
 
 
 def four_bar(
@@ -96,16 +93,16 @@ def four_bar(
         gravity: Gravity along -y [m/s^2].
     """
     tip = (crank * math.cos(angle), crank * math.sin(angle))
-    elbow = meet(tip, coupler, (ground, 0.0), rocker)
+    elbow = intersect_circles(tip, coupler, (ground, 0.0), rocker)
     angles = [angle, heading(tip, elbow), heading(elbow, (ground, 0.0))]
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="four_bar")
     parent, at = "ground", Pose()
     for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
         spec.body(name, parent=parent, joint=HINGE, at=at, **bar(mass_per_length * length, length))
         parent, at = name, Pose((length, 0.0, 0.0))
-    pin(spec, "pin", "ground", (ground, 0.0), "rocker", (rocker, 0.0), closure, turn=angles[2])
+    pin(spec, "pin", "ground", (ground, 0.0), "rocker", (rocker, 0.0), kind=closure, turn=angles[2])
     spec.actuate("crank")
-    return started(spec, [wrap(q) for q in np.diff(angles, prepend=0.0)])
+    return compile_at(spec, [wrap(q) for q in np.diff(angles, prepend=0.0)])
 
 
 def parallelogram(
@@ -138,9 +135,9 @@ def parallelogram(
     tip, end = Pose((crank, 0.0, 0.0)), Pose((coupler, 0.0, 0.0))
     spec.body("coupler", parent="left", joint=HINGE, at=tip, **bar(coupler_mass, coupler, section=section))
     spec.body("right", parent="coupler", joint=HINGE, at=end, **bar(crank_mass, crank, "-x", section))
-    pin(spec, "pin", "ground", (coupler, 0.0), "right", (-crank, 0.0), closure, turn=angle)
+    pin(spec, "pin", "ground", (coupler, 0.0), "right", (-crank, 0.0), kind=closure, turn=angle)
     spec.actuate("left")
-    return started(spec, [angle, -angle, angle])
+    return compile_at(spec, [angle, -angle, angle])
 
 
 def five_bar(start: str = "singular", closure: str = "pin", gravity: float = 9.81) -> Mechanism:
@@ -167,5 +164,5 @@ def five_bar(start: str = "singular", closure: str = "pin", gravity: float = 9.8
         com, moments = (0.5 * length, 0.0, 0.0), (0.0, inertia, inertia)
         spec.body(name, parent=parent, joint=HINGE, at=at, mass=mass, com=com, inertia=moments)
         parent, at = name, Pose((length, 0.0, 0.0))
-    pin(spec, "pin", "ground", (1.0, 0.0), "link4", (1.0, 0.0), closure, turn=angles[3])
-    return started(spec, np.diff(angles, prepend=0.0))
+    pin(spec, "pin", "ground", (1.0, 0.0), "link4", (1.0, 0.0), kind=closure, turn=angles[3])
+    return compile_at(spec, np.diff(angles, prepend=0.0))

@@ -1,4 +1,4 @@
-"""Plane geometry of linkages in the x-y plane: pins that close loops, points where circles meet, angles."""
+"""Plane geometry of linkages in the x-y plane: pins that close loops, intersections of circles, angles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..models.joint import Joint
 from ..models.joints import Fixed, Revolute, Spherical
 from ..models.pose import Pose
 
-CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": Revolute("z"), "weld": Fixed()}
+HINGE = Revolute("z")
+CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": HINGE, "weld": Fixed()}
 PIN_KINDS = ("pin", *CLOSURES)
 
 Point = Sequence[float] | Array
@@ -33,6 +34,7 @@ def pin(
     p_a: Point,
     b: str,
     p_b: Point,
+    *,
     kind: str = "pin",
     turn: float = 0.0,
 ) -> None:
@@ -56,7 +58,7 @@ def pin(
     spec.close(name, a, b, joint=CLOSURES[kind], at_a=at_a, at_b=Pose(spatial(p_b)))
 
 
-def meet(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array:
+def intersect_circles(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array:
     """Where the circle of radius r about p meets the circle of radius s about q.
 
     Args:
@@ -93,7 +95,7 @@ def wrap(angle: float) -> float:
     return math.pi if turned == -math.pi else turned
 
 
-def turned(angle: float, point: Point) -> Array:
+def rotated(angle: float, point: Point) -> Array:
     """A point of the plane [m], (2,), turned about the origin by an angle [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([c * point[0] - s * point[1], s * point[0] + c * point[1]])

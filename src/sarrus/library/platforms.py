@@ -14,9 +14,9 @@ from ..mechanism.spec import MechanismSpec
 from ..models.axes import turn_z_to
 from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
-from .default_state import started
+from .default_state import compile_at
 from .mass_properties import bar, cuboid
-from .plane_geometry import heading, meet, pin, spatial, turned, wrap
+from .plane_geometry import heading, intersect_circles, pin, rotated, spatial, wrap
 
 AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own frame
 THIRD = 2.0 * math.pi / 3.0
@@ -63,8 +63,8 @@ def stewart(
         # Two legs leave each pair of base joints for the two nearest pairs of platform joints.
         pair, side = divmod(i, 2)
         azimuth = (pair + 0.5) * THIRD + (spread if side else -spread)
-        foot = turned(azimuth, (base_radius, 0.0))
-        head = turned((pair + side) * THIRD + (-spread if side else spread), (top_radius, 0.0))
+        foot = rotated(azimuth, (base_radius, 0.0))
+        head = rotated((pair + side) * THIRD + (-spread if side else spread), (top_radius, 0.0))
         base, target = Pose(spatial(foot), rpy=(0.0, 0.0, azimuth)), (head[0], head[1], height)
         if legs == "ups":
             rod, tip = _ups_leg(spec, i + 1, base, target), Pose()
@@ -73,7 +73,7 @@ def stewart(
             rod, tip = _rss_leg(spec, i + 1, base, target, crank)
             q += [0.0, 0.0, 0.0, 0.0, 1.0]
         spec.close(f"ball{i + 1}", rod, "platform", joint=Spherical(), at_a=tip, at_b=Pose(spatial(head)))
-    return started(spec, q)
+    return compile_at(spec, q)
 
 
 def _ups_leg(spec: MechanismSpec, i: int, base: Pose, head: Sequence[float]) -> str:
@@ -133,13 +133,13 @@ def delta(
     q = list(AT_REST)
     for i in range(1, 4):
         azimuth = (i - 1) * THIRD
-        base = Pose((*turned(azimuth, (base_radius, 0.0)), 0.0), rpy=(0.0, 0.0, azimuth))
+        base = Pose((*rotated(azimuth, (base_radius, 0.0)), 0.0), rpy=(0.0, 0.0, azimuth))
         spec.body(f"arm{i}", joint=Revolute("y"), at=base, **bar(0.4, arm, section=0.02))
         spec.actuate(f"arm{i}")
         X_arm = base @ Pose(rpy=(0.0, angle, 0.0))
         q.append(angle)
         for side, y in (("a", 0.5 * spacing), ("b", -0.5 * spacing)):
-            corner = (*turned(azimuth, (platform_radius, y)), 0.0)
+            corner = (*rotated(azimuth, (platform_radius, y)), 0.0)
             target = X_arm.inverse().apply(np.add(corner, (0.0, 0.0, -depth)))
             at, length = facing((arm, y, 0.0), target)
             name = f"rod{i}{side}"
@@ -149,7 +149,7 @@ def delta(
             end = Pose((0.0, 0.0, length))
             spec.close(f"ball{i}{side}", name, "platform", joint=Spherical(), at_a=end, at_b=Pose(corner))
             q += [0.0, 0.0]
-    return started(spec, q)
+    return compile_at(spec, q)
 
 
 def three_rrr(
@@ -181,9 +181,9 @@ def three_rrr(
     corners = []
     for i in range(1, 4):
         azimuth = 0.5 * math.pi + (i - 1) * THIRD
-        shoulder, on_platform = turned(azimuth, (base_radius, 0.0)), turned(azimuth, (platform_radius, 0.0))
-        corner = turned(turn, on_platform)
-        elbow = meet(shoulder, upper, corner, lower)
+        shoulder, on_platform = rotated(azimuth, (base_radius, 0.0)), rotated(azimuth, (platform_radius, 0.0))
+        corner = rotated(turn, on_platform)
+        elbow = intersect_circles(shoulder, upper, corner, lower)
         first, second = heading(shoulder, elbow), heading(elbow, corner)
         spec.body(f"upper{i}", joint=hinge, at=Pose(spatial(shoulder)), **bar(1.0, upper, section=0.04))
         tip = Pose((upper, 0.0, 0.0))
@@ -194,7 +194,7 @@ def three_rrr(
     for i, corner in enumerate(corners, start=1):
         pin(spec, f"pin{i}", "platform", corner, f"lower{i}", (lower, 0.0))
         spec.actuate(f"lower{i}")
-    return started(spec, [*q, 0.0, 0.0, turn])
+    return compile_at(spec, [*q, 0.0, 0.0, turn])
 
 
 def cable_robot(
@@ -230,4 +230,4 @@ def cable_robot(
         pin(spec, f"pin{i}", "body", corner, f"cable{i}", (0.0, 0.0))
         spec.actuate(f"cable{i}", limits=(-strongest_pull, 0.0))
         q += [heading(drum, corner), math.dist(drum, corner)]
-    return started(spec, q)
+    return compile_at(spec, q)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, count
 from ..constraints.rolling import Rolling
 from ..errors import unknown_name
 from ..mechanism.mechanism import Mechanism
@@ -15,11 +15,9 @@ from ..mechanism.spec import MechanismSpec
 from ..models.forces import JointSpring
 from ..models.joints import Free, Revolute, Spherical
 from ..models.pose import Pose
-from .default_state import started
-from .mass_properties import Mass, bar, count, cuboid
-from .plane_geometry import Point, heading, meet, pin, spatial, turned, wrap
-
-HINGE = Revolute("z")
+from .default_state import compile_at
+from .mass_properties import Mass, bar, cuboid
+from .plane_geometry import HINGE, Point, heading, intersect_circles, pin, rotated, spatial, wrap
 
 # Jansen's eleven numbers and the crank [Jansen2007], in units of 0.01 m
 JANSEN = {
@@ -54,19 +52,19 @@ def jansen_leg(
         points = _jansen_points(angle + phase, mirror)
         q += _add_jansen_leg(spec, str(i + 1), points, angle, mass_per_length)
     spec.actuate("crank")
-    return started(spec, q, rates={"crank": speed})
+    return compile_at(spec, q, rates={"crank": speed})
 
 
 def _jansen_points(angle: float, mirror: float) -> dict[str, Array]:
     """Crank pin X, frame pin Y and the joints U, V, W, T and foot F of one leg [m]."""
     s, flip = JANSEN, np.array([mirror, 1.0])
-    X = flip * turned(angle, (s["m"], 0.0))
+    X = flip * rotated(angle, (s["m"], 0.0))
     Y = np.array([-s["a"], -s["l"]])
-    U = meet(Y, s["b"], X, s["j"], 1)
-    V = meet(Y, s["c"], X, s["k"], -1)
-    W = meet(Y, s["d"], U, s["e"], 1)
-    T = meet(V, s["g"], W, s["f"], 1)
-    F = meet(V, s["i"], T, s["h"], 1)
+    U = intersect_circles(Y, s["b"], X, s["j"], 1)
+    V = intersect_circles(Y, s["c"], X, s["k"], -1)
+    W = intersect_circles(Y, s["d"], U, s["e"], 1)
+    T = intersect_circles(V, s["g"], W, s["f"], 1)
+    F = intersect_circles(V, s["i"], T, s["h"], 1)
     return {name: flip * p for name, p in zip("XYUVWTF", (X, Y, U, V, W, T, F), strict=True)}
 
 
@@ -76,12 +74,12 @@ def _add_jansen_leg(
     """Six bodies and three pins of one leg; returns its angles, each relative to its parent [rad]."""
     X, Y, U, V, W, T, F = (p[name] for name in "XYUVWTF")
     s = {name: density * length for name, length in JANSEN.items()}
-    in_crank, upper, c = Pose(spatial(turned(-crank, X))), heading(Y, U), heading(Y, V)
+    in_crank, upper, c = Pose(spatial(rotated(-crank, X))), heading(Y, U), heading(Y, V)
     spec.body(f"j{tag}", parent="crank", joint=HINGE, at=in_crank, **bar(s["j"], JANSEN["j"]))
     spec.body(f"k{tag}", parent="crank", joint=HINGE, at=in_crank, **bar(s["k"], JANSEN["k"]))
     spec.body(f"upper{tag}", joint=HINGE, at=Pose(spatial(Y)), **_triangle(density, Y, U, W))
     spec.body(f"c{tag}", joint=HINGE, at=Pose(spatial(Y)), **bar(s["c"], JANSEN["c"]))
-    W_upper = Pose(spatial(turned(-upper, W - Y)))
+    W_upper = Pose(spatial(rotated(-upper, W - Y)))
     spec.body(f"f{tag}", parent=f"upper{tag}", joint=HINGE, at=W_upper, **bar(s["f"], JANSEN["f"]))
     V_c = Pose((JANSEN["c"], 0.0, 0.0))
     spec.body(f"foot{tag}", parent=f"c{tag}", joint=HINGE, at=V_c, **_triangle(density, V, T, F))
@@ -102,7 +100,7 @@ def _add_jansen_leg(
 def _triangle(density: float, a: Point, b: Point, c: Point) -> Mass:
     """A triangle of three slender bars in the frame at a whose x axis points to b."""
     turn = -heading(a, b)
-    corners = [turned(turn, np.subtract(p, a)) for p in (a, b, c)]
+    corners = [rotated(turn, np.subtract(p, a)) for p in (a, b, c)]
     sides = list(zip(corners, corners[1:] + corners[:1], strict=True))
     masses = [density * math.dist(p, q) for p, q in sides]
     middles = [0.5 * (p + q) for p, q in sides]
@@ -143,7 +141,7 @@ def pantograph_leg(
     spec.force("knee_spring", JointSpring("shank", stiffness, rest=bend))
     spec.actuate("thigh", "crank")
     first = -0.5 * math.pi - 0.5 * bend
-    return started(spec, [first, bend, first + bend, -bend])
+    return compile_at(spec, [first, bend, first + bend, -bend])
 
 
 def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanism:
@@ -176,7 +174,7 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
         if foot in standing:
             place = Pose((x, (0.1 + offset) * y, 0.0))
             spec.close(foot, "ground", shank, joint=Spherical(), at_a=place, at_b=knee)
-    return started(spec, q)
+    return compile_at(spec, q)
 
 
 def rolling_disk(
@@ -207,4 +205,4 @@ def rolling_disk(
     spin = -rate * (circle / radius + s)
     velocity, turning = np.array([0.0, rate * circle, 0.0]), np.array([spin * c, 0.0, rate + spin * s])
     q = [circle, 0.0, radius * c, *Pose(matrix=R_WB).quat]
-    return started(spec, q, [*(R_WB.T @ velocity), *(R_WB.T @ turning)])
+    return compile_at(spec, q, [*(R_WB.T @ velocity), *(R_WB.T @ turning)])

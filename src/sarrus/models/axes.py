@@ -1,4 +1,4 @@
-"""Directions that users type ("x" or a vector) and the rotations that joints need from them."""
+"""Axes as users give them ("x" or a vector), and rotations that align frames with them."""
 
 from __future__ import annotations
 

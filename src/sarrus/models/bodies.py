@@ -1,4 +1,4 @@
-"""Body: one declared rigid body with the joint that carries it, checked when it is made."""
+"""Body: a declared rigid body with the joint that carries it, checked on construction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PerCoordinate = float | Sequence[float]
 
 
 def _each(value: float | None) -> Any:
-    """Default of a field that `Body.__post_init__` spreads over the coordinates of the joint."""
+    """Default of a field that `Body.__post_init__` expands to one value per coordinate of the joint."""
     return field(default=value)
 
 
@@ -184,7 +184,7 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
 
 
 def _has_rows(value: object) -> bool:
-    """Whether a value is a list of lists, without looking further."""
+    """Whether a value is a list of lists, judged by its first entry."""
     if isinstance(value, np.ndarray):
         return value.ndim > 1
     return (

@@ -1,4 +1,4 @@
-"""Inertia of nodes from that of bodies, and whether the mass matrix can be inverted.
+"""Inertia of nodes from that of bodies, and the check that the mass matrix is positive definite.
 
 Bodies that a Fixed joint ties together share a node: masses add, centres of mass average, inertias add by the
 parallel axis theorem.
@@ -17,13 +17,13 @@ from .joint import NODE_NV, NodeKind
 from .rotation import hat
 from .tree import Node, Tree
 
-SINGULAR = 1e-13
+SINGULAR = 1e-13  # smallest pivot of M relative to the inertia it was reduced from
 
 
 def inertia_arrays(tree: Tree) -> dict[str, Any]:
     """mass (nn), com (nn, 3), inertia (nn, 6: xx xy xz yy yz zz) of the nodes, in node frames.
 
-    What is fixed to the ground never moves and is left out.
+    Bodies fixed to the ground do not move and are left out.
     """
     parts: list[list[tuple[float, Array, Array]]] = [[] for _ in tree.nodes]
     for body, place in zip(tree.bodies, tree.places, strict=True):
@@ -97,7 +97,7 @@ def check_mass_matrix(
     rng = np.random.default_rng(1853)
     bodies = zip(columns["mass"], columns["com"], columns["inertia"], strict=True)
     spatial = [_spatial(m, c, I) for m, c, I in bodies]
-    carried = [I.copy() for I in spatial]  # before its joints took their part: what rounding is relative to
+    carried = [I.copy() for I in spatial]  # not reduced by joints: rounding is relative to these
     armature = np.asarray(columns["armature"], dtype=float)
     for i in range(len(tree.nodes) - 1, 0, -1):
         node = tree.nodes[i]
@@ -108,7 +108,7 @@ def check_mass_matrix(
         X = _generic_step(node, rng)
         articulated = spatial[i] - U @ np.linalg.solve(D, U.T)
         seen = X.T @ articulated @ X
-        spatial[node.parent] = spatial[node.parent] + 0.5 * (seen + seen.T)  # rounding adds up along chains
+        spatial[node.parent] = spatial[node.parent] + 0.5 * (seen + seen.T)  # kept symmetric along chains
         carried[node.parent] = carried[node.parent] + X.T @ spatial[i] @ X
 
 
@@ -122,7 +122,7 @@ def _spatial(mass: float, com: Array, inertia: Array) -> Array:
 def _check_pivot(
     tree: Tree, node: Node, D: Array, carried: Array, length: float, looped: Collection[str]
 ) -> None:
-    """D must be positive definite beyond rounding; `carried` is the inertia that D is what is left of."""
+    """D must be positive definite beyond rounding of `carried`, the inertia from which it was reduced."""
     units = np.where(tree.coordinate_is_angle[node.iv : node.iv + NODE_NV[node.kind]], 1.0, length)
     scaled = D * units[:, None] * units
     size = np.trace(carried[3:, 3:]) + np.trace(carried[:3, :3]) / 3.0 * length**2
@@ -139,7 +139,7 @@ def _check_pivot(
 
 
 def _rod(name: str, looped: Collection[str]) -> str:
-    """The way out for a massless link of a loop."""
+    """A hint for a massless link of a loop."""
     if name not in looped:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""The characteristic length L of a mechanism, used wherever metres meet radians."""
+"""The characteristic length L of a mechanism, which makes metres and radians comparable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from .tree import Tree
 
-SAME_POINT = 1e-12
+SAME_POINT = 1e-12  # [m]: distances below this count as zero
 
 
 def characteristic_length(tree: Tree, com: Iterable[Array], anchors: Iterable[tuple[int, Array]]) -> float:

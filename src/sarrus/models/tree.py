@@ -1,4 +1,4 @@
-"""Tree: bodies in order, each lowered to a chain of primitive nodes.
+"""Tree: bodies in topological order, each lowered to a chain of primitive nodes.
 
 A hinge, slide or screw node is turned so that its axis is z: with A e_z = axis, N = J A X(q), where J is the
 joint frame in the parent, and the body frame is B = N A^T. A Fixed body has no node: it is a constant frame
@@ -44,7 +44,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a body ended up: its node, its frame X_NB on it, its coordinates."""
+    """Place of a body in the tree: its node, its frame X_NB on it, its coordinates."""
 
     node: int
     X_NB: Pose

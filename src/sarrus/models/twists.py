@@ -1,4 +1,4 @@
-"""Coordinates whose increments do not commute: those of Spherical and Free joints.
+"""Increments of Spherical and Free joints, which do not commute: bracket and derivative of the exponential.
 
 q moves as X' = X exp(u), u a rotation vector (3) or a twist [linear; angular] (6) in body axes; ad_u is the
 matrix of the bracket. An increment dq between a motion and its neighbour changes as
