@@ -31,10 +31,10 @@ void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, const Ro
 void constraints_n(const ModelD& m, States s, RowArrays out) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, w.tree);
       move(m, x.v, w.tree);
-      constraints(m, x.q, x.drive, x.user, w.tree, w.ld, w.rows);
+      constraints(m, x, w.tree, w.ld, w.rows);
       store_rows(m, w.rows, w.ld, i, out);
     }
   });
@@ -43,7 +43,7 @@ void constraints_n(const ModelD& m, States s, RowArrays out) {
 void row_wrenches_n(const ModelD& m, States s, double* W, double* at) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (long i = 0; i < s.n; ++i, W += 6 * m.nc, at += 3 * m.ne) {
-      place(m, At(m, s, static_cast<int>(i)).q, t);
+      place(m, state_at(m, s, i).q, t);
       for (int k = 0; k < 6 * m.nc; ++k) W[k] = 0;
       for (int e = 0; e < m.ne; ++e) element_wrenches(m, e, t, W + 6 * m.el_row[e], at + 3 * e);
     }
@@ -53,7 +53,7 @@ void row_wrenches_n(const ModelD& m, States s, double* W, double* at) {
 void force_wrenches_n(const ModelD& m, States s, double* W, double* at) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (long i = 0; i < s.n; ++i, W += 6 * m.nf, at += 3 * m.nf) {
-      At x(m, s, static_cast<int>(i));
+      State<double> x = state_at(m, s, i);
       place(m, x.q, t);
       move(m, x.v, t);
       for (int f = 0; f < m.nf; ++f) force_wrench(m, f, t, W + 6 * f, at + 3 * f);
@@ -64,10 +64,10 @@ void force_wrenches_n(const ModelD& m, States s, double* W, double* at) {
 void pivots_n(const ModelD& m, States s, int rank, double* least) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, w.tree);
       move(m, x.v, w.tree);
-      constraints(m, x.q, x.drive, x.user, w.tree, w.ld, w.rows);
+      constraints(m, x, w.tree, w.ld, w.rows);
       factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, rank, w.factor);
       least[i] = w.factor.rank_rows < rank ? 0 : smallest_pivot(w);
     }
@@ -77,8 +77,8 @@ void pivots_n(const ModelD& m, States s, int rank, double* least) {
 void terms_n(const ModelD& m, States s, double* M, double* h, RowArrays out) {
   with_workspace<0>(m, [&](auto& w, auto&) {
     for (long i = 0; i < s.n; ++i) {
-      At x(m, s, static_cast<int>(i));
-      evaluate(m, x.q, x.v, x.drive, x.user, w);
+      State<double> x = state_at(m, s, i);
+      evaluate(m, x, w);
       store_matrix(m, w.M, m.nv, w.ld, M + i * m.nv * m.nv);
       for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
       store_rows(m, w.rows, w.ld, i, out);
@@ -90,9 +90,9 @@ template <int LD>
 void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, const MotionArrays& out) {
   with_workspace<LD>(m, [&](auto& w, auto& d) {
     for (long i = 0; i < s.n; ++i) {
-      At x(m, s, static_cast<int>(i));
-      evaluate(m, x.q, x.v, x.drive, x.user, w);
-      prepare(m, x.q, x.v, x.drive, x.user, hold ? hold[i] : -1, &d, w);
+      State<double> x = state_at(m, s, i);
+      evaluate(m, x, w);
+      prepare(m, x, hold ? hold[i] : -1, &d, w);
       accelerate(m, tau + i * m.nv, w);
       multipliers(m, w, out.lam + i * m.nc);
       uniqueness(m, w, out.unique + i * m.nc);
@@ -107,8 +107,9 @@ template <int LD>
 bool acceleration_sized(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
   bool fine = false;
   with_workspace<LD>(m, [&](auto& w, auto& d) {
-    evaluate<double>(m, q, v, nullptr, nullptr, w);
-    prepare<double>(m, q, v, nullptr, nullptr, -1, &d, w);
+    State<double> s{q, v, nullptr, nullptr};
+    evaluate(m, s, w);
+    prepare(m, s, -1, &d, w);
     accelerate(m, tau, w);
     double sum = 0;
     for (int k = 0; k < m.nv; ++k) a[k] = w.a[k], sum += w.a[k] * 0;
@@ -125,7 +126,7 @@ void each_derivative(const ModelD& m, const States& s, const DerivativeArrays& t
     double *a = to.da + 3 * i * vv, *l = to.dlam ? to.dlam + 3 * i * cv : nullptr;
     Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, to.dJv + i * cv};
     if (l) out.dlam_dq = l, out.dlam_dv = l + cv, out.dlam_dtau = l + 2 * cv;
-    one(i, At(m, s, static_cast<int>(i)), out);
+    one(i, state_at(m, s, i), out);
   }
 }
 
@@ -134,12 +135,12 @@ void dual_derivatives(const ModelD& m, States s, const double* tau, const Deriva
     Workspace<double, 0> w(m, arena);
     Directional<double, 0> d(m, arena);
     if (!ready) return;
-    each_derivative(m, s, to, [&](long i, const At& x, const Derivatives<double>& out) {
-      evaluate(m, x.q, x.v, x.drive, x.user, w);
-      prepare(m, x.q, x.v, x.drive, x.user, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
+    each_derivative(m, s, to, [&](long i, const State<double>& x, const Derivatives<double>& out) {
+      evaluate(m, x, w);
+      prepare(m, x, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
       to.rank[i] = w.factor.rank_rows;
       to.status[i] = w.factor.spd ? 0 : 1;
-      differentiate_by_duals(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, to.rank[i], out, d);
+      differentiate_by_duals(m, x, tau + i * m.nv, to.rank[i], out, d);
     });
   });
 }
@@ -149,8 +150,8 @@ void recursive_derivatives(const ModelD& m, States s, const double* tau, const D
   with_arena([&](Arena& arena, bool ready) {
     Recursive<double, LD> r(m, arena);
     if (!ready) return;
-    each_derivative(m, s, to, [&](long i, const At& x, const Derivatives<double>& out) {
-      differentiate_recursively(m, x.q, x.v, tau + i * m.nv, x.drive, x.user, out, r);
+    each_derivative(m, s, to, [&](long i, const State<double>& x, const Derivatives<double>& out) {
+      differentiate_recursively(m, x, tau + i * m.nv, out, r);
       to.rank[i] = r.w.factor.rank_rows;
       to.status[i] = r.w.factor.spd ? 0 : 1;
     });

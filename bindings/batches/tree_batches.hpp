@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/products.hpp"
+#include "constraints/row.hpp"
 #include "tree/body_frames.hpp"
 #include "tree/inertia_and_bias.hpp"
 #include "tree/manifold.hpp"
@@ -12,15 +13,11 @@
 SARRUS_BEGIN
 namespace {
 
-// States i of a batch
-struct At {
-  const double *q, *v, *drive, *user;
-  At(const ModelD& m, const States& s, int i)
-      : q(s.q + static_cast<long>(i) * m.nq),
-        v(s.v ? s.v + static_cast<long>(i) * m.nv : nullptr),
-        drive(s.drive ? s.drive + static_cast<long>(i) * 3 * m.nd : nullptr),
-        user(s.user ? s.user + static_cast<long>(i) * m.n_user_rows * (3 + m.nv) : nullptr) {}
-};
+// State i of a batch
+State<double> state_at(const ModelD& m, const States& s, long i) {
+  return {s.q + i * m.nq, s.v ? s.v + i * m.nv : nullptr, s.drive ? s.drive + i * 3 * m.nd : nullptr,
+          s.user ? s.user + i * m.n_user_rows * (3 + m.nv) : nullptr};
+}
 
 // The tree alone, for functions without constraints.
 template <class F>
@@ -44,7 +41,7 @@ void mass_matrix_n(const ModelD& m, States s, double* out) {
   with_tree(m, [&](auto& t, auto& b, double* M) {
     Stride<0> ld(m.nv);
     for (int i = 0; i < s.n; ++i) {
-      place(m, At(m, s, i).q, t);
+      place(m, state_at(m, s, i).q, t);
       weigh(m, t, b.I);
       inertia_matrix(m, t, b, ld, M);
       store_matrix(m, M, m.nv, ld, out + static_cast<long>(i) * m.nv * m.nv);
@@ -55,7 +52,7 @@ void mass_matrix_n(const ModelD& m, States s, double* out) {
 void rnea_n(const ModelD& m, States s, const double* a, double* f) {
   with_tree(m, [&](auto& t, auto& b, double*) {
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, t);
       rnea(m, x.q, x.v, a + static_cast<long>(i) * m.nv, t, b, f + static_cast<long>(i) * m.nv);
     }
@@ -65,7 +62,7 @@ void rnea_n(const ModelD& m, States s, const double* a, double* f) {
 void energy_n(const ModelD& m, States s, double* out) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, t);
       move(m, x.v, t);
       energy(m, x.q, x.v, t, out + 2L * i);
@@ -76,7 +73,7 @@ void energy_n(const ModelD& m, States s, double* out) {
 void poses_n(const ModelD& m, States s, double* R, double* p) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
-      place(m, At(m, s, i).q, t);
+      place(m, state_at(m, s, i).q, t);
       for (int b = 0; b < m.nb; ++b) {
         long k = static_cast<long>(i) * m.nb + b;
         body_pose(m, b, t, R + 9 * k, p + 3 * k);
@@ -88,7 +85,7 @@ void poses_n(const ModelD& m, States s, double* R, double* p) {
 void body_motion_n(const ModelD& m, States s, const double* a, double* V, double* A) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, t);
       accelerate_tree(m, x.v, a + static_cast<long>(i) * m.nv, t);
       for (int b = 0; b < m.nb; ++b) {
@@ -107,7 +104,7 @@ void frames_n(const ModelD& m, States s, FrameArrays out) {
     if (!ready) return;
     fill(a, m.nv);
     for (int i = 0; i < s.n; ++i) {
-      At x(m, s, i);
+      State<double> x = state_at(m, s, i);
       place(m, x.q, t);
       accelerate_tree(m, x.v, a, t);
       for (long k = static_cast<long>(i) * m.nb, b = 0; b < m.nb; ++b, ++k) {
@@ -121,7 +118,7 @@ void frames_n(const ModelD& m, States s, FrameArrays out) {
 void jacobian_n(const ModelD& m, States s, int body, const double* point, double* J) {
   with_tree(m, [&](auto& t, auto&, double*) {
     for (int i = 0; i < s.n; ++i) {
-      place(m, At(m, s, i).q, t);
+      place(m, state_at(m, s, i).q, t);
       body_jacobian(m, body, point, t, J + static_cast<long>(i) * 6 * m.nv);
     }
   });

@@ -30,21 +30,20 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, LD ld, Ro
 
 // Couplings and drives: sum of coef q - offset - f(t); and the user's rows.
 template <class T, class LD>
-SARRUS_FN void given_rows(const Model<real<T>>& m, const T* q, const T* drive, const T* user, LD ld,
-                          Rows<T>& r) {
+SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
     T phi = T(-m.k_offset[c]);
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
-      phi += q[m.kt_q[i]] * m.kt_coef[i];
+      phi += s.q[m.kt_q[i]] * m.kt_coef[i];
       r.J[row * ld + m.kt_v[i]] += m.kt_coef[i];
     }
-    r.phi[row] = d < 0 ? phi : phi - drive[3 * d];
-    r.b[row] = d < 0 ? T(0) : drive[3 * d + 1];
-    r.gamma[row] = d < 0 ? T(0) : drive[3 * d + 2];
+    r.phi[row] = d < 0 ? phi : phi - s.drive[3 * d];
+    r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
+    r.gamma[row] = d < 0 ? T(0) : s.drive[3 * d + 2];
   }
   for (int u = 0; u < m.n_user_rows; ++u) {
-    const T* x = user + u * (3 + m.nv);
+    const T* x = s.user + u * (3 + m.nv);
     int row = m.u_row[u];
     r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
     for (int j = 0; j < m.nv; ++j) r.J[row * ld + j] = x[3 + j];
@@ -63,13 +62,12 @@ SARRUS_HD void each_entry(const Model<R>& m, F visit) {
     for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
 }
 
-// out: phi, J, b, gamma   in: t (placed and moved), q, drive, user
+// out: phi, J, b, gamma   in: the state, t (placed and moved)
 template <class T, class LD>
-SARRUS_FN void constraints(const Model<real<T>>& m, const T* q, const T* drive, const T* user,
-                           const Tree<T>& t, LD ld, Rows<T>& r) {
+SARRUS_FN void constraints(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, LD ld, Rows<T>& r) {
   fill(r.J, m.nc * ld);
   element_rows(m, t, ld, r);
-  given_rows(m, q, drive, user, ld, r);
+  given_rows(m, s, ld, r);
 }
 
 // Slopes of the rows of element i, seen from its node a; lam: multipliers of all rows

@@ -10,8 +10,14 @@
 
 SARRUS_BEGIN
 
-// Where the rows go. J has nc rows of stride ld; drive (nd, 3) holds f, f', f'' and user (nu, 3 + nv)
-// holds phi, b, gamma, J of the rows that come from outside.
+// Positions and velocities, and what comes from outside with them: f, f', f'' of the drives (nd, 3) and phi, b,
+// gamma, J of the user's rows (n_user_rows, 3 + nv).
+template <class T>
+struct State {
+  const T *q, *v, *drive, *user;
+};
+
+// Where the rows go. J has nc rows of stride ld.
 template <class T>
 struct Rows {
   T *phi, *b, *gamma, *J;

@@ -43,8 +43,9 @@ SARRUS_FN void along_directions(const Model<real<T>>& m, int kind, int rank, T* 
     D* bumped = kind == 0 ? d.zero : kind == 1 ? d.v : d.tau;
     bumped[k].b = T(1);
     integrate(m, d.q, d.zero, d.q_moved);
-    evaluate(m, d.q_moved, d.v, d.drive, d.user, d.w);
-    prepare(m, d.q_moved, d.v, d.drive, d.user, rank, static_cast<Tangent<D, LDC>*>(nullptr), d.w);
+    State<D> s{d.q_moved, d.v, d.drive, d.user};
+    evaluate(m, s, d.w);
+    prepare(m, s, rank, static_cast<Tangent<D, LDC>*>(nullptr), d.w);
     accelerate(m, d.tau, d.w);
     for (int i = 0; i < m.nv; ++i) da[i * m.nv + k] = d.w.a[i].b;
     if (dlam) {
@@ -53,9 +54,9 @@ SARRUS_FN void along_directions(const Model<real<T>>& m, int kind, int rank, T* 
     }
     if (dJv)
       for (int r = 0; r < m.nc; ++r) {
-        D s = -d.w.rows.b[r];
-        for (int j = 0; j < m.nv; ++j) s += d.w.rows.J[r * d.w.ld + j] * d.v[j];
-        dJv[r * m.nv + k] = s.b;
+        D sum = -d.w.rows.b[r];
+        for (int j = 0; j < m.nv; ++j) sum += d.w.rows.J[r * d.w.ld + j] * d.v[j];
+        dJv[r * m.nv + k] = sum.b;
       }
     bumped[k].b = T(0);
   }
@@ -63,14 +64,13 @@ SARRUS_FN void along_directions(const Model<real<T>>& m, int kind, int rank, T* 
 
 // in: state, and the rank of J there
 template <class T, int LDC>
-SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const T* q, const T* v, const T* tau,
-                                      const T* drive, const T* user, int rank, const Derivatives<T>& out,
-                                      Directional<T, LDC>& d) {
+SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const State<T>& s, const T* tau, int rank,
+                                      const Derivatives<T>& out, Directional<T, LDC>& d) {
   using D = Dual<T>;
-  for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(v[i]), d.tau[i] = D(tau[i]), d.zero[i] = D(T(0));
-  for (int i = 0; i < 3 * m.nd; ++i) d.drive[i] = D(drive[i]);
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(user[i]);
+  for (int i = 0; i < m.nq; ++i) d.q[i] = D(s.q[i]);
+  for (int i = 0; i < m.nv; ++i) d.v[i] = D(s.v[i]), d.tau[i] = D(tau[i]), d.zero[i] = D(T(0));
+  for (int i = 0; i < 3 * m.nd; ++i) d.drive[i] = D(s.drive[i]);
+  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
   along_directions(m, 0, rank, out.da_dq, out.dlam_dq, out.dJv_dq, d);
   along_directions(m, 1, rank, out.da_dv, out.dlam_dv, static_cast<T*>(nullptr), d);
   if (out.da_dtau) along_directions(m, 2, rank, out.da_dtau, out.dlam_dtau, static_cast<T*>(nullptr), d);

@@ -163,16 +163,15 @@ SARRUS_FN void add_turning(const Model<real<T>>& m, Recursive<T, LDC>& r, T* dla
 
 // out: all derivatives but those with null pointers; w.a, r.lam   in: the state
 template <class T, int LDC>
-SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const T* q, const T* v, const T* tau,
-                                         const T* drive, const T* user, const Derivatives<T>& out,
-                                         Recursive<T, LDC>& r) {
+SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const State<T>& s, const T* tau,
+                                         const Derivatives<T>& out, Recursive<T, LDC>& r) {
   Workspace<T, LDC>& w = r.w;
   int nv = m.nv, nc = m.nc, rows = out.dlam_dq ? nv + nc : nv;
-  evaluate(m, q, v, drive, user, w);
-  prepare(m, q, v, drive, user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
+  evaluate(m, s, w);
+  prepare(m, s, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
   accelerate(m, tau, w);
   multipliers(m, w, r.lam);
-  residual_derivatives(m, q, v, r);
+  residual_derivatives(m, s.q, s.v, r);
   Response<T>& c = r.response;
   respond(m, w.ld, w.factor, w.M, rows > nv, c);
   product(Coefficients<T>{c.C, c.stride, 1}, r.Eq, r.wide, rows, nv + nc, r.wide, r.answer, r.wide);

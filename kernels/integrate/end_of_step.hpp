@@ -22,9 +22,9 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
       if (project) inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
     int hold = project ? -1 : s.before.largest_rank;  // without projection the rank of the start is kept
     if (project && s.passing && !S::supplies_inertia && moving(s.v1, m.nv))
-      prepare_grazing(m, s.q1, s.v1, s.drive, s.user, w.factor.rank_rows, s.d, w);
+      prepare_grazing(m, s.state(s.q1, s.v1), w.factor.rank_rows, s.d, w);
     else
-      prepare(m, s.q1, s.v1, s.drive, s.user, hold, S::supplies_inertia ? nullptr : &s.d, w);
+      prepare(m, s.state(s.q1, s.v1), hold, S::supplies_inertia ? nullptr : &s.d, w);
   }
   if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)

@@ -29,7 +29,7 @@ SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, dou
   if constexpr (!S::supplies_inertia)
     if (int regular = regular_pivots(s, h);
         s.o.correction == Correction::PROJECT && regular < s.w.factor.rank_rows)
-      prepare_grazing(s.m, s.q1, s.v1, s.drive, s.user, regular, s.d, s.w);
+      prepare_grazing(s.m, s.state(s.q1, s.v1), regular, s.d, s.w);
   return accelerate(s, at, out);
 }
 

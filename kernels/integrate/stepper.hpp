@@ -65,6 +65,8 @@ struct Stepper {
     return true;
   }
   SARRUS_HD Instant<T> trial_state(double time, int stage) const { return {time, q1, v1, stage}; }
+  // A state with what drives and user rows were last
+  SARRUS_HD State<T> state(const T* q_, const T* v_) const { return {q_, v_, drive, user}; }
   SARRUS_HD Supplied<T> room() { return {tau, drive, user, w.M, w.h, w.ld}; }
   SARRUS_HD bool projects() const {
     return o.correction == Correction::PROJECT && (m.nc > 0 || o.keep_energy);
@@ -84,7 +86,7 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
   if (!s.source.inputs(m, at, s.room())) return s.fail(StepStatus::STOPPED);
   if constexpr (S::supplies_inertia) {
     fill(w.rows.J, m.nc * w.ld);
-    given_rows(m, at.q, s.drive, s.user, w.ld, w.rows);
+    given_rows(m, s.state(at.q, at.v), w.ld, w.rows);
   } else {
     if (wanted.poses) place(m, at.q, w.tree);
     if (wanted.motion) {
@@ -96,7 +98,7 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
       if (!wanted.motion) weigh(m, w.tree, w.bodies.I);
       inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
     }
-    constraints(m, at.q, s.drive, s.user, w.tree, w.ld, w.rows);
+    constraints(m, s.state(at.q, at.v), w.tree, w.ld, w.rows);
   }
   return true;
 }
@@ -113,7 +115,7 @@ SARRUS_FN void evaluate_inertia(Stepper<T, LDC, S>& s) {
 // Factorizes at the terms of w with `hold` pivots (-1: the rank is decided), without limit rows.
 template <class T, int LDC, class S>
 SARRUS_HD void prepare_without_limits(Stepper<T, LDC, S>& s, int hold) {
-  prepare(s.m, s.q1, s.v1, s.drive, s.user, hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+  prepare(s.m, s.state(s.q1, s.v1), hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
 }
 
 // Baumgarte's feedback of v (ld) and phi, added to gamma.

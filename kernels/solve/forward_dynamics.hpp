@@ -62,37 +62,35 @@ struct Tangent {
   }
 };
 
-// M, h and the constraint rows at (q, v).
+// M, h and the constraint rows at a state.
 template <class T, int LDC>
-SARRUS_FN void evaluate(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
-                        Workspace<T, LDC>& w) {
-  place(m, q, w.tree);
-  move(m, v, w.tree);
+SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T, LDC>& w) {
+  place(m, s.q, w.tree);
+  move(m, s.v, w.tree);
   weigh(m, w.tree, w.bodies.I);
-  bias(m, q, v, w.tree, w.bodies, w.h);
+  bias(m, s.q, s.v, w.tree, w.bodies, w.h);
   inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
-  constraints(m, q, drive, user, w.tree, w.ld, w.rows);
+  constraints(m, s, w.tree, w.ld, w.rows);
 }
 
 // J' and gamma' along the motion: q moves with v, the drives with time (their third derivative is taken
 // as zero), rows computed outside are held.
 template <class T, int LDC>
-SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const T* q, const T* v, const T* drive,
-                                  const T* user, Tangent<T, LDC>& d) {
+SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Tangent<T, LDC>& d) {
   using D = Dual<T>;
-  for (int i = 0; i < m.nq; ++i) d.q[i] = D(q[i]);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), v[i]);
+  for (int i = 0; i < m.nq; ++i) d.q[i] = D(s.q[i]);
+  for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), s.v[i]);
   integrate(m, d.q, d.v, d.q_moved);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(v[i]);
+  for (int i = 0; i < m.nv; ++i) d.v[i] = D(s.v[i]);
   for (int k = 0; k < m.nd; ++k) {
-    d.drive[3 * k] = D(drive[3 * k], drive[3 * k + 1]);
-    d.drive[3 * k + 1] = D(drive[3 * k + 1], drive[3 * k + 2]);
-    d.drive[3 * k + 2] = D(drive[3 * k + 2]);
+    d.drive[3 * k] = D(s.drive[3 * k], s.drive[3 * k + 1]);
+    d.drive[3 * k + 1] = D(s.drive[3 * k + 1], s.drive[3 * k + 2]);
+    d.drive[3 * k + 2] = D(s.drive[3 * k + 2]);
   }
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(user[i]);
+  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
   place(m, d.q_moved, d.tree);
   move(m, d.v, d.tree);
-  constraints(m, d.q_moved, d.drive, d.user, d.tree, d.ld, d.rows);
+  constraints(m, State<D>{d.q_moved, d.v, d.drive, d.user}, d.tree, d.ld, d.rows);
 }
 
 // Left null vector j of J (units of the rows), in x (lc), by position: U e_{rank + j}
@@ -167,16 +165,16 @@ SARRUS_HD bool moving(const T* v, int n) {
 
 // Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
 template <class T, int LDC>
-SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
-                       int hold, Tangent<T, LDC>* d, Workspace<T, LDC>& w) {
+SARRUS_FN void prepare(const Model<real<T>>& m, const State<T>& s, int hold, Tangent<T, LDC>* d,
+                       Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   factorize(m, w.rows.J, w.M, w.ld, hold, f);
   if (f.first_rows < m.nc) {
     complete(m, w.ld, f);
     if constexpr (Branching<T>::value)
-      if (d && hold < 0 && f.rank_rows < m.nv && moving(v, m.nv)) {
-        differentiate_rows(m, q, v, drive, user, *d);
-        add_limit_rows(m, v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
+      if (d && hold < 0 && f.rank_rows < m.nv && moving(s.v, m.nv)) {
+        differentiate_rows(m, s, *d);
+        add_limit_rows(m, s.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
       }
   }
   finish(m, w.M, w.ld, f);
@@ -185,12 +183,12 @@ SARRUS_FN void prepare(const Model<real<T>>& m, const T* q, const T* v, const T*
 // The same for a stage near a singular pose and off the manifold: `hold` pivots are kept, and the limits (2)
 // replace the rows with smaller pivots, with an error of the size of these pivots.
 template <class T, int LDC>
-SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const T* q, const T* v, const T* drive, const T* user,
-                               int hold, Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const State<T>& s, int hold, Tangent<T, LDC>& d,
+                               Workspace<T, LDC>& w) {
   factorize(m, w.rows.J, w.M, w.ld, hold, w.factor);
   complete(m, w.ld, w.factor);
-  differentiate_rows(m, q, v, drive, user, d);
-  add_limit_rows(m, v, real<T>(1), real<T>(1e-3), d, w);
+  differentiate_rows(m, s, d);
+  add_limit_rows(m, s.v, real<T>(1), real<T>(1e-3), d, w);
   finish(m, w.M, w.ld, w.factor);
 }
 

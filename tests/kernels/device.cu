@@ -10,9 +10,8 @@ template <class T>
 __device__ void instance(const Model<T>& m, const T* q, const T* v, const T* tau, void* memory, T* a) {
   Arena arena(memory);
   Workspace<T, 16> w(m, arena);
-  evaluate(m, q, v, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), w);
-  prepare(m, q, v, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), -1,
-          static_cast<Tangent<T, 16>*>(nullptr), w);
+  evaluate(m, {q, v, nullptr, nullptr}, w);
+  prepare(m, {q, v, nullptr, nullptr}, -1, static_cast<Tangent<T, 16>*>(nullptr), w);
   accelerate(m, tau, w);
   for (int j = 0; j < m.nv; ++j) a[j] = w.a[j];
 }

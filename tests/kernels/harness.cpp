@@ -73,8 +73,8 @@ int forward(const Model<double>& m, const double* q, const double* v, const doub
   Workspace<double, LDC> w(m, arena);
   Tangent<double, LDC> d(m, second);
   w.factor.by_entries = by_entries;
-  evaluate(m, q, v, drive, user, w);
-  prepare(m, q, v, drive, user, -1, limits ? &d : nullptr, w);
+  evaluate(m, {q, v, drive, user}, w);
+  prepare(m, {q, v, drive, user}, -1, limits ? &d : nullptr, w);
   accelerate(m, tau, w);
   multipliers(m, w, lam);
   std::memcpy(a, w.a, sizeof(double) * m.nv);
@@ -93,7 +93,7 @@ void terms_double(const int* sizes, const void* const* fields, const double* q, 
   Memory room = Memory::for_<Workspace<double, 0>>(m);
   Arena arena(room.at);
   Workspace<double, 0> w(m, arena);
-  evaluate(m, q, v, drive, user, w);
+  evaluate(m, {q, v, drive, user}, w);
   copy_rows(w.M, m.nv, m.nv, w.ld, M, itself);
   copy_rows(w.rows.J, m.nc, m.nv, w.ld, J, itself);
   std::memcpy(h, w.h, sizeof(double) * m.nv);
@@ -115,7 +115,7 @@ void terms_dual(const int* sizes, const void* const* fields, const double* q, co
   std::vector<D> f = lift<D>(drive, 3 * m.nd), u = lift<D>(user, m.n_user_rows * (3 + m.nv));
   for (int j = 0; j < m.nv; ++j) step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]);
   integrate(m, q0.data(), step.data(), moved.data());
-  evaluate(m, moved.data(), speed.data(), f.data(), u.data(), w);
+  evaluate(m, {moved.data(), speed.data(), f.data(), u.data()}, w);
   copy_rows(w.M, m.nv, m.nv, w.ld, M, slope);
   copy_rows(w.rows.J, m.nc, m.nv, w.ld, J, slope);
   copy_rows(w.h, 1, m.nv, 0, h, slope);
@@ -187,8 +187,8 @@ void forward_dual(const int* sizes, const void* const* fields, const double* q, 
   for (int j = 0; j < m.nv; ++j)
     step[j] = D(0, dq[j]), speed[j] = D(v[j], dv[j]), force[j] = D(tau[j], dtau[j]);
   integrate(m, q0.data(), step.data(), moved.data());
-  evaluate(m, moved.data(), speed.data(), f.data(), u.data(), w);
-  prepare(m, moved.data(), speed.data(), f.data(), u.data(), -1, static_cast<Tangent<D, 0>*>(nullptr), w);
+  evaluate(m, {moved.data(), speed.data(), f.data(), u.data()}, w);
+  prepare(m, {moved.data(), speed.data(), f.data(), u.data()}, -1, static_cast<Tangent<D, 0>*>(nullptr), w);
   accelerate(m, force.data(), w);
   copy_rows(w.a, 1, m.nv, 0, da, slope);
 }
@@ -209,8 +209,8 @@ void forward_pack(const int* sizes, const void* const* fields, const double* q, 
   };
   std::vector<P> pq = load(q, m.nq), pv = load(v, m.nv), pt = load(tau, m.nv), pd = load(drive, 3 * m.nd),
                  pu = load(user, m.n_user_rows * (3 + m.nv));
-  evaluate(m, pq.data(), pv.data(), pd.data(), pu.data(), w);
-  prepare(m, pq.data(), pv.data(), pd.data(), pu.data(), -1, static_cast<Tangent<P, 0>*>(nullptr), w);
+  evaluate(m, {pq.data(), pv.data(), pd.data(), pu.data()}, w);
+  prepare(m, {pq.data(), pv.data(), pd.data(), pu.data()}, -1, static_cast<Tangent<P, 0>*>(nullptr), w);
   accelerate(m, pt.data(), w);
   for (int l = 0; l < W; ++l)
     for (int j = 0; j < m.nv; ++j) a[l * m.nv + j] = w.a[j][l];

@@ -66,8 +66,8 @@ SARRUS_FN bool analytic_matrix(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart, Recu
   const Directions<T>& pos = chart.positions();
   int n = pos.n + chart.vel.n;
   bool feedback = s.o.jacobian == Jacobian::ANALYTIC_WITH_FEEDBACK;
-  evaluate(m, s.q, s.v, s.drive, s.user, w);
-  prepare(m, s.q, s.v, s.drive, s.user, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
+  evaluate(m, s.state(s.q, s.v), w);
+  prepare(m, s.state(s.q, s.v), -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
   accelerate(m, s.tau, w);
   multipliers(m, w, r.lam);
   residual_derivatives(m, s.q, s.v, r);

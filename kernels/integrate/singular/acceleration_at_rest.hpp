@@ -68,7 +68,7 @@ SARRUS_FN void accelerate_from_rest(Stepper<T, LDC, S>& s) {
   bool found = !moving(w.a, m.nv);
   for (int i = 0; i < MOST_CONE_STEPS && !found; ++i) {
     copy(a, w.a, w.ld);
-    differentiate_rows(m, s.q1, a, s.drive, s.user, s.d);
+    differentiate_rows(m, s.state(s.q1, a), s.d);
     factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
     complete(m, w.ld, w.factor);
     add_cone_rows(m, a, s.d, w);
