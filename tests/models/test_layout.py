@@ -12,7 +12,7 @@ from tests.oracles.raw_models import field_table, size_names
 def rows_of_the_dataclass() -> list[tuple[str, str, str, int]]:
     letters = {np.int32: "I", np.float64: "F"}
     return [
-        (letters[entry["dtype"]], name, entry["count"], int(np.prod(entry["shape"], dtype=int)))
+        (letters[entry.dtype], name, entry.count, int(np.prod(entry.shape, dtype=int)))
         for name, entry in TABLE.items()
     ]
 

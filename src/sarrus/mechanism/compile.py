@@ -62,7 +62,7 @@ def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constrai
     """A copy of a model with other constraints; bodies, forces, length and actuators stay."""
     rows = lower_constraints(model.tree, constraints)
     fields = rows.fields(float(model.length))
-    of_rows = {name for name, entry in TABLE.items() if entry["count"] in ROW_COUNTS}
+    of_rows = {name for name, entry in TABLE.items() if entry.count in ROW_COUNTS}
     changed: dict[str, Any] = {name: shaped(name, fields.get(name, [])) for name in of_rows}
     return dataclasses.replace(model, constraints=tuple(constraints), **rows.declarations(), **changed)
 

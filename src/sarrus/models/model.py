@@ -143,7 +143,7 @@ class Model(Arrays):
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes for the kernel, by the names of `kernels/tree/model.hpp`."""
-        many = {name: entry["count"] for name, entry in TABLE.items() if entry["count"] != "one"}
+        many = {name: entry.count for name, entry in TABLE.items() if entry.count != "one"}
         counts = {count: len(getattr(self, name)) for name, count in many.items()}
         counts.update(nq=self.nq, nd=len(self.drives), one=1)
         return {name: counts[name] for name in SIZES}

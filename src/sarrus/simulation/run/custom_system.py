@@ -95,10 +95,12 @@ class CustomSystem:
         if actuated is not None:
             spec.actuate(*actuated)
         model = spec.model()
+        changed: dict[str, Any] = {}
         if unit is not None:
-            model = dataclasses.replace(model, unit=frozen(fixed_shape(unit, "unit", (self.nv,))))
+            changed["unit"] = frozen(fixed_shape(unit, "unit", (self.nv,)))
         if phi is None:
-            model = dataclasses.replace(model, row_holonomic=frozen(np.zeros(model.nc), np.int32))
+            changed["row_holonomic"] = frozen(np.zeros(model.nc), np.int32)
+        model = dataclasses.replace(model, **changed)
         self._skeleton = Mechanism(model)
         self.model, self.evaluator, self.units = model, self._skeleton.evaluator, self._skeleton.units
         self.nc, self.nu = model.nc, model.nu
