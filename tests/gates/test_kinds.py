@@ -59,7 +59,7 @@ def user_rows(b: Built) -> bool:
 )
 def test_every_registered_kind_has_an_example(family: Any, examples: dict[str, Any]) -> None:
     own = {name for name, kind in family.kinds.items() if kind.__module__.startswith("sarrus.")}
-    missing = [f"{name}: add an example to tests/gates/kind_examples.py" for name in own - set(examples)]
+    missing = [f"{name} has no example in tests/gates/kind_examples.py" for name in own - set(examples)]
     assert not missing, missing
     assert set(examples) <= set(family.kinds)
 
