@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.core.input_selection import choose
-from sarrus.control.core.measured_state import measured
+from sarrus.control.state.measured_state import measured_state
 from sarrus.dynamics.input_response import respond
 
 from .control_qp import problems, solvers
@@ -88,6 +87,22 @@ def steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
                 found[f"{name}, friction and torque limits"] = law, (0.0, q, v)
             else:
                 found[f"{name}, no limits"] = C.ProjectedInverseDynamics(mech, output, goal), (0.0, q, v)
+    return {**found, **redundant_steps()}
+
+
+def redundant_steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    """Controllers of mechanisms whose rows, or whose outputs, depend on each other."""
+    found: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+    for mech in (sr.library.four_bar(), sr.library.sarrus()):
+        q = np.array(mech.default.q)
+        v = mech.consistent_velocity(q, 0.3 * np.random.default_rng(0).normal(size=mech.nv))
+        law: Any = C.ProjectedInverseDynamics(mech, mech.actuators[0], 0.1)
+        found[f"{mech.name}, redundant rows"] = law, (0.0, q, v)
+    mech = sr.library.dual_arm()
+    q, v = map(np.array, mech.default)
+    hands = [C.BodyPose("left7"), C.BodyPose("right7")]
+    goals = [mech.pose(q, hand.body) for hand in hands]
+    found["welded arms, both hands as outputs"] = C.ProjectedInverseDynamics(mech, hands, goals), (0.0, q, v)
     return found
 
 
@@ -109,21 +124,20 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
 def parts(law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> list[dict[str, Any]]:
     """The stages of one step, each alone."""
     mech = law.system
-    now = measured(mech, *state)
-    rows, terms, units, gap = law._active.at(now)
-    response = respond(terms, law._columns, units, None, gap)
+    now = measured_state(mech, *state)
+    active, response = law._respond(now)
     task = law._task.track(now)
-    factor = law._metric.factor(terms)
-    least = law._least(now, response, task, factor)
-    limits = law._limits.at(now, response, rows)
+    metric = law._metric.factor(active.terms)
+    least = law._least_norm(now, response, task, metric)
+    limits = law._limits.at(now, response, active.rows)
 
     stages: dict[str, Callable[[], object]] = {
-        "measured state and terms (kernel)": lambda: law._active.at(measured(mech, *state)),
-        "response to the inputs": lambda: respond(terms, law._columns, units, None, gap),
-        "outputs and references": lambda: law._task.track(measured(mech, *state)),
-        "least inputs": lambda: law._least(now, response, task, factor),
-        "limit rows": lambda: law._limits.at(now, response, rows),
-        "quadratic program": lambda: choose(least, factor, None, None, limits, "kernel", "limits"),
+        "measured state and terms (kernel)": lambda: law._active.at(measured_state(mech, *state)),
+        "response to the inputs": lambda: respond(active.terms, law._columns, active.units),
+        "outputs and references": lambda: law._task.track(measured_state(mech, *state)),
+        "least-norm inputs": lambda: law._least_norm(now, response, task, metric),
+        "limit rows": lambda: law._limits.at(now, response, active.rows),
+        "quadratic program": lambda: law._selector.select(least, metric, limits, None, None),
     }
     times = race(stages, rounds, seconds)
     return [{"part": name, "us": 1e6 * times[name].median} for name in stages]

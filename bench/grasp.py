@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.core.measured_state import measured
 from sarrus.control.core.task_inertia import inverse_inertia
+from sarrus.control.state.measured_state import measured_state
 from sarrus.dynamics.input_response import respond
 
 from .report import STEPS, table
@@ -88,9 +88,9 @@ def parts() -> dict[str, Callable[[], object]]:
 
     pyramid, plain, cone = law(), law(external=None), law(None)
     carrying, alone = law(external=estimator(), compensate=True), estimator()
-    state = measured(mech, 0.0, q, v)
-    _, terms, units, _ = plain._active.at(state)
-    response = respond(terms, plain._columns, units)
+    state = measured_state(mech, 0.0, q, v)
+    active = plain._active.at(state)
+    response = respond(active.terms, plain._columns, active.units)
     J = plain._task.track(state).J
     limits, u = plain._limits, np.zeros(mech.nu)
     return {
@@ -98,9 +98,9 @@ def parts() -> dict[str, Callable[[], object]]:
         "the same without an observer": stepped(lambda t: plain(t, q, v)),
         "the same, payload estimated and carried": stepped(lambda t: carrying(t, q, v)),
         "the same with exact cones": stepped(lambda t: cone(t, q, v)),
-        "terms of the state": lambda: measured(mech, 0.0, q, v).terms,
-        "errors of the pose": lambda: plain._task.track(measured(mech, 0.0, q, v)),
-        "response to the actuators": lambda: respond(terms, plain._columns, units),
+        "terms of the state": lambda: measured_state(mech, 0.0, q, v).terms,
+        "errors of the pose": lambda: plain._task.track(measured_state(mech, 0.0, q, v)),
+        "response to the actuators": lambda: respond(active.terms, plain._columns, active.units),
         "inertia of the box": lambda: inverse_inertia(response, J),
         "limits as rows on the inputs": lambda: limits.at(state, response, None),
         "wrench and payload estimated": stepped(lambda t: alone.update(t, q, v, u)),

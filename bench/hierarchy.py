@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.control.core.measured_state import measured
-from sarrus.control.hierarchy.levels import descend, reach
+from sarrus.control.hierarchy.levels import controllable_basis, solve_levels
+from sarrus.control.state.measured_state import measured_state
 from sarrus.dynamics.input_response import respond
 
 from .report import STEPS, table
@@ -65,21 +65,21 @@ def arms(rounds: int, seconds: float) -> list[dict[str, Any]]:
     tasks = tasks_of_arms(mech)
     laws = [sr.control.TaskHierarchy(mech, tasks[:n]) for n in (1, 2, 3)]
     law = laws[2]
-    now = measured(mech, 0.0, q, v)
-    _, terms, units, _ = law._active.at(now)
+    now = measured_state(mech, 0.0, q, v)
+    _, terms, units = law._active.at(now)
     response = respond(terms, law._columns, units)
-    factor = law._metric.factor(terms)
-    space = reach(response, factor, 1e-6)
+    metric = law._metric.factor(terms)
+    basis = controllable_basis(response, metric, 1e-6)
     levels = law._levels([task.track(now) for task in law._stack.tasks])
     rivals: dict[str, Callable[[], object]] = {
         "three levels, whole step": lambda: law(0.0, q, v),
         "two levels, whole step": lambda: laws[1](0.0, q, v),
         "one level, whole step": lambda: laws[0](0.0, q, v),
-        "terms of the state": lambda: measured(mech, 0.0, q, v).terms,
+        "terms of the state": lambda: measured_state(mech, 0.0, q, v).terms,
         "response to the actuators": lambda: respond(terms, law._columns, units),
-        "reach in the mass metric": lambda: reach(response, factor, 1e-6),
+        "controllable accelerations": lambda: controllable_basis(response, metric, 1e-6),
         "outputs and references": lambda: _tracked(law, q, v),
-        "three levels, solution": lambda: descend(levels, space, response, 1e-9),
+        "three levels, solution": lambda: solve_levels(levels, basis, response, 1e-9),
     }
     return _rows(rivals, rounds, seconds)
 
@@ -123,7 +123,7 @@ def peers(mech: sr.Mechanism, calm: sr.control.TaskHierarchy) -> dict[str, Calla
 
 
 def _tracked(law: sr.control.TaskHierarchy, q: Array, v: Array) -> None:
-    now = measured(law.system, 0.0, q, v)
+    now = measured_state(law.system, 0.0, q, v)
     for task in law._stack.tasks:
         task.track(now)
 

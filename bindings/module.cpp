@@ -213,6 +213,7 @@ NB_MODULE(_kernel, m) {
       .def("constraints", &constraints, "q"_a, "v"_a, "drive"_a, "user"_a)
       .def("row_wrenches", &row_wrenches, "q"_a)
       .def("force_wrenches", &force_wrenches, "q"_a, "v"_a)
+      .def("row_rates", &row_rates_of, "q"_a, "v"_a, "drive"_a)
       .def("pivots", &pivots, "q"_a, "v"_a, "drive"_a, "user"_a, "rank"_a)
       .def("terms", &terms, "q"_a, "v"_a, "drive"_a, "user"_a)
       .def("integrate", &integrate, "q"_a, "dv"_a)

@@ -83,4 +83,15 @@ struct NewArray {
   }
 };
 
+// A new array of truth values, not initialized.
+struct NewFlags {
+  nb::object object;
+  unsigned char* data;
+
+  explicit NewFlags(npy_intp n) : object(nb::steal(PyArray_SimpleNew(1, &n, NPY_BOOL))) {
+    if (!object.is_valid()) throw nb::python_error();
+    data = static_cast<unsigned char*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object.ptr())));
+  }
+};
+
 }  // namespace sarrus

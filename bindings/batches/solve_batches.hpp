@@ -95,7 +95,7 @@ void forward_sized(const ModelD& m, States s, const double* tau, const int* hold
       prepare(m, x, hold ? hold[i] : -1, &d, w);
       accelerate(m, tau + i * m.nv, w);
       multipliers(m, w, out.lam + i * m.nc);
-      uniqueness(m, w, out.unique + i * m.nc);
+      uniqueness(m, w.factor, out.unique + i * m.nc);
       for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k], out.force[i * m.nv + k] = w.force[k];
       out.rank[i] = w.factor.rank_rows;
       out.status[i] = w.factor.spd ? 0 : 1;

@@ -4,12 +4,14 @@
 #include "control/payload.hpp"
 
 #include <optional>
+#include <unordered_map>
 
 namespace sarrus {
 
 using namespace nb::literals;
 
 namespace {
+namespace call {
 
 int whole(npy_intp n) { return static_cast<int>(n); }
 
@@ -28,6 +30,7 @@ struct Metric : Maybe {
   Metric(nb::handle x, npy_intp n)
       : Maybe(length_of(x, 1) ? Maybe(x, "metric", {n, n}) : Maybe(x, "metric", {n})),
         diagonal(length_of(x, 1) == 0) {}
+  InputMetric<double> view() const { return {data(), diagonal}; }
 };
 
 nb::list numbers(const int* from, int count) {
@@ -36,141 +39,193 @@ nb::list numbers(const int* from, int count) {
   return found;
 }
 
-// None where rows depend on each other, False where the inertia is not positive definite, else
-// (a0, B, lam0, Lam, N, P, bound, lam_force)
-nb::object respond(nb::handle M, nb::handle h, nb::handle J, nb::handle gamma, nb::handle unit,
-                   nb::handle row_unit, nb::handle columns, double tol) {
+const char* word(ProgramStatus status) {
+  const char* words[] = {"optimal", "infeasible", "not converged", "inside"};
+  return words[status];
+}
+
+nb::object array(Dims shape, const double* from) { return NewArray(shape, from).object; }
+
+// A literal as an interned string, made once: names are looked up at every control step.
+nb::handle interned(const char* literal) {
+  static std::unordered_map<const char*, PyObject*> known;
+  PyObject*& found = known[literal];
+  if (!found) found = PyUnicode_InternFromString(literal);
+  return found;
+}
+
+nb::object part(nb::handle of, const char* name) { return nb::getattr(of, interned(name)); }
+
+// Results by name, as name, value, name, value, ...: keywords of the class that Python makes of them.
+template <class... Parts>
+nb::dict named(const Parts&... parts) {
+  nb::dict found;
+  auto add = [&](auto& self, const char* name, const auto& value, const auto&... more) -> void {
+    nb::object object = nb::cast(value);
+    if (PyDict_SetItem(found.ptr(), interned(name).ptr(), object.ptr())) throw nb::python_error();
+    if constexpr (sizeof...(more) > 0) self(self, more...);
+  };
+  add(add, parts...);
+  return found;
+}
+
+// Rows J a = wanted of outputs and their units: (k, nv), (k), (k)
+struct TaskArrays {
+  Dense J, wanted, unit;
+  TaskRows<double> view;
+  TaskArrays(nb::handle J_, nb::handle wanted_, nb::handle unit_, npy_intp nv)
+      : J(J_, "J", {length_of(J_), nv}),
+        wanted(wanted_, "wanted", {length_of(J_)}),
+        unit(unit_, "row_unit", {length_of(J_)}),
+        view{whole(length_of(J_)), J, wanted, unit} {}
+};
+
+// A Response of dynamics/input_response.py
+struct ResponseArrays {
+  npy_intp nv, n, dof;
+  Dense N, B, a0, unit, M;
+  ResponseView<double> view;
+  explicit ResponseArrays(nb::handle r) : ResponseArrays(r, part(r, "N"), part(r, "B")) {}
+  ResponseArrays(nb::handle r, nb::handle N_, nb::handle B_)
+      : nv(length_of(N_)),
+        n(length_of(B_, 1)),
+        dof(length_of(N_, 1)),
+        N(N_, "N", {nv, dof}),
+        B(B_, "B", {nv, n}),
+        a0(part(r, "a0"), "a0", {nv}),
+        unit(part(part(r, "units"), "unit"), "unit", {nv}),
+        M(part(part(r, "terms"), "M"), "M", {nv, nv}),
+        view{whole(nv), whole(n), whole(dof),
+             N,         B,        a0,
+             unit,      M,        indices(part(r, "columns"), "columns", n, nv)} {}
+};
+
+// Of Terms and Units (dynamics/terms.py): ("found", maps), ("rates needed", {}) or ("no inertia", {})
+nb::tuple input_response(nb::handle terms, nb::handle units, nb::handle columns, double rank_tol,
+                         nb::handle v, nb::handle rates) {
+  nb::object h = part(terms, "h"), J = part(terms, "J");
   npy_intp nv = length_of(h), nc = length_of(J), nu = length_of(columns);
-  if (nc > nv) return nb::none();
-  Dense M_(M, "M", {nv, nv}), h_(h, "h", {nv}), J_(J, "J", {nc, nv}), gamma_(gamma, "gamma", {nc});
-  Dense unit_(unit, "unit", {nv}), row_unit_(row_unit, "row_unit", {nc});
-  DenseTerms<double> d{{}, M_, h_, J_, gamma_, indices(columns, "columns", nu, nv), static_cast<int>(nu)};
-  d.m.nv = static_cast<int>(nv), d.m.nc = static_cast<int>(nc);
-  d.m.unit = unit_, d.m.row_unit = row_unit_, d.m.rank_tol = &tol;
-  NewArray a0({nv}), B({nv, nu}), lam0({nc}), Lam({nc, nu}), N({nv, nv - nc}), P({nv, nv}), bound({nv}),
-      lam_force({nc, nv});
-  int how = best_tables().control.respond(
-      d, {a0.data, B.data, lam0.data, Lam.data, N.data, P.data, bound.data, lam_force.data});
-  if (how == 1) return nb::none();
-  if (how == 2) return nb::bool_(false);
-  return nb::make_tuple(a0.object, B.object, lam0.object, Lam.object, N.object, P.object, bound.object,
-                        lam_force.object);
+  Dense M_(part(terms, "M"), "M", {nv, nv}), h_(h, "h", {nv}), J_(J, "J", {nc, nv});
+  Dense gamma_(part(terms, "gamma"), "gamma", {nc}), unit_(part(units, "unit"), "unit", {nv});
+  Dense row_unit_(part(units, "row_unit"), "row_unit", {nc});
+  nb::object rate_J = nb::none(), rate_gamma = nb::none();
+  if (!rates.is_none()) rate_J = rates[0], rate_gamma = rates[1];
+  Maybe v_(v, "v", {nv}), rate_J_(rate_J, "rate_J", {nc, nv}), rate_gamma_(rate_gamma, "rate_gamma", {nc});
+  DenseTerms<double> d{};
+  d.m.nv = whole(nv), d.m.nc = whole(nc), d.m.unit = unit_, d.m.row_unit = row_unit_,
+  d.m.rank_tol = &rank_tol;
+  d.M = M_, d.h = h_, d.J = J_, d.gamma = gamma_, d.nu = whole(nu);
+  d.columns = indices(columns, "columns", nu, nv);
+  d.v = v_.data(), d.rate_J = rate_J_.data(), d.rate_gamma = rate_gamma_.data();
+  NewArray a0({nv}), B({nv, nu}), lam0({nc}), Lam({nc, nu}), P({nv, nv}), bound({nv}), per_force({nc, nv});
+  NewFlags unique(nc);
+  InputResponse<double> found{a0.data,        B.data,      lam0.data, Lam.data, P.data, bound.data,
+                              per_force.data, unique.data, nullptr,   0,        0};
+  ResponseStatus status = best_tables().control.response(d, found);
+  if (status != RESPONSE_FOUND)
+    return nb::make_tuple(status == RATES_NEEDED ? "rates needed" : "no inertia", nb::dict());
+  return nb::make_tuple(
+      "found", named("a0", a0.object, "B", B.object, "lam0", lam0.object, "Lam", Lam.object, "N",
+                     array({nv, found.dof}, found.N), "rank", found.rank, "inverse_inertia", P.object,
+                     "prescribed", bound.object, "lam_per_force", per_force.object, "lam_unique",
+                     unique.object, "terms", terms, "units", units, "columns", columns));
 }
 
-// (G, g, sharpness, motions, x, Z); x and Z are None where the rows of G are not independent beyond doubt
-nb::tuple least_inputs(nb::handle J, nb::handle wanted, nb::handle row_unit, nb::handle N, nb::handle B,
-                       nb::handle a0, nb::handle unit, nb::handle v, nb::handle columns, nb::handle metric,
-                       nb::handle M, double damping) {
-  npy_intp k = length_of(J), nv = length_of(a0), n = length_of(columns), dof = length_of(N, 1);
-  Dense J_(J, "J", {k, nv}), wanted_(wanted, "wanted", {k}), row_unit_(row_unit, "row_unit", {k});
-  Dense N_(N, "N", {nv, dof}), B_(B, "B", {nv, n}), a0_(a0, "a0", {nv}), unit_(unit, "unit", {nv});
-  Dense v_(v, "v", {nv});
-  Metric C(metric, n);
-  Maybe M_(M, "M", {nv, nv});
-  Asked<double> asked{whole(k),
-                      whole(nv),
-                      whole(n),
-                      whole(dof),
-                      J_,
-                      wanted_,
-                      row_unit_,
-                      N_,
-                      B_,
-                      a0_,
-                      unit_,
-                      v_,
-                      indices(columns, "columns", n, nv),
-                      C.data(),
-                      C.diagonal,
-                      M_.data(),
-                      damping};
-  LeastFound<double> found = best_tables().control.least(asked);
-  NewArray G({found.rows, n}, found.G), g({found.rows}, found.g);
-  nb::object x = nb::none(), Z = nb::none();
-  if (found.regular) {
-    x = NewArray({n}, found.x).object;
-    Z = NewArray({n, n - found.rows}, found.Z).object;
-  }
-  return nb::make_tuple(G.object, g.object, found.sharpness, found.motions, x, Z);
+nb::dict least_norm_inputs(nb::handle response, nb::handle J, nb::handle wanted, nb::handle row_unit,
+                           nb::handle v, nb::handle metric, double damping, bool by_mass,
+                           double min_controllability) {
+  ResponseArrays r(response);
+  TaskArrays task(J, wanted, row_unit, r.nv);
+  Dense v_(v, "v", {r.nv});
+  Metric C(metric, r.n);
+  LeastNormSolution<double> found = best_tables().control.least_norm(
+      {r.view, task.view, C.view(), v_, damping, by_mass, min_controllability});
+  npy_intp open = found.rank < 0 ? 0 : r.n - found.rank;
+  return named("G", array({found.rows, r.n}, found.G), "g", array({found.rows}, found.g), "x",
+               array({r.n}, found.x), "Z", array({r.n, open}, found.Z), "rank", found.rank, "damped",
+               found.damped, "uncontrollable", whole(r.dof) - found.controllable);
 }
 
-// (z, active rows, iterations, how): how is 0 where solved, 1 where infeasible, 2 where it did not come to an
-// end
-nb::tuple solve_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle lower, nb::handle upper,
-                        double tol) {
+nb::dict solve_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle lower, nb::handle upper,
+                       double tol) {
   npy_intp n = length_of(z0), m = length_of(lower);
   Dense z0_(z0, "z0", {n}), A_(A, "A", {m, n}), lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
   Maybe H_(H, "H", {n, n});
-  Program<double> p{whole(n), whole(m), z0_, H_.data(), A_, lower_, upper_, tol};
-  Answer<double> answer = best_tables().control.program(p);
-  return nb::make_tuple(NewArray({n}, answer.z).object, numbers(answer.active, answer.count),
-                        answer.iterations, static_cast<int>(answer.how));
+  ProgramSolution<double> found =
+      best_tables().control.program({whole(n), whole(m), z0_, H_.data(), A_, lower_, upper_, tol});
+  return named("status", word(found.status), "z", array({n}, found.z), "active",
+               numbers(found.active, found.count), "iterations", found.iterations);
 }
 
-// (R, lower, upper, reserve); reserve is None where no disturbances are given
-nb::tuple limit_rows(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::handle Lam, nb::handle lower,
-                     nb::handle upper, nb::handle unknown) {
-  npy_intp m = length_of(lower), nc = length_of(Lam), n = length_of(Lam, 1), k = length_of(unknown, 1);
+// reserve: by how much disturbances drew each row in; None where none are given
+nb::dict rows_on_inputs(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::handle Lam, nb::handle lower,
+                        nb::handle upper, nb::handle disturbance) {
+  npy_intp m = length_of(lower), nc = length_of(Lam), n = length_of(Lam, 1), k = length_of(disturbance, 1);
   Dense on_lam_(on_lam, "on_lam", {m, nc}), lam0_(lam0, "lam0", {nc}), Lam_(Lam, "Lam", {nc, n});
   Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Maybe on_u_(on_u, "on_u", {m, n}), unknown_(unknown, "unknown", {nc, k});
+  Maybe on_u_(on_u, "on_u", {m, n}), disturbance_(disturbance, "disturbance", {nc, k});
   NewArray R({m, n}), low({m}), high({m}), reserve({m});
-  best_tables().control.limit_rows({whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_.data(), lam0_,
-                                    Lam_, lower_, upper_, unknown_.data()},
-                                   R.data, low.data, high.data, reserve.data);
-  return nb::make_tuple(R.object, low.object, high.object, unknown.is_none() ? nb::none() : reserve.object);
+  best_tables().control.input_rows({whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_.data(), lam0_,
+                                    Lam_, lower_, upper_, disturbance_.data()},
+                                   {R.data, low.data, high.data, reserve.data});
+  return named("R", R.object, "lower", low.object, "upper", high.object, "reserve",
+               disturbance.is_none() ? nb::none() : reserve.object);
 }
 
-// (how, x, u, rows, iterations, z): how 3 where the first z is inside, else as solve_program
-nb::tuple inputs_within(nb::handle x, nb::handle Z, nb::handle z, nb::handle metric, nb::handle R,
+// status "inside": z0 satisfies all rows and nothing had to be solved
+nb::dict limited_inputs(nb::handle x, nb::handle Z, nb::handle z0, nb::handle metric, nb::handle R,
                         nb::handle lower, nb::handle upper, nb::handle H, double touch, double tol) {
   npy_intp n = length_of(x), open = length_of(Z, 1), m = length_of(lower);
   Dense x_(x, "x", {n}), Z_(Z, "Z", {n, open}), R_(R, "R", {m, n});
   Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Maybe z_(z, "z", {open}), H_(H, "H", {open, open});
+  Maybe z0_(z0, "z0", {open}), H_(H, "H", {open, open});
   Metric C(metric, n);
-  LimitedFound<double> found =
-      best_tables().control.limited({whole(n), whole(open), whole(m), x_, Z_, z_.data(), C.data(), C.diagonal,
-                                     R_, lower_, upper_, H_.data(), touch, tol});
-  return nb::make_tuple(static_cast<int>(found.how), NewArray({n}, found.x).object,
-                        NewArray({n}, found.u).object, numbers(found.rows, found.count), found.iterations,
-                        NewArray({open}, found.z).object);
+  LimitedSolution<double> found =
+      best_tables().control.limited({whole(n), whole(open), whole(m), x_, Z_, z0_.data(), C.view(), R_,
+                                     lower_, upper_, H_.data(), touch, tol});
+  return named("status", word(found.status), "x", array({n}, found.x), "u", array({n}, found.u), "z",
+               array({open}, found.z), "active", numbers(found.active, found.count), "iterations",
+               found.iterations);
 }
 
-// (X, to_x, open, size); None where some motion is not felt, False without inertia
-nb::object reach(nb::handle N, nb::handle M, nb::handle unit, nb::handle columns, nb::handle metric,
-                 double least_feel) {
-  npy_intp nv = length_of(N), dof = length_of(N, 1), n = length_of(columns);
-  if (dof > n) return nb::none();
-  Dense N_(N, "N", {nv, dof}), M_(M, "M", {nv, nv}), unit_(unit, "unit", {nv});
-  Metric C(metric, n);
-  ReachFound<double> found{};
-  int how =
-      best_tables().control.reach({whole(nv), whole(n), whole(dof), N_, M_, unit_,
-                                   indices(columns, "columns", n, nv), C.data(), C.diagonal, least_feel},
-                                  found);
-  if (how == 1) return nb::none();
-  if (how == 2) return nb::bool_(false);
-  return nb::make_tuple(NewArray({nv, dof}, found.X).object, NewArray({n, dof}, found.to_x).object,
-                        NewArray({n, n - dof}, found.open).object, found.size);
+// None where the inertia is not positive definite
+nb::object controllable_basis(nb::handle response, nb::handle metric, double min_controllability) {
+  ResponseArrays r(response);
+  Metric C(metric, r.n);
+  ControllableBasis<double> found{};
+  if (!best_tables().control.controllable({r.view, C.view(), min_controllability}, found)) return nb::none();
+  npy_intp n = found.r < 0 ? 0 : found.r;
+  return named("E", array({r.nv, n}, found.E), "to_x", array({r.n, n}, found.to_x), "internal",
+               array({r.n, r.n - n}, found.internal), "size", found.size, "dof", r.dof, "finite",
+               found.r >= 0);
 }
 
-// (A, b, zero, s, Z, [left]): left of the levels before the first one whose rank is in doubt, s and Z behind
-// them
-nb::tuple descend(nb::handle J, nb::handle wanted, nb::handle row_unit, nb::handle ends, nb::handle X,
-                  nb::handle a0, nb::handle unit, double size) {
-  npy_intp k = length_of(J), nv = length_of(a0), r = length_of(X, 1), levels = length_of(ends);
-  Dense J_(J, "J", {k, nv}), wanted_(wanted, "wanted", {k}), row_unit_(row_unit, "row_unit", {k});
-  Dense X_(X, "X", {nv, r}), a0_(a0, "a0", {nv}), unit_(unit, "unit", {nv});
-  const long long* ends_ = indices(ends, "ends", levels, k + 1);
-  LevelsFound<double> found = best_tables().control.levels(
-      {whole(levels), whole(k), whole(nv), whole(r), ends_, J_, wanted_, row_unit_, X_, a0_, unit_, size});
+nb::dict solve_priorities(nb::handle response, nb::handle J, nb::handle wanted, nb::handle row_unit,
+                          nb::handle ends, nb::handle damping, nb::handle E, double size, double rank_tol) {
+  ResponseArrays a(response);
+  TaskArrays task(J, wanted, row_unit, a.nv);
+  npy_intp k = length_of(J), r = length_of(E, 1), levels = length_of(ends);
+  Dense E_(E, "E", {a.nv, r}), damping_(damping, "damping", {levels});
+  PrioritySolution<double> found =
+      best_tables().control.priorities({a.view, task.view, whole(levels), whole(r),
+                                        indices(ends, "ends", levels, k + 1), damping_, E_, size, rank_tol});
   nb::list left;
-  for (npy_intp i = 0; i < found.done; ++i)
-    left.append(NewArray({found.open[i], found.open[i + 1]}, found.left + i * r * r).object);
-  return nb::make_tuple(NewArray({k, r}, found.A).object, NewArray({k}, found.b).object,
-                        NewArray({levels}, found.zero).object, NewArray({r}, found.s).object,
-                        NewArray({r, found.open[levels]}, found.Z).object, left);
+  for (npy_intp i = 0; i < levels; ++i)
+    left.append(array({found.open[i], found.open[i + 1]}, found.left + i * r * r));
+  return named("A", array({k, r}, found.A), "b", array({k}, found.b), "zero", array({levels}, found.zero),
+               "s", array({r}, found.s), "Z", array({r, found.open[levels]}, found.Z), "left", left, "damped",
+               array({levels}, found.damped), "finite", found.finite);
+}
+
+nb::dict solve_level(nb::handle A, nb::handle b, nb::handle s, nb::handle Z, double zero, double damping) {
+  npy_intp k = length_of(b), r = length_of(s), open = length_of(Z, 1);
+  Dense A_(A, "A", {k, r}), b_(b, "b", {k}), s_(s, "s", {r}), Z_(Z, "Z", {r, open});
+  LevelSolution<double> found =
+      best_tables().control.level({whole(k), whole(r), whole(open), A_, b_, s_, Z_, zero, damping});
+  npy_intp rank = found.rank < 0 ? 0 : found.rank;
+  return named("y", array({open}, found.y), "values", array({rank}, found.values), "used",
+               array({open, rank}, found.used), "left", array({open, open - rank}, found.left), "damped",
+               found.damped, "finite", found.rank >= 0);
 }
 
 // Y (6, 10) of a payload, mean over a sample from (R0, V0) to (R1, V1), at a point of the body in world axes
@@ -239,30 +294,45 @@ bool is_state(nb::handle q, nb::handle v, int nq, int nv) {
   return sum == 0;
 }
 
+}  // namespace call
 }  // namespace
 
+nb::tuple row_rates_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive) {
+  npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd;
+  if (k.m.n_user_rows) throw nb::value_error("rows of the user's have no rates in the kernel");
+  Dense q_(q, "q", {k.m.nq}), v_(v, "v", {nv}), drive_(drive, "drive", {1, nd, 3});
+  NewArray rate_J({nc, nv}), rate_gamma({nc});
+  k.tables.control.row_rates(k.m, q_, v_, drive_, rate_J.data, rate_gamma.data);
+  return nb::make_tuple(rate_J.object, rate_gamma.object);
+}
+
 void bind_control(nb::module_& m) {
-  m.def("respond", &respond, "M"_a, "h"_a, "J"_a, "gamma"_a, "unit"_a, "row_unit"_a, "columns"_a, "tol"_a,
-        nb::sig("def respond(M: object, h: object, J: object, gamma: object, unit: object, row_unit: object, "
-                "columns: object, tol: float) -> tuple[NDArray[numpy.float64], ...] | bool | None"));
-  m.def("least_inputs", &least_inputs, "J"_a, "wanted"_a, "row_unit"_a, "N"_a, "B"_a, "a0"_a, "unit"_a, "v"_a,
-        "columns"_a, "metric"_a.none(), "M"_a.none(), "damping"_a);
-  m.def("solve_program", &solve_program, "z0"_a, "H"_a.none(), "A"_a, "lower"_a, "upper"_a, "tol"_a);
-  m.def("limit_rows", &limit_rows, "on_lam"_a, "on_u"_a.none(), "lam0"_a, "Lam"_a, "lower"_a, "upper"_a,
-        "unknown"_a.none());
-  m.def("inputs_within", &inputs_within, "x"_a, "Z"_a, "z"_a.none(), "metric"_a.none(), "R"_a, "lower"_a,
-        "upper"_a, "H"_a.none(), "touch"_a, "tol"_a);
-  m.def("reach", &reach, "N"_a, "M"_a, "unit"_a, "columns"_a, "metric"_a.none(), "least_feel"_a,
-        nb::sig("def reach(N: object, M: object, unit: object, columns: object, metric: object | None, "
-                "least_feel: float) -> tuple | bool | None"));
-  m.def("descend", &descend, "J"_a, "wanted"_a, "row_unit"_a, "ends"_a, "X"_a, "a0"_a, "unit"_a, "size"_a);
-  m.def("payload_regressor", &payload_regressor, "R0"_a, "V0"_a, "R1"_a, "V1"_a, "dt"_a, "gravity"_a,
-        "point"_a);
-  m.def("loaded_terms", &loaded_terms, "M"_a, "h"_a, "R"_a, "V"_a, "A"_a, "J"_a, "payload"_a, "gravity"_a);
-  m.def("possible_payload", &possible_payload, "payload"_a, "farthest"_a);
-  m.def("eigenvalues", &eigenvalues_of, "A"_a);
-  m.def("largest", &largest, "x"_a, "weight"_a);
-  m.def("is_state", &is_state, "q"_a.none(), "v"_a.none(), "nq"_a, "nv"_a);
+  auto only = nb::kw_only();
+  m.def("input_response", &call::input_response, "terms"_a, "units"_a, "columns"_a, "rank_tol"_a,
+        "v"_a.none(), "rates"_a.none());
+  m.def("least_norm_inputs", &call::least_norm_inputs, "response"_a, "J"_a, "wanted"_a, "row_unit"_a, "v"_a,
+        only, "metric"_a.none(), "damping"_a, "by_mass"_a, "min_controllability"_a);
+  m.def("solve_program", &call::solve_program, only, "z0"_a, "H"_a.none(), "A"_a, "lower"_a, "upper"_a,
+        "tol"_a);
+  m.def("rows_on_inputs", &call::rows_on_inputs, only, "on_lam"_a, "on_u"_a.none(), "lam0"_a, "Lam"_a,
+        "lower"_a, "upper"_a, "disturbance"_a.none());
+  m.def("limited_inputs", &call::limited_inputs, only, "x"_a, "Z"_a, "z0"_a.none(), "metric"_a.none(), "R"_a,
+        "lower"_a, "upper"_a, "H"_a.none(), "touch"_a, "tol"_a);
+  m.def("controllable_basis", &call::controllable_basis, "response"_a, "metric"_a.none(),
+        "min_controllability"_a,
+        nb::sig("def controllable_basis(response: object, metric: object | None, min_controllability: float) "
+                "-> dict | None"));
+  m.def("solve_priorities", &call::solve_priorities, "response"_a, "J"_a, "wanted"_a, "row_unit"_a, only,
+        "ends"_a, "damping"_a, "E"_a, "size"_a, "rank_tol"_a);
+  m.def("solve_level", &call::solve_level, only, "A"_a, "b"_a, "s"_a, "Z"_a, "zero"_a, "damping"_a);
+  m.def("payload_regressor", &call::payload_regressor, only, "R0"_a, "V0"_a, "R1"_a, "V1"_a, "dt"_a,
+        "gravity"_a, "point"_a);
+  m.def("loaded_terms", &call::loaded_terms, only, "M"_a, "h"_a, "R"_a, "V"_a, "A"_a, "J"_a, "payload"_a,
+        "gravity"_a);
+  m.def("possible_payload", &call::possible_payload, "payload"_a, "farthest"_a);
+  m.def("eigenvalues", &call::eigenvalues_of, "A"_a);
+  m.def("largest", &call::largest, "x"_a, "weight"_a);
+  m.def("is_state", &call::is_state, "q"_a.none(), "v"_a.none(), "nq"_a, "nv"_a);
 }
 
 }  // namespace sarrus

@@ -44,8 +44,8 @@ nb::tuple pose_error_of(nb::handle R, nb::handle x, nb::handle V, nb::handle R_d
 
 void bind_pose_error(nb::module_& m) {
   using namespace nb::literals;
-  m.def("pose_error", &pose_error_of, "R"_a, "x"_a, "V"_a, "R_d"_a, "x_d"_a, "V_d"_a, "A_d"_a, "screw"_a,
-        "own"_a);
+  m.def("pose_error", &pose_error_of, nb::kw_only(), "R"_a, "x"_a, "V"_a, "R_d"_a, "x_d"_a, "V_d"_a, "A_d"_a,
+        "screw"_a, "own"_a);
 }
 
 }  // namespace sarrus

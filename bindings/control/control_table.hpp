@@ -1,4 +1,4 @@
-// Small problems of control laws. Results lie in the memory of the thread until its next call.
+// Small problems of control laws. Solutions lie in the memory of the thread until its next call.
 #pragma once
 
 #include "control/control_data.hpp"
@@ -6,14 +6,17 @@
 namespace sarrus {
 
 struct ControlTable {
-  // 0 where fine, 1 where rows depend on each other, 2 where the inertia is not positive definite
-  int (*respond)(const DenseTerms<double>&, const AffineMaps<double>&);
-  LeastFound<double> (*least)(const Asked<double>&);
-  Answer<double> (*program)(const Program<double>&);
-  LimitedFound<double> (*limited)(const Limited<double>&);
-  int (*reach)(const ReachAsked<double>&, ReachFound<double>&);  // 0; 1: not all is felt; 2: no inertia
-  LevelsFound<double> (*levels)(const LevelsAsked<double>&);
-  void (*limit_rows)(const LimitRows<double>&, double* R, double* lower, double* upper, double* reserve);
+  ResponseStatus (*response)(const DenseTerms<double>&, InputResponse<double>&);
+  // J' and gamma' along v, for a model without user rows: (nc, nv), (nc)
+  void (*row_rates)(const Model<double>&, const double* q, const double* v, const double* drive,
+                    double* rate_J, double* rate_gamma);
+  LeastNormSolution<double> (*least_norm)(const LeastNormProblem<double>&);
+  ProgramSolution<double> (*program)(const Program<double>&);
+  LimitedSolution<double> (*limited)(const LimitedProblem<double>&);
+  bool (*controllable)(const ControllableProblem<double>&, ControllableBasis<double>&);  // false: no inertia
+  PrioritySolution<double> (*priorities)(const PriorityProblem<double>&);
+  LevelSolution<double> (*level)(const LevelProblem<double>&);
+  void (*input_rows)(const MultiplierLimits<double>&, const InputRows<double>&);
   void (*eigenvalues)(double* A, int n, double* values, double* V);
 };
 

@@ -1,4 +1,4 @@
-// What control asks of the kernel, instantiated for one instruction set. Answers lie in the memory of the
+// The problems of control laws, instantiated for one instruction set. Solutions lie in the memory of the
 // thread until its next call.
 #pragma once
 
@@ -13,79 +13,81 @@
 SARRUS_BEGIN
 namespace {
 
+// solve(work) with memory for Work(problem, arena); returns what it returns
+template <class Work, class Problem, class Solve>
+auto with_work(const Problem& problem, Solve solve) {
+  decltype(solve(*static_cast<Work*>(nullptr))) found{};
+  with_arena([&](Arena& arena, bool ready) {
+    Work w(problem, arena);
+    if (ready) found = solve(w);
+  });
+  return found;
+}
+
 template <int LD>
-int respond_sized(const DenseTerms<double>& d, const AffineMaps<double>& out) {
-  int how = 0;
-  with_arena([&](Arena& arena, bool ready) {
-    AffineWork<double, LD> w(d, arena);
-    if (ready) how = affine_maps(d, out, w);
+ResponseStatus response_sized(const DenseTerms<double>& d, InputResponse<double>& out) {
+  return with_work<ResponseWork<double, LD>>(d, [&](auto& w) { return respond_to_inputs(d, out, w); });
+}
+
+ResponseStatus response_1(const DenseTerms<double>& d, InputResponse<double>& out) {
+  if (d.m.nv <= 8) return response_sized<8>(d, out);
+  if (d.m.nv <= 16) return response_sized<16>(d, out);
+  if (d.m.nv <= 24) return response_sized<24>(d, out);
+  if (d.m.nv <= 32) return response_sized<32>(d, out);
+  return response_sized<0>(d, out);
+}
+
+void row_rates_1(const Model<double>& m, const double* q, const double* v, const double* drive,
+                 double* rate_J, double* rate_gamma) {
+  with_work<Tangent<double, 0>>(m, [&](auto& d) {
+    differentiate_rows(m, State<double>{q, v, drive, nullptr}, d);
+    for (int r = 0; r < m.nc; ++r) {
+      rate_gamma[r] = d.rate_gamma(r);
+      for (int j = 0; j < m.nv; ++j) rate_J[r * m.nv + j] = d.rate_J(r, j);
+    }
+    return 0;
   });
-  return how;
 }
 
-int respond_1(const DenseTerms<double>& d, const AffineMaps<double>& out) {
-  if (d.m.nv <= 8) return respond_sized<8>(d, out);
-  if (d.m.nv <= 16) return respond_sized<16>(d, out);
-  if (d.m.nv <= 24) return respond_sized<24>(d, out);
-  if (d.m.nv <= 32) return respond_sized<32>(d, out);
-  return respond_sized<0>(d, out);
+LeastNormSolution<double> least_norm_1(const LeastNormProblem<double>& in) {
+  return with_work<LeastNormWork<double>>(in, [&](auto& w) {
+    least_norm_inputs(in, w);
+    return w.found;
+  });
 }
 
-LeastFound<double> least_1(const Asked<double>& asked) {
-  LeastFound<double> found;
-  with_arena([&](Arena& arena, bool ready) {
-    LeastWork<double> w(asked, arena);
-    if (!ready) return;
-    least_inputs(asked, w);
+ProgramSolution<double> program_1(const Program<double>& p) {
+  return with_work<ProgramWork<double>>(p, [&](auto& w) { return solve_program(p, w); });
+}
+
+LimitedSolution<double> limited_1(const LimitedProblem<double>& in) {
+  return with_work<LimitedWork<double>>(in, [&](auto& w) { return limited_inputs(in, w); });
+}
+
+bool controllable_1(const ControllableProblem<double>& in, ControllableBasis<double>& found) {
+  return with_work<ControllableWork<double>>(in, [&](auto& w) {
+    bool inertia = controllable_basis(in, w);
     found = w.found;
+    return inertia;
   });
-  return found;
 }
 
-Answer<double> program_1(const Program<double>& p) {
-  Answer<double> answer{};
-  with_arena([&](Arena& arena, bool ready) {
-    DualWork<double> w(p, arena);
-    if (!ready) return;
-    Solved how = solve_program(p, w);
-    answer = {how, w.z, w.active, w.q, w.iterations};
+PrioritySolution<double> priorities_1(const PriorityProblem<double>& in) {
+  return with_work<PriorityWork<double>>(in, [&](auto& w) {
+    solve_priorities(in, w);
+    return w.found;
   });
-  return answer;
 }
 
-LimitedFound<double> limited_1(const Limited<double>& in) {
-  LimitedFound<double> found{};
-  with_arena([&](Arena& arena, bool ready) {
-    LimitedWork<double> w(in, arena);
-    if (ready) found = choose(in, w);
+LevelSolution<double> level_1(const LevelProblem<double>& in) {
+  return with_work<LevelWork<double>>(in, [&](auto& w) {
+    split_level(in, w);
+    return w.found;
   });
-  return found;
 }
 
-int reach_1(const ReachAsked<double>& in, ReachFound<double>& found) {
-  int how = 0;
-  with_arena([&](Arena& arena, bool ready) {
-    ReachWork<double> w(in, arena);
-    if (!ready) return;
-    how = reach(in, w);
-    found = w.found;
-  });
-  return how;
-}
-
-LevelsFound<double> levels_1(const LevelsAsked<double>& in) {
-  LevelsFound<double> found{};
-  with_arena([&](Arena& arena, bool ready) {
-    LevelsWork<double> w(in, arena);
-    if (!ready) return;
-    descend(in, w);
-    found = w.found;
-  });
-  return found;
-}
-
-void limit_rows_1(const LimitRows<double>& in, double* R, double* lower, double* upper, double* reserve) {
-  rows_on_inputs(in, R, lower, upper, reserve);
+void input_rows_1(const MultiplierLimits<double>& in, const InputRows<double>& out) {
+  rows_on_inputs(in, out);
 }
 
 void eigenvalues_1(double* A, int n, double* values, double* V) { eigenvalues(A, n, values, V); }

@@ -5,13 +5,15 @@ SARRUS_BEGIN
 
 const ControlTable& control_table() {
   static const ControlTable table = {
-      .respond = respond_1,
-      .least = least_1,
+      .response = response_1,
+      .row_rates = row_rates_1,
+      .least_norm = least_norm_1,
       .program = program_1,
       .limited = limited_1,
-      .reach = reach_1,
-      .levels = levels_1,
-      .limit_rows = limit_rows_1,
+      .controllable = controllable_1,
+      .priorities = priorities_1,
+      .level = level_1,
+      .input_rows = input_rows_1,
       .eigenvalues = eigenvalues_1,
   };
   return table;

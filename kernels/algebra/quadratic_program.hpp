@@ -3,14 +3,40 @@
 //   min (z - z0)^T H (z - z0) / 2    subject to    lower <= A z <= upper                                  (1)
 //
 // From the minimum without rows, z0, the row that is violated most is added to the active ones, which are
-// held as equalities; active rows whose multiplier would change its sign are let go on the way. With H = L
-// L^T and the active normals N (n, q):   L^-1 N = Q [R; 0],   W = L^-T Q (2) Rows with lower = upper are
-// added first and never let go. The answer is computed afresh from the active rows.
+// held as equalities; active rows whose multiplier would change its sign are let go on the way. With the
+// active normals N (n, q),
+//
+//   H = L L^T,   L^-1 N = Q [R; 0],   W = L^-T Q                                                          (2)
+//
+// Rows with lower = upper are added first and never let go. The solution is computed afresh from the active
+// rows.
 #pragma once
 
 #include "base/arena.hpp"
 #include "base/padded_rows.hpp"
-#include "control/control_data.hpp"
+
+namespace sarrus {
+
+// The program (1)
+template <class R>
+struct Program {
+  int n, m;
+  const R *z0, *H, *A, *lower, *upper;  // (n), (n, n) or null for 1, (m, n), (m), (m)
+  R tol;                                // largest violation of a row of unit length
+};
+
+// NOT_CONVERGED: too many iterations, or H not positive definite. INSIDE: nothing had to be solved.
+enum ProgramStatus : int { OPTIMAL = 0, INFEASIBLE = 1, NOT_CONVERGED = 2, INSIDE = 3 };
+
+template <class R>
+struct ProgramSolution {
+  ProgramStatus status;
+  const R* z;         // (n)
+  const int* active;  // rows that are held (count)
+  int count, iterations;
+};
+
+}  // namespace sarrus
 
 SARRUS_BEGIN
 
@@ -19,13 +45,13 @@ constexpr double ROUNDED = 1e-13;    // rows shorter than this, or than this sha
 constexpr int REFINEMENTS = 3;
 
 template <class T>
-struct DualWork {
+struct ProgramWork {
   T *W, *R, *z, *d, *step, *r;  // (n, n) by columns, (n, n) by columns, (n) each
   T *u, *size;                  // multipliers of the active rows (n + 1), lengths of all rows (m)
   int *active, *state;          // rows by position (n); per row 0, or the side at which it is held (m)
   int q, fixed, iterations;     // active rows, how many of them for good
 
-  SARRUS_HD DualWork(const Program<T>& p, Arena& arena) {
+  SARRUS_HD ProgramWork(const Program<T>& p, Arena& arena) {
     W = arena.template take<T>(p.n * p.n);
     R = arena.template take<T>(p.n * p.n);
     z = arena.template take<T>(p.n);
@@ -48,7 +74,7 @@ SARRUS_HD T inner(const T* x, const T* y, int n) {
 
 // W = L^-T of H = L L^T, by columns; false where H is not positive definite
 template <class T>
-SARRUS_FN bool begin(const Program<T>& p, DualWork<T>& w) {
+SARRUS_FN bool begin(const Program<T>& p, ProgramWork<T>& w) {
   int n = p.n;
   for (int e = 0; e < n * n; ++e) w.W[e] = T(0);
   for (int i = 0; i < n; ++i) w.W[i * n + i] = T(1), w.z[i] = p.z0[i];
@@ -81,7 +107,7 @@ SARRUS_FN bool begin(const Program<T>& p, DualWork<T>& w) {
 
 // d = W^T (side times row), the step W_2 d_2 of z, and r = R^-1 d_1; returns |d_2|^2
 template <class T>
-SARRUS_FN T directions(const Program<T>& p, int row, int side, DualWork<T>& w) {
+SARRUS_FN T directions(const Program<T>& p, int row, int side, ProgramWork<T>& w) {
   int n = p.n;
   for (int c = 0; c < n; ++c) w.d[c] = inner(w.W + c * n, p.A + row * n, n) * T(side);
   for (int i = 0; i < n; ++i) w.step[i] = T(0);
@@ -110,7 +136,7 @@ SARRUS_HD void turn_columns(T& x, T& y, T* a, T* b, int n, T& c, T& s) {
 
 // The row whose d was just computed becomes the last active one.
 template <class T>
-SARRUS_FN void hold(const Program<T>& p, int row, int side, T multiplier, DualWork<T>& w) {
+SARRUS_FN void hold(const Program<T>& p, int row, int side, T multiplier, ProgramWork<T>& w) {
   int n = p.n;
   T c, s;
   for (int k = n - 1; k > w.q; --k) turn_columns(w.d[k - 1], w.d[k], w.W + (k - 1) * n, w.W + k * n, n, c, s);
@@ -123,7 +149,7 @@ SARRUS_FN void hold(const Program<T>& p, int row, int side, T multiplier, DualWo
 
 // The active row at a position is let go.
 template <class T>
-SARRUS_FN void release(const Program<T>& p, int at, DualWork<T>& w) {
+SARRUS_FN void release(const Program<T>& p, int at, ProgramWork<T>& w) {
   int n = p.n;
   w.state[w.active[at]] = 0;
   --w.q;
@@ -153,7 +179,7 @@ SARRUS_HD T violation(const Program<T>& p, int row, const T* z, int& side) {
 
 // Bring one violated row to its bound, letting go of others where needed.
 template <class T>
-SARRUS_FN Solved bring(const Program<T>& p, int row, int side, int most, DualWork<T>& w) {
+SARRUS_FN ProgramStatus bring(const Program<T>& p, int row, int side, int most, ProgramWork<T>& w) {
   T multiplier = T(0);
   while (++w.iterations < most) {
     int ignored, drop = -1;
@@ -174,12 +200,12 @@ SARRUS_FN Solved bring(const Program<T>& p, int row, int side, int most, DualWor
     }
     release(p, drop, w);
   }
-  return STUCK;
+  return NOT_CONVERGED;
 }
 
 // z afresh: z0 + W_1 R^-T (bounds - A z0) for the active rows
 template <class T>
-SARRUS_FN void refine(const Program<T>& p, DualWork<T>& w) {
+SARRUS_FN void refine(const Program<T>& p, ProgramWork<T>& w) {
   int n = p.n;
   for (int i = 0; i < n; ++i) w.z[i] = p.z0[i];
   for (int k = 0; k < w.q; ++k) {
@@ -195,7 +221,7 @@ SARRUS_FN void refine(const Program<T>& p, DualWork<T>& w) {
 
 // The violated row that is farthest off, or -1
 template <class T>
-SARRUS_FN int farthest(const Program<T>& p, const DualWork<T>& w, int& side) {
+SARRUS_FN int farthest(const Program<T>& p, const ProgramWork<T>& w, int& side) {
   int found = -1, s;
   T most = p.tol;
   for (int i = 0; i < p.m; ++i) {
@@ -210,16 +236,14 @@ SARRUS_FN int farthest(const Program<T>& p, const DualWork<T>& w, int& side) {
   return found;
 }
 
-// out: w.z, w.active (w.q)
 template <class T>
-SARRUS_FN Solved solve_program(const Program<T>& p, DualWork<T>& w) {
-  if (!begin(p, w)) return STUCK;
+SARRUS_FN ProgramStatus find_active_rows(const Program<T>& p, ProgramWork<T>& w) {
   int most = 50 + 10 * (p.n + p.m), side = 1;
   for (int i = 0; i < p.m; ++i)
     if (p.lower[i] == p.upper[i] && w.size[i] > 0) {
       violation(p, i, w.z, side);
-      Solved how = bring(p, i, side, most, w);
-      if (how != OPTIMAL) return how;
+      ProgramStatus status = bring(p, i, side, most, w);
+      if (status != OPTIMAL) return status;
       w.fixed = w.q;
     }
   for (int round = 0; round < REFINEMENTS; ++round) {
@@ -227,13 +251,19 @@ SARRUS_FN Solved solve_program(const Program<T>& p, DualWork<T>& w) {
     while ((row = farthest(p, w, side)) >= 0) {
       ++added;
       if (w.size[row] == 0) return INFEASIBLE;
-      Solved how = bring(p, row, side, most, w);
-      if (how != OPTIMAL) return how;
+      ProgramStatus status = bring(p, row, side, most, w);
+      if (status != OPTIMAL) return status;
     }
     if (round && !added) break;
     refine(p, w);
   }
   return OPTIMAL;
+}
+
+template <class T>
+SARRUS_FN ProgramSolution<T> solve_program(const Program<T>& p, ProgramWork<T>& w) {
+  ProgramStatus status = begin(p, w) ? find_active_rows(p, w) : NOT_CONVERGED;
+  return {status, w.z, w.active, w.q, w.iterations};
 }
 
 SARRUS_END

@@ -1,7 +1,8 @@
-// What control asks of the kernel, as plain data: arrays that live elsewhere, rows without padding. Outside
-// the instruction-set namespaces, like the model.
+// Problems that control laws pose to the kernel, and their solutions, as plain data: arrays that live
+// elsewhere, rows without padding. Outside the instruction-set namespaces, like the model.
 #pragma once
 
+#include "algebra/quadratic_program.hpp"
 #include "tree/model.hpp"
 
 namespace sarrus {
@@ -13,118 +14,150 @@ struct DenseTerms {
   const R *M, *h, *J, *gamma;
   const long long* columns;  // (nu) of the actuated coordinates
   int nu;
+  const R* v;                    // (nv): rows lost at a singular pose are replaced by their limit along v,
+                                 // or null: they are left out
+  const R *rate_J, *rate_gamma;  // (nc, nv), (nc): derivatives along v that such limits need, or null
 };
 
-// Affine maps of the inputs (nv), (nv, nu), (nc), (nc, nu); tangent directions (nv, nv - nc), inverse inertia
-// within the constraints (nv, nv), acceleration that they prescribe (nv), multipliers per generalized force
-// (nc, nv)
+enum ResponseStatus : int { RESPONSE_FOUND = 0, RATES_NEEDED = 1, NO_INERTIA = 2 };
+
+// Affine maps of the inputs, control/input_response.hpp.
 template <class R>
-struct AffineMaps {
-  R *a0, *B, *lam0, *Lam, *N, *P, *bound, *lam_force;
+struct InputResponse {
+  R *a0, *B, *lam0, *Lam;     // (nv), (nv, nu), (nc), (nc, nu)
+  R* inverse_inertia;         // (nv, nv) within the constraints
+  R* prescribed;              // (nv) acceleration that the constraints prescribe
+  R* lam_per_force;           // (nc, nv) multipliers per generalized force
+  unsigned char* lam_unique;  // (nc)
+  const R* N;                 // (nv, dof) tangent directions
+  int rank, dof;
 };
 
-// Outputs at one state, and the response to the inputs.
+// Metric of the inputs, u = C x: null is the identity, (n) a diagonal, (n, n) otherwise.
 template <class R>
-struct Asked {
-  int k, nv, n, dof;
-  const R *J, *wanted, *row_unit;  // (k, nv), (k), (k)
-  const R *N, *B, *a0;             // (nv, dof), (nv, n), (nv)
-  const R *unit, *v;               // (nv)
-  const long long* columns;        // (n) of the actuated coordinates
-  const R* metric;                 // C of u = C x: null is the identity, (n) a diagonal, (n, n) otherwise
+struct InputMetric {
+  const R* C;
   bool diagonal;
-  const R* M;  // (nv, nv): what the outputs do not see slows down in the mass metric; null: in units
-  R damping;   // rate at which what the outputs do not see slows down; 0 leaves it
+};
+
+// Outputs at one state: rows J a = wanted.
+template <class R>
+struct TaskRows {
+  int k;
+  const R *J, *wanted, *row_unit;  // (k, nv), (k), (k)
+};
+
+// What the solvers below read of an input response.
+template <class R>
+struct ResponseView {
+  int nv, n, dof;
+  const R *N, *B, *a0;       // (nv, dof), (nv, n), (nv)
+  const R *unit, *M;         // (nv), (nv, nv)
+  const long long* columns;  // (n) of the actuated coordinates
+};
+
+// The least inputs for rows of outputs.
+template <class R>
+struct LeastNormProblem : ResponseView<R> {
+  TaskRows<R> task;
+  InputMetric<R> metric;
+  const R* v;             // (nv)
+  R damping;              // null-space damping [1/s]; 0 adds no rows
+  bool by_mass;           // null-space motions are damped in the mass metric rather than in units
+  R min_controllability;  // where the damping of inputs begins
 };
 
 template <class R>
-struct LeastFound {
-  R *G, *g, *x, *Z;   // (rows, n), (rows), (n), (n, n - rows)
-  R sharpness;        // smallest share of a motion that actuators feel or outputs reach; 1 is all
-  int rows, motions;  // of G; motions that the actuators feel
-  bool regular;       // whether the rows of G are independent: only then there are x and Z
-};
-
-// min (z - z0)^T H (z - z0) / 2    subject to    lower <= A z <= upper
-template <class R>
-struct Program {
-  int n, m;
-  const R *z0, *H, *A, *lower, *upper;  // (n), (n, n) or null for 1, (m, n), (m), (m)
-  R tol;                                // largest violation of a row of unit length
-};
-
-enum Solved : int { OPTIMAL = 0, INFEASIBLE = 1, STUCK = 2, INSIDE = 3 };
-
-template <class R>
-struct Answer {
-  Solved how;
-  const R* z;         // (n)
-  const int* active;  // rows that are held (count)
-  int count, iterations;
+struct LeastNormSolution {
+  R *G, *g, *x, *Z;   // (rows, n), (rows), (n), (n, n - rank)
+  R controllability;  // smallest share of a motion that actuators and outputs have; 1 is all
+  int rows, rank;     // of G
+  int controllable;   // number of motions that the actuators control
+  bool damped;        // whether x was damped
 };
 
 // Limits on multipliers and inputs, to become rows on inputs.
 template <class R>
-struct LimitRows {
+struct MultiplierLimits {
   int m, nc, n, k;
   const R *on_lam, *on_u;               // (m, nc), (m, n) or null
   const R *lam0, *Lam, *lower, *upper;  // (nc), (nc, n), (m), (m)
-  const R* unknown;                     // (nc, k): what unit disturbances do to the multipliers, or null
+  const R* disturbance;                 // (nc, k): multipliers per unit of k disturbances, or null
 };
 
-// Inputs u = C (x + Z z) with lower <= R u <= upper and z nearest to its first value.
-template <class R_>
-struct Limited {
+// R (m, n), lower and upper (m): rows on inputs; reserve (m): by how much disturbances drew each row in
+template <class T>
+struct InputRows {
+  T *R, *lower, *upper, *reserve;
+};
+
+// Inputs u = C (x + Z z) with lower <= R u <= upper and z nearest to z0.
+template <class T>
+struct LimitedProblem {
   int n, open, m;
-  const R_ *x, *Z, *z;  // (n), (n, open), (open) or null for zero
-  const R_* metric;     // C, as above
-  bool diagonal;
-  const R_ *R, *lower, *upper, *H;  // (m, n), (m), (m), (open, open) or null for 1
-  R_ touch, tol;                    // a row counts as touched, or as violated, from here
+  const T *x, *Z, *z0;  // (n), (n, open), (open) or null for zero
+  InputMetric<T> metric;
+  const T *R, *lower, *upper, *H;  // (m, n), (m), (m), (open, open) or null for 1
+  T touch, tol;                    // a row counts as touched, or as violated, from here
 };
 
 template <class R>
-struct LimitedFound {
-  Solved how;       // INSIDE: the first z is within all rows
-  const R *x, *u;   // (n)
-  const R* z;       // (open)
-  const int* rows;  // that are touched, or held (count)
+struct LimitedSolution {
+  ProgramStatus status;  // INSIDE: z0 is within all rows
+  const R *x, *u;        // (n)
+  const R* z;            // (open)
+  const int* active;     // rows that are touched or held (count)
   int count, iterations;
 };
 
-// What the actuators reach in the mass metric: control/priority_levels.hpp.
+// Accelerations that the actuators control, in the mass metric: control/priority_levels.hpp.
 template <class R>
-struct ReachAsked {
-  int nv, n, dof;
-  const R *N, *M, *unit;  // (nv, dof), (nv, nv), (nv)
-  const long long* columns;
-  const R* metric;
-  bool diagonal;
-  R least_feel;
+struct ControllableProblem : ResponseView<R> {
+  InputMetric<R> metric;
+  R min_controllability;
 };
 
 template <class R>
-struct ReachFound {
-  R *X, *to_x, *open;  // (nv, dof), (n, dof), (n, n - dof)
-  R size;              // |X| without units
+struct ControllableBasis {
+  R *E, *to_x, *internal;  // (nv, r), (n, r), (n, n - r)
+  R size;                  // |X| without units
+  int r;                   // number of motions that the actuators control; -1: not a number
 };
 
-// Levels of priority: rows J a = wanted, one level below the other, the last row of each in `ends`.
+// Levels of priority: rows of all levels, one level below the other, the last row of each in `ends`.
 template <class R>
-struct LevelsAsked {
-  int levels, k, nv, r;
-  const long long* ends;           // (levels)
-  const R *J, *wanted, *row_unit;  // (k, nv), (k), (k)
-  const R *X, *a0, *unit;          // (nv, r), (nv), (nv)
-  R size;                          // of X
+struct PriorityProblem : ResponseView<R> {
+  TaskRows<R> task;
+  int levels, r;
+  const long long* ends;  // (levels)
+  const R* damping;       // (levels) share of the largest singular value below which a level is damped
+  const R* E;             // (nv, r)
+  R size;                 // of the basis
+  R rank_tol;             // singular values below rank_tol * zero are zero
 };
 
 template <class R>
-struct LevelsFound {
+struct PrioritySolution {
   R *A, *b, *zero;  // (k, r), (k), (levels)
   R *s, *Z, *left;  // (r), (r, open), (levels, r * r): (open before, open after) of each level
+  R* damped;        // (levels) d^2 that was added to the squares of the singular values
   int* open;        // (levels + 1)
-  int done;         // levels that were solved; s and Z are those behind them
+  bool finite;
+};
+
+// One level: A (s + Z y) = b in the directions Z that are open to it.
+template <class R>
+struct LevelProblem {
+  int k, r, open;
+  const R *A, *b, *s, *Z;  // (k, r), (k), (r), (r, open)
+  R zero, damping;         // singular values below `zero` are zero; damping as above
+};
+
+template <class R>
+struct LevelSolution {
+  R *y, *values, *used, *left;  // (open), (rank), (open, rank), (open, open - rank)
+  R damped;
+  int rank;  // -1: not a number
 };
 
 }  // namespace sarrus

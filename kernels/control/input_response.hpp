@@ -1,9 +1,14 @@
-// What actuators can do at one state, as affine maps of their inputs u.
+// Acceleration and multipliers of one state as affine maps of the inputs u.
 //
-//   a = a0 + B u,   lam = lam0 + Lam u     from     M a + h = S^T u + J^T lam,   J a = gamma (1) a0 = G gamma
-//   - P h,   B = P S^T,   lam0 = G^T h + (G^T M G) gamma,   Lam = -G^T S^T                    (2)
+//   a = a0 + B u,   lam = lam0 + Lam u      from      M a + h = S^T u + J^T lam,   J a = gamma            (1)
 //
-// with P and G of solve/kkt_inverse.hpp, and the tangent directions N. The terms are plain matrices.
+//   a0 = G gamma - P h,   B = P S^T,   lam0 = G^T h + (G^T M G) gamma,   Lam = -G^T S^T                   (2)
+//
+// with P and G of solve/kkt_inverse.hpp. Rows of J may depend on each other: lam is then of least norm, and
+// gamma is met in the least-squares sense. At a singular pose, rows that are lost are replaced by their
+// limit, solve/forward_dynamics.hpp (2); with `bound` the shortest acceleration that satisfies all rows,
+//
+//   a0 = bound - P (h + M bound),   lam0 = G^T (h + M bound)                                              (3)
 #pragma once
 
 #include "control/control_data.hpp"
@@ -12,18 +17,30 @@
 SARRUS_BEGIN
 
 template <class T, int LDC>
-struct AffineWork {
+struct ResponseWork {
   Stride<LDC> ld;
   Factor<T> factor;
-  Response<T> response;
-  T *J, *M;
+  Response<T> inverse;
+  Rows<T> rows;
+  T *M, *N, *y, *extra;  // (nv, ld), (nv, dof), constrained coordinates (ld), right sides of limit rows (nc)
 
-  SARRUS_HD AffineWork(const DenseTerms<real<T>>& d, Arena& arena) : ld(d.m.nv) {
+  SARRUS_HD ResponseWork(const DenseTerms<real<T>>& d, Arena& arena) : ld(d.m.nv) {
     factor.bind(arena, d.m, ld);
-    response.bind(arena, d.m, ld);
-    J = arena.template take<T>(d.m.nc * ld);
+    inverse.bind(arena, d.m, ld);
+    rows.bind(arena, d.m, ld);
     M = arena.template take<T>(d.m.nv * ld);
+    N = arena.template take<T>(d.m.nv * d.m.nv);
+    y = arena.template take<T>(ld);
+    extra = arena.template take<T>(d.m.nc);
   }
+};
+
+// J' and gamma' that were computed elsewhere.
+template <class T>
+struct GivenRates {
+  const DenseTerms<real<T>>& d;
+  SARRUS_HD T rate_J(int row, int column) const { return d.rate_J[row * d.m.nv + column]; }
+  SARRUS_HD T rate_gamma(int row) const { return d.rate_gamma[row]; }
 };
 
 template <class T>
@@ -48,45 +65,82 @@ SARRUS_HD void apply_response(const DenseTerms<real<T>>& d, const T* C, int stri
   }
 }
 
-// out: bound (nv), the shortest acceleration with J a = gamma   in: the orthogonal rows
+// The constraints factorized, lost rows replaced by their limits where v is given.
 template <class T, int LDC>
-SARRUS_HD void prescribed(const DenseTerms<real<T>>& d, AffineWork<T, LDC>& w, T* bound) {
-  const Factor<T>& f = w.factor;
-  T* y = f.work;
-  substitute(d.m, w.ld, f, d.gamma, y);
-  for (int j = 0; j < d.m.nv; ++j) bound[j] = T(0);
-  for (int k = 0; k < f.rank; ++k)
-    for (int j = 0; j < d.m.nv; ++j) bound[j] += y[k] * w.response.Q[k * w.ld + j];
-}
-
-// The maps (1). Returns 0; 1 where rows depend on each other (nothing is written); 2 where the inertia seen
-// by the free motion is not positive definite.
-template <class T, int LDC>
-SARRUS_FN int affine_maps(const DenseTerms<real<T>>& d, const AffineMaps<real<T>>& out,
-                          AffineWork<T, LDC>& w) {
+SARRUS_FN ResponseStatus factorize_terms(const DenseTerms<real<T>>& d, ResponseWork<T, LDC>& w) {
   const Model<real<T>>& m = d.m;
   Factor<T>& f = w.factor;
-  Response<T>& c = w.response;
-  pad(d.J, m.nc, m.nv, w.ld, w.J);
+  pad(d.J, m.nc, m.nv, w.ld, w.rows.J);
   pad(d.M, m.nv, m.nv, w.ld, w.M);
-  factorize(m, w.J, w.M, w.ld, -1, f);
-  if (!f.spd) return 2;  // not a number
-  if (f.rank < m.nc) return 1;
+  for (int c = 0; c < m.nc; ++c) w.rows.gamma[c] = d.gamma[c];
+  factorize(m, w.rows.J, w.M, w.ld, -1, f);
+  if (!f.spd) return NO_INERTIA;  // not a number
+  if (f.rank_rows < m.nc) {
+    bool limits = d.v && f.rank_rows < m.nv && moving(d.v, m.nv);
+    if (limits && !d.rate_J) return RATES_NEEDED;
+    complete(m, w.ld, f);
+    if (limits) add_limit_rows(m, d.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), GivenRates<T>{d}, w);
+  }
   eliminate_inertia(f, m.nv, w.ld);
-  if (!f.spd) return 2;
-  orthogonal_rows(m, w.ld, f, c);
-  int free = m.nv - f.rank;
+  return f.spd ? RESPONSE_FOUND : NO_INERTIA;
+}
+
+// out: N (nv, dof) tangent directions, bound (nv) the shortest acceleration that satisfies all rows
+template <class T, int LDC>
+SARRUS_FN void split_directions(const DenseTerms<real<T>>& d, ResponseWork<T, LDC>& w, T* bound) {
+  const Factor<T>& f = w.factor;
+  int nv = d.m.nv, free = nv - f.rank;
+  orthogonal_rows(d.m, w.ld, f, w.inverse);
   for (int i = 0; i < free; ++i)
-    for (int j = 0; j < m.nv; ++j) out.N[j * free + i] = c.Q[(f.rank + i) * w.ld + j];
-  prescribed(d, w, out.bound);
+    for (int j = 0; j < nv; ++j) w.N[j * free + i] = w.inverse.Q[(f.rank + i) * w.ld + j];
+  solve_rows(d.m, w.ld, f, w.rows.gamma, w.extra, w.y);
+  for (int j = 0; j < nv; ++j) bound[j] = T(0);
+  for (int k = 0; k < f.rank; ++k)
+    for (int j = 0; j < nv; ++j) bound[j] += w.y[k] * w.inverse.Q[k * w.ld + j];
+}
+
+// a0 and lam0 by (3), where limit rows take part
+template <class T, int LDC>
+SARRUS_FN void respond_at_limit(const DenseTerms<real<T>>& d, ResponseWork<T, LDC>& w,
+                                InputResponse<real<T>>& out) {
+  int nv = d.m.nv, stride = w.inverse.stride;
+  const T *C = w.inverse.C, *G = C + nv * stride;
+  T* force = w.y;
+  for (int i = 0; i < nv; ++i) {
+    force[i] = d.h[i];
+    for (int j = 0; j < nv; ++j) force[i] += d.M[i * nv + j] * out.prescribed[j];
+  }
+  for (int i = 0; i < nv; ++i) {
+    out.a0[i] = out.prescribed[i];
+    for (int j = 0; j < nv; ++j) out.a0[i] += C[i * stride + j] * force[j];
+  }
+  for (int c = 0; c < d.m.nc; ++c) {
+    out.lam0[c] = T(0);
+    for (int j = 0; j < nv; ++j) out.lam0[c] += G[c * stride + j] * force[j];
+  }
+}
+
+// The maps (1)
+template <class T, int LDC>
+SARRUS_FN ResponseStatus respond_to_inputs(const DenseTerms<real<T>>& d, InputResponse<real<T>>& out,
+                                           ResponseWork<T, LDC>& w) {
+  const Model<real<T>>& m = d.m;
+  Factor<T>& f = w.factor;
+  Response<T>& c = w.inverse;
+  ResponseStatus status = factorize_terms(d, w);
+  if (status != RESPONSE_FOUND) return status;
+  split_directions(d, w, out.prescribed);
   respond(m, w.ld, f, w.M, true, c);
   apply_response<T>(d, c.C, c.stride, m.nv, out.a0, out.B);
   for (int i = 0; i < m.nv; ++i)
-    for (int j = 0; j < m.nv; ++j) out.P[i * m.nv + j] = -c.C[i * c.stride + j];
+    for (int j = 0; j < m.nv; ++j) out.inverse_inertia[i * m.nv + j] = -c.C[i * c.stride + j];
   for (int i = 0; i < m.nc; ++i)
-    for (int j = 0; j < m.nv; ++j) out.lam_force[i * m.nv + j] = -c.C[(m.nv + i) * c.stride + j];
+    for (int j = 0; j < m.nv; ++j) out.lam_per_force[i * m.nv + j] = -c.C[(m.nv + i) * c.stride + j];
   apply_response<T>(d, c.C + m.nv * c.stride, c.stride, m.nc, out.lam0, out.Lam);
-  return 0;
+  if (f.rank > f.rank_rows) respond_at_limit(d, w, out);
+  uniqueness(m, f, out.lam_unique);
+  out.N = w.N, out.rank = f.rank_rows, out.dof = m.nv - f.rank;
+  return status;
 }
 
 SARRUS_END

@@ -1,4 +1,5 @@
-// Inputs within limits: those nearest to the least ones, in the directions that the outputs leave open.
+// Inputs within limits: those nearest to the least-norm inputs, in the directions that the outputs leave
+// open.
 //
 //   u = C (x + Z z),   lower <= R u <= upper,   z nearest to z0                                           (1)
 //
@@ -6,58 +7,59 @@
 // on inputs through lam = lam0 + Lam u.
 #pragma once
 
-#include "algebra/quadratic_program.hpp"
+#include "control/control_data.hpp"
 
 SARRUS_BEGIN
 
 // Y (n, cols) = C X
 template <class T>
-SARRUS_HD void apply_metric(const T* metric, bool diagonal, const T* X, int n, int cols, T* Y) {
+SARRUS_HD void apply_metric(const InputMetric<T>& metric, const T* X, int n, int cols, T* Y) {
+  const T* C = metric.C;
   for (int i = 0; i < n; ++i)
     for (int c = 0; c < cols; ++c) {
-      T s = metric ? T(0) : X[i * cols + c];
-      if (metric && diagonal) s = metric[i] * X[i * cols + c];
-      if (metric && !diagonal)
-        for (int k = 0; k < n; ++k) s += metric[i * n + k] * X[k * cols + c];
+      T s = C ? T(0) : X[i * cols + c];
+      if (C && metric.diagonal) s = C[i] * X[i * cols + c];
+      if (C && !metric.diagonal)
+        for (int k = 0; k < n; ++k) s += C[i * n + k] * X[k * cols + c];
       Y[i * cols + c] = s;
     }
 }
 
 template <class T>
 struct LimitedWork {
-  T *x, *u, *y, *z0, *reach, *A, *lower, *upper;
-  int* rows;
-  DualWork<T> dual;
+  T *x, *u, *y, *z0, *CZ, *A, *lower, *upper;
+  int* active;
+  ProgramWork<T> program;
 
-  static SARRUS_HD Program<T> shape(const Limited<T>& in) {
+  static SARRUS_HD Program<T> shape(const LimitedProblem<T>& in) {
     Program<T> p{};
     p.n = in.open, p.m = in.m;
     return p;
   }
-  SARRUS_HD LimitedWork(const Limited<T>& in, Arena& arena) : dual(shape(in), arena) {
+  SARRUS_HD LimitedWork(const LimitedProblem<T>& in, Arena& arena) : program(shape(in), arena) {
     x = arena.template take<T>(in.n);
     u = arena.template take<T>(in.n);
     y = arena.template take<T>(in.m);
     z0 = arena.template take<T>(in.open);
-    reach = arena.template take<T>(in.n * in.open);
+    CZ = arena.template take<T>(in.n * in.open);
     A = arena.template take<T>(in.m * in.open);
     lower = arena.template take<T>(in.m);
     upper = arena.template take<T>(in.m);
-    rows = arena.template take<int>(in.m + in.open);
+    active = arena.template take<int>(in.m + in.open);
   }
 };
 
-// out: w.x, w.u, w.y for z (open)
+// out: w.x, w.u and w.y = R u for z (open)
 template <class T>
-SARRUS_HD void put(const Limited<T>& in, const T* z, LimitedWork<T>& w) {
+SARRUS_HD void evaluate_inputs(const LimitedProblem<T>& in, const T* z, LimitedWork<T>& w) {
   for (int i = 0; i < in.n; ++i) w.x[i] = in.x[i] + inner(in.Z + i * in.open, z, in.open);
-  apply_metric(in.metric, in.diagonal, w.x, in.n, 1, w.u);
+  apply_metric(in.metric, w.x, in.n, 1, w.u);
   for (int r = 0; r < in.m; ++r) w.y[r] = inner(in.R + r * in.n, w.u, in.n);
 }
 
-// Rows that w.y touches, into w.rows; returns -1 where it lies outside of one
+// Rows that w.y touches, into w.active; returns their number, or -1 where it lies outside of one
 template <class T>
-SARRUS_HD int touched(const Limited<T>& in, LimitedWork<T>& w) {
+SARRUS_HD int touched(const LimitedProblem<T>& in, LimitedWork<T>& w) {
   T largest = T(0);
   for (int r = 0; r < in.m; ++r) {
     if (w.y[r] > in.upper[r] || w.y[r] < in.lower[r]) return -1;
@@ -67,58 +69,58 @@ SARRUS_HD int touched(const Limited<T>& in, LimitedWork<T>& w) {
   T near = in.touch * (largest + real<T>(1));
   int count = 0;
   for (int r = 0; r < in.m; ++r)
-    if (w.y[r] >= in.upper[r] - near || w.y[r] <= in.lower[r] + near) w.rows[count++] = r;
+    if (w.y[r] >= in.upper[r] - near || w.y[r] <= in.lower[r] + near) w.active[count++] = r;
   return count;
 }
 
-// Where the first z lies within all rows it is kept, otherwise the nearest one that does is found.
+// z0 where it lies within all rows, otherwise the nearest z that does.
 template <class T>
-SARRUS_FN LimitedFound<T> choose(const Limited<T>& in, LimitedWork<T>& w) {
+SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, LimitedWork<T>& w) {
   T size = T(1);
   for (int i = 0; i < in.open; ++i) {
-    w.z0[i] = in.z ? in.z[i] : T(0);
+    w.z0[i] = in.z0 ? in.z0[i] : T(0);
     if (abs_(w.z0[i]) > size) size = abs_(w.z0[i]);
   }
-  put(in, w.z0, w);
+  evaluate_inputs(in, w.z0, w);
   int count = touched(in, w);
-  if (count >= 0) return {INSIDE, w.x, w.u, w.z0, w.rows, count, 0};
-  apply_metric(in.metric, in.diagonal, in.x, in.n, 1, w.u);
-  apply_metric(in.metric, in.diagonal, in.Z, in.n, in.open, w.reach);
+  if (count >= 0) return {INSIDE, w.x, w.u, w.z0, w.active, count, 0};
+  apply_metric(in.metric, in.x, in.n, 1, w.u);
+  apply_metric(in.metric, in.Z, in.n, in.open, w.CZ);
   for (int r = 0; r < in.m; ++r) {
     const T* row = in.R + r * in.n;
     T at = inner(row, w.u, in.n);
     w.lower[r] = in.lower[r] - at, w.upper[r] = in.upper[r] - at;
     for (int c = 0; c < in.open; ++c) {
       T s = T(0);
-      for (int i = 0; i < in.n; ++i) s += row[i] * w.reach[i * in.open + c];
+      for (int i = 0; i < in.n; ++i) s += row[i] * w.CZ[i * in.open + c];
       w.A[r * in.open + c] = s;
     }
   }
   Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size};
-  Solved how = solve_program(p, w.dual);
-  if (how == OPTIMAL) put(in, w.dual.z, w);
-  return {how, w.x, w.u, w.dual.z, w.dual.active, w.dual.q, w.dual.iterations};
+  ProgramSolution<T> best = solve_program(p, w.program);
+  if (best.status == OPTIMAL) evaluate_inputs(in, best.z, w);
+  return {best.status, w.x, w.u, best.z, best.active, best.count, best.iterations};
 }
 
-// By how much a row on multipliers changes at most under disturbances of length 1
+// Largest change of a row on multipliers under disturbances of length 1
 template <class T>
-SARRUS_HD T largest_change(const LimitRows<T>& in, const T* row) {
+SARRUS_HD T largest_change(const MultiplierLimits<T>& in, const T* row) {
   T squared = T(0);
   for (int e = 0; e < in.k; ++e) {
     T s = T(0);
     for (int c = 0; c < in.nc; ++c)
-      if (row[c] != 0) s += row[c] * in.unknown[c * in.k + e];
+      if (row[c] != 0) s += row[c] * in.disturbance[c * in.k + e];
     squared += s * s;
   }
   return sqrt_(squared);
 }
 
 // R (m, n) = on_lam Lam + on_u, and the bounds less on_lam lam0. Rows without an upper bound are drawn in by
-// `reserve` (m), their largest change, where disturbances are given.
+// their largest change, where disturbances are given.
 template <class T>
-SARRUS_FN void rows_on_inputs(const LimitRows<T>& in, T* R, T* lower, T* upper, T* reserve) {
+SARRUS_FN void rows_on_inputs(const MultiplierLimits<T>& in, const InputRows<T>& out) {
   for (int r = 0; r < in.m; ++r) {
-    T *row = R + r * in.n, at = T(0);
+    T *row = out.R + r * in.n, at = T(0);
     for (int i = 0; i < in.n; ++i) row[i] = in.on_u ? in.on_u[r * in.n + i] : T(0);
     for (int c = 0; c < in.nc; ++c) {
       T k = in.on_lam[r * in.nc + c];
@@ -126,11 +128,11 @@ SARRUS_FN void rows_on_inputs(const LimitRows<T>& in, T* R, T* lower, T* upper, 
       at += k * in.lam0[c];
       for (int i = 0; i < in.n; ++i) row[i] += k * in.Lam[c * in.n + i];
     }
-    lower[r] = in.lower[r] - at, upper[r] = in.upper[r] - at;
-    if (!in.unknown) continue;
+    out.lower[r] = in.lower[r] - at, out.upper[r] = in.upper[r] - at;
+    if (!in.disturbance) continue;
     bool bounded = in.upper[r] - in.upper[r] == 0;  // finite
-    reserve[r] = bounded ? T(0) : largest_change(in, in.on_lam + r * in.nc);
-    lower[r] += reserve[r];
+    out.reserve[r] = bounded ? T(0) : largest_change(in, in.on_lam + r * in.nc);
+    out.lower[r] += out.reserve[r];
   }
 }
 

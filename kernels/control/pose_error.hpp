@@ -22,6 +22,18 @@ struct TurnCurves {
   T b, db, ddb, c, dc, ddc;
 };
 
+// Coefficients (-1)^i / (2 i + 2)! of b and (-1)^i / (2 i + 3)! of c
+struct TurnSeries {
+  double b[9], c[9];
+  constexpr TurnSeries() : b(), c() {
+    double factorial = 1, sign = 1;
+    for (int i = 0; i < 9; ++i, sign = -sign) {
+      b[i] = sign / (factorial *= 2 * i + 2);
+      c[i] = sign / (factorial *= 2 * i + 3);
+    }
+  }
+};
+
 // Polynomial with coefficients k[0..n), highest last, and half its second derivative.
 template <class T>
 SARRUS_HD void horner(const double* k, int n, const T& x, T& p, T& d, T& half) {
@@ -31,29 +43,12 @@ SARRUS_HD void horner(const double* k, int n, const T& x, T& p, T& d, T& half) {
 
 template <class T>
 SARRUS_HD TurnCurves<T> turn_curves(const T& s) {
-  constexpr double kb[9] = {1. / 2,
-                            -1. / 24,
-                            1. / 720,
-                            -1. / 40320,
-                            1. / 3628800,
-                            -1. / 479001600,
-                            1. / 87178291200,
-                            -1. / 20922789888000.,
-                            1. / 6402373705728000.};
-  constexpr double kc[9] = {1. / 6,
-                            -1. / 120,
-                            1. / 5040,
-                            -1. / 362880,
-                            1. / 39916800,
-                            -1. / 6227020800.,
-                            1. / 1307674368000.,
-                            -1. / 355687428096000.,
-                            1. / 121645100408832000.};
+  constexpr TurnSeries k;
   auto small = s < real<T>(0.3);
   TurnCurves<T> near;
   T x = select(small, s, T(0));
-  horner(kb, 9, x, near.b, near.db, near.ddb);
-  horner(kc, 9, x, near.c, near.dc, near.ddc);
+  horner(k.b, 9, x, near.b, near.db, near.ddb);
+  horner(k.c, 9, x, near.c, near.dc, near.ddc);
   near.ddb = near.ddb * real<T>(2), near.ddc = near.ddc * real<T>(2);
   if constexpr (Branching<T>::value)
     if (small) return near;

@@ -1,39 +1,40 @@
 // Strict priorities by mass-weighted orthogonalization, [DeSapio2010] algorithm 2.
 //
-//   X^T M X = 1,   a = a0 + X s,   s = X^T S^T C x                                                        (1)
-//   s_i = s_(i-1) + Z (A_i Z)^+ (b_i - A_i s_(i-1)),   Z_i = Z null(A_i Z),   A_i = J_i X                 (2)
+//   X^T M X = 1,   a = a0 + X w,   w = X^T S^T C x                                                        (1)
+//   s_i = s_(i-1) + Z (A_i Z)^+ (b_i - A_i s_(i-1)),   Z_i = Z null(A_i Z),   A_i = J_i E                 (2)
 //
-// X spans the tangent directions of the constraints. Only where every motion is felt by the actuators, and
-// every level either uses as many directions as it has rows or all that are open to it, beyond doubt: what is
-// singular is left to singular values.
+// X spans the tangent directions of the constraints, and E = X U those that the actuators control, w = U s.
+// Where the rank of a matrix is beyond doubt its rows are eliminated with pivoting; U is then 1. Otherwise,
+// and where a level is damped, singular values decide.
 #pragma once
 
-#include "control/control_data.hpp"
-#include "solve/pivoted_matrix.hpp"
+#include "control/least_norm_inputs.hpp"
 
 SARRUS_BEGIN
 
 template <class T>
-struct ReachWork {
-  Pivoted<T> felt, wide;
-  T *MN, *L, *row;
-  ReachFound<T> found;
+struct ControllableWork {
+  Pivoted<T> actuated;       // (S N)^T without units
+  SingularValues<T> inputs;  // X^T S^T C
+  T *MN, *L, *X, *row;
+  ControllableBasis<T> found;
 
-  SARRUS_HD ReachWork(const ReachAsked<T>& in, Arena& arena) {
-    felt.bind(arena, in.dof, in.n);
-    wide.bind(arena, in.dof, in.n);
+  SARRUS_HD ControllableWork(const ControllableProblem<T>& in, Arena& arena) {
+    actuated.bind(arena, in.dof, in.n);
+    inputs.bind(arena, in.dof, in.n);
     MN = arena.template take<T>(in.nv * in.dof);
     L = arena.template take<T>(in.dof * in.dof);
+    X = arena.template take<T>(in.nv * in.dof);
     row = arena.template take<T>(2 * (in.n + in.dof + LANES));
-    found.X = arena.template take<T>(in.nv * in.dof);
+    found.E = arena.template take<T>(in.nv * in.dof);
     found.to_x = arena.template take<T>(in.n * in.dof);
-    found.open = arena.template take<T>(in.n * in.n);
+    found.internal = arena.template take<T>(in.n * in.n);
   }
 };
 
 // X = N L^-T with N^T M N = L L^T; false where that is not positive definite
 template <class T>
-SARRUS_FN bool mass_basis(const ReachAsked<T>& in, ReachWork<T>& w) {
+SARRUS_FN bool mass_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
   int dof = in.dof;
   for (int j = 0; j < in.nv; ++j) {
     T* row = w.MN + j * dof;
@@ -54,7 +55,7 @@ SARRUS_FN bool mass_basis(const ReachAsked<T>& in, ReachWork<T>& w) {
     }
   T size = T(0);
   for (int c = 0; c < in.nv; ++c) {
-    T* x = w.found.X + c * dof;
+    T* x = w.X + c * dof;
     for (int i = 0; i < dof; ++i) {  // L x = row of N
       T s = in.N[c * dof + i];
       for (int k = 0; k < i; ++k) s -= w.L[i * dof + k] * x[k];
@@ -66,60 +67,165 @@ SARRUS_FN bool mass_basis(const ReachAsked<T>& in, ReachWork<T>& w) {
   return true;
 }
 
-// out: w.found   Returns 0; 1 where some motion is not felt; 2 where the inertia is not positive definite.
+// Every motion is controllable beyond doubt: E = X, least-norm inputs by substitution
 template <class T>
-SARRUS_FN int reach(const ReachAsked<T>& in, ReachWork<T>& w) {
-  if (!mass_basis(in, w)) return 2;
-  for (int c = 0; c < in.n; ++c) {
-    long long j = in.columns[c];
-    for (int i = 0; i < in.dof; ++i) w.felt.at(i, c) = in.N[j * in.dof + i] / in.unit[j];
+SARRUS_FN void use_all_motions(const ControllableProblem<T>& in, ControllableWork<T>& w) {
+  T *one = w.row, *x = w.row + in.n + in.dof + LANES;
+  for (int i = 0; i < in.nv * in.dof; ++i) w.found.E[i] = w.X[i];
+  for (int i = 0; i < in.dof; ++i) {
+    for (int k = 0; k < in.dof; ++k) one[k] = T(k == i ? 1 : 0);
+    shortest(w.inputs.p, one, x);
+    for (int c = 0; c < in.n; ++c) w.found.to_x[c * in.dof + i] = x[c];
   }
-  eliminate(w.felt, in.dof, in.n, real<T>(0), in.least_feel);
-  if (w.felt.rank() < in.dof) return 1;
-  bool full = in.metric && !in.diagonal;
+}
+
+// The r strongest singular vectors of X^T S^T C: E = X U, to_x = V / s
+template <class T>
+SARRUS_FN void use_strongest_motions(const ControllableProblem<T>& in, int r, ControllableWork<T>& w) {
+  const SingularValues<T>& d = w.inputs;
+  right_vectors(d, 0, r, w.row, w.found.to_x);
+  for (int c = 0; c < in.n; ++c)
+    for (int e = 0; e < r; ++e) w.found.to_x[c * r + e] = w.found.to_x[c * r + e] / d.s[e];
+  for (int c = 0; c < in.nv; ++c)
+    for (int e = 0; e < r; ++e) w.found.E[c * r + e] = along_left(d, e, w.X + c * in.dof) / d.s[e];
+}
+
+// out: w.found   Returns false where the inertia is not positive definite.
+template <class T>
+SARRUS_FN bool controllable_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
+  const T* C = in.metric.C;
+  if (!mass_basis(in, w)) return false;
+  load_actuated(in, w.actuated);
+  eliminate(w.actuated, in.dof, in.n, real<T>(0), in.min_controllability);
+  w.found.r = w.actuated.rank();
   for (int i = 0; i < in.dof; ++i)
     for (int c = 0; c < in.n; ++c) {
       T s = T(0);
-      if (full)
-        for (int r = 0; r < in.n; ++r) s += w.found.X[in.columns[r] * in.dof + i] * in.metric[r * in.n + c];
+      if (C && !in.metric.diagonal)
+        for (int r = 0; r < in.n; ++r) s += w.X[in.columns[r] * in.dof + i] * C[r * in.n + c];
       else
-        s = w.found.X[in.columns[c] * in.dof + i] * (in.metric ? in.metric[c] : T(1));
-      w.wide.at(i, c) = s;
+        s = w.X[in.columns[c] * in.dof + i] * (C ? C[c] : T(1));
+      w.inputs.at(i, c) = s;
     }
-  eliminate(w.wide, in.dof, in.n, real<T>(REGULAR), T(0));
-  if (w.wide.rank() < in.dof) return 1;
-  T *one = w.row, *x = w.row + in.n + in.dof + LANES;
-  int open = in.n - in.dof;
-  for (int i = 0; i < in.dof; ++i) {
-    for (int k = 0; k < in.dof; ++k) one[k] = T(k == i ? 1 : 0);
-    shortest(w.wide, one, x);
-    for (int c = 0; c < in.n; ++c) w.found.to_x[c * in.dof + i] = x[c];
+  if (w.found.r == in.dof && independent(w.inputs, in.dof, in.n, real<T>(0)))
+    use_all_motions(in, w);
+  else if (decompose(w.inputs, in.dof, in.n))
+    use_strongest_motions(in, w.found.r, w);
+  else
+    w.found.r = -1;
+  if (w.found.r >= 0) right_vectors(w.inputs, w.found.r, in.n, w.row, w.found.internal);
+  return true;
+}
+
+// One level at a time: A Z y = right.
+template <class T>
+struct LevelWork {
+  SingularValues<T> rows, whole;  // A Z and A
+  Pivoted<T> columns;             // (A Z)^T
+  T *AZ, *right, *y, *column;     // (k, open), (k), (open), (open)
+  LevelSolution<T> found;
+
+  SARRUS_HD LevelWork(const LevelProblem<T>& in, Arena& arena) : LevelWork(in.k, in.r, arena) {}
+  SARRUS_HD LevelWork(int k, int r, Arena& arena) {
+    int most = r > k ? r : k;
+    rows.bind(arena, k, r);
+    whole.bind(arena, k, r);
+    columns.bind(arena, r, k);
+    AZ = arena.template take<T>(k * r);
+    right = arena.template take<T>(most + LANES);
+    y = arena.template take<T>(most + LANES);
+    column = arena.template take<T>(r + LANES);
+    found.values = arena.template take<T>(r);
+    found.used = arena.template take<T>(r * r);
+    found.left = arena.template take<T>(r * r);
+    found.y = y;
   }
-  for (int e = 0; e < open; ++e) {
-    basis_vector(w.wide, in.dof + e, x);
-    for (int c = 0; c < in.n; ++c) w.found.open[c * open + e] = x[c];
+};
+
+// A Z (k, open) and right = b - A s
+template <class T>
+SARRUS_HD void project_level(const LevelProblem<T>& in, LevelWork<T>& w) {
+  for (int r = 0; r < in.k; ++r) {
+    const T* A = in.A + r * in.r;
+    w.right[r] = in.b[r];
+    for (int i = 0; i < in.r; ++i) w.right[r] -= A[i] * in.s[i];
+    for (int m = 0; m < in.open; ++m) {
+      T sum = T(0);
+      for (int i = 0; i < in.r; ++i) sum += A[i] * in.Z[i * in.open + m];
+      w.AZ[r * in.open + m] = sum;
+    }
   }
-  return 0;
+}
+
+// Rank and damping of A Z, where as many directions are used as there are rows, or all that are open, beyond
+// doubt; false otherwise. With more rows than directions y is found too.
+template <class T>
+SARRUS_FN bool is_regular(const LevelProblem<T>& in, T least, LevelWork<T>& w) {
+  w.found.rank = in.k < in.open ? in.k : in.open;
+  if (in.k <= in.open) return independent(w.rows, in.k, in.open, least);
+  for (int r = 0; r < in.k; ++r)
+    for (int i = 0; i < in.open; ++i) w.columns.at(i, r) = w.AZ[r * in.open + i];
+  eliminate(w.columns, in.open, in.k, real<T>(REGULAR), least);
+  if (w.columns.rank() < in.open) return false;
+  nearest(w.columns, w.right, w.y);
+  return true;
+}
+
+// The same through singular values. Where the weakest one falls below damping |A|, all are damped:
+// s / (s^2 + d^2), d^2 = (damping |A|)^2 - weakest^2. The rank is -1 where an entry is not a number.
+template <class T>
+SARRUS_FN void damp_level(const LevelProblem<T>& in, LevelWork<T>& w) {
+  w.found.rank = -1;
+  if (!decompose(w.rows, in.k, in.open)) return;
+  int rank = w.found.rank = w.rows.rank(in.zero);
+  for (int e = 0; e < rank; ++e) w.found.values[e] = w.rows.s[e];
+  w.whole.p.load(in.A, in.k, in.r);
+  if (rank == 0 || !(in.damping > 0) || !decompose(w.whole, in.k, in.r)) return;
+  T threshold = in.damping * w.whole.s[0], weakest = w.rows.s[rank - 1];
+  T d2 = threshold * threshold - weakest * weakest;
+  w.found.damped = d2 > 0 ? d2 : T(0);
+}
+
+// One level   out: w.found, without the directions used   in: pivots above `least` leave no doubt of the
+// rank, unless it is zero
+template <class T>
+SARRUS_FN void solve_level(const LevelProblem<T>& in, T least, LevelWork<T>& w) {
+  LevelSolution<T>& found = w.found;
+  found.damped = T(0), found.rank = 0;
+  project_level(in, w);
+  w.rows.p.load(w.AZ, in.k, in.open);
+  if (in.k == 0 || in.open == 0)
+    independent(w.rows, 0, in.open, real<T>(0));
+  else if (in.damping > 0 || !(least > 0) || !is_regular(in, least, w))
+    damp_level(in, w);
+  else if (in.k > in.open)
+    return;  // all directions are used, and y is known
+  if (found.rank < 0) return;
+  solve_damped(w.rows, found.rank, found.damped, w.right, w.y);
+  right_vectors(w.rows, found.rank, in.open, w.column, found.left);
+}
+
+// The same through singular values, with the directions used
+template <class T>
+SARRUS_FN void split_level(const LevelProblem<T>& in, LevelWork<T>& w) {
+  solve_level(in, T(0), w);
+  right_vectors(w.rows, 0, w.found.rank, w.column, w.found.used);
 }
 
 template <class T>
-struct LevelsWork {
-  Pivoted<T> rows, columns;
-  T *Z, *next, *AZ, *right, *y;  // (r, open), (r, open), (k, open), (k), (r)
-  LevelsFound<T> found;
+struct PriorityWork {
+  LevelWork<T> level;
+  T *Z, *next;  // (r, open)
+  PrioritySolution<T> found;
 
-  SARRUS_HD LevelsWork(const LevelsAsked<T>& in, Arena& arena) {
-    int most = in.r > in.k ? in.r : in.k;
-    rows.bind(arena, in.k, in.r);
-    columns.bind(arena, in.r, in.k);
+  SARRUS_HD PriorityWork(const PriorityProblem<T>& in, Arena& arena) : level(in.task.k, in.r, arena) {
+    int k = in.task.k;
     Z = arena.template take<T>(in.r * in.r);
     next = arena.template take<T>(in.r * in.r);
-    AZ = arena.template take<T>(in.k * in.r);
-    right = arena.template take<T>(most + LANES);
-    y = arena.template take<T>(most + LANES);
-    found.A = arena.template take<T>(in.k * in.r);
-    found.b = arena.template take<T>(in.k);
+    found.A = arena.template take<T>(k * in.r);
+    found.b = arena.template take<T>(k);
     found.zero = arena.template take<T>(in.levels);
+    found.damped = arena.template take<T>(in.levels);
     found.s = arena.template take<T>(in.r);
     found.left = arena.template take<T>(in.levels * in.r * in.r);
     found.open = arena.template take<int>(in.levels + 1);
@@ -128,102 +234,64 @@ struct LevelsWork {
 
 // A, b and the size of what counts as zero, of the rows [begin, end)
 template <class T>
-SARRUS_FN T level_rows(const LevelsAsked<T>& in, int begin, int end, LevelsWork<T>& w) {
+SARRUS_FN T level_rows(const PriorityProblem<T>& in, int begin, int end, PriorityWork<T>& w) {
   T size = T(0);
   for (int r = begin; r < end; ++r) {
-    const T* j = in.J + r * in.nv;
-    T inv = real<T>(1) / in.row_unit[r], right = in.wanted[r], *A = w.found.A + r * in.r;
+    const T* j = in.task.J + r * in.nv;
+    T inv = real<T>(1) / in.task.row_unit[r], right = in.task.wanted[r], *A = w.found.A + r * in.r;
     for (int i = 0; i < in.r; ++i) A[i] = T(0);
     for (int c = 0; c < in.nv; ++c) {
       if (j[c] == 0) continue;
       T bare = j[c] * inv * in.unit[c];
       size += bare * bare;
       right -= j[c] * in.a0[c];
-      for (int i = 0; i < in.r; ++i) A[i] += j[c] * inv * in.X[c * in.r + i];
+      for (int i = 0; i < in.r; ++i) A[i] += j[c] * inv * in.E[c * in.r + i];
     }
     w.found.b[r] = right * inv;
   }
   return sqrt_(size) * in.size;
 }
 
-// y (m) with A Z y nearest to w.right, and the directions left (m, m - rank) at `left`; returns the rank, or
-// -1 where it is in doubt
-template <class T>
-SARRUS_FN int solve_level(int k, int m, T zero, LevelsWork<T>& w, T* left) {
-  T least = zero * real<T>(REGULAR);
-  if (k <= m) {
-    for (int r = 0; r < k; ++r)
-      for (int i = 0; i < m; ++i) w.rows.at(r, i) = w.AZ[r * m + i];
-    eliminate(w.rows, k, m, real<T>(REGULAR), least);
-    if (w.rows.rank() < k) return -1;
-    for (int e = 0; e < m - k; ++e) {
-      basis_vector(w.rows, k + e, w.y);
-      for (int i = 0; i < m; ++i) left[i * (m - k) + e] = w.y[i];
-    }
-    shortest(w.rows, w.right, w.y);
-    return k;
-  }
-  for (int r = 0; r < k; ++r)
-    for (int i = 0; i < m; ++i) w.columns.at(i, r) = w.AZ[r * m + i];
-  eliminate(w.columns, m, k, real<T>(REGULAR), least);
-  if (w.columns.rank() < m) return -1;
-  nearest(w.columns, w.right, w.y);
-  return m;
-}
-
-// A Z (k, open) and b - A s of the rows from `begin`
-template <class T>
-SARRUS_HD void project_level(const LevelsAsked<T>& in, int begin, int k, int open, LevelsWork<T>& w) {
-  for (int r = 0; r < k; ++r) {
-    const T* A = w.found.A + (begin + r) * in.r;
-    w.right[r] = w.found.b[begin + r];
-    for (int i = 0; i < in.r; ++i) w.right[r] -= A[i] * w.found.s[i];
-    for (int m = 0; m < open; ++m) {
-      T s = T(0);
-      for (int i = 0; i < in.r; ++i) s += A[i] * w.Z[i * open + m];
-      w.AZ[r * open + m] = s;
-    }
-  }
-}
-
 // s += Z y,   Z <- Z left
 template <class T>
-SARRUS_HD void step_down(const LevelsAsked<T>& in, int open, int still, const T* left, LevelsWork<T>& w) {
-  for (int i = 0; i < in.r; ++i) {
-    for (int m = 0; m < open; ++m) w.found.s[i] += w.Z[i * open + m] * w.y[m];
+SARRUS_HD void step_down(const LevelProblem<T>& level, const LevelSolution<T>& found, PriorityWork<T>& w) {
+  int open = level.open, still = open - found.rank;
+  for (int i = 0; i < level.r; ++i) {
+    for (int m = 0; m < open; ++m) w.found.s[i] += w.Z[i * open + m] * found.y[m];
     for (int e = 0; e < still; ++e) {
       T s = T(0);
-      for (int m = 0; m < open; ++m) s += w.Z[i * open + m] * left[m * still + e];
+      for (int m = 0; m < open; ++m) s += w.Z[i * open + m] * found.left[m * still + e];
       w.next[i * still + e] = s;
     }
   }
   swap_(w.Z, w.next);
 }
 
-// out: w.found: A, b and zero of all levels, s and Z of those before the first one whose rank is in doubt
+// All levels   out: w.found
 template <class T>
-SARRUS_FN void descend(const LevelsAsked<T>& in, LevelsWork<T>& w) {
+SARRUS_FN void solve_priorities(const PriorityProblem<T>& in, PriorityWork<T>& w) {
   int open = in.r, begin = 0;
+  LevelSolution<T>& one = w.level.found;
   for (int i = 0; i < in.r; ++i) {
     w.found.s[i] = T(0);
     for (int k = 0; k < in.r; ++k) w.Z[i * in.r + k] = T(i == k ? 1 : 0);
   }
   w.found.open[0] = open;
-  w.found.done = 0;
-  for (int level = 0; level < in.levels; ++level) {
-    int end = static_cast<int>(in.ends[level]), k = end - begin, rank = 0;
-    w.found.zero[level] = level_rows(in, begin, end, w);
-    T* left = w.found.left + level * in.r * in.r;
-    if (w.found.done == level && k && open) {
-      project_level(in, begin, k, open, w);
-      rank = solve_level(k, open, w.found.zero[level], w, left);
-      if (rank >= 0) step_down(in, open, open - rank, left, w);
-    } else {
-      for (int i = 0; i < open; ++i)
-        for (int m = 0; m < open; ++m) left[i * open + m] = T(i == m ? 1 : 0);
-    }
-    if (w.found.done == level && rank >= 0) open -= rank, ++w.found.done;
-    w.found.open[level + 1] = open;
+  w.found.finite = true;
+  for (int i = 0; i < in.levels; ++i) {
+    int end = static_cast<int>(in.ends[i]);
+    T zero = w.found.zero[i] = level_rows(in, begin, end, w);
+    LevelProblem<T> level{end - begin,       in.r,      open, w.found.A + begin * in.r,
+                          w.found.b + begin, w.found.s, w.Z,  zero * in.rank_tol,
+                          in.damping[i]};
+    one.left = w.found.left + i * in.r * in.r;
+    solve_level(level, zero * real<T>(REGULAR), w.level);
+    if (one.rank < 0)
+      w.found.finite = false;
+    else
+      step_down(level, one, w), open -= one.rank;
+    w.found.damped[i] = one.damped;
+    w.found.open[i + 1] = open;
     begin = end;
   }
   w.found.Z = w.Z;

@@ -60,6 +60,8 @@ struct Tangent {
     drive = arena.template take<D>(3 * m.nd);
     user = arena.template take<D>(m.n_user_rows * (3 + m.nv));
   }
+  SARRUS_HD T rate_J(int row, int column) const { return rows.J[row * ld + column].b; }
+  SARRUS_HD T rate_gamma(int row) const { return rows.gamma[row].b; }
 };
 
 // M, h and the constraint rows at a state.
@@ -108,8 +110,8 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
 }
 
 // Eliminates limit rows, which stand in Y behind the rows of J.
-template <class T, int LDC>
-SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Workspace<T, LDC>& w) {
+template <template <class, int> class Work, class T, int LDC>
+SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Work<T, LDC>& w) {
   Factor<T>& f = w.factor;
   for (int i = 0; i < lost; ++i) {
     T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
@@ -126,9 +128,10 @@ SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, 
 
 // Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no
 // smooth continuation: then nothing is added.
-template <class T, int LDC>
-SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol,
-                              const Tangent<T, LDC>& d, Workspace<T, LDC>& w) {
+// in: J' and gamma' of d (rate_J, rate_gamma); gamma and the factorization of J in w
+template <template <class, int> class Work, class T, int LDC, class Rates>
+SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol, const Rates& d,
+                              Work<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows, ld = w.ld;
   T speed2 = T(0);
@@ -146,8 +149,8 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
       int r = static_cast<int>(value(f.order[k]));
       T wk = x[k] * dimensionless;
       conflict += wk * w.rows.gamma[r];
-      right += wk * d.rows.gamma[r].b;
-      for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rows.J[r * ld + j].b * (m.unit[j] * real<T>(3));
+      right += wk * d.rate_gamma(r);
+      for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rate_J(r, j) * (m.unit[j] * real<T>(3));
     }
     if (abs_(value(conflict)) > value(speed2) * cone) return;
     for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
@@ -208,9 +211,8 @@ SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam
 }
 
 // unique (nc): 1 where the multiplier does not change along the left null space of J
-template <class T, int LDC>
-SARRUS_FN void uniqueness(const Model<real<T>>& m, Workspace<T, LDC>& w, unsigned char* unique) {
-  const Factor<T>& f = w.factor;
+template <class T>
+SARRUS_FN void uniqueness(const Model<real<T>>& m, const Factor<T>& f, unsigned char* unique) {
   for (int r = 0; r < m.nc; ++r) unique[r] = 1;
   for (int i = 0; i < m.nc - f.rank_rows; ++i) {
     left_null(f, i, f.work);

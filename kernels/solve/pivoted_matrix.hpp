@@ -30,6 +30,10 @@ struct Pivoted {
     m.unit = m.row_unit = one;
   }
   SARRUS_HD T& at(int r, int c) { return A[r * ld + c]; }
+  SARRUS_HD void load(const T* from, int rows, int cols) {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) at(r, c) = from[r * cols + c];
+  }
   SARRUS_HD T pivot(int k) const { return abs_(f.Y[k * ld + k]); }
   SARRUS_HD int rank() const { return f.rank; }
 };

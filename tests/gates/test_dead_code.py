@@ -12,8 +12,6 @@ from .sources import SOURCE, hold, imports, modules, public_rooms, python_files,
 # known offenders: "file: name"
 STILL: dict[str, list[str]] = {
     "names": [
-        "control/core/active_constraints.py: Array",
-        "control/limits/limits.py: Limit",
         "formats/frame_fitting.py: TRUNCATION",
     ],
     "methods": ["models/model.py: Model.coordinate_index"],

@@ -44,7 +44,7 @@ def pair(rng: np.random.Generator, angle: float) -> tuple[Path, Path]:
 def error(body: Path, goal: Path, form: tuple[bool, bool], t: float = 0.0) -> PoseError:
     R, x, V = body.at(t)
     R_d, x_d, V_d = goal.at(t)
-    return pose_error(R, x, V, R_d, x_d, V_d, goal.A, *form)
+    return pose_error((R, x, V), (R_d, x_d, V_d, goal.A), *form)
 
 
 def left_jacobian(e: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from .core.hardware import Hardware, model_error
 from .core.history import History
-from .core.references import MinimumJerk, SetPoint, Sinusoid, Spline
 from .core.solution import QPInfo, Solution, Status
 from .grasp.contacts import ContactLimits, Patch, PointContact, SoftFinger
 from .grasp.force_closure import ForceClosure
@@ -21,6 +20,7 @@ from .motion.projected_inverse_dynamics import ForceLimits, ProjectedInverseDyna
 from .outputs.body import BodyPose, Position
 from .outputs.function import Function
 from .outputs.output import Coordinates
+from .outputs.references import MinimumJerk, SetPoint, Sinusoid, Spline
 from .outputs.whole_body import CenterOfMass, Orientation, Posture, RelativePose
 from .regulators.lqr import Regulation, Regulator, lqr
 

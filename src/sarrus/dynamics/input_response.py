@@ -1,4 +1,4 @@
-"""Response: what the actuators can do at one state, as affine maps of their inputs u.
+"""Response: acceleration and constraint forces of one state, as affine maps of the inputs u.
 
     a = a0 + B u        constraint_force = F0 + Phi u        lam = lam0 + Lam u                    (1)
 
@@ -6,43 +6,57 @@ With a = a_normal + N y' [Aghili2005] eq. (16), the columns of N orthonormal, an
 
     B = N Mr^-1 N.T S.T      a0 = a_normal - N Mr^-1 N.T (h + M a_normal)                          (2)
 
-Nothing here depends on how the inputs are chosen. Rows of J need not be independent: where they are, one call
-of the kernel gives all of it (kernels/control/input_response.hpp), otherwise singular values do.
+Nothing here depends on how the inputs are chosen. Rows of J need not be independent. The maps come from the
+kernel (kernels/control/input_response.hpp).
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
 
 from .. import _kernel
+from ..arrays import Array
 from ..projection.decomposition import full_svd
-from .control_kernel import largest
-from .formulations import split, with_limit
-from .forward import LostRows, without_inertia
+from .forward import without_inertia
 from .inverse import unfelt_motions
 from .terms import Terms, Units
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int_]
 
 OPEN_ROWS = 10.0  # singular values up to this many times the gap of the rows may stem from the gap
 
 
-@dataclass(frozen=True)
+class Moving(Protocol):
+    """A state in motion, along which rows lost at a singular pose have a limit; v (nv,)."""
+
+    v: Array
+
+    def row_rates(self) -> tuple[Array, Array]:
+        """Derivatives of J (nc, nv) and of gamma (nc,) along the motion, at constant v."""
+        ...
+
+
+@dataclass(eq=False)
 class Response:
     """Affine maps from the inputs of the actuated coordinates, at one state.
 
     Attributes:
         a0: acceleration without inputs (nv,).
         B: acceleration per unit of input (nv, nu).
+        lam0, Lam: multipliers without inputs (nc,) and per unit of input (nc, nu), of least norm where rows
+            of J depend on each other.
+        lam_per_force: multipliers per unit of generalized force (nc, nv).
+        lam_unique: which multipliers the motion determines (nc,).
         N: tangent directions (nv, dof), columns orthonormal when lengths are divided by L.
         rank: rank of J.
+        inverse_inertia: N (N.T M N)^-1 N.T (nv, nv): acceleration per unit of generalized force.
+        prescribed: acceleration (nv,) that the constraints prescribe: the part of a0 across N, lengths
+            divided by L.
         terms: of the state.
         units: of coordinates and rows.
         columns: indices of the actuated coordinates (nu,).
@@ -50,13 +64,17 @@ class Response:
 
     a0: Array
     B: Array
+    lam0: Array
+    Lam: Array
+    lam_per_force: Array
+    lam_unique: npt.NDArray[np.bool_]
     N: Array
     rank: int
+    inverse_inertia: Array
+    prescribed: Array
     terms: Terms
     units: Units
     columns: Indices
-    _lam: tuple[Array, Array] | None = None
-    _more: tuple[Array, Array, Array] | None = None
 
     @property
     def dof(self) -> int:
@@ -81,53 +99,10 @@ class Response:
         return self.terms.M @ self.a0 + self.terms.h, Phi
 
     @cached_property
-    def inverse_inertia(self) -> Array:
-        """N (N.T M N)^-1 N.T (nv, nv): acceleration per unit of generalized force."""
-        if self._more is not None:
-            return self._more[0]
-        N = self.N
-        return (
-            np.asarray(N @ lapack.dposv(N.T @ (self.terms.M @ N), N.T, lower=1)[1]) if self.dof else N @ N.T
-        )
+    def controllability(self) -> Array:
+        """Singular values of S N, descending, (dof,): the share of each motion that the actuators move.
 
-    @cached_property
-    def prescribed(self) -> Array:
-        """Acceleration (nv,) that the constraints prescribe: what of a0 is across N, lengths over L."""
-        if self._more is not None:
-            return self._more[1]
-        a0, N = self.a0, self.N
-        return np.asarray(a0 - N @ (a0 @ (N / self.units.unit[:, None] ** 2)))
-
-    @cached_property
-    def multipliers(self) -> tuple[Array, Array]:
-        """lam0 (nc,) and Lam (nc, nu) of (1), of least norm where rows of J depend on each other."""
-        if self._lam is not None:
-            return self._lam
-        U, s, Vt = full_svd(self.terms.J)
-        back = (U[:, : self.rank] / s[: self.rank]) @ Vt[: self.rank]
-        return back @ self.F0, back @ self.Phi
-
-    def multipliers_of(self, columns: Indices) -> Array:
-        """Multipliers per unit of generalized force at some coordinates, (nc, len(columns))."""
-        if self._more is not None:
-            return self._more[2][:, columns]
-        gap = largest(self.terms.phi, self.units.per_row)
-        return respond(self.terms, columns, self.units, None, gap).multipliers[1]
-
-    @cached_property
-    def lam_unique(self) -> npt.NDArray[np.bool_]:
-        """Which entries of lam the motion determines (nc,)."""
-        if self._lam is not None:
-            return np.ones(len(self.terms.J), dtype=bool)
-        bare = self.terms.J * self.units.unit / self.units.row_unit[:, None]
-        lost = full_svd(bare)[0][:, self.rank :]
-        return np.asarray(np.linalg.norm(lost, axis=1) < _kernel.UNIQUE_TOL)
-
-    @cached_property
-    def feel(self) -> Array:
-        """Singular values of S N, descending, (dof,): how much the actuators feel of each motion.
-
-        1: as much as if all coordinates were actuated; 0: nothing, the motion is not controllable
+        1: as much as if all coordinates were actuated; 0: the motion is not controllable
         [Aghili2005] eq. (56), (62). Lengths divided by L.
         """
         values = np.zeros(self.dof)
@@ -137,19 +112,23 @@ class Response:
         return values
 
     @property
+    def controllable_dof(self) -> int:
+        """How many of the tangent directions the inputs control."""
+        return int(np.sum(self.controllability > self.units.rank_tol))
+
+    @property
     def controllable(self) -> bool:
         """Whether the inputs can produce every acceleration that the constraints allow."""
-        return self.dof == 0 or bool(self.feel[-1] > self.units.rank_tol)
+        return self.controllable_dof == self.dof
 
     @cached_property
     def uncontrollable(self) -> tuple[tuple[str, ...], ...]:
-        """Motions that no actuator feels, one tuple of coordinate names each."""
+        """Motions that no actuator moves, one tuple of coordinate names each."""
         if self.controllable:
             return ()
-        felt = int(np.sum(self.feel > self.units.rank_tol))
         bare = self._bare_N
         Vt = full_svd(bare[self.columns])[2]
-        return unfelt_motions(bare @ Vt[felt:].T, self.units)
+        return unfelt_motions(bare @ Vt[self.controllable_dof :].T, self.units)
 
     @cached_property
     def _bare_N(self) -> Array:
@@ -157,7 +136,7 @@ class Response:
 
 
 def respond(
-    terms: Terms, columns: Indices, units: Units, lost_rows: LostRows | None = None, gap: float = 0.0
+    terms: Terms, columns: Indices, units: Units, gap: float = 0.0, moving: Moving | None = None
 ) -> Response:
     """The response of one state to inputs at the coordinates `columns`.
 
@@ -165,41 +144,19 @@ def respond(
         terms: of the state.
         columns: indices of the actuated coordinates (nu,).
         units: what makes rows and coordinates comparable.
-        lost_rows: the limit of rows lost at a singular pose (see `limit.py`); None leaves them out.
         gap: largest |phi|, lengths divided by L, of a measured state off the constraints: dependent rows then
             look independent by the size of the gap, so the tolerance of the rank is raised to it.
+        moving: the state in motion, to replace rows lost at a singular pose by their limit; None leaves them
+            out.
 
     Raises:
         ModelError: the mass matrix is singular along the tangent directions.
     """
-    tol = max(units.rank_tol, OPEN_ROWS * gap)
-    M, h, J, gamma = terms.M, terms.h, terms.J, terms.gamma
-    found = _kernel.respond(M, h, J, gamma, units.unit, units.row_unit, columns, tol)
-    if found is None:
-        return _with_dependent_rows(terms, columns, units, tol, lost_rows)
-    if isinstance(found, bool):
+
+    tol, v = max(units.rank_tol, OPEN_ROWS * gap), None if moving is None else moving.v
+    status, found = _kernel.input_response(terms, units, columns, tol, v, None)
+    if status == "rates needed" and moving is not None:
+        status, found = _kernel.input_response(terms, units, columns, tol, v, moving.row_rates())
+    if status == "no inertia":
         raise without_inertia()
-    a0, B, lam0, Lam, N, P, prescribed, lam_force = found
-    return Response(a0, B, N, len(J), terms, units, columns, (lam0, Lam), (P, prescribed, lam_force))
-
-
-def _with_dependent_rows(
-    terms: Terms, columns: Indices, units: Units, tol: float, lost_rows: LostRows | None
-) -> Response:
-    """The same through singular values, with the limits of rows that are lost here."""
-    state = split(terms, np.zeros(len(terms.h)), dataclasses.replace(units, rank_tol=tol))
-    if lost_rows is not None and state.rank < min(terms.J.shape):
-        limit = lost_rows(state.lost)
-        if limit is not None:
-            state = with_limit(state, limit, units)
-    N, a_normal = np.ascontiguousarray(units.unit[:, None] * state.N), units.unit * state.x_normal
-    # Mr y' = N.T (S.T u - h - M a_normal)   (2)
-    right = np.empty((N.shape[1], len(columns) + 1))
-    right[:, 1:] = N[columns].T
-    np.negative(N.T @ (terms.h + terms.M @ a_normal), out=right[:, 0])
-    if N.shape[1]:
-        _, right, info = lapack.dposv(N.T @ (terms.M @ N), right, lower=1)
-        if info:
-            raise without_inertia()
-    both = N @ right
-    return Response(both[:, 0] + a_normal, both[:, 1:].copy(), N, state.rank, terms, units, columns)
+    return Response(**found)

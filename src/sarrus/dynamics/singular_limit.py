@@ -6,7 +6,8 @@ Where w.T J = 0, the row w.T (J a - gamma) = 0 is empty. The third derivative of
 
 Both coefficients are first derivatives along the curve q(s) = integrate(q, s v): J' = dJ/ds and, because
 gamma(q(s), v) = -d(J v)/ds, D2J[v, v] v = -dgamma/ds. They are taken by central differences of sixth order;
-with steps of 0.02 rad (or 0.02 L) truncation and rounding are both near 1e-13.
+with steps of 0.02 rad (or 0.02 L) truncation and rounding are both near 1e-13. The kernel has them by dual
+numbers, except those of rows that the user wrote.
 """
 
 from __future__ import annotations
@@ -40,11 +41,17 @@ def limit_rows(system: Kinematics, q: Array, v: Array, t: float, lost: Array) ->
     gamma_here = system.constraints(q, v, t)[3]
     if np.max(np.abs(w.T @ gamma_here)) > LIMIT_TOL * speed**2:
         return None
+    rate_J, rate_gamma = row_rates(system, q, v, t)
+    return LimitRows(3.0 * w.T @ rate_J, w.T @ rate_gamma, speed)
+
+
+def row_rates(system: Kinematics, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+    """J' (nc, nv) and gamma' (nc,) of (1) by differences, where v is not zero."""
 
     def J_and_gamma(s: float) -> Array:
         _, J, _, gamma = system.constraints(system.integrate(q, s * v), v, t)
         return np.column_stack([J, gamma])
 
-    rate = slope_of_terms(J_and_gamma, STEP / speed, slope_terms(6))
-    J_rate, gamma_rate = (np.ascontiguousarray(x) for x in (rate[:, :-1], rate[:, -1]))
-    return LimitRows(3.0 * w.T @ J_rate, w.T @ gamma_rate, speed)
+    step = STEP / float(np.linalg.norm(v / system.unit))
+    rate = slope_of_terms(J_and_gamma, step, slope_terms(6))
+    return np.ascontiguousarray(rate[:, :-1]), np.ascontiguousarray(rate[:, -1])

@@ -22,12 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _kernel
+from ..arrays import Array
 from ..errors import unknown_name
-
-Array = npt.NDArray[np.float64]
 
 ERRORS = ("screw", "split")
 FRAMES = ("world", "body")
@@ -62,22 +60,26 @@ def check_form(error: str, frame: str, who: str) -> tuple[bool, bool]:
 
 
 def pose_error(
-    R: Array, x: Array, V: Array, R_d: Array, x_d: Array, V_d: Array, A_d: Array, screw: bool, own: bool
+    pose: tuple[Array, Array, Array], reference: tuple[Array, Array, Array, Array], screw: bool, own: bool
 ) -> PoseError:
-    """Error of a pose that moves at V (6,) against one that moves at V_d and accelerates at A_d.
+    """Error of a pose that moves, against one that moves and accelerates.
 
     Args:
-        R, R_d: orientations (3, 3); x, x_d: places of the point [m], (3,).
-        V, V_d: [velocity of the point; angular velocity], A_d: the derivative of V_d, (6,), world axes.
+        pose: orientation R (3, 3), place x of the point [m] (3,), and V = [velocity of the point; angular
+            velocity] (6,), in world axes.
+        reference: R_d, x_d, V_d, and the derivative A_d of V_d (6,).
         screw: (2) rather than (1).
         own: in the axes of the body rather than the world's.
     """
-    return PoseError(*_kernel.pose_error(R, x, V, R_d, x_d, V_d, A_d, screw, own))
+    (R, x, V), (R_d, x_d, V_d, A_d) = pose, reference
+    found = _kernel.pose_error(R=R, x=x, V=V, R_d=R_d, x_d=x_d, V_d=V_d, A_d=A_d, screw=screw, own=own)
+    return PoseError(*found)
 
 
 def turn_error(R: Array, w: Array, R_d: Array, w_d: Array, dw_d: Array) -> TurnError:
     """Error log(R_d R.T) of R (3, 3), turning at w (3,), against R_d, at w_d, with w_d' = dw_d."""
     twists = np.zeros((3, 6))
     twists[0, 3:], twists[1, 3:], twists[2, 3:] = w, w_d, dw_d
-    e, rate, T, c = _kernel.pose_error(R, ORIGIN, twists[0], R_d, ORIGIN, twists[1], twists[2], False, False)
+    reference = R_d, ORIGIN, twists[1], twists[2]
+    e, rate, T, c = pose_error((R, ORIGIN, twists[0]), reference, False, False)
     return TurnError(e[3:], rate[3:], T[3:, 3:], c[3:])

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from ...arrays import Array
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...projection.decomposition import metric_factor
 
-Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int_]
 Factor = Array | None
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import sqrtm
 
-from ...arrays import fixed_shape
+from ...arrays import Array, fixed_shape
 from ...errors import InputError
-
-Array = npt.NDArray[np.float64]
 
 SYMMETRIC = 1e-9
 

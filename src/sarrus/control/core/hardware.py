@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import nonnegative, state
+from ...arrays import Array, nonnegative, state
 from ...errors import InputError
-
-Array = npt.NDArray[np.float64]
 
 SLACK = 1e-9  # of a sample time: rounding in sums of steps
 

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import frozen
+from ...arrays import Array, frozen
 from ...errors import InputError
 from .solution import Solution, Status
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Choice: what to do with the directions that the outputs leave open.
+"""Input selection: what to do with the directions that the outputs leave open.
 
 x = least + Z z: z is zero (least torque), or brings forces to their desired values, and is then moved as
 little as possible into the limits. [Aghili2011] eq. (17), (18), with a basis Z in place of equality rows.
@@ -9,26 +9,38 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...dynamics.control_kernel import inputs_within
+from ... import _kernel
+from ...arrays import Array
 from ..limits.limit_table import InputRows
-from ..limits.quadratic_program import FEASIBLE, Answer, Cone, Program, solve, solve_softly
+from ..limits.quadratic_program import FEASIBLE, Cone, Program, ProgramSolution, solve, solve_softly
 from .force_metric import Factor, applied, into
-from .least_norm_inputs import LOST, Least
+from .least_norm_inputs import LeastNormInputs
 from .solution import QPInfo, Status
 
-Array = npt.NDArray[np.float64]
-
-LETS_OUT = 1e6  # weight of the reserve against the size of the inputs
-OPTIMAL, INFEASIBLE, INSIDE = 0, 1, 3  # answers of the kernel
+LOST = 1e-9  # singular values of the desired forces below this, relative to the largest, are zero
+REDUCES_RESERVE = 1e6  # weight of the reserve against the size of the inputs
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 
 
-@dataclass(frozen=True)
-class Wish:
+class OpenInputs(NamedTuple):
+    """Inputs u = C (x + Z z) as a function of z (m,): x (n,), Z (n, m), C of the force metric."""
+
+    x: Array
+    Z: Array
+    metric: Factor
+
+    def at(self, z: Array) -> tuple[Array, Array]:
+        """x + Z z and u, (n,) each."""
+        x = self.x + self.Z @ z
+        return x, applied(self.metric, x)
+
+
+@dataclass(eq=False)
+class DesiredForces:
     """Forces y = Y u + y0 (p,) that shall be `wanted`; `weight` (p,) makes N and N m comparable."""
 
     Y: Array
@@ -37,9 +49,9 @@ class Wish:
     weight: Array
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The chosen inputs u (n,), their x (n,) in the metric, and how the limits fared."""
+@dataclass(eq=False)
+class SelectedInputs:
+    """The selected inputs u (n,), their x (n,) in the metric, and what the limits did to them."""
 
     x: Array
     u: Array
@@ -51,121 +63,175 @@ class Choice:
     qp: QPInfo = QPInfo()
 
 
-def choose(
-    least: Least,
-    factor: Factor,
-    wish: Wish | None,
-    offset: Array | None,
-    rows: InputRows | None,
-    solver: str,
-    gives: str,
-) -> Choice:
-    """x = least + Z z.
+class NearestInputs(NamedTuple):
+    """Inputs within limits whose z (m,) is nearest to a goal.
+
+    Attributes:
+        status: "inside" (the goal satisfies all limits), "optimal" or "infeasible".
+        x, u, z: the inputs.
+        active: rows that are touched or held; None where the solver does not tell.
+        qp: what was solved.
+    """
+
+    status: str
+    x: Array
+    u: Array
+    z: Array
+    active: list[int] | None
+    qp: QPInfo
+
+
+def nearest_inputs(
+    inputs: OpenInputs, limits: InputRows, goal: Array | None, H: Array | None, solver: str
+) -> NearestInputs:
+    """The z nearest to the goal (None: zero) in the norm of H (None: 1) with all limits kept."""
+    began = time.perf_counter()
+    if solver == "kernel":
+        found = _kernel.limited_inputs(
+            x=inputs.x,
+            Z=inputs.Z,
+            z0=goal,
+            metric=inputs.metric,
+            R=limits.R,
+            lower=limits.lower,
+            upper=limits.upper,
+            H=H,
+            touch=TOUCHES,
+            tol=FEASIBLE,
+        )
+        iterations, qp = found.pop("iterations"), QPInfo()
+        if found["status"] != "not converged":
+            if found["status"] != "inside":
+                sizes = inputs.Z.shape[1], len(limits.R), 0
+                qp = QPInfo(solver, *sizes, iterations, time.perf_counter() - began)
+            return NearestInputs(**found, qp=qp)
+    z = np.zeros(inputs.Z.shape[1]) if goal is None else goal
+    x, u = inputs.at(z)
+    if limits.inside(limits.R @ u, u):
+        return NearestInputs("inside", x, u, z, None, QPInfo())
+    program = program_of(inputs, limits, z, H)
+    best = solve(program, solver)
+    x, u = inputs.at(best.z)
+    status = "optimal" if best.feasible else "infeasible"
+    return NearestInputs(status, x, u, best.z, best.active, _info(best, program))
+
+
+class InputSelector:
+    """Selects inputs in the directions that the outputs leave open.
 
     Args:
-        least: inputs of least norm that produce the wanted outputs, and what they leave open.
-        factor: of the metric, u = factor x.
-        wish: desired forces.
-        offset: what to add in the open directions (n,), for a smooth transition.
-        rows: the limits.
-        solver: of the quadratic program.
+        solver: of the quadratic programs.
         gives: "limits" or "motion": which gives way where both cannot be had.
     """
-    Z, H, z = least.Z, None, None
-    if wish is not None:
-        H, z = _wished(least, factor, wish)
-    if offset is not None:
-        z = Z.T @ offset if z is None else z + Z.T @ offset
-    if rows is None or rows.count == 0:
-        x = least.x if z is None else least.x + Z @ z
-        return Choice(x, applied(factor, x))
-    if solver == "kernel":
-        quick = _quickly(least, factor, z, H, rows)
-        if quick is not None:
-            return quick
-    z = np.zeros(Z.shape[1]) if z is None else z
-    x = least.x + Z @ z
-    u = applied(factor, x)
-    y = rows.R @ u
-    if rows.inside(y, u):
-        return Choice(x, u, active=_active(rows, y, u), rows=rows)
-    program = _program(rows, factor, least.x, Z, z, H)
-    found = solve(program, solver)
-    if found.feasible:
-        return _kept(least.x + Z @ found.z, factor, rows, found, program)
-    if rows.reserve is not None:
-        found = _with_less_reserve(program, rows.reserve, solver)
-        if found.feasible:
-            return _kept(least.x + Z @ found.z, factor, rows, found, program)
-    if gives == "motion":
-        wide = _program(rows, factor, np.zeros_like(x), np.eye(len(x)), x, _tracking(least.G))
-        slow = solve(wide, solver)
-        if slow.feasible:
-            kept = _kept(slow.z, factor, rows, slow, wide)
-            said = f"the motion gives way to the limits: {', '.join(kept.active)}"
-            return replace(kept, status=Status.PARTIAL, message=said)
-    soft = solve_softly(program, rows.weights, solver)
-    return _broken(least.x + Z @ soft.z, factor, rows, soft, program)
+
+    def __init__(self, solver: str, gives: str) -> None:
+        self._solver, self._gives = solver, gives
+
+    def select(
+        self,
+        least: LeastNormInputs,
+        metric: Factor,
+        limits: InputRows | None,
+        desired: DesiredForces | None,
+        offset: Array | None,
+    ) -> SelectedInputs:
+        """x = least + Z z.
+
+        Args:
+            least: inputs of least norm that produce the wanted outputs, and what they leave open.
+            metric: of the inputs.
+            limits: on the inputs.
+            desired: forces.
+            offset: what to add in the open directions (n,), for a smooth transition.
+        """
+        inputs, H, z = OpenInputs(least.x, least.Z, metric), None, None
+        if desired is not None:
+            H, z = _nearest_to_forces(inputs, desired)
+        if offset is not None:
+            z = least.Z.T @ offset if z is None else z + least.Z.T @ offset
+        if limits is None or limits.count == 0:
+            x = least.x if z is None else least.x + least.Z @ z
+            return SelectedInputs(x, applied(metric, x))
+        found = nearest_inputs(inputs, limits, z, H, self._solver)
+        if found.status == "infeasible":
+            z = np.zeros(least.Z.shape[1]) if z is None else z
+            return self._in_conflict(least.G, inputs, limits, program_of(inputs, limits, z, H))
+        status = Status.OK if found.status == "inside" else Status.LIMITED
+        return _within(found.x, found.u, limits, found.active, status, found.qp)
+
+    def _in_conflict(
+        self, G: Array, inputs: OpenInputs, limits: InputRows, program: Program
+    ) -> SelectedInputs:
+        """Inputs where motion and limits cannot be had together: less reserve, less motion, or violations."""
+        if limits.reserve is not None:
+            found = _with_less_reserve(program, limits.reserve, self._solver)
+            if found.feasible:
+                return _limited(inputs, limits, found, program)
+        if self._gives == "motion":
+            x, _ = inputs.at(program.z0)
+            every = OpenInputs(np.zeros_like(x), np.eye(len(x)), inputs.metric)
+            wide = program_of(every, limits, x, _regularized(G.T @ G))  # |G x - g|^2
+            found = solve(wide, self._solver)
+            if found.feasible:
+                slow = _limited(every, limits, found, wide)
+                said = f"the motion gives way to the limits: {', '.join(slow.active)}"
+                return replace(slow, status=Status.PARTIAL, message=said)
+        found = solve_softly(program, limits.weights, self._solver)
+        return _least_violation(inputs, limits, found, program)
 
 
-def _quickly(
-    least: Least, factor: Factor, z: Array | None, H: Array | None, rows: InputRows
-) -> Choice | None:
-    """All of it in one call of the kernel; None where the limits cannot all hold."""
-    began = time.perf_counter()
-    R, lower, upper = rows.R, rows.lower, rows.upper
-    how, x, u, found, iterations, _ = inputs_within(
-        least.x, least.Z, z, factor, R, lower, upper, H, TOUCHES, FEASIBLE
-    )
-    active = tuple(dict.fromkeys([rows.names[i] for i in found]))
-    if how == INSIDE:
-        return Choice(x, u, active=active, rows=rows)
-    if how != OPTIMAL:
-        return None
-    sizes = least.Z.shape[1], len(R), 0
-    info = QPInfo("kernel", *sizes, iterations, time.perf_counter() - began)
-    return Choice(x, u, Status.LIMITED, "", active, {}, rows, info)
+def program_of(inputs: OpenInputs, limits: InputRows, z: Array, H: Array | None) -> Program:
+    """The limits on u = C (x + Z z) as limits on z."""
+    u, CZ = applied(inputs.metric, inputs.x), applied(inputs.metric, inputs.Z)
+    at = limits.R @ u
+    cones = [Cone(k.T @ CZ, k.T @ u + k.c, k.d @ CZ, float(k.d @ u) + k.e) for k in limits.cones]
+    return Program(z, limits.R @ CZ, limits.lower - at, limits.upper - at, H, cones)
 
 
-def _wished(least: Least, factor: Factor, wish: Wish) -> tuple[Array | None, Array]:
+def touched_limits(limits: InputRows, u: Array) -> tuple[str, ...]:
+    """Names of the limits that u touches."""
+    y = limits.R @ u
+    size = TOUCHES * (1.0 + float(np.abs(y).max(initial=0.0)))
+    near = np.flatnonzero((y >= limits.upper - size) | (y <= limits.lower + size)).tolist()
+    names = [limits.names[i] for i in near]
+    for name, k in zip(limits.cone_names, limits.cones, strict=True):
+        if k.excess(u) >= -size:
+            names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def violated_limits(limits: InputRows, u: Array) -> dict[str, float]:
+    """By how much u exceeds limits, {name: amount}."""
+    size = 1e-6 * (1.0 + float(np.abs(u).max(initial=0.0)))
+    return {name: -left for name, left in limits.margins(u).items() if left < -size}
+
+
+def _nearest_to_forces(inputs: OpenInputs, desired: DesiredForces) -> tuple[Array | None, Array]:
     """The Hessian of |forces - wanted|^2 in z, a little of |z|^2 added, and the least z that minimizes it."""
-    Z = least.Z
+    Z = inputs.Z
     if Z.shape[1] == 0:
         return None, np.zeros(0)
-    E = wish.weight[:, None] * (into(wish.Y, factor) @ Z)
-    e = wish.weight * (wish.wanted - wish.y0 - wish.Y @ applied(factor, least.x))
+    E = desired.weight[:, None] * (into(desired.Y, inputs.metric) @ Z)
+    at = desired.Y @ applied(inputs.metric, inputs.x)
+    e = desired.weight * (desired.wanted - desired.y0 - at)
     U, s, Vt = np.linalg.svd(E, full_matrices=False)
     rank = int(np.count_nonzero(s > LOST * s[0])) if len(s) and s[0] > 0.0 else 0
     z = Vt[:rank].T @ ((e @ U[:, :rank]) / s[:rank])
-    return _regular(E.T @ E), z
+    return _regularized(E.T @ E), z
 
 
-def _tracking(G: Array) -> Array:
-    """Hessian of |G x - g|^2, a little of |x|^2 added."""
-    return _regular(G.T @ G)
-
-
-def _regular(H: Array) -> Array:
+def _regularized(H: Array) -> Array:
     return H + 1e-8 * max(float(np.max(H.diagonal())), 1e-300) * np.eye(len(H))
 
 
-def _program(rows: InputRows, factor: Factor, x: Array, Z: Array, z: Array, H: Array | None) -> Program:
-    """The limits on u = factor (x + Z z) as limits on z."""
-    u, reach = applied(factor, x), applied(factor, Z)
-    at = rows.R @ u
-    cones = [Cone(k.T @ reach, k.T @ u + k.c, k.d @ reach, float(k.d @ u) + k.e) for k in rows.cones]
-    return Program(z, rows.R @ reach, rows.lower - at, rows.upper - at, H, cones)
-
-
-def _with_less_reserve(program: Program, reserve: Array, solver: str) -> Answer:
+def _with_less_reserve(program: Program, reserve: Array, solver: str) -> ProgramSolution:
     """As much of the reserve as the limits allow: rows and cones let out by a share s of it, 0 <= s <= 1."""
     n, m = len(program.z0), len(program.A)
     z0, A, H = np.append(program.z0, 0.0), np.zeros((m + 1, n + 1)), np.eye(n + 1)
     A[:m, :n], A[:m, n], A[m, n] = program.A, reserve[:m], 1.0
     H[:n, :n] = H[:n, :n] if program.H is None else program.H
-    H[n, n] = (
-        LETS_OUT * (1.0 + float(program.z0 @ program.z0)) * max(float(H[:n, :n].max(initial=0.0)), 1e-300)
-    )
+    largest = max(float(H[:n, :n].max(initial=0.0)), 1e-300)
+    H[n, n] = REDUCES_RESERVE * (1.0 + float(program.z0 @ program.z0)) * largest
     cones = [
         Cone(np.column_stack([k.T, np.zeros(len(k.c))]), k.c, np.append(k.d, out), k.e)
         for k, out in zip(program.cones, reserve[m:], strict=True)
@@ -176,40 +242,46 @@ def _with_less_reserve(program: Program, reserve: Array, solver: str) -> Answer:
     return replace(found, z=found.z[:n], active=active)
 
 
-def _active(rows: InputRows, y: Array, u: Array) -> tuple[str, ...]:
-    """Names of the limits that u touches, y = R u."""
-    size = TOUCHES * (1.0 + float(np.abs(y).max(initial=0.0)))
-    near = np.flatnonzero((y >= rows.upper - size) | (y <= rows.lower + size)).tolist()
-    names = [rows.names[i] for i in near]
-    for name, k in zip(rows.cone_names, rows.cones, strict=True):
-        if k.excess(u) >= -size:
-            names.append(name)
-    return tuple(dict.fromkeys(names))
-
-
-def _info(found: Answer, program: Program) -> QPInfo:
+def _info(found: ProgramSolution, program: Program) -> QPInfo:
     sizes = len(program.z0), len(program.A), len(program.cones)
     return QPInfo(found.solver, *sizes, found.iterations, found.time)
 
 
-def _kept(x: Array, factor: Factor, rows: InputRows, found: Answer, program: Program) -> Choice:
-    u = applied(factor, x)
-    if found.active is None:
-        active = _active(rows, rows.R @ u, u)
+def _within(
+    x: Array, u: Array, limits: InputRows, rows: list[int] | None, status: Status, qp: QPInfo
+) -> SelectedInputs:
+    """Inputs within the limits; active are those of `rows`, or those that u touches."""
+    if rows is None:
+        active = touched_limits(limits, u)
     else:
-        active = tuple(dict.fromkeys([rows.names[i] for i in found.active]))
-    return Choice(x, u, Status.LIMITED, "", active, {}, rows, _info(found, program))
+        active = tuple(dict.fromkeys([limits.names[i] for i in rows]))
+    return SelectedInputs(x, u, status, active=active, rows=limits, qp=qp)
 
 
-def _broken(x: Array, factor: Factor, rows: InputRows, found: Answer, program: Program) -> Choice:
+def _limited(
+    inputs: OpenInputs, limits: InputRows, found: ProgramSolution, program: Program
+) -> SelectedInputs:
+    return _within(*inputs.at(found.z), limits, found.active, Status.LIMITED, _info(found, program))
+
+
+def _least_violation(
+    inputs: OpenInputs, limits: InputRows, found: ProgramSolution, program: Program
+) -> SelectedInputs:
     """The inputs of least violation, and why."""
-    u = applied(factor, x)
-    size = 1e-6 * (1.0 + float(np.abs(u).max(initial=0.0)))
-    violations = {name: -left for name, left in rows.margins(u).items() if left < -size}
-    active = tuple(name for name in _active(rows, rows.R @ u, u) if name not in violations)
+    x, u = inputs.at(found.z)
+    violations = violated_limits(limits, u)
+    active = tuple(name for name in touched_limits(limits, u) if name not in violations)
     worst = ", ".join(f"{name} exceeded by {amount:.4g}" for name, amount in violations.items())
     said = f"the limits cannot all hold with this motion; least violation: {worst or 'below the tolerance'}"
     if active:
         said += f"; in its way: {', '.join(active)}"
-    info = _info(found, program)
-    return Choice(x, u, Status.INFEASIBLE, said, tuple(violations) + active, violations, rows, info)
+    return SelectedInputs(
+        x,
+        u,
+        Status.INFEASIBLE,
+        said,
+        active=tuple(violations) + active,
+        violations=violations,
+        rows=limits,
+        qp=_info(found, program),
+    )

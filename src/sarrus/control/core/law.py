@@ -1,6 +1,6 @@
 """Law: what all controllers share. One step from a measured state to inputs.
 
-    terms -> response (affine in u) -> outputs -> least inputs -> choice of what is open -> Solution
+    terms -> response (affine in u) -> outputs -> least-norm inputs -> selection of what is open -> Solution
 
 [Aghili2005] VII-A: of all inputs that give the outputs their error dynamics, the shortest. The form used
 here, u = (J_task B)^+ (wanted - J_task a0), is eq. (43)-(46) where outputs use up all freedoms and every
@@ -17,23 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import nonnegative
-from ...dynamics.forward import limit_of
+from ...arrays import Array, nonnegative
 from ...dynamics.input_response import Response, respond
 from ...errors import InputError, SarrusError
+from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
-from ..motion.force_release import Names, Release
-from .active_constraints import ActiveRows
+from ..limits.quadratic_program import check_solver
+from ..state.active_constraints import ActiveConstraints, ActiveTerms
+from ..state.measured_state import MeasuredState, check_system, measured_state
 from .force_metric import Factor, ForceMetric
 from .history import History, replay
-from .input_selection import Choice, Wish, choose
-from .least_norm_inputs import Least, least_inputs
-from .measured_state import Measured, check_system, measured
-from .solution import QPInfo, Solution, Status
-from .task import Task, Tracking
-from .transition import Transition
-
-Array = npt.NDArray[np.float64]
+from .input_selection import DesiredForces, InputSelector, SelectedInputs
+from .least_norm_inputs import LeastNormInputs, least_norm_inputs
+from .solution import Solution, Status
+from .task import Task, TaskTracking
+from .transition import ForceRelease, Names, Transition
 
 MISSED = 1e-8  # accelerations missed by less than this, relative to the wanted ones, are met
 MOST_EVENTS = 1000
@@ -44,49 +42,47 @@ Active = Sequence[str] | Callable[[float, Array, Array], Sequence[str]] | None
 class Law:
     """A controller: controller(t, q, v) -> u, and solve(t, q, v) -> Solution with every part of the law.
 
+    A law sets `_task`, its outputs, after this constructor; the options are those of `ForceLimits`.
+
     Attributes:
         system: the mechanism that it was built for.
         last: the latest Solution, or None.
         events: changes of status: (t, status, message).
     """
 
+    _task: Task
+
     def __init__(
         self,
         system: Any,
-        outputs: Any,
-        reference: Any,
-        kp: Any,
-        kd: Any,
+        *,
         metric: Any,
-        actuated: Sequence[str] | None,
+        actuated: Sequence[str] | None = None,
         active: Active,
         leftover_damping: float,
         least_feel: float,
         transition: float,
-        releasing: Names | None,
-        limits: Sequence[Any],
-        solver: str,
-        gives: str,
+        releasing: Names | None = None,
+        limits: Sequence[Any] = (),
+        solver: str = "auto",
+        gives: str = "limits",
     ) -> None:
-        from ..limits.quadratic_program import check_solver
-
         self.system = check_system(system, type(self).__name__)
         self._used = _used_actuators(system, actuated)
         self._columns = np.array([system.model.actuators[i].index for i in self._used], dtype=int)
-        self._task = Task(system, outputs, reference, kp, kd)
         self._metric = ForceMetric(metric, system, self._columns)
-        self._active = ActiveRows(system, active)
-        self._leftover_damping = nonnegative(leftover_damping, "leftover_damping")
-        self._least_feel = nonnegative(least_feel, "least_feel")
+        self._active = ActiveConstraints(system, active)
+        self._null_space_damping = nonnegative(leftover_damping, "leftover_damping")
+        self._min_controllability = nonnegative(least_feel, "least_feel")
         self._transition = Transition(nonnegative(transition, "transition"))
-        self._release = Release(system, releasing, transition)
+        self._release = ForceRelease(system, releasing, transition)
         if gives not in ("limits", "motion"):
             raise InputError(f'gives must be "limits" or "motion", got {gives!r}.')
-        self._gives = gives
         self._limits = LimitTable(limits, system, self._used) if len(limits) else None
         cones = self._limits is not None and self._limits.has_cones
         self._solver = check_solver(solver, cones) if self._limits is not None else ""
-        self._unsure: dict[Any, str] = {}
+        self._selector = InputSelector(self._solver, gives)
+        self._undetermined_by_rows: dict[Any, str] = {}
         self.last: Solution | None = None
         self._start, self._latest = np.inf, -np.inf
         self.events: list[tuple[float, Status, str]] = []
@@ -99,7 +95,7 @@ class Law:
         """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
         began = time.perf_counter()
         try:
-            now = measured(self.system, t, q, v)
+            now = measured_state(self.system, t, q, v)
             self._notice_new_run(now.t)
             found = self._step(now, began)
         except (SarrusError, np.linalg.LinAlgError) as error:
@@ -131,49 +127,62 @@ class Law:
 
     # ------------------------------------------------------------------ one step
 
-    def _step(self, now: Measured, began: float) -> Solution:
-        rows, terms, units, gap = self._active.at(now)
-        lost = limit_of(self.system.evaluator, now.q, now.v, now.t) if rows is None else None
-        response = respond(terms, self._columns, units, lost, gap)
+    def _step(self, now: MeasuredState, began: float) -> Solution:
+        active, response = self._respond(now)
+        rows = active.rows
         task = self._task.track(now)
-        factor = self._metric.factor(terms)
-        least = self._least(now, response, task, factor)
+        metric = self._metric.factor(active.terms)
+        least = self._least_norm(now, response, task, metric)
         released = self._release.rows(now, rows)
         limits = None if self._limits is None else self._limits.at(now, response, rows, released)
-        wish = self._release.wish(now, response, rows, released) or self._wish(now, response, rows)
+        desired = self._release.desired(now, response, rows, released) or self._desired_forces(
+            now, response, rows
+        )
 
-        def chosen(offset: Array | None) -> Choice:
-            return choose(least, factor, wish, offset, limits, self._solver, self._gives)
+        def select(offset: Array | None) -> SelectedInputs:
+            return self._selector.select(least, metric, limits, desired, offset)
 
-        choice = self._transition.smoothed(now.t, (rows, response.rank), chosen)
-        inputs = choice.u
-        force_error = self._settled(wish, inputs)
-        status, message = self._verdict(response, least, choice)
-        if response.rank < len(terms.J):
+        selected = self._transition.smoothed(now.t, (rows, response.rank), select)
+        inputs = selected.u
+        force_error = self._settled(desired, inputs)
+        status, message = self._verdict(response, least, selected)
+        if response.rank < len(active.terms.J):
             message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
         u, tau = self._spread(inputs)
-        solution = self._result(
-            now.t,
-            u,
-            tau,
-            response.a0 + response.B @ inputs,
-            status,
-            message,
-            self._task.names,
-            choice.active,
-            choice.violations,
-            choice.qp,
-            time.perf_counter() - began,
-            force_error,
-            task,
-            response,
-            self._metric.weights(terms),
-            inputs,
-            rows,
-            choice.rows,
+        solution = self._completed(
+            Solution(
+                t=now.t,
+                u=u,
+                tau=tau,
+                a=response.a0 + response.B @ inputs,
+                status=status,
+                message=message,
+                task_names=self._task.names,
+                active_limits=selected.active,
+                violations=selected.violations,
+                qp=selected.qp,
+                elapsed=time.perf_counter() - began,
+                force_error=force_error,
+                _task=task,
+                _response=response,
+                _metric=self._metric.weights(active.terms),
+                _inputs=inputs,
+                _rows=rows,
+                _limits=selected.rows,
+            )
         )
         self._release.remember(lambda: solution.lam)
         return solution
+
+    def _respond(self, now: MeasuredState) -> tuple[ActiveTerms, Response]:
+        """The active constraints and the response to the inputs; lost rows have a limit if all are active."""
+        active = self._active.at(now)
+        moving = now if active.rows is None else None
+        return active, respond(active.terms, self._columns, active.units, self._gap(active), moving)
+
+    def _gap(self, active: ActiveTerms) -> float:
+        """Largest |phi| over L that may blur the rank of the rows."""
+        return active.gap
 
     def _spread(self, inputs: Array) -> tuple[Array, Array]:
         """Inputs of the actuators in use as u (nu,) and tau (nv,), zero elsewhere."""
@@ -185,47 +194,65 @@ class Law:
         u[self._used] = inputs
         return u, tau
 
-    def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
-        """What the outputs ask of the inputs."""
-        damping, threshold = self._leftover_damping, self._least_feel
-        return least_inputs(task.J, task.wanted, self._task.unit, response, now.v, metric, damping, threshold)
+    def _least_norm(
+        self,
+        now: MeasuredState,
+        response: Response,
+        task: TaskTracking,
+        metric: Factor,
+        by_mass: bool = False,
+    ) -> LeastNormInputs:
+        """What the outputs ask of the inputs; `by_mass` chooses the metric of null-space damping."""
+        return least_norm_inputs(
+            task.J,
+            task.wanted,
+            response,
+            now.v,
+            unit=self._task.unit,
+            metric=metric,
+            damping=self._null_space_damping,
+            min_controllability=self._min_controllability,
+            by_mass=by_mass,
+        )
 
     # ------------------------------------------------------------------ what laws add
 
-    def _wish(self, now: Measured, response: Response, rows: Any) -> Wish | None:
+    def _desired_forces(self, now: MeasuredState, response: Response, rows: Any) -> DesiredForces | None:
         """Forces that the law wants; none here."""
         return None
 
-    def _settled(self, wish: Wish | None, inputs: Array) -> Array:
-        """Called with the inputs that were chosen; returns the error of the forces."""
+    def _settled(self, desired: DesiredForces | None, inputs: Array) -> Array:
+        """Called with the inputs that were selected; returns the error of the forces."""
         return NO_FORCES
 
-    def _result(self, *parts: Any) -> Solution:
-        """The result of a step, from its parts in the order of `Solution`."""
-        return Solution(*parts)
+    def _completed(self, solution: Solution) -> Solution:
+        """The result of a step with what the law adds to it; nothing here."""
+        return solution
 
     # ------------------------------------------------------------------ how it went
 
-    def _verdict(self, response: Response, least: Least, choice: Choice) -> tuple[Status, str]:
+    def _verdict(
+        self, response: Response, least: LeastNormInputs, selected: SelectedInputs
+    ) -> tuple[Status, str]:
         G, g = least.G, least.g
-        met = least.rank == len(g) and not least.damped and not least.unfelt
-        if met and choice.status in (Status.OK, Status.LIMITED):
-            return (Status.LIMITED if choice.active else choice.status), ""
-        said = [choice.message] if choice.message else []
-        status = choice.status
-        missed = float(np.max(np.abs(g - G @ choice.x), initial=0.0))
+        met = least.rank == len(g) and not least.damped and not least.uncontrollable
+        if met and selected.status in (Status.OK, Status.LIMITED):
+            return (Status.LIMITED if selected.active else selected.status), ""
+        said = [selected.message] if selected.message else []
+        status = selected.status
+        missed = float(np.max(np.abs(g - G @ selected.x), initial=0.0))
         if missed > MISSED * (1.0 + float(np.max(np.abs(g), initial=0.0))):
             status = min(status, Status.PARTIAL) if status < 0 else Status.PARTIAL
-            if choice.status != Status.PARTIAL:
+            if selected.status != Status.PARTIAL:
                 said.append(f"outputs met as far as possible, {least.rank} of {len(g)} independent here")
         if least.damped and status >= 0:
             status = Status.SINGULAR
             said.append("near a pose where a motion is lost: torques are damped")
-        if least.unfelt:
+        if least.uncontrollable:
             unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
             reached = response.dof - len(response.uncontrollable)
             said.append(f"{reached} of {response.dof} freedoms are controllable; no actuator feels: {unfelt}")
-        if status == Status.OK and choice.active:
+        if status == Status.OK and selected.active:
             status = Status.LIMITED
         return status, "; ".join(said)
 
@@ -235,27 +262,31 @@ class Law:
         if used is None:
             return ""
         key = (None if rows is None else rows.tobytes(), response.rank)
-        if key not in self._unsure:
+        if key not in self._undetermined_by_rows:
             mask = used if rows is None else used[rows]
             doubtful = mask & ~response.lam_unique
             names = [name for name, is_one in zip(response.units.row_names, doubtful, strict=True) if is_one]
             said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
-            self._unsure[key] = said + ", ".join(names) if names else ""
-        return self._unsure[key]
+            self._undetermined_by_rows[key] = said + ", ".join(names) if names else ""
+        return self._undetermined_by_rows[key]
 
     def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
         """Multipliers (nc,) that the law depends on."""
         return None if self._limits is None else self._limits.on_lam
 
     def _failed(self, t: Any, message: str, began: float) -> Solution:
-        system = self.system
-        u = np.zeros(system.nu) if self.last is None else self.last.u
-        tau = np.zeros(system.nv) if self.last is None else self.last.tau
-        when = float(t) if isinstance(t, (int, float)) else float("nan")
-        nothing = np.full(system.nv, np.nan)
-        spent = time.perf_counter() - began
-        return self._result(
-            when, u, tau, nothing, Status.FAILED, message, self._task.names, (), {}, QPInfo(), spent
+        system, last = self.system, self.last
+        return self._completed(
+            Solution(
+                t=float(t) if isinstance(t, (int, float)) else float("nan"),
+                u=np.zeros(system.nu) if last is None else last.u,
+                tau=np.zeros(system.nv) if last is None else last.tau,
+                a=np.full(system.nv, np.nan),
+                status=Status.FAILED,
+                message=message,
+                task_names=self._task.names,
+                elapsed=time.perf_counter() - began,
+            )
         )
 
 
@@ -266,6 +297,4 @@ def _used_actuators(system: Any, actuated: Sequence[str] | None) -> npt.NDArray[
     names = [actuated] if isinstance(actuated, str) else list(actuated)
     if not names:
         raise InputError("actuated must name at least one actuator: without one nothing can be controlled.")
-    from ..limits.limit_rows import actuator_index
-
     return np.array(sorted({actuator_index(system, name, "actuated") for name in names}), dtype=int)

@@ -10,13 +10,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ...dynamics.decoupling import is_decoupled
 from ...dynamics.input_response import Response
 from ...projection.decomposition import Decomposition, decompose
 from ..limits.limit_table import InputRows
-from .task import Tracking
-
-Array = npt.NDArray[np.float64]
+from .task import TaskTracking
 
 
 class Status(enum.IntEnum):
@@ -81,7 +80,7 @@ class Solution:
     qp: QPInfo = QPInfo()
     elapsed: float = 0.0
     force_error: Array = field(default_factory=lambda: np.zeros(0))
-    _task: Tracking | None = field(default=None, repr=False)
+    _task: TaskTracking | None = field(default=None, repr=False)
     _response: Response | None = field(default=None, repr=False)
     _metric: Array | None = field(default=None, repr=False)
     _inputs: Array | None = field(default=None, repr=False)
@@ -141,8 +140,7 @@ class Solution:
         """Predicted multipliers (nc,), of least norm where rows depend on each other; 0 for inactive rows."""
         if self._response is None or self._inputs is None:
             return np.zeros(0)
-        lam0, Lam = self._response.multipliers
-        found = lam0 + Lam @ self._inputs
+        found = self._response.lam0 + self._response.Lam @ self._inputs
         if self._rows is None:
             return found
         lam = np.zeros(len(self._rows))
@@ -178,12 +176,10 @@ class Solution:
         """Motions that no actuator feels, one tuple of coordinate names each."""
         return () if self._response is None else self._response.uncontrollable
 
-    @cached_property
+    @property
     def controllable_dof(self) -> int:
         """How many of the degrees of freedom the actuators reach."""
-        if self._response is None:
-            return 0
-        return int(np.sum(self._response.feel > self._response.units.rank_tol))
+        return 0 if self._response is None else self._response.controllable_dof
 
     @cached_property
     def decoupled(self) -> bool:

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...errors import InputError, SarrusError
-from ..outputs.output import Track, as_outputs
+from ..outputs.output import OutputTracking, as_outputs
+from ..outputs.references import CHECKED, Reference, Target, as_reference
+from ..state.measured_state import MeasuredState
 from .gains import critical_damping, gain_matrix
-from .measured_state import Measured
-from .references import CHECKED, Reference, Target, as_reference
-
-Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Tracking:
+@dataclass(eq=False)
+class TaskTracking:
     """The outputs at one state.
 
     Attributes:
@@ -57,26 +55,26 @@ class Task:
             self._target(i, 0.0)
         self._known = [isinstance(one, CHECKED) for one in self._references]
 
-    def track(self, now: Measured) -> Tracking:
+    def track(self, now: MeasuredState) -> TaskTracking:
         """Errors and wanted accelerations at one state.
 
         Raises:
             InputError: a reference or a function of the user's gave no usable answer.
         """
-        tracks = [self._tracked(i, now) for i in range(len(self._outputs))]
-        if len(tracks) == 1:
-            x, desired, e, rate, J, T, c = tracks[0]
+        errors = [self._output_error(i, now) for i in range(len(self._outputs))]
+        if len(errors) == 1:
+            x, desired, e, rate, J, c, T = errors[0]
             back = self.kd @ rate + self.kp @ e  # -e''   (1)
-            return Tracking(x, desired, e, rate, J, c + (back if T is None else T @ back))
-        x, desired, e, rate, J = (np.concatenate([one[i] for one in tracks]) for i in range(5))
+            return TaskTracking(x, desired, e, rate, J, c + (back if T is None else T @ back))
+        x, desired, e, rate, J = (np.concatenate([one[i] for one in errors]) for i in range(5))
         back = self.kd @ rate + self.kp @ e
         wanted = []
-        for one, end in zip(tracks, self._ends, strict=True):
+        for one, end in zip(errors, self._ends, strict=True):
             part = back[end - len(one.e) : end]
             wanted.append(one.c + (part if one.T is None else one.T @ part))
-        return Tracking(x, desired, e, rate, J, np.concatenate(wanted))
+        return TaskTracking(x, desired, e, rate, J, np.concatenate(wanted))
 
-    def _tracked(self, i: int, now: Measured) -> Track:
+    def _output_error(self, i: int, now: MeasuredState) -> OutputTracking:
         """The i-th output against its target; what a user's function raises becomes an InputError."""
         output = self._outputs[i]
         try:
@@ -89,7 +87,7 @@ class Task:
             raise InputError(f"output {names}: it raised {type(error).__name__}: {error}") from error
 
     def _target(self, i: int, t: float) -> Target:
-        """What the i-th reference asks for, looked at."""
+        """What the i-th reference asks for, checked."""
         whose = f"reference of output {', '.join(self._outputs[i].names)} at t = {t:g} s"
         try:
             target: Target = self._references[i](t)

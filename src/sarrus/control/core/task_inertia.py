@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import lapack
 
-from ...dynamics.control_kernel import eigenvalues
+from ..._kernel import eigenvalues
+from ...arrays import Array
 from ...dynamics.input_response import Response
-
-Array = npt.NDArray[np.float64]
 
 SHOWN = 0.02  # least mobility over the middle one at which a body still shows what forces do to it
 LOST = 1e-9  # mobility over the largest one of a direction in which a body cannot move
@@ -53,7 +51,7 @@ def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> 
 
     Where the smallest eigenvalue of the dimensionless inverse inertia falls below `threshold` times the
     middle one, an arm is about to be stretched: accelerations along such directions would need forces
-    without bound and fade, s^2 / (s^2 + d^2) as in `least.py`. Elsewhere nothing is lost.
+    without bound and fade, s^2 / (s^2 + d^2) as in `least_norm_inputs.py`. Elsewhere nothing is lost.
     """
     s, U = eigenvalues(inverse / unit / unit[:, None])
     middle = float(s[len(s) // 2])

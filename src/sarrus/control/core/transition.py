@@ -1,25 +1,32 @@
-"""Transition: no jump of the inputs when constraints appear or vanish.
+"""No jump of the inputs when constraints appear or vanish.
 
-When the active rows change, the inputs of the law jump although the motion need not. What of that jump
-lies in the directions that the outputs do not see is taken back and let go smoothly within the transition
-time; the motion does not feel it, and limits hold throughout because they are applied afterwards.
+When the active rows change, the inputs of the law jump although the motion need not. `Transition` takes back
+the part of that jump that the outputs do not see, and lets it go smoothly within the transition time; limits
+hold throughout because they are applied afterwards. `ForceRelease` leads the force of a constraint to zero
+before it opens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from .input_selection import Choice
+from ...arrays import Array
+from ...dynamics.input_response import Response
+from ...errors import InputError
+from ..outputs.references import minimum_jerk
+from ..state.active_constraints import Mask, mask_of
+from ..state.measured_state import MeasuredState
+from .input_selection import DesiredForces, SelectedInputs
 
-Array = npt.NDArray[np.float64]
+Names = Callable[[float, Array, Array], Sequence[str]]
+Selected = TypeVar("Selected", bound=SelectedInputs)
 
 
 class Transition:
-    """Remembers the last inputs; `duration` [s] 0 does nothing."""
+    """Smooth inputs across changes of the active rows; `duration` [s] 0 does nothing."""
 
     def __init__(self, duration: float) -> None:
         self._duration = duration
@@ -32,33 +39,88 @@ class Transition:
         self._offset: Array | None = None
         self._began = 0.0
 
-    def smoothed(self, t: float, key: tuple[Any, int], chosen: Callable[[Array | None], Choice]) -> Choice:
-        """The choice at time t, its open directions led over from what was applied before a change.
+    def smoothed(
+        self, t: float, key: tuple[Any, int], select: Callable[[Array | None], Selected]
+    ) -> Selected:
+        """The inputs at time t, their open directions led over from what was applied before a change.
 
         Args:
             t: time [s].
             key: active rows and rank; what is compared.
-            chosen: the choice as a function of an offset in x.
+            select: the inputs as a function of an offset in x.
         """
         if self._duration == 0.0:
-            return chosen(None)
+            return select(None)
         if self._key is not None and self._x is not None and _differ(self._key, key):
-            self._offset, self._began = self._x - chosen(None).x, t
+            self._offset, self._began = self._x - select(None).x, t
         self._key = key
         if self._offset is None:
-            choice = chosen(None)
+            selected = select(None)
         else:
-            choice = chosen(faded(t - self._began, self._duration) * self._offset)
+            selected = select(faded(t - self._began, self._duration) * self._offset)
             if t - self._began >= self._duration:
                 self._offset = None
-        self._x = choice.x
-        return choice
+        self._x = selected.x
+        return selected
+
+
+class ForceRelease:
+    """Multipliers of constraints that are about to open, led to zero within `duration` [s].
+
+    Args:
+        system: whose constraints.
+        releasing: a function of (t, q, v) that returns the names of those that will open; None is none.
+        duration: how long it takes [s].
+    """
+
+    def __init__(self, system: Any, releasing: Names | None, duration: float) -> None:
+        if releasing is not None and not callable(releasing):
+            raise InputError(f"releasing must be a function (t, q, v) -> names, got {releasing!r}.")
+        if releasing is not None and duration == 0.0:
+            raise InputError("releasing needs time to let forces go: give transition=0.1, say.")
+        self._system, self._function, self._duration = system, releasing, duration
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._began: dict[int, tuple[float, float]] = {}
+        self._lam: Array | None = None
+
+    def rows(self, now: MeasuredState, active: Mask | None) -> Mask | None:
+        """Active rows that are being released (nc,); None if none."""
+        if self._function is None:
+            return None
+        mask = mask_of(self._function(now.t, now.q, now.v), self._system, "releasing")
+        if active is not None:
+            mask = mask & active
+        return mask if mask.any() else None
+
+    def desired(
+        self, now: MeasuredState, response: Response, active: Mask | None, rows: Mask | None
+    ) -> DesiredForces | None:
+        """Their multipliers shall fade from what they were to zero."""
+        if rows is None:
+            self._began = {}
+            return None
+        chosen = np.flatnonzero(rows)
+        wanted = np.zeros(len(chosen))
+        for k, i in enumerate(chosen.tolist()):
+            before = 0.0 if self._lam is None else float(self._lam[i])
+            began, start = self._began.setdefault(i, (now.t, before))
+            wanted[k] = start * faded(now.t - began, self._duration)
+        inside = chosen if active is None else np.searchsorted(np.flatnonzero(active), chosen)
+        weight = self._system.units.row_unit[chosen]
+        return DesiredForces(response.Lam[inside], response.lam0[inside], wanted, weight)
+
+    def remember(self, lam: Callable[[], Array]) -> None:
+        """The multipliers of this step (nc,), asked for only where they may be needed."""
+        if self._function is not None:
+            self._lam = lam()
 
 
 def faded(elapsed: float, duration: float) -> float:
     """From 1 to 0 within `duration`, with the least jerk."""
-    s = min(max(elapsed / duration, 0.0), 1.0)
-    return 1.0 - s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+    return 1.0 - minimum_jerk(min(max(elapsed / duration, 0.0), 1.0))
 
 
 def _differ(before: tuple[Any, int], now: tuple[Any, int]) -> bool:

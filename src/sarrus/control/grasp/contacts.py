@@ -22,11 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import fixed_shape, nonnegative, positive
+from ...arrays import Array, fixed_shape, nonnegative, positive
 from ...errors import InputError, unknown_name
-from ..limits.limit_rows import Rows, cone_rows, linear_rows
-
-Array = npt.NDArray[np.float64]
+from ..limits.limit_rows import BoundLimit, cone_rows, friction_pyramid, linear_rows
 
 NORMALS = ("x", "-x", "y", "-y", "z", "-z")
 
@@ -144,7 +142,7 @@ class BoundContact:
         """Number of components."""
         return len(self.rows)
 
-    def limit_rows(self, system: Any) -> list[Rows]:
+    def limit_rows(self, system: Any) -> list[BoundLimit]:
         """The limits as rows on the multipliers."""
         out = []
         for face, floor, label in zip(self.faces, self.floor, self.labels, strict=True):
@@ -177,7 +175,7 @@ class ContactLimits:
 
     contacts: tuple[BoundContact, ...]
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """Their rows."""
         return [row for contact in self.contacts for row in contact.limit_rows(system)]
 
@@ -220,8 +218,19 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     mu = positive(contact.mu, f"mu of {who}")
     across = ((axis + 1) % 3, (axis + 2) % 3)
     cone = (across, mu) if contact.edges is None else None
-    kind = type(contact).__name__
-    return BoundContact(contact.loop, kind, rows, sign, point, basis, (axis, s), faces, floor, labels, cone)
+    return BoundContact(
+        name=contact.loop,
+        kind=type(contact).__name__,
+        rows=rows,
+        sign=sign,
+        point=point,
+        basis=basis,
+        normal=(axis, s),
+        faces=faces,
+        floor=floor,
+        labels=labels,
+        cone=cone,
+    )
 
 
 def _moment_directions(joint: Any, size: int, axis: int, who: str) -> Array:
@@ -243,13 +252,9 @@ def _faces(contact: PointContact, size: int, axis: int, s: float) -> tuple[Array
     mu, n = positive(contact.mu, f"mu of {who}"), contact.edges
     rows, labels = [_entries(size, {axis: s})], [f"contact {name}"]
     if n is not None:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 3:
-            raise InputError(f"edges of {who} must be a whole number of at least 3, or None; got {n!r}.")
         i, j = (axis + 1) % 3, (axis + 2) % 3
-        for k in range(n):  # d.f_t <= mu cos(pi / n) f_n: the corners of the pyramid lie on the cone
-            angle = (2 * k + 1) * math.pi / n
-            face = {axis: s * mu * math.cos(math.pi / n), i: -math.cos(angle), j: -math.sin(angle)}
-            rows.append(_entries(size, face))
+        for f_n, f_i, f_j in friction_pyramid(s * mu, n, who):
+            rows.append(_entries(size, {axis: f_n, i: f_i, j: f_j}))
             labels.append(f"friction {name}")
     for label, turn, length in contact.moments():
         index = 3 if size == 4 else 3 + (axis + turn) % 3

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import block_diag
 from scipy.optimize import linprog
 
+from ...arrays import Array
+from ..limits.limit_rows import friction_pyramid
 from .contacts import BoundContact
-
-Array = npt.NDArray[np.float64]
 
 CLOSED = 1e-7  # least margin per newton of squeeze that counts as inside
 EDGES = 16  # of the pyramid that stands for an exact cone
@@ -98,13 +97,8 @@ def all_faces(contacts: Sequence[BoundContact]) -> tuple[Array, Array]:
         if contact.cone is not None:
             (i, j), mu = contact.cone
             k, s = contact.normal
-            angle = (2.0 * np.arange(EDGES) + 1.0) * np.pi / EDGES
             more = np.zeros((EDGES, contact.size))
-            more[:, k], more[:, i], more[:, j] = (
-                s * mu * np.cos(np.pi / EDGES),
-                -np.cos(angle),
-                -np.sin(angle),
-            )
+            more[:, [k, i, j]] = friction_pyramid(s * mu, EDGES, contact.name)
             faces = np.concatenate([faces, more])
         blocks.append(faces)
         floors.append(np.concatenate([contact.floor, np.zeros(len(faces) - len(contact.floor))]))

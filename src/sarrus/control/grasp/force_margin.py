@@ -1,4 +1,4 @@
-"""Reserve: contacts that stay inside their limits under a wrench nobody knows of.
+"""Force margin: contacts that stay inside their limits under an unknown wrench on the object.
 
 An unknown wrench w on the object changes the multipliers by S w (S: their response to forces on the object's
 coordinates). A limit l.lam >= b holds for all w with |(force / reserve_f, moment / reserve_m)| <= 1 if
@@ -13,20 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import fixed_shape
+from ...arrays import Array, fixed_shape
 from ...dynamics.input_response import Response
 from ...errors import InputError
 from ...models.rotation import hat
-from ..core.measured_state import Measured
 from ..limits.limit_table import InputRows, LimitTable
+from ..state.measured_state import MeasuredState
 from .grasp import Grasp
 
-Array = npt.NDArray[np.float64]
 
-
-class ReservedLimits:
+class LimitsWithReserve:
     """The limits of a law, drawn in by what an unknown wrench on the object can do to them.
 
     Args:
@@ -42,12 +39,12 @@ class ReservedLimits:
         self._columns = np.arange(grasp.system.nv)[own]
         self._to_origin = _wrench_at_origin(grasp.com) * np.repeat(reserve, 3)
 
-    def at(self, now: Measured, response: Response, rows: Any, released: Any = None) -> InputRows:
+    def at(self, now: MeasuredState, response: Response, rows: Any, released: Any = None) -> InputRows:
         """As `LimitTable.at`, with the reserve of every row."""
         if not self._reserve.any():
             return self._table.at(now, response, rows, released)
-        unknown = response.multipliers_of(self._columns) @ self._to_origin
-        return self._table.at(now, response, rows, released, unknown)
+        disturbance = response.lam_per_force[:, self._columns] @ self._to_origin
+        return self._table.at(now, response, rows, released, disturbance)
 
 
 def check_reserve(reserve: Any) -> Array:

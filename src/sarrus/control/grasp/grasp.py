@@ -15,17 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive, state
+from ...arrays import Array, positive, state
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
 from ...models.rotation import hat
-from ..core.measured_state import measured
 from ..core.solution import Status
 from ..limits.quadratic_program import Program, check_solver, solve, solve_softly
+from ..state.measured_state import measured_state
 from .contacts import BoundContact, ContactLimits, PointContact
-from .force_closure import ForceClosure, force_closure
-
-Array = npt.NDArray[np.float64]
+from .force_closure import ForceClosure, all_faces, force_closure
 
 AXES = ("fx", "fy", "fz", "mx", "my", "mz")
 
@@ -108,7 +106,7 @@ class Grasp:
         """G (6, m) of (1): in the axes of the object, or of the world where positions q (nq,) are given."""
         if q is None:
             return self._G.copy()
-        R = measured(self.system, 0.0, q, np.zeros(self.system.nv)).poses[0][self._index]
+        R = measured_state(self.system, 0.0, q, np.zeros(self.system.nv)).poses[0][self._index]
         return np.concatenate([R @ self._G[:3], R @ self._G[3:]])
 
     @property
@@ -208,8 +206,6 @@ class Grasp:
 
     def pyramids(self) -> tuple[Array, Array]:
         """Limits of all contacts as faces @ f >= floor, (k, m) and (k,); cones by a pyramid inside."""
-        from .force_closure import all_faces
-
         return all_faces(self.contacts)
 
     def _components(self, f: npt.ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""Held: the parts of an impedance law that are about the object: its errors, its load, what came out."""
+"""The object's part of the impedance law: pose error, external load, resulting contact forces."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...dynamics.terms import Terms, Units
-from ..core.active_constraints import ActiveRows
-from ..core.measured_state import Measured
+from ...arrays import Array
+from ...dynamics.terms import Terms
 from ..core.solution import Solution
-from ..core.task import Task, Tracking
+from ..core.task import Task, TaskTracking
 from ..outputs.body import BodyPose
+from ..state.active_constraints import ActiveConstraints, ActiveTerms
+from ..state.measured_state import MeasuredState
 from .grasp import Grasp
-from .payload import Payload, add
-
-Array = npt.NDArray[np.float64]
+from .payload import Payload, with_payload
 
 
-@dataclass(frozen=True)
-class PoseTracking(Tracking):
-    """Errors of a pose with what turns them into accelerations: J a = c - T e''; see `outputs.Track`."""
+@dataclass(eq=False)
+class PoseTracking(TaskTracking):
+    """Errors of a pose, and J a = c - T e'' for a wanted e''; see `outputs/output.py`."""
 
     T: Array = field(default_factory=lambda: np.eye(6))
     c: Array = field(default_factory=lambda: np.zeros(6))
@@ -35,26 +33,25 @@ class PoseTask(Task):
 
     def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
         super().__init__(grasp.system, output, reference, 1.0, 1.0)
-        self._seen: tuple[Measured, PoseTracking] | None = None
+        self._seen: tuple[MeasuredState, PoseTracking] | None = None
 
-    def track(self, now: Measured) -> PoseTracking:
+    def track(self, now: MeasuredState) -> PoseTracking:
         """Errors at one state, computed once."""
         if self._seen is None or self._seen[0] is not now:
-            x, desired, e, rate, J, T, c = self._tracked(0, now)
-            assert T is not None
-            self._seen = now, PoseTracking(x, desired, e, rate, J, c, T, c)
+            found = self._output_error(0, now)
+            self._seen = now, PoseTracking(**found._asdict(), wanted=found.c)
         return self._seen[1]
 
 
 @dataclass(frozen=True)
-class Load:
+class ObjectLoad:
     """What acts on the object beside the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
 
     external: Array
     payload: Array | None
 
 
-class LoadedRows:
+class LoadedConstraints:
     """The active constraints with the object's load in the equations of motion.
 
     Args:
@@ -65,7 +62,11 @@ class LoadedRows:
     """
 
     def __init__(
-        self, inner: ActiveRows, grasp: Grasp, load: Callable[[Measured], Load], massless: bool
+        self,
+        inner: ActiveConstraints,
+        grasp: Grasp,
+        load: Callable[[MeasuredState], ObjectLoad],
+        massless: bool,
     ) -> None:
         self._inner, self._grasp, self._load = inner, grasp, load
         model = grasp.system.model
@@ -73,20 +74,20 @@ class LoadedRows:
         self._gravity = np.asarray(model.gravity, dtype=float)
         self._own = -Payload.of_body(model.bodies[self._body]).parameters if massless else None
 
-    def at(self, now: Measured) -> tuple[npt.NDArray[np.bool_] | None, Terms, Units, float]:
-        """As `ActiveRows.at`."""
-        rows, terms, units, gap = self._inner.at(now)
+    def at(self, now: MeasuredState) -> ActiveTerms:
+        """As `ActiveConstraints.at`."""
+        rows, terms, units = self._inner.at(now)
         load = self._load(now)
         more = self._own
         if load.payload is not None:
             more = load.payload if more is None else load.payload + more
         if more is not None:
-            terms = add(terms, now, self._body, more, self._gravity)
+            terms = with_payload(terms, now, self._body, more, self._gravity)
         if load.external.any():
             J = now.jacobian(self._body, self._grasp.com)
             h = terms.h - J.T @ load.external
             terms = Terms(terms.M, h, terms.phi, terms.J, terms.b, terms.gamma)
-        return rows, terms, units, gap
+        return ActiveTerms(rows, terms, units)
 
 
 @dataclass(frozen=True)

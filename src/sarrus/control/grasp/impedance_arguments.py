@@ -1,4 +1,4 @@
-"""What users give to `ObjectImpedance`, looked at."""
+"""Checks of the arguments of `ObjectImpedance`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import state
+from ...arrays import Array, state
 from ...errors import InputError, SarrusError
 from ...models.pose import Pose
-from ..core.measured_state import Measured
+from ..state.measured_state import MeasuredState
 from .grasp import Grasp
 from .wrench_estimator import WrenchEstimator
 
-Array = npt.NDArray[np.float64]
 Sensor = Callable[[float, Array, Array], npt.ArrayLike]
 
 KNOWN_BY = ("momentum", "displacement")
@@ -35,13 +34,13 @@ def check_grasp(grasp: Any, mech: Any, require_closure: bool) -> None:
         )
 
 
-def where(mech: Any, grasp: Grasp) -> Pose:
+def default_pose(mech: Any, grasp: Grasp) -> Pose:
     """Pose of the object's centre of mass where the mechanism stands by default."""
     pose = mech.pose(mech.default.q, grasp.body)
     return Pose(pose.apply(grasp.com), matrix=pose.rotation)
 
 
-def sensed(sensor: Sensor, now: Measured) -> Array:
+def sensed_wrench(sensor: Sensor, now: MeasuredState) -> Array:
     """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
     try:
         found = sensor(now.t, now.q, now.v)
@@ -57,7 +56,7 @@ def sensed(sensor: Sensor, now: Measured) -> Array:
     return wrench
 
 
-def six(value: Any, what: str) -> Any:
+def six_gains(value: Any, what: str) -> Any:
     """(2,) becomes three times each; a single number is refused, since newtons are not newton metres."""
     if np.ndim(value) == 0:
         raise InputError(
@@ -67,7 +66,7 @@ def six(value: Any, what: str) -> Any:
     return np.repeat(np.asarray(value, dtype=float), 3) if np.shape(value) == (2,) else value
 
 
-def known_by(
+def external_source(
     external: Any, grasp: Grasp, shaped: bool, compensate: bool, massless: bool, active: Any
 ) -> WrenchEstimator | Sensor | str | None:
     """How the law knows the external wrench, or an InputError that says what does not fit together."""

@@ -18,35 +18,39 @@ and load share, and these are what is limited; in the paper's massless form only
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive
+from ...arrays import Array, positive
 from ...dynamics.input_response import Response, respond
 from ...errors import InputError
-from ..core.active_constraints import ActiveRows
 from ..core.force_metric import Factor
 from ..core.gains import gain_matrix
 from ..core.law import Active, Law
-from ..core.least_norm_inputs import Least, least_inputs
-from ..core.measured_state import Measured, measured
+from ..core.least_norm_inputs import LeastNormInputs
 from ..core.solution import Solution, Status
-from ..core.task import Tracking
+from ..core.task import TaskTracking
 from ..core.task_inertia import attainable, damping_of, inverse_inertia, solve_small
+from ..limits.limits import as_limits
 from ..outputs.body import BodyPose
-from .force_margin import ReservedLimits, check_reserve
+from ..state.active_constraints import ActiveConstraints
+from ..state.measured_state import MeasuredState, measured_state
+from .force_margin import LimitsWithReserve, check_reserve
 from .grasp import Grasp
-from .held_object import ImpedanceSolution, Load, LoadedRows, PoseTask, PoseTracking
-from .impedance_arguments import Sensor, check_grasp, known_by, sensed, six, where
+from .held_object import ImpedanceSolution, LoadedConstraints, ObjectLoad, PoseTask, PoseTracking
+from .impedance_arguments import (
+    Sensor,
+    check_grasp,
+    default_pose,
+    external_source,
+    sensed_wrench,
+    six_gains,
+)
 from .wrench_estimator import WrenchEstimator
 
-Array = npt.NDArray[np.float64]
-
 STRETCHED = 0.05  # least mobility of the object over the middle one below which an arm counts as stretched
-PARTS = tuple(field.name for field in dataclasses.fields(Solution))
 
 
 class ObjectImpedance(Law):
@@ -109,40 +113,35 @@ class ObjectImpedance(Law):
         solver: str = "auto",
     ) -> None:
         check_grasp(grasp, mech, require_closure)
-        target = where(mech, grasp) if reference is None else reference
-        more: Sequence[Any] = [limits] if hasattr(limits, "rows") else list(limits)
-        output = BodyPose(grasp.body, grasp.com, error=error, frame=frame)
+        target = default_pose(mech, grasp) if reference is None else reference
         super().__init__(
             mech,
-            output,
-            target,
-            kp=1.0,
-            kd=1.0,
             metric=metric,
-            actuated=None,
             active=active,
             leftover_damping=leftover_damping,
             least_feel=least_feel,
             transition=transition,
             releasing=releasing,
-            limits=[grasp.limits, *more],
+            limits=[grasp.limits, *as_limits(limits)],
             solver=solver,
             gives=gives,
         )
         self.grasp = grasp
-        self._task: PoseTask = PoseTask(output, grasp, target)
-        self._external = known_by(external, grasp, inertia is not None, compensate, massless, active)
+        self._task: PoseTask = PoseTask(
+            BodyPose(grasp.body, grasp.com, error=error, frame=frame), grasp, target
+        )
+        self._external = external_source(external, grasp, inertia is not None, compensate, massless, active)
         self._compensate, self._own_axes = compensate, frame == "body"
         assert self._limits is not None
-        self._limits: Any = ReservedLimits(self._limits, grasp, check_reserve(reserve))
-        self._load = Load(np.zeros(6), None)
+        self._limits: Any = LimitsWithReserve(self._limits, grasp, check_reserve(reserve))
+        self._load = ObjectLoad(np.zeros(6), None)
         self._mobility, self._stretched = np.zeros((6, 6)), False
-        self._tracking: PoseTracking | None = None
-        self._active: Any = LoadedRows(ActiveRows(mech, active), grasp, self._loaded, massless)
-        self.stiffness = gain_matrix(six(stiffness, "stiffness"), 6, "stiffness", zero_allowed=True)
-        self.inertia = None if inertia is None else gain_matrix(six(inertia, "inertia"), 6, "inertia")
+        self._error: PoseTracking | None = None
+        self._active: Any = LoadedConstraints(ActiveConstraints(mech, active), grasp, self._loaded, massless)
+        self.stiffness = gain_matrix(six_gains(stiffness, "stiffness"), 6, "stiffness", zero_allowed=True)
+        self.inertia = None if inertia is None else gain_matrix(six_gains(inertia, "inertia"), 6, "inertia")
         if damping is not None:
-            self.damping = gain_matrix(six(damping, "damping"), 6, "damping", zero_allowed=True)
+            self.damping = gain_matrix(six_gains(damping, "damping"), 6, "damping", zero_allowed=True)
         else:
             self.damping = self._designed(positive(damping_ratio, "damping_ratio"))
 
@@ -156,29 +155,29 @@ class ObjectImpedance(Law):
         """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
         return super().solve(t, q, v)  # type: ignore[return-value]
 
-    def displacement_wrench(self, now: Measured) -> Array:
+    def displacement_wrench(self, now: MeasuredState) -> Array:
         """Wrench (6,) that explains the displacement of the object at rest, [Lin2018] eq. (7) without
         its acceleration: damping and stiffness times the displacement, in world axes."""
-        track = self._task.track(now)
-        pull = self.damping @ track.rate + self.stiffness @ track.e
-        return -solve_small(track.T.T, pull)
+        error = self._task.track(now)
+        pull = self.damping @ error.rate + self.stiffness @ error.e
+        return -solve_small(error.T.T, pull)
 
     # ------------------------------------------------------------------ parts of a step
 
-    def _result(self, *parts: Any) -> ImpedanceSolution:
-        """The result with what concerns the object."""
-        known = dict(zip(PARTS, parts, strict=False))
-        if known["status"] != Status.FAILED:
-            known["_task"] = self._tracking
-            if self._stretched and 0 <= known["status"] <= Status.LIMITED:
+    def _completed(self, solution: Solution) -> ImpedanceSolution:
+        """The result with the object's part of the law."""
+        parts = dict(vars(solution))
+        if solution.status != Status.FAILED:
+            parts["_task"] = self._error
+            if self._stretched and 0 <= solution.status <= Status.LIMITED:
                 said = "an arm is almost stretched: forces stay bounded"
-                known["status"], known["message"] = Status.SINGULAR, said
+                parts["status"], parts["message"] = Status.SINGULAR, said
         external, payload = self._load.external, self._load.payload
         return ImpedanceSolution(
-            **known, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
+            **parts, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
         )
 
-    def _loaded(self, now: Measured) -> Load:
+    def _loaded(self, now: MeasuredState) -> ObjectLoad:
         """What acts on the object now, as far as the law knows."""
         source, payload = self._external, None
         if source is None:
@@ -193,36 +192,35 @@ class ObjectImpedance(Law):
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)
         else:
-            wrench = sensed(source, now)
-        self._load = Load(wrench, payload)
+            wrench = sensed_wrench(source, now)
+        self._load = ObjectLoad(wrench, payload)
         return self._load
 
-    def _least(self, now: Measured, response: Response, task: Tracking, metric: Factor) -> Least:
+    def _least_norm(
+        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor, by_mass: bool = True
+    ) -> LeastNormInputs:
         """Inputs that do not depend on the external wrench, known or not, unless an inertia is shaped.
 
-        Motions that the object does not see are damped along rows that a wrench on it does not excite.
+        Null-space motions are damped along rows that a wrench on the object does not excite.
         """
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
-        wanted = self._wanted(task, response)
-        self._tracking = PoseTracking(task.x, task.desired, task.e, task.rate, task.J, wanted, task.T, task.c)
-        damping, threshold = self._leftover_damping, self._least_feel
-        unit = self._task.unit
-        return least_inputs(task.J, wanted, unit, response, now.v, metric, damping, threshold, by_mass=True)
+        self._error = dataclasses.replace(task, wanted=self._wanted(task, response))
+        return super()._least_norm(now, response, self._error, metric, by_mass)
 
-    def _wanted(self, track: PoseTracking, response: Response) -> Array:
+    def _wanted(self, error: PoseTracking, response: Response) -> Array:
         """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).
 
         What would need forces without bound, since an arm is about to be stretched, is not asked for: of
         that kind is what differs from the acceleration `bound` that the constraints prescribe.
         """
-        bound = track.J @ response.prescribed
-        pull = self.damping @ track.rate + self.stiffness @ track.e
-        T, wrench = track.T, self._load.external
+        bound = error.J @ response.prescribed
+        pull = self.damping @ error.rate + self.stiffness @ error.e
+        T, wrench = error.T, self._load.external
         if self.inertia is None:  # T.T Lambda T e'' = -pull - T.T F
             felt = bound + self._mobility @ (solve_small(T.T, pull) + wrench)
-            return np.asarray(felt + self._reached(track.c - bound))
-        shaped = track.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench)
+            return np.asarray(felt + self._reached(error.c - bound))
+        shaped = error.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench)
         return np.asarray(bound + self._reached(shaped - bound))
 
     def _reached(self, acceleration: Array) -> Array:
@@ -233,9 +231,9 @@ class ObjectImpedance(Law):
     def _designed(self, ratio: float) -> Array:
         """Damping for the inertia at the default pose, about the reference wherever that is."""
         if self.inertia is None:
-            now = measured(self.system, 0.0, *self.system.default)
-            _, terms, units, gap = ActiveRows(self.system, None).at(now)
-            response = respond(terms, self._columns, units, None, gap)
+            now = measured_state(self.system, 0.0, *self.system.default)
+            active = ActiveConstraints(self.system, None).at(now)
+            response = respond(active.terms, self._columns, active.units, active.gap)
             J = self._task.track(now).J
             if self._own_axes:
                 R = self.system.pose(now.q, self.grasp.body).rotation

@@ -17,15 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import fixed_shape, number
-from ...dynamics.control_kernel import loaded_terms
+from ... import _kernel
+from ...arrays import Array, fixed_shape, number
 from ...dynamics.terms import Terms
 from ...models.rotation import hat
-from ..core.measured_state import Measured
-
-Array = npt.NDArray[np.float64]
+from ..state.measured_state import MeasuredState
 
 SIZE = 10
 ORIGIN = np.zeros(3)
@@ -73,8 +70,8 @@ def _matrix(entries: Array) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def add(terms: Terms, now: Measured, body: int, parameters: Array, gravity: Array) -> Terms:
+def with_payload(terms: Terms, now: MeasuredState, body: int, parameters: Array, gravity: Array) -> Terms:
     """Terms with the payload pi fixed to a body: M and h grow by what (2) asks for."""
     _, V, A, J, R = now.point(body, ORIGIN)
-    M, h = loaded_terms(terms.M, terms.h, R, V, A, J, parameters, gravity)
+    M, h = _kernel.loaded_terms(M=terms.M, h=terms.h, R=R, V=V, A=A, J=J, payload=parameters, gravity=gravity)
     return Terms(M, h, terms.phi, terms.J, terms.b, terms.gamma)

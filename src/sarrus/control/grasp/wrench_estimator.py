@@ -21,17 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive, state
-from ...dynamics.control_kernel import payload_regressor, possible_payload
+from ... import _kernel
+from ...arrays import Array, positive, state
 from ...dynamics.input_response import respond
 from ...errors import InputError, unknown_name
-from ..core.active_constraints import ActiveRows
-from ..core.measured_state import Measured, check_system, measured
 from ..core.task_inertia import inertia_of, inverse_inertia, solve_small
 from ..outputs.body import _place
-from .payload import SIZE, Payload, add
-
-Array = npt.NDArray[np.float64]
+from ..state.active_constraints import ActiveConstraints
+from ..state.measured_state import MeasuredState, check_system, measured_state
+from .payload import SIZE, Payload, with_payload
 
 FARTHEST = 5.0  # lengths of the mechanism within which a payload's centre of mass lies
 PRIOR = 1e-6  # what is not seen stays as it was; share of the information on the mass
@@ -144,7 +142,7 @@ class WrenchEstimator:
         self._memory = positive(memory, "memory of WrenchEstimator")
         self.estimates_payload, self.massless = bool(payload), bool(massless)
         self._own = -Payload.of_body(own).parameters if massless else None
-        self._active = ActiveRows(mech, active)
+        self._active = ActiveConstraints(mech, active)
         self._gravity = np.asarray(mech.model.gravity, dtype=float)
         self._columns = np.array([a.index for a in mech.model.actuators], dtype=int)
         L = mech.length
@@ -173,9 +171,9 @@ class WrenchEstimator:
             v: velocities (nv,).
             u: inputs (nu,) held since the last sample.
         """
-        return self.observe(measured(self.system, t, q, v), state(u, "u", self.system.nu))
+        return self.observe(measured_state(self.system, t, q, v), state(u, "u", self.system.nu))
 
-    def observe(self, now: Measured, u: Array) -> Estimate:
+    def observe(self, now: MeasuredState, u: Array) -> Estimate:
         """The same for a state that was looked at already."""
         before = self._before
         if before is not None and now.t <= before.t and self.last is not None:
@@ -192,25 +190,34 @@ class WrenchEstimator:
                 self._learn(dt)
         carried = self._nothing
         if self.estimates_payload:
-            carried = np.asarray(possible_payload(self._parameters, FARTHEST * self._unit[0]))
+            carried = np.asarray(_kernel.possible_payload(self._parameters, FARTHEST * self._unit[0]))
         external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
         self.last = Estimate(now.t, self._wrench.copy(), external, carried, sample.inertia, self._unit)
         return self.last
 
     # ------------------------------------------------------------------ the wrench
 
-    def _sample(self, now: Measured) -> _Sample:
-        rows, terms, units, gap = self._active.at(now)
+    def _sample(self, now: MeasuredState) -> _Sample:
+        active = self._active.at(now)
+        terms = active.terms
         if self._own is not None:
-            terms = add(terms, now, self._body, self._own, self._gravity)
-        response = respond(terms, self._columns, units, None, gap)
+            terms = with_payload(terms, now, self._body, self._own, self._gravity)
+        response = respond(terms, self._columns, active.units, active.gap)
         _, twist, bias, J, R = now.point(self._body, self._point)
         inertia = inertia_of(inverse_inertia(response, J), self._sizes)
-        held = b"" if rows is None else rows.tobytes()
         V = now.motion[0][self._body] if self.estimates_payload else twist  # only payloads ask for it
-        return _Sample(now.t, twist, J @ response.a0 + bias, J @ response.B, inertia, R, V, held)
+        return _Sample(
+            now.t,
+            twist,
+            a0=J @ response.a0 + bias,
+            B=J @ response.B,
+            inertia=inertia,
+            R=R,
+            V=V,
+            rows=b"" if active.rows is None else active.rows.tobytes(),
+        )
 
-    def _raw(self, now: Measured, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
+    def _raw(self, now: MeasuredState, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
         """Mean wrench over one sample, (1)."""
         if self._method == "displacement":
             return np.asarray(self._impedance.displacement_wrench(now))
@@ -222,7 +229,9 @@ class WrenchEstimator:
 
     def _mean_regressor(self, before: _Sample, after: _Sample, dt: float) -> Array:
         """Y (6, 10) at the point in world axes, mean over one sample."""
-        Y = payload_regressor(before.R, before.V, after.R, after.V, dt, self._gravity, self._point)
+        Y = _kernel.payload_regressor(
+            R0=before.R, V0=before.V, R1=after.R, V1=after.V, dt=dt, gravity=self._gravity, point=self._point
+        )
         return np.asarray(Y)
 
     def _learn(self, dt: float) -> None:

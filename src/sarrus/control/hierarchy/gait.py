@@ -13,15 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import nonnegative, positive
+from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, unknown_name
-from ..core.references import Reference, Target, as_reference
 from ..outputs.body import Position
+from ..outputs.references import Reference, Target, as_reference, minimum_jerk
 from .tasks import PriorityTask
-
-Array = npt.NDArray[np.float64]
 
 ROUNDING = 1e-9  # [s]: a step that ends just before a switch has reached it
 
@@ -136,8 +133,8 @@ class Gait:
             k, s = now
             here, there = self.foothold(foot, k - 1), self.foothold(foot, k)
             r = 1.0 - s
-            # along: 10 s^3 - 15 s^4 + 6 s^5; up: 64 s^3 (1 - s)^3
-            x = here + (there - here) * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s)) + up * 64.0 * s**3 * r**3
+            # along: minimum_jerk(s); up: 64 s^3 (1 - s)^3
+            x = here + (there - here) * minimum_jerk(s) + up * 64.0 * s**3 * r**3
             v = (there - here) * 30.0 * s * s * r * r + up * 192.0 * s * s * r * r * (r - s)
             a = (there - here) * 60.0 * s * r * (r - s) + up * 384.0 * s * r * (r * r - 3.0 * s * r + s * s)
             return Target(x, v / swing, a / swing**2)

@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ..core.solution import Solution
-from .levels import Reach, Split
-
-Array = npt.NDArray[np.float64]
+from .levels import ControllableBasis, LevelSplit
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Parts(NamedTuple):
         tasks: (name, priority, number of components), highest priority first.
         on: whether each is on.
         free: acceleration (nv,) without limits.
-        reach: of the actuators.
+        basis: of the accelerations that the actuators control.
         splits: of the levels.
         rows: A of the levels.
         costs: what limits took from each level, without units.
@@ -85,8 +83,8 @@ class Parts(NamedTuple):
     tasks: tuple[tuple[str, float, int], ...]
     on: tuple[bool, ...]
     free: Array
-    reach: Reach
-    splits: tuple[Split, ...]
+    basis: ControllableBasis
+    splits: tuple[LevelSplit, ...]
     rows: tuple[Array, ...]
     costs: tuple[float, ...]
 
@@ -112,16 +110,25 @@ class HierarchySolution(Solution):
         """The levels, highest priority first."""
         if self._parts is None:
             return ()
-        found, open_ = [], self._parts.reach.E.shape[1]
+        found, open_ = [], self._parts.basis.E.shape[1]
         priorities = dict.fromkeys(priority for _, priority, _ in self._parts.tasks)
         for priority, split, cost in zip(priorities, self._parts.splits, self._parts.costs, strict=True):
             tasks = [one for one in self.tasks.values() if one.priority == priority and one.on]
             open_ -= split.rank
             lost = max((_largest(one.lost) for one in tasks), default=0.0)
             taken = max((_largest(one.lost_to_limits) for one in tasks), default=0.0) if cost else 0.0
-            names, size = tuple(one.name for one in tasks), sum(len(one.names) for one in tasks)
-            level = LevelResult(priority, names, size, split.rank, open_, split.damped > 0.0, lost, taken)
-            found.append(level)
+            found.append(
+                LevelResult(
+                    priority,
+                    tasks=tuple(one.name for one in tasks),
+                    size=sum(len(one.names) for one in tasks),
+                    rank=split.rank,
+                    open=open_,
+                    damped=split.damped > 0.0,
+                    lost=lost,
+                    limit_cost=taken,
+                )
+            )
         return tuple(found)
 
     @cached_property
@@ -147,8 +154,8 @@ class HierarchySolution(Solution):
         """
         if self._parts is None or self._response is None:
             return ()
-        ME = self._response.terms.M @ self._parts.reach.E
-        Z, found = np.eye(self._parts.reach.E.shape[1]), []
+        ME = self._response.terms.M @ self._parts.basis.E
+        Z, found = np.eye(self._parts.basis.E.shape[1]), []
         for A, split in zip(self._parts.rows, self._parts.splits, strict=True):
             found.append((ME @ (Z @ (Z.T @ A.T))).T)
             Z = Z @ split.left
@@ -159,10 +166,10 @@ class HierarchySolution(Solution):
         """N.T (nv, nv): forces that no task and no constraint feels; [DeSapio2010] eq. (94)."""
         if self._parts is None or self._response is None:
             return np.zeros((0, 0))
-        Z = np.eye(self._parts.reach.E.shape[1])
+        Z = np.eye(self._parts.basis.E.shape[1])
         for split in self._parts.splits:
             Z = Z @ split.left
-        EZ = self._parts.reach.E @ Z
+        EZ = self._parts.basis.E @ Z
         return np.asarray(self._response.terms.M @ EZ @ EZ.T)
 
     def summary(self) -> str:

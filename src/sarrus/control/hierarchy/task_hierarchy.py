@@ -9,24 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive, state
-from ...dynamics.control_kernel import largest
-from ...dynamics.forward import limit_of
-from ...dynamics.input_response import respond
+from ..._kernel import largest
+from ...arrays import Array, positive, state
 from ...dynamics.terms import Terms
 from ...errors import InputError, SarrusError
-from ..core.force_metric import Factor, applied
+from ..core.force_metric import applied
 from ..core.law import MISSED, Active, Law
-from ..core.measured_state import Measured
 from ..core.solution import Status
-from ..core.task import Tracking
-from ..limits.limit_table import InputRows
-from .levels import Level, Reach, Rows, Split, descend, reach
-from .limits import Cascade, Inputs
+from ..core.task import TaskTracking
+from ..limits.limits import as_limits
+from ..state.active_constraints import ActiveTerms
+from ..state.measured_state import MeasuredState
+from .levels import ControllableBasis, LevelTask, Priorities, controllable_basis, solve_levels
+from .limited_levels import HierarchyInputs, LimitedLevels
 from .solution import HierarchySolution, Parts
-from .tasks import TaskStack, Together
+from .tasks import StackedTracking, TaskStack
 
-Array = npt.NDArray[np.float64]
 NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
 
 
@@ -50,12 +48,12 @@ class TaskHierarchy(Law):
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
             Feet on the ground may stand anywhere: only J of a point on the ground matters, not where it was
             declared to be.
-        leftover_damping: rate [1/s] at which motions that the tasks leave open lose speed: the same as the
+        leftover_damping: null-space damping c [1/s] of motions that the tasks leave open: the same as the
             null torque -c M v.
         transition: time [s] in which inputs are led over, where no motion sees them, when the active
             constraints change.
         rank_tol: directions of a level weaker than this, without units, count as lost.
-        least_feel: motions of which the actuators feel less than this share count as not controllable.
+        least_feel: motions of which the actuators have less than this share count as not controllable.
         solver: of the quadratic programs: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
@@ -75,28 +73,22 @@ class TaskHierarchy(Law):
         least_feel: float = 1e-6,
         solver: str = "auto",
     ) -> None:
-        given = [limits] if hasattr(limits, "rows") else list(limits)
         self._stack = TaskStack(tasks)
         super().__init__(
             mech,
-            outputs=self._stack,
-            reference=0.0,
-            kp=1.0,
-            kd=None,
             metric=metric,
             actuated=actuated,
             active=active,
             leftover_damping=leftover_damping,
             least_feel=least_feel,
             transition=transition,
-            releasing=None,
-            limits=given,
+            limits=as_limits(limits),
             solver=solver,
-            gives="limits",
         )
+        self._task: Any = self._stack.bind(mech)
         self._rank_tol = positive(rank_tol, "rank_tol")
         self._null_torque = null_torque
-        self._matters = np.where(_held_anywhere(mech), 0.0, mech.units.per_row)
+        self._gap_weight = np.where(_rows_of_ground_points(mech), 0.0, mech.units.per_row)
         if null_torque is not None and not callable(null_torque):
             state(null_torque, "null_torque", mech.nv, repr(mech.name))
 
@@ -106,98 +98,81 @@ class TaskHierarchy(Law):
 
     # ------------------------------------------------------------------ one step
 
-    def _step(self, now: Measured, began: float) -> HierarchySolution:
-        rows, terms, units, _ = self._active.at(now)
-        lost = limit_of(self.system.evaluator, now.q, now.v, now.t) if rows is None else None
-        response = respond(terms, self._columns, units, lost, self._gap(terms, rows))
-        factor = self._metric.factor(terms)
-        space = reach(response, factor, self._least_feel)
-        found = [task.track(now) for task in self._stack.tasks]
-        levels, s, Z, splits = descend(self._levels(found), space, response, self._rank_tol)
-        rest = self._rest(now, terms, space)
-        free = s if rest is None else s + Z @ (Z.T @ rest)
-        limits = None if self._limits is None else self._limits.at(now, response, rows)
+    def _step(self, now: MeasuredState, began: float) -> HierarchySolution:
+        active, response = self._respond(now)
+        metric = self._metric.factor(active.terms)
+        basis = controllable_basis(response, metric, self._min_controllability)
+        errors = [task.track(now) for task in self._stack.tasks]
+        found = solve_levels(self._levels(errors), basis, response, self._rank_tol)
+        rest = self._rest(now, active.terms, basis)
+        free = found.s if rest is None else found.s + found.Z @ (found.Z.T @ rest)
+        limits = None if self._limits is None else self._limits.at(now, response, active.rows)
 
-        def chosen(offset: Array | None) -> Inputs:
-            return self._inputs(space, factor, levels, free, rest, limits, offset)
+        def select(offset: Array | None) -> HierarchyInputs:
+            x = basis.to_x @ free
+            if offset is not None:
+                x = x + basis.internal @ (basis.internal.T @ offset)
+            u = applied(metric, x)
+            if limits is None or limits.inside(limits.R @ u, u):
+                return HierarchyInputs(x, u, s=free)
+            cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
+            near = np.zeros(len(x)) if offset is None else offset
+            return cascade.run(found.rows, free, np.zeros(len(free)) if rest is None else rest, near)
 
-        picked = self._transition.smoothed(now.t, (rows, response.rank), chosen)
-        assert isinstance(picked, Inputs)
-        s, u = picked.s, picked.u
-        status, message, costs = self._judged(space, levels, splits, free, picked)
-        inputs, tau = self._spread(u)
+        selected = self._transition.smoothed(now.t, (active.rows, response.rank), select)
+        status, message, costs = self._judged(basis, found, free, selected)
+        u, tau = self._spread(selected.u)
         return HierarchySolution(
-            now.t,
-            inputs,
-            tau,
-            response.a0 + space.E @ s,
-            status,
-            message,
-            self._stack.names,
-            picked.active,
-            picked.violations,
-            picked.qp,
-            time.perf_counter() - began,
-            _task=Together(self._stack, found, self.system.nv),
+            t=now.t,
+            u=u,
+            tau=tau,
+            a=response.a0 + basis.E @ selected.s,
+            status=status,
+            message=message,
+            task_names=self._stack.names,
+            active_limits=selected.active,
+            violations=selected.violations,
+            qp=selected.qp,
+            elapsed=time.perf_counter() - began,
+            _task=StackedTracking(self._stack, errors, self.system.nv),
             _response=response,
-            _metric=self._metric.weights(terms),
-            _inputs=u,
-            _rows=rows,
+            _metric=self._metric.weights(active.terms),
+            _inputs=selected.u,
+            _rows=active.rows,
             _limits=limits,
             _parts=Parts(
-                self._stack.labels,
-                tuple(one is not None for one in found),
-                response.a0 + space.E @ free,
-                space,
-                tuple(splits),
-                tuple(rows.A for rows in levels),
-                costs,
+                tasks=self._stack.labels,
+                on=tuple(one is not None for one in errors),
+                free=response.a0 + basis.E @ free,
+                basis=basis,
+                splits=tuple(found.splits),
+                rows=tuple(rows.A for rows in found.rows),
+                costs=costs,
             ),
         )
 
-    def _inputs(
-        self,
-        space: Reach,
-        factor: Factor,
-        levels: Sequence[Rows],
-        s: Array,
-        rest: Array | None,
-        limits: InputRows | None,
-        offset: Array | None,
-    ) -> Inputs:
-        """Least inputs for s (r,), plus an offset (n,) where no motion sees it; within the limits."""
-        x = space.to_x @ s
-        if offset is not None:
-            x = x + space.open @ (space.open.T @ offset)
-        u = applied(factor, x)
-        if limits is None or limits.inside(limits.R @ u, u):
-            return Inputs(x, u, s=s)
-        cascade = Cascade(space, factor, limits, self._solver, self._rank_tol)
-        near = np.zeros(len(x)) if offset is None else offset
-        return cascade.run(levels, s, np.zeros(len(s)) if rest is None else rest, near)
-
-    def _levels(self, found: Sequence[Tracking | None]) -> list[Level]:
+    def _levels(self, errors: Sequence[TaskTracking | None]) -> list[LevelTask]:
         """Rows of each level from the tasks that are on."""
         levels, at = [], 0
         for group in self._stack.levels:
-            here = [(task, one) for task, one in zip(group, found[at:], strict=False) if one is not None]
+            here = [(task, one) for task, one in zip(group, errors[at:], strict=False) if one is not None]
             at += len(group)
             if len(here) == 1:
                 task, one = here[0]
-                levels.append(Level(one.J, one.wanted, task.unit, task.damping))
+                levels.append(LevelTask(one.J, one.wanted, task.unit, task.damping))
                 continue
             J = np.concatenate([np.zeros((0, self.system.nv)), *(one.J for _, one in here)])
             wanted = np.concatenate([np.zeros(0), *(one.wanted for _, one in here)])
             unit = np.concatenate([np.zeros(0), *(task.unit for task, _ in here)])
             share = max((task.damping for task, _ in here), default=0.0)
-            levels.append(Level(J, wanted, unit, share))
+            levels.append(LevelTask(J, wanted, unit, share))
         return levels
 
-    def _rest(self, now: Measured, terms: Terms, space: Reach) -> Array | None:
+    def _rest(self, now: MeasuredState, terms: Terms, basis: ControllableBasis) -> Array | None:
         """s (r,) that the null torque asks for; None for none."""
-        if self._null_torque is None and not self._leftover_damping:
+        if self._null_torque is None and not self._null_space_damping:
             return None
-        force = -self._leftover_damping * (terms.M @ now.v)
+        force = -self._null_space_damping * (terms.M @ now.v)
         given = self._null_torque
         if callable(given):
             try:
@@ -210,32 +185,26 @@ class TaskHierarchy(Law):
                 ) from error
         if given is not None:
             force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
-        return np.asarray(space.E.T @ force)
+        return np.asarray(basis.E.T @ force)
 
-    def _gap(self, terms: Terms, rows: npt.NDArray[np.bool_] | None) -> float:
+    def _gap(self, active: ActiveTerms) -> float:
         """Largest |phi| over L of rows whose Jacobian depends on it."""
-        weight = self._matters if rows is None else self._matters[rows]
-        gap: float = largest(terms.phi, weight)
-        return gap
+        weight = self._gap_weight if active.rows is None else self._gap_weight[active.rows]
+        return largest(active.terms.phi, weight)
 
     # ------------------------------------------------------------------ how it went
 
     def _judged(
-        self,
-        space: Reach,
-        levels: Sequence[Rows],
-        splits: Sequence[Split],
-        free: Array,
-        picked: Inputs,
+        self, basis: ControllableBasis, found: Priorities, free: Array, selected: HierarchyInputs
     ) -> tuple[Status, str, tuple[float, ...]]:
         """Status, message, and what limits took from each level, without units."""
-        status, said, costs, s = picked.status, [], [], picked.s
-        for group, rows, split in zip(self._stack.levels, levels, splits, strict=True):
+        status, said, costs, s = selected.status, [], [], selected.s
+        for group, rows, split in zip(self._stack.levels, found.rows, found.splits, strict=True):
             if len(rows.b) == 0:
                 costs.append(0.0)
                 continue
             size = MISSED * (1.0 + _largest(rows.b))
-            took = _largest(rows.A @ (free - s)) if picked.limited else 0.0
+            took = _largest(rows.A @ (free - s)) if selected.limited else 0.0
             costs.append(took if took > size else 0.0)
             if _largest(rows.b - rows.A @ s) <= size:
                 continue
@@ -243,16 +212,16 @@ class TaskHierarchy(Law):
             why = "limits" if costs[-1] else f"{split.rank} of {len(rows.b)} rows independent"
             why = "damped near a singular pose" if split.damped else why
             said.append(f"level {group[0].priority:g} is met as far as possible ({why})")
-        if any(split.damped for split in splits):
+        if any(split.damped for split in found.splits):
             status = Status.SINGULAR
-        if picked.status == Status.INFEASIBLE:
-            worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in picked.violations.items())
+        if selected.status == Status.INFEASIBLE:
+            worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in selected.violations.items())
             status = Status.INFEASIBLE
             said.insert(0, f"the limits cannot all hold; least violation: {worst or 'below the tolerance'}")
-        reached = space.E.shape[1]
-        if reached < space.dof:
+        reached = basis.E.shape[1]
+        if reached < basis.dof:
             said.append(
-                f"{reached} of {space.dof} freedoms are controllable, `uncontrollable` has the others"
+                f"{reached} of {basis.dof} freedoms are controllable, `uncontrollable` has the others"
             )
         return status, "; ".join(said), tuple(costs)
 
@@ -261,7 +230,7 @@ def _largest(x: Array) -> float:
     return float(max(map(abs, x.tolist())))
 
 
-def _held_anywhere(system: Any) -> npt.NDArray[np.bool_]:
+def _rows_of_ground_points(system: Any) -> npt.NDArray[np.bool_]:
     """Rows (nc,) that hold a point of a body to the ground: their Jacobian does not depend on where."""
     rows = np.zeros(system.nc, dtype=bool)
     for name, one in getattr(system.model, "constraints", ()):

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import nonnegative, positive
+from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, SarrusError
-from ..core.measured_state import Measured
-from ..core.references import Target
-from ..core.task import Task, Tracking
-from ..outputs.output import Bound, Track, as_outputs
+from ..core.task import Task, TaskTracking
+from ..outputs.output import BoundOutput, as_outputs
 from ..outputs.whole_body import accelerated
+from ..state.measured_state import MeasuredState
 
-Array = npt.NDArray[np.float64]
-FIELDS = frozenset(one.name for one in fields(Tracking))
+FIELDS = frozenset(one.name for one in fields(TaskTracking))
 When = Callable[[float, Array, Array], bool] | None
 
 
@@ -81,7 +79,7 @@ class BoundTask:
             raise InputError(f"task {name!r} needs either a reference or an acceleration.")
         self._when, self._acceleration = given.when, given.acceleration
         self._task: Task | None = None
-        self._output: Bound
+        self._output: BoundOutput
         try:
             if given.acceleration is None:
                 self._task = Task(system, outputs, given.reference, given.kp, given.kd)
@@ -99,7 +97,7 @@ class BoundTask:
         if given.acceleration is not None and not callable(given.acceleration):
             self._wanted(0.0, system.default.q, system.default.v)
 
-    def track(self, now: Measured) -> Tracking | None:
+    def track(self, now: MeasuredState) -> TaskTracking | None:
         """The task at a state; None while it is off."""
         if self._when is not None and not self._asked("when", self._when, now.t, now.q, now.v):
             return None
@@ -113,11 +111,11 @@ class BoundTask:
             none = np.zeros(self._output.size)
             parts = (x, x, none, none, J, wanted)
             if self._whole:
-                return Tracking(*parts)
-        return Tracking(*(part[self._rows] for part in parts))
+                return TaskTracking(*parts)
+        return TaskTracking(*(part[self._rows] for part in parts))
 
     def _wanted(self, t: float, q: Array, v: Array) -> Array:
-        """The desired acceleration (k,), looked at."""
+        """The desired acceleration (k,), checked."""
         given = self._acceleration
         value = self._asked("acceleration", given, t, q, v) if callable(given) else given
         size = self._output.size
@@ -143,7 +141,7 @@ class BoundTask:
 
 
 class TaskStack:
-    """All tasks of a hierarchy, highest priority first. Also an output: all of them side by side."""
+    """All tasks of a hierarchy, highest priority first."""
 
     def __init__(self, tasks: Any) -> None:
         if isinstance(tasks, PriorityTask):
@@ -170,28 +168,17 @@ class TaskStack:
             for task in self.tasks
             for name in task.names
         )
-        self.size = len(self.names)
-        self.unit = np.concatenate([np.zeros(0), *(task.unit for task in self.tasks)])
         return self
 
-    def accepts(self, target: Target) -> str:
-        """Every target will do: the tasks have their own."""
-        return ""
 
-    def track(self, now: Measured, target: Target) -> Track:
-        """All tasks at once, as an output."""
-        found = Together(self, [task.track(now) for task in self.tasks], len(now.v))
-        return Track(found.x, found.desired, found.e, found.rate, found.J, None, found.wanted)
-
-
-class Together(Tracking):
-    """The tasks one below the other, put together when somebody looks; NaN for those that are off."""
+class StackedTracking(TaskTracking):
+    """The tasks one below the other, stacked when an attribute is read; NaN for those that are off."""
 
     _tasks: Sequence[BoundTask]
-    _found: Sequence[Tracking | None]
+    _found: Sequence[TaskTracking | None]
     _nv: int
 
-    def __init__(self, stack: TaskStack, found: Sequence[Tracking | None], nv: int) -> None:
+    def __init__(self, stack: TaskStack, found: Sequence[TaskTracking | None], nv: int) -> None:
         self.__dict__.update(_tasks=stack.tasks, _found=found, _nv=nv)
 
     def __getattr__(self, name: str) -> Array:

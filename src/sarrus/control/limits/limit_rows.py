@@ -2,57 +2,56 @@
 
     lower <= lam_rows lam + u_rows u + force_rows constraint_force + a_rows a <= upper             (1)
 
-Each of the four is affine in u (`dynamics.response`), so (1) becomes rows on u at every state.
+Each of the four is affine in u (`dynamics/input_response.py`), so (1) becomes rows on u at every state.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import state
+from ...arrays import Array, state
 from ...errors import InputError, unknown_name
 
-Array = npt.NDArray[np.float64]
 Entry = tuple[int, float]
 
 PARTS = ("lam", "u", "force", "a")
 
 
 @dataclass(frozen=True)
-class Rows:
+class BoundLimit:
     """Rows of one limit; parts that do not occur are None.
 
     Attributes:
         name: of the limit, the same for rows that belong together.
-        lam, u, force, a: coefficients (m, nc), (m, nu), (m, nv), (m, nv).
         lower, upper: bounds (m,).
         weight: what makes forces and moments comparable (m,): the length L for newtons.
+        lam, u, force, a: coefficients (m, nc), (m, nu), (m, nv), (m, nv).
         cone: whether the first m - 1 rows are a vector whose length the last one bounds.
         source: the same rows as a function of (t, q, v), where they change.
     """
 
     name: str
-    lam: Array | None
-    u: Array | None
-    force: Array | None
-    a: Array | None
     lower: Array
     upper: Array
     weight: Array
+    lam: Array | None = None
+    u: Array | None = None
+    force: Array | None = None
+    a: Array | None = None
     cone: bool = False
-    source: Callable[[float, Array, Array], Rows] | None = None
+    source: Callable[[float, Array, Array], BoundLimit] | None = None
 
     @staticmethod
-    def general(limit: Any, system: Any) -> Rows:
-        """Rows of a `LinearLimits`, looked at; with a source if any part is a function."""
+    def general(limit: Any, system: Any) -> BoundLimit:
+        """Rows of a `LinearLimits`, checked; with a source if any part is a function."""
         given = {part: getattr(limit, part) for part in (*limit.parts, "lower", "upper")}
 
-        def evaluate(t: float, q: Array, v: Array) -> Rows:
+        def evaluate(t: float, q: Array, v: Array) -> BoundLimit:
             values = {key: x(t, q, v) if callable(x) else x for key, x in given.items()}
             return _checked(limit.name, values, system)
 
@@ -63,7 +62,7 @@ class Rows:
         return replace(first, source=evaluate)
 
 
-def _checked(name: str, values: dict[str, Any], system: Any) -> Rows:
+def _checked(name: str, values: dict[str, Any], system: Any) -> BoundLimit:
     widths = {"lam": system.nc, "tau": system.nv, "force": system.nv, "a": system.nv}
     parts: dict[str, Array | None] = {}
     count = None
@@ -86,10 +85,9 @@ def _checked(name: str, values: dict[str, Any], system: Any) -> Rows:
             f"limit {name!r}: the lower bound must not exceed the upper one, got {bounds[0][i]:g} and"
             f" {bounds[1][i]:g} in row {i}."
         )
-    actuated = [a.index for a in system.model.actuators]
-    tau = parts["tau"]
-    u = None if tau is None else tau[:, actuated]
-    return Rows(name, parts["lam"], u, parts["force"], parts["a"], bounds[0], bounds[1], np.ones(count))
+    lam, tau, force, a = (parts[part] for part in widths)
+    u = None if tau is None else tau[:, [one.index for one in system.model.actuators]]
+    return BoundLimit(name, bounds[0], bounds[1], np.ones(count), lam=lam, u=u, force=force, a=a)
 
 
 def _bound(value: Any, which: str, name: str, count: int) -> Array:
@@ -111,7 +109,7 @@ def linear_rows(
     u: Sequence[Entry] = (),
     lower: float = -np.inf,
     upper: float = np.inf,
-) -> Rows:
+) -> BoundLimit:
     """One row with the given entries (index, coefficient)."""
     on_lam, on_u = _row(lam, system.nc), _row(u, system.nu)
     units = system.units
@@ -119,16 +117,28 @@ def linear_rows(
         [abs(c) * float(units.row_unit[i]) for i, c in lam]
         + [abs(c) * float(units.unit[system.model.actuators[i].index]) for i, c in u]
     )
-    return Rows(name, on_lam, on_u, None, None, np.array([lower]), np.array([upper]), np.array([weight]))
+    return BoundLimit(name, np.array([lower]), np.array([upper]), np.array([weight]), lam=on_lam, u=on_u)
 
 
-def cone_rows(system: Any, name: str, across: Sequence[int], normal: Sequence[Entry]) -> Rows:
+def cone_rows(system: Any, name: str, across: Sequence[int], normal: Sequence[Entry]) -> BoundLimit:
     """|lam[across]| <= sum of the normal entries."""
     rows = [_row([(i, 1.0)], system.nc) for i in across] + [_row(normal, system.nc)]
     lam = np.concatenate([row for row in rows if row is not None])
     none = np.zeros(len(lam))
     weight = np.full(len(lam), float(system.units.row_unit[across[0]]))
-    return Rows(name, lam, None, None, None, none, none, weight, cone=True)
+    return BoundLimit(name, none, none, weight, lam=lam, cone=True)
+
+
+def friction_pyramid(mu: float, edges: Any, who: str) -> list[tuple[float, float, float]]:
+    """Faces (f_n, f_1, f_2) . force >= 0 of a pyramid inside the friction cone, its edges on the cone.
+
+    d.f_t <= mu cos(pi / n) f_n for n directions d; a negative mu turns the normal round.
+    """
+    if isinstance(edges, bool) or not isinstance(edges, int) or edges < 3:
+        raise InputError(f"edges of {who} must be a whole number of at least 3, or None; got {edges!r}.")
+    angles = [(2 * k + 1) * math.pi / edges for k in range(edges)]
+    normal = mu * math.cos(math.pi / edges)
+    return [(normal, -math.cos(angle), -math.sin(angle)) for angle in angles]
 
 
 def _row(entries: Sequence[Entry], width: int) -> Array | None:

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
-from ...dynamics.control_kernel import rows_on_inputs
+from ... import _kernel
+from ...arrays import Array
 from ...dynamics.input_response import Response
 from ...errors import InputError
-from ..core.measured_state import Measured
-from .limit_rows import PARTS, Rows
+from ..state.measured_state import MeasuredState
+from .limit_rows import PARTS, BoundLimit
 from .quadratic_program import Cone
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -25,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 class InputRows:
     """lower <= R u <= upper and cones |T u + c| <= d.u + e, with the names and weights of each.
 
-    `reserve` is by how much rows (and then cones) were drawn in, or None; see `reserve.py`.
+    `reserve` is by how much rows (and then cones) were drawn in, or None; see `grasp/force_margin.py`.
     """
 
     R: Array
@@ -76,7 +76,7 @@ class InputRows:
 class _Stack:
     """Rows of equal nature on top of each other."""
 
-    rows: list[Rows] = field(default_factory=list)
+    rows: list[BoundLimit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.names = tuple(r.name for r in self.rows for _ in r.lower)
@@ -95,30 +95,35 @@ class _Stack:
         return np.concatenate([e if b is None else b for b, e in zip(blocks, empty, strict=True)])
 
     def on_inputs(
-        self, response: Response, used: Any, rows: Mask | None, unknown: Array | None = None
-    ) -> tuple[Array, Array, Array, Array | None]:
+        self, response: Response, used: Any, rows: Mask | None, disturbance: Array | None = None
+    ) -> dict[str, Any]:
         """R (m, nu), lower and upper (m,) with lower <= R u <= upper, and the reserve of each (m,) or None.
 
-        One-sided limits are drawn in by their reserve, the most that any combination of length 1 of `unknown`
-        (active rows, k) does to them.
+        One-sided limits are drawn in by their reserve, the most that any combination of length 1 of
+        `disturbance` (active rows, k) does to them.
         """
         lam, u, force, a = (self.parts[part] for part in PARTS)
-        lam0, Lam = response.multipliers
         if u is not None and self._on_used is None:
             self._on_used = np.ascontiguousarray(u[:, used])
         if lam is None:
-            lam = np.zeros((len(self.lower), len(lam0)))
+            lam = np.zeros((len(self.lower), len(response.lam0)))
         elif rows is not None:
             lam = lam[:, rows]
-        R, lower, upper, reserve = rows_on_inputs(
-            lam, self._on_used, lam0, Lam, self.lower, self.upper, unknown
+        found = _kernel.rows_on_inputs(
+            on_lam=lam,
+            on_u=self._on_used,
+            lam0=response.lam0,
+            Lam=response.Lam,
+            lower=self.lower,
+            upper=self.upper,
+            disturbance=disturbance,
         )
         for part, first, per_input in ((force, "F0", "Phi"), (a, "a0", "B")):
             if part is not None:
-                R += part @ getattr(response, per_input)
+                found["R"] += part @ getattr(response, per_input)
                 at = part @ getattr(response, first)
-                lower, upper = lower - at, upper - at
-        return R, lower, upper, reserve
+                found["lower"], found["upper"] = found["lower"] - at, found["upper"] - at
+        return found
 
 
 class LimitTable:
@@ -131,7 +136,7 @@ class LimitTable:
     """
 
     def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
-        rows: list[Rows] = []
+        rows: list[BoundLimit] = []
         for limit in limits:
             if not hasattr(limit, "rows"):
                 raise InputError(
@@ -140,25 +145,25 @@ class LimitTable:
                 )
             rows += limit.rows(system)
         self._used = used
-        self._moving = [one for one in rows if one.source is not None]
-        still = [one for one in rows if one.source is None]
-        self._still = _Stack([one for one in still if not one.cone])
-        self._cones = [_Stack([one]) for one in still if one.cone]
+        self._varying = [one for one in rows if one.source is not None]
+        constant = [one for one in rows if one.source is None]
+        self._constant = _Stack([one for one in constant if not one.cone])
+        self._cones = [_Stack([one]) for one in constant if one.cone]
         self.has_cones = bool(self._cones)
         self.names = tuple(dict.fromkeys(one.name for one in rows))
         self.on_lam = np.zeros(system.nc, dtype=bool)  # multipliers that some limit speaks of
         for one in rows:
             if one.lam is not None:
                 self.on_lam |= np.any(one.lam != 0.0, axis=0)
-        refuse_contradictions(still, system)
+        refuse_contradictions(constant, system)
 
     def at(
         self,
-        now: Measured,
+        now: MeasuredState,
         response: Response,
         rows: Mask | None,
         released: Mask | None = None,
-        unknown: Array | None = None,
+        disturbance: Array | None = None,
     ) -> InputRows:
         """Rows on the inputs at one state; limits of constraints that are open, or opening, are left out.
 
@@ -167,48 +172,61 @@ class LimitTable:
             response: to the inputs, with the active constraints only.
             rows: which constraint rows are active (nc,); None is all.
             released: which of them are about to open (nc,); None is none.
-            unknown: what each of k unit disturbances does to the active multipliers, (active, k): one-sided
-                limits on multipliers are drawn in by as much as any combination of length 1 can do.
+            disturbance: multipliers per unit of each of k disturbances, (active, k): one-sided limits on
+                multipliers are drawn in by as much as any combination of length 1 can do.
         """
-        stack = self._still
-        if self._moving:
-            found = [one.source(now.t, now.q, now.v) for one in self._moving if one.source is not None]
-            stack = _Stack([*self._still.rows, *found])
-        R, lower, upper, reserve = stack.on_inputs(response, self._used, rows, unknown)
-        names, weights = stack.names, stack.weight
+        stack = self._constant
+        if self._varying:
+            found = [one.source(now.t, now.q, now.v) for one in self._varying if one.source is not None]
+            stack = _Stack([*self._constant.rows, *found])
+        linear = stack.on_inputs(response, self._used, rows, disturbance)
+        linear["names"], linear["weights"] = stack.names, stack.weight
         counted = rows
         if released is not None:
             counted = ~released if rows is None else rows & ~released
         keep = _present(stack, counted)
         if keep is not None:
-            R, lower, upper, weights = R[keep], lower[keep], upper[keep], weights[keep]
-            names = tuple(name for name, kept in zip(names, keep, strict=True) if kept)
-            reserve = None if reserve is None else reserve[keep]
-        cones, cone_names, cone_weights, cone_reserves = [], [], [], []
+            linear["names"] = tuple(name for name, kept in zip(stack.names, keep, strict=True) if kept)
+            for part in ("R", "lower", "upper", "weights", "reserve"):
+                linear[part] = None if linear[part] is None else linear[part][keep]
+        if not self._cones:
+            return InputRows(**linear)
+        return self._with_cones(linear, response, (rows, counted), disturbance)
+
+    def _with_cones(
+        self,
+        linear: dict[str, Any],
+        response: Response,
+        masks: tuple[Mask | None, Mask | None],
+        disturbance: Array | None,
+    ) -> InputRows:
+        """The linear rows and the cones; `masks` are the active rows and those whose limits count."""
+        rows, counted = masks
+        cones, names, weights, reserves = [], [], [], []
         for one in self._cones:
             there = _present(one, counted)
             if there is not None and not there.all():
                 continue
-            T, c, _, _ = one.on_inputs(response, self._used, rows)
-            c = -c
-            change = _change(one, rows, unknown)
-            cone_reserves.append(0.0 if change is None else float(np.linalg.norm(change[:-1]) + change[-1]))
-            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1]) - cone_reserves[-1]))
-            cone_names.append(one.names[0])
-            cone_weights.append(one.weight[0])
-        if cones and reserve is not None:
-            reserve = np.append(reserve, cone_reserves)
+            found = one.on_inputs(response, self._used, rows)
+            T, c = found["R"], -found["lower"]
+            change = _change(one, rows, disturbance)
+            reserves.append(0.0 if change is None else float(np.linalg.norm(change[:-1]) + change[-1]))
+            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1]) - reserves[-1]))
+            names.append(one.names[0])
+            weights.append(one.weight[0])
         if cones:
-            weights = np.append(weights, cone_weights)
-        return InputRows(R, lower, upper, names, weights, tuple(cones), tuple(cone_names), reserve)
+            linear["weights"] = np.append(linear["weights"], weights)
+            if linear["reserve"] is not None:
+                linear["reserve"] = np.append(linear["reserve"], reserves)
+        return InputRows(**linear, cones=tuple(cones), cone_names=tuple(names))
 
 
-def _change(stack: _Stack, rows: Mask | None, unknown: Array | None) -> Array | None:
+def _change(stack: _Stack, rows: Mask | None, disturbance: Array | None) -> Array | None:
     """By how much each row changes at most under disturbances of length 1; None where there are none."""
     lam = stack.parts["lam"]
-    if unknown is None or lam is None:
+    if disturbance is None or lam is None:
         return None
-    return np.asarray(np.linalg.norm((lam if rows is None else lam[:, rows]) @ unknown, axis=1))
+    return np.asarray(np.linalg.norm((lam if rows is None else lam[:, rows]) @ disturbance, axis=1))
 
 
 def _present(stack: _Stack, rows: Mask | None) -> Mask | None:
@@ -219,7 +237,7 @@ def _present(stack: _Stack, rows: Mask | None) -> Mask | None:
     return np.asarray(~np.any(lam[:, ~rows] != 0.0, axis=1))
 
 
-def refuse_contradictions(rows: Sequence[Rows], system: Any) -> None:
+def refuse_contradictions(rows: Sequence[BoundLimit], system: Any) -> None:
     """Raise an InputError that names limits which no forces whatsoever satisfy together."""
     if _possible(rows, system):
         return
@@ -234,7 +252,7 @@ def refuse_contradictions(rows: Sequence[Rows], system: Any) -> None:
     )
 
 
-def _possible(rows: Sequence[Rows], system: Any) -> bool:
+def _possible(rows: Sequence[BoundLimit], system: Any) -> bool:
     """Whether some (lam, u, force, a) satisfies all rows, each taken as free; cones by their axis."""
     flat = _Stack([one for one in rows if not one.cone])
     if len(flat.lower) == 0:

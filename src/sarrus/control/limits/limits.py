@@ -7,24 +7,30 @@ the axes of its frame A. [Aghili2011] has the opposite sign.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import nonnegative, number, positive
+from ...arrays import Array, nonnegative, number, positive
 from ...errors import InputError, unknown_name
-from .limit_rows import Rows, actuator_index, cone_rows, linear_rows, row_index, rows_of_loop
-
-Array = npt.NDArray[np.float64]
+from .limit_rows import (
+    BoundLimit,
+    actuator_index,
+    cone_rows,
+    friction_pyramid,
+    linear_rows,
+    row_index,
+    rows_of_loop,
+)
 
 
 class Limit(Protocol):
     """A limit that is not yet bound to a mechanism."""
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """Its rows for this system."""
         ...
 
@@ -40,7 +46,7 @@ class TorqueBounds:
 
     bounds: Any = None
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """One row per bounded actuator."""
         declared = {a.name: (a.lower, a.upper) for a in system.model.actuators}
         if self.bounds is None:
@@ -76,7 +82,7 @@ class Unilateral:
     sign: float = 1.0
     least: float = 0.0
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """One row."""
         i, s = (
             row_index(system, self.row, "Unilateral"),
@@ -106,7 +112,7 @@ class Friction:
     edges: int | None = 8
     least: float = 0.0
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """mu f_n - |f_t| >= 0 and f_n >= least, [Aghili2011] eq. (22), exactly or as a pyramid inside."""
         who = f"Friction({self.loop!r})"
         mu = positive(self.mu, f"mu of {who}")
@@ -128,23 +134,9 @@ class Friction:
         elif len(across) == 2 and self.edges is None:
             out.append(cone_rows(system, name, across, [(normal[0][0], mu * sign)]))
         elif len(across) == 2:
-            out += self._pyramid(system, name, normal[0][0], mu * sign, across)
-        return out
-
-    def _pyramid(self, system: Any, name: str, normal: int, mu: float, across: Sequence[int]) -> list[Rows]:
-        """Faces that touch the cone from inside: d.f_t <= mu cos(pi / n) f_n."""
-        n = self.edges
-        if isinstance(n, bool) or not isinstance(n, int) or n < 3:
-            raise InputError(
-                f"edges of Friction({self.loop!r}) must be a whole number of at least 3, or None; got {n!r}."
-            )
-        out = []
-        for k in range(n):
-            angle = (2 * k + 1) * math.pi / n
-            face = [(across[0], -math.cos(angle)), (across[1], -math.sin(angle))]
-            out.append(
-                linear_rows(system, name, lam=[(normal, mu * math.cos(math.pi / n)), *face], lower=0.0)
-            )
+            for f_n, *f_t in friction_pyramid(mu * sign, self.edges, who):
+                face = [(normal[0][0], f_n), *zip(across, f_t, strict=True)]
+                out.append(linear_rows(system, name, lam=face, lower=0.0))
         return out
 
 
@@ -163,7 +155,7 @@ class CableTension:
     least: float = 0.0
     most: float = math.inf
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """One row per cable."""
         least, most = _pair((self.least, self.most), "CableTension (least, most)")
         names = [self.cables] if isinstance(self.cables, str) else list(self.cables)
@@ -193,7 +185,7 @@ class Preload:
     signs: Mapping[str, float]
     least: float
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """One row per actuator."""
         least = nonnegative(self.least, "least of Preload")
         out = []
@@ -227,9 +219,14 @@ class LinearLimits:
     upper: Any = math.inf
     parts: tuple[str, ...] = field(default=("lam", "tau", "force", "a"), repr=False)
 
-    def rows(self, system: Any) -> list[Rows]:
+    def rows(self, system: Any) -> list[BoundLimit]:
         """All rows together; evaluated anew at every state if any part is a function."""
-        return [Rows.general(self, system)]
+        return [BoundLimit.general(self, system)]
+
+
+def as_limits(limits: Any) -> list[Limit]:
+    """Limits from what a user gives: one limit or several."""
+    return [limits] if hasattr(limits, "rows") else list(limits)
 
 
 def _pair(pair: Any, what: str) -> tuple[float, float]:

@@ -1,12 +1,11 @@
-"""Small dense quadratic programs, with the solvers behind one door.
+"""Small dense quadratic programs, and the solvers to choose from.
 
     min (z - z0).T H (z - z0) / 2    subject to    lower <= A z <= upper,  |T z + c| <= d.z + e     (1)
 
 The kernel (a dual active-set method, kernels/algebra/quadratic_program.hpp) solves programs without cones.
-Two others are
-there to compare with: DAQP, and non-negative least squares of SciPy after [Lawson1974] chapter 23 (least
-distance programming), which also helps out should the kernel come to no end. Cones go to Clarabel. Why
-these: docs/decisions/0012-quadratic-programs.md.
+Two others are there to compare with: DAQP, and non-negative least squares of SciPy after [Lawson1974] chapter
+23 (least distance programming), which also solves what the kernel does not converge on. Cones go to Clarabel.
+Why these: docs/decisions/0012-quadratic-programs.md.
 """
 
 from __future__ import annotations
@@ -17,22 +16,19 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from scipy.sparse import csc_matrix
 
-from ...dynamics.control_kernel import nearest_within
+from ... import _kernel
+from ...arrays import Array
 from ...errors import InputError
-
-Array = npt.NDArray[np.float64]
 
 FEASIBLE = 1e-9  # [N m] on rows of unit length, or of the size of z0
 FAR = 1e20  # a bound that is none
 ROUNDED = 1e-13  # rows shorter than this, or than this share of the longest, are zero
 SOLVERS = ("auto", "kernel", "daqp", "scipy", "clarabel")
 DAQP_OPTIMAL = (1, 2)
-STUCK = 2  # of the kernel: 0 solved, 1 infeasible, 2 came to no end
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProgramSolution:
     """z (n,), whether it satisfies everything, who found it and how long that took [s].
 
     `active` holds the rows that press on z, where the solver tells; None where it does not.
@@ -97,17 +93,17 @@ def _installed(package: str, purpose: str) -> str:
     return package
 
 
-def solve(program: Program, solver: str) -> Answer:
+def solve(program: Program, solver: str) -> ProgramSolution:
     """Solve (1); `feasible` is False where nothing satisfies all rows, and z then has no meaning."""
     began = time.perf_counter()
     z, iterations, active = _SOLVERS["clarabel" if program.cones else solver](program)
     spent = time.perf_counter() - began
     if z is None:
-        return Answer(program.z0, False, solver, iterations, spent)
-    return Answer(z, True, solver, iterations, spent, active)
+        return ProgramSolution(program.z0, False, solver, iterations, spent)
+    return ProgramSolution(z, True, solver, iterations, spent, active)
 
 
-def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
+def solve_softly(program: Program, weights: Array, solver: str) -> ProgramSolution:
     """The z of least weighted violation |weights * excess|, nearest to z0 among those.
 
     Rows get slack variables, A z - s within the bounds, and 1e-10 of the weight stays on z.
@@ -135,7 +131,7 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
     found = solve(soft, solver)
     if not found.feasible and solver in ("kernel", "daqp"):
         found = solve(soft, "scipy")
-    return Answer(found.z[:n], False, found.solver, found.iterations, found.time)
+    return ProgramSolution(found.z[:n], False, found.solver, found.iterations, found.time)
 
 
 # ---------------------------------------------------------------------- solvers
@@ -143,11 +139,11 @@ def solve_softly(program: Program, weights: Array, solver: str) -> Answer:
 Found = tuple[Array | None, int, list[int] | None]
 
 
-def _solved(p: Program) -> Found:
-    z, active, iterations, how = nearest_within(p.z0, p.H, p.A, p.lower, p.upper, _tolerance(p))
-    if how == STUCK:
+def _in_kernel(p: Program) -> Found:
+    found = _kernel.solve_program(z0=p.z0, H=p.H, A=p.A, lower=p.lower, upper=p.upper, tol=_tolerance(p))
+    if found["status"] == "not converged":
         return _scipy(p)
-    return (z if how == 0 else None), iterations, active
+    return (found["z"] if found["status"] == "optimal" else None), found["iterations"], found["active"]
 
 
 def _tolerance(p: Program) -> float:
@@ -225,7 +221,7 @@ def _clarabel(p: Program) -> Found:
 
 
 _SOLVERS: dict[str, Callable[[Program], Found]] = {
-    "kernel": _solved,
+    "kernel": _in_kernel,
     "daqp": _daqp,
     "scipy": _scipy,
     "clarabel": _clarabel,

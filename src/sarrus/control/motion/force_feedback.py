@@ -16,13 +16,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import nonnegative
+from ...arrays import Array, nonnegative
 from ...errors import InputError
 from ..core.gains import gain_matrix
-
-Array = npt.NDArray[np.float64]
 
 UNREACHED = 1e-6  # a force that misses its command by more than this, relatively, is held back by something
 

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import state
+from ...arrays import Array, state
 from ...dynamics.input_response import Response
 from ...errors import InputError, SarrusError, unknown_name
 from ...mechanism.mechanism import Mechanism
-from ..core.input_selection import Wish
+from ..core.input_selection import DesiredForces
 from ..core.law import Active, Law
-from ..core.measured_state import Measured
+from ..core.task import Task
+from ..limits.limits import as_limits
+from ..state.measured_state import MeasuredState
 from .force_feedback import ForceFeedback
 
-Array = npt.NDArray[np.float64]
 Sensor = Callable[[float, Array, Array, Array], npt.ArrayLike]
 
 
@@ -68,56 +69,51 @@ class HybridForceMotion(Law):
         gives: str = "limits",
         solver: str = "auto",
     ) -> None:
-        given = [limits] if hasattr(limits, "rows") else list(limits)
         super().__init__(
             mech,
-            outputs,
-            reference,
-            kp,
-            kd,
-            metric,
-            actuated,
-            active,
-            leftover_damping,
-            least_feel,
-            transition,
-            None,
-            given,
-            solver,
-            gives,
+            metric=metric,
+            actuated=actuated,
+            active=active,
+            leftover_damping=leftover_damping,
+            least_feel=least_feel,
+            transition=transition,
+            limits=as_limits(limits),
+            solver=solver,
+            gives=gives,
         )
-        self._desired = _Desired(force, mech)
+        self._task = Task(mech, outputs, reference, kp, kd)
+        self._desired = _ForceReference(force, mech)
         self._feedback = ForceFeedback(self._desired.size, kf, ki, filter_time, integral_limit)
         self._sensor = _sensor(measured, mech)
-        self._asked: tuple[Array, Array] | None = None
+        self._commanded: tuple[Array, Array] | None = None
 
     def reset(self) -> None:
         """Forget the past: integrals, transitions, events."""
         super().reset()
         self._feedback.reset()
 
-    def _wish(self, now: Measured, response: Response, rows: Any) -> Wish | None:
+    def _desired_forces(self, now: MeasuredState, response: Response, rows: Any) -> DesiredForces | None:
         Y, y0 = self._desired.map(response, rows)
         desired = self._desired.at(now.t)
-        unknown = None
+        disturbance = None
         if self._sensor is not None and self.last is not None:
             lam = state(self._sensor(now.t, now.q, now.v, self.last.u), "measured lam", self.system.nc)
-            unknown = self._desired.of(lam, now) - (y0 + Y @ self.last.u[self._used])
-        commanded = self._feedback.command(now.t, desired, unknown)
-        self._asked = desired, commanded
-        return Wish(Y, y0, commanded, self._desired.weight)
+            disturbance = self._desired.of(lam, now) - (y0 + Y @ self.last.u[self._used])
+        commanded = self._feedback.command(now.t, desired, disturbance)
+        self._commanded = desired, commanded
+        return DesiredForces(Y, y0, commanded, self._desired.weight)
 
     def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
         limited = super()._multipliers_used()
         wanted = self._desired.on_lam
         return wanted if limited is None else limited | wanted
 
-    def _settled(self, wish: Wish | None, inputs: Array) -> Array:
-        assert wish is not None and self._asked is not None
-        return self._feedback.settle(*self._asked, wish.y0 + wish.Y @ inputs)
+    def _settled(self, desired: DesiredForces | None, inputs: Array) -> Array:
+        assert desired is not None and self._commanded is not None
+        return self._feedback.settle(*self._commanded, desired.y0 + desired.Y @ inputs)
 
 
-class _Desired:
+class _ForceReference:
     """Desired forces of a controller: chosen multipliers, or the whole constraint force."""
 
     def __init__(self, force: Any, system: Any) -> None:
@@ -167,14 +163,14 @@ class _Desired:
         """Y (p, nu), y0 (p,): the regulated forces y = Y u + y0; zero rows for inactive constraints."""
         if not self._of_lam:
             return response.Phi, response.F0
-        lam0, Lam = response.multipliers
+        lam0, Lam = response.lam0, response.Lam
         if rows is not None:
             all0, all_ = np.zeros(len(rows)), np.zeros((len(rows), Lam.shape[1]))
             all0[rows], all_[rows] = lam0, Lam
             lam0, Lam = all0, all_
         return Lam[self._rows], lam0[self._rows]
 
-    def of(self, lam: Array, now: Measured) -> Array:
+    def of(self, lam: Array, now: MeasuredState) -> Array:
         """The regulated forces (p,) from all multipliers."""
         return lam[self._rows] if self._of_lam else np.asarray(now.terms.J.T @ lam)
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from ...errors import InputError
 from ..core.law import Active, Law
-from .force_release import Names
+from ..core.task import Task
+from ..core.transition import Names
+from ..limits.limits import as_limits
 
 
 class ProjectedInverseDynamics(Law):
@@ -28,10 +30,10 @@ class ProjectedInverseDynamics(Law):
             times L, eq. (48)), "limits" (each over its limit), "mass", or W as (nv,) or (nv, nv).
         actuated: names of the actuators to use; default all. The others get exactly zero.
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
-        leftover_damping: rate [1/s] at which motions that the outputs leave free come to rest; 0 leaves
-            them to least torque.
-        least_feel: below this share of what full actuation would feel, torques are damped instead of growing
-            without bound; 0 never damps.
+        leftover_damping: null-space damping [1/s]: rate at which motions that the outputs leave free come to
+            rest; 0 leaves them to least torque.
+        least_feel: near a pose where an output is not controllable (controllability, the share that actuators
+            and outputs have of the weakest motion, below this), torques are damped; 0 never damps.
         transition: time [s] in which inputs are led over when the active constraints change.
         releasing: a function of (t, q, v) that returns the names of constraints that are about to open; their
             forces are led to zero within the transition time, so that nothing jumps when they do.
@@ -55,21 +57,15 @@ class ProjectedInverseDynamics(Law):
     ) -> None:
         super().__init__(
             mech,
-            outputs,
-            reference,
-            kp,
-            kd,
-            metric,
-            actuated,
-            active,
-            leftover_damping,
-            least_feel,
-            transition,
-            releasing,
-            (),
-            "auto",
-            "limits",
+            metric=metric,
+            actuated=actuated,
+            active=active,
+            leftover_damping=leftover_damping,
+            least_feel=least_feel,
+            transition=transition,
+            releasing=releasing,
         )
+        self._task = Task(mech, outputs, reference, kp, kd)
 
 
 class ForceLimits(Law):
@@ -106,23 +102,20 @@ class ForceLimits(Law):
         gives: str = "limits",
         solver: str = "auto",
     ) -> None:
-        given = [limits] if hasattr(limits, "rows") else list(limits)
+        given = as_limits(limits)
         if not given:
             raise InputError("ForceLimits without limits: give some, or use ProjectedInverseDynamics.")
         super().__init__(
             mech,
-            outputs,
-            reference,
-            kp,
-            kd,
-            metric,
-            actuated,
-            active,
-            leftover_damping,
-            least_feel,
-            transition,
-            releasing,
-            given,
-            solver,
-            gives,
+            metric=metric,
+            actuated=actuated,
+            active=active,
+            leftover_damping=leftover_damping,
+            least_feel=least_feel,
+            transition=transition,
+            releasing=releasing,
+            limits=given,
+            solver=solver,
+            gives=gives,
         )
+        self._task = Task(mech, outputs, reference, kp, kd)

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import state
+from ...arrays import Array, state
 from ...errors import InputError, unknown_name
 from ...models.pose import Pose
 from ...models.pose_error import check_form, pose_error
-from ..core.measured_state import Measured
-from ..core.references import Target
-from .output import Bound, Track, Vector
-
-Array = npt.NDArray[np.float64]
+from ..state.measured_state import MeasuredState
+from .output import BoundOutput, OutputTracking, VectorOutput
+from .references import Target
 
 AXES = ("x", "y", "z")
 POSE_AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -37,23 +34,23 @@ class Position:
     point: Any = (0.0, 0.0, 0.0)
     axes: str = "xyz"
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _Position(self, system)
 
 
-class _Position(Vector):
+class _Position(VectorOutput):
     def __init__(self, given: Position, system: Any) -> None:
         self._body, self._point = _place(given.body, given.point, system, "Position")
         self._rows = _axes(given.axes, AXES, "Position")
         names = [f"{given.body}.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         (x, V, A, J, _), rows = now.point(self._body, self._point), self._rows
         if rows == [0, 1, 2]:
-            return self.against(target, x, V[:3], J[:3], A[:3])
-        return self.against(target, x[rows], V[rows], J[rows], A[rows])
+            return self.tracking_error(target, x, V[:3], J[:3], A[:3])
+        return self.tracking_error(target, x[rows], V[rows], J[rows], A[rows])
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class BodyPose:
     error: str = "split"
     frame: str = "world"
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _BodyPose(self, system)
 
@@ -105,21 +102,19 @@ class _BodyPose:
                 return f"{what} must be finite, got {np.asarray(value).tolist()}"
         return ""
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         p, V, bias, J, R = now.point(self._body, self._point)
-        rows, goal = self._rows, target.x
-        found = pose_error(R, p, V, goal.rotation, goal.xyz, target.v, target.a, *self._form)
-        shown = np.empty((2, 6))  # what is and what shall be: place, and the turn still to be made
-        shown[0, :3], shown[0, 3:] = p, -found.e[3:]
+        goal = target.x
+        reference = goal.rotation, goal.xyz, target.v, target.a
+        e, rate, T, c = pose_error((R, p, V), reference, *self._form)
+        shown = np.empty((2, 6))  # actual and desired: place, and the turn still to be made
+        shown[0, :3], shown[0, 3:] = p, -e[3:]
         shown[1, :3], shown[1, 3:] = goal.xyz, 0.0
-        c = found.c - bias
-        if self.size == 6:
-            return Track(shown[0], shown[1], found.e, found.rate, J, found.T, c)
-        T = found.T[np.ix_(rows, rows)]
-        return Track(shown[0, rows], shown[1, rows], found.e[rows], found.rate[rows], J[rows], T, c[rows])
+        found = OutputTracking(shown[0], shown[1], e, rate, J, c - bias, T=T)
+        return found if self.size == 6 else found.components(self._rows)
 
 
-def point_motion(now: Measured, body: int, point: Array) -> tuple[Array, Array, Array]:
+def point_motion(now: MeasuredState, body: int, point: Array) -> tuple[Array, Array, Array]:
     """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
     x, V, A, _, _ = now.point(body, point)
     return x, V[:3], A[:3]

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import positive, state
+from ...arrays import Array, positive, state
 from ...differences import curvature_terms, slope_terms
 from ...errors import InputError
-from ..core.measured_state import Measured
-from ..core.references import Target
-from .output import Bound, Track, Vector
-
-Array = npt.NDArray[np.float64]
+from ..state.measured_state import MeasuredState
+from .output import BoundOutput, OutputTracking, VectorOutput
+from .references import Target
 
 STEP = 1e-3  # [rad], or of the length L: truncation 1e-13, rounding 1e-13
 STEP_TWICE = 5e-3  # for second derivatives: truncation 1e-12, rounding 1e-11
@@ -48,12 +46,12 @@ class Function:
     unit: Any = 1.0
     names: Sequence[str] | None = None
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _Function(self, system)
 
 
-class _Function(Vector):
+class _Function(VectorOutput):
     def __init__(self, given: Function, system: Any) -> None:
         if not callable(given.x):
             raise InputError(f"Function needs a function x(q) -> (k,), got {given.x!r}.")
@@ -70,16 +68,16 @@ class _Function(Vector):
         super().__init__(names, state(given.unit, "unit of a Function", k) if unit is None else unit)
         self._given, self._nv, self._coordinate_unit = given, system.nv, system.units.unit
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         x = self._value(now.q)
         J, bias = self._jacobian(now, now.q), self._bias(now, x)
-        return self.against(target, x, J @ now.v, J, bias)
+        return self.tracking_error(target, x, J @ now.v, J, bias)
 
     def _value(self, q: Array) -> Array:
         x = np.atleast_1d(np.asarray(self._given.x(q.copy()), dtype=float))
         return _sized(x, (self.size,), "x(q)")
 
-    def _jacobian(self, now: Measured, q: Array) -> Array:
+    def _jacobian(self, now: MeasuredState, q: Array) -> Array:
         if self._given.jacobian is not None:
             J = np.asarray(self._given.jacobian(q.copy()), dtype=float)
             return _sized(np.atleast_2d(J), (self.size, self._nv), "jacobian(q)")
@@ -88,7 +86,7 @@ class _Function(Vector):
         values = np.array([self._value(one) for one in now.along(steps)]).reshape(4, self._nv, self.size)
         return np.asarray(np.tensordot(FIRST, values, 1).T / h)  # (1)
 
-    def _bias(self, now: Measured, x: Array) -> Array:
+    def _bias(self, now: MeasuredState, x: Array) -> Array:
         if self._given.bias is not None:
             found = np.atleast_1d(np.asarray(self._given.bias(now.q.copy(), now.v.copy()), dtype=float))
             return _sized(found, (self.size,), "bias(q, v)")

@@ -1,6 +1,6 @@
 """Outputs: what a controller moves. Here: what they have in common, and joint coordinates.
 
-Points and poses of bodies are in `body_outputs.py`, functions x(q) of the user's in `function_output.py`.
+Points and poses of bodies are in `body.py`, functions x(q) of the user's in `function.py`.
 
 Every output gives x, its Jacobian J_task (k, nv) and the rest J_task' v of its acceleration:
 
@@ -14,33 +14,36 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from ...arrays import number
+from ...arrays import Array, number
 from ...errors import InputError
 from ...models.pose import Pose
-from ..core.measured_state import Measured
-from ..core.references import Target
-
-Array = npt.NDArray[np.float64]
+from ..state.measured_state import MeasuredState
+from .references import Target
 
 
-class Track(NamedTuple):
+class OutputTracking(NamedTuple):
     """An output against its target: the error e (k,), its rate, and J_task a = c - T e'' for a wanted e''.
 
-    `T` is None where it is the identity. `x` and `wanted` are what is and what shall be, for pictures.
+    `T` is None where it is the identity. `x` and `desired` are actual and desired value, for pictures.
     """
 
     x: Array
-    wanted: Array
+    desired: Array
     e: Array
     rate: Array
     J: Array
-    T: Array | None
     c: Array
+    T: Array | None = None
+
+    def components(self, rows: list[int]) -> OutputTracking:
+        """The same for some of the components."""
+        x, desired, e, rate, J, c = (part[rows] for part in self[:6])
+        T = None if self.T is None else self.T[np.ix_(rows, rows)]
+        return OutputTracking(x, desired, e, rate, J, c, T=T)
 
 
-class Bound(Protocol):
+class BoundOutput(Protocol):
     """An output of one mechanism.
 
     Attributes:
@@ -53,7 +56,7 @@ class Bound(Protocol):
     names: tuple[str, ...]
     unit: Array
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         """The output at a state against a target."""
         ...
 
@@ -65,12 +68,12 @@ class Bound(Protocol):
 class Output(Protocol):
     """An output that is not yet bound to a mechanism."""
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         ...
 
 
-class Vector:
+class VectorOutput:
     """Outputs with values in R^k."""
 
     def __init__(self, names: Sequence[str], unit: Array) -> None:
@@ -88,9 +91,9 @@ class Vector:
                 return f"{what} must be finite, got {np.asarray(value).tolist()}"
         return ""
 
-    def against(self, target: Target, x: Array, v: Array, J: Array, bias: Array) -> Track:
+    def tracking_error(self, target: Target, x: Array, v: Array, J: Array, bias: Array) -> OutputTracking:
         """e = x_d - x; e'' = x_d'' - J a - J' v."""
-        return Track(x, target.x, target.x - x, target.v - v, J, None, target.a - bias)
+        return OutputTracking(x, target.x, target.x - x, target.v - v, J, target.a - bias)
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,12 @@ class Coordinates:
             raise InputError("Coordinates needs at least one name, such as Coordinates('crank').")
         object.__setattr__(self, "entries", tuple(entries))
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _Coordinates(self.entries, system)
 
 
-class _Coordinates(Vector):
+class _Coordinates(VectorOutput):
     def __init__(self, entries: Sequence[Any], system: Any) -> None:
         model, names, unit = system.model, [], []
         J, Q = np.zeros((len(entries), model.nv)), np.zeros((len(entries), model.nq))
@@ -128,8 +131,8 @@ class _Coordinates(Vector):
         super().__init__(names, np.array(unit))
         self._J, self._Q, self._zero = J, Q, np.zeros(len(entries))
 
-    def track(self, now: Measured, target: Target) -> Track:
-        return self.against(target, self._Q @ now.q, self._J @ now.v, self._J, self._zero)
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
+        return self.tracking_error(target, self._Q @ now.q, self._J @ now.v, self._J, self._zero)
 
 
 def _sum_name(terms: Mapping[str, float]) -> str:

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...arrays import Array
 from ...errors import InputError
 from ...models.pose import Pose
 from ...models.pose_error import turn_error
 from ...models.rotation import cross, hat
-from ..core.measured_state import Measured
-from ..core.references import Target
+from ..state.measured_state import MeasuredState
 from .body import AXES, POSE_AXES, _axes, _BodyPose, _place, point_motion
-from .output import Bound, Coordinates, Track, Vector
-
-Array = npt.NDArray[np.float64]
+from .output import BoundOutput, Coordinates, OutputTracking, VectorOutput
+from .references import Target
 
 TURN_AXES = POSE_AXES[3:]
 NO_TURN = np.zeros(3)
@@ -39,7 +37,7 @@ class Orientation:
     body: str
     axes: Sequence[str] = TURN_AXES
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _Orientation(self, system)
 
@@ -66,16 +64,13 @@ class _Orientation:
                 return f"{what} must be finite, got {np.asarray(value).tolist()}"
         return ""
 
-    def track(self, now: Measured, target: Target) -> Track:
-        body, rows = self._body, self._rows
-        _, V, A, J, R = now.point(body, self._origin)
-        turn = turn_error(R, V[3:], target.x.rotation, target.v[-3:], target.a[-3:])
-        e, rate, T, c, J = turn.e, turn.rate, turn.T, turn.c - A[3:], J[3:]
-        if self.size < 3:
-            e, rate, T, c, J = e[rows], rate[rows], T[np.ix_(rows, rows)], c[rows], J[rows]
-        return Track(-e, np.zeros(self.size), e, rate, J, T, c)
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
+        _, V, A, J, R = now.point(self._body, self._origin)
+        e, rate, T, c = turn_error(R, V[3:], target.x.rotation, target.v[-3:], target.a[-3:])
+        found = OutputTracking(-e, np.zeros(3), e, rate, J[3:], c - A[3:], T=T)
+        return found if self.size == 3 else found.components(self._rows)
 
-    def present(self, now: Measured, a: Array) -> Target:
+    def present(self, now: MeasuredState, a: Array) -> Target:
         """The target that asks for the acceleration a (3,) and nothing else."""
         return Target(Pose(matrix=now.poses[0][self._body]), now.motion[0][self._body, 3:], _spread(a, self))
 
@@ -99,12 +94,12 @@ class CenterOfMass:
     axes: str = "xyz"
     bodies: Sequence[str] | None = None
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _CenterOfMass(self, system)
 
 
-class _CenterOfMass(Vector):
+class _CenterOfMass(VectorOutput):
     def __init__(self, given: CenterOfMass, system: Any) -> None:
         _place("ground", (0.0, 0.0, 0.0), system, "CenterOfMass")
         model = system.model
@@ -125,13 +120,13 @@ class _CenterOfMass(Vector):
         names = [f"com.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         sums, J = np.zeros((3, 3)), np.zeros((3, len(now.v)))
         for body, mass, point in self._parts:
             sums += mass * np.array(point_motion(now, body, point))
             J += mass * now.jacobian(body, point)[:3]
         x, v, bias = sums[:, self._rows] / self._total
-        return self.against(target, x, v, J[self._rows] / self._total, bias)
+        return self.tracking_error(target, x, v, J[self._rows] / self._total, bias)
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ class RelativePose:
     point: Any = (0.0, 0.0, 0.0)
     axes: Sequence[str] = POSE_AXES
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         return _RelativePose(self, system)
 
@@ -166,7 +161,7 @@ class _RelativePose(_BodyPose):
         self.size = len(self.names)
         self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
 
-    def motion(self, now: Measured) -> tuple[Array, Array, Array, Array]:
+    def motion(self, now: MeasuredState) -> tuple[Array, Array, Array, Array]:
         """Place (3,), rotation (3, 3), velocity (6,) and acceleration at a = 0 (6,), in the other's axes."""
         p, v, bias = point_motion(now, self._body, self._point)
         R, origin = now.poses
@@ -182,45 +177,46 @@ class _RelativePose(_BodyPose):
         both = np.concatenate([to @ seen, to @ turning]), np.concatenate([to @ rest, to @ turn_rest])
         return to @ r, to @ R[body], both[0], both[1]
 
-    def track(self, now: Measured, target: Target) -> Track:
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         p, R, V, bias = self.motion(now)
         turn = turn_error(R, V[3:], target.x.rotation, target.v[3:], target.a[3:])
-        zero = np.zeros(3)
-        x, desired = np.concatenate([p, -turn.e]), np.concatenate([target.x.xyz, zero])
-        e = np.concatenate([target.x.xyz - p, turn.e])
-        rate = np.concatenate([target.v[:3] - V[:3], turn.rate])
-        c = np.concatenate([target.a[:3], turn.c]) - bias
         T = np.eye(6)
         T[3:, 3:] = turn.T
-        rows = self._rows
-        J = self._jacobian(now)
-        return Track(x[rows], desired[rows], e[rows], rate[rows], J[rows], T[np.ix_(rows, rows)], c[rows])
+        found = OutputTracking(
+            x=np.concatenate([p, -turn.e]),
+            desired=np.concatenate([target.x.xyz, np.zeros(3)]),
+            e=np.concatenate([target.x.xyz - p, turn.e]),
+            rate=np.concatenate([target.v[:3] - V[:3], turn.rate]),
+            J=self._jacobian(now),
+            c=np.concatenate([target.a[:3], turn.c]) - bias,
+            T=T,
+        )
+        return found.components(self._rows)
 
-    def _jacobian(self, now: Measured) -> Array:
+    def _jacobian(self, now: MeasuredState) -> Array:
         J, base = now.jacobian(self._body, self._point), now.jacobian(self._other, self._origin)
         R, origin = now.poses
         to = R[self._other].T
         r = origin[self._body] + R[self._body] @ self._point - origin[self._other]
-        around = hat(r)
-        return np.concatenate([to @ (J[:3] - base[:3] + around @ base[3:]), to @ (J[3:] - base[3:])])
+        return np.concatenate([to @ (J[:3] - base[:3] + hat(r) @ base[3:]), to @ (J[3:] - base[3:])])
 
-    def present(self, now: Measured, a: Array) -> Target:
+    def present(self, now: MeasuredState, a: Array) -> Target:
         """The target that asks for the acceleration a (k,) and nothing else."""
         p, R, V, _ = self.motion(now)
         return Target(Pose(p, matrix=R), V, _spread(a, self))
 
 
-def accelerated(output: Any, now: Measured, a: Array) -> tuple[Array, Array, Array]:
+def accelerated(output: Any, now: MeasuredState, a: Array) -> tuple[Array, Array, Array]:
     """x (k,), J (k, nv) and the right side (k,) of its rows, for an output with the acceleration a (k,)."""
     if type(output) is not _BodyPose:
-        track = output.track(now, present(output, now, a))
-        return track.x, track.J, track.c
+        error = output.track(now, present(output, now, a))
+        return error.x, error.J, error.c
     p, _, bias, J, _ = now.point(output._body, output._point)
     x, rows = np.concatenate([p, NO_TURN]), output._rows
     return x[rows], J[rows], a - bias[rows]
 
 
-def present(output: Any, now: Measured, a: Array) -> Target:
+def present(output: Any, now: MeasuredState, a: Array) -> Target:
     """The target that asks an output for the acceleration a (k,), without any error to be corrected."""
     if hasattr(output, "present"):
         found: Target = output.present(now, a)
@@ -239,7 +235,7 @@ class Posture:
 
     names: Sequence[str] | None = None
 
-    def bind(self, system: Any) -> Bound:
+    def bind(self, system: Any) -> BoundOutput:
         """The output of this system."""
         chosen = list(system.actuators) if self.names is None else list(self.names)
         return Coordinates(*chosen).bind(system)

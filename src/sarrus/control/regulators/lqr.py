@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_continuous_are, solve_discrete_are
 
-from ...arrays import fixed_shape
+from ...arrays import Array, fixed_shape
 from ...errors import InputError
 from ...linearization.model import LinearModel
-
-Array = npt.NDArray[np.float64]
 
 AT_REST = 1e-6  # largest rate of the states [1/s, lengths divided by L] that counts as an equilibrium
 SEMIDEFINITE = 1e-12  # smallest eigenvalue relative to the largest
@@ -80,7 +78,8 @@ class Regulator:
         names = self.model.mechanism.actuators
         limited = tuple(name for name, cut in zip(names, u != wanted, strict=True) if cut)
         errors = dict(zip(self.model.names, x.tolist(), strict=True))
-        return Regulation(t, u, x, feedback, float(x @ self.P @ x), limited, errors)
+        cost = float(x @ self.P @ x)
+        return Regulation(t, u, x, feedback, cost, active_limits=limited, errors=errors)
 
     def _limited(self, feedback: Array) -> tuple[Array, Array]:
         """Inputs within the limits of the actuators, and before."""

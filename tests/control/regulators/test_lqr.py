@@ -7,8 +7,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.control.regulators.lqr import lqr
-
-from .mechanisms import four_bar_with_pole, upright_pole
+from tests.linearization.mechanisms import four_bar_with_pole, upright_pole
 
 CHOSEN = ["crank", "pole"]
 

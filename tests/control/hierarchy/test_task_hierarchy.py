@@ -133,7 +133,7 @@ def test_a_level_is_met_in_the_least_squares_sense(seed):
     mech, q, v = case("every loop twice", seed)
     tasks = stack(mech, seed, (2, 4, 4))
     found = solved(mech, q, v, tasks)
-    E, Z = found._parts.reach.E, np.eye(found._parts.reach.E.shape[1])
+    E, Z = found._parts.basis.E, np.eye(found._parts.basis.E.shape[1])
     for level, (J, wanted), split in zip(found.levels, tasks, found._parts.splits, strict=True):
         reachable = J @ E @ Z
         lost = wanted - J @ found.a

@@ -15,12 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
-from ...arrays import fixed_shape, number, positive, state
+from ...arrays import Array, fixed_shape, number, positive, state
 from ...errors import InputError
 from ...models.pose import Pose
 from ...models.rotation import exp, log
-
-Array = npt.NDArray[np.float64]
 
 
 class Target(NamedTuple):
@@ -81,13 +79,17 @@ class MinimumJerk:
     def __call__(self, t: float) -> Target:
         T = self._duration
         s = min(max((t - self._t0) / T, 0.0), 1.0)
-        # x = start + way (10 s^3 - 15 s^4 + 6 s^5)
-        x: Any = self._start + self._way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+        x: Any = self._start + self._way * minimum_jerk(s)
         v = self._way * (30.0 * s * s * (1.0 - s) ** 2 / T)
         a = self._way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / (T * T))
         if self._pose:
             x = Pose(x[:3], matrix=exp(x[3:]) @ self._R)
         return Target(x, v, a)
+
+
+def minimum_jerk(s: float) -> float:
+    """10 s^3 - 15 s^4 + 6 s^5: from 0 to 1 while s goes from 0 to 1, with the least mean square jerk."""
+    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
 class Sinusoid:

@@ -1,7 +1,7 @@
-"""Measured: one state as a controller sees it, with its terms and the motion of its bodies, computed once.
+"""MeasuredState: one state as a controller sees it, with its terms and the motion of its bodies.
 
-States come from sensors and solvers, thousands per second: they are looked at once (shape, finite), and then
-handed to the compiled functions without the checks that the facade makes for people.
+States come from sensors and solvers, thousands per second: shape and finite entries are checked once, then
+the compiled functions are called without the checks that `Mechanism` makes. Everything is computed once.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...dynamics.control_kernel import is_state
+from ..._kernel import is_state
+from ...arrays import Array
+from ...dynamics.singular_limit import row_rates
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ...simulation.run.custom_system import CustomSystem
 
-Array = npt.NDArray[np.float64]
 
-
-class Measured:
+class MeasuredState:
     """A state (t, q, v) of a system: q (nq,), v (nv,), t [s]."""
 
     def __init__(self, system: Any, t: float, q: Array, v: Array) -> None:
@@ -37,6 +37,14 @@ class Measured:
         drive = rows.drive(self.t, 1) if rows.driven else None
         user = rows.user(q[None], v[None], self.t) if rows.has_user_rows else None
         return Terms(*rows.kernel.state_terms(q, v, drive, user))
+
+    def row_rates(self) -> tuple[Array, Array]:
+        """Derivatives of J (nc, nv) and of gamma (nc,) along the motion, at constant v."""
+        rows = self.system.evaluator
+        if rows.has_user_rows:
+            return row_rates(rows, self.q, self.v, self.t)
+        found: tuple[Array, Array] = rows.kernel.row_rates(self.q, self.v, rows.drive(self.t, 1))
+        return found
 
     @cached_property
     def _frames(self) -> tuple[Array, Array, Array, Array]:
@@ -76,10 +84,10 @@ class Measured:
         return self.system.evaluator.kernel
 
 
-def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measured:
+def measured_state(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> MeasuredState:
     """The state, or an InputError that says what is wrong with what the sensors delivered."""
     if type(t) is float and isfinite(t) and is_state(q, v, system.nq, system.nv):
-        return Measured(system, t, q, v)  # type: ignore[arg-type]
+        return MeasuredState(system, t, q, v)  # type: ignore[arg-type]
     try:
         t = float(t)
         pose, speed = np.ascontiguousarray(q, dtype=np.float64), np.ascontiguousarray(v, dtype=np.float64)
@@ -95,7 +103,7 @@ def measured(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Measu
         raise InputError(
             f"the measured state of {system.name!r} has entries that are not finite at t = {t} s."
         )
-    return Measured(system, t, pose, speed)
+    return MeasuredState(system, t, pose, speed)
 
 
 def check_system(system: Any, who: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import sarrus as sr
-from sarrus.control.core.references import Given, as_reference
+from sarrus.control.outputs.references import Given, as_reference
 from sarrus.models.pose_error import turn_error
 from sarrus.models.rotation import exp, log
 

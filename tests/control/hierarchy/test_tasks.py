@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.control.core.measured_state import measured
-from sarrus.control.core.references import Target
+from sarrus.control.outputs.references import Target
+from sarrus.control.state.measured_state import measured_state
 
 C = sr.control
 Array = np.ndarray
@@ -47,14 +47,14 @@ def test_outputs_against_differences(name):
     bound = output.bind(mech)
     n = 6 if isinstance(goal, sr.Pose) else bound.size
     target = Target(goal, np.zeros(n), np.zeros(n))
-    here = bound.track(measured(mech, 0.0, q, v), target)
+    here = bound.track(measured_state(mech, 0.0, q, v), target)
     wish = np.random.default_rng(5).normal(size=bound.size)  # wanted e''
     right = here.c - (wish if here.T is None else here.T @ wish)
     a = np.linalg.lstsq(here.J, right, rcond=None)[0]
     assert np.allclose(here.J @ a, right)
 
     h = 1e-4
-    tracks = [bound.track(measured(mech, 0.0, *along(mech, q, v, a, s * h)), target) for s in (-1, 1)]
+    tracks = [bound.track(measured_state(mech, 0.0, *along(mech, q, v, a, s * h)), target) for s in (-1, 1)]
     e_rate = (tracks[1].e - tracks[0].e) / (2 * h)
     assert np.abs(e_rate - here.rate).max() < 1e-6
     second = (tracks[1].rate - tracks[0].rate) / (2 * h)

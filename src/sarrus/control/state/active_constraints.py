@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...dynamics.control_kernel import largest
+from ..._kernel import largest
 from ...dynamics.terms import Terms, Units
 from ...errors import InputError, unknown_name
-from .measured_state import Measured
+from .measured_state import MeasuredState
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 COLLECTIONS = (Sequence, set, frozenset)
 
 
-class ActiveRows:
-    """Rows of the active constraints at a state.
+class ActiveTerms(NamedTuple):
+    """Terms and units of a state with the active rows only; `rows` (nc,) are these, None is all."""
+
+    rows: Mask | None
+    terms: Terms
+    units: Units
+
+    @property
+    def gap(self) -> float:
+        """Largest |phi| of the active rows, lengths divided by L."""
+        return largest(self.terms.phi, self.units.per_row)
+
+
+class ActiveConstraints:
+    """The constraints that hold at a state.
 
     Args:
         system: whose constraints.
@@ -33,16 +45,15 @@ class ActiveRows:
         self._known: dict[tuple[str, ...], tuple[Mask | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
-    def at(self, now: Measured) -> tuple[Mask | None, Terms, Units, float]:
-        """Which rows are active (None: all), their terms and units, and the largest gap of them, over L."""
-        terms, units = now.terms, self._units
+    def at(self, now: MeasuredState) -> ActiveTerms:
+        """Terms of the active rows."""
+        terms = now.terms
         found = self._fixed if self._function is None else self._mask(self._function(now.t, now.q, now.v))
-        rows = None if found is None else found[0]
-        if found is not None and rows is not None:
-            units = found[1]
-            parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
-            terms = Terms(terms.M, terms.h, *parts)
-        return rows, terms, units, largest(terms.phi, units.per_row)
+        if found is None or found[0] is None:
+            return ActiveTerms(None, terms, self._units)
+        rows, units = found
+        parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
+        return ActiveTerms(rows, Terms(terms.M, terms.h, *parts), units)
 
     def _mask(self, names: Any) -> tuple[Mask | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""

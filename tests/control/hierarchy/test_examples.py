@@ -204,8 +204,8 @@ def test_humanoid_holds_its_torso_while_reaching():
 
 def com(mech, q):
     """Centre of mass over the ground (2,)."""
-    from sarrus.control.core.measured_state import measured
-    from sarrus.control.core.references import Target
+    from sarrus.control.outputs.references import Target
+    from sarrus.control.state.measured_state import measured_state
 
-    zero, now = np.zeros(2), measured(mech, 0.0, q, np.zeros(mech.nv))
+    zero, now = np.zeros(2), measured_state(mech, 0.0, q, np.zeros(mech.nv))
     return C.CenterOfMass("xy").bind(mech).track(now, Target(zero, zero, zero)).x

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.outputs.output import Vector
+from sarrus.control.outputs.output import VectorOutput
 from tests.laws.families import FAMILIES
 from tests.oracles.description import to_spec
 from tests.oracles.states import mechanism, tangent_velocity
@@ -28,14 +28,14 @@ class RandomRows:
         return _RandomRows(self.J)
 
 
-class _RandomRows(Vector):
+class _RandomRows(VectorOutput):
     def __init__(self, J: Array) -> None:
         super().__init__([f"row{i}" for i in range(len(J))], np.ones(len(J)))
         self._J = J
 
     def track(self, now: Any, target: Any) -> Any:
         zero = np.zeros(self.size)
-        return self.against(target, zero, self._J @ now.v, self._J, zero)
+        return self.tracking_error(target, zero, self._J @ now.v, self._J, zero)
 
 
 def case(family: str, seed: int) -> tuple[Any, Array, Array]:

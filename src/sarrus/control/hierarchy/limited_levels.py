@@ -1,0 +1,150 @@
+"""Limits in a hierarchy: every level gives way to the limits, the lowest first.
+
+Limits come before all tasks: each level is a quadratic program in the directions that the levels above leave
+open, with the same limits in all of them, so a limit never costs a higher level what a lower one can pay.
+Where no inputs satisfy the limits at all, the least violation comes first and is then held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...arrays import Array
+from ..core.force_metric import Factor, applied
+from ..core.input_selection import (
+    OpenInputs,
+    SelectedInputs,
+    nearest_inputs,
+    program_of,
+    touched_limits,
+    violated_limits,
+)
+from ..core.solution import QPInfo, Status
+from ..limits.limit_table import InputRows
+from ..limits.quadratic_program import solve_softly
+from .levels import ControllableBasis, LevelDirections, LevelRows, level_directions
+
+SLACK = 1e-9  # of the largest bound: what rounding may take from one level to the next
+FLAT = 1e-7  # curvature along directions that a level does not see, relative to its largest
+ROUNDS = 3  # of moving the centre of that curvature along, until it does not matter
+
+
+@dataclass(eq=False)
+class HierarchyInputs(SelectedInputs):
+    """Inputs of a hierarchy: all of `SelectedInputs`, and the motion s (r,) that they make."""
+
+    s: Array = field(default_factory=lambda: np.zeros(0))
+    limited: bool = False
+
+
+class LimitedLevels:
+    """Levels under limits, one after the other, in the variables c = (s, z) with x = K c."""
+
+    def __init__(
+        self, basis: ControllableBasis, metric: Factor, limits: InputRows, solver: str, rank_tol: float
+    ) -> None:
+        self._K = np.concatenate([basis.to_x, basis.internal], axis=1)
+        self._r = basis.to_x.shape[1]
+        self._metric, self._given, self._solver, self._rank_tol = metric, limits, solver, rank_tol
+        self._iterations, self._time, self._largest = 0, 0.0, QPInfo()
+
+    def run(self, levels: Sequence[LevelRows], start: Array, rest: Array, near: Array) -> HierarchyInputs:
+        """All levels, then the rest of the motion nearest to `rest` (r,), then inputs nearest to `near` (n,).
+
+        Args:
+            levels: highest priority first.
+            start: s (r,) that the levels would choose without limits.
+            rest: s (r,) that the directions left open shall have.
+            near: x (n,) that inputs shall have where no motion sees them; zero is least torque.
+        """
+        n = len(self._K)
+        c, feasible = self._begin(np.concatenate([start, self._K[:, self._r :].T @ near]))
+        Z = np.eye(n)
+        wide = [LevelRows(self._widened(rows.A), rows.b, rows.zero, rows.damping) for rows in levels]
+        wide.append(LevelRows(self._widened(np.eye(self._r)), rest, 1.0, 0.0))
+        wide.append(LevelRows(self._K, near, float(np.linalg.norm(self._K)), 0.0))
+        for rows in wide:
+            found = level_directions(rows, c, Z, self._rank_tol)
+            c = c + Z @ self._step(found, c, Z)
+            Z = Z @ found.left
+        return self._result(c, feasible)
+
+    def _widened(self, A: Array) -> Array:
+        return np.concatenate([A, np.zeros((len(A), len(self._K) - self._r))], axis=1)
+
+    def _begin(self, c: Array) -> tuple[Array, bool]:
+        """Inputs within the limits, or of least violation; sets the bounds that all levels keep."""
+        limits = self._given
+        size = 1.0 + max(_largest(limits.lower), _largest(limits.upper))
+        slack = SLACK * size
+        self._limits = replace(limits, lower=limits.lower - slack, upper=limits.upper + slack)
+        inputs = OpenInputs(np.zeros_like(c), self._K, self._metric)
+        start = self._nearest(inputs, limits, c, None)
+        if start is not None:
+            return start, True
+        soft = solve_softly(program_of(inputs, limits, c, None), limits.weights, self._solver)
+        u = applied(self._metric, self._K @ soft.z)
+        y = limits.R @ u
+        cones = [replace(one, e=one.e + max(one.excess(u), 0.0) + slack) for one in limits.cones]
+        self._limits = replace(
+            limits,
+            lower=np.minimum(limits.lower, y) - slack,
+            upper=np.maximum(limits.upper, y) + slack,
+            cones=tuple(cones),
+        )
+        return soft.z, False
+
+    def _step(self, found: LevelDirections, c: Array, Z: Array) -> Array:
+        """The y that is best for this level, c + Z y within the limits."""
+        centre = found.y
+        if len(found.values) == 0:
+            return centre
+        curvature = found.values**2 + found.damped
+        flat = FLAT * float(curvature[0])
+        H = (found.used * curvature) @ found.used.T + flat * (found.left @ found.left.T)
+        inputs = OpenInputs(self._K @ c, self._K @ Z, self._metric)
+        y, goal = np.zeros(len(centre)), centre
+        for _ in range(ROUNDS if found.left.shape[1] else 1):
+            best = self._nearest(inputs, self._limits, goal, H)
+            if best is None or best is centre:
+                return y if best is None else centre
+            moved = float(np.abs(best - y).max())
+            y = best
+            if moved <= 1e-12 * (1.0 + float(np.abs(y).max())):
+                break
+            goal = centre + found.left @ (found.left.T @ y)
+        return y
+
+    def _nearest(self, inputs: OpenInputs, limits: InputRows, goal: Array, H: Array | None) -> Array | None:
+        """The z nearest to the goal within the limits: the goal if that is, None without one."""
+        found = nearest_inputs(inputs, limits, goal, H, self._solver)
+        if found.status == "inside":
+            return goal
+        self._iterations += found.qp.iterations
+        self._time += found.qp.time
+        if found.qp.variables >= self._largest.variables:
+            self._largest = found.qp
+        return found.z if found.status == "optimal" else None
+
+    def _result(self, c: Array, feasible: bool) -> HierarchyInputs:
+        x = self._K @ c
+        u = applied(self._metric, x)
+        return HierarchyInputs(
+            x,
+            u,
+            Status.LIMITED if feasible else Status.INFEASIBLE,
+            active=touched_limits(self._given, u),
+            violations={} if feasible else violated_limits(self._given, u),
+            rows=self._given,
+            qp=replace(self._largest, iterations=self._iterations, time=self._time),
+            s=c[: self._r],
+            limited=True,
+        )
+
+
+def _largest(bounds: Array) -> float:
+    finite = np.abs(bounds[np.isfinite(bounds)])
+    return float(finite.max(initial=0.0))
