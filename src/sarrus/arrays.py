@@ -1,4 +1,4 @@
-"""Checks of arguments: what users give, as float64 arrays, or an error that says what is wrong with it.
+"""Checks of arguments: conversion to float64 arrays, with errors that name the argument and the rule.
 
 Values of a description (masses, lengths, stiffnesses) must be finite and at most `LARGEST` in size, so that
 products of a few of them stay finite. Arrays of a state (q, v, tau) must be finite and of the right shape;

@@ -32,7 +32,7 @@ class AssemblyError(SarrusError):
 
 
 class EquilibriumError(SarrusError):
-    """Nothing balances the forces: there is no static pose, or none was found."""
+    """There is no static pose under the given forces, or none was found."""
 
 
 class SingularConstraintError(SarrusError):

@@ -1,8 +1,8 @@
-"""What public calls return, in one place, for annotations and `isinstance`.
+"""The types of all results of public calls, for annotations and `isinstance`.
 
     from sarrus.results import Motion, Trajectory
 
-Nobody makes these objects by hand: `Mechanism`, `simulate`, `linearize` and the controllers do.
+Users do not construct them: `Mechanism`, `simulate`, `linearize` and the controllers return them.
 """
 
 from .control.core.history import History

@@ -26,7 +26,7 @@ CONSISTENT = 1e-9  # on |J v - b| after the impact, relative to the speeds, leng
 
 @dataclass(frozen=True)
 class Impact:
-    """What an impact does to one state.
+    """Velocities, impulses and energies of an impact on one state.
 
     Attributes:
         v_before: velocity before (nv,) [rad/s, m/s].

@@ -140,22 +140,28 @@ def stacked(torques: Sequence[Torques], batch: tuple[int, ...], sizes: tuple[int
 
 
 def against_limits(torques: Torques, columns: Sequence[int], actuators: Sequence[Actuator]) -> Torques:
-    """The same with the actuators named whose limits the forces of the coordinates `columns` exceed."""
+    """Torques with the names of the actuators whose limits the forces of the coordinates `columns` exceed."""
     limited = {actuator.index: actuator for actuator in actuators}
-    exceeded, said = [], []
+    said = {}
     for k, values in zip(columns, np.moveaxis(torques.u, -1, 0), strict=True):
-        actuator = limited.get(k)
-        if actuator is None or values.size == 0:
-            continue
-        low, high = float(values.min()), float(values.max())
-        if low < actuator.lower or high > actuator.upper:
-            worst = high if high - actuator.upper > actuator.lower - low else low
-            exceeded.append(actuator.name)
-            said.append(f"{actuator.name} needs {worst:.4g}, limits {actuator.lower:g} to {actuator.upper:g}")
-    if not exceeded:
+        a = limited.get(k)
+        worst = None if a is None else worst_excess(values, a.lower, a.upper)
+        if a is not None and worst is not None:
+            said[a.name] = f"{a.name} needs {worst:.4g}, limits {a.lower:g} to {a.upper:g}"
+    if not said:
         return torques
-    sentence = f"Beyond the limits of actuators (nothing is clipped): {'; '.join(said)}."
-    return replace(torques, exceeded=tuple(exceeded), message=f"{torques.message} {sentence}")
+    sentence = f"Beyond the limits of actuators (nothing is clipped): {'; '.join(said.values())}."
+    return replace(torques, exceeded=tuple(said), message=f"{torques.message} {sentence}")
+
+
+def worst_excess(values: Array, lower: float, upper: float, slack: float = 0.0) -> float | None:
+    """The value furthest beyond its limits; None where none exceeds them by more than `slack`."""
+    if values.size == 0:
+        return None
+    low, high = float(values.min()), float(values.max())
+    if low < lower - slack or high > upper + slack:
+        return high if high - upper > lower - low else low
+    return None
 
 
 def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], nv: int) -> Array:
@@ -178,7 +184,7 @@ def unfelt_motions(directions: Array, units: Units) -> tuple[tuple[str, ...], ..
 
 
 def _sparse_basis(X: Array) -> Array:
-    """The same column space after elimination with complete pivoting, columns of unit length."""
+    """A sparser basis of the column space, by elimination with complete pivoting; columns of unit length."""
     X = X.copy()
     pivots: list[int] = []
     for k in range(X.shape[1]):

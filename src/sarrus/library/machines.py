@@ -16,7 +16,18 @@ from ..models.joints import Fixed, Planar, Prismatic
 from ..models.pose import Pose
 from .default_state import compile_at
 from .mass_properties import bar, cuboid
-from .plane_geometry import HINGE, Point, heading, intersect_circles, pin, rotated, spatial, wrap
+from .plane_geometry import (
+    HINGE,
+    Point,
+    chain,
+    circles_meet,
+    heading,
+    joint_angles,
+    pin,
+    rotated,
+    spatial,
+    wrap,
+)
 
 # Wheel loader: pins on the frame, on the boom, on the bellcrank (from its pivot) and on the bucket [m]
 LIFT_BASE, TILT_BASE = (0.35, -0.75), (0.05, 0.45)
@@ -40,7 +51,7 @@ def loader(boom_angle: float = -0.2, bucket_angle: float = 0.1, gravity: float =
     hinge_of_bucket = rotated(boom_angle, BOOM_BUCKET)
     pivot, lift_eye = rotated(boom_angle, BOOM_PIVOT), rotated(boom_angle, BOOM_LIFT)
     bucket_pin = hinge_of_bucket + rotated(bucket_angle, BUCKET_LINK)
-    link_pin = intersect_circles(pivot, math.hypot(*CRANK_LINK), bucket_pin, LINK_LENGTH, side=-1)
+    link_pin = circles_meet(pivot, math.hypot(*CRANK_LINK), bucket_pin, LINK_LENGTH, side=-1)
     crank_angle = heading(pivot, link_pin) - heading((0.0, 0.0), CRANK_LINK)
     tilt_eye = pivot + rotated(crank_angle, CRANK_TILT)
 
@@ -96,28 +107,13 @@ def three_r_on_slider(
         gravity: Gravity along -y [m/s^2]; 0 because the arm moves in a horizontal plane.
     """
     wrist = (x - lengths[2], slider_height)
-    elbow = intersect_circles((0.0, 0.0), lengths[0], wrist, lengths[1])
+    elbow = circles_meet((0.0, 0.0), lengths[0], wrist, lengths[1])
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="three_r_on_slider")
-    _serial(spec, ("link1", "link2", "link3"), lengths, masses, Pose())
+    chain(spec, ("link1", "link2", "link3"), lengths, masses, Pose())
     hand = (lengths[2], 0.0, 0.0)
     line = PointOnPlane("ground", (0.0, slider_height, 0.0), "link3", hand, normal=(0.0, 1.0, 0.0))
     spec.constrain("slider", line)
-    return compile_at(spec, _joint_angles([heading((0.0, 0.0), elbow), heading(elbow, wrist), 0.0]))
-
-
-def _serial(
-    spec: MechanismSpec, names: Sequence[str], lengths: Sequence[float], masses: Sequence[float], base: Pose
-) -> None:
-    """Uniform slender links hinged one after the other."""
-    parent, at = "ground", base
-    for name, length, mass in zip(names, lengths, masses, strict=True):
-        spec.body(name, parent=parent, joint=HINGE, at=at, **bar(mass, length))
-        parent, at = name, Pose((length, 0.0, 0.0))
-
-
-def _joint_angles(headings: Sequence[float]) -> list[float]:
-    """Angles of the joints from the headings of the links [rad]."""
-    return [wrap(q) for q in np.diff(headings, prepend=0.0)]
+    return compile_at(spec, joint_angles([heading((0.0, 0.0), elbow), heading(elbow, wrist), 0.0]))
 
 
 def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
@@ -140,10 +136,10 @@ def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
     sums: dict[str, dict[str, float]] = {}
     for side, base, final, bend in (("left", (0.0, 0.1), 0.0, 1), ("right", (0.8, 0.1), math.pi, -1)):
         names = [f"{side}{k}" for k in (1, 2, 3)]
-        _serial(spec, names, lengths, masses, Pose(spatial(base)))
+        chain(spec, names, lengths, masses, Pose(spatial(base)))
         wrist = centre - rotated(final, (lengths[2] + grip, 0.0))
-        elbow = intersect_circles(base, lengths[0], wrist, lengths[1], bend)
-        angles = _joint_angles([heading(base, elbow), heading(elbow, wrist), final])
+        elbow = circles_meet(base, lengths[0], wrist, lengths[1], bend)
+        angles = joint_angles([heading(base, elbow), heading(elbow, wrist), final])
         angles[2] = (
             final - angles[0] - angles[1]
         )  # the sum is the heading itself, not the heading modulo a turn

@@ -14,7 +14,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.pose import Pose
 from .default_state import compile_at
 from .mass_properties import bar, point
-from .plane_geometry import HINGE, heading, intersect_circles, pin, wrap
+from .plane_geometry import HINGE, chain, circles_meet, heading, joint_angles, pin
 
 
 def pendulum(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> Mechanism:
@@ -93,16 +93,15 @@ def four_bar(
         gravity: Gravity along -y [m/s^2].
     """
     tip = (crank * math.cos(angle), crank * math.sin(angle))
-    elbow = intersect_circles(tip, coupler, (ground, 0.0), rocker)
+    elbow = circles_meet(tip, coupler, (ground, 0.0), rocker)
     angles = [angle, heading(tip, elbow), heading(elbow, (ground, 0.0))]
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="four_bar")
-    parent, at = "ground", Pose()
-    for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
-        spec.body(name, parent=parent, joint=HINGE, at=at, **bar(mass_per_length * length, length))
-        parent, at = name, Pose((length, 0.0, 0.0))
+    lengths = (crank, coupler, rocker)
+    masses = [mass_per_length * length for length in lengths]
+    chain(spec, ("crank", "coupler", "rocker"), lengths, masses, Pose())
     pin(spec, "pin", "ground", (ground, 0.0), "rocker", (rocker, 0.0), kind=closure, turn=angles[2])
     spec.actuate("crank")
-    return compile_at(spec, [wrap(q) for q in np.diff(angles, prepend=0.0)])
+    return compile_at(spec, joint_angles(angles))
 
 
 def parallelogram(

@@ -14,6 +14,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.joint import Joint
 from ..models.joints import Fixed, Revolute, Spherical
 from ..models.pose import Pose
+from .mass_properties import bar
 
 HINGE = Revolute("z")
 CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": HINGE, "weld": Fixed()}
@@ -58,7 +59,7 @@ def pin(
     spec.close(name, a, b, joint=CLOSURES[kind], at_a=at_a, at_b=Pose(spatial(p_b)))
 
 
-def intersect_circles(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array:
+def circles_meet(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array:
     """Where the circle of radius r about p meets the circle of radius s about q.
 
     Args:
@@ -99,3 +100,18 @@ def rotated(angle: float, point: Point) -> Array:
     """A point of the plane [m], (2,), turned about the origin by an angle [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([c * point[0] - s * point[1], s * point[0] + c * point[1]])
+
+
+def chain(
+    spec: MechanismSpec, names: Sequence[str], lengths: Sequence[float], masses: Sequence[float], base: Pose
+) -> None:
+    """Uniform slender links hinged one after the other."""
+    parent, at = "ground", base
+    for name, length, mass in zip(names, lengths, masses, strict=True):
+        spec.body(name, parent=parent, joint=HINGE, at=at, **bar(mass, length))
+        parent, at = name, Pose((length, 0.0, 0.0))
+
+
+def joint_angles(headings: Sequence[float]) -> list[float]:
+    """Angles of the joints from the headings of the links [rad]."""
+    return [wrap(q) for q in np.diff(headings, prepend=0.0)]

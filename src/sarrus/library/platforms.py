@@ -16,7 +16,7 @@ from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Univer
 from ..models.pose import Pose
 from .default_state import compile_at
 from .mass_properties import bar, cuboid
-from .plane_geometry import heading, intersect_circles, pin, rotated, spatial, wrap
+from .plane_geometry import circles_meet, heading, pin, rotated, spatial, wrap
 
 AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own frame
 THIRD = 2.0 * math.pi / 3.0
@@ -183,7 +183,7 @@ def three_rrr(
         azimuth = 0.5 * math.pi + (i - 1) * THIRD
         shoulder, on_platform = rotated(azimuth, (base_radius, 0.0)), rotated(azimuth, (platform_radius, 0.0))
         corner = rotated(turn, on_platform)
-        elbow = intersect_circles(shoulder, upper, corner, lower)
+        elbow = circles_meet(shoulder, upper, corner, lower)
         first, second = heading(shoulder, elbow), heading(elbow, corner)
         spec.body(f"upper{i}", joint=hinge, at=Pose(spatial(shoulder)), **bar(1.0, upper, section=0.04))
         tip = Pose((upper, 0.0, 0.0))

@@ -53,7 +53,7 @@ class Link:
 
     @property
     def tensor(self) -> Sequence[object]:
-        """The inertia as a matrix (3, 3), or as its diagonal where there is nothing else."""
+        """The inertia as a matrix (3, 3), or its diagonal where it is diagonal."""
         xx, yy, zz, xy, xz, yz = self.inertia
         if not (xy or xz or yz):
             return (xx, yy, zz)

@@ -17,7 +17,7 @@ from ..models.joints import Free, Revolute, Spherical
 from ..models.pose import Pose
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid
-from .plane_geometry import HINGE, Point, heading, intersect_circles, pin, rotated, spatial, wrap
+from .plane_geometry import HINGE, Point, circles_meet, heading, pin, rotated, spatial, wrap
 
 # Jansen's eleven numbers and the crank [Jansen2007], in units of 0.01 m
 JANSEN = {
@@ -60,11 +60,11 @@ def _jansen_points(angle: float, mirror: float) -> dict[str, Array]:
     s, flip = JANSEN, np.array([mirror, 1.0])
     X = flip * rotated(angle, (s["m"], 0.0))
     Y = np.array([-s["a"], -s["l"]])
-    U = intersect_circles(Y, s["b"], X, s["j"], 1)
-    V = intersect_circles(Y, s["c"], X, s["k"], -1)
-    W = intersect_circles(Y, s["d"], U, s["e"], 1)
-    T = intersect_circles(V, s["g"], W, s["f"], 1)
-    F = intersect_circles(V, s["i"], T, s["h"], 1)
+    U = circles_meet(Y, s["b"], X, s["j"], 1)
+    V = circles_meet(Y, s["c"], X, s["k"], -1)
+    W = circles_meet(Y, s["d"], U, s["e"], 1)
+    T = circles_meet(V, s["g"], W, s["f"], 1)
+    F = circles_meet(V, s["i"], T, s["h"], 1)
     return {name: flip * p for name, p in zip("XYUVWTF", (X, Y, U, V, W, T, F), strict=True)}
 
 

@@ -28,6 +28,11 @@ class IndependentCoordinates:
     velocities: tuple[int, ...]
     independence: float
 
+    def quality(self, at: Tangents) -> float:
+        """Conditioning at other tangent directions, like `independence`."""
+        chosen = (at.N_q, self.positions), (at.N_v, self.velocities)
+        return min(independence(at.bare(N), indices) for N, indices in chosen)
+
     def rows(self, nv: int) -> tuple[Array, Array]:
         """R_q, R_v with y_q = R_q dq, y_v = R_v dv; the same object where they are the same."""
         R_q = selection(self.positions, nv)

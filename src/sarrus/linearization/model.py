@@ -1,4 +1,4 @@
-"""LinearModel: a linear system with names, and what one wants to know of it."""
+"""LinearModel: a linear system with named signals, its modes, and conversions to other packages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LinearModel:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What was linearized."""
+        """The mechanism that was linearized."""
         return self.point.mech
 
     @property
@@ -134,7 +134,7 @@ class LinearModel:
         return reach(self.A, self.B, ("controllable", "no input moves", "states"))
 
     def observability(self) -> Reach:
-        """Which part of the state the outputs tell; see `Reach`."""
+        """Which part of the state the outputs observe; see `Reach`."""
         self._require_explicit("observability")
         return reach(self.A.T, self.C.T, ("observable", "no output shows", "states"))
 

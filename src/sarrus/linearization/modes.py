@@ -39,7 +39,7 @@ class Mode:
 
     @property
     def text(self) -> str:
-        """The same in words."""
+        """The mode in words."""
         growth, turn = self.eigenvalue.real, self.eigenvalue.imag
         if self.frequency == 0.0:
             return "neither moves back nor away"

@@ -12,7 +12,7 @@ from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.twists import ad_all, twist_slices
-from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, tangents
+from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, tangents
 from ..simulation.trajectory.trajectory import Trajectory
 from .first_variations import analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
@@ -96,7 +96,7 @@ def linearize_trajectory(
             C, D = (W @ part for part in x.signals)
         parts.append((R @ x.rate, R @ x.rate_u, C, D, x.T))
     A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
-    quality = np.array([_quality(choice, at) for at in ats])
+    quality = np.array([choice.quality(at) for at in ats])
     positions = tuple(mech.names[i] for i in choice.positions)
     states: dict[str, Any] = {"names": choice.names(mech), "independent": positions, "independence": quality}
     signals: dict[str, Any] = {"inputs": names, "outputs": labels}
@@ -104,7 +104,7 @@ def linearize_trajectory(
 
 
 def _all_tangents(mech: Mechanism, trajectory: Trajectory) -> list[Tangents]:
-    """Tangent directions at every state; the count must not change on the way."""
+    """Tangent directions at every state; refused where their number changes along the motion."""
     out = []
     for t, q, v, rank in zip(trajectory.t, trajectory.q, trajectory.v, trajectory.rank, strict=True):
         J = mech.terms(q, v, float(t)).J
@@ -126,11 +126,11 @@ def _choice(
     if independent is None:
         some = ats[:: max(1, len(ats) // CANDIDATES)]
         choices = {independent_coordinates(mech, at) for at in some}
-        choice = max(choices, key=lambda c: min(_quality(c, at) for at in ats))
+        choice = max(choices, key=lambda c: min(c.quality(at) for at in ats))
     else:
         choice = independent_coordinates(mech, ats[0], independent)
-    worst = min(range(len(ats)), key=lambda i: _quality(choice, ats[i]))
-    if _quality(choice, ats[worst]) <= INDEPENDENT_TOL:
+    worst = min(range(len(ats)), key=lambda i: choice.quality(ats[i]))
+    if choice.quality(ats[worst]) <= INDEPENDENT_TOL:
         at = ats[worst]
         good = [mech.names[i] for i in choose(at.bare(at.N_q))]
         raise InputError(
@@ -138,12 +138,6 @@ def _choice(
             f" t = {trajectory.t[worst]:.6g} s; {good} would be there. Choose others, or linearize in pieces."
         )
     return choice
-
-
-def _quality(choice: IndependentCoordinates, at: Tangents) -> float:
-    return min(
-        independence(at.bare(at.N_q), choice.positions), independence(at.bare(at.N_v), choice.velocities)
-    )
 
 
 def _derivatives(mech: Mechanism, trajectory: Trajectory, method: str) -> Any:

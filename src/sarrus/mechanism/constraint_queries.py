@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, state
+from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
 from ..projection.assembly import Assembly, assemble
@@ -67,7 +68,7 @@ class ConstraintQueries(BodyQueries):
         return decompose(J, self._metric(metric, q), rank=rank)
 
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
-        """What the constraints leave free at the pose q (nq,), default `default.q`; see `Mobility`."""
+        """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`."""
         pose = np.array(self.default.q) if q is None else self._one_pose(q)
         self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         return mobility(self.evaluator, pose, self._time(t))
@@ -157,11 +158,8 @@ class ConstraintQueries(BodyQueries):
         for name, iq, (lower, upper) in zip(
             self.names, self.model.coordinate_q, self.model.limits.tolist(), strict=True
         ):
-            if iq < 0 or len(poses) == 0:
-                continue
-            low, high = float(poses[:, iq].min()), float(poses[:, iq].max())
-            if low < lower - BEYOND or high > upper + BEYOND:
-                worst = high if high - upper > lower - low else low
+            worst = worst_excess(poses[:, iq], lower, upper, BEYOND) if iq >= 0 else None
+            if worst is not None:
                 said.append(f"{name} = {worst:.4g}, limits {lower:g} to {upper:g}")
         return f" Beyond the limits of joints, which are not enforced: {'; '.join(said)}." if said else ""
 

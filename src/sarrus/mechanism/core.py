@@ -28,23 +28,33 @@ class State(NamedTuple):
 
 
 class Core:
-    """Base of the parts of `Mechanism`."""
+    """Base of the parts of `Mechanism`: sizes, names and checks of arguments.
 
-    def __init__(self, model: Model, default: State | None = None) -> None:
-        evaluator = Evaluator(model)
-        put = super().__setattr__
-        put("model", model)
-        put("evaluator", evaluator)
-        names = model.coordinate_names, model.row_names
-        put("units", Units(model.unit, model.row_unit, evaluator.rank_tol, *names))
-        put("_kernel", evaluator.kernel)
-        put("_acceleration", evaluator.kernel.acceleration)
-        put("_owner", f"mechanism {model.name!r}")
-        put("_default", default)
-        put("_sizes", (model.nq, model.nv, model.nc, model.nu))
-        put("_quaternions", model.quaternions)
-        put("_may_be_undefined", any(one.undefined for _, one in model.constraints))
+    Attributes:
+        name: Name of the mechanism.
+        nq, nv, nc, nu: Numbers of positions, velocities, constraint rows and actuators.
+        names: Names of the velocity coordinates (nv).
+        body_names: Names of the bodies, "ground" first (nb).
+        row_names: Names of the constraint rows (nc).
+        actuators: Names of the actuated coordinates, in the order of u (nu).
+        passive: Names of the coordinates without an actuator.
+        length: Characteristic length L [m], which makes metres and radians comparable.
+        model: Declarations and arrays that it was compiled to.
+        evaluator: Its constraints as functions.
+        units: Units of coordinates and rows.
+    """
 
+    name: str
+    nq: int
+    nv: int
+    nc: int
+    nu: int
+    names: tuple[str, ...]
+    body_names: tuple[str, ...]
+    row_names: tuple[str, ...]
+    actuators: tuple[str, ...]
+    passive: tuple[str, ...]
+    length: float
     model: Model
     evaluator: Evaluator
     units: Units
@@ -52,9 +62,31 @@ class Core:
     _acceleration: Any
     _owner: str
     _default: State | None
-    _sizes: tuple[int, int, int, int]
     _quaternions: tuple[int, ...]
     _may_be_undefined: bool
+
+    def __init__(self, model: Model, default: State | None = None) -> None:
+        evaluator = Evaluator(model)
+        names, row_names = model.coordinate_names, model.row_names
+        actuators = tuple(actuator.name for actuator in model.actuators)
+        self.__dict__.update(
+            model=model,
+            evaluator=evaluator,
+            units=Units(model.unit, model.row_unit, evaluator.rank_tol, names, row_names),
+            name=model.name,
+            **{size: getattr(model, size) for size in ("nq", "nv", "nc", "nu", "body_names")},
+            names=names,
+            row_names=row_names,
+            actuators=actuators,
+            passive=tuple(name for name in names if name not in actuators),
+            length=evaluator.length,
+            _kernel=evaluator.kernel,
+            _acceleration=evaluator.kernel.acceleration,
+            _owner=f"mechanism {model.name!r}",
+            _default=default,
+            _quaternions=model.quaternions,
+            _may_be_undefined=any(one.undefined for _, one in model.constraints),
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -63,64 +95,6 @@ class Core:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Mechanism cannot be changed: {name!r} stays.")
-
-    # ------------------------------------------------------------------ sizes and names
-
-    @property
-    def name(self) -> str:
-        """Name of the mechanism."""
-        return self.model.name
-
-    @property
-    def nq(self) -> int:
-        """Number of positions."""
-        return self._sizes[0]
-
-    @property
-    def nv(self) -> int:
-        """Number of velocities."""
-        return self._sizes[1]
-
-    @property
-    def nc(self) -> int:
-        """Number of constraint rows."""
-        return self._sizes[2]
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return self._sizes[3]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the velocity coordinates (nv)."""
-        return self.model.coordinate_names
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """Names of the bodies, "ground" first (nb)."""
-        return self.model.body_names
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the constraint rows (nc)."""
-        return self.model.row_names
-
-    @property
-    def actuators(self) -> tuple[str, ...]:
-        """Names of the actuated coordinates, in the order of u (nu)."""
-        return tuple(actuator.name for actuator in self.model.actuators)
-
-    @property
-    def passive(self) -> tuple[str, ...]:
-        """Names of the coordinates without an actuator."""
-        driven = {actuator.index for actuator in self.model.actuators}
-        return tuple(name for i, name in enumerate(self.names) if i not in driven)
-
-    @property
-    def length(self) -> float:
-        """Characteristic length L [m], used wherever metres meet radians."""
-        return self.evaluator.length
 
     # ------------------------------------------------------------------ checks of arguments
 

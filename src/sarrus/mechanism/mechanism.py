@@ -27,6 +27,13 @@ class Mechanism(Variants):
     Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Rows of J may depend on each
     other. Array arguments may have leading batch axes where a method says so. `print(mech)` shows bodies,
     constraints, actuators and mobility.
+
+    Attributes:
+        name: Name of the mechanism.
+        nq, nv, nc, nu: Numbers of positions, velocities, constraint rows and actuators.
+        names, body_names, row_names: Names of velocity coordinates, bodies and constraint rows.
+        actuators, passive: Names of the coordinates with an actuator, in the order of u, and without.
+        length: Characteristic length L [m], which makes metres and radians comparable.
     """
 
     def __repr__(self) -> str:
@@ -51,7 +58,7 @@ class Mechanism(Variants):
         return Mechanism(self.model.replace(**changes), self._default)
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
-        """The same mechanism with another default state, taken as it is: q (nq,), v (nv,), default rest."""
+        """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""
         pose = self._one_pose(q)
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         return Mechanism(self.model, frozen_state(pose, speed))
@@ -225,7 +232,7 @@ class Mechanism(Variants):
         return against_limits(found, columns, self.model.actuators)
 
     def is_decoupled(self, q: npt.ArrayLike, t: float = 0.0) -> bool:
-        """Whether forces that move the mechanism leave the constraint force alone at q: (1 - P) M P = 0.
+        """Whether motion and constraint force are decoupled at q (nq,): (1 - P) M P = 0.
 
         [Aghili2005] proposition 3.
         """

@@ -18,13 +18,13 @@ MOST_ROWS = 60
 
 
 def report(mech: Mechanism) -> str:
-    """Everything a user wants to know of a mechanism before trusting it."""
+    """Bodies, constraints, forces, actuation and mobility of a mechanism, as text."""
     parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech), _actuation(mech), _mobility(mech)]
     return "\n\n".join(part for part in parts if part)
 
 
 def outline(spec: MechanismSpec) -> str:
-    """What a description holds so far, by name."""
+    """The declarations of a description, by name."""
     title = f"Description of mechanism '{spec.name}'"
     gravity = ", ".join(f"{g:g}" for g in spec.gravity)
     bodies = [("body", "parent", "joint", "mass [kg]")]

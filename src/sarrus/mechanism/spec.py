@@ -207,7 +207,7 @@ class MechanismSpec:
         return self
 
     def actuate(self, *names: str, limits: Sequence[float | None] | None = None) -> MechanismSpec:
-        """Say which coordinates have an actuator; the order of the calls is the order of u.
+        """Declare which coordinates have an actuator; the order of the calls is the order of u.
 
         Without any call every coordinate is actuated except those of Free joints; `actuate()` without names
         says that none is.
@@ -228,7 +228,7 @@ class MechanismSpec:
         return self
 
     def compile(self) -> Mechanism:
-        """The mechanism: immutable, thread-safe, picklable. Moves nothing."""
+        """The compiled mechanism: immutable, thread-safe, picklable. Loops are not assembled here."""
         return Mechanism(self.model())
 
     def model(self) -> Model:
@@ -255,7 +255,7 @@ class MechanismSpec:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:
-        """A description from what to_dict() made."""
+        """A description from the result of to_dict()."""
         return decode(data, MechanismSpec)
 
     def _check_entry(

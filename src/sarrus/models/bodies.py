@@ -35,7 +35,7 @@ def _each(value: float | None) -> Any:
 
 @dataclass(frozen=True)
 class Body(Restored):
-    """A rigid body and its joint. `MechanismSpec.body` explains every argument and what may be given for it.
+    """A rigid body and its joint. `MechanismSpec.body` explains the arguments.
 
     After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
     `stop_damping` hold one entry for each velocity coordinate of the joint.

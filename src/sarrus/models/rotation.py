@@ -56,7 +56,7 @@ def log(R: Array) -> Array:
 
 
 def _log(R: list[float]) -> Vector:
-    """Through the quaternion whose largest component comes first: half a turn is no special case."""
+    """By the quaternion, from its largest component, so that half a turn needs no special case."""
     a, b, c, d, e, f, g, h, i = R
     largest = max(a + e + i, a, e, i)
     if largest == a + e + i:

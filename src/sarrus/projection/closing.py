@@ -61,13 +61,18 @@ def close(
     rows = np.flatnonzero(system.holonomic) if rows is None else rows
     columns = np.arange(system.nv) if columns is None else columns
 
+    scale = system.row_unit[rows]
+
     def plain(q: Array) -> tuple[Array, Array]:
         phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-        return _select(system, phi, J, rows, columns)
+        return selected(phi, J)
 
     def whole(q: Array) -> tuple[Array, Array]:
         phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-        return _select(system, *system.whole_angles(q, phi, J), rows, columns)
+        return selected(*system.whole_angles(q, phi, J))
+
+    def selected(phi: Array, J: Array) -> tuple[Array, Array]:
+        return phi[rows] / scale, J[np.ix_(rows, columns)] * system.unit[columns] / scale[:, None]
 
     def move(q: Array, x: Array) -> Array:
         dv = np.zeros(system.nv)
@@ -78,11 +83,6 @@ def close(
     polished, more = _polish(plain, move, near)
     r = whole(polished)[0]
     return Closing(polished, np.where(np.isfinite(r), r, np.inf), iterations + more)
-
-
-def _select(system: Kinematics, phi: Array, J: Array, rows: Indices, columns: Indices) -> tuple[Array, Array]:
-    scale = system.row_unit[rows]
-    return phi[rows] / scale, J[np.ix_(rows, columns)] * system.unit[columns] / scale[:, None]
 
 
 def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array) -> tuple[Array, int]:
@@ -115,7 +115,7 @@ def _descend(residual: Residual, move: Callable[[Array, Array], Array], q: Array
 
 
 def _step(r: Array, J: Array, radius: float) -> Array:
-    """The minimiser of (1): mu is the floor, or what shortens the step to the radius."""
+    """The minimiser of (1): mu is its lower bound, or larger so that |x| equals the radius."""
     U, s, Vt = full_svd(J)
     k = len(s)
     g = U[:, :k].T @ r

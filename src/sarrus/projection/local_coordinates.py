@@ -40,15 +40,12 @@ class Tangents:
         N_q: directions of positions (nv, freedoms of positions), orthonormal without units.
         N_v: directions of velocities (nv, freedoms of velocities); N_q itself unless rows restrict only
             velocities (rolling).
-        Z_q, Z_v: directions across them, which complete them to all (nv, nv), orthonormal without units.
         rank: rank of J.
         unit: L for a length, 1 for an angle, per coordinate (nv,).
     """
 
     N_q: Array
     N_v: Array
-    Z_q: Array
-    Z_v: Array
     rank: int
     unit: Array
     _normal: Array  # (nv, nc): pseudoinverse of J without units
@@ -67,14 +64,11 @@ def tangents(system: Kinematics, J: Array, rank: int | None = None) -> Tangents:
     bare, unit = dimensionless(system, J), np.asarray(system.unit)
     svd = ranked_svd(bare, system.rank_tol, rank)
     rank, V = svd.rank, unit[:, None] * svd.Vt.T
-    Z_v, N_v = V[:, :rank], V[:, rank:]
-    Z_q, N_q = Z_v, N_v
+    N_q = N_v = V[:, rank:]
     if not np.all(system.holonomic):
-        of_positions = ranked_svd(bare[np.asarray(system.holonomic)], system.rank_tol)
-        Z_q = unit[:, None] * of_positions.Vt[: of_positions.rank].T
-        N_q = unit[:, None] * of_positions.N
-    normal = (Z_v / svd.s[:rank]) @ (svd.U[:, :rank].T / system.row_unit)
-    return Tangents(N_q=N_q, N_v=N_v, Z_q=Z_q, Z_v=Z_v, rank=rank, unit=unit, _normal=normal)
+        N_q = unit[:, None] * ranked_svd(bare[np.asarray(system.holonomic)], system.rank_tol).N
+    normal = (V[:, :rank] / svd.s[:rank]) @ (svd.U[:, :rank].T / system.row_unit)
+    return Tangents(N_q, N_v, rank, unit, normal)
 
 
 @dataclass(frozen=True)

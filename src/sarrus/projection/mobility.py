@@ -35,7 +35,7 @@ MOST_LISTED = 12
 
 @dataclass(frozen=True)
 class Mobility:
-    """What the constraints leave free at one pose.
+    """Degrees of freedom and redundancy of the constraints at one pose.
 
     Attributes:
         dof: degrees of freedom in velocity, nv - rank.
@@ -71,7 +71,7 @@ class Mobility:
     driven: bool
 
     def explain(self) -> str:
-        """The same in words."""
+        """The result in words."""
         said = [self._count(), self._redundancy(), self._singularity(), self._coordinates(), self._openness()]
         return "\n".join(line for line in said if line)
 

@@ -55,7 +55,7 @@ def components(forms: Array) -> list[Component]:
 
 
 def _one_form(Q: Array) -> list[Component]:
-    """A single form: nothing but its null space, two hyperplanes, or a curved cone."""
+    """The cone of a single form: its null space, two hyperplanes, or a curved cone."""
     values, vectors = np.linalg.eigh(Q)
     zero = np.abs(values) <= VANISHES
     up, down = values > VANISHES, values < -VANISHES

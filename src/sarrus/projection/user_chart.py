@@ -209,7 +209,7 @@ def check_chart(system: Kinematics, chart: UserChart, q: Array, J: Array) -> str
 
 
 def named_coordinates(system: Kinematics, positions: Sequence[int], indices: Sequence[int]) -> Chart:
-    """The chart whose coordinates are coordinates of the mechanism: entries of q, and of v."""
+    """The chart of chosen coordinates of the mechanism: entries of q, and of v."""
     D1 = np.eye(system.nv)[np.asarray(indices, dtype=int)]
     D2 = -np.eye(len(indices))
     name = ", ".join(system.coordinate_names[i] for i in indices)
