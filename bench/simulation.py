@@ -154,7 +154,7 @@ def clock(mech: sr.Mechanism, tau: Array, twin: MujocoTwin, span: float, rounds:
 
 def begun(mech: sr.Mechanism, tau: Array) -> Any:
     """The compiled loop at its start: RK4, projected, nothing kept."""
-    options = sr.simulate(mech, (0.0, 1e-3))._options
+    options = sr.simulate(mech, (0.0, 1e-3))._outcome.options
     assert options is not None
     inputs = (lambda t, q, v, stage: (tau, None, None, None, None)) if np.any(tau) else None
     compiled = options.compiled()

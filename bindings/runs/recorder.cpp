@@ -22,6 +22,13 @@ struct StoredHistory {
 };
 constexpr size_t STORED = sizeof(StoredHistory) / sizeof(double);
 
+// One quantity of the recorded states: a number (width 0) or a vector of each.
+struct Column {
+  const char* name;
+  size_t width;
+  std::vector<double> values = {};
+};
+
 struct Recorder {
   nb::object kernel_ref;  // keeps the kernel alive
   const Kernel& k;
@@ -32,8 +39,7 @@ struct Recorder {
   double origin = 0;   // samples at origin + k sample_dt
   double samples = 0;  // how many were taken
   std::vector<double> held;
-  std::vector<double> t, q, v, a, tau, drift, velocity_drift, pivot;
-  std::vector<int64_t> rank;
+  std::vector<Column> columns;
   size_t steps = 0;
   int earlier = 0;           // evaluations before a resumed state
   std::vector<double> kept;  // snapshot from before the first step that the end of the run cut short
@@ -47,6 +53,10 @@ struct Recorder {
         o(options),
         supplies_inertia(inertia),
         held(k.m.nv, 0.0) {
+    size_t nq = k.m.nq, nv = k.m.nv;
+    columns = {
+        {"t", 0},     {"q", nq},  {"v", nv}, {"a", nv}, {"tau", nv}, {"drift", 0}, {"velocity_drift", 0},
+        {"pivot", 0}, {"rank", 0}};
     Outside outside;
     outside.context = this;
     if (!inputs.is_none()) outside.inputs = &Recorder::ask;
@@ -55,11 +65,6 @@ struct Recorder {
     run.reset(k.tables.runs.make(k.m, o, outside));
   }
 
-  static Out copy_of(const double* x, size_t n) {
-    Fresh<Out> y({n});
-    for (size_t i = 0; i < n; ++i) y.data[i] = x[i];
-    return y.array;
-  }
   // values of a returned array, or nothing where Python answered None; false on a wrong size
   static bool fill_from(nb::handle x, double* to, size_t rows, size_t cols, size_t ld) {
     if (x.is_none()) return true;
@@ -78,7 +83,7 @@ struct Recorder {
       return true;
     }
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_inputs(at.t, copy_of(at.q, m.nq), copy_of(at.v, m.nv), at.stage);
+    nb::object answer = r.on_inputs(at.t, copied(at.q, m.nq), copied(at.v, m.nv), at.stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
     size_t nv = m.nv, nu = m.n_user_rows, nd = m.nd;
@@ -101,21 +106,18 @@ struct Recorder {
   static bool ask_acceleration(void* self, const Instant<double>& at, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_acceleration(at.t, copy_of(at.q, r.k.m.nq), copy_of(at.v, r.k.m.nv));
+    nb::object answer = r.on_acceleration(at.t, copied(at.q, r.k.m.nq), copied(at.v, r.k.m.nv));
     return !answer.is_none() && fill_from(answer, a, 1, r.k.m.nv, r.k.m.nv);
   }
 
   void record() {
     RunState s = run->state();
-    t.push_back(s.t);
-    q.insert(q.end(), s.q, s.q + k.m.nq);
-    v.insert(v.end(), s.v, s.v + k.m.nv);
-    a.insert(a.end(), s.a, s.a + k.m.nv);
-    tau.insert(tau.end(), s.tau, s.tau + k.m.nv);
-    drift.push_back(s.drift);
-    velocity_drift.push_back(s.velocity_drift);
-    pivot.push_back(s.pivot);
-    rank.push_back(s.rank);
+    double rank = s.rank;
+    const double* from[] = {&s.t, s.q, s.v, s.a, s.tau, &s.drift, &s.velocity_drift, &s.pivot, &rank};
+    for (size_t i = 0; i < columns.size(); ++i) {
+      std::vector<double>& to = columns[i].values;
+      to.insert(to.end(), from[i], from[i] + std::max<size_t>(columns[i].width, 1));
+    }
   }
 
   bool start(double time, In q0, In v0) {
@@ -154,7 +156,7 @@ struct Recorder {
   }
   Out checkpoint() const {
     std::vector<double> x = kept.empty() ? snapshot() : kept;
-    return copy_of(x.data(), x.size());
+    return copied(x.data(), x.size());
   }
   // Go on from a checkpoint of a run that began at time `begin`, with the same options.
   bool resume(double begin, In from) {
@@ -212,28 +214,13 @@ struct Recorder {
   // What was recorded since the last call, by name.
   nb::dict take() {
     nb::dict out;
-    size_t n = t.size();
-    auto vector = [&](const char* name, auto& x) {
-      Fresh<nb::ndarray<nb::numpy, std::remove_reference_t<decltype(x[0])>>> y({n});
-      std::copy(x.begin(), x.end(), y.data);
-      out[name] = y.array;
-      x.clear();
-    };
-    auto matrix = [&](const char* name, std::vector<double>& x, int width) {
-      Fresh<Out> y({n, size_t(width)});
-      std::copy(x.begin(), x.end(), y.data);
-      out[name] = y.array;
-      x.clear();
-    };
-    matrix("q", q, k.m.nq);
-    matrix("v", v, k.m.nv);
-    matrix("a", a, k.m.nv);
-    matrix("tau", tau, k.m.nv);
-    vector("drift", drift);
-    vector("velocity_drift", velocity_drift);
-    vector("pivot", pivot);
-    vector("rank", rank);
-    vector("t", t);
+    for (Column& c : columns) {
+      size_t n = c.values.size();
+      Fresh<Out> y = c.width ? Fresh<Out>({n / c.width, c.width}) : Fresh<Out>({n});
+      std::copy(c.values.begin(), c.values.end(), y.data);
+      out[c.name] = y.array;
+      c.values.clear();
+    }
     return out;
   }
 };

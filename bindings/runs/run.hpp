@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 
 #include "integrate/implicit/implicit_step.hpp"
 #include "integrate/step.hpp"
@@ -26,37 +27,40 @@ struct Called {
   }
 };
 
-// Padding is zero and stays zero.
-inline void* cleared(unsigned long long size) {
-  unsigned long long bytes = (size + 4096) / 64 * 64;
-  char* memory = static_cast<char*>(aligned_alloc(64, bytes));
-  for (unsigned long long i = 0; i < bytes; ++i) memory[i] = 0;
-  return memory;
-}
-
+// One run. Implicit methods have their Radau data behind the Stepper; a source that supplies accelerations has
+// no derivatives for them.
 template <int LD, class S>
 struct SizedRun : Run {
   using Steps = Stepper<double, LD, S>;
   const ModelD& m;
   Options o;
   S source;
-  void* memory;
-  Steps* s;
+  void* memory = nullptr;
+  Steps* s = nullptr;
+  Radau<double, LD>* r = nullptr;
   double next_step = 0;
 
   SizedRun(const ModelD& model, const Options& options, const Outside& outside)
       : m(model), o(options), source{outside} {
     Arena measure(nullptr);
-    Steps probe(m, o, source, measure);
-    memory = cleared(measure.used);
+    build(measure);
+    clear();
+    unsigned long long bytes = (measure.used + 4096) / 64 * 64;
+    memory = std::memset(aligned_alloc(64, bytes), 0, bytes);  // padding is zero and stays zero
     Arena arena(memory);
-    s = new Steps(m, o, source, arena);
+    build(arena);
     if (m.sparse && !S::supplies_inertia && !o.method.implicit) s->w.factor.by_entries = BY_ENTRIES;
   }
-  ~SizedRun() override {
+  void build(Arena& arena) {
+    s = new Steps(m, o, source, arena);
+    if (o.method.implicit) r = new Radau<double, LD>(m, arena, s->w.ld);
+  }
+  void clear() {
     delete s;
+    delete r;
     free(memory);
   }
+  ~SizedRun() override { clear(); }
   SizedRun(const SizedRun&) = delete;
 
   void set_trial_state(const double* q, const double* v) {
@@ -68,6 +72,7 @@ struct SizedRun : Run {
     set_trial_state(q, v);
     s->rank = s->before.largest_rank = -1;
     s->before.close_to_rounding = true;
+    if (r) r->past_step = 0;
     return sarrus::start(*s, t);
   }
   bool restore(const Instant<double>& at, const History& history, double step) override {
@@ -78,60 +83,25 @@ struct SizedRun : Run {
   History history() const override { return s->before; }
   bool step(double h, double t_end) override {
     next_step = h;
+    if constexpr (!S::supplies_acceleration)
+      if (r) return implicit_step(*s, *r, next_step, t_end);
     return sarrus::step(*s, next_step, t_end);
   }
   RunState state() const override {
-    return {.t = s->t,
-            .drift = s->drift,
-            .velocity_drift = s->velocity_drift,
-            .pivot = s->pivot,
-            .step = next_step,
-            .q = s->q,
-            .v = s->v,
-            .a = s->a,
-            .tau = s->tau,
-            .rank = s->rank,
-            .evaluations = s->evaluations,
-            .status = s->status};
+    return {s->t, s->drift, s->velocity_drift, s->pivot,       next_step, s->q, s->v,
+            s->a, s->tau,   s->rank,           s->evaluations, s->status};
   }
-};
-
-template <int LD, class S>
-struct ImplicitRun : SizedRun<LD, S> {
-  using Base = SizedRun<LD, S>;
-  void* more;
-  Radau<double, LD>* r;
-
-  ImplicitRun(const ModelD& model, const Options& options, const Outside& outside)
-      : Base(model, options, outside) {
-    Arena measure(nullptr);
-    Radau<double, LD> probe(this->m, measure, this->s->w.ld);
-    more = cleared(measure.used);
-    Arena arena(more);
-    r = new Radau<double, LD>(this->m, arena, this->s->w.ld);
-  }
-  ~ImplicitRun() override {
-    delete r;
-    free(more);
-  }
-
-  bool start(double t, const double* q, const double* v) override {
-    r->past_step = 0;
-    return Base::start(t, q, v);
-  }
-  bool step(double h, double t_end) override {
-    this->next_step = h;
-    return implicit_step(*this->s, *r, this->next_step, t_end);
-  }
-  int size() const { return STAGES * this->s->w.ld; }
-  int tail_size() const override { return 2 + 2 * size(); }
+  // past_step, past_error, past_u, past_v of implicit steps
+  int tail_size() const override { return r ? 2 + 2 * STAGES * s->w.ld : 0; }
   void store_tail(double* to) const override {
-    int n = size();
+    if (!r) return;
+    int n = STAGES * s->w.ld;
     to[0] = r->past_step, to[1] = r->past_error;
     for (int i = 0; i < n; ++i) to[2 + i] = r->past_u[i], to[2 + n + i] = r->past_v[i];
   }
   void load_tail(const double* from) override {
-    int n = size();
+    if (!r) return;
+    int n = STAGES * s->w.ld;
     r->past_step = from[0], r->past_error = from[1];
     for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }

@@ -11,12 +11,6 @@ namespace sarrus {
 
 namespace {
 
-Out vector_of(const double* x, int n) {
-  Fresh<Out> y({size_t(n)});
-  for (int i = 0; i < n; ++i) y.data[i] = x[i];
-  return y.array;
-}
-
 Out matrix_of(const Tableau& t) {
   size_t n = t.stages;
   Fresh<Out> y({n, n});
@@ -39,12 +33,12 @@ void bind_methods(nb::module_& m) {
       .def_ro("implicit", &Method::implicit);
   auto array = [&](const char* name, auto part) { method.def_prop_ro(name, part, nb::rv_policy::move); };
   array("A", [](const Method& x) { return matrix_of(x.tableau); });
-  array("b", [](const Method& x) { return vector_of(x.tableau.b, x.tableau.stages); });
-  array("c", [](const Method& x) { return vector_of(x.tableau.c, x.tableau.stages); });
-  array("e", [](const Method& x) { return vector_of(x.tableau.e, x.tableau.stages); });
-  array("kick", [](const Method& x) { return vector_of(x.splitting.kick, x.splitting.stages); });
-  array("drift", [](const Method& x) { return vector_of(x.splitting.drift, x.splitting.stages); });
-  array("ahead", [](const Method& x) { return vector_of(x.splitting.ahead, x.splitting.stages); });
+  array("b", [](const Method& x) { return copied(x.tableau.b, x.tableau.stages); });
+  array("c", [](const Method& x) { return copied(x.tableau.c, x.tableau.stages); });
+  array("e", [](const Method& x) { return copied(x.tableau.e, x.tableau.stages); });
+  array("kick", [](const Method& x) { return copied(x.splitting.kick, x.splitting.stages); });
+  array("drift", [](const Method& x) { return copied(x.splitting.drift, x.splitting.stages); });
+  array("ahead", [](const Method& x) { return copied(x.splitting.ahead, x.splitting.stages); });
   m.def("methods", [] { return std::vector<Method>(std::begin(METHODS), std::end(METHODS)); });
 }
 

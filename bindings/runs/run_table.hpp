@@ -32,10 +32,10 @@ struct Run {
   // What the next step needs of the steps before: their history, and its size.
   virtual History history() const = 0;
   virtual bool restore(const Instant<double>& at, const History& history, double step) = 0;
-  // Further numbers of the kind.
-  virtual int tail_size() const { return 0; }
-  virtual void store_tail(double*) const {}
-  virtual void load_tail(const double*) {}
+  // Further numbers, of implicit methods.
+  virtual int tail_size() const = 0;
+  virtual void store_tail(double*) const = 0;
+  virtual void load_tail(const double*) = 0;
 };
 
 struct RunTable {

@@ -7,16 +7,10 @@ SARRUS_BEGIN
 namespace {
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
-  if (o.method.implicit && outside.supplies_inertia)
-    return new ImplicitRun<0, Called<true, false>>(m, o, outside);
-  if (o.method.implicit)
-    return sized(m, [&](auto ld) -> Run* {
-      return new ImplicitRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
-    });
-  if (outside.supplies_inertia && outside.acceleration)
-    return new SizedRun<0, Called<true, true>>(m, o, outside);
+  bool accelerations = outside.acceleration && !o.method.implicit;
+  if (outside.supplies_inertia && accelerations) return new SizedRun<0, Called<true, true>>(m, o, outside);
   if (outside.supplies_inertia) return new SizedRun<0, Called<true, false>>(m, o, outside);
-  if (outside.acceleration) return new SizedRun<0, Called<false, true>>(m, o, outside);
+  if (accelerations) return new SizedRun<0, Called<false, true>>(m, o, outside);
   return sized(m, [&](auto ld) -> Run* {
     return new SizedRun<decltype(ld)::width, Called<false, false>>(m, o, outside);
   });

@@ -33,9 +33,8 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
 }
 
 // Makes (t, q1, v1) the state; its acceleration is the first stage of the next step.
-template <class T, int LDC, class S>
-SARRUS_FN bool accept_step(Stepper<T, LDC, S>& s, double t, bool project) {
-  Workspace<T, LDC>& w = s.w;
+SARRUS_FN bool accept_step(auto& s, double t, bool project) {
+  auto& w = s.w;
   if (!accelerate_accepted(s, t, project)) return false;
   if (!project) {
     s.drift = value(position_residual(s.m, w));
@@ -55,8 +54,7 @@ SARRUS_FN bool accept_step(Stepper<T, LDC, S>& s, double t, bool project) {
 }
 
 // Projects (t, q1, v1) and makes it the state.
-template <class T, int LDC, class S>
-SARRUS_FN bool project_and_accept(Stepper<T, LDC, S>& s, double t) {
+SARRUS_FN bool project_and_accept(auto& s, double t) {
   bool project = s.projects();
   if (project) {
     if (!project_position(s, t)) return false;
@@ -69,8 +67,7 @@ SARRUS_FN bool project_and_accept(Stepper<T, LDC, S>& s, double t) {
 
 // Makes (t, q1, v1), which a run has accepted before, the state again. Nothing is projected: the run goes on
 // to the same bits.
-template <class T, int LDC, class S>
-SARRUS_FN bool restore(Stepper<T, LDC, S>& s, double t, const History& before) {
+SARRUS_FN bool restore(auto& s, double t, const History& before) {
   bool project = s.projects();
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
   s.before.largest_rank = before.largest_rank;
@@ -89,8 +86,7 @@ SARRUS_FN bool restore(Stepper<T, LDC, S>& s, double t, const History& before) {
 }
 
 // Starts at (t, q1, v1): the factorization is not there yet.
-template <class T, int LDC, class S>
-SARRUS_FN bool start(Stepper<T, LDC, S>& s, double t) {
+SARRUS_FN bool start(auto& s, double t) {
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
   s.w.factor.rank_rows = 0;
   s.w.factor.rank = 1;  // nothing to reuse

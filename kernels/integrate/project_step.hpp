@@ -6,14 +6,15 @@
 
 SARRUS_BEGIN
 
-constexpr double SLOW = 0.03;  // Newton with an old factorization must reduce the residual to this part of it
+// Newton with an old factorization must reduce the residual to this part of it, else there is a new one. After a
+// drift the old one has its own merit (integrate/stages.hpp) and gets more time.
+constexpr double SLOW = 0.03, SLOW_DRIFT = 0.1;
 
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves M and
 // rows at the final q1 in w, factorized with a rank decided there.
-template <class T, int LDC, class S>
-SARRUS_FN bool project_position(Stepper<T, LDC, S>& s, double t) {
-  const Model<real<T>>& m = s.m;
-  Workspace<T, LDC>& w = s.w;
+SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
+  auto& m = s.m;
+  auto& w = s.w;
   bool fresh = w.factor.rank != w.factor.rank_rows;
   double last = 1e300, closed = s.before.close_to_rounding ? CLOSED_TIGHT : CLOSED;
   for (int i = 0; i < NEWTON_STEPS; ++i) {
@@ -22,7 +23,7 @@ SARRUS_FN bool project_position(Stepper<T, LDC, S>& s, double t) {
     if (!(r < 1e300)) return s.fail(StepStatus::NOT_FINITE);
     s.drift = r;
     bool done = r <= closed || (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
-    if (!done && !fresh && r > SLOW * last) {  // too slow: once more, with M and a new factorization
+    if (!done && !fresh && r > slow * last) {  // too slow: once more, with M and a new factorization
       fresh = true;
       last = 1e300;
       continue;
@@ -40,9 +41,8 @@ SARRUS_FN bool project_position(Stepper<T, LDC, S>& s, double t) {
 }
 
 // v1 onto J v = b, with the factorization at q1.
-template <class T, int LDC, class S>
-SARRUS_FN void project_velocity(Stepper<T, LDC, S>& s) {
-  Workspace<T, LDC>& w = s.w;
+SARRUS_FN void project_velocity(auto& s) {
+  auto& w = s.w;
   velocity_residual(s.m, s.v1, w);
   normal_step(s.m, w.extra, w);
   for (int j = 0; j < s.m.nv; ++j) s.v1[j] += w.a[j];
@@ -64,8 +64,7 @@ SARRUS_FN void scale_velocity(Stepper<T, LDC, S>& s) {
 // Projects the stage (t, q1, v1), with q1 = integrate(q, u): off the constraints its acceleration is wrong by
 // the drift of the stage, of order h^2, over the distance to the singular pose; on them it is smooth, and the
 // method keeps its order through the pose. Where Newton fails the stage stays as it is.
-template <class T, int LDC, class S>
-SARRUS_FN bool project_stage(Stepper<T, LDC, S>& s, double t) {
+SARRUS_FN bool project_stage(auto& s, double t) {
   if (project_position(s, t)) {
     project_velocity(s);
     difference(s.m, s.q, s.q1, s.u);

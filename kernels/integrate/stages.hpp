@@ -15,8 +15,7 @@ constexpr int MOST_KICKS = 20;        // iterations of a kick with the velocity 
 constexpr double KICK_FOUND = 1e-13;  // of the speed: change of that velocity at which they end
 
 // Whether the stages of the next step are projected.
-template <class T, int LDC, class S>
-SARRUS_HD bool projects_stages(const Stepper<T, LDC, S>& s) {
+SARRUS_HD bool projects_stages(const auto& s) {
   return s.o.correction == Correction::PROJECT && s.m.nc > 0 && near_singular(s);
 }
 
@@ -60,34 +59,39 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   return true;
 }
 
-// The same with another velocity v1: poses, M, J and the factorization stay.
-template <class T, int LDC, class S>
-SARRUS_FN bool accelerate_again(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
-  if (!evaluate(s, at, {false, false, true})) return false;
-  add_feedback(s, s.v1);
-  return accelerate(s, at, out);
+// Projects q1 after a drift of size h [s] and corrects v1 by the same displacement, as RATTLE does: Newton uses
+// the factorization at the beginning of the drift, so that the correction acts along the constraint forces there.
+SARRUS_FN bool project_drift(auto& s, double t, double h) {
+  difference(s.m, s.q, s.q1, s.u);
+  if (!project_position(s, t, SLOW_DRIFT)) return false;
+  difference(s.m, s.q, s.q1, s.x);
+  for (int j = 0; j < s.m.nv; ++j) s.v1[j] += (s.x[j] - s.u[j]) / h;
+  return true;
 }
 
-// Acceleration s.kv (ld) of a kick of size `kick` [s] at (q1, v* = v1 + ahead kick s.kv), by fixed-point
-// iteration from the acceleration of the kick before, which s.kv holds. v1 stays.
+// Acceleration s.kv (ld) of kick i of a step h at (q1, v* = v1 + ahead_i kick_i h s.kv), by fixed-point iteration
+// from the acceleration of the kick before, which s.kv holds. v1 stays. Where q1 is projected, so is v*.
 template <class T, int LDC, class S>
-SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, int i) {
+SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, double t, double h, int i, bool projected) {
   double ahead = s.o.method.splitting.ahead[i] * s.o.method.splitting.kick[i] * h;
   int ld = s.w.ld;
+  Instant<T> at = s.trial_state(t, i);
   T *v = s.ku, *a = s.kv + ld;
   copy(v, s.v1, ld);
-  double change = 1, speed = 0;
-  for (int k = 0; k < MOST_KICKS && change > KICK_FOUND * speed; ++k) {
+  for (int k = 0; k < MOST_KICKS; ++k) {
     copy(s.v1, v, ld);
     axpy(s.v1, T(ahead), s.kv, ld);
-    if (!(k == 0 ? accelerate_stage(s, at, h, a) : accelerate_again(s, at, a))) return false;
-    change = speed = 0;
-    for (int j = 0; j < s.m.nv; ++j) {
-      double dx = ahead * value(abs_(a[j] - s.kv[j])) / s.m.unit[j], x = value(abs_(s.v1[j])) / s.m.unit[j];
-      change = dx > change ? dx : change;
-      speed = x > speed ? x : speed;
+    if (projected) project_velocity(s);
+    if (k == 0 && !projected) {
+      if (!accelerate_stage(s, at, h, a)) return false;
+    } else {  // M, J and the factorization at q1 are there
+      if (!evaluate(s, at, {false, false, true})) return false;
+      add_feedback(s, s.v1);
+      if (!accelerate(s, at, a)) return false;
     }
+    for (int j = 0; j < s.m.nv; ++j) s.x[j] = a[j] - s.kv[j];
     copy(s.kv, a, ld);
+    if (ahead * largest(s.m, s.x) <= KICK_FOUND * largest(s.m, s.v1)) break;
   }
   copy(s.v1, v, ld);
   return true;
@@ -99,16 +103,13 @@ SARRUS_FN bool splitting_trial(Stepper<T, LDC, S>& s, double h) {
   const Splitting& split = s.o.method.splitting;
   int ld = s.w.ld;
   double t = s.t;
-  bool near = projects_stages(s);
+  bool project = s.o.correction == Correction::PROJECT && s.m.nc > 0;
   for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
   copy(s.v1, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 0; i < split.stages; ++i) {
-    if (i > 0 && near) {
-      difference(s.m, s.q, s.q1, s.u);
-      if (!project_stage(s, t)) return false;
-    }
-    if (i > 0 && !accelerate_kick(s, s.trial_state(t, i), h, i)) return false;
+    if (i > 0 && project && !project_drift(s, t, h * split.drift[i - 1])) return false;
+    if (i > 0 && !accelerate_kick(s, t, h, i, project)) return false;
     axpy(s.v1, T(h * split.kick[i]), s.kv, ld);
     if (split.drift[i] == 0) continue;
     for (int j = 0; j < s.m.nv; ++j) s.u[j] = s.v1[j] * (h * split.drift[i]);
@@ -120,16 +121,14 @@ SARRUS_FN bool splitting_trial(Stepper<T, LDC, S>& s, double h) {
 }
 
 // s.q1, s.v1 after a step of size h, not projected yet.
-template <class T, int LDC, class S>
-SARRUS_FN bool trial(Stepper<T, LDC, S>& s, double h) {
+SARRUS_FN bool trial(auto& s, double h) {
   bool found = s.o.method.splitting.stages ? splitting_trial(s, h) : runge_kutta_trial(s, h);
   return found && ((finite(s.q1, s.m.nq) && finite(s.v1, s.m.nv)) || s.fail(StepStatus::NOT_FINITE));
 }
 
 // Root mean square of the error estimate in units of the tolerance.
-template <class T, int LDC, class S>
-SARRUS_FN double error_norm(const Stepper<T, LDC, S>& s, double h) {
-  const Model<real<T>>& m = s.m;
+SARRUS_FN double error_norm(const auto& s, double h) {
+  auto& m = s.m;
   const Tableau& tab = s.o.method.tableau;
   double sum = 0;
   int ld = s.w.ld;

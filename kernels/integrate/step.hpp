@@ -23,8 +23,7 @@ SARRUS_HD double within(double x, double least, double most) {
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. It shrinks until the estimate is
 // within tolerance, or is taken across a singular pose (integrate/singular/crossing.hpp).
-template <class T, int LDC, class S>
-SARRUS_FN bool adaptive_step(Stepper<T, LDC, S>& s, double& h, double t_end) {
+SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
   double grow = MOST_GROWTH, first = h;
   Crossing crossing{time_to_singular(s)};
   for (;;) {
@@ -59,8 +58,7 @@ SARRUS_FN bool adaptive_step(Stepper<T, LDC, S>& s, double& h, double t_end) {
 
 // The step from the state to time t, of the given size or shorter ones: where the loops cannot be closed at
 // its end, which happens when that lies within rounding of a singular pose, it ends somewhere else first.
-template <class T, int LDC, class S>
-SARRUS_FN bool fixed_step(Stepper<T, LDC, S>& s, double t, bool from_rest) {
+SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
   double h = t - s.t;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool last = h >= (t - s.t) * WHOLE;
@@ -80,8 +78,7 @@ SARRUS_FN bool fixed_step(Stepper<T, LDC, S>& s, double t, bool from_rest) {
 }
 
 // One accepted step of at most h, never past t_end.
-template <class T, int LDC, class S>
-SARRUS_FN bool step(Stepper<T, LDC, S>& s, double& h, double t_end) {
+SARRUS_FN bool step(auto& s, double& h, double t_end) {
   bool adaptive = s.o.method.adaptive, from_rest = rests_at_singular(s);
   if (adaptive && !from_rest) return adaptive_step(s, h, t_end);
   if (adaptive) h = first_step_from_rest(s);

@@ -128,6 +128,17 @@ SARRUS_FN void add_feedback(Stepper<T, LDC, S>& s, const T* v) {
     w.rows.gamma[r] += w.extra[r] * s.o.damping - w.rows.phi[r] * s.o.stiffness;
 }
 
+// Largest |x| (nv) without units; NaN where an entry is.
+template <class T>
+SARRUS_HD double largest(const Model<real<T>>& m, const T* x) {
+  double most = 0;
+  for (int j = 0; j < m.nv; ++j) {
+    double size = value(abs_(x[j])) / m.unit[j];
+    most = size <= most ? most : size;
+  }
+  return most;
+}
+
 template <class T>
 SARRUS_HD bool finite(const T* x, int n) {
   bool yes = true;

@@ -16,8 +16,7 @@ struct Attempt {
 };
 
 // Stages of a step h and the error of its end.
-template <class T, int LDC, class S>
-SARRUS_FN Attempt attempt(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, bool again) {
+SARRUS_FN Attempt attempt(auto& s, auto& r, double h, bool again) {
   Attempt out;
   if (!factorize_step(r, h)) {
     s.fail(StepStatus::NOT_CLOSED);
@@ -29,7 +28,7 @@ SARRUS_FN Attempt attempt(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, boo
   if (out.error >= 1 && (again || r.past_step == 0)) {  // [Hairer1996] eq. (8.20): once more, damped
     for (int k = 0; k < r.n; ++k) r.dZ[k] += r.start[k];
     fill(r.across, s.w.ld);
-    if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.F})) return out;
+    if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return out;
     out.error = error_of(s, r, h, r.F);
   }
   double safety = SAFETY * (2 * MOST_NEWTON + 1) / (2 * MOST_NEWTON + count);
@@ -39,8 +38,7 @@ SARRUS_FN Attempt attempt(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, boo
 }
 
 // Makes the end of the step the state.
-template <class T, int LDC, class S>
-SARRUS_FN bool accept_end(Stepper<T, LDC, S>& s, const Radau<T, LDC>& r, double t) {
+SARRUS_FN bool accept_end(auto& s, const auto& r, double t) {
   int end = (STAGES - 1) * s.w.ld;
   integrate(s.m, r.chart.q0, r.u + end, s.q1);
   for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v[j] + r.v[end + j];
@@ -66,8 +64,7 @@ SARRUS_FN double remember(Radau<T, LDC>& r, double h, const Attempt& now) {
 // A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
 // of a cone that no chart covers, the step is explicit; so is one across such a pose that no chart can take,
 // integrate/step.hpp.
-template <class T, int LDC, class S>
-SARRUS_FN bool implicit_step(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double& h, double t_end) {
+SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
   if (s.held_rank > s.rank) {
     r.past_step = 0;
     return step(s, h, t_end);

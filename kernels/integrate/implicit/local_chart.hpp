@@ -132,9 +132,8 @@ SARRUS_FN void keep_coordinates(const Model<real<T>>& m, int ld, const Direction
 }
 
 // The chart about the state of s, whose factorization is in s.w.
-template <class T, int LDC, class S>
-SARRUS_FN bool open_chart(const Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
-  const Model<real<T>>& m = s.m;
+SARRUS_FN bool open_chart(const auto& s, auto& chart) {
+  auto& m = s.m;
   int ld = s.w.ld;
   for (int j = 0; j < m.nq; ++j) chart.q0[j] = s.q[j];
   chart.vel.n = free_directions(s.w.factor, m.nv, ld, chart.vel.N);
@@ -147,25 +146,13 @@ SARRUS_FN bool open_chart(const Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
 }
 
 // Factorizes at the rows and M of w, the rank of the chart held.
-template <class T, int LDC, class S>
-SARRUS_FN bool refactor(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
+SARRUS_FN bool refactor(auto& s, auto& chart) {
   prepare_without_limits(s, s.held_rank);
   if (chart.rolling) {
     factorize_held(s.m, s.m.nv - chart.pos.n, s.w, chart);
     if (!compare(chart.held, s.m.nv, s.w.ld, chart.pos)) return false;
   }
   return compare(s.w.factor, s.m.nv, s.w.ld, chart.vel);
-}
-
-// Largest entry of x (nv) without units; NaN where one is.
-template <class T>
-SARRUS_HD double largest_increment(const Model<real<T>>& m, const T* x) {
-  double size = 0;
-  for (int j = 0; j < m.nv; ++j) {
-    double y = value(abs_(x[j])) / m.unit[j];
-    size = y <= size ? size : y;
-  }
-  return size;
 }
 
 // s.u, s.q1 with local coordinates y: closed by Newton, starting with `across` and ending with it. Uses the
@@ -185,7 +172,7 @@ SARRUS_FN bool close_stage(Stepper<T, LDC, S>& s, double t, const T* y, T* acros
     for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
     smallest(m, w.ld, chart.position_rows(w.factor), w.extra, w.y, w.a);
     keep_coordinates(m, w.ld, chart.positions(), static_cast<const T*>(nullptr), chart, w.a);
-    double size = largest_increment(m, w.a);
+    double size = largest(m, w.a);
     if (!(size < 1e3)) return s.fail(StepStatus::NOT_CLOSED);
     bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
     if (exact || size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {

@@ -96,45 +96,34 @@ SARRUS_FN void set_scale(const Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
   }
 }
 
-// One evaluation of the rates: time, stage, local coordinates y (n), the part of u across the tangent
-// directions (ld) to start with, and where the rates go (n).
-template <class T>
-struct StageCall {
-  double t;
-  int stage;
-  const T* y;
-  T *across, *rates;
-};
-
-// Rates of local coordinates on the constraints, the rank of J held.
+// Rates (n) of the local coordinates y (n) of stage i at time t: on the constraints, the rank of J held.
 template <class T, int LDC, class S>
-SARRUS_FN bool stage_rates(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, const StageCall<T>& call) {
+SARRUS_FN bool stage_rates(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double t, int i, const T* y, T* rates) {
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   Chart<T, LDC>& chart = r.chart;
   int n = chart.positions().n;
-  if (!close_stage(s, call.t, call.y, call.across, chart)) return false;
+  if (!close_stage(s, t, y, r.across + i * w.ld, chart)) return false;
   smallest(m, w.ld, w.factor, w.rows.b, w.y, s.v1);
-  keep_coordinates(m, w.ld, chart.vel, call.y + n, chart, s.v1);
-  Instant<T> at = s.trial_state(call.t, call.stage);
+  keep_coordinates(m, w.ld, chart.vel, y + n, chart, s.v1);
+  Instant<T> at = s.trial_state(t, i + 1);
   if (!evaluate(s, at, {false, false, true})) return false;
   if (!accelerate(s, at, s.kv)) return false;
   increment_rate(m, s.u, s.v1, s.ku);
-  reduce(m, chart.positions().N, n, s.ku, w.ld, chart.y, call.rates);
-  reduce(m, chart.vel.N, chart.vel.n, s.kv, w.ld, chart.y, call.rates + n);
+  reduce(m, chart.positions().N, n, s.ku, w.ld, chart.y, rates);
+  reduce(m, chart.vel.N, chart.vel.n, s.kv, w.ld, chart.y, rates + n);
   return true;
 }
 
 // G by one-sided differences.
-template <class T, int LDC, class S>
-SARRUS_FN bool difference_matrix(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
+SARRUS_FN bool difference_matrix(auto& s, auto& r) {
   for (int i = 0; i < r.n; ++i) r.dZ[i] = r.start[i];
   fill(r.across, s.w.ld);
-  if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.F})) return false;
+  if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return false;
   for (int k = 0; k < r.n; ++k) {
     r.dZ[k] = r.start[k] + DIFFERENCE_STEP;
     fill(r.across, s.w.ld);
-    if (!stage_rates(s, r, {s.t, 1, r.dZ, r.across, r.Z})) return false;
+    if (!stage_rates(s, r, s.t, 0, r.dZ, r.Z)) return false;
     for (int i = 0; i < r.n; ++i) r.G[i * r.n + k] = (r.Z[i] - r.F[i]) / DIFFERENCE_STEP;
     r.dZ[k] = r.start[k];
   }
@@ -236,7 +225,7 @@ SARRUS_FN bool all_stages(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
   for (int i = 0; i < STAGES; ++i) {
     T* y = r.dZ;
     for (int j = 0; j < n; ++j) y[j] = r.start[j] + r.Z[i * n + j];
-    if (!stage_rates(s, r, {s.t + r.table.c[i] * h, i + 1, y, r.across + i * ld, r.F + i * n})) return false;
+    if (!stage_rates(s, r, s.t + r.table.c[i] * h, i, y, r.F + i * n)) return false;
     copy(r.u + i * ld, s.u, ld);
     for (int j = 0; j < s.m.nv; ++j) r.v[i * ld + j] = s.v1[j] - s.v[j];
   }
@@ -244,9 +233,8 @@ SARRUS_FN bool all_stages(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
 }
 
 // Z + dZ; increments and velocities follow along the tangent directions.
-template <class T, int LDC, class S>
-SARRUS_FN void apply_correction(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
-  const Model<real<T>>& m = s.m;
+SARRUS_FN void apply_correction(auto& s, auto& r) {
+  auto& m = s.m;
   int n = r.n, ld = s.w.ld, vel = r.chart.positions().n;
   for (int i = 0; i < STAGES; ++i) {
     for (int j = 0; j < n; ++j) r.Z[i * n + j] += r.dZ[i * n + j];
@@ -258,8 +246,7 @@ SARRUS_FN void apply_correction(Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
 }
 
 // Z that satisfies (1), in at most MOST_NEWTON iterations; 0 where they fail, otherwise their number.
-template <class T, int LDC, class S>
-SARRUS_FN int newton(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
+SARRUS_FN int newton(auto& s, auto& r, double h) {
   double before = 0, rate = 0;
   guess(s, r, h);
   for (int k = 1; k <= MOST_NEWTON; ++k) {

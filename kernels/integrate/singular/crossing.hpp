@@ -17,8 +17,7 @@ constexpr double SHORTENED =
 // What rounding alone does to the error estimate of a step across a singular pose, in units of the tolerance.
 // With phi = x y closed to c, x = pivot and dx/dt = pivot / time, the path x y = c has y'' = 2 c (dx/dt)^2 /
 // x^3.
-template <class T, int LDC, class S>
-SARRUS_FN double rounding(const Stepper<T, LDC, S>& s, double time) {
+SARRUS_FN double rounding(const auto& s, double time) {
   double speed = 0;
   for (int j = 0; j < s.m.nv; ++j) {
     double x = value(abs_(s.v[j]));

@@ -35,15 +35,13 @@ SARRUS_HD int pivots_above(const Workspace<T, LDC>& w, double least) {
 }
 
 // Whether the smallest pivot may vanish within the next STEPS_AROUND steps, or has done so within the last.
-template <class T, int LDC, class S>
-SARRUS_HD bool near_singular(const Stepper<T, LDC, S>& s) {
+SARRUS_HD bool near_singular(const auto& s) {
   double change = s.pivot - s.before.pivot;
   return s.pivot < STEPS_AROUND * (change > 0 ? change : -change);
 }
 
 // Time until the smallest pivot, extrapolated from the last step, is zero; 0 where no zero is near.
-template <class T, int LDC, class S>
-SARRUS_HD double time_to_singular(const Stepper<T, LDC, S>& s) {
+SARRUS_HD double time_to_singular(const auto& s) {
   double lost = s.before.pivot - s.pivot;
   return lost > 0 && s.pivot < SINGULAR_IN_SIGHT ? s.pivot * s.before.step / lost : 0;
 }
@@ -51,8 +49,7 @@ SARRUS_HD double time_to_singular(const Stepper<T, LDC, S>& s) {
 // Number of pivots of a stage that keep their sign within the step h. Where one may change it, the drift of
 // the stage, of order h^2, would be divided by next to nothing: its row is replaced by its limit,
 // solve/forward_dynamics.hpp (2).
-template <class T, int LDC, class S>
-SARRUS_HD int regular_pivots(const Stepper<T, LDC, S>& s, double h) {
+SARRUS_HD int regular_pivots(const auto& s, double h) {
   double lost = (s.before.pivot - s.pivot) * h / s.before.step;
   if (!(lost > 0 && s.pivot < 2 * lost)) return s.w.factor.rank_rows;
   return pivots_above(s.w, GRAZING * lost);
@@ -61,9 +58,8 @@ SARRUS_HD int regular_pivots(const Stepper<T, LDC, S>& s, double h) {
 // Factorizes at the rows of w, rank decided anew. A closure error e turns a row with pivot p by e/p^2, and
 // the limit that could take its place is wrong by p: in a pass, where p falls to next to nothing within one
 // step, rows with p below e^(1/3) count as lost.
-template <class T, int LDC, class S>
-SARRUS_FN void factorize_in_passing(Stepper<T, LDC, S>& s) {
-  Workspace<T, LDC>& w = s.w;
+SARRUS_FN void factorize_in_passing(auto& s) {
+  auto& w = s.w;
   factorize_rows(s.m, w);
   int regular = pivots_above(w, LOST_IN_PASSING);
   s.passing = regular < w.factor.rank_rows && s.held_rank == s.rank && smallest_pivot(w) < SUDDEN * s.pivot;

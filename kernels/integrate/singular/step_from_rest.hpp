@@ -20,20 +20,11 @@ constexpr int LOBATTO_PASSES = 4;    // through (1) and (2), each a power of h b
 
 // Whether the state is at rest at a singular pose, with the acceleration of
 // integrate/singular/acceleration_at_rest.hpp.
-template <class T, int LDC, class S>
-SARRUS_HD bool rests_at_singular(const Stepper<T, LDC, S>& s) {
+SARRUS_HD bool rests_at_singular(const auto& s) {
   return s.projects() && s.held_rank > s.rank && !moving(s.v, s.m.nv);
 }
 
-template <class T, int LDC, class S>
-SARRUS_FN double first_step_from_rest(const Stepper<T, LDC, S>& s) {
-  double most = 0;
-  for (int j = 0; j < s.m.nv; ++j) {
-    double x = value(abs_(s.a[j])) / s.m.unit[j];
-    most = x > most ? x : most;
-  }
-  return FIRST_STEP / sqrt_(most);
-}
+SARRUS_HD double first_step_from_rest(const auto& s) { return FIRST_STEP / sqrt_(largest(s.m, s.a)); }
 
 // s.q1, s.v1, s.u at the middle or the end of a step h, (1) and (2) with am = kv[1], a1 = kv[2]
 template <class T, int LDC, class S>
@@ -50,8 +41,7 @@ SARRUS_FN void integrate_parabola(Stepper<T, LDC, S>& s, double h, bool end) {
 }
 
 // s.q1, s.v1 after a step of size h, not projected yet.
-template <class T, int LDC, class S>
-SARRUS_FN bool trial_from_rest(Stepper<T, LDC, S>& s, double h) {
+SARRUS_FN bool trial_from_rest(auto& s, double h) {
   int ld = s.w.ld;
   for (int i = 1; i <= 2; ++i) copy(s.kv + i * ld, s.a, ld);
   for (int pass = 0; pass < LOBATTO_PASSES; ++pass)
@@ -59,7 +49,7 @@ SARRUS_FN bool trial_from_rest(Stepper<T, LDC, S>& s, double h) {
       double t = s.t + i * h / 2;
       integrate_parabola(s, h, i == 2);
       if (!project_stage(s, t)) return false;
-      Instant<T> at = s.trial_state(t, i);
+      auto at = s.trial_state(t, i);
       if (!evaluate(s, at, {true, true, true})) return false;
       prepare_without_limits(s, s.held_rank);
       if (!accelerate(s, at, s.kv + i * ld)) return false;

@@ -211,5 +211,5 @@ class ChartRun:
 
     def _last_full(self) -> Point:
         """The last state of the compiled run."""
-        last = Steps(**self._full.take())[-1:]
+        last = Steps.taken(self._full)[-1:]
         return self._stepper.point(float(last.t[0]), last.q[0], last.v[0], last.a[0], last.tau[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from ...arrays import Array
+from ...arrays import Array, BoolArray
 from ..trajectory.events import Event
 from .checkpoint import Checkpoint
 from .options import Options
@@ -35,6 +35,8 @@ class Outcome:
         message: the same in words.
         options: of the run; None where they are not known.
         checkpoint: where it can go on; None where it cannot.
+        active: which constraints were closed (n, k), of a run with switches.
+        active_names: names of these (k).
         missing: names of the options that a file could not keep.
     """
 
@@ -46,4 +48,6 @@ class Outcome:
     message: str
     options: Options | None
     checkpoint: Checkpoint | None = None
+    active: BoolArray | None = None
+    active_names: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

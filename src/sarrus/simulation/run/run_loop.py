@@ -153,7 +153,7 @@ class Simulation:
         """The first state with its acceleration; None where there is none."""
         try:
             if self._begin():
-                return Steps(**self._run.take())
+                return Steps.taken(self._run)
         except KeyboardInterrupt:
             self._interrupted = True
         return None
@@ -185,7 +185,7 @@ class Simulation:
 
     def _absorb(self, watch: SingularWatch) -> None:
         """Keep the steps that are new, look for events in them."""
-        new = Steps(**self._run.take())
+        new = Steps.taken(self._run)
         if len(new) == 0:
             return
         assert self.last is not None

@@ -23,7 +23,7 @@ class Projector:
         """One step from an interpolated state q, v, a and the force tau (nv,) applied there."""
         self._applied.tau = np.ascontiguousarray(tau)
         if self._run.start(t, np.ascontiguousarray(q), np.ascontiguousarray(v)):
-            return Steps(**self._run.take())
+            return Steps.taken(self._run)
         # so close to a singular pose that Newton fails: the state as it is
         here = self._system.record(t, q, v, a, tau) | {"pivot": 0.0}
         return Steps.of([here], self._system.nq, self._system.nv)

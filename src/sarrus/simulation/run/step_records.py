@@ -41,14 +41,18 @@ class Steps:
     rank: Ints
 
     @staticmethod
+    def taken(run: Any) -> Steps:
+        """What a run has recorded since it was asked last."""
+        record = run.take()
+        return Steps(**record | {"rank": record["rank"].astype(np.int64)})
+
+    @staticmethod
     def of(states: Sequence[Mapping[str, Any]], nq: int, nv: int) -> Steps:
         """From single states, each with these fields by name."""
         widths = {"q": (nq,), "v": (nv,), "a": (nv,), "tau": (nv,)}
-        columns = {
-            f.name: np.array([state[f.name] for state in states]).reshape(-1, *widths.get(f.name, ()))
-            for f in fields(Steps)
-        }
-        return Steps(**columns | {"rank": columns["rank"].astype(np.int64)})
+        columns = {f.name: np.array([state[f.name] for state in states]) for f in fields(Steps)}
+        shaped = {name: x.reshape(-1, *widths.get(name, ())) for name, x in columns.items()}
+        return Steps(**shaped | {"rank": shaped["rank"].astype(np.int64)})
 
     @staticmethod
     def undefined(t: float, q: Array, v: Array, rank: int = 0) -> Steps:

@@ -201,23 +201,24 @@ class SwitchedRun:
         mech, segments, names = self._plan.mech, self._segments, self._topology.names
         nothing = Steps.undefined(self._options.t0, np.zeros(mech.nq), np.zeros(mech.nv))[:0]
         outcome = Outcome(
-            steps=Steps.joined([nothing, *(segment._steps for segment in segments)]),
+            steps=Steps.joined([nothing, *(segment._outcome.steps for segment in segments)]),
             u=np.concatenate([np.zeros((0, mech.nu)), *(segment.u for segment in segments)]),
             events=events,
             nfev=sum(segment.nfev for segment in segments),
             status=status,
             message=message,
             options=self._options,
+            active=np.concatenate([np.zeros((0, len(names)), dtype=bool), *self._active]),
+            active_names=names,
         )
-        active = np.concatenate([np.zeros((0, len(names)), dtype=bool), *self._active])
-        return SwitchedTrajectory(mech, outcome, segments, active, names)
+        return SwitchedTrajectory(mech, outcome, segments)
 
     def _limits(self) -> LimitWatch:
         """Limits that the states which were kept pass; those of hard stops are not passed."""
         system = System(self._plan.mech)
         watch = LimitWatch(system, Manifold(system.kernel, system.model), self._options)
         for segment in self._segments:
-            watch.look(segment._steps, segment.u)
+            watch.look(segment._outcome.steps, segment.u)
         return watch
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, BoolArray, frozen
+from ...arrays import Array, frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError
 from ..run.outcome import Outcome
@@ -27,25 +27,15 @@ class SwitchedTrajectory(Trajectory):
         system: the mechanism with all constraints, stops included.
     """
 
-    def __init__(
-        self,
-        system: Any,
-        outcome: Outcome,
-        segments: Sequence[Trajectory],
-        active: BoolArray,
-        names: tuple[str, ...],
-    ) -> None:
+    def __init__(self, system: Any, outcome: Outcome, segments: Sequence[Trajectory]) -> None:
         """
         Args:
             system: the mechanism with all constraints, stops included.
             outcome: what the run brought back in all.
             segments: the runs between switches.
-            active: which constraints were closed (n, k).
-            names: names of these.
         """
         super().__init__(system, outcome)
-        self.segments, self.active_names = tuple(segments), names
-        self.active = frozen(active, bool)
+        self.segments = tuple(segments)
 
     @property
     def impacts(self) -> tuple[Impact, ...]:

@@ -12,12 +12,11 @@ import os
 import tempfile
 import time
 import zipfile
-from dataclasses import dataclass, fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...arrays import Array
 from ...dynamics.impact import Impact
@@ -37,71 +36,58 @@ EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opene
 STALE = 3600.0  # [s]: files that a crash left half written are removed when they are so old
 
 
-@dataclass(frozen=True)
-class StoredRun:
-    """What a file holds of a trajectory.
+def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[str, Array]) -> Path:
+    """Write a trajectory; see `Trajectory.save`.
 
-    Attributes:
+    Args:
+        path: the file.
         system: what moved; None where it is not known.
-        length: its length L [m].
-        outcome: what the run brought back.
-        derived: energy, constraint forces and multipliers, which follow from the states.
-        active: which constraints were closed (n, k), of a run with switches.
-        active_names: their names.
+        run: what the run brought back.
+        derived: what follows from the states, DERIVED by name.
     """
-
-    system: Any
-    length: float
-    outcome: Outcome
-    derived: dict[str, Array]
-    active: npt.NDArray[np.bool_] | None
-    active_names: tuple[str, ...] | None
-
-
-def save(run: StoredRun, path: str | os.PathLike[str]) -> Path:
-    """See `Trajectory.save`."""
-    out = run.outcome
-    arrays: dict[str, Any] = {f"steps.{f.name}": getattr(out.steps, f.name) for f in fields(Steps)}
-    arrays["u"] = out.u
-    arrays |= run.derived
-    for i, event in enumerate(out.events):
+    arrays: dict[str, Any] = {f"steps.{f.name}": getattr(run.steps, f.name) for f in fields(Steps)}
+    arrays |= {"u": run.u} | derived
+    for i, event in enumerate(run.events):
         arrays |= {f"event{i}.{name}": getattr(event, name) for name in EVENT_ARRAYS}
         if event.impact is not None:
             arrays |= {f"event{i}.impact.{f.name}": getattr(event.impact, f.name) for f in fields(Impact)}
-    if out.checkpoint is not None:
-        arrays |= {f"checkpoint.{f.name}": getattr(out.checkpoint, f.name) for f in fields(Checkpoint)}
+    if run.checkpoint is not None:
+        arrays |= {f"checkpoint.{f.name}": getattr(run.checkpoint, f.name) for f in fields(Checkpoint)}
     if run.active is not None:
         arrays["active"] = run.active
     head = {
         "format": FORMAT,
         "version": VERSION,
-        "name": None if run.system is None else run.system.name,
-        "length": run.length,
-        "nfev": out.nfev,
-        "status": int(out.status),
-        "message": out.message,
-        "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in out.events],
-        "active_names": run.active_names,
-        "options": stored_options(out.options),
-        "description": _description(run.system),
+        "name": None if system is None else system.name,
+        "length": 1.0 if system is None else system.length,
+        "nfev": run.nfev,
+        "status": int(run.status),
+        "message": run.message,
+        "events": [{word: getattr(e, word) for word in EVENT_WORDS} for e in run.events],
+        "active_names": None if run.active is None else run.active_names,
+        "options": stored_options(run.options),
+        "description": _description(system),
     }
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     return _write(Path(path), arrays)
 
 
-def load(path: str | os.PathLike[str], system: Any = None) -> StoredRun:
-    """See `Trajectory.load`."""
+def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome, dict[str, Array]]:
+    """The system, what the run brought back, and DERIVED by name; see `Trajectory.load`."""
     head, arrays = _read(Path(path))
     if system is None and head["description"] is not None:
         system = MechanismSpec.from_dict(head["description"]).compile()
     steps = Steps(*(arrays[f"steps.{f.name}"] for f in fields(Steps)))
-    if system is not None and (system.nq, system.nv) != (steps.q.shape[1], steps.v.shape[1]):
+    if system is None:
+        drifts = {name: getattr(steps, name) * head["length"] for name in ("drift", "velocity_drift")}
+        steps = replace(steps, **drifts)
+    elif (system.nq, system.nv) != (steps.q.shape[1], steps.v.shape[1]):
         raise InputError(
             f"{os.fspath(path)!r} holds a trajectory of {head['name']!r} with nq = {steps.q.shape[1]}, nv ="
             f" {steps.v.shape[1]}; the system given has nq = {system.nq}, nv = {system.nv}."
         )
     options, missing = (None, ()) if head.get("options") is None else restored_options(head["options"])
-    outcome = Outcome(
+    run = Outcome(
         steps=steps,
         u=arrays["u"],
         events=tuple(_event(one, f"event{i}.", arrays) for i, one in enumerate(head["events"])),
@@ -110,17 +96,11 @@ def load(path: str | os.PathLike[str], system: Any = None) -> StoredRun:
         message=head["message"],
         options=options,
         checkpoint=_checkpoint(arrays),
+        active=arrays.get("active"),
+        active_names=tuple(head["active_names"] or ()),
         missing=missing,
     )
-    names = head["active_names"] if "active" in arrays else None
-    return StoredRun(
-        system=system,
-        length=head["length"],
-        outcome=outcome,
-        derived={name: arrays[name] for name in DERIVED},
-        active=arrays.get("active"),
-        active_names=None if names is None else tuple(names),
-    )
+    return system, run, {name: arrays[name] for name in DERIVED}
 
 
 def _checkpoint(arrays: dict[str, Any]) -> Checkpoint | None:

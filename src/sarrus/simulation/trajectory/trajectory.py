@@ -20,7 +20,7 @@ from ..run.step_records import Steps
 from ..run.system import System
 from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
-from .files import DERIVED, StoredRun, load, save
+from .files import DERIVED, load, save
 from .interpolation import Hermite, Manifold
 
 
@@ -61,32 +61,16 @@ class Trajectory:
             outcome: what its run brought back.
         """
         length, steps = 1.0 if system is None else system.length, outcome.steps
-        self.system = system
-        self._steps, self._options = steps, outcome.options
-        self.t, self.q, self.v, self.a, self.tau = map(
-            frozen, (steps.t, steps.q, steps.v, steps.a, steps.tau)
+        self.system, self._outcome = system, outcome
+        self.t, self.q, self.v, self.a, self.tau, self.u = map(
+            frozen, (steps.t, steps.q, steps.v, steps.a, steps.tau, outcome.u)
         )
-        self.u = frozen(outcome.u)
         self.drift, self.velocity_drift = frozen(steps.drift * length), frozen(steps.velocity_drift * length)
         self.rank = frozen(steps.rank, np.int64)
         self.events, self.nfev = outcome.events, outcome.nfev
         self.status, self.message = outcome.status, outcome.message
-        self._checkpoint, self._missing = outcome.checkpoint, outcome.missing
-
-    @property
-    def _outcome(self) -> Outcome:
-        """What the run brought back."""
-        return Outcome(
-            steps=self._steps,
-            u=self.u,
-            events=self.events,
-            nfev=self.nfev,
-            status=self.status,
-            message=self.message,
-            options=self._options,
-            checkpoint=self._checkpoint,
-            missing=self._missing,
-        )
+        if outcome.active is not None:
+            self.active, self.active_names = frozen(outcome.active, bool), outcome.active_names
 
     @property
     def success(self) -> bool:
@@ -112,14 +96,14 @@ class Trajectory:
     @cached_property
     def constraint_force(self) -> Array:
         """Generalized force of the constraints (n, nv) [N m, N], M a + h - tau; always unique."""
-        return frozen(constraint_force(self._moved("constraint_force"), self._steps))
+        return frozen(constraint_force(self._moved("constraint_force"), self._outcome.steps))
 
     @cached_property
     def lam(self) -> Array:
         """Multipliers (n, nc) [N, N m], of least norm where rows of J depend on each other."""
-        system, o = self._moved("lam"), self._options
+        system, o = self._moved("lam"), self._outcome.options
         by_kernel = o is not None and o.correction == "project" and o.formulation == "nullspace"
-        return frozen(multipliers(system, self._steps, self.constraint_force, by_kernel))
+        return frozen(multipliers(system, self._outcome.steps, self.constraint_force, by_kernel))
 
     @cached_property
     def singular_values(self) -> Array:
@@ -141,9 +125,9 @@ class Trajectory:
                 f"t must lie within the trajectory, {self.t[0]:g} to {self.t[-1]:g} s; got {t!r}."
             )
         system = self._moved("at()")
-        q, v, a = Hermite(Manifold(system.kernel, system.model), self._steps)(times)
-        if project and self._options is not None:
-            projector = Projector(system, self._options)
+        q, v, a = Hermite(Manifold(system.kernel, system.model), self._outcome.steps)(times)
+        if project and self._outcome.options is not None:
+            projector = Projector(system, self._outcome.options)
             tau = np.stack([np.interp(times, self.t, column) for column in self.tau.T], axis=1)
             rows = Steps.joined([projector(*one) for one in zip(times.tolist(), q, v, a, tau, strict=True)])
             q, v, a = rows.q, rows.v, rows.a
@@ -167,15 +151,8 @@ class Trajectory:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one compressed file, in one piece or not at all; see `load`."""
-        stored = StoredRun(
-            system=self.system,
-            length=1.0 if self.system is None else self.system.length,
-            outcome=self._outcome,
-            derived={name: getattr(self, name) for name in DERIVED},
-            active=getattr(self, "active", None),
-            active_names=getattr(self, "active_names", None),
-        )
-        return save(stored, path)
+        derived = {name: getattr(self, name) for name in DERIVED}
+        return save(path, self.system, self._outcome, derived)
 
     @staticmethod
     def load(path: str | os.PathLike[str], system: Any = None) -> Trajectory:
@@ -185,17 +162,9 @@ class Trajectory:
             path: the file.
             system: what moved; needed only where it holds Python functions, which a file cannot keep.
         """
-        stored = load(path, system)
-        out = Trajectory(stored.system, stored.outcome)
-        for name, array in stored.derived.items():
-            array.setflags(write=False)
-            out.__dict__[name] = array
-        if stored.active is not None:
-            out.__dict__["active"] = frozen(stored.active, bool)
-            out.__dict__["active_names"] = stored.active_names
-        if stored.system is None:
-            steps, length = stored.outcome.steps, stored.length
-            out.drift, out.velocity_drift = steps.drift * length, steps.velocity_drift * length
+        system, outcome, derived = load(path, system)
+        out = Trajectory(system, outcome)
+        out.__dict__.update({name: frozen(array) for name, array in derived.items()})
         return out
 
     def resume(

@@ -33,7 +33,7 @@ def test_orders_of_the_interpolant(name):
 
 
 def thinned(trajectory, every):
-    steps, u = trajectory._steps[::every], trajectory.u[::every]
+    steps, u = trajectory._outcome.steps[::every], trajectory.u[::every]
     return sr.Trajectory(trajectory.system, dataclasses.replace(trajectory._outcome, steps=steps, u=u))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.run.methods import METHODS
 from tests.simulation.machines import error, four_bar_moving, held_ball, spherical_pendulum, spinning_top
 
 MACHINES = {
@@ -19,44 +20,47 @@ MACHINES = {
     "held_ball": held_ball,
 }
 END = 0.5
+COARSE = {1: 2e-4}  # larger one of two steps [s], by order
+SAMPLED = 0.0125  # of methods that choose their steps
 
 
 def exact(mech):
     return sr.simulate(mech, (0.0, END), method="dopri5", rtol=1e-13, atol=1e-14)
 
 
-def slope(sizes, errors):
-    """Order from the two finest steps."""
-    return math.log(errors[-2] / errors[-1]) / math.log(sizes[-2] / sizes[-1])
+def fixed_steps(mech, method):
+    """Errors with a step and with half of it."""
+    sizes = [COARSE.get(method.order, 5e-3) / k for k in (1, 2)]
+    runs = [sr.simulate(mech, (0.0, END), dt=dt, method=method.name) for dt in sizes]
+    return sizes, runs
 
 
-@pytest.mark.parametrize("name", MACHINES)
-def test_rk4_has_order_four(name):
-    mech = MACHINES[name]()
-    sizes = [0.005, 0.0025]
-    errors = [error(mech, sr.simulate(mech, (0.0, END), dt=dt), exact(mech)) for dt in sizes]
-    assert slope(sizes, errors) == pytest.approx(4.0, abs=0.2)
-
-
-@pytest.mark.parametrize("name", MACHINES)
-def test_semi_implicit_euler_has_order_one(name):
-    mech = MACHINES[name]()
-    sizes = [2e-4, 1e-4]
-    runs = [sr.simulate(mech, (0.0, END), dt=dt, method="semi_implicit_euler") for dt in sizes]
-    errors = [error(mech, run, exact(mech)) for run in runs]
-    assert slope(sizes, errors) == pytest.approx(1.0, abs=0.1)
-
-
-@pytest.mark.parametrize("name", MACHINES)
-def test_dopri5_has_order_five(name):
+def sampled_steps(mech, method):
     """Steps never pass a sample of the controller: without tolerances the samples are the steps."""
-    mech = MACHINES[name]()
-    sizes = [0.0125, 0.00625]
-    idle = {"control": lambda t, q, v: np.zeros(mech.nu), "rtol": 1e6, "atol": 1e6}
-    runs = [sr.simulate(mech, (0.0, END), method="dopri5", dt=dt, control_dt=dt, **idle) for dt in sizes]
+    sizes = [SAMPLED, SAMPLED / 2]
+    idle = {"control": lambda t, q, v: np.zeros(mech.nu), "rtol": 1e6, "atol": 1e6, "method": method.name}
+    runs = [sr.simulate(mech, (0.0, END), dt=dt, control_dt=dt, **idle) for dt in sizes]
     assert all(len(run) == round(END / dt) + 1 for run, dt in zip(runs, sizes, strict=True))
+    return sizes, runs
+
+
+def chosen_steps(mech, method):
+    """Mean steps at two tolerances: those of implicit methods also end the iteration for the stages."""
+    runs = [sr.simulate(mech, (0.0, END), method=method.name, rtol=tol, atol=tol) for tol in (1e-5, 1e-7)]
+    return [END / (len(run) - 1) for run in runs], runs
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_its_order(method, name):
+    """As registered in kernels/integrate/methods.hpp; chosen steps come down to it from above."""
+    mech, method = MACHINES[name](), METHODS[method]
+    steps = chosen_steps if method.implicit else sampled_steps if method.adaptive else fixed_steps
+    sizes, runs = steps(mech, method)
     errors = [error(mech, run, exact(mech)) for run in runs]
-    assert 4.7 < slope(sizes, errors) < 6.0  # it comes down to five from above
+    order = math.log(errors[0] / errors[1]) / math.log(sizes[0] / sizes[1])
+    below, above = (0.5, math.inf) if method.implicit else (0.3, 1.0) if method.adaptive else (0.2, 0.2)
+    assert method.order - below < order < method.order + above
 
 
 @pytest.mark.parametrize("name", MACHINES)
