@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,6 +149,11 @@ def test_every_type_that_comes_back_is_exported() -> None:
             found |= words(inspect.signature(getattr(sr, name)).return_annotation)
     assert {"Motion", "Trajectory", "LinearModel", "Solution", "Sample"} <= found
     assert found <= known, f"not exported: {sorted(found - known)}"
+
+
+def test_annotations_are_for_users_too() -> None:
+    """`py.typed` lies in the package: type checkers read its annotations (PEP 561)."""
+    assert (Path(sr.__file__).parent / "py.typed").exists()
 
 
 @pytest.mark.parametrize("name", LIBRARY)
