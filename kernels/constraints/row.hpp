@@ -10,8 +10,8 @@
 
 SARRUS_BEGIN
 
-// Positions and velocities, and what comes from outside with them: f, f', f'' of the drives (nd, 3) and phi, b,
-// gamma, J of the user's rows (n_user_rows, 3 + nv).
+// Positions and velocities, and what comes from outside with them: f, f', f'' of the drives (nd, 3) and
+// phi, b, gamma, J of the user's rows (n_user_rows, 3 + nv).
 template <class T>
 struct State {
   const T *q, *v, *drive, *user;
