@@ -78,6 +78,10 @@ constexpr Method METHODS[] = {
      .adaptive = true,
      .implicit = true,
      .tableau = DORMAND_PRINCE},
+    {.name = "verlet",
+     .summary = "velocity Verlet; symplectic for separable systems, energy errors stay bounded",
+     .order = 2,
+     .splitting = {.stages = 2, .kick = {0.5, 0.5}, .drift = {1, 0}, .ahead = {0, 1}}},
 };
 
 }  // namespace sarrus

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sarrus as sr
-from sarrus.library.plane_geometry import heading, turned
+from sarrus.library.plane_geometry import heading, rotated
 from sarrus.library.walking import _jansen_points
 
 G = 9.81
@@ -63,7 +63,7 @@ def walker() -> tuple[sr.Mechanism, np.ndarray]:
     spec = sr.MechanismSpec.from_dict(sr.MechanismSpec.from_model(legs.model).to_dict())
     for tag, angle, mirror in (("1", np.pi, 1.0), ("2", 2.0 * np.pi, -1.0)):
         p = _jansen_points(angle, mirror)
-        foot = turned(-heading(p["V"], p["T"]), p["F"] - p["V"])
+        foot = rotated(-heading(p["V"], p["T"]), p["F"] - p["V"])
         step, height = f"step{tag}", sr.Pose((0.0, -0.9, 0.0))
         spec.body(step, joint=sr.Prismatic("y"), at=height, mass=3.0, limits=(-0.2, 0.0), damping=20.0)
         spec.force(f"spring{tag}", sr.JointSpring(step, 2000.0, rest=0.03))

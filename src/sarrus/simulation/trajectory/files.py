@@ -97,7 +97,7 @@ def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome
         options=options,
         checkpoint=_checkpoint(arrays),
         active=arrays.get("active"),
-        active_names=tuple(head["active_names"] or ()),
+        active_names=tuple(head.get("active_names") or ()),
         missing=missing,
     )
     return system, run, {name: arrays[name] for name in DERIVED}
