@@ -3,9 +3,11 @@
 //
 // A step from (q, v) of size h is one of
 //
-//   explicit Runge-Kutta   y_i = y + h sum_j A_ij k_j,   k_i = f(t + c_i h, y_i),   y1 = y + h sum_i b_i k_i
-//   (1) splitting              v <- v + kick_i h a(q, v*),   q <- integrate(q, drift_i h v)      i = 0, 1,
-//   ...     (2) implicit               Radau IIA on the constraint manifold, integrate/implicit/radau.hpp
+//   explicit Runge-Kutta   y_i = y + h sum_j A_ij k_j,   k_i = f(t + c_i h, y_i),
+//                          y1 = y + h sum_i b_i k_i                                                     (1)
+//   splitting              for i = 0, 1, ...
+//                          v <- v + kick_i h a(q, v*),   q <- integrate(q, drift_i h v)                 (2)
+//   implicit               Radau IIA on the constraint manifold, integrate/implicit/radau.hpp
 //
 // and ends with the same projection onto the constraints (integrate/end_of_step.hpp). (1) estimates its error
 // as h sum_i e_i k_i.

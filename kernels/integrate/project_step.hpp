@@ -6,8 +6,8 @@
 
 SARRUS_BEGIN
 
-// Newton with an old factorization must reduce the residual to this part of it, else there is a new one. After a
-// drift the old one has its own merit (integrate/stages.hpp) and gets more time.
+// Newton with an old factorization must reduce the residual to this part of it, else there is a new one.
+// After a drift the old one has its own merit (integrate/stages.hpp) and gets more time.
 constexpr double SLOW = 0.03, SLOW_DRIFT = 0.1;
 
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves M and

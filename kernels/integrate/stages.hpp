@@ -59,8 +59,9 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   return true;
 }
 
-// Projects q1 after a drift of size h [s] and corrects v1 by the same displacement, as RATTLE does: Newton uses
-// the factorization at the beginning of the drift, so that the correction acts along the constraint forces there.
+// Projects q1 after a drift of size h [s] and corrects v1 by the same displacement, as RATTLE does: Newton
+// uses the factorization at the beginning of the drift, so that the correction acts along the constraint
+// forces there.
 SARRUS_FN bool project_drift(auto& s, double t, double h) {
   difference(s.m, s.q, s.q1, s.u);
   if (!project_position(s, t, SLOW_DRIFT)) return false;
@@ -69,8 +70,9 @@ SARRUS_FN bool project_drift(auto& s, double t, double h) {
   return true;
 }
 
-// Acceleration s.kv (ld) of kick i of a step h at (q1, v* = v1 + ahead_i kick_i h s.kv), by fixed-point iteration
-// from the acceleration of the kick before, which s.kv holds. v1 stays. Where q1 is projected, so is v*.
+// Acceleration s.kv (ld) of kick i of a step h at (q1, v* = v1 + ahead_i kick_i h s.kv), by fixed-point
+// iteration from the acceleration of the kick before, which s.kv holds. v1 stays. Where q1 is projected, so
+// is v*.
 template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, double t, double h, int i, bool projected) {
   double ahead = s.o.method.splitting.ahead[i] * s.o.method.splitting.kick[i] * h;
