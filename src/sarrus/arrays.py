@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError
 
 Array = NDArray[np.float64]
-FloatArray = Array
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 # One state in overloads. An array whose number of axes the type checker does not know counts as one state.

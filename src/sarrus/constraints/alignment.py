@@ -15,13 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._kernel import CLOSURE_ANGULAR
+from ..arrays import Array
 from ..models.model import Model
 from ..models.parameters import ELEMENTS, kind_number
-
-Array = npt.NDArray[np.float64]
 
 PARALLEL = 1e-6  # below this angle [rad] r and p are the same number
 STEEPEST = 4.0  # bound of theta / sin(theta) in (2): near anti-parallel axes every way out is as good

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError
 from ..models.closure_rows import ClosureRows
 from ..models.drawing import Drawing, Frame
@@ -56,7 +56,7 @@ class Closure(Element):
     def rows(self) -> tuple[RowName, ...]:
         return closure_row_names(self.joint.closure_rows())
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         return self.joint.closure_rows().parameters(R_aA, R_bB)
 
     def label(self) -> str:

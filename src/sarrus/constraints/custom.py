@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray, fixed_shape, positive, positive_whole
+from ..arrays import Array, fixed_shape, positive, positive_whole
 from ..errors import InputError
 from ..models.model import RowGroup, UserRows
 from ..models.tree import Tree
@@ -68,9 +68,7 @@ class CustomConstraint(Constraint):
         rows.customs.append(UserRows(name, slice(first, first + self.n), here, self))
 
 
-def call_checked(
-    function: Function, arguments: tuple[Any, ...], what: str, shape: tuple[int, ...]
-) -> FloatArray:
+def call_checked(function: Function, arguments: tuple[Any, ...], what: str, shape: tuple[int, ...]) -> Array:
     """Call a user's function and check what it returns.
 
     Args:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..models.drawing import Frame
 from ..models.tree import Tree
 from .rows import Constraint, RowName, Rows
@@ -33,7 +33,7 @@ class Element(Constraint, base=True):
         """Its rows, named without the name of the constraint."""
 
     @abstractmethod
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         """What the kernel wants to know beside the points A and B, in the axes of the nodes.
 
         Args:

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..models.model import Model
 from .alignment import OneAxisClosures
 from .user_rows import user_rows
 
 if TYPE_CHECKING:
     from .._kernel import Kernel
-
-Array = npt.NDArray[np.float64]
 
 
 def make_kernel(model: Model) -> Kernel:

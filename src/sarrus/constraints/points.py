@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray, positive, triple
+from ..arrays import Array, positive, triple
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.closure_rows import ClosureRows, axis_rows
 from ..models.drawing import Anchor, Disc, Drawing, Frame, Line, Rail
@@ -61,7 +61,7 @@ class _PointOnFlat(_PointPair, base=True):
     def rows(self) -> tuple[RowName, ...]:
         return closure_row_names(self.kept())
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         return self.kept().parameters(R_aA, R_bB)
 
 
@@ -89,7 +89,7 @@ class Distance(_PointPair):
     def rows(self) -> tuple[RowName, ...]:
         return (RowName("distance"),)
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         return {"length": self.length}
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Distance:
@@ -190,7 +190,7 @@ class PointOnCylinder(_PointPair):
     def rows(self) -> tuple[RowName, ...]:
         return (RowName("radial"),)
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         return {"axis": R_aA @ direction(self.axis), "radius": self.radius}
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Self:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray, positive, text, triple
+from ..arrays import Array, positive, text, triple
 from ..errors import InputError
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
@@ -65,7 +65,7 @@ class Rolling(Element):
     def rows(self) -> tuple[RowName, ...]:
         return RowName("normal"), RowName("t1", holonomic=False), RowName("t2", holonomic=False)
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, Any]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         axis, normal = R_bB @ direction(self.axis), direction(self.normal)
         return {"axis": axis, "normal": normal, "radius": self.radius}
 

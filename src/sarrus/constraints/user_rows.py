@@ -15,15 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..differences import curvature, slope
 from .custom import CustomConstraint, call_checked
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
 
-Array = npt.NDArray[np.float64]
 
 STEP = 1e-3  # of a coordinate [rad], or times L [m]
 TIME_STEP = 1e-4  # [s]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.json import read_json, save
@@ -144,7 +144,7 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
 
 
 def _compiled(spec: MechanismSpec, path: object, options: dict[str, Any]) -> Mechanism:
-    def neutral(mech: Mechanism) -> FloatArray:
+    def neutral(mech: Mechanism) -> Array:
         return np.asarray(mech.neutral())
 
     tolerance = options.get("loop_tolerance", LOOP_TOLERANCE)

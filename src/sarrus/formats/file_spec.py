@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sarrus.arrays import FloatArray, positive
+from sarrus.arrays import Array, positive
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE, compile_compatible
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
@@ -37,7 +37,7 @@ class FileSpec(MechanismSpec):
         """The mechanism, with `default` assembled near the rest pose of the file."""
         return compile_compatible(self, self._rest_pose, self.loop_tolerance)
 
-    def _rest_pose(self, mech: Mechanism) -> FloatArray:
+    def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()
         for joint, values in self.rest.items():
             q[mech.model.q_slices[mech.model.body_index(joint)]] = values

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lstsq
 
-from sarrus.arrays import FloatArray, IntArray
+from sarrus.arrays import Array, IntArray
 from sarrus.constraints.rows import Constraint
 from sarrus.errors import SarrusWarning
 from sarrus.formats.link_frames import claim
@@ -48,7 +48,7 @@ NOT_INDEPENDENT = 10.0  # times the tolerance: singular values below it are put 
 
 
 def fit_loops(
-    spec: MechanismSpec, mech: Mechanism, q: FloatArray, tolerance: float, truncation: float, seed: int
+    spec: MechanismSpec, mech: Mechanism, q: Array, tolerance: float, truncation: float, seed: int
 ) -> tuple[MechanismSpec, float] | None:
     """Displace the frames of joints and loops by as little as possible so that the loops fit.
 
@@ -80,14 +80,14 @@ def fit_loops(
 # ---------------------------------------------------------------------- poses
 
 
-def _rows(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _rows(mech: Mechanism, q: Array) -> tuple[Array, Array]:
     """Dimensionless phi and J of the rows that restrict positions."""
     phi, J, _, _ = mech.evaluator.constraints(q, np.zeros(mech.nv), 0.0)
     kept = mech.model.holonomic
     return (phi / mech.evaluator.row_unit)[kept], dimensionless(mech.evaluator, J)[kept]
 
 
-def _poses(mech: Mechanism, q: FloatArray, tolerance: float, seed: int) -> list[FloatArray]:
+def _poses(mech: Mechanism, q: Array, tolerance: float, seed: int) -> list[Array]:
     """q, and poses along its motion, both ways, with misfits of the size of the tolerance."""
     rng, found = np.random.default_rng(seed), [q]
     wish = rng.standard_normal(mech.nv)
@@ -109,7 +109,7 @@ def _poses(mech: Mechanism, q: FloatArray, tolerance: float, seed: int) -> list[
     return found
 
 
-def near_pose(mech: Mechanism, q: FloatArray, tolerance: float) -> tuple[FloatArray, float]:
+def near_pose(mech: Mechanism, q: Array, tolerance: float) -> tuple[Array, float]:
     """A pose near q (nq,) that closes all rows but those independent by less than the tolerance.
 
     Returns:
@@ -130,7 +130,7 @@ def near_pose(mech: Mechanism, q: FloatArray, tolerance: float) -> tuple[FloatAr
     return q, gap if np.isfinite(gap) else np.inf
 
 
-def _improved(loose: _Loose, states: list[FloatArray], truncation: float) -> list[FloatArray] | None:
+def _improved(loose: _Loose, states: list[Array], truncation: float) -> list[Array] | None:
     """The states after one step, shortened until the gaps get smaller; None where no step makes them so."""
     residual, p_columns, q_columns = loose.system(states)
     size = np.max(np.abs(residual))
@@ -144,9 +144,7 @@ def _improved(loose: _Loose, states: list[FloatArray], truncation: float) -> lis
     return None
 
 
-def _step(
-    residual: FloatArray, p_columns: FloatArray, q_columns: FloatArray, truncation: float
-) -> tuple[FloatArray, FloatArray]:
+def _step(residual: Array, p_columns: Array, q_columns: Array, truncation: float) -> tuple[Array, Array]:
     """The step (dp, dq_k) of least norm that solves the linearized (1); poses cost next to nothing."""
     K, m, n = q_columns.shape
     A = np.zeros((K * m, p_columns.shape[2] + K * n))
@@ -212,25 +210,25 @@ class _Loose:
         p = np.setdiff1d(np.arange(whole.nv), q)
         return cls(spec, whole, body_frames, loop_frames, p, q, positions)
 
-    def state(self, pose: FloatArray) -> FloatArray:
+    def state(self, pose: Array) -> Array:
         """Positions with no frame displaced."""
         state = self.mech.neutral()
         state[self.positions] = pose
         return np.asarray(state)
 
-    def system(self, states: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def system(self, states: list[Array]) -> tuple[Array, Array, Array]:
         """Residual of (1), its derivative by p (K, rows, np) and, pose by pose, by q_k (K, rows, nv)."""
         parts = [_rows(self.mech, state) for state in states]
         J = np.array([J for _, J in parts])
         return np.concatenate([r for r, _ in parts]), J[:, :, self.p], J[:, :, self.q]
 
-    def moved(self, state: FloatArray, dp: FloatArray, dq: FloatArray) -> FloatArray:
+    def moved(self, state: Array, dp: Array, dq: Array) -> Array:
         """A state after a step in dimensionless p and q."""
         dv = np.zeros(self.mech.nv)
         dv[self.p], dv[self.q] = dp, dq
         return np.asarray(self.mech.integrate(state, self.mech.evaluator.unit * dv))
 
-    def displaced(self, state: FloatArray) -> tuple[MechanismSpec, float]:
+    def displaced(self, state: Array) -> tuple[MechanismSpec, float]:
         """The given description with its frames displaced as in a state, and the largest displacement."""
         sizes = [0.0]
 

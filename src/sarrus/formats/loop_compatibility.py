@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import Array
 from sarrus.formats.frame_fitting import NOT_INDEPENDENT, fit_loops, near_pose
 from sarrus.formats.messages import warn
 from sarrus.mechanism.mechanism import Mechanism
@@ -27,7 +27,7 @@ PASSES = ((1e-4, 1853), (1e-6, 1854), (1e-8, 1855))
 
 
 def compile_compatible(
-    spec: MechanismSpec, rest: Callable[[Mechanism], FloatArray], tolerance: float = LOOP_TOLERANCE
+    spec: MechanismSpec, rest: Callable[[Mechanism], Array], tolerance: float = LOOP_TOLERANCE
 ) -> Mechanism:
     """Compile, set `default` near the rest pose, and correct loops that miss by less than the tolerance.
 
@@ -54,33 +54,33 @@ def compile_compatible(
     return _corrected(spec, mech, pose, misfit, tolerance)
 
 
-def _nearest(mech: Mechanism, q: FloatArray) -> Closing:
+def _nearest(mech: Mechanism, q: Array) -> Closing:
     """One descent from q: the pose nearby at which the loops are closed best."""
     rows = np.flatnonzero(mech.model.holonomic)
     return close(mech.evaluator, q, 0.0, rows, np.arange(mech.nv))
 
 
-def _started(mech: Mechanism, q: FloatArray) -> Mechanism:
+def _started(mech: Mechanism, q: Array) -> Mechanism:
     return mech.with_default(q, mech.consistent_velocity(q))
 
 
-def _singular_values(mech: Mechanism, q: FloatArray) -> FloatArray:
+def _singular_values(mech: Mechanism, q: Array) -> Array:
     _, J, _, _ = mech.evaluator.constraints(q, np.zeros(mech.nv), 0.0)
     return np.asarray(full_svd(dimensionless(mech.evaluator, J))[1])
 
 
-def _binds(mech: Mechanism, q: FloatArray, tolerance: float) -> bool:
+def _binds(mech: Mechanism, q: Array, tolerance: float) -> bool:
     """Whether some rows are independent by less than the tolerance: the mark of axes nearly parallel."""
     s = _singular_values(mech, q)
     return bool(np.any((s > mech.evaluator.rank_tol) & (s < NOT_INDEPENDENT * tolerance)))
 
 
-def _rank(mech: Mechanism, q: FloatArray) -> int:
+def _rank(mech: Mechanism, q: Array) -> int:
     return int(np.sum(_singular_values(mech, q) > mech.evaluator.rank_tol))
 
 
 def _corrected(
-    spec: MechanismSpec, mech: Mechanism, pose: FloatArray, misfit: float, tolerance: float
+    spec: MechanismSpec, mech: Mechanism, pose: Array, misfit: float, tolerance: float
 ) -> Mechanism:
     """The mechanism with its loops fitted; as it was where that does not help."""
     before = _nearest(mech, pose)

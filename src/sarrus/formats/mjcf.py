@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.link_frames import GROUND, Names, TreeJoint, mount, named
@@ -152,7 +152,7 @@ def _body_names(model: Any) -> list[str]:
     return names
 
 
-def wxyz_pose(xyz: ArrayLike, wxyz: FloatArray) -> Pose:
+def wxyz_pose(xyz: ArrayLike, wxyz: Array) -> Pose:
     """A Pose from MuJoCo's scalar-first quaternion; no rounding where there is no rotation."""
     w, x, y, z = np.asarray(wxyz).tolist()
     return Pose(xyz, quat=(x, y, z, w)) if (x, y, z) != (0.0, 0.0, 0.0) else Pose(xyz)
@@ -178,7 +178,7 @@ def _add_body(
     names.joints.update(zip(indices, carriers, strict=True))
 
 
-def _rest(model: Any, keyframe: str | None) -> FloatArray:
+def _rest(model: Any, keyframe: str | None) -> Array:
     """qpos at the rest pose, (nq,)."""
     if keyframe is None:
         return np.array(model.qpos0)
@@ -188,7 +188,7 @@ def _rest(model: Any, keyframe: str | None) -> FloatArray:
     return np.array(model.key_qpos[existing.index(keyframe)])
 
 
-def _note_rest(spec: FileSpec, model: Any, joint: int, rest: FloatArray, carrier: str) -> None:
+def _note_rest(spec: FileSpec, model: Any, joint: int, rest: Array, carrier: str) -> None:
     """Positions of a joint at the rest pose, where they are not neutral."""
     kind, first = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
     if kind in (HINGE, SLIDE):
@@ -271,7 +271,7 @@ def _add_spring(spec: FileSpec, model: Any, joint: int, names: MjcfNames, omitte
     spec.force(f"{name}.spring", JointSpring(name, stiffness, rest))
 
 
-def _add_gravity_compensation(spec: FileSpec, model: Any, names: MjcfNames, gravity: FloatArray) -> None:
+def _add_gravity_compensation(spec: FileSpec, model: Any, names: MjcfNames, gravity: Array) -> None:
     for body in np.flatnonzero(model.body_gravcomp):
         lift = -float(model.body_gravcomp[body]) * float(model.body_mass[body]) * gravity
         if np.any(lift):

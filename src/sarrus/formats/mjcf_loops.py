@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import FloatArray
+from sarrus.arrays import Array
 from sarrus.constraints.couplings import Coupling
 from sarrus.formats.link_frames import claim
 from sarrus.formats.messages import Omitted
@@ -33,8 +33,8 @@ class _Connect:
     name: str
     a: int
     b: int
-    points_a: list[FloatArray]
-    points_b: list[FloatArray]
+    points_a: list[Array]
+    points_b: list[Array]
 
 
 def add_equalities(
@@ -155,7 +155,7 @@ def _close(
     spec.close(claim(name, used), a, b, joint=joint, at_a=at_a, at_b=at_b)
 
 
-def _shared_frames(points_a: FloatArray, points_b: FloatArray) -> tuple[Joint, Pose, Pose, float] | None:
+def _shared_frames(points_a: Array, points_b: Array) -> tuple[Joint, Pose, Pose, float] | None:
     """The joint that shared points make, its frames on both bodies, and their relative misfit."""
     spread = np.linalg.norm(points_a - points_a[0], axis=1)
     second = int(np.argmax(spread))
@@ -176,11 +176,11 @@ def _shared_frames(points_a: FloatArray, points_b: FloatArray) -> tuple[Joint, P
     return Fixed(), Pose(points_a[0], matrix=frame_a), Pose(points_b[0], matrix=frame_b), misfit
 
 
-def _unit(vector: FloatArray) -> FloatArray:
+def _unit(vector: Array) -> Array:
     return vector / np.linalg.norm(vector)
 
 
-def _triad(points: FloatArray, second: int, third: int) -> FloatArray:
+def _triad(points: Array, second: int, third: int) -> Array:
     """Axes with z towards the second point and x in the half-plane of the third, (3, 3)."""
     z = _unit(points[second] - points[0])
     y = _unit(np.cross(z, points[third] - points[0]))

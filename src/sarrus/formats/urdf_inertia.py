@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import LARGEST, FloatArray
+from sarrus.arrays import LARGEST, Array
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.models.pose import Pose
@@ -28,8 +28,8 @@ class Inertia:
     """Mass [kg], centre of mass [m] (3,) and inertia about it [kg m^2] (3, 3), in the axes of a link."""
 
     mass: float
-    com: FloatArray
-    tensor: FloatArray
+    com: Array
+    tensor: Array
 
     @property
     def is_possible(self) -> bool:
@@ -60,7 +60,7 @@ def inertia_of(link: Element) -> Inertia:
     if inertial is None:
         return NOTHING
     at, tensor = pose_of(inertial.first("origin")), inertial.first("inertia")
-    I_C: FloatArray = np.zeros((3, 3))
+    I_C: Array = np.zeros((3, 3))
     if tensor is not None:
         for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
             I_C[i, j] = I_C[j, i] = tensor.number(f"i{'xyz'[i]}{'xyz'[j]}", 0.0)

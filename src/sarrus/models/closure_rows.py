@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._kernel import CLOSURE_ANGULAR
-from ..arrays import FloatArray
+from ..arrays import Array
 from .axes import nearest_frame
 
 EVERY = (0, 1, 2)
@@ -31,13 +31,13 @@ class ClosureRows:
     linear: tuple[int, ...]
     angular: str = "ANY"
     turned: tuple[int, ...] = ()
-    directions: FloatArray = field(default_factory=lambda: np.eye(3))
-    across: FloatArray = field(default_factory=lambda: np.zeros((3, 2)))
-    axis: FloatArray = field(default_factory=lambda: np.zeros(3))
+    directions: Array = field(default_factory=lambda: np.eye(3))
+    across: Array = field(default_factory=lambda: np.zeros((3, 2)))
+    axis: Array = field(default_factory=lambda: np.zeros(3))
     pitch: float = 0.0
     pitch_row: int = -1
 
-    def parameters(self, R_aA: FloatArray, R_bB: FloatArray) -> dict[str, object]:
+    def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, object]:
         """As the kernel takes them, for frames with these rotations on their nodes; without their origins."""
         return {
             "R_aA": R_aA,
@@ -53,7 +53,7 @@ class ClosureRows:
         }
 
 
-def axis_rows(axis: FloatArray, along: bool, across: bool) -> ClosureRows:
+def axis_rows(axis: Array, along: bool, across: bool) -> ClosureRows:
     """B's axis stays parallel to A's; no displacement along the axis, across it, or both.
 
     Rows are named after the axes of A: the one nearest to `axis` for what is along it.

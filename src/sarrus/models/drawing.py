@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from .pose import Pose
 
-Anchor = tuple[str, FloatArray]  # a body and a point in its frame [m], (3,)
+Anchor = tuple[str, Array]  # a body and a point in its frame [m], (3,)
 RIM = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
@@ -57,7 +57,7 @@ class Rail:
 
     at: Anchor
     follower: Anchor
-    direction: FloatArray
+    direction: Array
     is_plane: bool = False
     is_block: bool = False
 
@@ -67,7 +67,7 @@ class Bearing:
     """Where two bodies turn on each other: about an axis (3,) in the frame of the body, or about a point."""
 
     at: Anchor
-    axis: FloatArray | None = None
+    axis: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Disc:
     """A thin disc on a body: its centre, unit axis (3,) in the body frame, radius [m]."""
 
     centre: Anchor
-    axis: FloatArray
+    axis: Array
     radius: float
 
-    def rim(self) -> FloatArray:
+    def rim(self) -> Array:
         """Points around it in the body frame [m], (49, 3), the last one equal to the first."""
         return circle(self.centre[1], self.axis, self.radius)
 
@@ -103,7 +103,7 @@ class Drawing:
     discs: tuple[Disc, ...] = ()
 
 
-def circle(centre: ArrayLike, axis: FloatArray, radius: float) -> FloatArray:
+def circle(centre: ArrayLike, axis: Array, radius: float) -> Array:
     """Points [m] around a unit axis (3,), (49, 3), the last one equal to the first."""
     across = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = across - (across @ axis) * axis

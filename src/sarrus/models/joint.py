@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._kernel import NODES
-from ..arrays import BoolArray, FloatArray
+from ..arrays import Array, BoolArray
 from ..errors import InputError
 from .closure_rows import ClosureRows
 from .drawing import Bearing, Drawing, Frame
@@ -48,7 +48,7 @@ class Primitive:
     pitch: float = 0.0
 
     @classmethod
-    def along(cls, kind: NodeKind, axis: FloatArray, pitch: float = 0.0) -> Primitive:
+    def along(cls, kind: NodeKind, axis: Array, pitch: float = 0.0) -> Primitive:
         """The node of a kind about or along an axis (3,)."""
         x, y, z = axis.tolist()
         return cls(kind, (x, y, z), pitch)
@@ -111,7 +111,7 @@ class Joint(Kind):
         return any(NODE_NQ[kind] != NODE_NV[kind] for kind in self.node_kinds)
 
     @property
-    def moment_axis(self) -> FloatArray | None:
+    def moment_axis(self) -> Array | None:
         """Axis (3,) of the moment that it transmits, in the joint frame; None where there is not just one."""
         return None
 

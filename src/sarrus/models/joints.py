@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, number
+from ..arrays import Array, number
 from ..errors import InputError
 from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
 from .closure_rows import EVERY, ClosureRows, axis_rows
@@ -42,7 +42,7 @@ class _OneAxis(Joint, base=True):
         object.__setattr__(self, "axis", canonical_axis(self.axis, f"axis of {type(self).__name__}"))
 
     @property
-    def direction(self) -> FloatArray:
+    def direction(self) -> Array:
         """Unit vector of the axis in the joint frame, (3,)."""
         return direction(self.axis)
 
@@ -175,7 +175,7 @@ class Universal(Joint):
             object.__setattr__(self, "axis_b", canonical_axis(second - cosine * first, "axis_b of Universal"))
 
     @property
-    def directions(self) -> tuple[FloatArray, FloatArray]:
+    def directions(self) -> tuple[Array, Array]:
         """Unit vectors of both axes, (3,) each."""
         return direction(self.axis_a), direction(self.axis_b)
 
@@ -193,7 +193,7 @@ class Universal(Joint):
         return f"Universal {axis_label(self.axis_a)} {axis_label(self.axis_b)}"
 
     @property
-    def moment_axis(self) -> FloatArray:
+    def moment_axis(self) -> Array:
         return np.cross(*self.directions)
 
     def bearings(self, frame: Frame) -> tuple[Bearing, ...]:
@@ -233,7 +233,7 @@ class Planar(Joint):
         object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Planar"))
 
     @property
-    def direction(self) -> FloatArray:
+    def direction(self) -> Array:
         """Unit normal in the joint frame, (3,)."""
         return direction(self.normal)
 

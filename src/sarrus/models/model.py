@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import Array, BoolArray, FloatArray, fixed_shape
+from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
 from .bodies import GROUND, Body, warn_of_inertia
 from .forces import Force, force_arrays
@@ -195,7 +195,7 @@ class Model(Arrays):
         return tuple(place.v for place in self.tree.places)
 
     @property
-    def limits(self) -> FloatArray:
+    def limits(self) -> Array:
         """Lower and upper limit of each coordinate [rad, m], infinite where there is none, (nv, 2)."""
         pairs = [pair for body in self.bodies for pair in body.limits]
         return np.array(pairs, dtype=np.float64).reshape(-1, 2)
@@ -213,7 +213,7 @@ class Model(Arrays):
         offset = {NodeKind.BALL: 0, NodeKind.FREE: 3}
         return tuple(node.iq + offset[node.kind] for node in self.tree.nodes if node.kind in offset)
 
-    def neutral(self) -> FloatArray:
+    def neutral(self) -> Array:
         """All coordinates zero, all quaternions the identity, (nq,)."""
         q = np.zeros(self.nq)
         q[[i + 3 for i in self.quaternions]] = 1.0
@@ -234,7 +234,7 @@ class Model(Arrays):
                 return group
         raise unknown_name("constraint", name, [group.name for group in self.groups])
 
-    def drive_values(self, t: float) -> FloatArray:
+    def drive_values(self, t: float) -> Array:
         """Prescribed motions at time t [s]: f, f', f'' of each drive, (nd, 3)."""
         return np.array([drive.values(t) for drive in self.drives], dtype=np.float64).reshape(-1, 3)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
@@ -92,7 +92,7 @@ def _target(path: str | Path | None) -> Path | None:
     return target
 
 
-def frame_times(first: float, last: float, fps: float, speed: float) -> FloatArray:
+def frame_times(first: float, last: float, fps: float, speed: float) -> Array:
     """Times of the pictures between two times [s], both included."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (math.isfinite(value) and value > 0.0):
@@ -106,9 +106,7 @@ def frame_times(first: float, last: float, fps: float, speed: float) -> FloatArr
     return np.linspace(first, last, max(count, 2))
 
 
-def _pictures(
-    drawing: Drawing, times: FloatArray, trace: tuple[str, Any] | None
-) -> Callable[[int], list[Any]]:
+def _pictures(drawing: Drawing, times: Array, trace: tuple[str, Any] | None) -> Callable[[int], list[Any]]:
     """A function that shows picture number i, with the time written above it."""
     ax = drawing.ax
     drawing.fit()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray, state
+from ..arrays import Array, state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
@@ -30,16 +30,16 @@ class Box:
     """
 
     body: str
-    middle: FloatArray
-    half: FloatArray
-    turn: FloatArray
+    middle: Array
+    half: Array
+    turn: Array
 
-    def corners(self) -> FloatArray:
+    def corners(self) -> Array:
         """In the frame of the body [m], (8, 3); number 4 i + 2 j + k lies at +x if i, +y if j, +z if k."""
         signs = 2.0 * np.array(list(np.ndindex(2, 2, 2))) - 1.0
         return np.asarray(self.middle + (signs * self.half) @ self.turn.T)
 
-    def edges(self) -> tuple[tuple[str, FloatArray], ...]:
+    def edges(self) -> tuple[tuple[str, Array], ...]:
         """A line along all twelve edges, as points (3,) on the body."""
         return tuple((self.body, corner) for corner in self.corners()[list(ROUND)])
 
@@ -51,7 +51,7 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
         mech: The mechanism.
         shapes: Edges (3,) [m] of cuboids around the centre of mass, in body axes, for bodies by name.
     """
-    places: dict[str, list[FloatArray]] = {}
+    places: dict[str, list[Array]] = {}
     for _, constraint in mech.model.constraints:
         for frame in constraint.frames():
             places.setdefault(frame.body, []).append(frame.at.xyz)
@@ -72,7 +72,7 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
     return boxes
 
 
-def _of_inertia(body: Body, places: list[FloatArray]) -> Box | None:
+def _of_inertia(body: Body, places: list[Array]) -> Box | None:
     """The uniform cuboid with the body's inertia, unless there is none or something holds on outside of it.
 
     Edges a, b, c have the moments m (b^2 + c^2) / 12, ...; so a^2 = 6 (I_b + I_c - I_a) / m.

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..projection.branches import Branch
 from .mechanism import draw
 from .style import CYCLE, new_axes
-
-Array = npt.NDArray[np.float64]
 
 FAINTEST = 0.2  # opacity of the first pose of a path
 

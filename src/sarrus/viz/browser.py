@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.drawing import Anchor
@@ -77,9 +77,9 @@ class Viewer:
 
     def __init__(self, mech: Mechanism, q: npt.ArrayLike, server: Any) -> None:
         self.mech, self.server = mech, server
-        self.q: FloatArray = np.array(q, dtype=float)
+        self.q: Array = np.array(q, dtype=float)
         self._stopped = threading.Event()
-        self._moves: list[tuple[list[Anchor], Callable[[FloatArray], None]]] = []
+        self._moves: list[tuple[list[Anchor], Callable[[Array], None]]] = []
         self._build()
         self.move(q)
 
@@ -227,15 +227,15 @@ def _free_port(host: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def _segments(bars: Any) -> Callable[[FloatArray], None]:
-    def put(points: FloatArray) -> None:
+def _segments(bars: Any) -> Callable[[Array], None]:
+    def put(points: Array) -> None:
         bars.points = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
 
     return put
 
 
-def _position(ball: Any) -> Callable[[FloatArray], None]:
-    def put(points: FloatArray) -> None:
+def _position(ball: Any) -> Callable[[Array], None]:
+    def put(points: Array) -> None:
         ball.position = points[0]
 
     return put

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError, unknown_name
 from . import style
 
@@ -80,7 +80,7 @@ def _mark_trouble(history: Any, ax: Any) -> None:
         )
 
 
-def _lines(ax: Any, t: FloatArray, values: FloatArray, names: Sequence[str], **look: Any) -> None:
+def _lines(ax: Any, t: Array, values: Array, names: Sequence[str], **look: Any) -> None:
     for i, (column, name) in enumerate(zip(np.transpose(values), names, strict=True)):
         color = style.CYCLE[i % len(style.CYCLE)]
         ax.plot(t, column, label=name, **{"color": color, "linewidth": 1.2, **look})

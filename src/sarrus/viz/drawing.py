@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
@@ -53,7 +53,7 @@ class Drawing:
         self.ax = ax if ax is not None else _axes_for(self.plane)
         self.flat = self.plane is not None and not hasattr(self.ax, "get_zlim")
         self.artists: list[Any] = []
-        self._moves: list[tuple[Callable[[FloatArray], None], FloatArray]] = []
+        self._moves: list[tuple[Callable[[Array], None], Array]] = []
         self._alpha = alpha
         names = [body.name for body in mech.model.bodies[1:]]
         self._colors = {n: color or style.CYCLE[i % len(style.CYCLE)] for i, n in enumerate(names)}
@@ -136,7 +136,7 @@ class Drawing:
         along = self.placed.along(rail.at[0], rail.direction)[0]
         return bool(np.linalg.norm(np.cross(along, self.plane.normal)) <= PARALLEL)
 
-    def _rail(self, rail: Rail) -> list[FloatArray]:
+    def _rail(self, rail: Rail) -> list[Array]:
         """End points of the lines that show a guide, (n, 2, 3) each, long enough for the follower."""
         at, run = (self.placed.points([anchor])[:, 0] for anchor in (rail.at, rail.follower))
         normal = self.placed.along(rail.at[0], rail.direction)
@@ -206,10 +206,10 @@ class Drawing:
 
     # ------------------------------------------------------------------ artists
 
-    def _seen(self, points: FloatArray) -> FloatArray:
+    def _seen(self, points: Array) -> Array:
         return self.plane.project(points) if self.flat and self.plane is not None else points
 
-    def _line(self, points: FloatArray, **look: Any) -> None:
+    def _line(self, points: Array, **look: Any) -> None:
         if points.shape[-1] == 3:
             points = self._seen(points)
         (line,) = self.ax.plot(*points[0].T, alpha=self._alpha, **look)
@@ -217,7 +217,7 @@ class Drawing:
         put = line.set_data if self.flat else line.set_data_3d
         self._moves.append((lambda now: put(*now.T), points))
 
-    def _face(self, points: FloatArray, color: Any) -> None:
+    def _face(self, points: Array, color: Any) -> None:
         """A filled outline."""
         seen = self._seen(points)
         look = {"facecolor": color, "alpha": 0.35 * self._alpha, "edgecolor": "none", "zorder": 2}
@@ -265,7 +265,7 @@ def _axes_for(plane: Plane | None) -> Any:
     return style.new_axes() if plane is not None else style.new_axes(projection="3d", proj_type="ortho")
 
 
-def _zigzag(ends: FloatArray, plane: Plane | None) -> FloatArray:
+def _zigzag(ends: Array, plane: Plane | None) -> Array:
     """A spring between two points (n, 2, 3) as a line of coils seen from the side."""
     a, b = ends[:, 0], ends[:, 1]
     line = b - a

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
@@ -35,9 +35,7 @@ class Film:
         shapes, thickness: As in `solids`.
     """
 
-    def __init__(
-        self, mech: Mechanism, times: FloatArray, q: FloatArray, shapes: Any, thickness: Any
-    ) -> None:
+    def __init__(self, mech: Mechanism, times: Array, q: Array, shapes: Any, thickness: Any) -> None:
         self.mech, self.times, self.q = mech, times, q
         self.names = list(mech.body_names)
         self.R, self.p = _poses(mech, q)
@@ -70,9 +68,7 @@ class Film:
                 {"name": loop.name, "color": CONTACT, "kind": "forces of the loops", "data": data}
             )
 
-    def more_arrows(
-        self, t: FloatArray, given: Mapping[str, tuple[str, npt.ArrayLike, npt.ArrayLike]]
-    ) -> None:
+    def more_arrows(self, t: Array, given: Mapping[str, tuple[str, npt.ArrayLike, npt.ArrayLike]]) -> None:
         """Arrows of forces that the user gives: {name: (body, point (3,), forces (nt, 3) in world axes)}."""
         for k, (name, (body, point, forces)) in enumerate(given.items()):
             b = self.mech.model.body_index(body, "arrows")
@@ -86,7 +82,7 @@ class Film:
             color = GIVEN[k % len(GIVEN)]
             self.arrows.append({"name": name, "color": color, "kind": name, "data": np.hstack([tip, force])})
 
-    def charts(self, t: FloatArray, given: Mapping[str, Mapping[str, npt.ArrayLike]]) -> None:
+    def charts(self, t: Array, given: Mapping[str, Mapping[str, npt.ArrayLike]]) -> None:
         """Charts over time: {title: {name of a line: values (nt,)}}; a name that ends in "--" is dashed."""
         for title, lines in given.items():
             drawn = []
@@ -133,7 +129,7 @@ class Film:
 
     # ------------------------------------------------------------------ parts
 
-    def _extent(self) -> tuple[FloatArray, FloatArray]:
+    def _extent(self) -> tuple[Array, Array]:
         """Lowest and highest corner of what is ever shown [m]."""
         placed = Placed(self.mech, self.q)
         points = [self.p[:, [i for i, name in enumerate(self.names) if name != GROUND]].reshape(-1, 3)]
@@ -146,7 +142,7 @@ class Film:
         every = np.concatenate(points)
         return every.min(axis=0), every.max(axis=0)
 
-    def _floor(self) -> FloatArray:
+    def _floor(self) -> Array:
         """Below everything; through the origin where that is not much lower."""
         corners = np.array(np.meshgrid(*np.stack([self.low, self.high], axis=1))).reshape(3, -1).T
         lowest = float((corners @ self.up).min())
@@ -178,7 +174,7 @@ class Film:
         azimuth = float(np.arctan2(plane.normal @ y, plane.normal @ x))
         return azimuth - 0.3, min(tilt + 0.2, 1.2)
 
-    def _anchor(self, anchor: tuple[str, FloatArray]) -> list[float]:
+    def _anchor(self, anchor: tuple[str, Array]) -> list[float]:
         return [self.names.index(anchor[0]), *(round(float(x), 6) for x in anchor[1])]
 
     def _solid(self, one: Solid) -> dict[str, Any]:
@@ -197,13 +193,13 @@ class Film:
         return out
 
 
-def _row(run: Trajectory, name: str) -> FloatArray:
+def _row(run: Trajectory, name: str) -> Array:
     """Multipliers of a row over a run (nt,); zero where the run's mechanism does not have it."""
     names = run.system.row_names
     return run.lam[:, names.index(name)] if name in names else np.zeros(len(run))
 
 
-def _poses(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _poses(mech: Mechanism, q: Array) -> tuple[Array, Array]:
     """R_WB (n, nb, 3, 3) and p_WB (n, nb, 3) of all bodies."""
     R, p = [], []
     for name in mech.body_names:
@@ -213,14 +209,14 @@ def _poses(mech: Mechanism, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.array(R).swapaxes(0, 1), np.array(p).swapaxes(0, 1)
 
 
-def _continuous(quats: FloatArray) -> FloatArray:
+def _continuous(quats: Array) -> Array:
     """Signs such that neighbours in time (n, nb, 4) can be mixed."""
     turns = np.where(np.sum(quats[1:] * quats[:-1], axis=2) < 0.0, -1.0, 1.0)
     sign = np.concatenate([np.ones((1, quats.shape[1])), np.cumprod(turns, axis=0)])
     return np.asarray(quats * sign[:, :, None])
 
 
-def _across(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _across(z: Array) -> tuple[Array, Array]:
     """Two unit vectors across z, the same as on the page."""
     k = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.7 else np.array([0.0, 1.0, 0.0])
     x = np.cross(k, z) / np.linalg.norm(np.cross(k, z))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND, Body
 from ..models.drawing import Anchor, Drawing, Frame, Rail
@@ -21,7 +21,7 @@ from ..models.pose import Pose
 
 SAME_POINT = 1e-6  # of points, relative to the mechanism's length
 
-Places = dict[str, list[FloatArray]]
+Places = dict[str, list[Array]]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
                 yield Part("stem", body.name, ((body.name, near), (body.name, c)))
 
 
-def _rank(points: FloatArray, same: float) -> int:
+def _rank(points: Array, same: float) -> int:
     """0 for one point (or none), 1 for points in a line, 2 in a plane, 3 in space."""
     if len(points) < 2:
         return 0
@@ -132,7 +132,7 @@ def _rank(points: FloatArray, same: float) -> int:
     return int(np.sum(spread > same))
 
 
-def _axes(offsets: FloatArray) -> FloatArray:
+def _axes(offsets: Array) -> Array:
     """Directions in which points spread, most first, as rows (3, 3)."""
     return np.asarray(np.linalg.svd(offsets)[2])
 
@@ -145,9 +145,9 @@ def _welded(mech: Mechanism, body: Body, X: Pose) -> Iterator[tuple[Body, Pose]]
             yield from _welded(mech, child, X @ child.at)
 
 
-def _distinct(points: list[FloatArray], same: float) -> FloatArray:
+def _distinct(points: list[Array], same: float) -> Array:
     """Points [m] without those that repeat earlier ones, (n, 3)."""
-    kept: list[FloatArray] = []
+    kept: list[Array] = []
     for point in points:
         if all(np.linalg.norm(point - other) > same for other in kept):
             kept.append(point)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
 from ..models.drawing import Anchor, Bearing, Disc, Rail
@@ -49,7 +49,7 @@ class Solid:
     color: str
     radius: float = 0.0
     half: tuple[float, ...] = ()
-    turn: FloatArray | None = None
+    turn: Array | None = None
     alpha: float = 1.0
 
 
@@ -189,7 +189,7 @@ def _guide(rail: Rail, placed: Placed, radius: float) -> Iterator[Solid]:
         )
 
 
-def _turn_to(axis: FloatArray) -> FloatArray:
+def _turn_to(axis: Array) -> Array:
     """A rotation (3, 3) that takes z onto an axis."""
     z = axis / math.sqrt(float(axis @ axis))
     x = np.cross(EYE[int(np.argmin(np.abs(z)))], z)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
@@ -93,7 +93,7 @@ def mark_events(trajectory: Trajectory, ax: Any) -> None:
 # ---------------------------------------------------------------------- panels
 
 
-def _lines(ax: Any, t: FloatArray, values: FloatArray, names: Sequence[str], title: str) -> None:
+def _lines(ax: Any, t: Array, values: Array, names: Sequence[str], title: str) -> None:
     for i, (column, name) in enumerate(zip(values.T, names, strict=True)):
         ax.plot(t, column, label=name, color=style.CYCLE[i % len(style.CYCLE)], linewidth=1.2)
     ax.set_ylabel(title)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray
+from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
 from ..models.drawing import Anchor
@@ -27,15 +27,15 @@ class Plane:
         up: Unit vector upwards, against gravity where gravity lies in the plane, (3,).
     """
 
-    right: FloatArray
-    up: FloatArray
+    right: Array
+    up: Array
 
     @property
-    def normal(self) -> FloatArray:
+    def normal(self) -> Array:
         """Unit vector towards the eye, (3,)."""
         return np.cross(self.right, self.up)
 
-    def project(self, points: FloatArray) -> FloatArray:
+    def project(self, points: Array) -> Array:
         """World points (..., 3) as points of the picture (..., 2)."""
         return points @ np.stack([self.right, self.up], axis=-1)
 
@@ -53,8 +53,8 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
         mech: The mechanism.
         q: A pose (nq,).
     """
-    turns: list[FloatArray] = []
-    slides: list[FloatArray] = []
+    turns: list[Array] = []
+    slides: list[Array] = []
     for body in mech.model.bodies[1:]:
         for node in body.joint.primitives():
             if node.kind not in (NodeKind.HINGE, NodeKind.SLIDE):
@@ -68,12 +68,12 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
     return _oriented(normal, np.array(mech.model.gravity))
 
 
-def rotation(mech: Mechanism, q: npt.ArrayLike, body: Body) -> FloatArray:
+def rotation(mech: Mechanism, q: npt.ArrayLike, body: Body) -> Array:
     """R_WB of a body at one pose, (3, 3)."""
     return np.array(mech.pose(np.asarray(q, dtype=float), body.name).rotation)
 
 
-def _normal(turns: Sequence[FloatArray], slides: Sequence[FloatArray]) -> FloatArray | None:
+def _normal(turns: Sequence[Array], slides: Sequence[Array]) -> Array | None:
     """The hinges' axis; without hinges the world axis that is most perpendicular to the slides."""
     if turns:
         return turns[0]
@@ -87,7 +87,7 @@ def _normal(turns: Sequence[FloatArray], slides: Sequence[FloatArray]) -> FloatA
     return np.asarray(least) if len(slides) > 1 else None
 
 
-def _oriented(normal: FloatArray, gravity: FloatArray) -> Plane:
+def _oriented(normal: Array, gravity: Array) -> Plane:
     """Up is against gravity or, where gravity does not act in the plane, along a world axis."""
     normal = normal / np.linalg.norm(normal)
     fall = gravity - (gravity @ normal) * normal
@@ -101,7 +101,7 @@ def _oriented(normal: FloatArray, gravity: FloatArray) -> Plane:
     return Plane(right if right[np.argmax(np.abs(right))] > 0.0 else -right, up)
 
 
-def _axis_label(axis: FloatArray, otherwise: str) -> str:
+def _axis_label(axis: Array, otherwise: str) -> str:
     k = int(np.argmax(np.abs(axis)))
     if abs(abs(axis[k]) - 1.0) > PARALLEL:
         return f"{otherwise} [m]"
@@ -119,22 +119,22 @@ class Placed:
     def __init__(self, mech: Mechanism, q: npt.ArrayLike) -> None:
         many = np.atleast_2d(np.asarray(q, dtype=float))
         self.count = len(many)
-        self._R: dict[str, FloatArray] = {}
-        self._p: dict[str, FloatArray] = {}
+        self._R: dict[str, Array] = {}
+        self._p: dict[str, Array] = {}
         for name in mech.body_names:
             poses = np.atleast_1d(mech.pose(many, name))
             self._R[name] = np.array([X_WB.rotation for X_WB in poses]).reshape(-1, 3, 3)
             self._p[name] = np.array([X_WB.xyz for X_WB in poses]).reshape(-1, 3)
 
-    def points(self, anchors: Iterable[Anchor]) -> FloatArray:
+    def points(self, anchors: Iterable[Anchor]) -> Array:
         """Where anchors are in the world [m], (n, number of anchors, 3)."""
         each = [self._p[body] + self._R[body] @ point for body, point in anchors]
         return np.array(each).reshape(-1, self.count, 3).swapaxes(0, 1)
 
-    def along(self, body: str, vector: FloatArray) -> FloatArray:
+    def along(self, body: str, vector: Array) -> Array:
         """A direction given in the frame of a body, in world axes, (n, 3)."""
         return np.asarray(self._R[body] @ vector)
 
-    def local(self, body: str, vectors: FloatArray) -> FloatArray:
+    def local(self, body: str, vectors: Array) -> Array:
         """Directions in world axes (n, 3), in the frame of a body."""
         return np.asarray(np.einsum("nij,ni->nj", self._R[body], vectors))

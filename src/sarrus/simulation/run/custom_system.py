@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import FloatArray, fixed_shape, frozen, positive_whole, state
+from ...arrays import Array, fixed_shape, frozen, positive_whole, state
 from ...constraints.custom import CustomConstraint, call_checked
 from ...dynamics.forward import Motion, check_formulation, forward_terms, limit_of
 from ...dynamics.terms import Energy, Terms
@@ -140,15 +140,15 @@ class CustomSystem:
         """A consistent State(q, v), assembled near `neutral()`, at rest, at t = 0."""
         return self._skeleton.default
 
-    def neutral(self) -> FloatArray:
+    def neutral(self) -> Array:
         """All coordinates zero, all quaternions the identity, (nq,)."""
         return self._skeleton.neutral()
 
-    def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> FloatArray:
+    def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> Array:
         """q (nq,) moved by the tangent vector dv (nv,)."""
         return self._skeleton.integrate(q, dv)
 
-    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The tangent vector (nv,) that leads from q0 to q1 (nq,)."""
         return self._skeleton.difference(q0, q1)
 
@@ -162,9 +162,7 @@ class CustomSystem:
         """A pose near q_guess (nq,) at which phi = 0, some coordinates held; see `Mechanism.assemble`."""
         return self._skeleton.assemble(q_guess, fixed, t)
 
-    def consistent_velocity(
-        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0
-    ) -> FloatArray:
+    def consistent_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> Array:
         """The velocity (nv,) with J v = b nearest to v (nv,) in the mass metric; v defaults to rest."""
         pose = self._skeleton._one_pose(q)
         wish = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
@@ -172,7 +170,7 @@ class CustomSystem:
 
     # ------------------------------------------------------------------ motion
 
-    def inertia(self, q: FloatArray, v: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
+    def inertia(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """M (nv, nv) and h (nv,) at one state, their shapes and values checked."""
         M = self._call("M", (self.nv, self.nv), q, v, t)
         h = np.zeros(self.nv) if self._given["h"] is None else self._call("h", (self.nv,), q, v, t)
@@ -221,9 +219,7 @@ class CustomSystem:
             ) from None
         return Motion(*found, self.model, self._skeleton._kernel.poses(pose[None]))
 
-    def acceleration(
-        self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0
-    ) -> FloatArray:
+    def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:
         """Acceleration (nv,) under the applied force tau (nv,), constraints included."""
         return self.forward_dynamics(q, v, tau, t=t).a
 
@@ -287,7 +283,7 @@ class CustomSystem:
             scale,
         )
 
-    def _call(self, which: str, shape: tuple[int, ...], q: FloatArray, v: FloatArray, t: float) -> FloatArray:
+    def _call(self, which: str, shape: tuple[int, ...], q: Array, v: Array, t: float) -> Array:
         function = self._given[which]
         assert function is not None
         return call_checked(function, (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)
