@@ -14,8 +14,8 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.simulation.run.methods import METHODS
-from sarrus.simulation.run.simulate import simulate
+from sarrus.simulation.simulate import simulate
+from sarrus.simulation.stepping.methods import METHODS
 from sarrus.simulation.study import study
 from sarrus.simulation.trajectory.trajectory import Trajectory
 

@@ -32,10 +32,10 @@ from .projection.branches import Branch
 from .projection.decomposition import Decomposition
 from .projection.mobility import Mobility
 from .projection.sweep import Sweep
+from .simulation.events.events import Event
 from .simulation.run.outcome import Status
 from .simulation.study import Study, StudyRow
 from .simulation.switching.switched_trajectory import SwitchedTrajectory
-from .simulation.trajectory.events import Event
 from .simulation.trajectory.trajectory import Sample, Trajectory
 
 __all__ = [

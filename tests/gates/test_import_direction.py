@@ -33,7 +33,15 @@ FLOORS = [
 ]
 # the same inside the rooms that have folders; the files that lie in the room itself are above its folders
 INNER_FLOORS = {
-    "simulation": [{"trajectory"}, {"charts"}, {"run"}, {"switching"}],
+    "simulation": [
+        {"system"},
+        {"events"},
+        {"stepping"},
+        {"charts"},
+        {"run"},
+        {"trajectory"},
+        {"switching"},
+    ],
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -43,19 +51,7 @@ NO_KERNEL = {"viz", "cli"}  # they compute nothing; control calls the functions 
 # known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)
 STILL: dict[str, list[str]] = {
     "cycles": [],
-    "inner floors": [
-        "simulation/charts/chart_run.py -> simulation.run",
-        "simulation/charts/chart_selector.py -> simulation.run",
-        "simulation/charts/chart_step.py -> simulation.run",
-        "simulation/run/simulate.py -> simulation.switching",
-        "simulation/trajectory/constraint_forces.py -> simulation.run",
-        "simulation/trajectory/files.py -> simulation.run",
-        "simulation/trajectory/interpolation.py -> simulation.run",
-        "simulation/trajectory/limit_crossings.py -> simulation.run",
-        "simulation/trajectory/recorder.py -> simulation.run",
-        "simulation/trajectory/singular_poses.py -> simulation.run",
-        "simulation/trajectory/trajectory.py -> simulation.run",
-    ],
+    "inner floors": [],
 }
 
 FILES = [p for p in python_files() if p != SOURCE / "__init__.py"]  # all but the front door

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.simulation.run.system import System
+from sarrus.simulation.system.system import System
 
 G = 9.81  # [m/s^2]
 

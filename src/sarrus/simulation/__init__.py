@@ -1,12 +1,12 @@
-"""Time: compiled integration, drift correction, charts, events, switches, and the Trajectory of a run."""
+"""Simulation: `simulate` and `study`; integration, events, charts, switches, and the Trajectory of a run."""
 
-from .run.custom_system import CustomSystem
+from .events.events import Event
 from .run.outcome import Status
-from .run.simulate import simulate
+from .simulate import simulate
 from .study import Study, study
 from .switching.switched_trajectory import SwitchedTrajectory
 from .switching.switches import Contact, Switch
-from .trajectory.events import Event
+from .system.custom_system import CustomSystem
 from .trajectory.trajectory import Sample, Trajectory
 
 __all__ = [

@@ -13,9 +13,9 @@ from ..dynamics.forward import FORMULATIONS
 from ..errors import SarrusError
 from ..mechanism.mechanism import Mechanism
 from .charts.chart_selector import KINDS
-from .run.methods import CORRECTIONS
-from .run.simulate import simulate
-from .run.system import System
+from .simulate import simulate
+from .stepping.methods import CORRECTIONS
+from .system.system import System
 from .trajectory.trajectory import Trajectory
 
 QUICK = 0.1  # [s]

@@ -19,7 +19,7 @@ from ...dynamics.singular_limit import row_rates
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ...simulation.run.custom_system import CustomSystem
+from ...simulation.system.custom_system import CustomSystem
 
 
 class MeasuredState:

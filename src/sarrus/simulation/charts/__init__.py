@@ -1,0 +1,1 @@
+"""Steps in minimal coordinates."""

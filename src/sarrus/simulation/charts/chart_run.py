@@ -18,11 +18,11 @@ from ...projection.charts import ChartError
 from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
-from ..run.callbacks import SLACK, Failure, Inputs
-from ..run.options import Options
-from ..run.step_records import Steps
-from ..run.system import System
-from ..trajectory.events import Event
+from ..events.events import Event
+from ..stepping.callbacks import SLACK, Failure, Inputs
+from ..stepping.options import Options
+from ..system.step_records import Steps
+from ..system.system import System
 from .chart_selector import ChartSelector, LocalChart
 from .chart_step import ChartStep, Point, StopError
 

@@ -18,7 +18,7 @@ from ...models.twists import twist_slices
 from ...projection.charts import ChartError, partition_chart, tangent_chart
 from ...projection.null_chart import NullspaceChart
 from ...projection.user_chart import Chart, UserChart, check_chart, named_coordinates
-from ..run.system import System
+from ..system.system import System
 
 KINDS: dict[str, Callable[..., Any]] = {
     "partition": partition_chart,

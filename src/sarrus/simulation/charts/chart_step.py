@@ -13,9 +13,9 @@ import numpy as np
 
 from ..._kernel import KICK_FOUND, MOST_KICKS, StepStatus
 from ...arrays import Array
-from ..run.callbacks import FIRST_STAGE, Inputs
-from ..run.options import Options
-from ..run.system import System
+from ..stepping.callbacks import FIRST_STAGE, Inputs
+from ..stepping.options import Options
+from ..system.system import System
 from .chart_selector import LocalChart
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from .options import Options
+from ..stepping.options import Options
 
 STORED = """
     t0 t1 control_dt method dt rtol atol formulation coordinates

@@ -15,10 +15,10 @@ from ...dynamics.forward import check_formulation
 from ...errors import InputError
 from ...projection.user_chart import Chart
 from ..charts.chart_selector import check_coordinates
-from ..trajectory.events import user_events
-from .methods import CORRECTIONS, METHODS
-from .options import SHORTEST, Options
-from .system import System
+from ..events.events import user_events
+from ..stepping.methods import CORRECTIONS, METHODS
+from ..stepping.options import SHORTEST, Options
+from ..system.system import System
 
 JACOBIANS = ("analytic", "finite_difference")
 BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt

@@ -6,10 +6,10 @@ import enum
 from dataclasses import dataclass
 
 from ...arrays import Array, BoolArray
-from ..trajectory.events import Event
+from ..events.events import Event
+from ..stepping.options import Options
+from ..system.step_records import Steps
 from .checkpoint import Checkpoint
-from .options import Options
-from .step_records import Steps
 
 
 class Status(enum.IntEnum):

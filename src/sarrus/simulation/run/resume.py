@@ -10,14 +10,14 @@ import numpy as np
 
 from ...arrays import Array, number
 from ...errors import InputError
-from ..trajectory.events import UserWatch, user_events
+from ..events.events import UserWatch, user_events
+from ..stepping.options import Options
+from ..system.step_records import Steps
+from ..system.system import System
 from .checkpoint import Checkpoint
 from .option_checks import check_given
-from .options import Options
 from .outcome import Outcome
 from .run_loop import Simulation
-from .step_records import Steps
-from .system import System
 
 
 def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> Outcome:

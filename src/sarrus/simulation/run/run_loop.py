@@ -11,20 +11,20 @@ import numpy as np
 from ..._kernel import Run, StepStatus
 from ...arrays import Array
 from ..charts.chart_run import ChartRun
-from ..trajectory.events import Event, UserWatch
-from ..trajectory.interpolation import Hermite, Manifold
-from ..trajectory.limit_crossings import LimitWatch
-from ..trajectory.recorder import TrajectoryRecorder
-from ..trajectory.singular_poses import SingularWatch
-from .callbacks import Failure, Inputs
+from ..events.events import Event, UserWatch
+from ..events.interpolation import Hermite, Manifold
+from ..events.limit_crossings import LimitWatch
+from ..events.singular_poses import SingularWatch
+from ..stepping.callbacks import Failure, Inputs
+from ..stepping.formulated_system import FormulatedSystem
+from ..stepping.options import Options
+from ..stepping.state_projector import Projector
+from ..system.step_records import Steps
+from ..system.system import System
 from .checkpoint import Checkpoint
-from .formulated_system import FormulatedSystem
-from .options import Options
 from .outcome import Outcome, Status
 from .progress import Progress
-from .state_projector import Projector
-from .step_records import Steps
-from .system import System
+from .recorder import TrajectoryRecorder
 
 PIECE = 0.05  # [s] of computing between two looks at the keyboard
 MOST_STEPS = 10_000  # in one piece
@@ -84,7 +84,7 @@ class Simulation:
         self._run = self._make_run()
         self._manifold = Manifold(system.kernel, system.model)
         self._projector = Projector(system, options)
-        self._limits = LimitWatch(system, self._manifold, options) if limits else None
+        self._limits = LimitWatch(system, self._manifold, options.control is not None) if limits else None
         self._recorder = TrajectoryRecorder(options, self._manifold, self._projector)
         if checkpoint is not None:
             self._recorder.skip(checkpoint.steps)

@@ -1,0 +1,1 @@
+"""Runs whose constraints close and open: switches, contacts, impacts, hard stops."""

@@ -12,7 +12,7 @@ from ...constraints.rows import Constraint
 from ...dynamics.impact import Impact
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ..trajectory.events import UserEvent
+from ..events.events import UserEvent
 from .switches import Plan
 from .unilateral_rows import acceleration, pushes, velocity_after
 

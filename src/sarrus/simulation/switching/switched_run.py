@@ -13,16 +13,16 @@ from ...dynamics.impact import Impact
 from ...errors import SarrusError
 from ...mechanism.mechanism import Mechanism
 from ...projection.system_kinematics import drift
-from ..run.callbacks import FIRST_STAGE, Inputs
-from ..run.initial_state import initial_state
-from ..run.options import Options
+from ..events.events import Event, UserEvent, UserWatch
+from ..events.interpolation import Manifold
+from ..events.limit_crossings import LimitWatch
 from ..run.outcome import Outcome, Status
 from ..run.run_loop import Simulation
-from ..run.step_records import Steps
-from ..run.system import System
-from ..trajectory.events import Event, UserEvent, UserWatch
-from ..trajectory.interpolation import Manifold
-from ..trajectory.limit_crossings import LimitWatch
+from ..stepping.callbacks import FIRST_STAGE, Inputs
+from ..stepping.options import Options
+from ..system.initial_state import initial_state
+from ..system.step_records import Steps
+from ..system.system import System
 from ..trajectory.trajectory import Trajectory
 from .closed_constraints import Topology
 from .switched_trajectory import SwitchedTrajectory
@@ -216,7 +216,7 @@ class SwitchedRun:
     def _limits(self) -> LimitWatch:
         """Limits that the states which were kept pass; those of hard stops are not passed."""
         system = System(self._plan.mech)
-        watch = LimitWatch(system, Manifold(system.kernel, system.model), self._options)
+        watch = LimitWatch(system, Manifold(system.kernel, system.model), self._options.control is not None)
         for segment in self._segments:
             watch.look(segment._outcome.steps, segment.u)
         return watch

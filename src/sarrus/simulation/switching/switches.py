@@ -13,7 +13,7 @@ import numpy as np
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
-from ..trajectory.events import UserEvent, user_events
+from ..events.events import UserEvent, user_events
 
 When = float | Sequence[float] | Callable[..., Any] | None
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
-from ..run.step_records import Steps
-from ..run.system import System
+from ..system.step_records import Steps
+from ..system.system import System
 
 PIECE = 2048  # states at a time
 

@@ -24,10 +24,10 @@ from ...errors import InputError, SarrusError
 from ...formats.json import spec_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
+from ..events.events import Event
 from ..run.checkpoint import Checkpoint, restored_options, stored_options
 from ..run.outcome import Outcome, Status
-from ..run.step_records import Steps
-from .events import Event
+from ..system.step_records import Steps
 
 FORMAT, VERSION = "sarrus trajectory", 2
 DERIVED = ("energy", "constraint_force", "lam")

@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from ...arrays import Array, frozen, state
 from ...errors import InputError
+from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
 from ..run.resume import resume
-from ..run.state_projector import Projector
-from ..run.step_records import Steps
-from ..run.system import System
+from ..stepping.state_projector import Projector
+from ..system.step_records import Steps
+from ..system.system import System
 from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
 from .files import DERIVED, load, save
-from .interpolation import Hermite, Manifold
 
 
 class Sample(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.simulation.run.methods import METHODS
+from sarrus.simulation.stepping.methods import METHODS
 from tests.simulation.machines import error, four_bar_moving, held_ball, spherical_pendulum, spinning_top
 
 MACHINES = {

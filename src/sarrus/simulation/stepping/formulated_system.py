@@ -11,9 +11,9 @@ from ...arrays import Array
 from ...dynamics import formulations as fm
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Terms
+from ..system.system import System
 from .callbacks import FIRST_STAGE, Failure, Inputs
 from .options import Options
-from .system import System
 
 
 class FormulatedSystem:

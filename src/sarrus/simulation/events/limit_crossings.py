@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
-from ..run.options import Options
-from ..run.step_records import Steps
-from ..run.system import System
+from ..system.step_records import Steps
+from ..system.system import System
 from .events import Event, UserEvent
 from .interpolation import Hermite, Manifold
 
@@ -25,9 +24,15 @@ WITHIN, ABOVE, BELOW = 0, 1, -1
 class LimitWatch:
     """Looks at the steps and inputs of a run as they come; `found` are the events, `sentence` says it all."""
 
-    def __init__(self, system: System, manifold: Manifold, options: Options) -> None:
+    def __init__(self, system: System, manifold: Manifold, controlled: bool) -> None:
+        """
+        Args:
+            system: whose limits.
+            manifold: its configurations.
+            controlled: whether a controller sets the inputs.
+        """
         model = system.model
-        self._controlled = options.control is not None
+        self._controlled = controlled
         limits, scalar = model.limits, np.array(model.coordinate_q, dtype=int)
         stopped = model.has_stop
         self._joints = np.flatnonzero(np.isfinite(limits).any(axis=1) & (scalar >= 0) & ~stopped)

@@ -14,8 +14,8 @@ import numpy as np
 from ...projection.decomposition import ranked_svd
 from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
-from ..run.step_records import Steps
-from ..run.system import System
+from ..system.step_records import Steps
+from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
 

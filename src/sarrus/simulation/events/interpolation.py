@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ...arrays import Array
 from ...models.model import Model
 from ...models.twists import dexp, twist_slices
-from ..run.step_records import Steps
+from ..system.step_records import Steps
 
 COMPLEX_STEP = 1e-30
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..._kernel import Jacobian, Method, RunOptions
 from ...arrays import Array
 from ...projection.user_chart import Chart
-from ..trajectory.events import UserEvent
+from ..events.events import UserEvent
 from .methods import CORRECTIONS, METHODS
 
 SHORTEST = 1e-14  # of a step, relative to the largest time

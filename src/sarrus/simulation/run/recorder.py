@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
-from ..run.options import Options
-from ..run.state_projector import Projector
-from ..run.step_records import Steps
-from .interpolation import Hermite, Manifold
+from ..events.interpolation import Hermite, Manifold
+from ..stepping.options import Options
+from ..stepping.state_projector import Projector
+from ..system.step_records import Steps
 
 MOST_RAW = 20_000  # steps that wait before they are thinned
 

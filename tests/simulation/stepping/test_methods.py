@@ -11,7 +11,7 @@ import pytest
 import sarrus as sr
 from sarrus.dynamics.forward import FORMULATIONS
 from sarrus.simulation.charts.chart_selector import KINDS
-from sarrus.simulation.run.methods import CORRECTIONS, METHODS
+from sarrus.simulation.stepping.methods import CORRECTIONS, METHODS
 from tests.simulation.machines import error
 
 SPAN, STEP = (0.0, 0.04), 4e-3

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..switching.switched_run import SwitchedRun
-from ..switching.switches import make_plan
-from ..trajectory.events import UserWatch
-from ..trajectory.trajectory import Trajectory
-from .initial_state import initial_state
-from .option_checks import check_options
-from .run_loop import Simulation
-from .system import System
+from .events.events import UserWatch
+from .run.option_checks import check_options
+from .run.run_loop import Simulation
+from .switching.switched_run import SwitchedRun
+from .switching.switches import make_plan
+from .system.initial_state import initial_state
+from .system.system import System
+from .trajectory.trajectory import Trajectory
 
 
 def simulate(

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...arrays import Array, state
 from ...errors import InputError, SarrusError
+from ..system.system import Supplied, System
 from .options import Options
-from .system import Supplied, System
 
 FIRST_STAGE = 0  # of a step, at the state that is kept
 SYSTEM = "a function of the system"

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..._kernel import Run
 from ...arrays import Array
+from ..system.step_records import Steps
+from ..system.system import Supplied, System
 from .options import Options
-from .step_records import Steps
-from .system import Supplied, System
 
 
 class Projector:

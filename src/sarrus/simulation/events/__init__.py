@@ -1,0 +1,1 @@
+"""What is watched between steps: user events, singular poses, limits; and the interpolation they are located on."""
