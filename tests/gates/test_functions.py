@@ -32,7 +32,6 @@ STILL: dict[str, list[str]] = {
         "formats/link_frames.py: mount",
         "simulation/switching/unilateral_rows.py: acceleration",
         "simulation/switching/unilateral_rows.py: nearest",
-        "simulation/trajectory/interpolation.py: _quintic",
     ],
     "arguments": [
         "formats/frame_fitting.py: cls",
@@ -41,7 +40,6 @@ STILL: dict[str, list[str]] = {
         "simulation/study.py: StudyRow",
         "simulation/switching/closed_constraints.py: acceleration",
         "simulation/switching/unilateral_rows.py: nearest",
-        "simulation/trajectory/singular_poses.py: Event",
         "viz/solids.py: Solid",
     ],
 }

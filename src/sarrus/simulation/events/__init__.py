@@ -1,1 +1,1 @@
-"""What is watched between steps: user events, singular poses, limits; and the interpolation they are located on."""
+"""What is watched between steps: user events, singular poses and limits, located on an interpolant."""

@@ -83,14 +83,14 @@ class Hermite:
         h = (self.t[i + 1] - self.t[i])[:, None]
         s = (at - self.t[i])[:, None] / h
         end = self._manifold.difference(self._q[i], self._q[i + 1])
-        rates = self._manifold.rates(end, self._v[i + 1], self._a[i + 1])
-        u, u1, u2 = _quintic(s, h, self._v[i], self._a[i], end, *rates)
+        v1, a1 = self._manifold.rates(end, self._v[i + 1], self._a[i + 1])
+        u, u1, u2 = _quintic(s, h, v0=self._v[i], a0=self._a[i], u1=end, v1=v1, a1=a1)
         q = self._manifold.integrate(self._q[i], u)
         return q, *self._manifold.motion(u, u1, u2)
 
 
 def _quintic(
-    s: Array, h: Array, v0: Array, a0: Array, u1: Array, v1: Array, a1: Array
+    s: Array, h: Array, *, v0: Array, a0: Array, u1: Array, v1: Array, a1: Array
 ) -> tuple[Array, Array, Array]:
     """p, p', p'' at fraction s of a step h, where p(0) = 0, p'(0) = v0, p''(0) = a0, p(1) = u1, ..."""
     c1, c2 = h * v0, h * h * a0 / 2

@@ -150,9 +150,10 @@ class SingularWatch:
         q, v, _ = path(times[k])
         s = self._system.singular_values(times[k : k + 1], q)[0]
         rank = int(np.sum(s > max(self._system.units.rank_tol, 10.0 * values[k])))
-        self.found.append(Event(NAME, "singular", float(times[k]), q[0], v[0], rank, s))
+        self.found.append(Event(NAME, "singular", float(times[k]), q[0], v[0], rank=rank, singular_values=s))
         return True
 
     def _report(self, one: Steps, rank: int) -> None:
         s = self._system.singular_values(one.t, one.q)[0]
-        self.found.append(Event(NAME, "singular", float(one.t[0]), one.q[0], one.v[0], rank, s))
+        t = float(one.t[0])
+        self.found.append(Event(NAME, "singular", t, one.q[0], one.v[0], rank=rank, singular_values=s))

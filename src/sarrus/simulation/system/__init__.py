@@ -1,1 +1,1 @@
-"""The system that moves: a `Mechanism` or a `CustomSystem`, its initial state, and the record of its states."""
+"""The system that moves, a `Mechanism` or a `CustomSystem`, its initial state and its records."""
