@@ -29,14 +29,10 @@ POSITIONAL = 6  # arguments without a name
 STILL: dict[str, list[str]] = {
     "long": [],
     "parameters": [
-        "formats/link_frames.py: mount",
         "simulation/switching/unilateral_rows.py: acceleration",
         "simulation/switching/unilateral_rows.py: nearest",
     ],
     "arguments": [
-        "formats/frame_fitting.py: cls",
-        "formats/mjcf.py: mount",
-        "formats/pinocchio.py: mount",
         "simulation/study.py: StudyRow",
         "simulation/switching/closed_constraints.py: acceleration",
         "simulation/switching/unilateral_rows.py: nearest",

@@ -8,13 +8,10 @@ and then a `Mechanism` (`load`). What a file contains and the library does not m
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.json import read_json, save
@@ -52,13 +49,18 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
     Raises:
         FormatError: Where the file cannot be read, with the line where there is one, and the reason.
     """
-    spec, default = _read(path, options)
-    if default is None:
-        return (
-            _explained(spec.compile, path) if isinstance(spec, FileSpec) else _compiled(spec, path, options)
-        )
-    mech = _explained(spec.compile, path)
-    return _explained(lambda: mech.with_default(default["q"], default["v"]), path)
+    spec, default, source = _read(path, options)
+    try:
+        if default is not None:
+            return spec.compile().with_default(default["q"], default["v"])
+        if isinstance(spec, FileSpec):
+            return spec.compile()
+        tolerance = options.get("loop_tolerance", LOOP_TOLERANCE)
+        return compile_compatible(spec, Mechanism.neutral, tolerance)
+    except FormatError:
+        raise
+    except SarrusError as error:
+        raise FormatError(f"{source}: {error}") from error
 
 
 def load_spec(path: str | os.PathLike[str], **options: Any) -> MechanismSpec:
@@ -101,20 +103,21 @@ def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechani
 
 def _read(
     path: str | os.PathLike[str], options: dict[str, Any]
-) -> tuple[MechanismSpec, dict[str, Any] | None]:
+) -> tuple[MechanismSpec, dict[str, Any] | None, str]:
+    """The description, the default state written with it, if any, and what messages call the file."""
     data, file = _content(path)
     source = "text" if file is None else file.name
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         _check_options("JSON", options)
-        return read_json(data, source)
+        return *read_json(data, source), source
     root = parse(data, source)
     if root.tag == "mujoco":
         _check_options("MJCF", options)
-        return read_mjcf(root, data, file, MjcfOptions(**options)), None
+        return read_mjcf(root, data, file, MjcfOptions(**options)), None, source
     if root.tag == "robot":
         _check_options("URDF", options)
         folder = None if file is None else file.parent
-        return read_urdf(root, folder, UrdfOptions(**options)), None
+        return read_urdf(root, folder, UrdfOptions(**options)), None, source
     raise FormatError(
         f"{source}: neither MJCF (<mujoco>), URDF (<robot>) nor JSON (a description written by save), "
         f"but <{root.tag}>."
@@ -141,26 +144,6 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in OPTIONS[kind]:
             raise unknown_name(f"option for {kind}", name, OPTIONS[kind], "load")
-
-
-def _compiled(spec: MechanismSpec, path: object, options: dict[str, Any]) -> Mechanism:
-    def neutral(mech: Mechanism) -> Array:
-        return np.asarray(mech.neutral())
-
-    tolerance = options.get("loop_tolerance", LOOP_TOLERANCE)
-    return _explained(lambda: compile_compatible(spec, neutral, tolerance), path)
-
-
-def _explained(make: Callable[[], Mechanism], path: object) -> Mechanism:
-    """Errors of compilation with the name of the file in front."""
-    try:
-        return make()
-    except FormatError:
-        raise
-    except SarrusError as error:
-        text = isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith("<")
-        source = "text" if text else Path(str(path)).name
-        raise FormatError(f"{source}: {error}") from error
 
 
 __all__ = ["FileSpec", "FormatError", "from_pinocchio", "load", "load_spec", "save"]

@@ -13,9 +13,7 @@ is the Jacobian of the mechanism with a free joint in front of every frame.
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +21,9 @@ from scipy.linalg import lstsq
 
 from sarrus.arrays import Array, IntArray
 from sarrus.constraints.rows import Constraint
-from sarrus.errors import SarrusWarning
 from sarrus.formats.link_frames import claim
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.bodies import Body
 from sarrus.models.drawing import Frame
 from sarrus.models.joints import Free
 from sarrus.models.pose import Pose
@@ -38,9 +34,6 @@ MOST_POSES = 12
 ATTEMPTS = 20
 STEP = (0.3, 1.0)  # [rad], or times L [m]: how far apart the poses are
 ITERATIONS = 24
-TRUNCATION = (
-    1e-4  # relative, of singular values of the system (1): its rows become dependent where it is solved
-)
 POSES_ARE_FREE = 1e3  # weight of p against q_k in the norm that is made least
 CLOSED = 1e-15
 SCALES = (1.0, 0.5, 0.2, 0.05)
@@ -208,7 +201,7 @@ class _Loose:
         q = np.concatenate([np.arange(whole.nv)[whole.model.v_slices[i]] for i in own])
         positions = np.concatenate([np.arange(whole.nq)[whole.model.q_slices[i]] for i in own])
         p = np.setdiff1d(np.arange(whole.nv), q)
-        return cls(spec, whole, body_frames, loop_frames, p, q, positions)
+        return cls(spec, whole, body_frames, loop_frames, p=p, q=q, positions=positions)
 
     def state(self, pose: Array) -> Array:
         """Positions with no frame displaced."""
@@ -239,14 +232,10 @@ class _Loose:
             )
             return Pose(x[:3], quat=x[3:])
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SarrusWarning)  # said when the bodies were declared first
-            bodies = [
-                dataclasses.replace(body, at=body.at @ pose(self.body_frames[body.name]))
-                if body.name in self.body_frames
-                else body
-                for body in self.spec.bodies
-            ]
+        bodies = []
+        for body in self.spec.bodies:
+            frame = self.body_frames.get(body.name)
+            bodies.append(body if frame is None else replace(body, at=body.at @ pose(frame)))
         constraints: list[tuple[str, Constraint]] = []
         for name, entry in self.spec.constraints:
             if entry.frames():
@@ -254,25 +243,5 @@ class _Loose:
                 ends = zip(entry.frames(), moves, strict=True)
                 entry = entry.moved(*(Frame(frame.body, frame.at @ move) for frame, move in ends))
             constraints.append((name, entry))
-        return rebuilt(self.spec, bodies, constraints), max(sizes)
-
-
-def rebuilt(
-    spec: MechanismSpec, bodies: list[Body], constraints: list[tuple[str, Constraint]]
-) -> MechanismSpec:
-    """A copy of a description with other bodies and constraints."""
-    copy = MechanismSpec(gravity=spec.gravity, name=spec.name, length=spec.length)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SarrusWarning)  # said when the bodies were declared first
-        for body in bodies:
-            values = {field.name: getattr(body, field.name) for field in dataclasses.fields(body)}
-            copy.body(values.pop("name"), values.pop("parent"), **values)
-    for name, constraint in constraints:
-        copy.constrain(name, constraint)
-    for name, force in spec.forces:
-        copy.force(name, force)
-    if spec.actuated is not None:
-        copy.actuate()
-        for name, limits in spec.actuated:
-            copy.actuate(name, limits=limits)
-    return copy
+        changed = {"bodies": bodies, "constraints": constraints}
+        return MechanismSpec.from_declared(self.spec.declared | changed), max(sizes)

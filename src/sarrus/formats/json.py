@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sarrus.errors import InputError, SarrusError
 from sarrus.formats.messages import FormatError
@@ -28,22 +29,21 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
         InputError: Where it holds Python functions (Drive, CustomConstraint), is something else, or cannot be
             written there.
     """
-    data = _data_of(what)
-    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(_data_of(what), indent=1, allow_nan=False) + "\n"
     target = Path(path)
     try:
-        _replace(target, text)
+        replace_file(target, lambda file: file.write(text.encode()))
     except OSError as error:
         raise InputError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
     return target
 
 
-def _replace(target: Path, text: str) -> None:
+def replace_file(target: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write beside the file first, then take its place in one step."""
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
@@ -66,10 +66,8 @@ def _data_of(what: object) -> dict[str, Any]:
 
 
 def spec_of(mech: Mechanism) -> MechanismSpec:
-    """The description a mechanism was compiled from, with the changes of `with_`."""
-    spec = MechanismSpec.from_model(mech.model)
-    spec._actuated = mech.model.declared["actuated"]  # files name all actuators, the default ones too
-    return spec
+    """The description a mechanism was compiled from, with the changes of `with_`; it names all actuators."""
+    return MechanismSpec.from_declared(mech.model.declared)
 
 
 def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] | None]:

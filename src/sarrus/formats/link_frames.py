@@ -47,18 +47,26 @@ def claim(wanted: str, taken: set[str]) -> str:
     return name
 
 
-class Names:
-    """Names given so far; links come first, joints that clash with them are renamed and that is said."""
+class Links:
+    """Adds links with their joints to a description.
 
-    def __init__(self, links: Sequence[str], omitted: Omitted) -> None:
-        self.taken = {GROUND, *links}
-        self.omitted = omitted
+    Links keep their names; a joint whose name a body has already is renamed, and that is said.
+
+    Args:
+        spec: The description that grows.
+        names: Names of all links.
+        omitted: Where to say what was renamed.
+    """
+
+    def __init__(self, spec: MechanismSpec, names: Sequence[str], omitted: Omitted) -> None:
+        self.spec, self.omitted = spec, omitted
+        self.taken = {GROUND, *names}
 
     def claim(self, wanted: str) -> str:
         """The wanted name, or a numbered one where it is taken."""
         return claim(wanted, self.taken)
 
-    def joint(self, wanted: str, link: str, shares_frame: bool) -> str:
+    def _carrier(self, wanted: str, link: str, shares_frame: bool) -> str:
         """Name of the body that carries a joint of a link: the link itself where name and frame agree."""
         if wanted == link and shares_frame:
             return link
@@ -69,41 +77,28 @@ class Names:
             self.omitted.remark(f"joint {wanted!r} is called {name!r} here, because a body has its name")
         return name
 
+    def mount(
+        self, link: str, parent: str, joints: Sequence[TreeJoint], offset: Pose, inertia: dict[str, Any]
+    ) -> list[str]:
+        """Add a link with its joints.
 
-def mount(
-    spec: MechanismSpec,
-    names: Names,
-    link: str,
-    parent: str,
-    joints: Sequence[TreeJoint],
-    offset: Pose,
-    inertia: dict[str, Any],
-) -> list[str]:
-    """Add a link with its joints.
+        Args:
+            link: Name of the link.
+            parent: Name of the body it hangs on.
+            joints: Its joints, the one next to the parent first; none: the link is fixed at `offset`.
+            offset: Frame of the link in the frame of its last joint after its motion (or in the parent).
+            inertia: mass, com and inertia in the frame of the link.
 
-    Args:
-        spec: The description that grows.
-        names: Names in use.
-        link: Name of the link.
-        parent: Name of the body it hangs on.
-        joints: Its joints, the one next to the parent first; none: the link is fixed at `offset`.
-        offset: Frame of the link in the frame of its last joint after its motion (or in the parent).
-        inertia: mass, com and inertia in the frame of the link.
-
-    Returns:
-        The names of the bodies that carry the joints.
-    """
-    shares_frame = offset == Pose()
-    carriers = []
-    for k, tree_joint in enumerate(joints):
-        last = k == len(joints) - 1
-        name = names.joint(tree_joint.name, link, shares_frame and last)
-        own = inertia if name == link else {}
-        spec.body(
-            name, parent=parent, joint=tree_joint.joint, at=tree_joint.at, **tree_joint.properties, **own
-        )
-        carriers.append(name)
-        parent = name
-    if parent != link:
-        spec.body(link, parent=parent, joint=Fixed(), at=offset, **inertia)
-    return carriers
+        Returns:
+            The names of the bodies that carry the joints.
+        """
+        carriers: list[str] = []
+        for k, one in enumerate(joints, start=1):
+            name = self._carrier(one.name, link, offset == Pose() and k == len(joints))
+            own = one.properties | (inertia if name == link else {})
+            self.spec.body(name, parent, joint=one.joint, at=one.at, **own)
+            carriers.append(name)
+            parent = name
+        if parent != link:
+            self.spec.body(link, parent, joint=Fixed(), at=offset, **inertia)
+        return carriers

@@ -15,17 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Names, TreeJoint, mount, named
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.mjcf_actuators import add_actuators, reflected
-from sarrus.formats.mjcf_loops import add_equalities
+from sarrus.formats.mjcf_loops import add_equalities, wxyz_pose
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joint import Joint
@@ -34,14 +33,6 @@ from sarrus.models.pose import Pose
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
 LISTENING = threading.Lock()  # MuJoCo has one warning handler for the whole process
-
-
-@dataclass(frozen=True)
-class MjcfNames:
-    """What the bodies and joints of a compiled model are called here."""
-
-    bodies: list[str]
-    joints: dict[int, str]
 
 
 @dataclass(frozen=True)
@@ -123,19 +114,110 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     off = int(model.opt.disableflags)
     gravity = model.opt.gravity * (0.0 if off & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY) else 1.0)
     spec = FileSpec(gravity, name, options.loop_tolerance)
-    names = MjcfNames(_body_names(model), {})
-    allocated = Names(names.bodies[1:], omitted)
+    reader = _Reader(model, spec, omitted)
     for body in range(1, model.nbody):
-        _add_body(spec, model, body, names, allocated, omitted)
+        reader.add_body(body)
     rest = _rest(model, options.keyframe)
     for joint in range(model.njnt):
-        _note_rest(spec, model, joint, rest, names.joints[joint])
-        _add_spring(spec, model, joint, names, omitted)
-    _add_gravity_compensation(spec, model, names, gravity)
-    add_equalities(spec, model, names.bodies, names.joints, omitted)
-    add_actuators(spec, model, names.joints, omitted)
+        reader.note_rest(joint, rest)
+        reader.add_spring(joint)
+    reader.add_gravity_compensation(gravity)
+    add_equalities(spec, model, reader.bodies, reader.joints, omitted)
+    add_actuators(spec, model, reader.joints, omitted)
     note_extras(model, omitted)
     return spec
+
+
+class _Reader:
+    """One reading of one compiled model.
+
+    Attributes:
+        bodies: What its bodies are called here.
+        joints: What its joints are called here, by their index.
+    """
+
+    def __init__(self, model: Any, spec: FileSpec, omitted: Omitted) -> None:
+        self.model, self.spec, self.omitted = model, spec, omitted
+        self.bodies = _body_names(model)
+        self.joints: dict[int, str] = {}
+        self.links = Links(spec, self.bodies[1:], omitted)
+
+    def add_body(self, body: int) -> None:
+        """A body with its joints; what they are called goes to `joints`."""
+        model, name = self.model, self.bodies[body]
+        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+        indices = range(first, first + count)
+        at, anchor = wxyz_pose(model.body_pos[body], model.body_quat[body]), np.zeros(3)
+        chain = []
+        for joint in indices:
+            kind = int(model.jnt_type[joint])
+            position = model.jnt_pos[joint] if kind != FREE else np.zeros(3)
+            at = Pose() if kind == FREE else at @ Pose(position - anchor) @ _reference(model, joint)
+            unnamed = name if count == 1 else f"{name}_joint{joint - first + 1}"
+            called = model.joint(joint).name or unnamed
+            chain.append(TreeJoint(called, _joint(model, joint), at, self._properties(joint)))
+            at, anchor = Pose(), position
+        offset = at if not chain else Pose(-anchor)
+        parent = self.bodies[int(model.body_parentid[body])]
+        carriers = self.links.mount(name, parent, chain, offset, _inertia(model, body))
+        self.joints.update(zip(indices, carriers, strict=True))
+
+    def note_rest(self, joint: int, rest: Array) -> None:
+        """Positions of a joint at the rest pose, where they are not neutral."""
+        model, carrier = self.model, self.joints[joint]
+        kind, first = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
+        if kind in (HINGE, SLIDE):
+            if rest[first] != 0.0:
+                self.spec.rest[carrier] = (float(rest[first]),)
+            return
+        head = 3 if kind == FREE else 0
+        *xyz, w, x, y, z = rest[first : first + head + 4].tolist()
+        self.spec.rest[carrier] = (*xyz, x, y, z, w)
+
+    def add_spring(self, joint: int) -> None:
+        """The spring of a joint, where it has one."""
+        model, name = self.model, self.joints[joint]
+        stiffness = float(model.jnt_stiffness[joint])
+        polynomial = getattr(model, "jnt_stiffnesspoly", None)
+        if polynomial is not None and np.any(polynomial[joint]):
+            self.omitted.add("nonlinear joint stiffness", name)
+        if float(getattr(model, "jnt_springyield", np.zeros(joint + 1))[joint]) != 0.0:
+            self.omitted.add("plastic joint spring", name)
+        if stiffness == 0.0:
+            return
+        if int(model.jnt_type[joint]) not in (HINGE, SLIDE):
+            self.omitted.add("stiffness of a ball or free joint", name)
+            return
+        rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
+        self.spec.force(f"{name}.spring", JointSpring(name, stiffness, rest))
+
+    def add_gravity_compensation(self, gravity: Array) -> None:
+        """Constant forces on bodies that MuJoCo lifts against gravity."""
+        model = self.model
+        for body in np.flatnonzero(model.body_gravcomp):
+            lift = -float(model.body_gravcomp[body]) * float(model.body_mass[body]) * gravity
+            if np.any(lift):
+                name, com = self.bodies[body], tuple(model.body_ipos[body].tolist())
+                wrench = ConstantWrench(name, (*lift.tolist(), 0.0, 0.0, 0.0), point=com, frame="world")
+                self.spec.force(f"{name}.gravcomp", wrench)
+
+    def _properties(self, joint: int) -> dict[str, Any]:
+        model = self.model
+        dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
+        armature, damping = reflected(model, joint)
+        properties: dict[str, Any] = {
+            "armature": float(model.dof_armature[dof]) + armature,
+            "damping": float(model.dof_damping[dof]) + damping,
+            "friction": float(model.dof_frictionloss[dof]),
+        }
+        if np.any(getattr(model, "dof_dampingpoly", np.zeros((dof + 1, 1)))[dof]):
+            self.omitted.add("nonlinear joint damping", model.joint(joint).name)
+        if model.jnt_limited[joint]:
+            if kind in (HINGE, SLIDE):
+                properties["limits"] = tuple(model.jnt_range[joint].tolist())
+            else:
+                self.omitted.add("limit of a ball joint", model.joint(joint).name)
+        return properties
 
 
 def _body_names(model: Any) -> list[str]:
@@ -152,32 +234,6 @@ def _body_names(model: Any) -> list[str]:
     return names
 
 
-def wxyz_pose(xyz: ArrayLike, wxyz: Array) -> Pose:
-    """A Pose from MuJoCo's scalar-first quaternion; no rounding where there is no rotation."""
-    w, x, y, z = np.asarray(wxyz).tolist()
-    return Pose(xyz, quat=(x, y, z, w)) if (x, y, z) != (0.0, 0.0, 0.0) else Pose(xyz)
-
-
-def _add_body(
-    spec: FileSpec, model: Any, body: int, names: MjcfNames, allocated: Names, omitted: Omitted
-) -> None:
-    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-    indices = range(first, first + count)
-    at, anchor = wxyz_pose(model.body_pos[body], model.body_quat[body]), np.zeros(3)
-    chain = []
-    for joint in indices:
-        kind = int(model.jnt_type[joint])
-        position = model.jnt_pos[joint] if kind != FREE else np.zeros(3)
-        at = Pose() if kind == FREE else at @ Pose(position - anchor) @ _reference(model, joint)
-        name = model.joint(joint).name or _joint_name(names.bodies[body], joint - first, count)
-        chain.append(TreeJoint(name, _joint(model, joint), at, _properties(model, joint, omitted)))
-        at, anchor = Pose(), position
-    offset = at if not chain else Pose(-anchor)
-    parent = names.bodies[int(model.body_parentid[body])]
-    carriers = mount(spec, allocated, names.bodies[body], parent, chain, offset, _inertia(model, body))
-    names.joints.update(zip(indices, carriers, strict=True))
-
-
 def _rest(model: Any, keyframe: str | None) -> Array:
     """qpos at the rest pose, (nq,)."""
     if keyframe is None:
@@ -186,22 +242,6 @@ def _rest(model: Any, keyframe: str | None) -> Array:
     if keyframe not in existing:
         raise unknown_name("keyframe", keyframe, existing)
     return np.array(model.key_qpos[existing.index(keyframe)])
-
-
-def _note_rest(spec: FileSpec, model: Any, joint: int, rest: Array, carrier: str) -> None:
-    """Positions of a joint at the rest pose, where they are not neutral."""
-    kind, first = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
-    if kind in (HINGE, SLIDE):
-        if rest[first] != 0.0:
-            spec.rest[carrier] = (float(rest[first]),)
-        return
-    head = 3 if kind == FREE else 0
-    *xyz, w, x, y, z = rest[first : first + head + 4].tolist()
-    spec.rest[carrier] = (*xyz, x, y, z, w)
-
-
-def _joint_name(body: str, k: int, count: int) -> str:
-    return body if count == 1 else f"{body}_joint{k + 1}"
 
 
 def _joint(model: Any, joint: int) -> Joint:
@@ -225,24 +265,6 @@ def _reference(model: Any, joint: int) -> Pose:
     return Pose()
 
 
-def _properties(model: Any, joint: int, omitted: Omitted) -> dict[str, Any]:
-    dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
-    armature, damping = reflected(model, joint)
-    properties: dict[str, Any] = {
-        "armature": float(model.dof_armature[dof]) + armature,
-        "damping": float(model.dof_damping[dof]) + damping,
-        "friction": float(model.dof_frictionloss[dof]),
-    }
-    if np.any(getattr(model, "dof_dampingpoly", np.zeros((dof + 1, 1)))[dof]):
-        omitted.add("nonlinear joint damping", model.joint(joint).name)
-    if model.jnt_limited[joint]:
-        if kind in (HINGE, SLIDE):
-            properties["limits"] = tuple(model.jnt_range[joint].tolist())
-        else:
-            omitted.add("limit of a ball joint", model.joint(joint).name)
-    return properties
-
-
 def _inertia(model: Any, body: int) -> dict[str, Any]:
     """Mass, centre of mass and inertia about it, in the axes of the body."""
     principal = wxyz_pose(model.body_ipos[body], model.body_iquat[body])
@@ -253,28 +275,3 @@ def _inertia(model: Any, body: int) -> dict[str, Any]:
         "com": tuple(principal.xyz.tolist()),
         "inertia": 0.5 * (turned + turned.T),
     }
-
-
-def _add_spring(spec: FileSpec, model: Any, joint: int, names: MjcfNames, omitted: Omitted) -> None:
-    stiffness, name = float(model.jnt_stiffness[joint]), names.joints[joint]
-    polynomial = getattr(model, "jnt_stiffnesspoly", None)
-    if polynomial is not None and np.any(polynomial[joint]):
-        omitted.add("nonlinear joint stiffness", name)
-    if float(getattr(model, "jnt_springyield", np.zeros(joint + 1))[joint]) != 0.0:
-        omitted.add("plastic joint spring", name)
-    if stiffness == 0.0:
-        return
-    if int(model.jnt_type[joint]) not in (HINGE, SLIDE):
-        omitted.add("stiffness of a ball or free joint", name)
-        return
-    rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
-    spec.force(f"{name}.spring", JointSpring(name, stiffness, rest))
-
-
-def _add_gravity_compensation(spec: FileSpec, model: Any, names: MjcfNames, gravity: Array) -> None:
-    for body in np.flatnonzero(model.body_gravcomp):
-        lift = -float(model.body_gravcomp[body]) * float(model.body_mass[body]) * gravity
-        if np.any(lift):
-            name, com = names.bodies[body], tuple(model.body_ipos[body].tolist())
-            wrench = ConstantWrench(name, (*lift.tolist(), 0.0, 0.0, 0.0), point=com, frame="world")
-            spec.force(f"{name}.gravcomp", wrench)

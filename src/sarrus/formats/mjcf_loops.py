@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array
 from sarrus.constraints.couplings import Coupling
@@ -67,6 +68,12 @@ def add_equalities(
             omitted.add(f"equality constraint of type {label}", model.equality(i).name)
 
 
+def wxyz_pose(xyz: ArrayLike, wxyz: Array) -> Pose:
+    """A Pose from MuJoCo's scalar-first quaternion; no rounding where there is no rotation."""
+    w, x, y, z = np.asarray(wxyz).tolist()
+    return Pose(xyz, quat=(x, y, z, w)) if (x, y, z) != (0.0, 0.0, 0.0) else Pose(xyz)
+
+
 def _ends(model: Any, i: int) -> tuple[tuple[int, Pose], tuple[int, Pose]] | None:
     """Bodies and frames of the two sites an equality refers to; None where it refers to bodies."""
     import mujoco
@@ -78,8 +85,7 @@ def _ends(model: Any, i: int) -> tuple[tuple[int, Pose], tuple[int, Pose]] | Non
 
 
 def _site(model: Any, site: int) -> tuple[int, Pose]:
-    w, x, y, z = model.site_quat[site].tolist()
-    return int(model.site_bodyid[site]), Pose(model.site_pos[site], quat=(x, y, z, w))
+    return int(model.site_bodyid[site]), wxyz_pose(model.site_pos[site], model.site_quat[site])
 
 
 def _gather(model: Any, indices: list[int]) -> dict[int, _Connect]:
@@ -109,8 +115,7 @@ def _weld_frames(model: Any, i: int) -> tuple[tuple[int, Pose], tuple[int, Pose]
     if sites is not None:
         return sites
     data = model.eq_data[i]
-    w, x, y, z = data[6:10].tolist()
-    at_a = Pose(data[3:6], quat=(x, y, z, w))
+    at_a = wxyz_pose(data[3:6], data[6:10])
     return (int(model.eq_obj1id[i]), at_a), (int(model.eq_obj2id[i]), Pose(data[0:3]))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Names, TreeJoint, claim, mount
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
@@ -65,14 +65,14 @@ class _Reader:
     def __init__(self, model: Any, omitted: Omitted) -> None:
         self.model, self.omitted = model, omitted
         self.spec = FileSpec(np.array(model.gravity.linear), model.name.strip() or "pinocchio model")
-        self.names = Names((), omitted)
+        self.links = Links(self.spec, (), omitted)
         self.bodies = [GROUND]
         self.constraint_names: set[str] = set()
 
     def add_joint(self, index: int) -> None:
         """One joint with the inertia of all that is fixed to it."""
         model = self.model
-        name = self.names.claim(model.names[index])
+        name = self.links.claim(model.names[index])
         parts = list(_parts(model, index))
         at = _pose(model.jointPlacements[index])
         chain, k = [], 0
@@ -81,18 +81,14 @@ class _Reader:
             properties = self._properties(index, joint, k)
             chain.append(TreeJoint(own, joint, at @ placement, properties))
             at, k = Pose(), k + joint.nv
-        carriers = mount(
-            self.spec, self.names, name, self._parent(index), chain, Pose(), self._inertia(index)
-        )
+        parent = self.bodies[int(model.parents[index])]
+        carriers = self.links.mount(name, parent, chain, Pose(), self._inertia(index))
         self.bodies.append(name)
         if int(model.nvs[index]) == 0:
             self._add_mimic(index, carriers[0])
             return
         for carrier, tree_joint in zip(carriers, chain, strict=True):
             self._actuate(carrier, tree_joint.joint, int(model.idx_vs[index]))
-
-    def _parent(self, index: int) -> str:
-        return self.bodies[int(self.model.parents[index])]
 
     def _inertia(self, index: int) -> dict[str, Any]:
         inertia = self.model.inertias[index]
@@ -144,11 +140,11 @@ class _Reader:
         """Bodies and operational frames, unless a joint has their name."""
         for frame in self.model.frames:
             kind = str(frame.type)
-            if kind not in ("BODY", "OP_FRAME") or frame.name in self.names.taken or not frame.name:
+            if kind not in ("BODY", "OP_FRAME") or frame.name in self.links.taken or not frame.name:
                 continue
             parent = self.bodies[int(frame.parentJoint)]
             self.spec.body(
-                self.names.claim(frame.name), parent=parent, joint=Fixed(), at=_pose(frame.placement)
+                self.links.claim(frame.name), parent=parent, joint=Fixed(), at=_pose(frame.placement)
             )
 
     def add_constraint(self, constraint: Any) -> None:

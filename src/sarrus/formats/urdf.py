@@ -16,7 +16,7 @@ from typing import Any
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Names, TreeJoint, mount, named
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
@@ -107,11 +107,11 @@ class _Reader:
         if not self.links:
             robot.fail("a robot needs at least one <link>")
         self.root, self.order = tree_order(robot, self.links, self.joints)
-        self.names = Names(tuple(self.links), omitted)
+        self.tree = Links(self.spec, tuple(self.links), omitted)
         self.body_of_link = {name: name for name in self.links}
         self.body_of_joint: dict[str, str] = {}
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
-            self.body_of_link[GROUND] = self.names.claim("ground_link")
+            self.body_of_link[GROUND] = self.tree.claim("ground_link")
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
         self.inertias, self.armature = self._inertias()
 
@@ -159,11 +159,11 @@ class _Reader:
         bodies = self.body_of_link[child], self.body_of_link[parent]
         with joint.context():
             if kind == "fixed":
-                mount(self.spec, self.names, *bodies, (), at, inertia)
+                self.tree.mount(*bodies, (), at, inertia)
                 return
             made = TREE_JOINTS[kind](_axis(joint, self.omitted))
             chain = (TreeJoint(name, made, at, self._properties(joint, kind)),)
-            self.body_of_joint[name] = mount(self.spec, self.names, *bodies, chain, Pose(), inertia)[-1]
+            self.body_of_joint[name] = self.tree.mount(*bodies, chain, Pose(), inertia)[-1]
 
     def _properties(self, joint: Element, kind: str) -> dict[str, Any]:
         """Damping, friction and limits; those of joints with several coordinates hold for each of them."""

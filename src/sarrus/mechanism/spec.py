@@ -96,6 +96,12 @@ class MechanismSpec:
         """Names given to actuate() with their limits; None if it was never called."""
         return None if self._actuated is None else tuple(self._actuated)
 
+    @property
+    def declared(self) -> dict[str, Any]:
+        """All of it: arguments of `build_model` and `from_declared`."""
+        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated")
+        return {name: getattr(self, name) for name in names}
+
     def body(
         self,
         name: str,
@@ -233,24 +239,29 @@ class MechanismSpec:
 
     def model(self) -> Model:
         """The flat arrays that compile() hands to the kernel."""
-        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated")
-        return build_model(**{name: getattr(self, name) for name in names})
+        return build_model(**self.declared)
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain lists, numbers and strings, ready for JSON; carries a version."""
         return encode(self)
 
     @classmethod
+    def from_declared(cls, declared: Mapping[str, Any]) -> MechanismSpec:
+        """A description from what another one, or a model, has `declared`: nothing is checked again."""
+        spec = cls(declared["gravity"], declared["name"], declared["length"])
+        for body in declared["bodies"]:
+            spec._coordinates.add(body)
+        spec._constraints.update(declared["constraints"])
+        spec._forces.update(declared["forces"])
+        spec._actuated = None if declared["actuated"] is None else list(declared["actuated"])
+        return spec
+
+    @classmethod
     def from_model(cls, model: Model) -> MechanismSpec:
         """The description that a model was compiled from, with later changes of parameters."""
-        spec = cls(model.gravity, model.name, float(model.length))
-        for body in model.bodies[1:]:
-            spec._coordinates.add(body)
-        spec._constraints.update(model.constraints)
-        spec._forces.update(model.forces)
-        names, actuated = model.coordinate_names, model.declared["actuated"]
-        default = [(names[k], UNLIMITED) for k in default_actuated(model.tree)]
-        spec._actuated = None if actuated == default else actuated
+        spec, names = cls.from_declared(model.declared), model.coordinate_names
+        if spec._actuated == [(names[k], UNLIMITED) for k in default_actuated(model.tree)]:
+            spec._actuated = None
         return spec
 
     @classmethod

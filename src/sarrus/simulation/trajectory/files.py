@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import time
 import zipfile
 from dataclasses import fields, replace
@@ -21,7 +20,7 @@ import numpy as np
 from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import InputError, SarrusError
-from ...formats.json import spec_of
+from ...formats.json import replace_file, spec_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ..events.events import Event
@@ -141,17 +140,7 @@ def _write(target: Path, arrays: dict[str, Any]) -> Path:
     for left in target.parent.glob(f".{target.name}.*.part"):
         if time.time() - left.stat().st_mtime > STALE:
             left.unlink(missing_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(target, lambda file: np.savez_compressed(file, **arrays))
     return target
 
 
