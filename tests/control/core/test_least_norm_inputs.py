@@ -16,9 +16,9 @@ RNG = np.random.default_rng
 
 
 def inputs_for(r: Response, J: np.ndarray, wanted: np.ndarray, **options: Any) -> LeastNormInputs:
-    given = {"unit": np.ones(len(J)), "metric": None, "damping": 0.0, "min_controllability": 0.0, "v": r.a0}
-    given.update(options)
-    return least_norm_inputs(J, wanted, r, given.pop("v"), **given)
+    given = {"unit": np.ones(len(J)), "v": r.a0, "metric": None}
+    given |= {"damping": 0.0, "min_controllability": 0.0, "by_mass": False} | options
+    return least_norm_inputs(r, J, wanted, **given)
 
 
 @pytest.mark.parametrize("metric", ["none", "diagonal", "full"])

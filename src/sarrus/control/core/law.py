@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from ..state.measured_state import MeasuredState, check_system, measured_state
 from .force_metric import Factor, ForceMetric
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
-from .least_norm_inputs import LeastNormInputs, least_norm_inputs
+from .least_norm_inputs import Damping, LeastNormInputs, least_norm_inputs
 from .solution import Solution, Status
 from .task import Task, TaskTracking
 from .transition import ForceRelease, Names, Transition
@@ -39,10 +40,14 @@ NO_FORCES = np.zeros(0)
 Active = Sequence[str] | Callable[[float, Array, Array], Sequence[str]] | None
 
 
+@dataclass(eq=False, repr=False)
 class Law:
     """A controller: controller(t, q, v) -> u, and solve(t, q, v) -> Solution with every part of the law.
 
-    A law sets `_task`, its outputs, after this constructor; the options are those of `ForceLimits`.
+    Laws are dataclasses: their fields are the arguments of the constructor. The options that all laws share
+    stand here and are explained in `ProjectedInverseDynamics` and `ForceLimits`. `__post_init__` of a law
+    calls `_prepare` and sets `_task`, its outputs. Most options are checked and read only then: for other
+    options build another law.
 
     Attributes:
         system: the mechanism that it was built for.
@@ -50,32 +55,37 @@ class Law:
         events: changes of status: (t, status, message).
     """
 
-    _task: Task
+    mech: Any
+    _: KW_ONLY
+    metric: Any = None
+    active: Active = None
+    leftover_damping: float = 0.0
+    least_feel: float = 1e-3
+    transition: float = 0.0
+    _task: Task = field(init=False)
+    _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
-    def __init__(
+    def _prepare(
         self,
-        system: Any,
-        *,
-        metric: Any,
-        actuated: Sequence[str] | None = None,
-        active: Active,
-        leftover_damping: float,
-        least_feel: float,
-        transition: float,
-        releasing: Names | None = None,
         limits: Sequence[Any] = (),
-        solver: str = "auto",
+        actuated: Sequence[str] | None = None,
+        releasing: Names | None = None,
         gives: str = "limits",
+        solver: str = "auto",
     ) -> None:
-        self.system = check_system(system, type(self).__name__)
+        """Check and store the shared options, and those that only some laws have."""
+        self.system = system = check_system(self.mech, type(self).__name__)
         self._used = _used_actuators(system, actuated)
         self._columns = np.array([system.model.actuators[i].index for i in self._used], dtype=int)
-        self._metric = ForceMetric(metric, system, self._columns)
-        self._active = ActiveConstraints(system, active)
-        self._null_space_damping = nonnegative(leftover_damping, "leftover_damping")
-        self._min_controllability = nonnegative(least_feel, "least_feel")
-        self._transition = Transition(nonnegative(transition, "transition"))
-        self._release = ForceRelease(system, releasing, transition)
+        self._metric = ForceMetric(self.metric, system, self._columns)
+        self._active = ActiveConstraints(system, self.active)
+        self._damping: Damping = {
+            "damping": nonnegative(self.leftover_damping, "leftover_damping"),
+            "min_controllability": nonnegative(self.least_feel, "least_feel"),
+            "by_mass": self._by_mass,
+        }
+        self._transition = Transition(nonnegative(self.transition, "transition"))
+        self._release = ForceRelease(system, releasing, self.transition)
         if gives not in ("limits", "motion"):
             raise InputError(f'gives must be "limits" or "motion", got {gives!r}.')
         self._limits = LimitTable(limits, system, self._used) if len(limits) else None
@@ -143,36 +153,39 @@ class Law:
             return self._selector.select(least, metric, limits, desired, offset)
 
         selected = self._transition.smoothed(now.t, (rows, response.rank), select)
-        inputs = selected.u
-        force_error = self._settled(desired, inputs)
+        force_error = self._settled(desired, selected.u)
         status, message = self._verdict(response, least, selected)
         if response.rank < len(active.terms.J):
             message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
-        u, tau = self._spread(inputs)
+        a = response.a0 + response.B @ selected.u
+        shared = self._shared_fields(now.t, began, active, response, selected)
         solution = self._completed(
-            Solution(
-                t=now.t,
-                u=u,
-                tau=tau,
-                a=response.a0 + response.B @ inputs,
-                status=status,
-                message=message,
-                task_names=self._task.names,
-                active_limits=selected.active,
-                violations=selected.violations,
-                qp=selected.qp,
-                elapsed=time.perf_counter() - began,
-                force_error=force_error,
-                _task=task,
-                _response=response,
-                _metric=self._metric.weights(active.terms),
-                _inputs=inputs,
-                _rows=rows,
-                _limits=selected.rows,
-            )
+            Solution(**shared, a=a, status=status, message=message, force_error=force_error, _task=task)
         )
         self._release.remember(lambda: solution.lam)
         return solution
+
+    def _shared_fields(
+        self, t: float, began: float, active: ActiveTerms, response: Response, selected: SelectedInputs
+    ) -> dict[str, Any]:
+        """The fields of a Solution that follow from the selected inputs in the same way for all laws."""
+        u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
+        u[self._used] = tau[self._columns] = selected.u
+        return {
+            "t": t,
+            "u": u,
+            "tau": tau,
+            "task_names": self._task.names,
+            "active_limits": selected.active,
+            "violations": selected.violations,
+            "qp": selected.qp,
+            "elapsed": time.perf_counter() - began,
+            "_response": response,
+            "_metric": self._metric.weights(active.terms),
+            "_inputs": selected.u,
+            "_rows": active.rows,
+            "_limits": selected.rows,
+        }
 
     def _respond(self, now: MeasuredState) -> tuple[ActiveTerms, Response]:
         """The active constraints and the response to the inputs; lost rows have a limit if all are active."""
@@ -184,36 +197,12 @@ class Law:
         """Largest |phi| over L that may blur the rank of the rows."""
         return active.gap
 
-    def _spread(self, inputs: Array) -> tuple[Array, Array]:
-        """Inputs of the actuators in use as u (nu,) and tau (nv,), zero elsewhere."""
-        tau = np.zeros(self.system.nv)
-        tau[self._columns] = inputs
-        if len(inputs) == self.system.nu:
-            return inputs.copy(), tau
-        u = np.zeros(self.system.nu)
-        u[self._used] = inputs
-        return u, tau
-
     def _least_norm(
-        self,
-        now: MeasuredState,
-        response: Response,
-        task: TaskTracking,
-        metric: Factor,
-        by_mass: bool = False,
+        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor
     ) -> LeastNormInputs:
-        """What the outputs ask of the inputs; `by_mass` chooses the metric of null-space damping."""
-        return least_norm_inputs(
-            task.J,
-            task.wanted,
-            response,
-            now.v,
-            unit=self._task.unit,
-            metric=metric,
-            damping=self._null_space_damping,
-            min_controllability=self._min_controllability,
-            by_mass=by_mass,
-        )
+        """What the outputs ask of the inputs."""
+        unit = self._task.unit
+        return least_norm_inputs(response, task.J, task.wanted, unit, now.v, metric, **self._damping)
 
     # ------------------------------------------------------------------ what laws add
 

@@ -11,7 +11,7 @@ met a little less well. kernels/control/least_norm_inputs.hpp
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -42,45 +42,38 @@ class LeastNormInputs(NamedTuple):
     uncontrollable: int
 
 
-def least_norm_inputs(
-    J: Array,
-    wanted: Array,
-    response: Response,
-    v: Array,
-    *,
-    unit: Array,
-    metric: Factor,
-    damping: float,
-    min_controllability: float,
-    by_mass: bool = False,
-) -> LeastNormInputs:
-    """The inputs for J a = wanted, and for K a = -c K v, K the null-space motions of these rows.
+class Damping(TypedDict):
+    """How least-norm inputs are damped.
 
     Controllability is the smallest share of a motion that actuators move and outputs see (1: regular, 0: a
     motion is lost).
 
-    Args:
-        J: (k, nv).
-        wanted: (k,).
-        response: to the inputs.
-        v: velocities (nv,).
-        unit: of the rows (k,).
-        metric: of the inputs.
+    Attributes:
         damping: null-space damping c [1/s]; 0 adds no rows.
-        min_controllability: below it inputs are damped; 0 never damps.
+        min_controllability: controllability below which inputs are damped; 0 never damps.
         by_mass: whether K is such that forces on the outputs do not excite it [Khatib1987].
     """
-    found = _kernel.least_norm_inputs(
-        response,
-        J,
-        wanted,
-        unit,
-        v,
-        metric=metric,
-        damping=damping,
-        by_mass=by_mass,
-        min_controllability=min_controllability,
-    )
+
+    damping: float
+    min_controllability: float
+    by_mass: bool
+
+
+def least_norm_inputs(
+    response: Response, J: Array, wanted: Array, unit: Array, v: Array, metric: Factor, **how: Unpack[Damping]
+) -> LeastNormInputs:
+    """The inputs for J a = wanted, and for K a = -c K v, K the null-space motions of these rows.
+
+    Args:
+        response: to the inputs.
+        J: (k, nv).
+        wanted: (k,).
+        unit: of the rows (k,).
+        v: velocities (nv,).
+        metric: of the inputs.
+        how: damping, see `Damping`.
+    """
+    found = _kernel.least_norm_inputs(response, J, wanted, unit, v, metric=metric, **how)
     if found["rank"] < 0:
         raise np.linalg.LinAlgError("the singular values of the task matrix did not converge.")
     return LeastNormInputs(**found)

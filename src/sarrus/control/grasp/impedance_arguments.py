@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...arrays import Array, state
 from ...errors import InputError, SarrusError
 from ...models.pose import Pose
+from ..core.gains import gain_matrix
 from ..state.measured_state import MeasuredState
 from .grasp import Grasp
 from .wrench_estimator import WrenchEstimator
@@ -56,14 +57,18 @@ def sensed_wrench(sensor: Sensor, now: MeasuredState) -> Array:
     return wrench
 
 
-def six_gains(value: Any, what: str) -> Any:
-    """(2,) becomes three times each; a single number is refused, since newtons are not newton metres."""
+def six_gains(value: Any, what: str, zero_allowed: bool = False) -> Array:
+    """A gain (6, 6) of place and turn from (2,), three times each, (6,) or (6, 6).
+
+    A single number is refused, since newtons are not newton metres.
+    """
     if np.ndim(value) == 0:
         raise InputError(
             f"{what} must be (translation, turn), (6,) or (6, 6): metres and radians need different"
             f" numbers; got {value!r}."
         )
-    return np.repeat(np.asarray(value, dtype=float), 3) if np.shape(value) == (2,) else value
+    both = np.repeat(np.asarray(value, dtype=float), 3) if np.shape(value) == (2,) else value
+    return gain_matrix(both, 6, what, zero_allowed)
 
 
 def external_source(

@@ -17,8 +17,8 @@ and load share, and these are what is limited; in the paper's massless form only
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,7 @@ from ...arrays import Array, positive
 from ...dynamics.input_response import Response, respond
 from ...errors import InputError
 from ..core.force_metric import Factor
-from ..core.gains import gain_matrix
-from ..core.law import Active, Law
+from ..core.law import Law
 from ..core.least_norm_inputs import LeastNormInputs
 from ..core.solution import Solution, Status
 from ..core.task import TaskTracking
@@ -53,6 +52,7 @@ from .wrench_estimator import WrenchEstimator
 STRETCHED = 0.05  # least mobility of the object over the middle one below which an arm counts as stretched
 
 
+@dataclass(eq=False, repr=False)
 class ObjectImpedance(Law):
     """Hold and move an object with a chosen impedance, within the limits of the contacts; [Lin2018] III.
 
@@ -85,65 +85,50 @@ class ObjectImpedance(Law):
             `ForceLimits`.
     """
 
-    def __init__(
-        self,
-        mech: Any,
-        grasp: Grasp,
-        reference: Any = None,
-        stiffness: Any = (500.0, 50.0),
-        damping: Any = None,
-        *,
-        damping_ratio: float = 0.7,
-        error: str = "screw",
-        frame: str = "world",
-        inertia: Any = None,
-        external: str | WrenchEstimator | Sensor | None = "momentum",
-        compensate: bool = False,
-        massless: bool = False,
-        reserve: Any = (10.0, 1.0),
-        limits: Any = (),
-        require_closure: bool = True,
-        metric: Any = None,
-        active: Active = None,
-        leftover_damping: float = 5.0,
-        least_feel: float = 1e-3,
-        transition: float = 0.0,
-        releasing: Any = None,
-        gives: str = "limits",
-        solver: str = "auto",
-    ) -> None:
-        check_grasp(grasp, mech, require_closure)
-        target = default_pose(mech, grasp) if reference is None else reference
-        super().__init__(
-            mech,
-            metric=metric,
-            active=active,
-            leftover_damping=leftover_damping,
-            least_feel=least_feel,
-            transition=transition,
-            releasing=releasing,
-            limits=[grasp.limits, *as_limits(limits)],
-            solver=solver,
-            gives=gives,
+    grasp: Grasp
+    reference: Any = None
+    stiffness: Any = (500.0, 50.0)
+    damping: Any = None
+    _: KW_ONLY
+    damping_ratio: float = 0.7
+    error: str = "screw"
+    frame: str = "world"
+    inertia: Any = None
+    external: str | WrenchEstimator | Sensor | None = "momentum"
+    compensate: bool = False
+    massless: bool = False
+    reserve: Any = (10.0, 1.0)
+    limits: Any = ()
+    require_closure: bool = True
+    leftover_damping: float = 5.0
+    releasing: Any = None
+    gives: str = "limits"
+    solver: str = "auto"
+    _by_mass: ClassVar[bool] = True  # null-space motions are damped along rows that a wrench does not excite
+
+    def __post_init__(self) -> None:
+        mech, grasp, massless = self.mech, self.grasp, self.massless
+        check_grasp(grasp, mech, self.require_closure)
+        target = default_pose(mech, grasp) if self.reference is None else self.reference
+        limits = [grasp.limits, *as_limits(self.limits)]
+        self._prepare(limits, None, self.releasing, self.gives, self.solver)
+        pose = BodyPose(grasp.body, grasp.com, error=self.error, frame=self.frame)
+        self._task: PoseTask = PoseTask(pose, grasp, target)
+        self._external = external_source(
+            self.external, grasp, self.inertia is not None, self.compensate, massless, self.active
         )
-        self.grasp = grasp
-        self._task: PoseTask = PoseTask(
-            BodyPose(grasp.body, grasp.com, error=error, frame=frame), grasp, target
-        )
-        self._external = external_source(external, grasp, inertia is not None, compensate, massless, active)
-        self._compensate, self._own_axes = compensate, frame == "body"
         assert self._limits is not None
-        self._limits: Any = LimitsWithReserve(self._limits, grasp, check_reserve(reserve))
+        self._limits: Any = LimitsWithReserve(self._limits, grasp, check_reserve(self.reserve))
         self._load = ObjectLoad(np.zeros(6), None)
         self._mobility, self._stretched = np.zeros((6, 6)), False
         self._error: PoseTracking | None = None
-        self._active: Any = LoadedConstraints(ActiveConstraints(mech, active), grasp, self._loaded, massless)
-        self.stiffness = gain_matrix(six_gains(stiffness, "stiffness"), 6, "stiffness", zero_allowed=True)
-        self.inertia = None if inertia is None else gain_matrix(six_gains(inertia, "inertia"), 6, "inertia")
-        if damping is not None:
-            self.damping = gain_matrix(six_gains(damping, "damping"), 6, "damping", zero_allowed=True)
+        self._active: Any = LoadedConstraints(self._active, grasp, self._loaded, massless)
+        self.stiffness = six_gains(self.stiffness, "stiffness", zero_allowed=True)
+        self.inertia = None if self.inertia is None else six_gains(self.inertia, "inertia")
+        if self.damping is not None:
+            self.damping = six_gains(self.damping, "damping", zero_allowed=True)
         else:
-            self.damping = self._designed(positive(damping_ratio, "damping_ratio"))
+            self.damping = self._designed(positive(self.damping_ratio, "damping_ratio"))
 
     def reset(self) -> None:
         """Forget the past: integrals, transitions, events, estimates."""
@@ -185,10 +170,10 @@ class ObjectImpedance(Law):
         elif isinstance(source, WrenchEstimator):
             u = np.zeros(self.system.nu) if self.last is None else self.last.u
             found = source.observe(now, u)
-            wrench = found.external if self._compensate else found.wrench
+            wrench = found.external if self.compensate else found.wrench
             if not source.ready:
                 wrench = self.displacement_wrench(now)
-            payload = found.parameters if self._compensate else None
+            payload = found.parameters if self.compensate else None
         elif isinstance(source, str):
             wrench = self.displacement_wrench(now)
         else:
@@ -197,16 +182,13 @@ class ObjectImpedance(Law):
         return self._load
 
     def _least_norm(
-        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor, by_mass: bool = True
+        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor
     ) -> LeastNormInputs:
-        """Inputs that do not depend on the external wrench, known or not, unless an inertia is shaped.
-
-        Null-space motions are damped along rows that a wrench on the object does not excite.
-        """
+        """Inputs that do not depend on the external wrench, known or not, unless an inertia is shaped."""
         assert isinstance(task, PoseTracking)
         self._mobility = inverse_inertia(response, task.J)
-        self._error = dataclasses.replace(task, wanted=self._wanted(task, response))
-        return super()._least_norm(now, response, self._error, metric, by_mass)
+        self._error = replace(task, wanted=self._wanted(task, response))
+        return super()._least_norm(now, response, self._error, metric)
 
     def _wanted(self, error: PoseTracking, response: Response) -> Array:
         """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).
@@ -235,7 +217,7 @@ class ObjectImpedance(Law):
             active = ActiveConstraints(self.system, None).at(now)
             response = respond(active.terms, self._columns, active.units, active.gap)
             J = self._task.track(now).J
-            if self._own_axes:
+            if self.frame == "body":
                 R = self.system.pose(now.q, self.grasp.body).rotation
                 J = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
             inverse = inverse_inertia(response, J)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...arrays import Array, positive, state
 from ...dynamics.terms import Terms
 from ...errors import InputError, SarrusError
 from ..core.force_metric import applied
-from ..core.law import MISSED, Active, Law
+from ..core.law import MISSED, Law
 from ..core.solution import Status
 from ..core.task import TaskTracking
 from ..limits.limits import as_limits
@@ -28,6 +28,7 @@ from .tasks import StackedTracking, TaskStack
 NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
 
 
+@dataclass(eq=False, repr=False)
 class TaskHierarchy(Law):
     """Tasks with strict priorities: a lower one never changes the acceleration of a higher one.
 
@@ -57,40 +58,23 @@ class TaskHierarchy(Law):
         solver: of the quadratic programs: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
-    def __init__(
-        self,
-        mech: Any,
-        tasks: Any,
-        *,
-        null_torque: NullTorque = None,
-        limits: Any = (),
-        metric: Any = None,
-        actuated: Sequence[str] | None = None,
-        active: Active = None,
-        leftover_damping: float = 0.0,
-        transition: float = 0.0,
-        rank_tol: float = 1e-9,
-        least_feel: float = 1e-6,
-        solver: str = "auto",
-    ) -> None:
-        self._stack = TaskStack(tasks)
-        super().__init__(
-            mech,
-            metric=metric,
-            actuated=actuated,
-            active=active,
-            leftover_damping=leftover_damping,
-            least_feel=least_feel,
-            transition=transition,
-            limits=as_limits(limits),
-            solver=solver,
-        )
-        self._task: Any = self._stack.bind(mech)
-        self._rank_tol = positive(rank_tol, "rank_tol")
-        self._null_torque = null_torque
-        self._gap_weight = np.where(_rows_of_ground_points(mech), 0.0, mech.units.per_row)
-        if null_torque is not None and not callable(null_torque):
-            state(null_torque, "null_torque", mech.nv, repr(mech.name))
+    tasks: Any
+    _: KW_ONLY
+    null_torque: NullTorque = None
+    limits: Any = ()
+    actuated: Sequence[str] | None = None
+    rank_tol: float = 1e-9
+    least_feel: float = 1e-6
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        self._stack = TaskStack(self.tasks)
+        self._prepare(as_limits(self.limits), self.actuated, solver=self.solver)
+        self._task: Any = self._stack.bind(self.mech)
+        self._rank_tol = positive(self.rank_tol, "rank_tol")
+        self._gap_weight = np.where(_rows_of_ground_points(self.mech), 0.0, self.mech.units.per_row)
+        if self.null_torque is not None and not callable(self.null_torque):
+            state(self.null_torque, "null_torque", self.mech.nv, repr(self.mech.name))
 
     def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> HierarchySolution:
         """One step with all its parts; where it failed (`status`), a Solution without levels."""
@@ -101,7 +85,7 @@ class TaskHierarchy(Law):
     def _step(self, now: MeasuredState, began: float) -> HierarchySolution:
         active, response = self._respond(now)
         metric = self._metric.factor(active.terms)
-        basis = controllable_basis(response, metric, self._min_controllability)
+        basis = controllable_basis(response, metric, self._damping["min_controllability"])
         errors = [task.track(now) for task in self._stack.tasks]
         found = solve_levels(self._levels(errors), basis, response, self._rank_tol)
         rest = self._rest(now, active.terms, basis)
@@ -114,32 +98,19 @@ class TaskHierarchy(Law):
                 x = x + basis.internal @ (basis.internal.T @ offset)
             u = applied(metric, x)
             if limits is None or limits.inside(limits.R @ u, u):
-                return HierarchyInputs(x, u, s=free)
+                return HierarchyInputs(x, u, rows=limits, s=free)
             cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
             near = np.zeros(len(x)) if offset is None else offset
             return cascade.run(found.rows, free, np.zeros(len(free)) if rest is None else rest, near)
 
         selected = self._transition.smoothed(now.t, (active.rows, response.rank), select)
         status, message, costs = self._judged(basis, found, free, selected)
-        u, tau = self._spread(selected.u)
         return HierarchySolution(
-            t=now.t,
-            u=u,
-            tau=tau,
+            **self._shared_fields(now.t, began, active, response, selected),
             a=response.a0 + basis.E @ selected.s,
             status=status,
             message=message,
-            task_names=self._stack.names,
-            active_limits=selected.active,
-            violations=selected.violations,
-            qp=selected.qp,
-            elapsed=time.perf_counter() - began,
             _task=StackedTracking(self._stack, errors, self.system.nv),
-            _response=response,
-            _metric=self._metric.weights(active.terms),
-            _inputs=selected.u,
-            _rows=active.rows,
-            _limits=limits,
             _parts=Parts(
                 tasks=self._stack.labels,
                 on=tuple(one is not None for one in errors),
@@ -170,10 +141,10 @@ class TaskHierarchy(Law):
 
     def _rest(self, now: MeasuredState, terms: Terms, basis: ControllableBasis) -> Array | None:
         """s (r,) that the null torque asks for; None for none."""
-        if self._null_torque is None and not self._null_space_damping:
+        given, damping = self.null_torque, self._damping["damping"]
+        if given is None and not damping:
             return None
-        force = -self._null_space_damping * (terms.M @ now.v)
-        given = self._null_torque
+        force = -damping * (terms.M @ now.v)
         if callable(given):
             try:
                 given = given(now.t, now.q.copy(), now.v.copy())

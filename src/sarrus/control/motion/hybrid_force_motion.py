@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...dynamics.input_response import Response
 from ...errors import InputError, SarrusError, unknown_name
 from ...mechanism.mechanism import Mechanism
 from ..core.input_selection import DesiredForces
-from ..core.law import Active, Law
+from ..core.law import Law
 from ..core.task import Task
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
@@ -27,6 +28,7 @@ from .force_feedback import ForceFeedback
 Sensor = Callable[[float, Array, Array, Array], npt.ArrayLike]
 
 
+@dataclass(eq=False, repr=False)
 class HybridForceMotion(Law):
     """Track outputs with desired constraint forces; [Aghili2005] eq. (49)-(52), signs of docs/notation.md.
 
@@ -45,46 +47,29 @@ class HybridForceMotion(Law):
         limits, gives, solver: as in `ForceLimits`.
     """
 
-    def __init__(
-        self,
-        mech: Any,
-        outputs: Any,
-        reference: Any,
-        force: Any,
-        kp: Any = 100.0,
-        kd: Any = None,
-        kf: Any = 1.0,
-        ki: Any = 0.0,
-        *,
-        measured: Sensor | Mechanism | None = None,
-        filter_time: float = 0.0,
-        integral_limit: float = math.inf,
-        metric: Any = None,
-        actuated: Sequence[str] | None = None,
-        active: Active = None,
-        leftover_damping: float = 0.0,
-        least_feel: float = 1e-3,
-        transition: float = 0.0,
-        limits: Sequence[Any] = (),
-        gives: str = "limits",
-        solver: str = "auto",
-    ) -> None:
-        super().__init__(
-            mech,
-            metric=metric,
-            actuated=actuated,
-            active=active,
-            leftover_damping=leftover_damping,
-            least_feel=least_feel,
-            transition=transition,
-            limits=as_limits(limits),
-            solver=solver,
-            gives=gives,
-        )
-        self._task = Task(mech, outputs, reference, kp, kd)
-        self._desired = _ForceReference(force, mech)
-        self._feedback = ForceFeedback(self._desired.size, kf, ki, filter_time, integral_limit)
-        self._sensor = _sensor(measured, mech)
+    outputs: Any
+    reference: Any
+    force: Any
+    kp: Any = 100.0
+    kd: Any = None
+    kf: Any = 1.0
+    ki: Any = 0.0
+    _: KW_ONLY
+    measured: Sensor | Mechanism | None = None
+    filter_time: float = 0.0
+    integral_limit: float = math.inf
+    actuated: Sequence[str] | None = None
+    limits: Sequence[Any] = ()
+    gives: str = "limits"
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        self._prepare(as_limits(self.limits), self.actuated, gives=self.gives, solver=self.solver)
+        self._task = Task(self.mech, self.outputs, self.reference, self.kp, self.kd)
+        self._desired = _ForceReference(self.force, self.mech)
+        size, filter_time = self._desired.size, self.filter_time
+        self._feedback = ForceFeedback(size, self.kf, self.ki, filter_time, self.integral_limit)
+        self._sensor = _sensor(self.measured, self.mech)
         self._commanded: tuple[Array, Array] | None = None
 
     def reset(self) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ...errors import InputError
-from ..core.law import Active, Law
+from ..core.law import Law
 from ..core.task import Task
 from ..core.transition import Names
 from ..limits.limits import as_limits
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedInverseDynamics(Law):
     """Track outputs with the least torque; [Aghili2005] eq. (43)-(46), (60).
 
@@ -39,35 +41,20 @@ class ProjectedInverseDynamics(Law):
             forces are led to zero within the transition time, so that nothing jumps when they do.
     """
 
-    def __init__(
-        self,
-        mech: Any,
-        outputs: Any,
-        reference: Any,
-        kp: Any = 100.0,
-        kd: Any = None,
-        *,
-        metric: Any = None,
-        actuated: Sequence[str] | None = None,
-        active: Active = None,
-        leftover_damping: float = 0.0,
-        least_feel: float = 1e-3,
-        transition: float = 0.0,
-        releasing: Names | None = None,
-    ) -> None:
-        super().__init__(
-            mech,
-            metric=metric,
-            actuated=actuated,
-            active=active,
-            leftover_damping=leftover_damping,
-            least_feel=least_feel,
-            transition=transition,
-            releasing=releasing,
-        )
-        self._task = Task(mech, outputs, reference, kp, kd)
+    outputs: Any
+    reference: Any
+    kp: Any = 100.0
+    kd: Any = None
+    _: KW_ONLY
+    actuated: Sequence[str] | None = None
+    releasing: Names | None = None
+
+    def __post_init__(self) -> None:
+        self._prepare(actuated=self.actuated, releasing=self.releasing)
+        self._task = Task(self.mech, self.outputs, self.reference, self.kp, self.kd)
 
 
+@dataclass(eq=False, repr=False)
 class ForceLimits(Law):
     """Track outputs with the least torque that keeps forces within limits; [Aghili2011] eq. (17), (18).
 
@@ -83,39 +70,20 @@ class ForceLimits(Law):
         solver: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
-    def __init__(
-        self,
-        mech: Any,
-        outputs: Any,
-        reference: Any,
-        limits: Any,
-        kp: Any = 100.0,
-        kd: Any = None,
-        *,
-        metric: Any = None,
-        actuated: Sequence[str] | None = None,
-        active: Active = None,
-        leftover_damping: float = 0.0,
-        least_feel: float = 1e-3,
-        transition: float = 0.0,
-        releasing: Names | None = None,
-        gives: str = "limits",
-        solver: str = "auto",
-    ) -> None:
-        given = as_limits(limits)
+    outputs: Any
+    reference: Any
+    limits: Any
+    kp: Any = 100.0
+    kd: Any = None
+    _: KW_ONLY
+    actuated: Sequence[str] | None = None
+    releasing: Names | None = None
+    gives: str = "limits"
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        given = as_limits(self.limits)
         if not given:
             raise InputError("ForceLimits without limits: give some, or use ProjectedInverseDynamics.")
-        super().__init__(
-            mech,
-            metric=metric,
-            actuated=actuated,
-            active=active,
-            leftover_damping=leftover_damping,
-            least_feel=least_feel,
-            transition=transition,
-            releasing=releasing,
-            limits=given,
-            solver=solver,
-            gives=gives,
-        )
-        self._task = Task(mech, outputs, reference, kp, kd)
+        self._prepare(given, self.actuated, self.releasing, self.gives, self.solver)
+        self._task = Task(self.mech, self.outputs, self.reference, self.kp, self.kd)
