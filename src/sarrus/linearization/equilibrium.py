@@ -87,9 +87,9 @@ def equilibrium(
         raise InputError(f"fixed must be a mapping {{name: value}} of coordinates to hold, got {fixed!r}.")
     search = _Search(mech, u, fixed, tau, t)
     start = search.close(np.array(mech.default.q) if q_guess is None else mech._one_pose(q_guess, "q_guess"))
-    found = search.newton(start)
+    found = search.run(start, NEWTON_STEPS, damped=False)
     if found is None or _distance(mech, start, found.q) > NEAR:
-        found = search.descend(start) or found
+        found = search.run(start, DESCENT_STEPS, damped=True) or found
     if found is None:
         raise EquilibriumError(search.why_not())
     said = stability(found)
@@ -145,30 +145,22 @@ class _Search:
         _, s, Vt = full_svd(N[self._held])
         return np.asarray(N @ Vt[int(np.sum(s > 1e-9)) :].T)
 
-    def newton(self, q: Array) -> OperatingPoint | None:
-        """The limit of Newton's iteration; None if it does not converge."""
-        point = self.at(q)
-        for _ in range(NEWTON_STEPS):
-            if self._balanced(point):
-                return point
-            _, step, settled = self._steps(point)
-            if settled:
-                return self._next(point, step)
-            if np.max(np.abs(step / self._unit), initial=0.0) > 4.0 * LONGEST:
-                return None
-            point = self._next(point, step)
-        return None
+    def run(self, q: Array, most: int, damped: bool) -> OperatingPoint | None:
+        """The limit of at most so many steps; None if they do not converge.
 
-    def descend(self, q: Array) -> OperatingPoint | None:
-        """The limit of damped steps, a minimum of the potential; None if there is none."""
+        Newton's steps lead to the equilibrium nearby and are given up where one is very long. Damped steps
+        lead to a minimum of the potential.
+        """
         point = self.at(q)
-        for _ in range(DESCENT_STEPS):
+        for _ in range(most):
             if self._balanced(point):
                 return point
-            damped, newton, settled = self._steps(point)
+            slow, newton, settled = self._steps(point)
             if settled:
                 return self._next(point, newton)
-            point = self._next(point, damped)
+            if not damped and np.max(np.abs(newton / self._unit), initial=0.0) > 4.0 * LONGEST:
+                return None
+            point = self._next(point, slow if damped else newton)
         return None
 
     def residual(self, point: OperatingPoint) -> float:

@@ -29,20 +29,16 @@ FRICTION_SHARE = 0.02  # largest step of velocities over the smoothing speed of 
 def finite_variation(point: OperatingPoint, R_q: Array, R_v: Array, columns: list[int]) -> Variation:
     """Variations at a point by differences on the manifold; arguments as in `analytic_variation`."""
     mech, at = point.mech, point.at
-
-    def pushed(dv: Array) -> Array:
-        return _neighbour(point, point.q, point.v + dv)
-
-    def forced(dtau: Array) -> Array:
-        return _neighbour(point, point.q, point.v, point.tau + dtau)
-
     by_position = _slopes(point, lambda dq: _moved(point, dq), at.N_q.T, STEP)
-    by_velocity = _slopes(point, pushed, at.N_v.T, _velocity_step(point))
+    h = _velocity_step(point)
+    by_velocity = _slopes(point, lambda dv: _neighbour(point, point.q, point.v + dv), at.N_v.T, h)
     Z, F, lam = _split(point, np.hstack([by_position, by_velocity]))
     R = np.zeros((Z.shape[1], 2 * mech.nv))
     R[: len(R_q), : mech.nv], R[len(R_q) :, mech.nv :] = R_q, R_v
     inverse = np.linalg.inv(R @ Z)
-    _, F_u, lam_u = _split(point, _slopes(point, forced, np.eye(mech.nv)[columns], 1.0))
+    forces = np.eye(mech.nv)[columns]
+    by_force = _slopes(point, lambda f: _neighbour(point, point.q, point.v, point.tau + f), forces, 1.0)
+    _, F_u, lam_u = _split(point, by_force)
     return Variation(Z @ inverse, F @ inverse, lam @ inverse, F_u, lam_u)
 
 

@@ -58,7 +58,7 @@ def analytic_variation(
         columns: coordinates on which the inputs act.
     """
     nv = len(ad_v)
-    T = lift(at, R_q, R_v, d.Jv_q).matrix
+    T = lift(at, R_q, R_v, d.Jv_q)
     dq, dv = T[:nv], T[nv:]
     rate = np.concatenate([dv - ad_v @ dq, d.a_q @ dq + d.a_v @ dv])
     rate_u = np.zeros((2 * nv, len(columns)))

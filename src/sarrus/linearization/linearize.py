@@ -76,22 +76,18 @@ def linearize(
     variation = variation_at(point, choice, columns, method)
     written = FORMS[form](point, choice, variation, independent is not None)
     labels, C, D = _outputs(point, written, outputs)
+    system = written._asdict()
+    del system["variation"]
     return LinearModel(
-        A=written.A,
-        B=written.B,
+        **system,
         C=C,
         D=D,
-        E=written.E,
-        names=written.names,
         inputs=names,
         outputs=labels,
         independent=tuple(mech.names[i] for i in choice.positions),
         independence=choice.independence,
         form=form,
         method=method,
-        rate=written.rate,
-        lift=written.lift,
-        reduce=written.reduce,
         point=point,
     )
 

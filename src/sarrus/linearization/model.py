@@ -18,7 +18,26 @@ from .operating_point import OperatingPoint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LinearModel:
+class LinearSystem:
+    """What a linear model and linear models along a trajectory have in common; described there."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    independent: tuple[str, ...]
+    lift: Array
+
+    @property
+    def _sizes(self) -> str:
+        return f"nx={len(self.names)}, nw={len(self.inputs)}, ny={len(self.outputs)}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinearModel(LinearSystem):
     """E dx/dt = A x + B w + rate, y = C x + D w about a state; w and y are increments, too.
 
     Attributes:
@@ -38,20 +57,11 @@ class LinearModel:
         dt: sample time [s] of a discrete model, x[k+1] = A x[k] + B w[k] + rate; None: continuous.
     """
 
-    A: Array
-    B: Array
-    C: Array
-    D: Array
     E: Array | None = None
-    names: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    independent: tuple[str, ...]
     independence: float
     form: str
     method: str
     rate: Array
-    lift: Array
     reduce: Array
     point: OperatingPoint
     dt: float | None = None
@@ -131,12 +141,12 @@ class LinearModel:
     def controllability(self) -> Reach:
         """Which part of the state the inputs can move; see `Reach`."""
         self._require_explicit("controllability")
-        return reach(self.A, self.B, ("controllable", "no input moves", "states"))
+        return reach(self.A, self.B, ("controllable", "no input moves"))
 
     def observability(self) -> Reach:
         """Which part of the state the outputs observe; see `Reach`."""
         self._require_explicit("observability")
-        return reach(self.A.T, self.C.T, ("observable", "no output shows", "states"))
+        return reach(self.A.T, self.C.T, ("observable", "no output shows"))
 
     def state(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """States x (nx,) of a nearby state q (nq,), v (nv,) of the mechanism."""
@@ -205,8 +215,7 @@ class LinearModel:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        sizes = f"nx={len(self.names)}, nw={len(self.inputs)}, ny={len(self.outputs)}"
-        return f"LinearModel({self.mechanism.name!r}, form={self.form!r}, {sizes})"
+        return f"LinearModel({self.mechanism.name!r}, form={self.form!r}, {self._sizes})"
 
     def _require_explicit(self, what: str) -> None:
         if self.E is not None:

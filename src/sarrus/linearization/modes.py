@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,12 +124,12 @@ def modes(values: Complex, vectors: Complex, lift: Array, unit: Array) -> tuple[
     return tuple(out)
 
 
-def reach(A: Array, B: Array, words: tuple[str, str, str]) -> Reach:
+def reach(A: Array, B: Array, words: tuple[str, str]) -> Reach:
     """The smallest invariant subspace of A that contains the columns of B, grown block by block.
 
     Args:
         A, B: (nx, nx), (nx, k).
-        words: "controllable", "no input moves", "states", or what to say instead.
+        words: "controllable" and "no input moves", or what to say instead.
     """
     nx = len(A)
     if nx == 0:
@@ -153,7 +152,7 @@ def reach(A: Array, B: Array, words: tuple[str, str, str]) -> Reach:
     return Reach(rank, rank == nx, missing, _reach_text(rank, nx, missing, words))
 
 
-def _reach_text(rank: int, nx: int, missing: Any, words: tuple[str, str, str]) -> str:
+def _reach_text(rank: int, nx: int, missing: Complex, words: tuple[str, str]) -> str:
     if rank == nx:
         return f"Completely {words[0]}: {nx} of {nx} states."
     listed = ", ".join(f"{value:.4g}" if value.imag else f"{value.real:.4g}" for value in missing[:8])

@@ -64,15 +64,14 @@ def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
     kind, dot, rest = name.partition(".")
     coordinates = _coordinates(mech)
     if name in coordinates:
-        return _coordinate_rows(mech, "q", coordinates[name])
-    if dot and kind in KINDS and rest in coordinates:
-        return _coordinate_rows(mech, kind, coordinates[rest])
+        kind, rest = "q", name
+    if name in coordinates or (dot and kind in KINDS and rest in coordinates):
+        labels = [f"{kind}.{mech.names[i]}" for i in coordinates[rest]]
+        return labels, _entries(mech, KINDS.index(kind), coordinates[rest])
     rows = _constraint_rows(mech)
     here = rest if kind == "lam" and rest in rows else name
     if here in rows:
-        block = np.zeros((len(rows[here]), 3 * mech.nv + mech.nc))
-        block[np.arange(len(rows[here])), [3 * mech.nv + i for i in rows[here]]] = 1.0
-        return [f"lam.{mech.row_names[i]}" for i in rows[here]], block
+        return [f"lam.{mech.row_names[i]}" for i in rows[here]], _entries(mech, 3, rows[here])
     body = rest if kind == "pose" and rest in mech.body_names else name
     if body in mech.body_names:
         block = np.zeros((6, 3 * mech.nv + mech.nc))
@@ -82,11 +81,11 @@ def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
     raise unknown_name("output", name, known, 'outputs (velocities are "v.name", accelerations "a.name")')
 
 
-def _coordinate_rows(mech: Mechanism, kind: str, indices: list[int]) -> tuple[list[str], Array]:
+def _entries(mech: Mechanism, part: int, indices: list[int]) -> Array:
+    """Rows that select entries of one part of z: 0 is dq, 1 dv, 2 da, 3 dlam."""
     block = np.zeros((len(indices), 3 * mech.nv + mech.nc))
-    offset = KINDS.index(kind) * mech.nv
-    block[np.arange(len(indices)), [offset + i for i in indices]] = 1.0
-    return [f"{kind}.{mech.names[i]}" for i in indices], block
+    block[np.arange(len(indices)), [part * mech.nv + i for i in indices]] = 1.0
+    return block
 
 
 def _coordinates(mech: Mechanism) -> dict[str, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag, qr
@@ -14,8 +14,7 @@ from .independent_coordinates import IndependentCoordinates
 from .operating_point import OperatingPoint
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """E dx/dt = A x + B w + rate, x by name.
 
     Attributes:

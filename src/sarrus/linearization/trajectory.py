@@ -16,14 +16,15 @@ from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, ta
 from ..simulation.trajectory.trajectory import Trajectory
 from .first_variations import analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
+from .model import LinearSystem
 from .operating_point import require_mechanism
 from .signals import input_columns, output_rows
 
 CANDIDATES = 16  # states whose best coordinates are compared; those best at their worst state are taken
 
 
-@dataclass(frozen=True)
-class LinearTrajectory:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LinearTrajectory(LinearSystem):
     """dx/dt = A(t) x + B(t) w, y = C(t) x + D(t) w: increments relative to the stored motion.
 
     Attributes:
@@ -36,23 +37,13 @@ class LinearTrajectory:
     """
 
     t: Array
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    names: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    independent: tuple[str, ...]
     independence: Array
-    lift: Array
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
-        sizes = f"nx={len(self.names)}, nw={len(self.inputs)}, ny={len(self.outputs)}"
-        return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {sizes})"
+        return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {self._sizes})"
 
 
 def linearize_trajectory(
@@ -97,9 +88,9 @@ def linearize_trajectory(
         parts.append((R @ x.rate, R @ x.rate_u, C, D, x.T))
     A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
     quality = np.array([choice.quality(at) for at in ats])
-    positions = tuple(mech.names[i] for i in choice.positions)
-    states: dict[str, Any] = {"names": choice.names(mech), "independent": positions, "independence": quality}
-    signals: dict[str, Any] = {"inputs": names, "outputs": labels}
+    independent_names = tuple(mech.names[i] for i in choice.positions)
+    states: dict[str, Any] = {"names": choice.names(mech), "independent": independent_names}
+    signals: dict[str, Any] = {"inputs": names, "outputs": labels, "independence": quality}
     return LinearTrajectory(t=trajectory.t, A=A, B=B, C=C, D=D, lift=T, **states, **signals)
 
 

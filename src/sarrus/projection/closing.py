@@ -60,12 +60,10 @@ def close(
     """
     rows = np.flatnonzero(system.holonomic) if rows is None else rows
     columns = np.arange(system.nv) if columns is None else columns
-
     scale = system.row_unit[rows]
 
     def plain(q: Array) -> tuple[Array, Array]:
-        phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-        return selected(phi, J)
+        return selected(*system.constraints(q, np.zeros(system.nv), t)[:2])
 
     def whole(q: Array) -> tuple[Array, Array]:
         phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)

@@ -124,7 +124,7 @@ def decompose(
         InputError: J is not a finite matrix, the metric is not symmetric positive definite, or rank_tol
             or rank is out of range.
     """
-    J = as_matrix(J=J)
+    J = as_matrix(J, "J")
     nc, nv = J.shape
     check_rank_tol(rank_tol)
     L = None if metric is None else metric_factor(metric, nv)
@@ -197,9 +197,8 @@ def count_above(singular_values: Array, tol: float, absolute: bool) -> int:
     return int(np.sum(singular_values > (tol if absolute else tol * singular_values[0])))
 
 
-def as_matrix(**named: npt.ArrayLike) -> Array:
-    """The one argument given, as a finite float64 matrix; its keyword is the name in the message."""
-    ((name, value),) = named.items()
+def as_matrix(value: npt.ArrayLike, name: str) -> Array:
+    """An argument as a finite float64 matrix; `name` is its name in messages."""
     matrix = np.array(value, dtype=float)
     if matrix.ndim != 2:
         raise InputError(f"`{name}` must be a matrix, got an array of shape {matrix.shape}.")
@@ -212,7 +211,7 @@ def as_matrix(**named: npt.ArrayLike) -> Array:
 
 def metric_factor(metric: npt.ArrayLike, nv: int) -> Array:
     """Lower Cholesky factor of a metric, or the reason why it is none."""
-    W = as_matrix(metric=metric)
+    W = as_matrix(metric, "metric")
     if W.shape != (nv, nv):
         raise InputError(f"`metric` must have shape ({nv}, {nv}), one row per coordinate; got {W.shape}.")
     if np.max(np.abs(W - W.T), initial=0.0) > 1e-9 * np.max(np.abs(W), initial=0.0):

@@ -71,31 +71,10 @@ def tangents(system: Kinematics, J: Array, rank: int | None = None) -> Tangents:
     return Tangents(N_q, N_v, rank, unit, normal)
 
 
-@dataclass(frozen=True)
-class Lift:
-    """dq = K y_q, dv = L y_q + K_v y_v.
+def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Array:
+    """What local coordinates determine, (2): T with [dq; dv] = T [y_q; y_v].
 
-    Attributes:
-        K: (nv, freedoms of positions).
-        L: (nv, freedoms of positions).
-        K_v: (nv, freedoms of velocities).
-    """
-
-    K: Array
-    L: Array
-    K_v: Array
-
-    @property
-    def matrix(self) -> Array:
-        """The whole of (2): [dq; dv] = matrix @ [y_q; y_v], (2 nv, freedoms of positions + velocities)."""
-        nv, n = self.K.shape
-        out = np.zeros((2 * nv, n + self.K_v.shape[1]))
-        out[:nv, :n], out[nv:, :n], out[nv:, n:] = self.K, self.L, self.K_v
-        return out
-
-
-def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Lift:
-    """What local coordinates determine, eq. (2).
+    T = [[K, 0], [L, K_v]] has 2 nv rows and a column for each freedom of positions, then of velocities.
 
     Args:
         at: the tangent directions.
@@ -106,7 +85,10 @@ def lift(at: Tangents, R_q: Array, R_v: Array, Jv_q: Array) -> Lift:
     K = at.N_q @ np.linalg.inv(R_q @ at.N_q)
     K_v = K if R_v is R_q and at.N_v is at.N_q else at.N_v @ np.linalg.inv(R_v @ at.N_v)
     some = -at.solve(Jv_q @ K)
-    return Lift(K, some - K_v @ (R_v @ some), K_v)
+    nv, n = K.shape
+    T = np.zeros((2 * nv, n + K_v.shape[1]))
+    T[:nv, :n], T[nv:, :n], T[nv:, n:] = K, some - K_v @ (R_v @ some), K_v
+    return T
 
 
 def selection(indices: Sequence[int] | Indices, nv: int) -> Array:

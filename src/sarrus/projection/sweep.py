@@ -77,20 +77,10 @@ def sweep(system: Kinematics, index: int, values: Array, q0: Array, position: in
         if not reached:
             break
         points.append(point)
-    done = len(points)
-    message = (
-        f"Swept '{name}' through {done} values."
-        if done == len(values)
-        else _stopped(name, values[done], point)
-    )
-    return Sweep(
-        name,
-        values[:done],
-        np.array([p.q for p in points]),
-        np.array([p.singular for p in points]),
-        done == len(values),
-        message,
-    )
+    done, success = len(points), len(points) == len(values)
+    message = f"Swept '{name}' through {done} values." if success else _stopped(name, values[done], point)
+    q, singular = np.array([p.q for p in points]), np.array([p.singular for p in points])
+    return Sweep(name, values[:done], q, singular, success, message)
 
 
 def _advance(

@@ -8,7 +8,7 @@ import pytest
 import sarrus as sr
 from sarrus.control.hierarchy.levels import (
     LevelRows,
-    LevelTask,
+    TaskRows,
     controllable_basis,
     level_directions,
     solve_levels,
@@ -78,7 +78,7 @@ def test_levels_against_pseudoinverses(counts: tuple[int, ...], conflict: bool, 
     if conflict:
         J[-1][0] = J[0][0]
     wanted, unit = [rng.normal(size=k) for k in counts], [rng.random(k) + 0.5 for k in counts]
-    tasks = [LevelTask(*one, damping) for one in zip(J, wanted, unit, strict=True)]
+    tasks = [[TaskRows(*one, damping)] for one in zip(J, wanted, unit, strict=True)]
     found = solve_levels(tasks, basis, r, 1e-9)
     zeros = []
     for rows, one, size, right in zip(found.rows, J, unit, wanted, strict=True):

@@ -54,10 +54,8 @@ class Hardware:
             raise InputError(f"Hardware wraps a controller(t, q, v) -> u, got {controller!r}.")
         self._controller, self._mech, self._seed = controller, mech, seed
         self._sample, self._delay = nonnegative(sample, "sample"), nonnegative(delay, "delay")
-        self._q_noise, self._v_noise = (
-            _sizes(q_noise, mech.nv, "q_noise"),
-            _sizes(v_noise, mech.nv, "v_noise"),
-        )
+        self._q_noise = _sizes(q_noise, mech.nv, "q_noise")
+        self._v_noise = _sizes(v_noise, mech.nv, "v_noise")
         self._bounds = _bounds(saturation, mech)
         self._rate = None if rate is None else _sizes(rate, mech.nu, "rate")
         for what, needed in (("delay", self._delay > 0.0), ("rate", rate is not None)):
@@ -146,13 +144,10 @@ def _bounds(saturation: Any, mech: Any) -> tuple[Array, Array] | None:
     if saturation is None or saturation is False:
         return None
     if saturation is True:
-        lower = np.array([a.lower for a in mech.model.actuators])
-        upper = np.array([a.upper for a in mech.model.actuators])
-        return lower, upper
+        actuators = mech.model.actuators
+        return np.array([a.lower for a in actuators]), np.array([a.upper for a in actuators])
     try:
-        low, high = saturation
-        lower = np.broadcast_to(np.asarray(low, dtype=float), (mech.nu,))
-        upper = np.broadcast_to(np.asarray(high, dtype=float), (mech.nu,))
+        lower, upper = (np.broadcast_to(np.asarray(one, dtype=float), (mech.nu,)) for one in saturation)
     except (TypeError, ValueError):
         raise InputError(
             f"saturation must be True, None or a pair (lower, upper), got {saturation!r}."

@@ -100,23 +100,14 @@ def replay(controller: Any, trajectory: Any, every: int = 1) -> History:
     margins = {name: np.array([one.margins.get(name, np.nan) for one in found]) for name in names}
     nothing = np.full(system.nc, np.nan)
 
-    def stacked(part: str) -> Array:
-        return frozen(np.array([getattr(one, part) for one in found]))
-
+    parts = ("t", "outputs", "desired", "errors", "u", "tau", "tau_tangent", "tau_normal", "elapsed")
+    arrays = {part: frozen([getattr(one, part) for one in found]) for part in parts}
     lam = [one.lam if len(one.lam) == system.nc else nothing for one in found]
     return History(
-        t=stacked("t"),
-        outputs=stacked("outputs"),
-        desired=stacked("desired"),
-        errors=stacked("errors"),
-        u=stacked("u"),
-        tau=stacked("tau"),
-        tau_tangent=stacked("tau_tangent"),
-        tau_normal=stacked("tau_normal"),
-        lam=frozen(np.array(lam)),
+        **arrays,
+        lam=frozen(lam),
         margins=margins,
         status=np.array([int(one.status) for one in found]),
-        elapsed=stacked("elapsed"),
         task_names=found[0].task_names,
         coordinate_names=tuple(system.names),
         row_names=tuple(system.row_names),

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, BoolArray
 from ...dynamics.input_response import Response
 from ...errors import InputError
 from ..outputs.references import minimum_jerk
-from ..state.active_constraints import Mask, mask_of
+from ..state.active_constraints import mask_of
 from ..state.measured_state import MeasuredState
 from .input_selection import DesiredForces, SelectedInputs
 
@@ -86,7 +86,7 @@ class ForceRelease:
         self._began: dict[int, tuple[float, float]] = {}
         self._lam: Array | None = None
 
-    def rows(self, now: MeasuredState, active: Mask | None) -> Mask | None:
+    def rows(self, now: MeasuredState, active: BoolArray | None) -> BoolArray | None:
         """Active rows that are being released (nc,); None if none."""
         if self._function is None:
             return None
@@ -96,7 +96,7 @@ class ForceRelease:
         return mask if mask.any() else None
 
     def desired(
-        self, now: MeasuredState, response: Response, active: Mask | None, rows: Mask | None
+        self, now: MeasuredState, response: Response, active: BoolArray | None, rows: BoolArray | None
     ) -> DesiredForces | None:
         """Their multipliers shall fade from what they were to zero."""
         if rows is None:

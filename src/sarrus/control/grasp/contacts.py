@@ -24,13 +24,13 @@ import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, nonnegative, positive
 from ...errors import InputError, unknown_name
-from ..limits.limit_rows import BoundLimit, cone_rows, friction_pyramid, linear_rows
+from ..limits.limit_rows import BoundLimit, FrictionCone, cone_rows, friction_pyramid, linear_rows
 
 NORMALS = ("x", "-x", "y", "-y", "z", "-z")
 
 
 @dataclass(frozen=True)
-class PointContact:
+class PointContact(FrictionCone):
     """A hard finger: pushes along its normal, and does not slip within the friction cone.
 
     Args:
@@ -40,12 +40,6 @@ class PointContact:
         edges: of the pyramid inside the friction cone; None is the exact cone (needs Clarabel).
         least: normal force that must remain at least [N].
     """
-
-    loop: str
-    mu: float
-    normal: str = "z"
-    edges: int | None = 8
-    least: float = 0.0
 
     joint: ClassVar[str] = "Spherical"
 
@@ -100,11 +94,7 @@ class Patch(PointContact):
                 " without size carries no moment; use SoftFinger or PointContact."
             )
         torsion = positive(self.torsion, f"torsion of {_who(self)}")
-        return [
-            ("torsion", 0, torsion),
-            ("pressure", 1, float(half[1])),
-            ("pressure", 2, float(half[0])),
-        ]
+        return [("torsion", 0, torsion), ("pressure", 1, float(half[1])), ("pressure", 2, float(half[0]))]
 
 
 @dataclass(frozen=True)

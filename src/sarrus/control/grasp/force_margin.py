@@ -34,10 +34,13 @@ class LimitsWithReserve:
 
     def __init__(self, table: LimitTable, grasp: Grasp, reserve: Array) -> None:
         self._table, self._reserve = table, reserve
-        self.on_lam, self.has_cones, self.names = table.on_lam, table.has_cones, table.names
+        self.on_lam = table.on_lam
         own = grasp.system.model.v_slices[grasp.system.model.body_index(grasp.body, "Grasp")]
         self._columns = np.arange(grasp.system.nv)[own]
-        self._to_origin = _wrench_at_origin(grasp.com) * np.repeat(reserve, 3)
+        # [force; moment] on the coordinates of the object, for a wrench at its centre of mass
+        at_origin = np.eye(6)
+        at_origin[3:, :3] = hat(grasp.com)
+        self._to_origin = at_origin * np.repeat(reserve, 3)
 
     def at(self, now: MeasuredState, response: Response, rows: Any, released: Any = None) -> InputRows:
         """As `LimitTable.at`, with the reserve of every row."""
@@ -55,10 +58,3 @@ def check_reserve(reserve: Any) -> Array:
             f"reserve must be (force [N], moment [N m]), not negative, got {found.tolist()}; (0, 0) is none."
         )
     return found
-
-
-def _wrench_at_origin(com: Array) -> Array:
-    """[force; moment] (6, 6) on the coordinates of the object, for a wrench at its centre of mass."""
-    X = np.eye(6)
-    X[3:, :3] = hat(com)
-    return X

@@ -9,7 +9,7 @@ opposite direction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +89,7 @@ class Grasp:
             raise InputError(f"Grasp: every loop makes one contact, got {loops}.")
         self.system, self.body = mech, body
         self.contacts: tuple[BoundContact, ...] = tuple(one.bind(mech, body) for one in given)
-        self.names = tuple(f"{c.name}.{axis}" for c in self.contacts for axis in _axes(c))
+        self.names = tuple(f"{c.name}.{AXES[axis]}" for c in self.contacts for axis in _slots(c))
         self.size = len(self.names)
         self.com = np.array(known[body].com)
         self.length = mech.length if length is None else positive(length, "length of Grasp")
@@ -98,7 +98,8 @@ class Grasp:
         self._sign = np.concatenate([c.sign for c in self.contacts])
         self._scale = np.array([self.length if ".m" in name else 1.0 for name in self.names])
         self._G = np.concatenate([_share(c, self.com) for c in self.contacts], axis=1)
-        self._carry = self._pinv()
+        # G^+ with moments measured by their force at `length`
+        self._carry = self._scale[:, None] * np.linalg.pinv(self._G * self._scale, rcond=1e-10)
 
     # ------------------------------------------------------------------ maps
 
@@ -133,13 +134,10 @@ class Grasp:
 
     def wrenches(self, f: npt.ArrayLike) -> dict[str, Array]:
         """Force and moment on the object at each contact (6,), in the axes of the contact's frame A."""
-        f = self._components(f)
-        found, at = {}, 0
-        for contact in self.contacts:
-            part = np.zeros(6)
-            part[_slots(contact)] = f[at : at + contact.size]
-            found[contact.name] = part
-            at += contact.size
+        found = {}
+        for contact, part in self._by_contact(f):
+            found[contact.name] = np.zeros(6)
+            found[contact.name][_slots(contact)] = part
         return found
 
     def split(self, f: npt.ArrayLike) -> tuple[Array, Array]:
@@ -150,20 +148,13 @@ class Grasp:
 
     def normal_forces(self, f: npt.ArrayLike) -> Array:
         """Normal force of each contact [N], positive where it pushes, (contacts,)."""
-        f, found, at = self._components(f), [], 0
-        for contact in self.contacts:
-            k, s = contact.normal
-            found.append(s * f[at + k])
-            at += contact.size
-        return np.array(found)
+        normals = [(contact.normal, part) for contact, part in self._by_contact(f)]
+        return np.array([sign * part[axis] for (axis, sign), part in normals])
 
     def margins(self, f: npt.ArrayLike) -> dict[str, float]:
         """Distance of contact forces f (m,) to each limit, by name; negative where one is exceeded."""
-        f, found, at = self._components(f), {}, 0
-        for contact in self.contacts:
-            found.update(contact.margins(f[at : at + contact.size]))
-            at += contact.size
-        return found
+        parts = [contact.margins(part) for contact, part in self._by_contact(f)]
+        return {name: left for part in parts for name, left in part.items()}
 
     @property
     def limits(self) -> ContactLimits:
@@ -211,9 +202,10 @@ class Grasp:
     def _components(self, f: npt.ArrayLike) -> Array:
         return state(f, "contact forces f", self.size)
 
-    def _pinv(self) -> Array:
-        """G^+ with moments measured by their force at `length`."""
-        return np.asarray(self._scale[:, None] * np.linalg.pinv(self._G * self._scale, rcond=1e-10))
+    def _by_contact(self, f: npt.ArrayLike) -> Iterator[tuple[BoundContact, Array]]:
+        """The contacts, each with its components of f (m,)."""
+        parts = np.split(self._components(f), np.cumsum([contact.size for contact in self.contacts])[:-1])
+        return zip(self.contacts, parts, strict=True)
 
 
 def _share(contact: BoundContact, com: Array) -> Array:
@@ -226,7 +218,3 @@ def _slots(contact: BoundContact) -> list[int]:
     """Where the components of a contact stand in a wrench (6,)."""
     moments = {3: [], 4: [3 + contact.normal[0]], 6: [3, 4, 5]}[contact.size]
     return [0, 1, 2, *moments]
-
-
-def _axes(contact: BoundContact) -> list[str]:
-    return [AXES[i] for i in _slots(contact)]

@@ -103,7 +103,7 @@ class ImpedanceSolution(Solution):
     external: Array = field(default_factory=lambda: np.zeros(6))
     _load: Array | None = field(default=None, repr=False)
     mobility: Array = field(default_factory=lambda: np.full((6, 6), np.nan))
-    _grasp: Grasp | None = field(default=None, repr=False)
+    _grasp: Grasp = field(kw_only=True, repr=False)
 
     @cached_property
     def payload(self) -> Payload | None:
@@ -113,7 +113,6 @@ class ImpedanceSolution(Solution):
     @cached_property
     def contact_forces(self) -> Array:
         """Expected components of all contacts (m,), on the object; names in `Grasp.names`."""
-        assert self._grasp is not None
         if self._response is None:
             return np.full(self._grasp.size, np.nan)
         return self._grasp.components(self.lam)
@@ -121,7 +120,6 @@ class ImpedanceSolution(Solution):
     @property
     def contact_wrenches(self) -> dict[str, Array]:
         """Expected force and moment (6,) on the object at each contact, in the contact's axes."""
-        assert self._grasp is not None
         if self._response is None:
             return {contact.name: np.full(6, np.nan) for contact in self._grasp.contacts}
         return self._grasp.wrenches(self.contact_forces)
@@ -146,14 +144,12 @@ class ImpedanceSolution(Solution):
     @property
     def normal_forces(self) -> Array:
         """Expected normal force of each contact [N]."""
-        assert self._grasp is not None
         if self._response is None:
             return np.full(len(self._grasp.contacts), np.nan)
         return self._grasp.normal_forces(self.contact_forces)
 
     @cached_property
     def _parts(self) -> tuple[Array, Array]:
-        assert self._grasp is not None
         if self._response is None:
             return self.contact_forces, self.contact_forces
         return self._grasp.split(self.contact_forces)

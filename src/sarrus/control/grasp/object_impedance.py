@@ -39,14 +39,7 @@ from ..state.measured_state import MeasuredState, measured_state
 from .force_margin import LimitsWithReserve, check_reserve
 from .grasp import Grasp
 from .held_object import ImpedanceSolution, LoadedConstraints, ObjectLoad, PoseTask, PoseTracking
-from .impedance_arguments import (
-    Sensor,
-    check_grasp,
-    default_pose,
-    external_source,
-    sensed_wrench,
-    six_gains,
-)
+from .impedance_arguments import Sensor, check_grasp, default_pose, external_source, sensed_wrench, six_gains
 from .wrench_estimator import WrenchEstimator
 
 STRETCHED = 0.05  # least mobility of the object over the middle one below which an arm counts as stretched

@@ -26,7 +26,7 @@ from ...arrays import Array, positive, state
 from ...dynamics.input_response import respond
 from ...errors import InputError, unknown_name
 from ..core.task_inertia import inertia_of, inverse_inertia, solve_small
-from ..outputs.body import _place
+from ..outputs.body import body_and_point
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, check_system, measured_state
 from .payload import SIZE, Payload, with_payload
@@ -133,7 +133,7 @@ class WrenchEstimator:
                 ' method="displacement" and impedance=ObjectImpedance(...), or neither.'
             )
         given = (0.0, 0.0, 0.0) if point is None else point
-        self._body, self._point = _place(body, given, mech, "WrenchEstimator")
+        self._body, self._point = body_and_point(body, given, mech, "WrenchEstimator")
         own = mech.model.bodies[self._body]
         if point is None:
             self._point = np.array(own.com, dtype=float)

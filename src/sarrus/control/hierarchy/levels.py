@@ -51,8 +51,8 @@ class ControllableBasis(NamedTuple):
     dof: int
 
 
-class LevelTask(NamedTuple):
-    """Task rows J a = wanted of one level (k, nv), (k,), their units (k,), and its damping."""
+class TaskRows(NamedTuple):
+    """Rows J a = wanted of one task, (k, nv) and (k,), their units (k,), and the damping of the task."""
 
     J: Array
     wanted: Array
@@ -120,34 +120,32 @@ def controllable_basis(response: Response, metric: Factor, min_controllability: 
 
 
 def solve_levels(
-    levels: Sequence[LevelTask], basis: ControllableBasis, response: Response, rank_tol: float
+    levels: Sequence[Sequence[TaskRows]], basis: ControllableBasis, response: Response, rank_tol: float
 ) -> Priorities:
-    """All levels, highest priority first; singular values below rank_tol, without units, are zero."""
-    nv = len(response.a0)
-    J, wanted, units = np.zeros((0, nv)), np.zeros(0), np.zeros(0)
-    if len(levels) == 1:
-        J, wanted, units = levels[0][:3]
-    elif levels:
-        J = np.concatenate([level.J for level in levels])
-        wanted = np.concatenate([level.wanted for level in levels])
-        units = np.concatenate([level.unit for level in levels])
-    ends = list(accumulate(len(level.wanted) for level in levels))
+    """All levels of tasks, highest priority first.
+
+    A level has the largest damping of its tasks. Singular values below rank_tol, without units, are zero.
+    """
+    empty = TaskRows(np.zeros((0, len(response.a0))), np.zeros(0), np.zeros(0), 0.0)
+    J, wanted, units, _ = zip(empty, *(task for level in levels for task in level), strict=True)
+    ends = list(accumulate(sum(len(task.wanted) for task in level) for level in levels))
+    damping = [max((task.damping for task in level), default=0.0) for level in levels]
     found = _kernel.solve_priorities(
         response,
-        J,
-        wanted,
-        units,
+        np.concatenate(J),
+        np.concatenate(wanted),
+        np.concatenate(units),
         ends=np.array(ends, dtype=np.int64),
-        damping=np.array([level.damping for level in levels]),
+        damping=np.array(damping),
         E=basis.E,
         size=basis.size,
         rank_tol=rank_tol,
     )
     _finite(found, "the singular values of a task did not converge.")
     A, b, rows, splits, begin = found["A"], found["b"], [], [], 0
-    for i, (level, end) in enumerate(zip(levels, ends, strict=True)):
+    for i, end in enumerate(ends):
         left = found["left"][i]
-        rows.append(LevelRows(A[begin:end], b[begin:end], float(found["zero"][i]), level.damping))
+        rows.append(LevelRows(A[begin:end], b[begin:end], float(found["zero"][i]), damping[i]))
         splits.append(LevelSplit(left.shape[0] - left.shape[1], left, float(found["damped"][i])))
         begin = end
     return Priorities(rows, found["s"], found["Z"], splits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..core.task import TaskTracking
 from ..limits.limits import as_limits
 from ..state.active_constraints import ActiveTerms
 from ..state.measured_state import MeasuredState
-from .levels import ControllableBasis, LevelTask, Priorities, controllable_basis, solve_levels
+from .levels import ControllableBasis, Priorities, TaskRows, controllable_basis, solve_levels
 from .limited_levels import HierarchyInputs, LimitedLevels
 from .solution import HierarchySolution, Parts
 from .tasks import StackedTracking, TaskStack
@@ -122,22 +123,13 @@ class TaskHierarchy(Law):
             ),
         )
 
-    def _levels(self, errors: Sequence[TaskTracking | None]) -> list[LevelTask]:
-        """Rows of each level from the tasks that are on."""
-        levels, at = [], 0
-        for group in self._stack.levels:
-            here = [(task, one) for task, one in zip(group, errors[at:], strict=False) if one is not None]
-            at += len(group)
-            if len(here) == 1:
-                task, one = here[0]
-                levels.append(LevelTask(one.J, one.wanted, task.unit, task.damping))
-                continue
-            J = np.concatenate([np.zeros((0, self.system.nv)), *(one.J for _, one in here)])
-            wanted = np.concatenate([np.zeros(0), *(one.wanted for _, one in here)])
-            unit = np.concatenate([np.zeros(0), *(task.unit for task, _ in here)])
-            share = max((task.damping for task, _ in here), default=0.0)
-            levels.append(LevelTask(J, wanted, unit, share))
-        return levels
+    def _levels(self, errors: Sequence[TaskTracking | None]) -> list[list[TaskRows]]:
+        """Rows of the tasks that are on, level by level."""
+        found = zip(self._stack.tasks, errors, strict=True)
+        return [
+            [TaskRows(one.J, one.wanted, task.unit, task.damping) for task, one in level if one is not None]
+            for level in (islice(found, len(tasks)) for tasks in self._stack.levels)
+        ]
 
     def _rest(self, now: MeasuredState, terms: Terms, basis: ControllableBasis) -> Array | None:
         """s (r,) that the null torque asks for; None for none."""

@@ -15,7 +15,6 @@ from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, SarrusError
 from ..core.task import Task, TaskTracking
 from ..outputs.output import BoundOutput, as_outputs
-from ..outputs.whole_body import accelerated
 from ..state.measured_state import MeasuredState
 
 FIELDS = frozenset(one.name for one in fields(TaskTracking))
@@ -107,7 +106,7 @@ class BoundTask:
                 return found
             parts = (found.x, found.desired, found.e, found.rate, found.J, found.wanted)
         else:
-            x, J, wanted = accelerated(self._output, now, self._wanted(now.t, now.q, now.v))
+            x, J, wanted = self._output.at_acceleration(now, self._wanted(now.t, now.q, now.v))
             none = np.zeros(self._output.size)
             parts = (x, x, none, none, J, wanted)
             if self._whole:

@@ -8,7 +8,7 @@ Each of the four is affine in u (`dynamics/input_response.py`), so (1) becomes r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,6 +129,20 @@ def cone_rows(system: Any, name: str, across: Sequence[int], normal: Sequence[En
     return BoundLimit(name, none, none, weight, lam=lam, cone=True)
 
 
+@dataclass(frozen=True)
+class FrictionCone:
+    """A contact at a loop that pushes with at least a normal force and does not slip.
+
+    `Friction` limits what the loop does to its second body, contacts of a grasp what it does to the first.
+    """
+
+    loop: str
+    mu: float
+    normal: str = "z"
+    edges: int | None = 8
+    least: float = 0.0
+
+
 def friction_pyramid(mu: float, edges: Any, who: str) -> list[tuple[float, float, float]]:
     """Faces (f_n, f_1, f_2) . force >= 0 of a pyramid inside the friction cone, its edges on the cone.
 
@@ -155,16 +169,18 @@ def _row(entries: Sequence[Entry], width: int) -> Array | None:
 
 def actuator_index(system: Any, name: str, who: str) -> int:
     """Index into u of an actuator."""
-    if name not in system.actuators:
-        raise unknown_name("actuator", name, system.actuators, who)
-    return list(system.actuators).index(name)
+    return _index("actuator", name, system.actuators, who)
 
 
 def row_index(system: Any, name: str, who: str) -> int:
     """Index into lam of a constraint row."""
-    if name not in system.row_names:
-        raise unknown_name("row", name, system.row_names, who)
-    return list(system.row_names).index(name)
+    return _index("row", name, system.row_names, who)
+
+
+def _index(kind: str, name: str, names: Sequence[str], who: str) -> int:
+    if name not in names:
+        raise unknown_name(kind, name, names, who)
+    return list(names).index(name)
 
 
 def rows_of_loop(system: Any, loop: str, who: str) -> dict[str, int]:
@@ -173,10 +189,6 @@ def rows_of_loop(system: Any, loop: str, who: str) -> dict[str, int]:
     names = list(system.row_names)
     found = {axis: names.index(row) for axis, row in linear.items() if row in names}
     if not found:
-        loops = _unique(name.rpartition(".")[0] for name in names if ".t" in name)
+        loops = dict.fromkeys(name.rpartition(".")[0] for name in names if ".t" in name)
         raise unknown_name("loop with rows tx, ty, tz", loop, loops, who)
     return found
-
-
-def _unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

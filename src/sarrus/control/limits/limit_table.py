@@ -11,14 +11,12 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 
 from ... import _kernel
-from ...arrays import Array
+from ...arrays import Array, BoolArray
 from ...dynamics.input_response import Response
 from ...errors import InputError
 from ..state.measured_state import MeasuredState
 from .limit_rows import PARTS, BoundLimit
 from .quadratic_program import Cone
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class _Stack:
         return np.concatenate([e if b is None else b for b, e in zip(blocks, empty, strict=True)])
 
     def on_inputs(
-        self, response: Response, used: Any, rows: Mask | None, disturbance: Array | None = None
+        self, response: Response, used: Any, rows: BoolArray | None, disturbance: Array | None = None
     ) -> dict[str, Any]:
         """R (m, nu), lower and upper (m,) with lower <= R u <= upper, and the reserve of each (m,) or None.
 
@@ -161,8 +159,8 @@ class LimitTable:
         self,
         now: MeasuredState,
         response: Response,
-        rows: Mask | None,
-        released: Mask | None = None,
+        rows: BoolArray | None,
+        released: BoolArray | None = None,
         disturbance: Array | None = None,
     ) -> InputRows:
         """Rows on the inputs at one state; limits of constraints that are open, or opening, are left out.
@@ -197,7 +195,7 @@ class LimitTable:
         self,
         linear: dict[str, Any],
         response: Response,
-        masks: tuple[Mask | None, Mask | None],
+        masks: tuple[BoolArray | None, BoolArray | None],
         disturbance: Array | None,
     ) -> InputRows:
         """The linear rows and the cones; `masks` are the active rows and those whose limits count."""
@@ -221,7 +219,7 @@ class LimitTable:
         return InputRows(**linear, cones=tuple(cones), cone_names=tuple(names))
 
 
-def _change(stack: _Stack, rows: Mask | None, disturbance: Array | None) -> Array | None:
+def _change(stack: _Stack, rows: BoolArray | None, disturbance: Array | None) -> Array | None:
     """By how much each row changes at most under disturbances of length 1; None where there are none."""
     lam = stack.parts["lam"]
     if disturbance is None or lam is None:
@@ -229,7 +227,7 @@ def _change(stack: _Stack, rows: Mask | None, disturbance: Array | None) -> Arra
     return np.asarray(np.linalg.norm((lam if rows is None else lam[:, rows]) @ disturbance, axis=1))
 
 
-def _present(stack: _Stack, rows: Mask | None) -> Mask | None:
+def _present(stack: _Stack, rows: BoolArray | None) -> BoolArray | None:
     """Which rows do not speak of inactive constraints; None if all."""
     lam = stack.parts["lam"]
     if rows is None or lam is None:

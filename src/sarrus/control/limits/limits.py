@@ -18,6 +18,7 @@ from ...arrays import Array, nonnegative, number, positive
 from ...errors import InputError, unknown_name
 from .limit_rows import (
     BoundLimit,
+    FrictionCone,
     actuator_index,
     cone_rows,
     friction_pyramid,
@@ -84,16 +85,13 @@ class Unilateral:
 
     def rows(self, system: Any) -> list[BoundLimit]:
         """One row."""
-        i, s = (
-            row_index(system, self.row, "Unilateral"),
-            _sign(self.sign, f"sign of Unilateral({self.row!r})"),
-        )
-        least = number(self.least, f"least of Unilateral({self.row!r})")
+        i, who = row_index(system, self.row, "Unilateral"), f"Unilateral({self.row!r})"
+        s, least = _sign(self.sign, f"sign of {who}"), number(self.least, f"least of {who}")
         return [linear_rows(system, f"contact {self.row}", lam=[(i, s)], lower=least)]
 
 
 @dataclass(frozen=True)
-class Friction:
+class Friction(FrictionCone):
     """Coulomb friction of a loop: it pushes body b along `normal`, and does not slip.
 
     Args:
@@ -105,12 +103,6 @@ class Friction:
             are exact.
         least: normal force that must remain at least [N].
     """
-
-    loop: str
-    mu: float
-    normal: str = "z"
-    edges: int | None = 8
-    least: float = 0.0
 
     def rows(self, system: Any) -> list[BoundLimit]:
         """mu f_n - |f_t| >= 0 and f_n >= least, [Aghili2011] eq. (22), exactly or as a pyramid inside."""
@@ -126,17 +118,15 @@ class Friction:
         across = [i for name, i in linear.items() if name != axis]
         name = f"friction {self.loop}"
         out = [linear_rows(system, f"contact {self.loop}", lam=normal, lower=least)]
-        if len(across) == 1:
-            for s in (1.0, -1.0):
-                out.append(
-                    linear_rows(system, name, lam=[(normal[0][0], mu * sign), (across[0], s)], lower=0.0)
-                )
-        elif len(across) == 2 and self.edges is None:
-            out.append(cone_rows(system, name, across, [(normal[0][0], mu * sign)]))
-        elif len(across) == 2:
-            for f_n, *f_t in friction_pyramid(mu * sign, self.edges, who):
-                face = [(normal[0][0], f_n), *zip(across, f_t, strict=True)]
-                out.append(linear_rows(system, name, lam=face, lower=0.0))
+        if len(across) == 2 and self.edges is None:
+            return [*out, cone_rows(system, name, across, [(linear[axis], mu * sign)])]
+        faces: list[tuple[float, ...]] = []
+        if across:
+            plane = [(mu * sign, 1.0), (mu * sign, -1.0)]
+            faces += plane if len(across) == 1 else friction_pyramid(mu * sign, self.edges, who)
+        for f_n, *f_t in faces:
+            face = [(linear[axis], f_n), *zip(across, f_t, strict=True)]
+            out.append(linear_rows(system, name, lam=face, lower=0.0))
         return out
 
 
@@ -164,12 +154,10 @@ class CableTension:
         out = []
         for name in names:
             label = f"tension {name}"
-            if name in system.row_names:
-                lam = [(list(system.row_names).index(name), -1.0)]
-                out.append(linear_rows(system, label, lam=lam, lower=least, upper=most))
-            else:
-                i = actuator_index(system, name, "CableTension")
-                out.append(linear_rows(system, label, u=[(i, -1.0)], lower=least, upper=most))
+            is_row = name in system.row_names
+            i = (row_index if is_row else actuator_index)(system, name, "CableTension")
+            part = {"lam" if is_row else "u": [(i, -1.0)]}
+            out.append(linear_rows(system, label, **part, lower=least, upper=most))
         return out
 
 

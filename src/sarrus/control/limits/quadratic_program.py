@@ -109,12 +109,9 @@ def solve_softly(program: Program, weights: Array, solver: str) -> ProgramSoluti
     Rows get slack variables, A z - s within the bounds, and 1e-10 of the weight stays on z.
     """
     m, n, k = len(program.A), len(program.z0), len(program.cones)
-    size = np.zeros(m + k)
-    size[:m] = weights[:m]
-    size[m:] = weights[m:]
     lengths = np.linalg.norm(program.A, axis=1)
     rounded = lengths < ROUNDED * max(1.0, float(lengths.max(initial=0.0)))
-    scaled = np.where(rounded, 0.0, size[:m])[:, None] * program.A
+    scaled = np.where(rounded, 0.0, weights[:m])[:, None] * program.A
     small = 1e-10 * max(float(np.sum(scaled**2)) / max(n, 1), 1e-12)
     H = np.eye(n + m + k)
     H[:n, :n] = small * (np.eye(n) if program.H is None else program.H)
@@ -124,10 +121,10 @@ def solve_softly(program: Program, weights: Array, solver: str) -> ProgramSoluti
     cones = []
     for i, cone in enumerate(program.cones):
         T, d = np.zeros((len(cone.c), n + m + k)), np.zeros(n + m + k)
-        T[:, :n], d[:n], d[n + m + i] = cone.T, cone.d, 1.0 / size[m + i]
+        T[:, :n], d[:n], d[n + m + i] = cone.T, cone.d, 1.0 / weights[m + i]
         cones.append(Cone(T, cone.c, d, cone.e))
     z0 = np.concatenate([program.z0, np.zeros(m + k)])
-    soft = Program(z0, A, size[:m] * program.lower, size[:m] * program.upper, H, cones)
+    soft = Program(z0, A, weights[:m] * program.lower, weights[:m] * program.upper, H, cones)
     found = solve(soft, solver)
     if not found.feasible and solver in ("kernel", "daqp"):
         found = solve(soft, "scipy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from ...errors import InputError, unknown_name
 from ...models.pose import Pose
 from ...models.pose_error import check_form, pose_error
 from ..state.measured_state import MeasuredState
-from .output import BoundOutput, OutputTracking, VectorOutput
+from .output import BoundOutput, NamedOutput, OutputTracking, VectorOutput
 from .references import Target
 
 AXES = ("x", "y", "z")
-POSE_AXES = ("x", "y", "z", "rx", "ry", "rz")
+POSE_AXES: tuple[str, ...] = ("x", "y", "z", "rx", "ry", "rz")
+NO_TURN = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Position:
 
 class _Position(VectorOutput):
     def __init__(self, given: Position, system: Any) -> None:
-        self._body, self._point = _place(given.body, given.point, system, "Position")
-        self._rows = _axes(given.axes, AXES, "Position")
+        self._body, self._point = body_and_point(given.body, given.point, system, "Position")
+        self._rows = axis_indices(given.axes, AXES, "Position")
         names = [f"{given.body}.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
 
@@ -77,30 +78,54 @@ class BodyPose:
         return _BodyPose(self, system)
 
 
-class _BodyPose:
-    def __init__(self, given: BodyPose, system: Any) -> None:
-        self._body, self._point = _place(given.body, given.point, system, "BodyPose")
-        self._rows = _axes(given.axes, POSE_AXES, "BodyPose")
-        self.names = tuple(f"{given.body}.{POSE_AXES[i]}" for i in self._rows)
-        self.size = len(self.names)
-        self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
-        self._form = check_form(given.error, given.frame, "BodyPose")
-        if any(self._form) and self.size < 6:
-            raise InputError(
-                f"BodyPose({given.body!r}): a screw, or an error in the axes of the body, has no parts: keep"
-                f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
-            )
+class PoseOutput(NamedOutput):
+    """Outputs whose reference is a Pose, with some of the components `allowed`.
+
+    Args:
+        body: whose pose, in the names of the components.
+        axes: which components count.
+        system: the mechanism.
+        who: name of the output in messages.
+    """
+
+    allowed: ClassVar[tuple[str, ...]] = POSE_AXES
+    shapes: ClassVar[tuple[tuple[int, ...], ...]] = ((6,),)  # of x' and x''
+    shape_rule: ClassVar[str] = "[linear; angular] with shape (6,), got shape"
+
+    def __init__(self, body: str, axes: Sequence[str], system: Any, who: str) -> None:
+        self._rows = axis_indices(axes, self.allowed, who)
+        names = [self.allowed[i] for i in self._rows]
+        unit = [1.0 if axis.startswith("r") else system.length for axis in names]
+        super().__init__([f"{body}.{axis}" for axis in names], np.array(unit))
 
     def accepts(self, target: Target) -> str:
         """What is wrong with a target, or an empty string."""
         if not isinstance(target.x, Pose):
             return f"x must be a Pose, got {type(target.x).__name__}"
         for what, value in (("x'", target.v), ("x''", target.a)):
-            if np.shape(value) != (6,):
-                return f"{what} must be [linear; angular] with shape (6,), got shape {np.shape(value)}"
+            if np.shape(value) not in self.shapes:
+                return f"{what} must be {self.shape_rule} {np.shape(value)}"
             if not np.isfinite(value).all():
                 return f"{what} must be finite, got {np.asarray(value).tolist()}"
         return ""
+
+    def all_components(self, a: Array) -> Array:
+        """The acceleration of all components from that of those that count (k,), zero elsewhere."""
+        full = np.zeros(len(self.allowed))
+        full[self._rows] = a
+        return full
+
+
+class _BodyPose(PoseOutput):
+    def __init__(self, given: BodyPose, system: Any) -> None:
+        self._body, self._point = body_and_point(given.body, given.point, system, "BodyPose")
+        super().__init__(given.body, given.axes, system, "BodyPose")
+        self._form = check_form(given.error, given.frame, "BodyPose")
+        if any(self._form) and self.size < 6:
+            raise InputError(
+                f"BodyPose({given.body!r}): a screw, or an error in the axes of the body, has no parts: keep"
+                f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
+            )
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         p, V, bias, J, R = now.point(self._body, self._point)
@@ -113,6 +138,11 @@ class _BodyPose:
         found = OutputTracking(shown[0], shown[1], e, rate, J, c - bias, T=T)
         return found if self.size == 6 else found.components(self._rows)
 
+    def at_acceleration(self, now: MeasuredState, a: Array) -> tuple[Array, Array, Array]:
+        p, _, bias, J, _ = now.point(self._body, self._point)
+        x, rows = np.concatenate([p, NO_TURN]), self._rows
+        return x[rows], J[rows], a - bias[rows]
+
 
 def point_motion(now: MeasuredState, body: int, point: Array) -> tuple[Array, Array, Array]:
     """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
@@ -120,7 +150,8 @@ def point_motion(now: MeasuredState, body: int, point: Array) -> tuple[Array, Ar
     return x, V[:3], A[:3]
 
 
-def _place(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:
+def body_and_point(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:
+    """Index of a body, and a point in its frame (3,); refused for systems without bodies."""
     if getattr(system, "supplies_inertia", False):
         raise InputError(f"{who} needs bodies, and {system.name!r} is a system of functions; use Function.")
     p = state(point, f"point of {who}({body!r})", 3)
@@ -129,7 +160,8 @@ def _place(body: str, point: Any, system: Any, who: str) -> tuple[int, Array]:
     return system.model.body_index(body, who), np.ascontiguousarray(p)
 
 
-def _axes(axes: Sequence[str], allowed: Sequence[str], who: str) -> list[int]:
+def axis_indices(axes: Sequence[str], allowed: Sequence[str], who: str) -> list[int]:
+    """Where the chosen axes stand among those allowed."""
     chosen = list(axes)
     for axis in chosen:
         if axis not in allowed:

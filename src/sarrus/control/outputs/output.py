@@ -44,7 +44,7 @@ class OutputTracking(NamedTuple):
 
 
 class BoundOutput(Protocol):
-    """An output of one mechanism.
+    """An output of one mechanism; `NamedOutput` has what all of them share.
 
     Attributes:
         size: number of components k.
@@ -64,6 +64,10 @@ class BoundOutput(Protocol):
         """What is wrong with a target, or an empty string."""
         ...
 
+    def at_acceleration(self, now: MeasuredState, a: Array) -> tuple[Array, Array, Array]:
+        """x (k,), J (k, nv) and the right side of J_task a = c (k,) for the acceleration x'' = a (k,)."""
+        ...
+
 
 class Output(Protocol):
     """An output that is not yet bound to a mechanism."""
@@ -73,11 +77,28 @@ class Output(Protocol):
         ...
 
 
-class VectorOutput:
-    """Outputs with values in R^k."""
+class NamedOutput:
+    """Names and units of the components of an output, and its rows for a given acceleration."""
 
     def __init__(self, names: Sequence[str], unit: Array) -> None:
         self.names, self.unit, self.size = tuple(names), unit, len(names)
+
+    def track(self, now: MeasuredState, target: Target) -> OutputTracking:
+        """The output at a state against a target."""
+        raise NotImplementedError
+
+    def present(self, now: MeasuredState, a: Array) -> Target:
+        """A target with the acceleration a (k,); its x and x' do not enter the right side c."""
+        return Target(np.zeros(self.size), np.zeros(self.size), a)
+
+    def at_acceleration(self, now: MeasuredState, a: Array) -> tuple[Array, Array, Array]:
+        """x (k,), J (k, nv) and the right side of J_task a = c (k,) for the acceleration x'' = a (k,)."""
+        found = self.track(now, self.present(now, a))
+        return found.x, found.J, found.c
+
+
+class VectorOutput(NamedOutput):
+    """Outputs with values in R^k."""
 
     def accepts(self, target: Target) -> str:
         """What is wrong with a target, or an empty string."""

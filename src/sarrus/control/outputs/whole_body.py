@@ -14,12 +14,11 @@ from ...models.pose import Pose
 from ...models.pose_error import turn_error
 from ...models.rotation import cross, hat
 from ..state.measured_state import MeasuredState
-from .body import AXES, POSE_AXES, _axes, _BodyPose, _place, point_motion
+from .body import AXES, POSE_AXES, PoseOutput, axis_indices, body_and_point, point_motion
 from .output import BoundOutput, Coordinates, OutputTracking, VectorOutput
 from .references import Target
 
 TURN_AXES = POSE_AXES[3:]
-NO_TURN = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -42,27 +41,14 @@ class Orientation:
         return _Orientation(self, system)
 
 
-class _Orientation:
-    def __init__(self, given: Orientation, system: Any) -> None:
-        self._body, _ = _place(given.body, (0.0, 0.0, 0.0), system, "Orientation")
-        self._rows = _axes(given.axes, TURN_AXES, "Orientation")
-        self._origin = np.zeros(3)
-        self.names = tuple(f"{given.body}.{TURN_AXES[i]}" for i in self._rows)
-        self.size = len(self.names)
-        self.unit = np.ones(self.size)
+class _Orientation(PoseOutput):
+    allowed = TURN_AXES
+    shapes = ((3,), (6,))
+    shape_rule = "the angular one, shape (3,), or have shape (6,), got"
 
-    def accepts(self, target: Target) -> str:
-        """What is wrong with a target, or an empty string."""
-        if not isinstance(target.x, Pose):
-            return f"x must be a Pose, got {type(target.x).__name__}"
-        for what, value in (("x'", target.v), ("x''", target.a)):
-            if np.shape(value) not in ((3,), (6,)):
-                return (
-                    f"{what} must be the angular one, shape (3,), or have shape (6,), got {np.shape(value)}"
-                )
-            if not np.isfinite(value).all():
-                return f"{what} must be finite, got {np.asarray(value).tolist()}"
-        return ""
+    def __init__(self, given: Orientation, system: Any) -> None:
+        self._body, self._origin = body_and_point(given.body, (0.0, 0.0, 0.0), system, "Orientation")
+        super().__init__(given.body, given.axes, system, "Orientation")
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         _, V, A, J, R = now.point(self._body, self._origin)
@@ -71,15 +57,8 @@ class _Orientation:
         return found if self.size == 3 else found.components(self._rows)
 
     def present(self, now: MeasuredState, a: Array) -> Target:
-        """The target that asks for the acceleration a (3,) and nothing else."""
-        return Target(Pose(matrix=now.poses[0][self._body]), now.motion[0][self._body, 3:], _spread(a, self))
-
-
-def _spread(a: Array, output: Any) -> Array:
-    """The acceleration of all axes from that of those that count."""
-    full = np.zeros(3 if isinstance(output, _Orientation) else 6)
-    full[output._rows] = a
-    return full
+        R, w = now.poses[0][self._body], now.motion[0][self._body, 3:]
+        return Target(Pose(matrix=R), w, self.all_components(a))
 
 
 @dataclass(frozen=True)
@@ -101,7 +80,7 @@ class CenterOfMass:
 
 class _CenterOfMass(VectorOutput):
     def __init__(self, given: CenterOfMass, system: Any) -> None:
-        _place("ground", (0.0, 0.0, 0.0), system, "CenterOfMass")
+        body_and_point("ground", (0.0, 0.0, 0.0), system, "CenterOfMass")
         model = system.model
         wanted = None if given.bodies is None else {model.body_index(b, "CenterOfMass") for b in given.bodies}
         self._parts: list[tuple[int, float, Array]] = []
@@ -116,7 +95,7 @@ class _CenterOfMass(VectorOutput):
         self._total = sum(mass for _, mass, _ in self._parts)
         if self._total == 0.0:
             raise InputError("CenterOfMass needs bodies with mass, and these have none.")
-        self._rows = _axes(given.axes, AXES, "CenterOfMass")
+        self._rows = axis_indices(given.axes, AXES, "CenterOfMass")
         names = [f"com.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
 
@@ -152,14 +131,11 @@ class RelativePose:
         return _RelativePose(self, system)
 
 
-class _RelativePose(_BodyPose):
+class _RelativePose(PoseOutput):
     def __init__(self, given: RelativePose, system: Any) -> None:
-        self._other, self._origin = _place(given.other, (0.0, 0.0, 0.0), system, "RelativePose")
-        self._body, self._point = _place(given.body, given.point, system, "RelativePose")
-        self._rows = _axes(given.axes, POSE_AXES, "RelativePose")
-        self.names = tuple(f"{given.body} from {given.other}.{POSE_AXES[i]}" for i in self._rows)
-        self.size = len(self.names)
-        self.unit = np.array([system.length if i < 3 else 1.0 for i in self._rows])
+        self._other, self._origin = body_and_point(given.other, (0.0, 0.0, 0.0), system, "RelativePose")
+        self._body, self._point = body_and_point(given.body, given.point, system, "RelativePose")
+        super().__init__(f"{given.body} from {given.other}", given.axes, system, "RelativePose")
 
     def motion(self, now: MeasuredState) -> tuple[Array, Array, Array, Array]:
         """Place (3,), rotation (3, 3), velocity (6,) and acceleration at a = 0 (6,), in the other's axes."""
@@ -201,28 +177,8 @@ class _RelativePose(_BodyPose):
         return np.concatenate([to @ (J[:3] - base[:3] + hat(r) @ base[3:]), to @ (J[3:] - base[3:])])
 
     def present(self, now: MeasuredState, a: Array) -> Target:
-        """The target that asks for the acceleration a (k,) and nothing else."""
         p, R, V, _ = self.motion(now)
-        return Target(Pose(p, matrix=R), V, _spread(a, self))
-
-
-def accelerated(output: Any, now: MeasuredState, a: Array) -> tuple[Array, Array, Array]:
-    """x (k,), J (k, nv) and the right side (k,) of its rows, for an output with the acceleration a (k,)."""
-    if type(output) is not _BodyPose:
-        error = output.track(now, present(output, now, a))
-        return error.x, error.J, error.c
-    p, _, bias, J, _ = now.point(output._body, output._point)
-    x, rows = np.concatenate([p, NO_TURN]), output._rows
-    return x[rows], J[rows], a - bias[rows]
-
-
-def present(output: Any, now: MeasuredState, a: Array) -> Target:
-    """The target that asks an output for the acceleration a (k,), without any error to be corrected."""
-    if hasattr(output, "present"):
-        found: Target = output.present(now, a)
-        return found
-    zero = np.zeros(output.size)
-    return Target(zero, zero, a)
+        return Target(Pose(p, matrix=R), V, self.all_components(a))
 
 
 @dataclass(frozen=True)

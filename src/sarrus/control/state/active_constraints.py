@@ -7,21 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..._kernel import largest
+from ...arrays import BoolArray
 from ...dynamics.terms import Terms, Units
 from ...errors import InputError, unknown_name
 from .measured_state import MeasuredState
 
-Mask = npt.NDArray[np.bool_]
 COLLECTIONS = (Sequence, set, frozenset)
 
 
 class ActiveTerms(NamedTuple):
     """Terms and units of a state with the active rows only; `rows` (nc,) are these, None is all."""
 
-    rows: Mask | None
+    rows: BoolArray | None
     terms: Terms
     units: Units
 
@@ -42,7 +41,7 @@ class ActiveConstraints:
     def __init__(self, system: Any, active: Any) -> None:
         self._system, self._units = system, system.units
         self._function: Callable[..., Sequence[str]] | None = active if callable(active) else None
-        self._known: dict[tuple[str, ...], tuple[Mask | None, Units]] = {}
+        self._known: dict[tuple[str, ...], tuple[BoolArray | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
     def at(self, now: MeasuredState) -> ActiveTerms:
@@ -55,7 +54,7 @@ class ActiveConstraints:
         parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
         return ActiveTerms(rows, Terms(terms.M, terms.h, *parts), units)
 
-    def _mask(self, names: Any) -> tuple[Mask | None, Units]:
+    def _mask(self, names: Any) -> tuple[BoolArray | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""
         key = tuple(names) if isinstance(names, COLLECTIONS) else ()
         if isinstance(names, str) or key not in self._known:
@@ -71,7 +70,7 @@ class ActiveConstraints:
         return self._known[key]
 
 
-def mask_of(names: Any, system: Any, what: str) -> Mask:
+def mask_of(names: Any, system: Any, what: str) -> BoolArray:
     """Rows (nc,) of constraints given by name; `what` names the argument in messages."""
     if isinstance(names, str) or not isinstance(names, COLLECTIONS):
         raise InputError(f"{what} must be a list of constraint names, or return one; got {names!r}.")
