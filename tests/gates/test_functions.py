@@ -36,7 +36,6 @@ STILL: dict[str, list[str]] = {
         "simulation/study.py: StudyRow",
         "simulation/switching/closed_constraints.py: acceleration",
         "simulation/switching/unilateral_rows.py: nearest",
-        "viz/solids.py: Solid",
     ],
 }
 

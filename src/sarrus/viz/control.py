@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..errors import InputError, unknown_name
 from . import style
+from .panels import MOST_LINES, Panel, Panels, lines
 
-MOST_LINES = 12
 ROUNDING = 1e-9  # parts below this share of the largest torque are zero
-Panel = Callable[[Any, Any], None]
 
 
 def plot_control(history: Any, what: str | Sequence[str] | None = None, ax: Any = None) -> Any:
@@ -28,40 +25,12 @@ def plot_control(history: Any, what: str | Sequence[str] | None = None, ax: Any 
     Returns:
         The Axes of a single quantity, or an array of Axes, one per panel.
     """
-    if isinstance(what, str):
-        _check(what)
-        ax = style.new_axes() if ax is None else ax
-        _draw(history, what, ax)
-        ax.set_xlabel("t [s]")
-        return ax
-    if ax is not None:
-        raise InputError('plot takes ax for a single quantity only, such as plot("errors", ax=ax).')
-    default = ["outputs", "errors", "tangent", "normal"]
-    default += ["forces"] if history.lam.size else []
-    default += ["limits"] if history.margins else []
-    wanted = default if what is None else list(what)
-    for name in wanted:
-        _check(name)
-    if not wanted:
-        raise InputError(f"nothing to plot: name at least one of {', '.join(map(repr, PANELS))}.")
-    figure = style.pyplot().figure(figsize=(8.0, 1.2 + 1.7 * len(wanted)), layout="constrained")
-    axes = figure.subplots(len(wanted), sharex=True, squeeze=False)[:, 0]
-    for one, name in zip(axes, wanted, strict=True):
-        _draw(history, name, one)
-    axes[-1].set_xlabel("t [s]")
-    return axes
+    return CONTROL.plot(history, what, ax)
 
 
-def _check(name: str) -> None:
-    if name not in PANELS:
-        raise unknown_name("quantity", name, PANELS, "plot")
-
-
-def _draw(history: Any, name: str, ax: Any) -> None:
-    PANELS[name](history, ax)
-    _mark_trouble(history, ax)
-    ax.margins(x=0.01)
-    ax.grid(True, linewidth=0.4, alpha=0.5)
+def _default(history: Any) -> list[str]:
+    forces = ["forces"] if history.lam.size else []
+    return ["outputs", "errors", "tangent", "normal", *forces, *(["limits"] if history.margins else [])]
 
 
 def _mark_trouble(history: Any, ax: Any) -> None:
@@ -80,27 +49,21 @@ def _mark_trouble(history: Any, ax: Any) -> None:
         )
 
 
-def _lines(ax: Any, t: Array, values: Array, names: Sequence[str], **look: Any) -> None:
-    for i, (column, name) in enumerate(zip(np.transpose(values), names, strict=True)):
-        color = style.CYCLE[i % len(style.CYCLE)]
-        ax.plot(t, column, label=name, **{"color": color, "linewidth": 1.2, **look})
-
-
 def _legend(ax: Any, count: int) -> None:
     if 1 <= count <= MOST_LINES:
         ax.legend(fontsize=8, ncols=min(count, 4), loc="upper right", framealpha=0.8)
 
 
 def _outputs(history: Any, ax: Any) -> None:
-    _lines(ax, history.t, history.outputs, history.task_names)
+    lines(ax, history.t, history.outputs, history.task_names)
     hidden = [f"_{name} desired" for name in history.task_names]
-    _lines(ax, history.t, history.desired, hidden, color=style.INK, linestyle=(0, (4, 3)), linewidth=0.9)
+    lines(ax, history.t, history.desired, hidden, color=style.INK, linestyle=(0, (4, 3)), linewidth=0.9)
     ax.set_ylabel("outputs, dashed:\nreferences")
     _legend(ax, len(history.task_names))
 
 
 def _errors(history: Any, ax: Any) -> None:
-    _lines(ax, history.t, history.errors, history.task_names)
+    lines(ax, history.t, history.errors, history.task_names)
     ax.set_ylabel("errors [m, rad]")
 
 
@@ -111,7 +74,7 @@ def _torque(part: str, title: str) -> Panel:
         values, size = getattr(history, part), float(np.nanmax(np.abs(history.tau), initial=0.0))
         values = np.where(np.abs(values) < ROUNDING * size, 0.0, values)
         used = np.flatnonzero(np.nanmax(np.abs(history.tau), axis=0) > 0.0)
-        _lines(ax, history.t, values[:, used], [history.coordinate_names[i] for i in used])
+        lines(ax, history.t, values[:, used], [history.coordinate_names[i] for i in used])
         ax.set_ylabel(title)
         _legend(ax, len(used))
 
@@ -119,13 +82,13 @@ def _torque(part: str, title: str) -> Panel:
 
 
 def _forces(history: Any, ax: Any) -> None:
-    _lines(ax, history.t, history.lam, history.row_names)
+    lines(ax, history.t, history.lam, history.row_names)
     ax.set_ylabel("multipliers [N, N m]")
     _legend(ax, len(history.row_names))
 
 
 def _limits(history: Any, ax: Any) -> None:
-    _lines(ax, history.t, np.array(list(history.margins.values())).T, list(history.margins))
+    lines(ax, history.t, np.array(list(history.margins.values())).T, list(history.margins))
     ax.axhline(0.0, color=style.ALARM, linewidth=1.0)
     ax.set_ylabel("margin to limits\n[N, N m]")
     _legend(ax, len(history.margins))
@@ -136,7 +99,7 @@ def _norm(history: Any, ax: Any) -> None:
     ax.set_ylabel("|u| [N m, N]")
 
 
-PANELS: dict[str, Panel] = {
+PANELS = {
     "outputs": _outputs,
     "errors": _errors,
     "torques": _torque("tau", "torques [N m, N]"),
@@ -146,3 +109,4 @@ PANELS: dict[str, Panel] = {
     "limits": _limits,
     "norm": _norm,
 }
+CONTROL = Panels(PANELS, _default, _mark_trouble, example="errors")

@@ -38,8 +38,9 @@ class Film:
     def __init__(self, mech: Mechanism, times: Array, q: Array, shapes: Any, thickness: Any) -> None:
         self.mech, self.times, self.q = mech, times, q
         self.names = list(mech.body_names)
-        self.R, self.p = _poses(mech, q)
-        self.solids = solids(mech, q, shapes, thickness)
+        self.placed = Placed(mech, q)
+        self.R, self.p = self.placed.R, self.placed.p
+        self.solids = solids(mech, self.placed, shapes, thickness)
         gravity = np.array(mech.model.gravity)
         self.up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
         self.low, self.high = self._extent()
@@ -131,14 +132,13 @@ class Film:
 
     def _extent(self) -> tuple[Array, Array]:
         """Lowest and highest corner of what is ever shown [m]."""
-        placed = Placed(self.mech, self.q)
         points = [self.p[:, [i for i, name in enumerate(self.names) if name != GROUND]].reshape(-1, 3)]
         for solid in self.solids:
-            points.append(placed.points(solid.anchors).reshape(-1, 3))
+            points.append(self.placed.points(solid.anchors).reshape(-1, 3))
             if solid.kind == "box" and solid.turn is not None:
                 (body, middle) = solid.anchors[0]
                 corners = Box(body, middle, np.array(solid.half), solid.turn).corners()
-                points.append(placed.points([(body, corner) for corner in corners]).reshape(-1, 3))
+                points.append(self.placed.points([(body, corner) for corner in corners]).reshape(-1, 3))
         every = np.concatenate(points)
         return every.min(axis=0), every.max(axis=0)
 
@@ -161,7 +161,7 @@ class Film:
             if abs(axis @ self.up) > 0.999 and height > 0.0:
                 bars = [one.radius for one in self.solids if one.kind == "bar"]
                 ends = ((GROUND, top - height * self.up), (GROUND, top))
-                feet.append(Solid("bar", GROUND, ends, FOOT, 1.15 * max(bars, default=0.02 * self.size)))
+                feet.append(Solid("bar", ends, FOOT, 1.15 * max(bars, default=0.02 * self.size)))
         return feet
 
     def _eye(self) -> tuple[float, float]:
@@ -197,16 +197,6 @@ def _row(run: Trajectory, name: str) -> Array:
     """Multipliers of a row over a run (nt,); zero where the run's mechanism does not have it."""
     names = run.system.row_names
     return run.lam[:, names.index(name)] if name in names else np.zeros(len(run))
-
-
-def _poses(mech: Mechanism, q: Array) -> tuple[Array, Array]:
-    """R_WB (n, nb, 3, 3) and p_WB (n, nb, 3) of all bodies."""
-    R, p = [], []
-    for name in mech.body_names:
-        each: Any = np.atleast_1d(mech.pose(q, name))  # type: ignore[call-overload]
-        R.append([one.rotation for one in each])
-        p.append([one.xyz for one in each])
-    return np.array(R).swapaxes(0, 1), np.array(p).swapaxes(0, 1)
 
 
 def _continuous(quats: Array) -> Array:

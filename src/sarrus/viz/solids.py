@@ -34,7 +34,6 @@ class Solid:
     Attributes:
         kind: "bar" (round, between two points), "coil" (a spring between them), "ball", "box", "drum" (a
             short cylinder about z) or "face" (a flat outline).
-        owner: Body, constraint or force that it shows.
         anchors: Its ends, its middle, or its corners.
         color: As "#rrggbb".
         radius: Of bars, coils, balls and drums [m].
@@ -44,7 +43,6 @@ class Solid:
     """
 
     kind: str
-    owner: str
     anchors: tuple[Anchor, ...]
     color: str
     radius: float = 0.0
@@ -55,7 +53,7 @@ class Solid:
 
 def solids(
     mech: Mechanism,
-    q: npt.ArrayLike,
+    placed: Placed,
     shapes: Mapping[str, npt.ArrayLike] | None = None,
     thickness: float | None = None,
 ) -> list[Solid]:
@@ -63,11 +61,10 @@ def solids(
 
     Args:
         mech: The mechanism.
-        q: Poses (n, nq) that guides have to be long enough for.
+        placed: Its poses, which guides have to be long enough for.
         shapes: Edges (3,) [m] of cuboids around the centre of mass, in body axes, for bodies by name.
         thickness: Of bars [m]; default from the mechanism's length.
     """
-    poses = np.atleast_2d(np.asarray(q, dtype=float))
     relative = STURDY if _longest_chain(mech) >= ARM else SLENDER
     radius = relative * mech.length if thickness is None else 0.5 * thickness
     colors = _colors(mech)
@@ -78,7 +75,6 @@ def solids(
         if part.owner not in boxes:
             out.extend(_part(part, radius, colors.get(part.owner, STEEL)))
     out.extend(_joints(mech, radius, boxes, colors))
-    placed = Placed(mech, poses)
     for rail in found.rails:
         out.extend(_guide(rail, placed, radius))
     return out
@@ -118,23 +114,23 @@ def _mixed(color: str, white: float) -> str:
 
 def _cuboid(box: Box) -> Solid:
     half = (float(box.half[0]), float(box.half[1]), float(box.half[2]))
-    return Solid("box", box.body, ((box.body, box.middle),), TIMBER, half=half, turn=box.turn, alpha=0.75)
+    return Solid("box", ((box.body, box.middle),), TIMBER, half=half, turn=box.turn, alpha=0.75)
 
 
 def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
     """A part of the stick figure, thick; stems to centres of mass are left out."""
     ends = part.anchors
     if part.kind == "link":
-        yield Solid("bar", part.owner, ends, color, radius)
+        yield Solid("bar", ends, color, radius)
     elif part.kind == "rod":
         for pair in pairwise(ends):
-            yield Solid("bar", part.owner, pair, STEEL, 0.45 * radius)
+            yield Solid("bar", pair, STEEL, 0.45 * radius)
     elif part.kind == "spring":
-        yield Solid("coil", part.owner, ends, STEEL, 0.6 * radius)
+        yield Solid("coil", ends, STEEL, 0.6 * radius)
     elif part.kind == "plate":
-        yield Solid("face", part.owner, ends, color)
+        yield Solid("face", ends, color)
         for a, b in zip(ends, (*ends[1:], ends[0]), strict=True):
-            yield Solid("bar", part.owner, (a, b), color, 0.6 * radius)
+            yield Solid("bar", (a, b), color, 0.6 * radius)
 
 
 def _joints(
@@ -144,28 +140,28 @@ def _joints(
     for body in mech.model.bodies[1:]:
         if body.name not in boxes:
             yield from (_bearing(one, radius) for one in joint_drawing(body).bearings)
-    for name, given in mech.model.constraints:
+    for _, given in mech.model.constraints:
         drawing = given.drawing()
         if not any(body in boxes for body in given.bodies()):
             yield from (_bearing(one, radius) for one in drawing.bearings)
         for disc in drawing.discs:
-            yield from _disc(disc, name, colors.get(disc.centre[0], STEEL))
+            yield from _disc(disc, colors.get(disc.centre[0], STEEL))
 
 
 def _bearing(bearing: Bearing, radius: float) -> Solid:
     """A drum about an axis, or a ball."""
-    owner, size = bearing.at[0], HINGE * radius
+    size = HINGE * radius
     if bearing.axis is None:
-        return Solid("ball", owner, (bearing.at,), STEEL, size)
-    return Solid("drum", owner, (bearing.at,), STEEL, size, (1.2 * radius,), _turn_to(bearing.axis))
+        return Solid("ball", (bearing.at,), STEEL, size)
+    return Solid("drum", (bearing.at,), STEEL, size, (1.2 * radius,), _turn_to(bearing.axis))
 
 
-def _disc(disc: Disc, name: str, color: str) -> Iterator[Solid]:
+def _disc(disc: Disc, color: str) -> Iterator[Solid]:
     """A flat drum and a spoke."""
     (body, centre), turn, radius = disc.centre, _turn_to(disc.axis), disc.radius
-    yield Solid("drum", body, (disc.centre,), color, radius, (0.06 * radius,), turn, 0.8)
+    yield Solid("drum", (disc.centre,), color, radius, half=(0.06 * radius,), turn=turn, alpha=0.8)
     spoke = (disc.centre, (body, centre + radius * turn[:, 0]))
-    yield Solid("bar", name, spoke, STEEL, 0.05 * radius)
+    yield Solid("bar", spoke, STEEL, 0.05 * radius)
 
 
 def _guide(rail: Rail, placed: Placed, radius: float) -> Iterator[Solid]:
@@ -180,13 +176,11 @@ def _guide(rail: Rail, placed: Placed, radius: float) -> Iterator[Solid]:
         ends = [ends[0] - 6.0 * radius, ends[1] + 6.0 * radius]
     carrier, point = rail.at
     guide = ((carrier, point + ends[0] * rail.direction), (carrier, point + ends[1] * rail.direction))
-    yield Solid("bar", carrier, guide, FOOT, 0.4 * radius)
+    yield Solid("bar", guide, FOOT, 0.4 * radius)
     if rail.is_block:
-        body, place = rail.follower
-        turn = _turn_to(placed.local(body, way)[0])
-        yield Solid(
-            "box", body, ((body, place),), STEEL, half=(1.4 * radius, 1.4 * radius, 2.2 * radius), turn=turn
-        )
+        turn = _turn_to(placed.local(rail.follower[0], way)[0])
+        half = (1.4 * radius, 1.4 * radius, 2.2 * radius)
+        yield Solid("box", (rail.follower,), STEEL, half=half, turn=turn)
 
 
 def _turn_to(axis: Array) -> Array:

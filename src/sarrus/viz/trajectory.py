@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError, unknown_name
+from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
+from .panels import MOST_LINES, Panel, Panels, lines
 
-MOST_LINES = 12  # above this many lines a legend helps nobody
 LEAST = 1e-17  # what zero looks like on a logarithmic axis
-Panel = Callable[[Trajectory, Any], None]
 DEFAULT = ("q", "energy", "drift", "singular_values", "constraint_force")
 
 
@@ -32,25 +31,7 @@ def plot(trajectory: Trajectory, what: str | Sequence[str] | None = None, ax: An
     Returns:
         The Axes of a single quantity, or an array of Axes, one per panel.
     """
-    if isinstance(what, str):
-        _check(what)
-        ax = style.new_axes() if ax is None else ax
-        _panel(trajectory, what, ax)
-        ax.set_xlabel("t [s]")
-        return ax
-    if ax is not None:
-        raise InputError('plot takes ax for a single quantity only, such as plot("energy", ax=ax).')
-    wanted = [name for name in DEFAULT if _exists(trajectory, name)] if what is None else list(what)
-    for name in wanted:
-        _check(name)
-    if not wanted:
-        raise InputError(f"nothing to plot: name at least one of {', '.join(map(repr, PANELS))}.")
-    figure = style.pyplot().figure(figsize=(8.0, 1.2 + 1.7 * len(wanted)), layout="constrained")
-    axes = figure.subplots(len(wanted), sharex=True, squeeze=False)[:, 0]
-    for one, name in zip(axes, wanted, strict=True):
-        _panel(trajectory, name, one)
-    axes[-1].set_xlabel("t [s]")
-    return axes
+    return TRAJECTORY.plot(trajectory, what, ax)
 
 
 def mechanism_of(trajectory: Any, verb: str) -> Mechanism:
@@ -65,22 +46,11 @@ def mechanism_of(trajectory: Any, verb: str) -> Mechanism:
     return trajectory.system
 
 
-def _check(name: str) -> None:
-    if name not in PANELS:
-        raise unknown_name("quantity", name, PANELS, "plot")
-
-
-def _exists(trajectory: Trajectory, name: str) -> bool:
-    if trajectory.system is None:
-        return name in ("q", "drift")
-    return name in ("q", "energy") or trajectory.system.nc > 0
-
-
-def _panel(trajectory: Trajectory, name: str, ax: Any) -> None:
-    PANELS[name](trajectory, ax)
-    mark_events(trajectory, ax)
-    ax.margins(x=0.01)
-    ax.grid(True, linewidth=0.4, alpha=0.5)
+def _default(trajectory: Trajectory) -> list[str]:
+    """Those of DEFAULT that exist."""
+    system = trajectory.system
+    known = ("q", "drift") if system is None else DEFAULT if system.nc > 0 else ("q", "energy")
+    return [name for name in DEFAULT if name in known]
 
 
 def mark_events(trajectory: Trajectory, ax: Any) -> None:
@@ -94,8 +64,7 @@ def mark_events(trajectory: Trajectory, ax: Any) -> None:
 
 
 def _lines(ax: Any, t: Array, values: Array, names: Sequence[str], title: str) -> None:
-    for i, (column, name) in enumerate(zip(values.T, names, strict=True)):
-        ax.plot(t, column, label=name, color=style.CYCLE[i % len(style.CYCLE)], linewidth=1.2)
+    lines(ax, t, values, names)
     ax.set_ylabel(title)
     if 1 < len(names) <= MOST_LINES:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.03), frameon=False)
@@ -155,7 +124,7 @@ def _rank(trajectory: Trajectory, ax: Any) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
 
 
-PANELS: dict[str, Panel] = {
+PANELS = {
     "q": _positions,
     "v": _field("v", "v [rad/s, m/s]", "names"),
     "a": _field("a", "a [rad/s$^2$, m/s$^2$]", "names"),
@@ -167,3 +136,4 @@ PANELS: dict[str, Panel] = {
     "singular_values": _singular_values,
     "rank": _rank,
 }
+TRAJECTORY = Panels(PANELS, _default, mark_events, example="energy")

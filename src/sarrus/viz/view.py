@@ -114,27 +114,28 @@ class Placed:
     Args:
         mech: The mechanism.
         q: Poses, (nq,) or (n, nq).
+
+    Attributes:
+        R, p: R_WB (n, nb, 3, 3) and p_WB (n, nb, 3) of all bodies, in the order of `mech.body_names`.
     """
 
     def __init__(self, mech: Mechanism, q: npt.ArrayLike) -> None:
         many = np.atleast_2d(np.asarray(q, dtype=float))
-        self.count = len(many)
-        self._R: dict[str, Array] = {}
-        self._p: dict[str, Array] = {}
-        for name in mech.body_names:
-            poses = np.atleast_1d(mech.pose(many, name))
-            self._R[name] = np.array([X_WB.rotation for X_WB in poses]).reshape(-1, 3, 3)
-            self._p[name] = np.array([X_WB.xyz for X_WB in poses]).reshape(-1, 3)
+        self._index = {name: i for i, name in enumerate(mech.body_names)}
+        poses = [np.atleast_1d(mech.pose(many, name)) for name in mech.body_names]
+        self.R = np.array([[X_WB.rotation for X_WB in each] for each in zip(*poses, strict=True)])
+        self.p = np.array([[X_WB.xyz for X_WB in each] for each in zip(*poses, strict=True)])
 
     def points(self, anchors: Iterable[Anchor]) -> Array:
         """Where anchors are in the world [m], (n, number of anchors, 3)."""
-        each = [self._p[body] + self._R[body] @ point for body, point in anchors]
-        return np.array(each).reshape(-1, self.count, 3).swapaxes(0, 1)
+        places = [(self._index[body], point) for body, point in anchors]
+        each = [self.p[:, i] + self.R[:, i] @ point for i, point in places]
+        return np.array(each).reshape(-1, len(self.p), 3).swapaxes(0, 1)
 
     def along(self, body: str, vector: Array) -> Array:
         """A direction given in the frame of a body, in world axes, (n, 3)."""
-        return np.asarray(self._R[body] @ vector)
+        return np.asarray(self.R[:, self._index[body]] @ vector)
 
     def local(self, body: str, vectors: Array) -> Array:
         """Directions in world axes (n, 3), in the frame of a body."""
-        return np.asarray(np.einsum("nij,ni->nj", self._R[body], vectors))
+        return np.asarray(np.einsum("nij,ni->nj", self.R[:, self._index[body]], vectors))
