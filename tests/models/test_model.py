@@ -106,7 +106,7 @@ def test_the_kernel_accepts_the_arrays() -> None:
 def test_names_are_found_or_listed() -> None:
     model = leg().model()
     assert model.body_index("shank") == 2
-    assert model.coordinate_index("shank") == 1
+    assert model.tree.coordinate("shank") == 1
     assert model.group("floor").rows == slice(0, 5)
     assert model.group("floor").kind == "Prismatic"
     assert (model.group("floor").a, model.group("floor").b, model.group("floor").element) == (
@@ -119,7 +119,7 @@ def test_names_are_found_or_listed() -> None:
     ):
         model.body_index("shnk")
     with pytest.raises(UnknownNameError, match="unknown coordinate 'foo'; existing names: 'thigh', 'shank'"):
-        model.coordinate_index("foo")
+        model.tree.coordinate("foo")
     with pytest.raises(UnknownNameError, match="unknown constraint 'loop'; existing names: 'floor'"):
         model.group("loop")
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ..arrays import number, text
 from ..differences import curvature, slope
 from ..errors import InputError
+from ..models.kinds import Checks
 from ..models.model import RowGroup
 from ..models.pose import Pose
 from ..models.tree import Tree
@@ -58,12 +59,13 @@ class Coupling(Constraint):
         offset: Right-hand side, in the unit of the sum.
     """
 
+    checks: ClassVar[Checks] = {"offset": number}
     terms: Terms
     offset: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", _check_terms(self.terms, "Coupling"))
-        object.__setattr__(self, "offset", number(self.offset, "offset of Coupling"))
+        super().__post_init__()
 
     def coordinates(self) -> tuple[str, ...]:
         return tuple(dict(self.terms))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -15,6 +14,7 @@ from ..models.axes import Axis, canonical_axis, direction
 from ..models.closure_rows import ClosureRows, axis_rows
 from ..models.drawing import Anchor, Disc, Drawing, Frame, Line, Rail
 from ..models.forces import check_pair
+from ..models.kinds import Checks
 from ..models.pose import Pose
 from .closures import closure_row_names
 from .element import Element
@@ -25,16 +25,15 @@ __all__ = ["Distance", "PointOnCylinder", "PointOnLine", "PointOnPlane"]
 
 @dataclass(frozen=True)
 class _PointPair(Element, base=True):
+    checks: ClassVar[Checks] = {"p_a": triple, "p_b": triple}
     a: str
     p_a: ArrayLike
     b: str
     p_b: ArrayLike
 
     def __post_init__(self) -> None:
-        kind = type(self).__name__
-        check_pair(self.a, self.b, f"a {kind}")
-        object.__setattr__(self, "p_a", triple(self.p_a, f"p_a of {kind}"))
-        object.__setattr__(self, "p_b", triple(self.p_b, f"p_b of {kind}"))
+        check_pair(self.a, self.b, f"a {type(self).__name__}")
+        super().__post_init__()
 
     def ends(self) -> tuple[Frame, Frame]:
         return Frame(self.a, Pose(self.p_a)), Frame(self.b, Pose(self.p_b))
@@ -50,19 +49,33 @@ class _PointPair(Element, base=True):
 
 @dataclass(frozen=True)
 class _PointOnFlat(_PointPair, base=True):
-    """A line or plane: displacements of the point along some axes of a are zero."""
+    """A line or a plane: displacements of the point across the line, or along the normal, are zero."""
 
     kernel: ClassVar[str] = "Closure"
+    is_plane: ClassVar[bool]
 
-    @abstractmethod
+    def _axis(self) -> Array:
+        """Direction of the line, or normal of the plane, in the axes of body a, (3,)."""
+        return direction(getattr(self, "normal" if self.is_plane else "direction"))
+
     def kept(self) -> ClosureRows:
-        """Which displacements, in the axes of body a."""
+        """Which displacements are zero, in the axes of body a."""
+        rows = axis_rows(self._axis(), along=self.is_plane, across=not self.is_plane)
+        return ClosureRows(rows.linear, directions=rows.directions)
 
     def rows(self) -> tuple[RowName, ...]:
         return closure_row_names(self.kept())
 
     def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
         return self.kept().parameters(R_aA, R_bB)
+
+    @property
+    def is_point_contact(self) -> bool:
+        return True
+
+    def drawing(self) -> Drawing:
+        a, b = self._points()
+        return Drawing((a, b), (b,), rails=(Rail(a, b, self._axis(), is_plane=self.is_plane),))
 
 
 @dataclass(frozen=True)
@@ -113,23 +126,9 @@ class PointOnLine(_PointOnFlat):
         direction: Direction of the line in the frame of a: "x", "y", "z" or a vector (3,); normalised here.
     """
 
+    is_plane: ClassVar[bool] = False
+    checks: ClassVar[Checks] = _PointPair.checks | {"direction": canonical_axis}
     direction: Axis
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "direction", canonical_axis(self.direction, "direction of PointOnLine"))
-
-    def kept(self) -> ClosureRows:
-        across = axis_rows(direction(self.direction), along=False, across=True)
-        return ClosureRows(across.linear, directions=across.directions)
-
-    @property
-    def is_point_contact(self) -> bool:
-        return True
-
-    def drawing(self) -> Drawing:
-        a, b = self._points()
-        return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.direction)),))
 
 
 @dataclass(frozen=True)
@@ -144,23 +143,9 @@ class PointOnPlane(_PointOnFlat):
         normal: Normal of the plane in the frame of a: "x", "y", "z" or a vector (3,); normalised here.
     """
 
+    is_plane: ClassVar[bool] = True
+    checks: ClassVar[Checks] = _PointPair.checks | {"normal": canonical_axis}
     normal: Axis
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of PointOnPlane"))
-
-    def kept(self) -> ClosureRows:
-        along = axis_rows(direction(self.normal), along=True, across=False)
-        return ClosureRows(along.linear, directions=along.directions)
-
-    @property
-    def is_point_contact(self) -> bool:
-        return True
-
-    def drawing(self) -> Drawing:
-        a, b = self._points()
-        return Drawing((a, b), (b,), rails=(Rail(a, b, direction(self.normal), is_plane=True),))
 
 
 @dataclass(frozen=True)
@@ -178,12 +163,12 @@ class PointOnCylinder(_PointPair):
 
     kernel: ClassVar[str] = "PointOnCylinder"
     undefined: ClassVar[str] = "the point of a PointOnCylinder lies on its axis"
+    checks: ClassVar[Checks] = _PointPair.checks | {"axis": canonical_axis}
     axis: Axis
     radius: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "axis", canonical_axis(self.axis, "axis of PointOnCylinder"))
         what = "radius of PointOnCylinder (to keep the point on the axis, use PointOnLine)"
         object.__setattr__(self, "radius", positive(self.radius, what))
 

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
 from ..models.drawing import Disc, Drawing, Frame
+from ..models.kinds import Checks
 from ..models.pose import Pose
 from ..models.tree import Tree
 from .element import Element
@@ -41,20 +42,16 @@ class Rolling(Element):
     kernel: ClassVar[str] = "Rolling"
     measured: ClassVar[slice] = slice(1, 2)  # the plane has no place
     undefined: ClassVar[str] = "a rolling disc lies flat"
+    checks: ClassVar[Checks] = {
+        "body": text, "radius": positive, "axis": canonical_axis, "normal": canonical_axis, "centre": triple,
+        "point": triple,
+    }  # fmt: skip
     body: str
     radius: float
     axis: Axis = "z"
     normal: Axis = "z"
     centre: ArrayLike = (0.0, 0.0, 0.0)
     point: ArrayLike = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        text(self.body, "body of Rolling")
-        object.__setattr__(self, "radius", positive(self.radius, "radius of Rolling"))
-        object.__setattr__(self, "axis", canonical_axis(self.axis, "axis of Rolling"))
-        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Rolling"))
-        object.__setattr__(self, "centre", triple(self.centre, "centre of Rolling"))
-        object.__setattr__(self, "point", triple(self.point, "point of Rolling"))
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -63,13 +63,14 @@ class Body(Restored):
         joint = check_joint(self.joint, f"joint of {what}")
         if not isinstance(self.at, Pose):
             raise InputError(f"at of {what} must be a Pose, got {self.at!r}; write at=sr.Pose((x, y, z)).")
-        put = _setter(self)
+        put = partial(object.__setattr__, self)
         put("mass", nonnegative(self.mass, f"mass of {what}"))
         put("com", triple(self.com, f"com of {what}"))
         put("inertia", check_inertia(self.inertia, what))
         for name in ("armature", "damping", "friction", "stop_stiffness", "stop_damping"):
             put(name, _per_coordinate(getattr(self, name), f"{name} of {what}", joint, nonnegative))
-        put("friction_speed", _friction_speed(self.friction_speed, what, joint))
+        speed = self.friction_speed if joint.nv else ()
+        put("friction_speed", _per_coordinate(speed, f"friction_speed of {what}", joint, positive))
         put("limits", _limits(self.limits, what, joint))
         _check_stops(self, what)
 
@@ -83,10 +84,6 @@ class Body(Restored):
         """Inertia about the centre of mass in the body frame [kg m^2], (3, 3)."""
         array = np.array(self.inertia, dtype=np.float64)
         return np.diag(array) if array.ndim == 1 else array
-
-
-def _setter(body: Body) -> Callable[[str, object], None]:
-    return lambda name, value: object.__setattr__(body, name, value)
 
 
 @cache
@@ -142,14 +139,10 @@ def _per_coordinate(
     return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(value))
 
 
-def _friction_speed(value: object, what: str, joint: Joint) -> tuple[float, ...]:
-    if joint.nv == 0:
-        return ()
-    return _per_coordinate(value, f"friction_speed of {what}", joint, positive)
-
-
-def _limit(value: object, what: str) -> Limit:
-    """One pair (lower, upper); None or an infinity leaves that side open."""
+def check_limits(value: object, what: str) -> Limit:
+    """One pair (lower, upper), or None for no limits; None or an infinity leaves that side open."""
+    if value is None:
+        return UNLIMITED
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str) or len(value) != 2:
         raise InputError(f"{what} must be a pair (lower, upper), got {value!r}; None leaves a side open.")
     ends = []
@@ -159,11 +152,6 @@ def _limit(value: object, what: str) -> Limit:
     if not ends[0] < ends[1]:
         raise InputError(f"{what} must have lower < upper, got ({ends[0]:g}, {ends[1]:g}).")
     return (ends[0], ends[1])
-
-
-def check_limits(value: object, what: str) -> Limit:
-    """One pair (lower, upper), or None for no limits."""
-    return UNLIMITED if value is None else _limit(value, what)
 
 
 def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:

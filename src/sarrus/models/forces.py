@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 from ..arrays import fixed_shape, nonnegative, number, text, triple
 from ..errors import InputError
 from .drawing import Drawing, Line
-from .kinds import Kind
+from .kinds import Checks, Kind
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .tree import Tree
 
 __all__ = ["ConstantWrench", "JointDamper", "JointSpring", "PointSpring"]
 
 FRAMES = ("world", "body")
+SPRING = ("stiffness", "rest", "damping")
 BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no product of it is NaN
 
 
@@ -38,12 +39,15 @@ class Force(Kind):
     needs_position: ClassVar[bool] = True
 
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return ()
+        """Names of the bodies it acts on: its fields a, b or body."""
+        return self._fields_called("a", "b", "body")
 
     def coordinates(self) -> tuple[str, ...]:
-        """Names of the coordinates it acts on."""
-        return ()
+        """Names of the coordinates it acts on: its field coordinate."""
+        return self._fields_called("coordinate")
+
+    def _fields_called(self, *names: str) -> tuple[str, ...]:
+        return tuple(getattr(self, name) for name in names if hasattr(self, name))
 
     @abstractmethod
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
@@ -72,6 +76,7 @@ class PointSpring(Force):
         damping: [N s/m], not negative.
     """
 
+    checks: ClassVar[Checks] = {"p_a": triple, "p_b": triple, **dict.fromkeys(SPRING, nonnegative)}
     a: str
     p_a: ArrayLike
     b: str
@@ -82,18 +87,12 @@ class PointSpring(Force):
 
     def __post_init__(self) -> None:
         check_pair(self.a, self.b, "a PointSpring")
-        object.__setattr__(self, "p_a", triple(self.p_a, "p_a of PointSpring"))
-        object.__setattr__(self, "p_b", triple(self.p_b, "p_b of PointSpring"))
-        for name in ("stiffness", "rest", "damping"):
-            object.__setattr__(self, name, nonnegative(getattr(self, name), f"{name} of PointSpring"))
-
-    def bodies(self) -> tuple[str, ...]:
-        return (self.a, self.b)
+        super().__post_init__()
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         a, p_a = tree.point(self.a, self.p_a, where)
         b, p_b = tree.point(self.b, self.p_b, where)
-        spring = {"stiffness": self.stiffness, "rest": self.rest, "damping": self.damping}
+        spring = {name: getattr(self, name) for name in SPRING}
         table.bodies.add("PointSpring", {"p_a": p_a, "p_b": p_b, **spring}, a=a, b=b)
 
     def work(self) -> str:
@@ -114,17 +113,10 @@ class JointSpring(Force):
         rest: Value at which it pulls nothing [rad] or [m].
     """
 
+    checks: ClassVar[Checks] = {"coordinate": text, "stiffness": nonnegative, "rest": number}
     coordinate: str
     stiffness: float
     rest: float = 0.0
-
-    def __post_init__(self) -> None:
-        text(self.coordinate, "coordinate of JointSpring")
-        object.__setattr__(self, "stiffness", nonnegative(self.stiffness, "stiffness of JointSpring"))
-        object.__setattr__(self, "rest", number(self.rest, "rest of JointSpring"))
-
-    def coordinates(self) -> tuple[str, ...]:
-        return (self.coordinate,)
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         iq, iv = tree.scalar(self.coordinate, where)
@@ -142,21 +134,19 @@ class JointDamper(Force):
     """
 
     needs_position: ClassVar[bool] = False
+    checks: ClassVar[Checks] = {"coordinate": text, "damping": nonnegative}
     coordinate: str
     damping: float
-
-    def __post_init__(self) -> None:
-        text(self.coordinate, "coordinate of JointDamper")
-        object.__setattr__(self, "damping", nonnegative(self.damping, "damping of JointDamper"))
-
-    def coordinates(self) -> tuple[str, ...]:
-        return (self.coordinate,)
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         table.damping[tree.coordinate(self.coordinate, where)] += self.damping
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""
+
+
+def _wrench(value: object, what: str) -> tuple[float, ...]:
+    return tuple(fixed_shape(value, what, (6,)).tolist())
 
 
 @dataclass(frozen=True)
@@ -170,21 +160,16 @@ class ConstantWrench(Force):
         frame: "world" (dead load) or "body" (follows the body).
     """
 
+    checks: ClassVar[Checks] = {"body": text, "wrench": _wrench, "point": triple}
     body: str
     wrench: ArrayLike
     point: ArrayLike = (0.0, 0.0, 0.0)
     frame: str = "world"
 
     def __post_init__(self) -> None:
-        text(self.body, "body of ConstantWrench")
-        wrench = fixed_shape(self.wrench, "wrench of ConstantWrench", (6,))
-        object.__setattr__(self, "wrench", tuple(wrench.tolist()))
-        object.__setattr__(self, "point", triple(self.point, "point of ConstantWrench"))
+        super().__post_init__()
         if self.frame not in FRAMES:
             raise InputError(f"frame of ConstantWrench must be 'world' or 'body', got {self.frame!r}.")
-
-    def bodies(self) -> tuple[str, ...]:
-        return (self.body,)
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         node, point = tree.point(self.body, self.point, where)
@@ -217,7 +202,7 @@ class ForceTable:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._joints = {
-            name: np.array([x for body in tree.bodies for x in getattr(body, name)], dtype=np.float64)
+            name: np.array(tree.each(name), dtype=np.float64)
             for name in ("armature", "damping", "friction", "friction_speed")
         }
         self.damping = self._joints["damping"]
@@ -227,9 +212,7 @@ class ForceTable:
     def add_stops(self) -> None:
         """The stops of all joints that have stiff or damped ones."""
         names = ("stop_stiffness", "stop_damping", "limits")
-        each = zip(
-            *([x for body in self._tree.bodies for x in getattr(body, name)] for name in names), strict=True
-        )
+        each = zip(*map(self._tree.each, names), strict=True)
         for k, (stiffness, damping, (lower, upper)) in enumerate(each):
             if stiffness > 0.0 or damping > 0.0:
                 lower = lower if math.isfinite(lower) else -BEYOND_REACH

@@ -18,6 +18,7 @@ from .axes import Axis, axis_label, canonical_axis, direction, turn_z_to
 from .closure_rows import EVERY, ClosureRows, axis_rows
 from .drawing import Bearing, Drawing, Frame, Rail
 from .joint import Joint, NodeKind, Primitive
+from .kinds import Checks
 
 __all__ = [
     "Cylindrical",
@@ -36,15 +37,20 @@ PERPENDICULAR = 1e-6
 
 @dataclass(frozen=True)
 class _OneAxis(Joint, base=True):
-    axis: Axis = "z"
+    """Nodes of the kinds `nodes`, all about or along one axis."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", canonical_axis(self.axis, f"axis of {type(self).__name__}"))
+    nodes: ClassVar[tuple[NodeKind, ...]]
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+    checks: ClassVar[Checks] = {"axis": canonical_axis}
+    axis: Axis = "z"
 
     @property
     def direction(self) -> Array:
         """Unit vector of the axis in the joint frame, (3,)."""
         return direction(self.axis)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return tuple(Primitive.along(kind, self.direction) for kind in self.nodes)
 
     def label(self) -> str:
         return f"{type(self).__name__} {axis_label(self.axis)}"
@@ -63,10 +69,7 @@ class Revolute(_OneAxis):
         axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
     """
 
-    suffixes: ClassVar[tuple[str, ...]] = ("",)
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        return (Primitive.along(NodeKind.HINGE, self.direction),)
+    nodes = (NodeKind.HINGE,)
 
     def closure_rows(self) -> ClosureRows:
         return dataclasses.replace(axis_rows(self.direction, True, True), directions=np.eye(3))
@@ -80,10 +83,7 @@ class Prismatic(_OneAxis):
         axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
     """
 
-    suffixes: ClassVar[tuple[str, ...]] = ("",)
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        return (Primitive.along(NodeKind.SLIDE, self.direction),)
+    nodes = (NodeKind.SLIDE,)
 
     def closure_rows(self) -> ClosureRows:
         across = axis_rows(self.direction, False, True)
@@ -102,12 +102,8 @@ class Helical(_OneAxis):
         pitch: Advance along the axis [m/rad]; positive is a right-handed thread.
     """
 
+    checks: ClassVar[Checks] = {"axis": canonical_axis, "pitch": number}
     pitch: float = 0.0
-    suffixes: ClassVar[tuple[str, ...]] = ("",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "pitch", number(self.pitch, "pitch of Helical"))
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (Primitive.along(NodeKind.SCREW, self.direction, self.pitch),)
@@ -133,13 +129,8 @@ class Cylindrical(_OneAxis):
         axis: "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
     """
 
+    nodes = (NodeKind.SLIDE, NodeKind.HINGE)
     suffixes: ClassVar[tuple[str, ...]] = ("slide", "angle")
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        return (
-            Primitive.along(NodeKind.SLIDE, self.direction),
-            Primitive.along(NodeKind.HINGE, self.direction),
-        )
 
     def closure_rows(self) -> ClosureRows:
         return axis_rows(self.direction, False, True)
@@ -157,13 +148,13 @@ class Universal(Joint):
         axis_b: Second axis, in the once-turned frame; perpendicular to axis_a.
     """
 
+    checks: ClassVar[Checks] = {"axis_a": canonical_axis, "axis_b": canonical_axis}
     axis_a: Axis = "x"
     axis_b: Axis = "y"
     suffixes: ClassVar[tuple[str, ...]] = ("angle1", "angle2")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis_a", canonical_axis(self.axis_a, "axis_a of Universal"))
-        object.__setattr__(self, "axis_b", canonical_axis(self.axis_b, "axis_b of Universal"))
+        super().__post_init__()
         first, second = self.directions
         cosine = float(first @ second)
         if abs(cosine) > PERPENDICULAR:
@@ -226,11 +217,9 @@ class Planar(Joint):
         normal: Normal of the plane, "x", "y", "z" or a vector (3,) in the joint frame; normalised here.
     """
 
+    checks: ClassVar[Checks] = {"normal": canonical_axis}
     normal: Axis = "z"
     suffixes: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", canonical_axis(self.normal, "normal of Planar"))
 
     @property
     def direction(self) -> Array:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..errors import InputError
 from .restore import Restored
+
+Checks = dict[str, Callable[[object, str], Any]]
 
 
 class Kind(Restored, ABC):
@@ -18,10 +21,12 @@ class Kind(Restored, ABC):
     Attributes:
         kinds: The registered classes of a family by name, ordered by module, then as defined.
         holds_functions: Whether its fields are Python functions, which cannot be written as data.
+        checks: What checks a field and converts it, by the name of the field: check(value, "mass of Spring").
     """
 
     kinds: ClassVar[dict[str, type[Any]]]
     holds_functions: ClassVar[bool] = False
+    checks: ClassVar[Checks] = {}
 
     def __init_subclass__(cls, base: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -34,6 +39,10 @@ class Kind(Restored, ABC):
             found = cls.kinds | {cls.__name__: cls}  # replaces a class that is defined again, in a notebook
             cls.kinds.clear()
             cls.kinds.update(sorted(found.items(), key=lambda item: item[1].__module__))
+
+    def __post_init__(self) -> None:
+        for name, check in self.checks.items():
+            object.__setattr__(self, name, check(getattr(self, name), f"{name} of {type(self).__name__}"))
 
     @classmethod
     def written(cls) -> dict[str, type[Any]]:

@@ -197,14 +197,12 @@ class Model(Arrays):
     @property
     def limits(self) -> Array:
         """Lower and upper limit of each coordinate [rad, m], infinite where there is none, (nv, 2)."""
-        pairs = [pair for body in self.bodies for pair in body.limits]
-        return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+        return np.array(self.tree.each("limits"), dtype=np.float64).reshape(-1, 2)
 
     @property
     def has_stop(self) -> BoolArray:
         """Whether a coordinate has stops that push back, (nv,)."""
-        stiffness = np.array([x for body in self.bodies for x in body.stop_stiffness])
-        damping = np.array([x for body in self.bodies for x in body.stop_damping])
+        stiffness, damping = (np.array(self.tree.each(f"stop_{name}")) for name in ("stiffness", "damping"))
         return (stiffness > 0.0) | (damping > 0.0)
 
     @property
@@ -222,10 +220,6 @@ class Model(Arrays):
     def body_index(self, name: object, where: str = "") -> int:
         """Index of a body, or an error that lists the bodies."""
         return self.tree.body_index(name, where)
-
-    def coordinate_index(self, name: object, where: str = "") -> int:
-        """Index into v of one coordinate, or an error that lists the coordinates."""
-        return self.tree.coordinate(name, where)
 
     def group(self, name: object) -> RowGroup:
         """The rows of a constraint, or an error that lists the constraints."""

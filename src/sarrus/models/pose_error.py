@@ -33,16 +33,10 @@ ORIGIN = np.zeros(3)
 
 
 class PoseError(NamedTuple):
-    """Error e (6,) of a pose [m, rad], its rate, and [x''; w'] = c - T e'' for a wanted e''."""
+    """Error e (6,) of a pose [m, rad], its rate, and [x''; w'] = c - T e'' for a wanted e''.
 
-    e: Array
-    rate: Array
-    T: Array
-    c: Array
-
-
-class TurnError(NamedTuple):
-    """Error e (3,) of an orientation [rad], its rate, and w' = c - T e'' for a wanted e''."""
+    Of an orientation: e (3,) [rad], and w' = c - T e''.
+    """
 
     e: Array
     rate: Array
@@ -76,10 +70,10 @@ def pose_error(
     return PoseError(*found)
 
 
-def turn_error(R: Array, w: Array, R_d: Array, w_d: Array, dw_d: Array) -> TurnError:
+def turn_error(R: Array, w: Array, R_d: Array, w_d: Array, dw_d: Array) -> PoseError:
     """Error log(R_d R.T) of R (3, 3), turning at w (3,), against R_d, at w_d, with w_d' = dw_d."""
     twists = np.zeros((3, 6))
     twists[0, 3:], twists[1, 3:], twists[2, 3:] = w, w_d, dw_d
     reference = R_d, ORIGIN, twists[1], twists[2]
     e, rate, T, c = pose_error((R, ORIGIN, twists[0]), reference, False, False)
-    return TurnError(e[3:], rate[3:], T[3:, 3:], c[3:])
+    return PoseError(e[3:], rate[3:], T[3:, 3:], c[3:])

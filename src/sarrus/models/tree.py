@@ -88,11 +88,11 @@ class Tree:
     @cached_property
     def coordinate_q(self) -> tuple[int, ...]:
         """For each entry of v the entry of q that it changes, -1 where there is no single one, (nv,)."""
-        return tuple(
-            node.iq if len(node.columns) == 1 else -1
-            for node in self.nodes
-            for _ in range(NODE_NV[node.kind])
-        )
+        return tuple(node.iq if len(node.columns) == 1 else -1 for node in self.nodes for _ in node.columns)
+
+    def each(self, name: str) -> list[Any]:
+        """A property of the joints, such as "armature", for each entry of v, (nv,)."""
+        return [x for body in self.bodies for x in getattr(body, name)]
 
     def body_index(self, name: object, where: str = "") -> int:
         """Index of a body, or an error that lists the bodies."""
