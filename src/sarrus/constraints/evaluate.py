@@ -8,32 +8,28 @@ central differences on the manifold (`user_rows.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._kernel import Kernel
 from ..arrays import Array
 from ..models.model import Model
 from .alignment import OneAxisClosures
 from .user_rows import user_rows
 
-if TYPE_CHECKING:
-    from .._kernel import Kernel
-
 
 def make_kernel(model: Model) -> Kernel:
     """The compiled kernel of a model."""
-    from .._kernel import Kernel
-
     return Kernel(model.sizes, model.fields)
 
 
 class Evaluator:
     """Constraints and manifold of one model; immutable, so any number of threads may share it."""
 
-    def __init__(self, model: Model, kernel: Kernel | None = None) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
-        self.kernel: Any = make_kernel(model) if kernel is None else kernel
+        self.kernel: Any = make_kernel(model)
         self.nq, self.nv, self.nc = model.nq, model.nv, model.nc
         self.coordinate_names = model.coordinate_names
         self.row_names = model.row_names

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, one_of
+from ..arrays import Array
 from ..models.bodies import GROUND
+from ..models.drawing import Frame
 from ..models.model import Model
-from .reactions import FRAMES, RowWrenches
+from .reactions import RowWrenches, in_axes
 
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)
 Load = tuple[int, Array, Array]  # body, wrench [force; moment], where the force acts; all in the world
@@ -91,7 +92,6 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
         frame: axes to express it in: "A" (joint frame on the parent), "B" or "b" (the body), "a" (the parent)
             or "world".
     """
-    one_of(frame, "`frame`", FRAMES)
     i = model.body_index(name)
     carried = _carried(model, i)
     force, moment = np.zeros(3), np.zeros(3)
@@ -102,15 +102,8 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
         if k in carried:
             f, n = wrench[:3], wrench[3:]
             force, moment = force - f, moment - n - np.cross(at - bodies.p[i], f)
-    parent = model.body_index(model.bodies[i].parent)
-    axes = {
-        "A": bodies.R[parent] @ model.bodies[i].at.rotation,
-        "B": bodies.R[i],
-        "a": bodies.R[parent],
-        "b": bodies.R[i],
-        "world": np.eye(3),
-    }[frame]
-    return np.concatenate([axes.T @ force, axes.T @ moment])
+    ends = Frame(model.bodies[i].parent, model.bodies[i].at), Frame(name)
+    return in_axes(model, bodies.R, ends, frame, np.concatenate([force, moment]))
 
 
 def _carried(model: Model, i: int) -> set[int]:

@@ -6,10 +6,10 @@ for comparison and for systems that supply nothing but their terms. All agree wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,9 @@ from ..arrays import Array
 from ..constraints.evaluate import make_kernel
 from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
-from ..projection.system_kinematics import Kinematics
 from . import formulations as fm
 from .bearings import BodyMotion, External, Loads, bearing
 from .reactions import RowWrenches, reaction
-from .singular_limit import limit_rows
 from .terms import Terms, Units
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
@@ -160,7 +158,7 @@ def forward_terms(
     formulation: str,
     *,
     independent: Sequence[str] | None = None,
-    lost_rows: LostRows | None = None,
+    lost_rows: Callable[[Array], fm.LimitRows | None] | None = None,
     rank: int | None = None,
 ) -> tuple[Array, Array, Array, npt.NDArray[np.bool_], int]:
     """a, constraint_force, lam, lam_unique, rank of one state from its terms.
@@ -206,18 +204,3 @@ def without_inertia() -> ModelError:
         "no acceleration: the mass matrix is not positive definite along the directions that the constraints"
         " leave free at this pose. Give what moves there mass or inertia."
     )
-
-
-class LostRows(Protocol):
-    """Limit rows as a function of an orthonormal basis (nc, k) of the w with w.T J = 0."""
-
-    def __call__(self, lost: Array) -> fm.LimitRows | None: ...
-
-
-def limit_of(system: Kinematics, q: Array, v: Array, t: float) -> LostRows:
-    """The limit rows of a system at one state, as `forward_terms` wants them."""
-
-    def rows(lost: Array) -> fm.LimitRows | None:
-        return limit_rows(system, q, v, t, lost)
-
-    return rows

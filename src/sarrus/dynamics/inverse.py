@@ -116,27 +116,19 @@ def inverse_dynamics(
 def stacked(torques: Sequence[Torques], batch: tuple[int, ...], sizes: tuple[int, int, int]) -> Torques:
     """Results of the states of a batch as one; sizes are (nv, nu, nc)."""
     nv, nu, nc = sizes
-
-    def array(name: str, *shape: int) -> Array:
-        return np.array([getattr(one, name) for one in torques]).reshape(*batch, *shape)
-
-    controllable = array("controllable").astype(bool)
-    message = f"{len(torques)} states, {int(controllable.sum())} of them controllable."
+    shapes: dict[str, tuple[int, ...]] = {"tau": (nv,), "u": (nu,), "lam": (nc,), "constraint_force": (nv,)}
+    shapes |= dict.fromkeys(("residual", "acceleration_residual", "controllable"), ())
+    found: dict[str, Any] = {
+        name: np.array([getattr(one, name) for one in torques]).reshape(*batch, *shape)
+        for name, shape in shapes.items()
+    }
+    found["controllable"] = found["controllable"].astype(bool)
+    message = f"{len(torques)} states, {int(found['controllable'].sum())} of them controllable."
     if torques:
         worst = max(torques, key=lambda one: (not one.controllable, one.acceleration_residual, one.residual))
         message += f" The worst: {worst.message}"
-    return Torques(
-        tau=array("tau", nv),
-        u=array("u", nu),
-        lam=array("lam", nc),
-        constraint_force=array("constraint_force", nv),
-        residual=array("residual"),
-        acceleration_residual=array("acceleration_residual"),
-        controllable=controllable,
-        uncontrollable=tuple(dict.fromkeys(motion for one in torques for motion in one.uncontrollable)),
-        exceeded=(),
-        message=message,
-    )
+    motions = tuple(dict.fromkeys(motion for one in torques for motion in one.uncontrollable))
+    return Torques(**found, uncontrollable=motions, exceeded=(), message=message)
 
 
 def against_limits(torques: Torques, columns: Sequence[int], actuators: Sequence[Actuator]) -> Torques:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array, one_of
 from ..errors import unknown_name
+from ..models.drawing import Frame
 from ..models.model import Model
 
 FRAMES = ("A", "B", "a", "b", "world")
@@ -49,10 +50,15 @@ def reaction(model: Model, R_WB: Array, wrenches: RowWrenches, lam: Array, name:
             "loop" if group is None else f"loop ({group.kind} has no wrench; its multiplier is in lam); got"
         )
         raise unknown_name(kind, name, loops)
-    one_of(frame, "`frame`", FRAMES)
     wrench = lam[group.rows] @ wrenches.W[group.rows]
+    return in_axes(model, R_WB, dict(model.constraints)[name].ends(), frame, wrench)
+
+
+def in_axes(model: Model, R_WB: Array, ends: tuple[Frame, Frame], frame: str, wrench: Array) -> Array:
+    """A wrench (6,) in world axes, in those of frame "A" or "B", of their body "a" or "b", or "world"."""
+    one_of(frame, "`frame`", FRAMES)
     axes = np.eye(3)
     if frame != "world":
-        end = dict(model.constraints)[name].ends()["AaBb".index(frame) // 2]
+        end = ends["AaBb".index(frame) // 2]
         axes = R_WB[model.body_index(end.body)] @ (end.at.rotation if frame in "AB" else axes)
     return np.concatenate([axes.T @ wrench[:3], axes.T @ wrench[3:]])

@@ -197,18 +197,15 @@ def _parts(model: Any, index: int) -> Iterator[tuple[Joint, Pose]]:
             yield piece, Pose()
 
 
-_ALIGNED = {
-    "JointModelR": Revolute,
-    "JointModelRUB": Revolute,
-    "JointModelP": Prismatic,
-}
+_SHORT = {"R": Revolute, "RUB": Revolute, "P": Prismatic}
+_ALIGNED = {f"JointModel{k}{axis.upper()}": make(axis) for k, make in _SHORT.items() for axis in "xyz"}
 _WHOLE: dict[str, tuple[Joint, ...]] = {
     "JointModelSpherical": (Spherical(),),
     "JointModelFreeFlyer": (Free(),),
     "JointModelPlanar": (Planar("z"),),
     "JointModelTranslation": (Prismatic("x"), Prismatic("y"), Prismatic("z")),
     "JointModelSphericalZYX": (Revolute("z"), Revolute("y"), Revolute("x")),
-}
+} | {kind: (joint,) for kind, joint in _ALIGNED.items()}
 
 
 def _simple(joint: Any, name: str) -> tuple[Joint, ...]:
@@ -216,8 +213,6 @@ def _simple(joint: Any, name: str) -> tuple[Joint, ...]:
     kind = joint.shortname()
     if kind in _WHOLE:
         return _WHOLE[kind]
-    if kind[:-1] in _ALIGNED and kind[-1] in "XYZ":
-        return (_ALIGNED[kind[:-1]](kind[-1].lower()),)
     if re.fullmatch("JointModelH[XYZ]", kind):
         return (Helical(kind[-1].lower(), float(joint.pitch)),)
     if kind in ("JointModelRevoluteUnaligned", "JointModelRevoluteUnboundedUnaligned"):
@@ -241,8 +236,8 @@ def _mimicking(model: Any, index: int, text: str) -> Joint:
 
     found = re.search(r"Mimicking joint type: (JointModel\w+)", text)
     kind = found.group(1) if found else "unknown"
-    if kind[:-1] in _ALIGNED and kind[-1] in "XYZ":
-        return _ALIGNED[kind[:-1]](kind[-1].lower())
+    if kind in _ALIGNED:
+        return _ALIGNED[kind]
     if kind not in ("JointModelRevoluteUnaligned", "JointModelPrismaticUnaligned"):
         raise FormatError(
             f"{SOURCE}: mimic joint {model.names[index]!r} of type {kind} has no counterpart here."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Free, Revolute
 from ..models.pose import Pose
 from .default_state import compile_at
-from .mass_properties import Mass, cuboid
+from .mass_properties import cuboid
 from .robot_arms import ARMS, add_arm, arm_of, hand_of
 
 AXES = ("z", "y", "z", "y", "z", "y", "z")
@@ -36,24 +37,17 @@ def dual_arm(seed: int = 0, gravity: float = 9.81) -> Mechanism:
         gravity: Gravity along -z [m/s^2].
     """
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="dual_arm")
-    masses = [
-        Mass(mass=m, com=(0.0, 0.0, 0.1), inertia=(0.02, 0.02, 0.01))
-        for m in (3.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5)
-    ]
+    link: Any = {"com": (0.0, 0.0, 0.1), "inertia": (0.02, 0.02, 0.01)}
     for side, y in (("left", 0.3), ("right", -0.3)):
-        _arm(spec, side, Pose((0.0, y, 0.0)), [0.0] + [0.2] * 6, masses)
+        parent, at = "ground", Pose((0.0, y, 0.0))
+        for k, (axis, mass) in enumerate(
+            zip(AXES, (3.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5), strict=True), start=1
+        ):
+            spec.body(f"{side}{k}", parent=parent, joint=Revolute(axis), at=at, mass=mass, **link)
+            parent, at = f"{side}{k}", Pose((0.0, 0.0, 0.2))
     tip = Pose((0.0, 0.0, 0.1))
     spec.close("weld", "left7", "right7", joint=Fixed(), at_a=tip, at_b=tip)
     return compile_at(spec, np.random.default_rng(seed).uniform(0.2, 0.8, 14))
-
-
-def _arm(spec: MechanismSpec, side: str, base: Pose, steps: Sequence[float], masses: Sequence[Mass]) -> None:
-    """Seven hinges about z, y, z, y, z, y, z, each `steps` further up the z axis of the link before."""
-    parent = "ground"
-    for k, (axis, step, mass) in enumerate(zip(AXES, steps, masses, strict=True), start=1):
-        at = base @ Pose((0.0, 0.0, step)) if k == 1 else Pose((0.0, 0.0, step))
-        spec.body(f"{side}{k}", parent=parent, joint=Revolute(axis), at=at, **mass)
-        parent = f"{side}{k}"
 
 
 def dual_arm_box(
@@ -79,9 +73,8 @@ def dual_arm_box(
         add_arm(spec, side, arm, Pose((0.0, y, 0.0)))
     spec.body("box", joint=Free(), **cuboid(mass, size))
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        face = Pose(
-            (0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0)
-        )  # its z axis points into the box
+        # the z axis of the face points into the box
+        face = Pose((0.0, sign * half, 0.0), rpy=(sign * 0.5 * math.pi, 0.0, 0.0))
         spec.close(f"grip_{side}", "box", f"{side}7", joint=Fixed(), at_a=face, at_b=arm.flange)
     return compile_at(spec, [*HOLDING, *(MIRROR * HOLDING), 0.45, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
 

@@ -13,7 +13,7 @@ from ..models.forces import ConstantWrench, PointSpring
 from ..models.joints import Fixed, Prismatic, Revolute
 from ..models.pose import Pose
 from .default_state import compile_at
-from .mass_properties import bar, cuboid, point
+from .mass_properties import Mass, bar, cuboid, point
 from .plane_geometry import HINGE, pin
 
 # Andrews' mechanism: body, parent, joint in the parent [m], centre of mass [m], mass [kg], inertia [kg m^2]
@@ -85,15 +85,8 @@ def andrews(start: str = "iftomm") -> Mechanism:
     one_of(start, "start of andrews", tuple(ANDREWS_STARTS))
     spec = MechanismSpec(gravity=(0.0, 0.0, 0.0), name="andrews")
     for name, parent, at, com, mass, inertia in ANDREWS_BODIES:
-        spec.body(
-            name,
-            parent=parent,
-            joint=HINGE,
-            at=Pose((*at, 0.0)),
-            mass=mass,
-            com=(*com, 0.0),
-            inertia=(0.5 * inertia, 0.5 * inertia, inertia),
-        )
+        solid = Mass(mass=mass, com=(*com, 0.0), inertia=(0.5 * inertia, 0.5 * inertia, inertia))
+        spec.body(name, parent=parent, joint=HINGE, at=Pose((*at, 0.0)), **solid)
     for name, body, p in (("E2", "K2", (-0.028, 0.0)), ("E4", "K4", (0.0, -0.02)), ("E6", "K6", (0.02, 0.0))):
         pin(spec, name, "K3", (0.0, -0.035), body, p)
     spec.force("drive", ConstantWrench("K1", (0.0, 0.0, 0.0, 0.0, 0.0, 0.033), (0.0, 0.0, 0.0)))

@@ -140,9 +140,8 @@ def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
         wrist = centre - rotated(final, (lengths[2] + grip, 0.0))
         elbow = circles_meet(base, lengths[0], wrist, lengths[1], bend)
         angles = joint_angles([heading(base, elbow), heading(elbow, wrist), final])
-        angles[2] = (
-            final - angles[0] - angles[1]
-        )  # the sum is the heading itself, not the heading modulo a turn
+        # the sum is the heading itself, not the heading modulo a turn
+        angles[2] = final - angles[0] - angles[1]
         q += angles
         sums[side] = dict.fromkeys(names, 1.0)
     reach = (lengths[2] + grip, 0.0)

@@ -13,7 +13,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.joints import Prismatic, Revolute
 from ..models.pose import Pose
 from .default_state import compile_at
-from .mass_properties import Mass, bar, cuboid, point
+from .mass_properties import bar, cuboid, point
 from .plane_geometry import rotated
 
 UP = Revolute((0.0, -1.0, 0.0))  # positive angles raise a panel that lies along +x
@@ -147,7 +147,7 @@ def scott_russell(
         )
         q += [foot, math.pi - angle, angle]
     head = Pose((2.0 * arm, 0.0, 0.0))
-    platform: Mass = cuboid(platform_mass, (width, 0.8, 0.05), (0.5 * width, 0.0, 0.0))
+    platform = cuboid(platform_mass, (width, 0.8, 0.05), (0.5 * width, 0.0, 0.0))
     spec.body("platform", parent="arm_left", joint=UP, at=head, **platform)
     far = Pose((width, 0.0, 0.0), rpy=(0.0, 0.0, math.pi))
     spec.close("head_right", "platform", "arm_right", joint=Revolute("y"), at_a=far, at_b=head)

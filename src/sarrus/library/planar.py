@@ -13,7 +13,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.pose import Pose
 from .default_state import compile_at
-from .mass_properties import bar, point
+from .mass_properties import Mass, bar, point
 from .plane_geometry import HINGE, chain, circles_meet, heading, joint_angles, pin
 
 
@@ -155,13 +155,10 @@ def five_bar(start: str = "singular", closure: str = "pin", gravity: float = 9.8
     raised = [2.0 * math.pi / 3.0, apex, -apex, 4.0 * math.pi / 3.0]
     angles = raised if start == "raised" else [math.pi, 0.0, 0.0, math.pi]
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="five_bar")
-    parent, at = "ground", Pose()
-    for i, (length, mass, inertia) in enumerate(
-        [(1.0, 2.0, 1.0), (1.5, 3.0, 2.0), (1.5, 3.0, 2.0), (1.0, 2.0, 1.0)]
-    ):
-        name = f"link{i + 1}"
-        com, moments = (0.5 * length, 0.0, 0.0), (0.0, inertia, inertia)
-        spec.body(name, parent=parent, joint=HINGE, at=at, mass=mass, com=com, inertia=moments)
-        parent, at = name, Pose((length, 0.0, 0.0))
+    parent, at, links = "ground", Pose(), ((1.0, 2.0, 1.0), (1.5, 3.0, 2.0), (1.5, 3.0, 2.0), (1.0, 2.0, 1.0))
+    for i, (length, mass, inertia) in enumerate(links, start=1):
+        link = Mass(mass=mass, com=(0.5 * length, 0.0, 0.0), inertia=(0.0, inertia, inertia))
+        spec.body(f"link{i}", parent=parent, joint=HINGE, at=at, **link)
+        parent, at = f"link{i}", Pose((length, 0.0, 0.0))
     pin(spec, "pin", "ground", (1.0, 0.0), "link4", (1.0, 0.0), kind=closure, turn=angles[3])
     return compile_at(spec, np.diff(angles, prepend=0.0))

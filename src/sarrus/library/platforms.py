@@ -16,7 +16,7 @@ from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Univer
 from ..models.pose import Pose
 from .default_state import compile_at
 from .mass_properties import bar, cuboid
-from .plane_geometry import circles_meet, heading, pin, rotated, spatial, wrap
+from .plane_geometry import HINGE, circles_meet, heading, pin, rotated, spatial, wrap
 
 AT_REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # q of a Free joint in its own frame
 THIRD = 2.0 * math.pi / 3.0
@@ -176,7 +176,6 @@ def three_rrr(
         gravity: Gravity along -y [m/s^2].
     """
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="three_rrr")
-    hinge = Revolute("z")
     q: list[float] = []
     corners = []
     for i in range(1, 4):
@@ -185,9 +184,9 @@ def three_rrr(
         corner = rotated(turn, on_platform)
         elbow = circles_meet(shoulder, upper, corner, lower)
         first, second = heading(shoulder, elbow), heading(elbow, corner)
-        spec.body(f"upper{i}", joint=hinge, at=Pose(spatial(shoulder)), **bar(1.0, upper, section=0.04))
+        spec.body(f"upper{i}", joint=HINGE, at=Pose(spatial(shoulder)), **bar(1.0, upper, section=0.04))
         tip = Pose((upper, 0.0, 0.0))
-        spec.body(f"lower{i}", parent=f"upper{i}", joint=hinge, at=tip, **bar(1.0, lower, section=0.04))
+        spec.body(f"lower{i}", parent=f"upper{i}", joint=HINGE, at=tip, **bar(1.0, lower, section=0.04))
         q += [first, wrap(second - first)]
         corners.append(on_platform)
     spec.body("platform", joint=Planar("z"), **cuboid(2.0, (0.3, 0.3, 0.05)))
@@ -225,7 +224,7 @@ def cable_robot(
     q = [0.0, 0.0, 0.0]
     for i, (x, y) in enumerate([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)], start=1):
         drum, corner = (x * width, y * height), (x * body_width, y * body_height)
-        spec.body(f"drum{i}", joint=Revolute("z"), at=Pose(spatial(drum)), **cuboid(0.1, (0.05, 0.05, 0.05)))
+        spec.body(f"drum{i}", joint=HINGE, at=Pose(spatial(drum)), **cuboid(0.1, (0.05, 0.05, 0.05)))
         spec.body(f"cable{i}", parent=f"drum{i}", joint=Prismatic("x"), **cuboid(0.02, (0.02, 0.02, 0.02)))
         pin(spec, f"pin{i}", "body", corner, f"cable{i}", (0.0, 0.0))
         spec.actuate(f"cable{i}", limits=(-strongest_pull, 0.0))

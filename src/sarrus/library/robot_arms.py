@@ -143,19 +143,9 @@ def _lwr() -> Arm:
     for k, (step, length, mass) in enumerate(zip(steps, beyond, masses, strict=True)):
         solid = cuboid(mass, (0.12, 0.12, max(length, 0.08)), (0.0, 0.0, 0.5 * length))
         reach = math.radians(120.0 if k % 2 else 170.0)
-        inertia = (*solid["inertia"], 0.0, 0.0, 0.0)
-        at, axis = Pose((0.0, 0.0, step)), "zy"[k % 2]
-        links.append(
-            Link(
-                at,
-                axis,
-                mass=mass,
-                com=solid["com"],
-                inertia=inertia,
-                limits=(-reach, reach),
-                torque=torques[k],
-            )
-        )
+        body: dict[str, Any] = {**solid, "inertia": (*solid["inertia"], 0.0, 0.0, 0.0)}
+        at, limits = Pose((0.0, 0.0, step)), (-reach, reach)
+        links.append(Link(at, "zy"[k % 2], **body, limits=limits, torque=torques[k]))
     return Arm(tuple(links), Pose((0.0, 0.0, 0.078)), (0.0, 0.4, 0.0, 1.8, 0.0, RIGHT - 2.2, 0.0))
 
 
@@ -167,7 +157,7 @@ def arm_of(kind: object, who: str) -> Arm:
     return ARMS[one_of(kind, f"arm of {who}", tuple(ARMS))]
 
 
-def add_arm(spec: MechanismSpec, prefix: str, arm: Arm, base: Pose, motors: bool = True) -> str:
+def add_arm(spec: MechanismSpec, prefix: str, arm: Arm, base: Pose) -> str:
     """Stand an arm on the ground: bodies prefix1, prefix2, ...; returns the name of the last one.
 
     Args:
@@ -175,15 +165,13 @@ def add_arm(spec: MechanismSpec, prefix: str, arm: Arm, base: Pose, motors: bool
         prefix: Of the names.
         arm: Which one.
         base: Frame of its foot.
-        motors: Whether its hinges get motors, with the limits of their torque.
     """
     parent = "ground"
     for k, link in enumerate(arm.links, start=1):
         name, at = f"{prefix}{k}", base @ link.at if k == 1 else link.at
         solid: dict[str, Any] = {"mass": link.mass, "com": link.com, "inertia": link.tensor}
         spec.body(name, parent=parent, joint=Revolute(link.axis), at=at, limits=link.limits, **solid)
-        if motors:
-            spec.actuate(name, limits=(-link.torque, link.torque))
+        spec.actuate(name, limits=(-link.torque, link.torque))
         parent = name
     return parent
 

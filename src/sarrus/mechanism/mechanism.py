@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
-from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, limit_of, without_inertia
+from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
+from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
 from .constraint_queries import Metric
@@ -156,7 +158,7 @@ class Mechanism(Variants):
         """A NumPy formulation, state by state: a, constraint_force, lam, lam_unique, rank."""
         results = []
         for q, v, tau, *one in zip(*states, *terms, strict=True):
-            limit = limit_of(self.evaluator, q, v, t)
+            limit = partial(limit_rows, self.evaluator, q, v, t)
             options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
             results.append(forward_terms(Terms(*one), tau, self.units, formulation, **options))
         if not results:

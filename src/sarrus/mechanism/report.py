@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import AssemblyError
+from ..models.bodies import UNLIMITED
 
 if TYPE_CHECKING:
+    from ..models.forces import Force
     from .mechanism import Mechanism
     from .spec import MechanismSpec
 
@@ -19,7 +21,14 @@ MOST_ROWS = 60
 
 def report(mech: Mechanism) -> str:
     """Bodies, constraints, forces, actuation and mobility of a mechanism, as text."""
-    parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech), _actuation(mech), _mobility(mech)]
+    parts = [
+        _head(mech),
+        _bodies(mech),
+        _constraints(mech),
+        _forces(mech.model.forces),
+        _actuation(mech),
+        _mobility(mech),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -34,10 +43,10 @@ def outline(spec: MechanismSpec) -> str:
         kind = type(getattr(given, "joint", given)).__name__
         between = " - ".join(given.bodies()) or ", ".join(given.coordinates())
         constraints.append((name, kind, between or "-"))
-    forces = [("force", "kind"), *((name, type(force).__name__) for name, force in spec.forces)]
     parts = [f"{title}\n{'=' * len(title)}\ngravity ({gravity}) m/s^2; not compiled: spec.compile()"]
-    for kind, rows in (("Bodies", bodies), ("Constraints", constraints), ("Forces", forces)):
+    for kind, rows in (("Bodies", bodies), ("Constraints", constraints)):
         parts.append(f"{kind} ({len(rows) - 1})\n{_table(rows)}" if len(rows) > 1 else f"{kind}: none")
+    parts.append(_forces(spec.forces) or "Forces: none")
     driven = spec.actuated
     parts.append(
         "Actuated: every coordinate except those of Free joints"
@@ -79,30 +88,23 @@ def _constraints(mech: Mechanism) -> str:
     return text + (f"\n  {rolling} rows restrict velocities only." if rolling else "")
 
 
-def _forces(mech: Mechanism) -> str:
-    if not mech.model.forces:
-        return ""
-    rows = [("force", "kind"), *((name, type(force).__name__) for name, force in mech.model.forces)]
-    return f"Forces ({len(rows) - 1})\n{_table(rows)}"
+def _forces(forces: Sequence[tuple[str, Force]]) -> str:
+    rows = [("force", "kind"), *((name, type(force).__name__) for name, force in forces)]
+    return f"Forces ({len(rows) - 1})\n{_table(rows)}" if forces else ""
 
 
 def _actuation(mech: Mechanism) -> str:
     lines = [_wrapped("Actuated", mech.actuators), _wrapped("Passive", mech.passive)]
-    joints = [
-        f"{name} [{low:g}, {high:g}]"
-        for name, (low, high) in zip(mech.names, mech.model.limits, strict=True)
-        if np.isfinite(low) or np.isfinite(high)
-    ]
-    if joints:
-        lines.append(_wrapped("Joint limits", joints))
-    limited = [
-        f"{a.name} [{a.lower:g}, {a.upper:g}]"
-        for a in mech.model.actuators
-        if np.isfinite(a.lower) or np.isfinite(a.upper)
-    ]
-    if limited:
-        lines.append(_wrapped("Input limits", limited))
+    joints = zip(mech.names, mech.model.limits.tolist(), strict=True)
+    lines += _limits("Joint limits", [(name, low, high) for name, (low, high) in joints])
+    lines += _limits("Input limits", [(a.name, a.lower, a.upper) for a in mech.model.actuators])
     return "\n".join(lines)
+
+
+def _limits(title: str, limits: Iterable[tuple[str, float, float]]) -> list[str]:
+    """Those limits that are not open on both sides; nothing if there are none."""
+    shown = [f"{name} [{low:g}, {high:g}]" for name, low, high in limits if (low, high) != UNLIMITED]
+    return [_wrapped(title, shown)] if shown else []
 
 
 def _mobility(mech: Mechanism) -> str:

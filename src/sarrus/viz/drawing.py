@@ -120,14 +120,11 @@ class Drawing:
                 continue
             for ends in self._rail(rail):
                 self._line(ends, **style.RAIL, zorder=1)
-        if supports and self.flat:
-            points = self._seen(self.placed.points(supports))
-            marks = {**style.SUPPORT, "markeredgecolor": style.INK, "marker": style.support_marker()}
-            self._line(points, **marks, zorder=1.5)
-        elif supports:
-            points = self.placed.points(supports)
-            marks = {"linestyle": "none", "marker": "^", "color": style.INK, "markersize": 6}
-            self._line(points, **marks, zorder=1.5)
+        if supports:
+            marks: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": style.INK, "markersize": 6}
+            if self.flat:
+                marks = {**style.SUPPORT, "markeredgecolor": style.INK, "marker": style.support_marker()}
+            self._line(self.placed.points(supports), **marks, zorder=1.5)
 
     def _is_pin(self, rail: Rail) -> bool:
         """A line that one looks along is a pin."""

@@ -11,9 +11,8 @@ from . import style
 from .drawing import Drawing
 
 PHASES = np.pi * np.arange(6) / 3.0  # [rad] of the cycle at which a mode is shown
-LEAST = (
-    0.02  # of the largest pole: what each axis shows on either side of zero, so that rounding looks like zero
-)
+# of the largest pole: what each axis shows on either side of zero, so that rounding looks like zero
+LEAST = 0.02
 
 
 def pole_map(model: LinearModel, ax: Any = None, *, color: Any = None) -> Any:

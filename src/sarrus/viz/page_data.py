@@ -105,11 +105,11 @@ class Film:
 
     def data(self, title: str, caption: str) -> dict[str, Any]:
         """All of it, for JSON."""
-        most = max((float(np.linalg.norm(a["data"][:, 3:], axis=1).max()) for a in self.arrows), default=0.0)
         kinds: dict[str, float] = {}
         for arrow in self.arrows:
             force = float(np.linalg.norm(arrow["data"][:, 3:], axis=1).max())
             kinds[arrow["kind"]] = max(kinds.get(arrow["kind"], 0.0), force)
+        most = max(kinds.values(), default=0.0)
         quats = Rotation.from_matrix(self.R.reshape(-1, 3, 3)).as_quat().reshape(*self.p.shape[:2], 4)
         quats = _continuous(quats)
         step = float(self.times[1] - self.times[0]) if len(self.times) > 1 else 0.0

@@ -19,11 +19,8 @@ from .boxes import EYE, Box, body_boxes
 from .skeleton import Part, joint_drawing, skeleton
 from .view import Placed
 
-SLENDER, STURDY, ARM = (
-    0.05,
-    0.17,
-    6,
-)  # radius of bars over the length of the mechanism; of arms, which have so many hinges
+# radius of bars over the length of the mechanism; the same of arms; least number of hinges of an arm
+SLENDER, STURDY, ARM = 0.05, 0.17, 6
 HINGE, STEEL, TIMBER, FOOT = 1.25, "#59626b", "#d9a441", "#8a939c"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, frozen, positive_whole, state
 from ...constraints.custom import CustomConstraint, call_checked
-from ...dynamics.forward import Motion, check_formulation, forward_terms, limit_of
+from ...dynamics.forward import Motion, check_formulation, forward_terms
+from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Energy, Terms
 from ...errors import InputError, ModelError
 from ...mechanism.core import State
@@ -207,7 +209,7 @@ class CustomSystem:
         check_formulation(formulation, independent)
         pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
         applied = self._skeleton._applied(pose, tau, u, None)
-        limit = limit_of(self.evaluator, pose, speed, t)
+        limit = partial(limit_rows, self.evaluator, pose, speed, t)
         how = "svd" if formulation == "nullspace" else formulation
         try:
             options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
