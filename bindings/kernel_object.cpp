@@ -56,60 +56,7 @@ const Tables& best_tables() {
   return tables;
 }
 
-void export_tolerances(nb::module_& m) {
-#define SARRUS_EXPORT(name) m.attr(#name) = nb::cast(name);
-  SARRUS_EXPORT(RANK_TOL)
-  SARRUS_EXPORT(LIMIT_TOL)
-  SARRUS_EXPORT(UNIQUE_TOL)
-  SARRUS_EXPORT(LOST)
-  SARRUS_EXPORT(CLOSED)
-  SARRUS_EXPORT(CLOSED_ENOUGH)
-  SARRUS_EXPORT(NEWTON_STEPS)
-  SARRUS_EXPORT(NEAR_SINGULAR)
-  SARRUS_EXPORT(STEPS_AROUND)
-  SARRUS_EXPORT(MOST_GROWTH)
-  SARRUS_EXPORT(MOST_CUT)
-  SARRUS_EXPORT(SAFETY)
-  SARRUS_EXPORT(MOST_KICKS)
-  SARRUS_EXPORT(KICK_FOUND)
-#undef SARRUS_EXPORT
-}
-
-nb::list model_sizes() {
-  nb::list names;
-#define SARRUS_NAME(name) names.append(#name);
-  SARRUS_MODEL_SIZES(SARRUS_NAME)
-#undef SARRUS_NAME
-  return names;
-}
-
-nb::list model_fields() {
-  nb::list fields;
-#define SARRUS_ROW(type, name, count, width) fields.append(nb::make_tuple(#type, #name, #count, width));
-  SARRUS_MODEL_FIELDS(SARRUS_ROW)
-#undef SARRUS_ROW
-  return fields;
-}
-
-nb::dict closure_angular() {
-  nb::dict found;
-#define SARRUS_NAME(name) found[#name] = static_cast<int>(Closure::name)
-  SARRUS_NAME(ANY);
-  SARRUS_NAME(ACROSS);
-  SARRUS_NAME(ROTATION);
-  SARRUS_NAME(COSINE);
-#undef SARRUS_NAME
-  return found;
-}
-
-nb::dict nodes() {
-  nb::dict found;
-  found["GROUND"] = nb::make_tuple(0, 0);
-#define SARRUS_NAME(name, Type) found[#name] = nb::make_tuple(int(Type::nq), int(Type::nv));
-  SARRUS_JOINTS(SARRUS_NAME)
-#undef SARRUS_NAME
-  return found;
-}
+namespace {
 
 nb::dict kinds() {
   nb::dict all;
@@ -130,10 +77,57 @@ nb::dict kinds() {
   return all;
 }
 
+}  // namespace
+
+void export_constants(nb::module_& m) {
+  nb::list sizes, fields;
+  nb::dict angular, nodes;
+#define SARRUS_EXPORT(name) m.attr(#name) = nb::cast(name);
+#define SARRUS_SIZE(name) sizes.append(#name);
+#define SARRUS_FIELD(type, name, count, width) fields.append(nb::make_tuple(#type, #name, #count, width));
+#define SARRUS_ANGULAR(name) angular[#name] = static_cast<int>(Closure::name);
+#define SARRUS_NODE(name, Type) nodes[#name] = nb::make_tuple(int(Type::nq), int(Type::nv));
+  SARRUS_EXPORT(RANK_TOL)
+  SARRUS_EXPORT(LIMIT_TOL)
+  SARRUS_EXPORT(UNIQUE_TOL)
+  SARRUS_EXPORT(LOST)
+  SARRUS_EXPORT(CLOSED)
+  SARRUS_EXPORT(CLOSED_ENOUGH)
+  SARRUS_EXPORT(NEWTON_STEPS)
+  SARRUS_EXPORT(NEAR_SINGULAR)
+  SARRUS_EXPORT(STEPS_AROUND)
+  SARRUS_EXPORT(MOST_GROWTH)
+  SARRUS_EXPORT(MOST_CUT)
+  SARRUS_EXPORT(SAFETY)
+  SARRUS_EXPORT(MOST_KICKS)
+  SARRUS_EXPORT(KICK_FOUND)
+  SARRUS_MODEL_SIZES(SARRUS_SIZE)
+  SARRUS_MODEL_FIELDS(SARRUS_FIELD)
+  SARRUS_ANGULAR(ANY)
+  SARRUS_ANGULAR(ACROSS)
+  SARRUS_ANGULAR(ROTATION)
+  SARRUS_ANGULAR(COSINE)
+  nodes["GROUND"] = nb::make_tuple(0, 0);
+  SARRUS_JOINTS(SARRUS_NODE)
+#undef SARRUS_EXPORT
+#undef SARRUS_SIZE
+#undef SARRUS_FIELD
+#undef SARRUS_ANGULAR
+#undef SARRUS_NODE
+  m.attr("ISA") = nb::cast(best_tables().isa);
+  m.attr("MODEL_SIZES") = sizes;
+  m.attr("MODEL_FIELDS") = fields;
+  m.attr("KINDS") = kinds();            // widths of parameters, by family, kind and name
+  m.attr("CLOSURE_ANGULAR") = angular;  // angular rows of closures, by name
+  m.attr("NODES") = nodes;              // primitive joints: name to (nq, nv)
+}
+
 namespace {
 
+// A copy of a field of the model, kept alive by `memory`; out: view of it
 template <class S>
-std::vector<S> take(nb::dict fields, const char* name, size_t count) {
+void load(nb::dict fields, const char* name, size_t count, std::vector<std::shared_ptr<void>>& memory,
+          const S*& view) {
   if (!fields.contains(name))
     throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
   auto x = nb::cast<nb::ndarray<const S, nb::c_contig, nb::device::cpu>>(fields[name]);
@@ -141,18 +135,9 @@ std::vector<S> take(nb::dict fields, const char* name, size_t count) {
     throw nb::value_error((std::string("model field `") + name + "` must have " + std::to_string(count) +
                            " entries, got " + std::to_string(x.size()))
                               .c_str());
-  return std::vector<S>(x.data(), x.data() + count);
-}
-
-void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>& to,
-          std::vector<std::vector<double>>&, const int*& view) {
-  to.push_back(take<int>(f, name, n));
-  view = to.back().data();
-}
-void load(nb::dict f, const char* name, size_t n, std::vector<std::vector<int>>&,
-          std::vector<std::vector<double>>& to, const double*& view) {
-  to.push_back(take<double>(f, name, n));
-  view = to.back().data();
+  auto copy = std::make_shared<std::vector<S>>(x.data(), x.data() + count);
+  view = copy->data();
+  memory.push_back(copy);
 }
 
 }  // namespace
@@ -162,7 +147,7 @@ Kernel::Kernel(nb::dict sizes, nb::dict fields) : tables(best_tables()) {
   SARRUS_MODEL_SIZES(SARRUS_SIZE)
 #undef SARRUS_SIZE
 #define SARRUS_LOAD(type, name, count, width) \
-  load(fields, #name, static_cast<size_t>(m.count) * width, ints, reals, m.name);
+  load(fields, #name, static_cast<size_t>(m.count) * width, memory, m.name);
   SARRUS_MODEL_FIELDS(SARRUS_LOAD)
 #undef SARRUS_LOAD
   m.lengths = false;

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <vector>
 
 #include "base/platform.hpp"
@@ -13,18 +14,12 @@ namespace sarrus {
 namespace nb = nanobind;
 
 const Tables& best_tables();  // by what the processor offers; SARRUS_ISA in the environment overrides
-void export_tolerances(nb::module_& m);
-nb::list model_sizes();
-nb::list model_fields();
-nb::dict closure_angular();  // angular rows of closures by name
-nb::dict nodes();            // primitive joints: name to (nq, nv)
-nb::dict kinds();            // of elements and forces, by family and name: widths of their parameters
+void export_constants(nb::module_& m);  // tolerances, and what Python reads of models and kinds
 
 struct Kernel {
   ModelD m;
   const Tables& tables;
-  std::vector<std::vector<double>> reals;
-  std::vector<std::vector<int>> ints;
+  std::vector<std::shared_ptr<void>> memory;  // of the arrays of m
 
   Kernel(nb::dict sizes, nb::dict fields);
   Kernel(const Kernel&) = delete;

@@ -1,5 +1,5 @@
-// NumPy's own C interface, shared by the files that use it: dense arrays in and out at a tenth of a
-// microsecond.
+// Dense arrays in and out through NumPy's own C interface, at a tenth of a microsecond each: shapes are
+// checked here, once, by name.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,87 +11,132 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
 namespace sarrus {
 
 namespace nb = nanobind;
-using Dims = std::initializer_list<npy_intp>;
+
+struct Shape {
+  npy_intp sizes[5];
+  int rank = 0;
+
+  Shape(std::initializer_list<npy_intp> list) {
+    for (npy_intp n : list) sizes[rank++] = n;
+  }
+  Shape(const npy_intp* from, int count) : rank(count) { std::copy_n(from, count, sizes); }
+  std::string text() const {
+    std::string s;
+    for (int i = 0; i < rank; ++i) s += (i ? ", " : "") + std::to_string(sizes[i]);
+    return "(" + s + ")";
+  }
+};
+
+template <class T>
+constexpr int NUMPY_TYPE = NPY_DOUBLE;
+template <>
+inline constexpr int NUMPY_TYPE<int> = NPY_INT;
+template <>
+inline constexpr int NUMPY_TYPE<long long> = NPY_INT64;
+template <>
+inline constexpr int NUMPY_TYPE<unsigned char> = NPY_BOOL;
+
+inline PyArrayObject* as_array(nb::handle x) { return reinterpret_cast<PyArrayObject*>(x.ptr()); }
 
 // The data of a C-contiguous array of this type and shape; null for anything else.
-inline const void* data_of(nb::handle x, int type, Dims shape) {
-  if (!PyArray_Check(x.ptr())) return nullptr;
-  auto* a = reinterpret_cast<PyArrayObject*>(x.ptr());
-  if (PyArray_TYPE(a) != type || !PyArray_ISCARRAY_RO(a) || PyArray_NDIM(a) != static_cast<int>(shape.size()))
+template <class T>
+const T* data_of(nb::handle x, const Shape& shape) {
+  if (!PyArray_Check(x.ptr()) || PyArray_TYPE(as_array(x)) != NUMPY_TYPE<T> ||
+      !PyArray_ISCARRAY_RO(as_array(x)) || PyArray_NDIM(as_array(x)) != shape.rank ||
+      !std::equal(shape.sizes, shape.sizes + shape.rank, PyArray_DIMS(as_array(x))))
     return nullptr;
-  int axis = 0;
-  for (npy_intp n : shape)
-    if (PyArray_DIM(a, axis++) != n) return nullptr;
-  return PyArray_DATA(a);
+  return static_cast<const T*>(PyArray_DATA(as_array(x)));
 }
 
+inline int axes_of(nb::handle x) { return PyArray_Check(x.ptr()) ? PyArray_NDIM(as_array(x)) : 0; }
+
 inline npy_intp length_of(nb::handle x, int axis = 0) {
-  if (!PyArray_Check(x.ptr())) return 0;
-  auto* a = reinterpret_cast<PyArrayObject*>(x.ptr());
-  return axis < PyArray_NDIM(a) ? PyArray_DIM(a, axis) : 0;
+  return axis < axes_of(x) ? PyArray_DIM(as_array(x), axis) : 0;
+}
+
+inline bool finite(const double* x, npy_intp n) {
+  double sum = 0;
+  for (npy_intp i = 0; i < n; ++i) sum += x[i] * 0;
+  return sum == 0;
+}
+
+// A plain finite vector of n doubles, of which nothing needs to be converted or explained, or null.
+inline const double* finite_vector(nb::handle x, npy_intp n) {
+  const double* data = PyArray_CheckExact(x.ptr()) ? data_of<double>(x, {n}) : nullptr;
+  return data && finite(data, n) ? data : nullptr;
 }
 
 // The data of anything that NumPy can make such an array of; a copy is made only where needed, and kept
-// alive.
+// alive. Null without an argument, and for None where that is allowed.
 struct Dense {
   nb::object copy;
-  const double* data;
+  const double* data = nullptr;
 
-  Dense(nb::handle x, const char* name, Dims shape)
-      : data(static_cast<const double*>(data_of(x, NPY_DOUBLE, shape))) {
-    if (data) return;
-    copy = nb::steal(PyArray_FROMANY(x.ptr(), NPY_DOUBLE, 0, 0, NPY_ARRAY_CARRAY_RO));
+  Dense() {}
+  explicit Dense(nb::handle x)
+      : copy(nb::steal(PyArray_FROMANY(x.ptr(), NPY_DOUBLE, 0, 0, NPY_ARRAY_CARRAY_RO))) {
     if (!copy.is_valid()) throw nb::python_error();
-    data = static_cast<const double*>(data_of(copy, NPY_DOUBLE, shape));
-    if (data) return;
-    std::string want;
-    for (npy_intp n : shape) want += (want.empty() ? "" : ", ") + std::to_string(n);
-    throw nb::value_error((std::string("`") + name + "` must have shape (" + want + ")").c_str());
+    data = static_cast<const double*>(PyArray_DATA(as_array(copy)));
   }
+  Dense(nb::handle x, const char* name, const Shape& shape) : data(data_of<double>(x, shape)) {
+    if (data) return;
+    *this = Dense(x);
+    if (data_of<double>(copy, shape)) return;
+    Shape got(PyArray_DIMS(as_array(copy)), std::min(PyArray_NDIM(as_array(copy)), 5));
+    throw nb::value_error(
+        ("`" + std::string(name) + "` must have shape " + shape.text() + ", got " + got.text()).c_str());
+  }
+  static Dense or_none(nb::handle x, const char* name, const Shape& shape) {
+    return x.is_none() ? Dense() : Dense(x, name, shape);
+  }
+  npy_intp size() const { return PyArray_SIZE(as_array(copy)); }
   operator const double*() const { return data; }
 };
 
 inline const long long* indices(nb::handle x, const char* name, npy_intp n, npy_intp below) {
-  auto* data = static_cast<const long long*>(data_of(x, NPY_INT64, {n}));
+  auto* data = data_of<long long>(x, {n});
   bool fits = data != nullptr;
   for (npy_intp i = 0; fits && i < n; ++i) fits = data[i] >= 0 && data[i] < below;
   if (!fits) throw nb::value_error((std::string("`") + name + "` must be indices, int64").c_str());
   return data;
 }
 
-// A new array of doubles, not initialized.
-struct NewArray {
+// A new array, not initialized, or with numbers from elsewhere.
+template <class T>
+struct New {
   nb::object object;
-  double* data;
 
-  explicit NewArray(Dims shape) {
-    object = nb::steal(
-        PyArray_SimpleNew(static_cast<int>(shape.size()), const_cast<npy_intp*>(shape.begin()), NPY_DOUBLE));
+  explicit New(const Shape& shape)
+      : object(nb::steal(PyArray_SimpleNew(shape.rank, const_cast<npy_intp*>(shape.sizes), NUMPY_TYPE<T>))) {
     if (!object.is_valid()) throw nb::python_error();
-    data = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object.ptr())));
   }
-  NewArray(Dims shape, const double* from) : NewArray(shape) {
-    npy_intp size = 1;
-    for (npy_intp n : shape) size *= n;
-    for (npy_intp i = 0; i < size; ++i) data[i] = from[i];
+  New(const Shape& shape, const T* from) : New(shape) {
+    std::copy_n(from, PyArray_SIZE(as_array(object)), data());
   }
+  T* data() const { return static_cast<T*>(PyArray_DATA(as_array(object))); }
+  operator T*() const { return data(); }
 };
-
-// A new array of truth values, not initialized.
-struct NewFlags {
-  nb::object object;
-  unsigned char* data;
-
-  explicit NewFlags(npy_intp n) : object(nb::steal(PyArray_SimpleNew(1, &n, NPY_BOOL))) {
-    if (!object.is_valid()) throw nb::python_error();
-    data = static_cast<unsigned char*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(object.ptr())));
-  }
-};
+using NewArray = New<double>;
 
 }  // namespace sarrus
+
+namespace nanobind::detail {
+
+// A new array is returned as what it is to Python.
+template <class T>
+struct type_caster<sarrus::New<T>> {
+  using Value = sarrus::New<T>;
+  static constexpr auto Name = const_name("numpy.ndarray[dtype=float64]");
+  static handle from_cpp(const sarrus::New<T>& x, rv_policy, cleanup_list*) noexcept {
+    return handle(x.object).inc_ref();
+  }
+};
+
+}  // namespace nanobind::detail

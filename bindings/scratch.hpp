@@ -24,13 +24,14 @@ struct Scratch {
 };
 thread_local Scratch scratch;
 
-// Calls use(arena) twice: to measure, then with memory.
-template <class Use>
-inline void with_arena(Use use) {
+// What use(work) returns, with a Work(problem, arena) that is built twice: to measure, then with memory.
+template <class Work, class Problem, class Use>
+inline auto with_work(const Problem& problem, Use use) {
   Arena measure(nullptr);
-  use(measure, false);
+  Work measured(problem, measure);
   Arena arena(scratch.need(measure.used + 64));
-  use(arena, true);
+  Work work(problem, arena);
+  return use(work);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct RowArrays {
   double *phi, *J, *b, *gamma;
 };
 
-// status: 0, or 1 where the inertia of the free motion is not positive definite
+// status: 0, or 1 where the inertia of the free motion is not positive definite. lam may be null: then it,
+// unique and force are not wanted.
 struct MotionArrays {
   double *a, *force, *lam;
   unsigned char* unique;
@@ -52,16 +53,15 @@ struct BatchTable {
   void (*row_wrenches)(const ModelD&, States, double* W, double* at);
   // wrenches of forces between bodies on b about their point B (nf, 6); B (nf, 3)
   void (*force_wrenches)(const ModelD&, States, double* W, double* at);
+  // J' and gamma' along v, for a model without user rows: (nc, nv), (nc)
+  void (*row_rates)(const ModelD&, States, double* rate_J, double* rate_gamma);
   void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J
   void (*terms)(const ModelD&, States, double* M, double* h, RowArrays);
-  void (*integrate)(const ModelD&, int n, const double* q, const double* dv, double* out);
-  void (*difference)(const ModelD&, int n, const double* q0, const double* q1, double* dv);
-  // hold: the rank of each state, or null: it is decided
-  void (*forward)(const ModelD&, States, const double* tau, const int* hold, MotionArrays);
+  void (*integrate)(const ModelD&, States, const double* dv, double* q1);
+  void (*difference)(const ModelD&, States, const double* q1, double* dv);
+  void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
-  // one state; false where the result is not finite or the inertia not positive definite
-  bool (*acceleration)(const ModelD&, const double* q, const double* v, const double* tau, double* a);
-  // one point of a body at one state: frame of the body at the point, J (6, nv)
+  // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, int body, const double* point, FrameArrays, double* J);
 };
 

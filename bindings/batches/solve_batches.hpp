@@ -9,14 +9,19 @@
 SARRUS_BEGIN
 namespace {
 
-template <int LD, class F>
-inline void with_workspace(const ModelD& m, F body) {
-  with_arena([&](Arena& arena, bool ready) {
-    Workspace<double, LD> w(m, arena);
-    Tangent<double, LD> d(m, arena);
-    if (m.sparse) w.factor.by_entries = BY_ENTRIES;
-    if (ready) body(w, d);
-  });
+template <int LD>
+struct Dynamics : Workspace<double, LD> {
+  Tangent<double, LD> d;
+
+  Dynamics(const ModelD& m, Arena& arena) : Workspace<double, LD>(m, arena), d(m, arena) {
+    if (m.sparse) this->factor.by_entries = BY_ENTRIES;
+  }
+};
+
+void evaluate_rows(const ModelD& m, const State<double>& x, Dynamics<0>& w) {
+  place(m, x.q, w.tree);
+  move(m, x.v, w.tree);
+  constraints(m, x, w.tree, w.ld, w.rows);
 }
 
 void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, const RowArrays& out) {
@@ -29,153 +34,117 @@ void store_rows(const ModelD& m, const Rows<double>& r, int ld, long i, const Ro
 }
 
 void constraints_n(const ModelD& m, States s, RowArrays out) {
-  with_workspace<0>(m, [&](auto& w, auto&) {
-    for (int i = 0; i < s.n; ++i) {
-      State<double> x = state_at(m, s, i);
-      place(m, x.q, w.tree);
-      move(m, x.v, w.tree);
-      constraints(m, x, w.tree, w.ld, w.rows);
-      store_rows(m, w.rows, w.ld, i, out);
-    }
+  each_state<Dynamics<0>>(m, s, [&](long i, auto& x, Dynamics<0>& w) {
+    evaluate_rows(m, x, w);
+    store_rows(m, w.rows, w.ld, i, out);
   });
 }
 
 void row_wrenches_n(const ModelD& m, States s, double* W, double* at) {
-  with_tree(m, [&](auto& t, auto&, double*) {
-    for (long i = 0; i < s.n; ++i, W += 6 * m.nc, at += 3 * m.ne) {
-      place(m, state_at(m, s, i).q, t);
-      for (int k = 0; k < 6 * m.nc; ++k) W[k] = 0;
-      for (int e = 0; e < m.ne; ++e) element_wrenches(m, e, t, W + 6 * m.el_row[e], at + 3 * e);
-    }
+  each_placed(m, s, [&](long i, auto&, TreeWork& w) {
+    fill(W + 6 * i * m.nc, 6 * m.nc);
+    for (int e = 0; e < m.ne; ++e)
+      element_wrenches(m, e, w.tree, W + 6 * (i * m.nc + m.el_row[e]), at + 3 * (i * m.ne + e));
   });
 }
 
 void force_wrenches_n(const ModelD& m, States s, double* W, double* at) {
-  with_tree(m, [&](auto& t, auto&, double*) {
-    for (long i = 0; i < s.n; ++i, W += 6 * m.nf, at += 3 * m.nf) {
-      State<double> x = state_at(m, s, i);
-      place(m, x.q, t);
-      move(m, x.v, t);
-      for (int f = 0; f < m.nf; ++f) force_wrench(m, f, t, W + 6 * f, at + 3 * f);
+  each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
+    move(m, x.v, w.tree);
+    for (int f = 0; f < m.nf; ++f)
+      force_wrench(m, f, w.tree, W + 6 * (i * m.nf + f), at + 3 * (i * m.nf + f));
+  });
+}
+
+void row_rates_n(const ModelD& m, States s, double* rate_J, double* rate_gamma) {
+  using Work = Tangent<double, 0>;
+  each_state<Work>(m, s, [&](long i, const State<double>& x, Work& d) {
+    differentiate_rows(m, x, d);
+    for (long r = 0, at = i * m.nc; r < m.nc; ++r, ++at) {
+      rate_gamma[at] = d.rate_gamma(r);
+      for (int j = 0; j < m.nv; ++j) rate_J[at * m.nv + j] = d.rate_J(r, j);
     }
   });
 }
 
 void pivots_n(const ModelD& m, States s, int rank, double* least) {
-  with_workspace<0>(m, [&](auto& w, auto&) {
-    for (int i = 0; i < s.n; ++i) {
-      State<double> x = state_at(m, s, i);
-      place(m, x.q, w.tree);
-      move(m, x.v, w.tree);
-      constraints(m, x, w.tree, w.ld, w.rows);
-      factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, rank, w.factor);
-      least[i] = w.factor.rank_rows < rank ? 0 : smallest_pivot(w);
-    }
+  each_state<Dynamics<0>>(m, s, [&](long i, auto& x, Dynamics<0>& w) {
+    evaluate_rows(m, x, w);
+    factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, rank, w.factor);
+    least[i] = w.factor.rank_rows < rank ? 0 : smallest_pivot(w);
   });
 }
 
 void terms_n(const ModelD& m, States s, double* M, double* h, RowArrays out) {
-  with_workspace<0>(m, [&](auto& w, auto&) {
-    for (long i = 0; i < s.n; ++i) {
-      State<double> x = state_at(m, s, i);
-      evaluate(m, x, w);
-      store_matrix(m, w.M, m.nv, w.ld, M + i * m.nv * m.nv);
-      for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
-      store_rows(m, w.rows, w.ld, i, out);
-    }
+  each_state<Dynamics<0>>(m, s, [&](long i, auto& x, Dynamics<0>& w) {
+    evaluate(m, x, w);
+    store_matrix(m, w.M, m.nv, w.ld, M + i * m.nv * m.nv);
+    for (int k = 0; k < m.nv; ++k) h[i * m.nv + k] = w.h[k];
+    store_rows(m, w.rows, w.ld, i, out);
   });
 }
 
-template <int LD>
-void forward_sized(const ModelD& m, States s, const double* tau, const int* hold, const MotionArrays& out) {
-  with_workspace<LD>(m, [&](auto& w, auto& d) {
-    for (long i = 0; i < s.n; ++i) {
-      State<double> x = state_at(m, s, i);
+// status of a motion: 0, or 1 where the inertia of the free motion is not positive definite
+int status_of(const Factor<double>& f) { return f.spd ? 0 : 1; }
+
+void forward_n(const ModelD& m, States s, const double* tau, int rank, MotionArrays out) {
+  sized(m, [&](auto ld) {
+    using Work = Dynamics<decltype(ld)::width>;
+    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
       evaluate(m, x, w);
-      prepare(m, x, hold ? hold[i] : -1, &d, w);
+      prepare(m, x, rank, &w.d, w);
       accelerate(m, tau + i * m.nv, w);
+      for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k];
+      out.rank[i] = w.factor.rank_rows;
+      out.status[i] = status_of(w.factor);
+      if (!out.lam) return;
       multipliers(m, w, out.lam + i * m.nc);
       uniqueness(m, w.factor, out.unique + i * m.nc);
-      for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k], out.force[i * m.nv + k] = w.force[k];
-      out.rank[i] = w.factor.rank_rows;
-      out.status[i] = w.factor.spd ? 0 : 1;
-    }
-  });
-}
-
-template <int LD>
-bool acceleration_sized(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
-  bool fine = false;
-  with_workspace<LD>(m, [&](auto& w, auto& d) {
-    State<double> s{q, v, nullptr, nullptr};
-    evaluate(m, s, w);
-    prepare(m, s, -1, &d, w);
-    accelerate(m, tau, w);
-    double sum = 0;
-    for (int k = 0; k < m.nv; ++k) a[k] = w.a[k], sum += w.a[k] * 0;
-    fine = w.factor.spd && sum == 0;
-  });
-  return fine;
-}
-
-// State i of the batch, differentiated one way or the other; without multipliers where dlam is null.
-template <class F>
-void each_derivative(const ModelD& m, const States& s, const DerivativeArrays& to, F one) {
-  long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
-  for (long i = 0; i < s.n; ++i) {
-    double *a = to.da + 3 * i * vv, *l = to.dlam ? to.dlam + 3 * i * cv : nullptr;
-    Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, to.dJv + i * cv};
-    if (l) out.dlam_dq = l, out.dlam_dv = l + cv, out.dlam_dtau = l + 2 * cv;
-    one(i, state_at(m, s, i), out);
-  }
-}
-
-void dual_derivatives(const ModelD& m, States s, const double* tau, const DerivativeArrays& to) {
-  with_arena([&](Arena& arena, bool ready) {
-    Workspace<double, 0> w(m, arena);
-    Directional<double, 0> d(m, arena);
-    if (!ready) return;
-    each_derivative(m, s, to, [&](long i, const State<double>& x, const Derivatives<double>& out) {
-      evaluate(m, x, w);
-      prepare(m, x, -1, static_cast<Tangent<double, 0>*>(nullptr), w);
-      to.rank[i] = w.factor.rank_rows;
-      to.status[i] = w.factor.spd ? 0 : 1;
-      differentiate_by_duals(m, x, tau + i * m.nv, to.rank[i], out, d);
+      for (int k = 0; k < m.nv; ++k) out.force[i * m.nv + k] = w.force[k];
     });
   });
 }
 
-template <int LD>
-void recursive_derivatives(const ModelD& m, States s, const double* tau, const DerivativeArrays& to) {
-  with_arena([&](Arena& arena, bool ready) {
-    Recursive<double, LD> r(m, arena);
-    if (!ready) return;
-    each_derivative(m, s, to, [&](long i, const State<double>& x, const Derivatives<double>& out) {
-      differentiate_recursively(m, x, tau + i * m.nv, out, r);
+// Where the derivatives of state i are stored; without multipliers where dlam is null.
+Derivatives<double> derivatives_at(const ModelD& m, const DerivativeArrays& to, long i) {
+  long vv = static_cast<long>(m.nv) * m.nv, cv = static_cast<long>(m.nc) * m.nv;
+  double *a = to.da + 3 * i * vv, *l = to.dlam ? to.dlam + 3 * i * cv : nullptr;
+  Derivatives<double> out = {a, a + vv, a + 2 * vv, nullptr, nullptr, nullptr, to.dJv + i * cv};
+  if (l) out.dlam_dq = l, out.dlam_dv = l + cv, out.dlam_dtau = l + 2 * cv;
+  return out;
+}
+
+struct DualWork {
+  Workspace<double, 0> w;
+  Directional<double, 0> d;
+  DualWork(const ModelD& m, Arena& arena) : w(m, arena), d(m, arena) {}
+};
+
+void dual_derivatives(const ModelD& m, States s, const double* tau, const DerivativeArrays& to) {
+  each_state<DualWork>(m, s, [&](long i, const State<double>& x, DualWork& r) {
+    evaluate(m, x, r.w);
+    prepare(m, x, -1, static_cast<Tangent<double, 0>*>(nullptr), r.w);
+    to.rank[i] = r.w.factor.rank_rows;
+    to.status[i] = status_of(r.w.factor);
+    differentiate_by_duals(m, x, tau + i * m.nv, to.rank[i], derivatives_at(m, to, i), r.d);
+  });
+}
+
+void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, DerivativeArrays to) {
+  if (dual) return dual_derivatives(m, s, tau, to);
+  sized(m, [&](auto ld) {
+    using Work = Recursive<double, decltype(ld)::width>;
+    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& r) {
+      differentiate_recursively(m, x, tau + i * m.nv, derivatives_at(m, to, i), r);
       to.rank[i] = r.w.factor.rank_rows;
-      to.status[i] = r.w.factor.spd ? 0 : 1;
+      to.status[i] = status_of(r.w.factor);
     });
   });
 }
 
 bool sparse(const ModelD& m) {
-  bool yes = false;
-  if (m.nv > 16)
-    with_workspace<0>(m, [&](auto& w, auto&) { yes = stays_sparse(m, w.ld, w.rows.J, w.factor); });
-  return yes;
-}
-
-void forward_n(const ModelD& m, States s, const double* tau, const int* hold, MotionArrays out) {
-  sized(m, [&](auto ld) { forward_sized<decltype(ld)::width>(m, s, tau, hold, out); });
-}
-
-void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, DerivativeArrays to) {
-  if (dual) return dual_derivatives(m, s, tau, to);
-  sized(m, [&](auto ld) { recursive_derivatives<decltype(ld)::width>(m, s, tau, to); });
-}
-
-bool acceleration_1(const ModelD& m, const double* q, const double* v, const double* tau, double* a) {
-  return sized(m, [&](auto ld) { return acceleration_sized<decltype(ld)::width>(m, q, v, tau, a); });
+  return m.nv > 16 &&
+         with_work<Dynamics<0>>(m, [&](Dynamics<0>& w) { return stays_sparse(m, w.ld, w.rows.J, w.factor); });
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ const BatchTable& batch_table() {
       .constraints = constraints_n,
       .row_wrenches = row_wrenches_n,
       .force_wrenches = force_wrenches_n,
+      .row_rates = row_rates_n,
       .pivots = pivots_n,
       .terms = terms_n,
       .integrate = integrate_n,
       .difference = difference_n,
       .forward = forward_n,
       .derivatives = derivatives_n,
-      .acceleration = acceleration_1,
-      .point = point_1,
+      .point = point_n,
   };
   return table;
 }

@@ -15,22 +15,13 @@ namespace call {
 
 int whole(npy_intp n) { return static_cast<int>(n); }
 
-// An array, or None.
-struct Maybe {
-  std::optional<Dense> array;
-  Maybe(nb::handle x, const char* name, Dims shape) {
-    if (!x.is_none()) array.emplace(x, name, shape);
-  }
-  const double* data() const { return array ? array->data : nullptr; }
-};
-
 // C of u = C x: None, (n,) or (n, n)
-struct Metric : Maybe {
+struct Metric {
   bool diagonal;
+  Dense C;
   Metric(nb::handle x, npy_intp n)
-      : Maybe(length_of(x, 1) ? Maybe(x, "metric", {n, n}) : Maybe(x, "metric", {n})),
-        diagonal(length_of(x, 1) == 0) {}
-  InputMetric<double> view() const { return {data(), diagonal}; }
+      : diagonal(length_of(x, 1) == 0), C(Dense::or_none(x, "metric", diagonal ? Shape{n} : Shape{n, n})) {}
+  operator InputMetric<double>() const { return {C, diagonal}; }
 };
 
 nb::list numbers(const int* from, int count) {
@@ -43,8 +34,6 @@ const char* word(ProgramStatus status) {
   const char* words[] = {"optimal", "infeasible", "not converged", "inside"};
   return words[status];
 }
-
-nb::object array(Dims shape, const double* from) { return NewArray(shape, from).object; }
 
 // A literal as an interned string, made once: names are looked up at every control step.
 nb::handle interned(const char* literal) {
@@ -110,25 +99,24 @@ nb::tuple input_response(nb::handle terms, nb::handle units, nb::handle columns,
   Dense row_unit_(part(units, "row_unit"), "row_unit", {nc});
   nb::object rate_J = nb::none(), rate_gamma = nb::none();
   if (!rates.is_none()) rate_J = rates[0], rate_gamma = rates[1];
-  Maybe v_(v, "v", {nv}), rate_J_(rate_J, "rate_J", {nc, nv}), rate_gamma_(rate_gamma, "rate_gamma", {nc});
+  Dense v_ = Dense::or_none(v, "v", {nv}), rate_J_ = Dense::or_none(rate_J, "rate_J", {nc, nv});
+  Dense rate_gamma_ = Dense::or_none(rate_gamma, "rate_gamma", {nc});
   DenseTerms<double> d{};
   d.m.nv = whole(nv), d.m.nc = whole(nc), d.m.unit = unit_, d.m.row_unit = row_unit_,
   d.m.rank_tol = &rank_tol;
   d.M = M_, d.h = h_, d.J = J_, d.gamma = gamma_, d.nu = whole(nu);
   d.columns = indices(columns, "columns", nu, nv);
-  d.v = v_.data(), d.rate_J = rate_J_.data(), d.rate_gamma = rate_gamma_.data();
+  d.v = v_, d.rate_J = rate_J_, d.rate_gamma = rate_gamma_;
   NewArray a0({nv}), B({nv, nu}), lam0({nc}), Lam({nc, nu}), P({nv, nv}), bound({nv}), per_force({nc, nv});
-  NewFlags unique(nc);
-  InputResponse<double> found{a0.data,        B.data,      lam0.data, Lam.data, P.data, bound.data,
-                              per_force.data, unique.data, nullptr,   0,        0};
+  New<unsigned char> unique({nc});
+  InputResponse<double> found{a0, B, lam0, Lam, P, bound, per_force, unique, nullptr, 0, 0};
   ResponseStatus status = best_tables().control.response(d, found);
   if (status != RESPONSE_FOUND)
     return nb::make_tuple(status == RATES_NEEDED ? "rates needed" : "no inertia", nb::dict());
   return nb::make_tuple(
-      "found", named("a0", a0.object, "B", B.object, "lam0", lam0.object, "Lam", Lam.object, "N",
-                     array({nv, found.dof}, found.N), "rank", found.rank, "inverse_inertia", P.object,
-                     "prescribed", bound.object, "lam_per_force", per_force.object, "lam_unique",
-                     unique.object, "terms", terms, "units", units, "columns", columns));
+      "found", named("a0", a0, "B", B, "lam0", lam0, "Lam", Lam, "N", NewArray({nv, found.dof}, found.N),
+                     "rank", found.rank, "inverse_inertia", P, "prescribed", bound, "lam_per_force",
+                     per_force, "lam_unique", unique, "terms", terms, "units", units, "columns", columns));
 }
 
 nb::dict least_norm_inputs(nb::handle response, nb::handle J, nb::handle wanted, nb::handle row_unit,
@@ -138,11 +126,11 @@ nb::dict least_norm_inputs(nb::handle response, nb::handle J, nb::handle wanted,
   TaskArrays task(J, wanted, row_unit, r.nv);
   Dense v_(v, "v", {r.nv});
   Metric C(metric, r.n);
-  LeastNormSolution<double> found = best_tables().control.least_norm(
-      {r.view, task.view, C.view(), v_, damping, by_mass, min_controllability});
+  LeastNormSolution<double> found =
+      best_tables().control.least_norm({r.view, task.view, C, v_, damping, by_mass, min_controllability});
   npy_intp open = found.rank < 0 ? 0 : r.n - found.rank;
-  return named("G", array({found.rows, r.n}, found.G), "g", array({found.rows}, found.g), "x",
-               array({r.n}, found.x), "Z", array({r.n, open}, found.Z), "rank", found.rank, "damped",
+  return named("G", NewArray({found.rows, r.n}, found.G), "g", NewArray({found.rows}, found.g), "x",
+               NewArray({r.n}, found.x), "Z", NewArray({r.n, open}, found.Z), "rank", found.rank, "damped",
                found.damped, "uncontrollable", whole(r.dof) - found.controllable);
 }
 
@@ -150,10 +138,10 @@ nb::dict solve_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle low
                        double tol) {
   npy_intp n = length_of(z0), m = length_of(lower);
   Dense z0_(z0, "z0", {n}), A_(A, "A", {m, n}), lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Maybe H_(H, "H", {n, n});
+  Dense H_ = Dense::or_none(H, "H", {n, n});
   ProgramSolution<double> found =
-      best_tables().control.program({whole(n), whole(m), z0_, H_.data(), A_, lower_, upper_, tol});
-  return named("status", word(found.status), "z", array({n}, found.z), "active",
+      best_tables().control.program({whole(n), whole(m), z0_, H_, A_, lower_, upper_, tol});
+  return named("status", word(found.status), "z", NewArray({n}, found.z), "active",
                numbers(found.active, found.count), "iterations", found.iterations);
 }
 
@@ -163,12 +151,13 @@ nb::dict rows_on_inputs(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb:
   npy_intp m = length_of(lower), nc = length_of(Lam), n = length_of(Lam, 1), k = length_of(disturbance, 1);
   Dense on_lam_(on_lam, "on_lam", {m, nc}), lam0_(lam0, "lam0", {nc}), Lam_(Lam, "Lam", {nc, n});
   Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Maybe on_u_(on_u, "on_u", {m, n}), disturbance_(disturbance, "disturbance", {nc, k});
+  Dense on_u_ = Dense::or_none(on_u, "on_u", {m, n});
+  Dense disturbance_ = Dense::or_none(disturbance, "disturbance", {nc, k});
   NewArray R({m, n}), low({m}), high({m}), reserve({m});
-  best_tables().control.input_rows({whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_.data(), lam0_,
-                                    Lam_, lower_, upper_, disturbance_.data()},
-                                   {R.data, low.data, high.data, reserve.data});
-  return named("R", R.object, "lower", low.object, "upper", high.object, "reserve",
+  best_tables().control.input_rows(
+      {whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_, lam0_, Lam_, lower_, upper_, disturbance_},
+      {R, low, high, reserve});
+  return named("R", R, "lower", low, "upper", high, "reserve",
                disturbance.is_none() ? nb::none() : reserve.object);
 }
 
@@ -178,13 +167,12 @@ nb::dict limited_inputs(nb::handle x, nb::handle Z, nb::handle z0, nb::handle me
   npy_intp n = length_of(x), open = length_of(Z, 1), m = length_of(lower);
   Dense x_(x, "x", {n}), Z_(Z, "Z", {n, open}), R_(R, "R", {m, n});
   Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Maybe z0_(z0, "z0", {open}), H_(H, "H", {open, open});
+  Dense z0_ = Dense::or_none(z0, "z0", {open}), H_ = Dense::or_none(H, "H", {open, open});
   Metric C(metric, n);
-  LimitedSolution<double> found =
-      best_tables().control.limited({whole(n), whole(open), whole(m), x_, Z_, z0_.data(), C.view(), R_,
-                                     lower_, upper_, H_.data(), touch, tol});
-  return named("status", word(found.status), "x", array({n}, found.x), "u", array({n}, found.u), "z",
-               array({open}, found.z), "active", numbers(found.active, found.count), "iterations",
+  LimitedSolution<double> found = best_tables().control.limited(
+      {whole(n), whole(open), whole(m), x_, Z_, z0_, C, R_, lower_, upper_, H_, touch, tol});
+  return named("status", word(found.status), "x", NewArray({n}, found.x), "u", NewArray({n}, found.u), "z",
+               NewArray({open}, found.z), "active", numbers(found.active, found.count), "iterations",
                found.iterations);
 }
 
@@ -192,11 +180,11 @@ nb::dict limited_inputs(nb::handle x, nb::handle Z, nb::handle z0, nb::handle me
 nb::object controllable_basis(nb::handle response, nb::handle metric, double min_controllability) {
   ResponseArrays r(response);
   Metric C(metric, r.n);
-  ControllableBasis<double> found{};
-  if (!best_tables().control.controllable({r.view, C.view(), min_controllability}, found)) return nb::none();
+  ControllableBasis<double> found = best_tables().control.controllable({r.view, C, min_controllability});
+  if (!found.inertia) return nb::none();
   npy_intp n = found.r < 0 ? 0 : found.r;
-  return named("E", array({r.nv, n}, found.E), "to_x", array({r.n, n}, found.to_x), "internal",
-               array({r.n, r.n - n}, found.internal), "size", found.size, "dof", r.dof, "finite",
+  return named("E", NewArray({r.nv, n}, found.E), "to_x", NewArray({r.n, n}, found.to_x), "internal",
+               NewArray({r.n, r.n - n}, found.internal), "size", found.size, "dof", r.dof, "finite",
                found.r >= 0);
 }
 
@@ -211,10 +199,11 @@ nb::dict solve_priorities(nb::handle response, nb::handle J, nb::handle wanted, 
                                         indices(ends, "ends", levels, k + 1), damping_, E_, size, rank_tol});
   nb::list left;
   for (npy_intp i = 0; i < levels; ++i)
-    left.append(array({found.open[i], found.open[i + 1]}, found.left + i * r * r));
-  return named("A", array({k, r}, found.A), "b", array({k}, found.b), "zero", array({levels}, found.zero),
-               "s", array({r}, found.s), "Z", array({r, found.open[levels]}, found.Z), "left", left, "damped",
-               array({levels}, found.damped), "finite", found.finite);
+    left.append(NewArray({found.open[i], found.open[i + 1]}, found.left + i * r * r));
+  return named("A", NewArray({k, r}, found.A), "b", NewArray({k}, found.b), "zero",
+               NewArray({levels}, found.zero), "s", NewArray({r}, found.s), "Z",
+               NewArray({r, found.open[levels]}, found.Z), "left", left, "damped",
+               NewArray({levels}, found.damped), "finite", found.finite);
 }
 
 nb::dict solve_level(nb::handle A, nb::handle b, nb::handle s, nb::handle Z, double zero, double damping) {
@@ -223,23 +212,23 @@ nb::dict solve_level(nb::handle A, nb::handle b, nb::handle s, nb::handle Z, dou
   LevelSolution<double> found =
       best_tables().control.level({whole(k), whole(r), whole(open), A_, b_, s_, Z_, zero, damping});
   npy_intp rank = found.rank < 0 ? 0 : found.rank;
-  return named("y", array({open}, found.y), "values", array({rank}, found.values), "used",
-               array({open, rank}, found.used), "left", array({open, open - rank}, found.left), "damped",
-               found.damped, "finite", found.rank >= 0);
+  return named("y", NewArray({open}, found.y), "values", NewArray({rank}, found.values), "used",
+               NewArray({open, rank}, found.used), "left", NewArray({open, open - rank}, found.left),
+               "damped", found.damped, "finite", found.rank >= 0);
 }
 
 // Y (6, 10) of a payload, mean over a sample from (R0, V0) to (R1, V1), at a point of the body in world axes
-nb::object payload_regressor(nb::handle R0, nb::handle V0, nb::handle R1, nb::handle V1, double dt,
-                             nb::handle gravity, nb::handle point) {
+NewArray payload_regressor(nb::handle R0, nb::handle V0, nb::handle R1, nb::handle V1, double dt,
+                           nb::handle gravity, nb::handle point) {
   Dense R[2] = {Dense(R0, "R0", {3, 3}), Dense(R1, "R1", {3, 3})};
   Dense V[2] = {Dense(V0, "V0", {6}), Dense(V1, "V1", {6})};
   Dense g(gravity, "gravity", {3}), point_(point, "point", {3});
   double dV[6];
-  for (int i = 0; i < 6; ++i) dV[i] = (V[1].data[i] - V[0].data[i]) / dt - (i < 3 ? g.data[i] : 0.0);
+  for (int i = 0; i < 6; ++i) dV[i] = (V[1][i] - V[0][i]) / dt - (i < 3 ? g[i] : 0.0);
   NewArray Y({6, 10});
-  for (int i = 0; i < 60; ++i) Y.data[i] = 0;
-  for (int i = 0; i < 2; ++i) world_regressor<double>(R[i], V[i], dV, point_, 0.5, Y.data);
-  return Y.object;
+  for (int i = 0; i < 60; ++i) Y[i] = 0;
+  for (int i = 0; i < 2; ++i) world_regressor<double>(R[i], V[i], dV, point_, 0.5, Y.data());
+  return Y;
 }
 
 // (M, h) with a payload (10) fixed to a body: rotation R, twist V, acceleration A where a = 0, Jacobian J (6,
@@ -250,16 +239,16 @@ nb::tuple loaded_terms(nb::handle M, nb::handle h, nb::handle R, nb::handle V, n
   Dense R_(R, "R", {3, 3}), V_(V, "V", {6}), A_(A, "A", {6}), J_(J, "J", {6, nv});
   Dense pi(payload, "payload", {10}), g(gravity, "gravity", {3});
   NewArray M_({nv, nv}, Dense(M, "M", {nv, nv})), h_({nv}, Dense(h, "h", {nv}));
-  add_payload<double>(whole(nv), R_, V_, A_, J_, pi, g, M_.data, h_.data);
-  return nb::make_tuple(M_.object, h_.object);
+  add_payload<double>(whole(nv), R_, V_, A_, J_, pi, g, M_.data(), h_.data());
+  return nb::make_tuple(M_, h_);
 }
 
 // The nearest payload (10) that can exist, its centre within a distance of the origin
-nb::object possible_payload(nb::handle payload, double farthest) {
+NewArray possible_payload(nb::handle payload, double farthest) {
   Dense pi(payload, "payload", {10});
   NewArray found({10});
-  make_possible<double>(pi, farthest, found.data);
-  return found.object;
+  make_possible<double>(pi, farthest, found.data());
+  return found;
 }
 
 // (values, vectors) of a symmetric matrix, ascending
@@ -267,8 +256,8 @@ nb::tuple eigenvalues_of(nb::handle A) {
   npy_intp n = length_of(A);
   Dense A_(A, "A", {n, n});
   NewArray used({n, n}, A_), values({n}), V({n, n});
-  best_tables().control.eigenvalues(used.data, whole(n), values.data, V.data);
-  return nb::make_tuple(values.object, V.object);
+  best_tables().control.eigenvalues(used, whole(n), values, V);
+  return nb::make_tuple(values, V);
 }
 
 // largest |x_i| w_i
@@ -277,7 +266,7 @@ double largest(nb::handle x, nb::handle weight) {
   Dense x_(x, "x", {n}), w(weight, "weight", {n});
   double most = 0;
   for (npy_intp i = 0; i < n; ++i) {
-    double size = (x_.data[i] < 0 ? -x_.data[i] : x_.data[i]) * w.data[i];
+    double size = (x_[i] < 0 ? -x_[i] : x_[i]) * w[i];
     if (!(size <= most)) most = size;
   }
   return most;
@@ -285,26 +274,11 @@ double largest(nb::handle x, nb::handle weight) {
 
 // Whether q and v are plain finite vectors of these lengths: nothing needs to be converted or explained.
 bool is_state(nb::handle q, nb::handle v, int nq, int nv) {
-  auto* x = static_cast<const double*>(data_of(q, NPY_DOUBLE, {nq}));
-  auto* y = static_cast<const double*>(data_of(v, NPY_DOUBLE, {nv}));
-  if (!x || !y) return false;
-  double sum = 0;
-  for (int i = 0; i < nq; ++i) sum += x[i] * 0;
-  for (int i = 0; i < nv; ++i) sum += y[i] * 0;
-  return sum == 0;
+  return finite_vector(q, nq) && finite_vector(v, nv);
 }
 
 }  // namespace call
 }  // namespace
-
-nb::tuple row_rates_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive) {
-  npy_intp nv = k.m.nv, nc = k.m.nc, nd = k.m.nd;
-  if (k.m.n_user_rows) throw nb::value_error("rows of the user's have no rates in the kernel");
-  Dense q_(q, "q", {k.m.nq}), v_(v, "v", {nv}), drive_(drive, "drive", {1, nd, 3});
-  NewArray rate_J({nc, nv}), rate_gamma({nc});
-  k.tables.control.row_rates(k.m, q_, v_, drive_, rate_J.data, rate_gamma.data);
-  return nb::make_tuple(rate_J.object, rate_gamma.object);
-}
 
 void bind_control(nb::module_& m) {
   auto only = nb::kw_only();

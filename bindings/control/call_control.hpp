@@ -8,7 +8,4 @@ namespace sarrus {
 
 void bind_control(nb::module_& m);
 
-// (J', gamma') along v, (nc, nv) and (nc,), of a model without user rows
-nb::tuple row_rates_of(const Kernel& k, nb::handle q, nb::handle v, nb::handle drive);
-
 }  // namespace sarrus

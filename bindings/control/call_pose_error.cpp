@@ -34,10 +34,10 @@ nb::tuple pose_error_of(nb::handle R, nb::handle x, nb::handle V, nb::handle R_d
                  place_of(x_d, "x_d"), twist_of(V_d, "V_d"), twist_of(A_d, "A_d"), screw, own);
   NewArray e({6}), rate({6}), T({6, 6}), c({6});
   for (int i = 0; i < 6; ++i) {
-    e.data[i] = entry(found.e, i), rate.data[i] = entry(found.rate, i), c.data[i] = entry(found.rest, i);
-    for (int j = 0; j < 6; ++j) T.data[6 * i + j] = entry(found.map[j], i);
+    e[i] = entry(found.e, i), rate[i] = entry(found.rate, i), c[i] = entry(found.rest, i);
+    for (int j = 0; j < 6; ++j) T[6 * i + j] = entry(found.map[j], i);
   }
-  return nb::make_tuple(e.object, rate.object, T.object, c.object);
+  return nb::make_tuple(e, rate, T, c);
 }
 
 }  // namespace

@@ -1,20 +1,46 @@
-// Control for one instruction set (SARRUS_ISA).
-#include "solvers.hpp"
+// Control for one instruction set (SARRUS_ISA). Solutions lie in the memory of the thread until its next call.
+#include "../scratch.hpp"
+#include "algebra/symmetric_eigenvalues.hpp"
+#include "control/input_response.hpp"
+#include "control/least_norm_inputs.hpp"
+#include "control/limited_inputs.hpp"
+#include "control/priority_levels.hpp"
+#include "control_table.hpp"
 
 SARRUS_BEGIN
+namespace {
+
+// A solver of the kernel with the memory that it works in.
+template <class Work, auto solve, class Problem, class... More>
+auto solved(const Problem& problem, More&... more) {
+  return with_work<Work>(problem, [&](Work& w) { return solve(problem, more..., w); });
+}
+
+template <int LD>
+constexpr auto response = solved<ResponseWork<double, LD>, respond_to_inputs<double, LD>, DenseTerms<double>,
+                                 InputResponse<double>>;
+
+ResponseStatus response_1(const DenseTerms<double>& d, InputResponse<double>& out) {
+  if (d.m.nv <= 8) return response<8>(d, out);
+  if (d.m.nv <= 16) return response<16>(d, out);
+  if (d.m.nv <= 24) return response<24>(d, out);
+  if (d.m.nv <= 32) return response<32>(d, out);
+  return response<0>(d, out);
+}
+
+}  // namespace
 
 const ControlTable& control_table() {
   static const ControlTable table = {
       .response = response_1,
-      .row_rates = row_rates_1,
-      .least_norm = least_norm_1,
-      .program = program_1,
-      .limited = limited_1,
-      .controllable = controllable_1,
-      .priorities = priorities_1,
-      .level = level_1,
-      .input_rows = input_rows_1,
-      .eigenvalues = eigenvalues_1,
+      .least_norm = solved<LeastNormWork<double>, least_norm_inputs<double>>,
+      .program = solved<ProgramWork<double>, solve_program<double>>,
+      .limited = solved<LimitedWork<double>, limited_inputs<double>>,
+      .controllable = solved<ControllableWork<double>, controllable_basis<double>>,
+      .priorities = solved<PriorityWork<double>, solve_priorities<double>>,
+      .level = solved<LevelWork<double>, split_level<double>>,
+      .input_rows = rows_on_inputs<double>,
+      .eigenvalues = eigenvalues<double>,
   };
   return table;
 }

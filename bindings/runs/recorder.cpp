@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "../arrays.hpp"
+#include "../numpy.hpp"
 
 namespace sarrus {
 
@@ -20,12 +20,12 @@ constexpr double SLACK = 1e-9;  // of a sample time: rounding in sums of steps
 struct StoredHistory {
   double pivot, step, regular_step, next_step, close_to_rounding, largest_rank, evaluations, steps;
 };
-constexpr size_t STORED = sizeof(StoredHistory) / sizeof(double);
+constexpr npy_intp STORED = sizeof(StoredHistory) / sizeof(double);
 
 // One quantity of the recorded states: a number (width 0) or a vector of each.
 struct Column {
   const char* name;
-  size_t width;
+  npy_intp width;
   std::vector<double> values = {};
 };
 
@@ -53,7 +53,7 @@ struct Recorder {
         o(options),
         supplies_inertia(inertia),
         held(k.m.nv, 0.0) {
-    size_t nq = k.m.nq, nv = k.m.nv;
+    npy_intp nq = k.m.nq, nv = k.m.nv;
     columns = {
         {"t", 0},     {"q", nq},  {"v", nv}, {"a", nv}, {"tau", nv}, {"drift", 0}, {"velocity_drift", 0},
         {"pivot", 0}, {"rank", 0}};
@@ -66,12 +66,12 @@ struct Recorder {
   }
 
   // values of a returned array, or nothing where Python answered None; false on a wrong size
-  static bool fill_from(nb::handle x, double* to, size_t rows, size_t cols, size_t ld) {
+  static bool fill_from(nb::handle x, double* to, npy_intp rows, npy_intp cols, npy_intp ld) {
     if (x.is_none()) return true;
-    auto y = nb::cast<In>(x);
+    Dense y(x);
     if (y.size() != rows * cols) return false;
-    for (size_t r = 0; r < rows; ++r)
-      for (size_t c = 0; c < cols; ++c) to[r * ld + c] = y.data()[r * cols + c];
+    for (npy_intp r = 0; r < rows; ++r)
+      for (npy_intp c = 0; c < cols; ++c) to[r * ld + c] = y[r * cols + c];
     return true;
   }
 
@@ -83,10 +83,10 @@ struct Recorder {
       return true;
     }
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_inputs(at.t, copied(at.q, m.nq), copied(at.v, m.nv), at.stage);
+    nb::object answer = r.on_inputs(at.t, NewArray({m.nq}, at.q), NewArray({m.nv}, at.v), at.stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
-    size_t nv = m.nv, nu = m.n_user_rows, nd = m.nd;
+    npy_intp nv = m.nv, nu = m.n_user_rows, nd = m.nd;
     bool fine = parts.size() == 5 && fill_from(parts[0], to.tau, 1, nv, nv) &&
                 fill_from(parts[1], to.drive, 1, 3 * nd, 3 * nd) &&
                 fill_from(parts[2], to.user, 1, nu * (3 + nv), 1);
@@ -106,7 +106,7 @@ struct Recorder {
   static bool ask_acceleration(void* self, const Instant<double>& at, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_acceleration(at.t, copied(at.q, r.k.m.nq), copied(at.v, r.k.m.nv));
+    nb::object answer = r.on_acceleration(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
     return !answer.is_none() && fill_from(answer, a, 1, r.k.m.nv, r.k.m.nv);
   }
 
@@ -116,12 +116,12 @@ struct Recorder {
     const double* from[] = {&s.t, s.q, s.v, s.a, s.tau, &s.drift, &s.velocity_drift, &s.pivot, &rank};
     for (size_t i = 0; i < columns.size(); ++i) {
       std::vector<double>& to = columns[i].values;
-      to.insert(to.end(), from[i], from[i] + std::max<size_t>(columns[i].width, 1));
+      to.insert(to.end(), from[i], from[i] + std::max<npy_intp>(columns[i].width, 1));
     }
   }
 
-  bool start(double time, In q0, In v0) {
-    const double *x = checked(q0, "q", {size_t(k.m.nq)}), *y = checked(v0, "v", {size_t(k.m.nv)});
+  bool start(double time, nb::handle q0, nb::handle v0) {
+    Dense x(q0, "q", {k.m.nq}), y(v0, "v", {k.m.nv});
     bool fine;
     origin = time;
     {
@@ -154,15 +154,15 @@ struct Recorder {
     x.insert(x.end(), numbers.begin(), numbers.end());
     return x;
   }
-  Out checkpoint() const {
+  NewArray checkpoint() const {
     std::vector<double> x = kept.empty() ? snapshot() : kept;
-    return copied(x.data(), x.size());
+    return NewArray({npy_intp(x.size())}, x.data());
   }
   // Go on from a checkpoint of a run that began at time `begin`, with the same options.
-  bool resume(double begin, In from) {
-    size_t nq = k.m.nq, nv = k.m.nv, more = run->tail_size();
-    const double* x = checked(from, "checkpoint", {1 + nq + 2 * nv + more + STORED});
-    const double *q0 = x + 1, *v0 = q0 + nq, *tau0 = v0 + nv, *tail = tau0 + nv;
+  bool resume(double begin, nb::handle from) {
+    npy_intp nq = k.m.nq, nv = k.m.nv, more = run->tail_size();
+    Dense x(from, "checkpoint", {1 + nq + 2 * nv + more + STORED});
+    const double *q0 = x.data + 1, *v0 = q0 + nq, *tau0 = v0 + nv, *tail = tau0 + nv;
     std::array<double, STORED> numbers;
     std::copy(tail + more, tail + more + STORED, numbers.begin());
     auto rest = std::bit_cast<StoredHistory>(numbers);
@@ -215,10 +215,8 @@ struct Recorder {
   nb::dict take() {
     nb::dict out;
     for (Column& c : columns) {
-      size_t n = c.values.size();
-      Fresh<Out> y = c.width ? Fresh<Out>({n / c.width, c.width}) : Fresh<Out>({n});
-      std::copy(c.values.begin(), c.values.end(), y.data);
-      out[c.name] = y.array;
+      npy_intp n = c.values.size();
+      out[c.name] = NewArray(c.width ? Shape{n / c.width, c.width} : Shape{n}, c.values.data());
       c.values.clear();
     }
     return out;

@@ -4,18 +4,18 @@
 
 #include <string>
 
-#include "../arrays.hpp"
+#include "../numpy.hpp"
 #include "recorder.hpp"
 
 namespace sarrus {
 
 namespace {
 
-Out matrix_of(const Tableau& t) {
-  size_t n = t.stages;
-  Fresh<Out> y({n, n});
-  for (size_t i = 0; i < n * n; ++i) y.data[i] = t.A[i / n][i % n];
-  return y.array;
+NewArray matrix_of(const Tableau& t) {
+  int n = t.stages;
+  NewArray y({n, n});
+  for (int i = 0; i < n * n; ++i) y[i] = t.A[i / n][i % n];
+  return y;
 }
 
 Method method_of(const std::string& name) {
@@ -33,12 +33,12 @@ void bind_methods(nb::module_& m) {
       .def_ro("implicit", &Method::implicit);
   auto array = [&](const char* name, auto part) { method.def_prop_ro(name, part, nb::rv_policy::move); };
   array("A", [](const Method& x) { return matrix_of(x.tableau); });
-  array("b", [](const Method& x) { return copied(x.tableau.b, x.tableau.stages); });
-  array("c", [](const Method& x) { return copied(x.tableau.c, x.tableau.stages); });
-  array("e", [](const Method& x) { return copied(x.tableau.e, x.tableau.stages); });
-  array("kick", [](const Method& x) { return copied(x.splitting.kick, x.splitting.stages); });
-  array("drift", [](const Method& x) { return copied(x.splitting.drift, x.splitting.stages); });
-  array("ahead", [](const Method& x) { return copied(x.splitting.ahead, x.splitting.stages); });
+  array("b", [](const Method& x) { return NewArray({x.tableau.stages}, x.tableau.b); });
+  array("c", [](const Method& x) { return NewArray({x.tableau.stages}, x.tableau.c); });
+  array("e", [](const Method& x) { return NewArray({x.tableau.stages}, x.tableau.e); });
+  array("kick", [](const Method& x) { return NewArray({x.splitting.stages}, x.splitting.kick); });
+  array("drift", [](const Method& x) { return NewArray({x.splitting.stages}, x.splitting.drift); });
+  array("ahead", [](const Method& x) { return NewArray({x.splitting.stages}, x.splitting.ahead); });
   m.def("methods", [] { return std::vector<Method>(std::begin(METHODS), std::end(METHODS)); });
 }
 

@@ -44,8 +44,8 @@ struct Lu {
   int n = 0;
 
   SARRUS_HD void bind(Arena& arena, int most) {
-    A = arena.template take<E>(most * most);
-    row = arena.template take<int>(most);
+    arena.take(most * most, A);
+    arena.take(most, row);
   }
 };
 

@@ -52,16 +52,10 @@ struct ProgramWork {
   int q, fixed, iterations;     // active rows, how many of them for good
 
   SARRUS_HD ProgramWork(const Program<T>& p, Arena& arena) {
-    W = arena.template take<T>(p.n * p.n);
-    R = arena.template take<T>(p.n * p.n);
-    z = arena.template take<T>(p.n);
-    d = arena.template take<T>(p.n);
-    step = arena.template take<T>(p.n);
-    r = arena.template take<T>(p.n + 1);
-    u = arena.template take<T>(p.n + 1);
-    size = arena.template take<T>(p.m);
-    active = arena.template take<int>(p.n);
-    state = arena.template take<int>(p.m);
+    arena.take(p.n * p.n, W, R);
+    arena.take(p.n, z, d, step, active);
+    arena.take(p.n + 1, r, u);
+    arena.take(p.m, size, state);
   }
 };
 

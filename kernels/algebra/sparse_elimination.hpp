@@ -38,24 +38,18 @@ struct Entries {
     nr = rows, nc = columns, ld = stride;
     int most = nr < nc ? nr : nc, padded = (nr + LANES - 1) / LANES * LANES;
     words_c = words_for(nc), words_r = words_for(nr);
-    T** lengths[] = {&norm, &norm_ref, &key};
-    for (T** x : lengths) *x = arena.template take<T>(padded);
-    row = arena.template take<Word>(nr * words_c);
-    column = arena.template take<Word>(nc * words_r);
-    open = arena.template take<Word>(words_c);
-    here = arena.template take<Word>(words_c);
-    met = arena.template take<Word>(words_r);
-    order = arena.template take<int>(nr);
-    col = arena.template take<int>(nc);
-    at = arena.template take<int>(nc);
-    H = arena.template take<T>(most * nc);
-    H_col = arena.template take<int>(most * nc);
-    H_begin = arena.template take<int>(most + 1);
-    L = arena.template take<T>(nr * most);
-    L_at = arena.template take<int>(nr * most);
-    L_begin = arena.template take<int>(nr + 1);
-    beta = arena.template take<T>(most);
-    pivot = arena.template take<T>(most);
+    arena.take(padded, norm, norm_ref, key);
+    arena.take(nr * words_c, row);
+    arena.take(nc * words_r, column);
+    arena.take(words_c, open, here);
+    arena.take(words_r, met);
+    arena.take(nr, order);
+    arena.take(nc, col, at);
+    arena.take(most * nc, H, H_col);
+    arena.take(most + 1, H_begin);
+    arena.take(nr * most, L, L_at);
+    arena.take(nr + 1, L_begin);
+    arena.take(most, beta, pivot);
   }
 };
 

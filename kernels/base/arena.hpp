@@ -13,13 +13,16 @@ struct Arena {
 
   SARRUS_HD explicit Arena(void* memory) : at(static_cast<char*>(memory)) {}
 
-  // Without memory it only measures.
+  // Room for n entries of each array. Without memory it only measures.
+  template <class... T>
+  SARRUS_HD void take(int n, T*&... arrays) {
+    (take_one(n, arrays), ...);
+  }
   template <class T>
-  SARRUS_HD T* take(int n) {
+  SARRUS_HD void take_one(int n, T*& array) {
     used = (used + 63) & ~63ull;
-    T* p = at ? reinterpret_cast<T*>(at + used) : nullptr;
+    array = at ? reinterpret_cast<T*>(at + used) : nullptr;
     used += sizeof(T) * static_cast<unsigned long long>(n > 0 ? n : 1);
-    return p;
   }
 };
 

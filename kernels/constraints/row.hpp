@@ -24,10 +24,8 @@ struct Rows {
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
-    phi = arena.template take<T>(m.nc);
-    b = arena.template take<T>(m.nc);
-    gamma = arena.template take<T>(m.nc);
-    J = arena.template take<T>(m.nc * ld);
+    arena.take(m.nc, phi, b, gamma);
+    arena.take(m.nc * ld, J);
   }
 };
 

@@ -122,6 +122,7 @@ struct ControllableBasis {
   R *E, *to_x, *internal;  // (nv, r), (n, r), (n, n - r)
   R size;                  // |X| without units
   int r;                   // number of motions that the actuators control; -1: not a number
+  bool inertia;            // whether it is positive definite; otherwise nothing else was found
 };
 
 // Levels of priority: rows of all levels, one level below the other, the last row of each in `ends`.

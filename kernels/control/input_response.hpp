@@ -28,10 +28,10 @@ struct ResponseWork {
     factor.bind(arena, d.m, ld);
     inverse.bind(arena, d.m, ld);
     rows.bind(arena, d.m, ld);
-    M = arena.template take<T>(d.m.nv * ld);
-    N = arena.template take<T>(d.m.nv * d.m.nv);
-    y = arena.template take<T>(ld);
-    extra = arena.template take<T>(d.m.nc);
+    arena.take(d.m.nv * ld, M);
+    arena.take(d.m.nv * d.m.nv, N);
+    arena.take(ld, y);
+    arena.take(d.m.nc, extra);
   }
 };
 

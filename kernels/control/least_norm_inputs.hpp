@@ -31,15 +31,14 @@ struct LeastNormWork {
     output.bind(arena, in.dof, k);
     seen.bind(arena, k, in.dof);
     task.bind(arena, most, in.n);
-    JN = arena.template take<T>(k * in.dof);
-    K = arena.template take<T>(in.dof * in.nv);
-    KM = arena.template take<T>(in.dof * in.nv);
-    square = arena.template take<T>(in.dof * in.dof);
-    y = arena.template take<T>(wide);
-    found.G = arena.template take<T>(most * in.n);
-    found.g = arena.template take<T>(most);
-    found.x = arena.template take<T>(in.n);
-    found.Z = arena.template take<T>(in.n * in.n);
+    arena.take(k * in.dof, JN);
+    arena.take(in.dof * in.nv, K, KM);
+    arena.take(in.dof * in.dof, square);
+    arena.take(wide, y);
+    arena.take(most * in.n, found.G);
+    arena.take(most, found.g);
+    arena.take(in.n, found.x);
+    arena.take(in.n * in.n, found.Z);
   }
 };
 
@@ -168,19 +167,19 @@ SARRUS_FN T choose_damping(const LeastNormProblem<T>& in, LeastNormWork<T>& w) {
   return (real<T>(1) - share * share) * d * d;
 }
 
-// out: w.found
 template <class T>
-SARRUS_FN void least_norm_inputs(const LeastNormProblem<T>& in, LeastNormWork<T>& w) {
+SARRUS_FN LeastNormSolution<T> least_norm_inputs(const LeastNormProblem<T>& in, LeastNormWork<T>& w) {
   const TaskRows<T>& task = in.task;
   controllability(in, w);
   for (int r = 0; r < task.k; ++r) add_row(in, task.J + r * in.nv, task.wanted[r], task.row_unit[r], r, w);
   w.found.rows = task.k + (in.damping != 0 ? damp_null_space(in, w) : 0);
   w.task.p.load(w.found.G, w.found.rows, in.n);
   T d2 = choose_damping(in, w);
-  if (w.found.rank < 0) return;
+  if (w.found.rank < 0) return w.found;
   solve_damped(w.task, w.found.rank, d2, w.found.g, w.y);
   for (int i = 0; i < in.n; ++i) w.found.x[i] = w.y[i];
   right_vectors(w.task, w.found.rank, in.n, w.y, w.found.Z);
+  return w.found;
 }
 
 SARRUS_END

@@ -37,15 +37,12 @@ struct LimitedWork {
     return p;
   }
   SARRUS_HD LimitedWork(const LimitedProblem<T>& in, Arena& arena) : program(shape(in), arena) {
-    x = arena.template take<T>(in.n);
-    u = arena.template take<T>(in.n);
-    y = arena.template take<T>(in.m);
-    z0 = arena.template take<T>(in.open);
-    CZ = arena.template take<T>(in.n * in.open);
-    A = arena.template take<T>(in.m * in.open);
-    lower = arena.template take<T>(in.m);
-    upper = arena.template take<T>(in.m);
-    active = arena.template take<int>(in.m + in.open);
+    arena.take(in.n, x, u);
+    arena.take(in.m, y, lower, upper);
+    arena.take(in.open, z0);
+    arena.take(in.n * in.open, CZ);
+    arena.take(in.m * in.open, A);
+    arena.take(in.m + in.open, active);
   }
 };
 

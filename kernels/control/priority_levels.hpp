@@ -22,13 +22,11 @@ struct ControllableWork {
   SARRUS_HD ControllableWork(const ControllableProblem<T>& in, Arena& arena) {
     actuated.bind(arena, in.dof, in.n);
     inputs.bind(arena, in.dof, in.n);
-    MN = arena.template take<T>(in.nv * in.dof);
-    L = arena.template take<T>(in.dof * in.dof);
-    X = arena.template take<T>(in.nv * in.dof);
-    row = arena.template take<T>(2 * (in.n + in.dof + LANES));
-    found.E = arena.template take<T>(in.nv * in.dof);
-    found.to_x = arena.template take<T>(in.n * in.dof);
-    found.internal = arena.template take<T>(in.n * in.n);
+    arena.take(in.nv * in.dof, MN, X, found.E);
+    arena.take(in.dof * in.dof, L);
+    arena.take(2 * (in.n + in.dof + LANES), row);
+    arena.take(in.n * in.dof, found.to_x);
+    arena.take(in.n * in.n, found.internal);
   }
 };
 
@@ -90,11 +88,11 @@ SARRUS_FN void use_strongest_motions(const ControllableProblem<T>& in, int r, Co
     for (int e = 0; e < r; ++e) w.found.E[c * r + e] = along_left(d, e, w.X + c * in.dof) / d.s[e];
 }
 
-// out: w.found   Returns false where the inertia is not positive definite.
 template <class T>
-SARRUS_FN bool controllable_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
+SARRUS_FN ControllableBasis<T> controllable_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
   const T* C = in.metric.C;
-  if (!mass_basis(in, w)) return false;
+  w.found.inertia = mass_basis(in, w);
+  if (!w.found.inertia) return w.found;
   load_actuated(in, w.actuated);
   eliminate(w.actuated, in.dof, in.n, real<T>(0), in.min_controllability);
   w.found.r = w.actuated.rank();
@@ -114,7 +112,7 @@ SARRUS_FN bool controllable_basis(const ControllableProblem<T>& in, Controllable
   else
     w.found.r = -1;
   if (w.found.r >= 0) right_vectors(w.inputs, w.found.r, in.n, w.row, w.found.internal);
-  return true;
+  return w.found;
 }
 
 // One level at a time: A Z y = right.
@@ -131,13 +129,11 @@ struct LevelWork {
     rows.bind(arena, k, r);
     whole.bind(arena, k, r);
     columns.bind(arena, r, k);
-    AZ = arena.template take<T>(k * r);
-    right = arena.template take<T>(most + LANES);
-    y = arena.template take<T>(most + LANES);
-    column = arena.template take<T>(r + LANES);
-    found.values = arena.template take<T>(r);
-    found.used = arena.template take<T>(r * r);
-    found.left = arena.template take<T>(r * r);
+    arena.take(k * r, AZ);
+    arena.take(most + LANES, right, y);
+    arena.take(r + LANES, column);
+    arena.take(r, found.values);
+    arena.take(r * r, found.used, found.left);
     found.y = y;
   }
 };
@@ -207,9 +203,10 @@ SARRUS_FN void solve_level(const LevelProblem<T>& in, T least, LevelWork<T>& w) 
 
 // The same through singular values, with the directions used
 template <class T>
-SARRUS_FN void split_level(const LevelProblem<T>& in, LevelWork<T>& w) {
+SARRUS_FN LevelSolution<T> split_level(const LevelProblem<T>& in, LevelWork<T>& w) {
   solve_level(in, T(0), w);
   right_vectors(w.rows, 0, w.found.rank, w.column, w.found.used);
+  return w.found;
 }
 
 template <class T>
@@ -220,15 +217,13 @@ struct PriorityWork {
 
   SARRUS_HD PriorityWork(const PriorityProblem<T>& in, Arena& arena) : level(in.task.k, in.r, arena) {
     int k = in.task.k;
-    Z = arena.template take<T>(in.r * in.r);
-    next = arena.template take<T>(in.r * in.r);
-    found.A = arena.template take<T>(k * in.r);
-    found.b = arena.template take<T>(k);
-    found.zero = arena.template take<T>(in.levels);
-    found.damped = arena.template take<T>(in.levels);
-    found.s = arena.template take<T>(in.r);
-    found.left = arena.template take<T>(in.levels * in.r * in.r);
-    found.open = arena.template take<int>(in.levels + 1);
+    arena.take(in.r * in.r, Z, next);
+    arena.take(k * in.r, found.A);
+    arena.take(k, found.b);
+    arena.take(in.levels, found.zero, found.damped);
+    arena.take(in.r, found.s);
+    arena.take(in.levels * in.r * in.r, found.left);
+    arena.take(in.levels + 1, found.open);
   }
 };
 
@@ -267,9 +262,9 @@ SARRUS_HD void step_down(const LevelProblem<T>& level, const LevelSolution<T>& f
   swap_(w.Z, w.next);
 }
 
-// All levels   out: w.found
+// All levels
 template <class T>
-SARRUS_FN void solve_priorities(const PriorityProblem<T>& in, PriorityWork<T>& w) {
+SARRUS_FN PrioritySolution<T> solve_priorities(const PriorityProblem<T>& in, PriorityWork<T>& w) {
   int open = in.r, begin = 0;
   LevelSolution<T>& one = w.level.found;
   for (int i = 0; i < in.r; ++i) {
@@ -295,6 +290,7 @@ SARRUS_FN void solve_priorities(const PriorityProblem<T>& in, PriorityWork<T>& w
     begin = end;
   }
   w.found.Z = w.Z;
+  return w.found;
 }
 
 SARRUS_END

@@ -23,14 +23,11 @@ struct Directional {
   D *q, *q_moved, *v, *zero, *tau, *drive, *user, *lam;
 
   SARRUS_HD Directional(const Model<real<T>>& m, Arena& arena) : w(m, arena) {
-    q = arena.template take<D>(m.nq);
-    q_moved = arena.template take<D>(m.nq);
-    v = arena.template take<D>(m.nv);
-    zero = arena.template take<D>(m.nv);
-    tau = arena.template take<D>(m.nv);
-    lam = arena.template take<D>(m.nc);
-    drive = arena.template take<D>(3 * m.nd);
-    user = arena.template take<D>(m.n_user_rows * (3 + m.nv));
+    arena.take(m.nq, q, q_moved);
+    arena.take(m.nv, v, zero, tau);
+    arena.take(m.nc, lam);
+    arena.take(3 * m.nd, drive);
+    arena.take(m.n_user_rows * (3 + m.nv), user);
   }
 };
 

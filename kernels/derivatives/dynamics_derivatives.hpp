@@ -33,17 +33,16 @@ struct Recursive {
     int ld = w.ld;
     d.bind(arena, m);
     path.bind(arena, m.nv);
-    element = arena.template take<Element<T>>(1);
+    arena.take(1, element);
     moves.bind(arena, m, w.ld);
     response.bind(arena, m, w.ld);
-    Eq = arena.template take<T>((m.nv + m.nc) * wide);
+    arena.take((m.nv + m.nc) * wide, Eq, answer);
     Ev = Eq + ld;
     Rq = Eq + m.nv * wide;
     Rv = Rq + ld;
-    answer = arena.template take<T>((m.nv + m.nc) * wide);
-    Jvq = arena.template take<T>(m.nc * ld);
-    lam = arena.template take<T>(m.nc);
-    x = arena.template take<T>(m.nv);
+    arena.take(m.nc * ld, Jvq);
+    arena.take(m.nc, lam);
+    arena.take(m.nv, x);
   }
 };
 

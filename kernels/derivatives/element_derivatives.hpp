@@ -17,11 +17,7 @@ SARRUS_BEGIN
 struct Path {
   int n, *col, *node, *side;
 
-  SARRUS_HD void bind(Arena& arena, int nv) {
-    col = arena.take<int>(nv);
-    node = arena.take<int>(nv);
-    side = arena.take<int>(nv);
-  }
+  SARRUS_HD void bind(Arena& arena, int nv) { arena.take(nv, col, node, side); }
   template <class R>
   SARRUS_HD void walk(const Model<R>& m, int a, int b) {
     n = 0;
@@ -42,7 +38,7 @@ struct Moves {
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>&, LD ld) {
-    A_q = arena.template take<T>(36 * ld);
+    arena.take(36 * ld, A_q);
     V_q = A_q + 6 * ld, s = A_q + 12 * ld, A_v = A_q + 18 * ld, on_b = A_q + 24 * ld, on_a = A_q + 30 * ld;
   }
 };

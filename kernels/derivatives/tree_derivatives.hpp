@@ -71,11 +71,8 @@ struct TreeTangent {
   int* above;                   // (nv) the column before, on the way to the ground; -1 where there is none
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
-    B = arena.template take<Gyration<T>>(m.nn);
-    alpha = arena.template take<Spatial<T>>(m.nv);
-    xi = arena.template take<Spatial<T>>(m.nv);
-    eta = arena.template take<Spatial<T>>(m.nv);
-    above = arena.template take<int>(m.nv);
+    arena.take(m.nn, B);
+    arena.take(m.nv, alpha, xi, eta, above);
   }
 };
 

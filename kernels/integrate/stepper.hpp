@@ -45,14 +45,11 @@ struct Stepper {
 
   SARRUS_HD Stepper(const Model<real<T>>& model, const Options& options, S& outside, Arena& arena)
       : m(model), o(options), source(outside), w(m, arena), d(m, arena) {
-    T** positions[] = {&q, &q1, &q2};
-    T** vectors[] = {&v, &a, &v1, &u, &x, &tau};
-    for (T** p : positions) *p = arena.template take<T>(m.nq);
-    for (T** p : vectors) *p = arena.template take<T>(w.ld);
-    ku = arena.template take<T>(MAX_STAGES * w.ld);
-    kv = arena.template take<T>(MAX_STAGES * w.ld);
-    drive = arena.template take<T>(3 * m.nd);
-    user = arena.template take<T>(m.n_user_rows * (3 + m.nv));
+    arena.take(m.nq, q, q1, q2);
+    arena.take(w.ld, v, a, v1, u, x, tau);
+    arena.take(MAX_STAGES * w.ld, ku, kv);
+    arena.take(3 * m.nd, drive);
+    arena.take(m.n_user_rows * (3 + m.nv), user);
   }
   SARRUS_HD bool fail(StepStatus why) {
     status = why;

@@ -46,27 +46,19 @@ struct Factor {
     int nr = 2 * m.nc;  // room for the limit rows
     lc = (m.nc + LANES - 1) / LANES * LANES;
     if (lc == 0) lc = LANES;
-    Y = arena.template take<T>(nr * ld);
-    H = arena.template take<T>(m.nv * ld);
-    beta = arena.template take<T>(m.nv);
-    K = arena.template take<T>(m.nv * ld);
-    inv_d = arena.template take<T>(m.nv);
-    order = arena.template take<T>(nr);
-    unit = arena.template take<T>(nr);
-    norm = arena.template take<T>(nr);
-    norm_ref = arena.template take<T>(nr);
-    alive = arena.template take<T>(m.nv);
-    U = arena.template take<T>(m.nv * lc);
-    U_beta = arena.template take<T>(m.nv);
-    T_diag = arena.template take<T>(m.nv);
-    work = arena.template take<T>(2 * (ld > lc ? static_cast<int>(ld) : lc));
+    arena.take(nr * ld, Y);
+    arena.take(m.nv * ld, H, K);
+    arena.take(m.nv, beta, inv_d, alive, U_beta, T_diag);
+    arena.take(nr, order, unit, norm, norm_ref);
+    arena.take(m.nv * lc, U);
+    arena.take(2 * (ld > lc ? static_cast<int>(ld) : lc), work);
     if constexpr (maybe_sparse<LD>) {
       rows.bind(arena, nr, m.nv, ld);
       left.bind(arena, m.nv, m.nc, lc);
       rows.Y = Y;
       rows.rounding = real<T>(1e-30);  // rows are of order one
       left.Y = U;
-      wide = arena.template take<T>(m.nv * ld);
+      arena.take(m.nv * ld, wide);
     }
   }
 };

@@ -32,13 +32,9 @@ struct Workspace {
     bodies.bind(arena, m);
     rows.bind(arena, m, ld);
     factor.bind(arena, m, ld);
-    M = arena.template take<T>(m.nv * ld);
-    h = arena.template take<T>(ld);
-    rhs = arena.template take<T>(ld);
-    a = arena.template take<T>(ld);
-    y = arena.template take<T>(ld);
-    extra = arena.template take<T>(m.nc);
-    force = arena.template take<T>(ld);
+    arena.take(m.nv * ld, M);
+    arena.take(ld, h, rhs, a, y, force);
+    arena.take(m.nc, extra);
   }
 };
 
@@ -54,11 +50,10 @@ struct Tangent {
   SARRUS_HD Tangent(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
     tree.bind(arena, m);
     rows.bind(arena, m, ld);
-    q = arena.template take<D>(m.nq);
-    q_moved = arena.template take<D>(m.nq);
-    v = arena.template take<D>(m.nv);
-    drive = arena.template take<D>(3 * m.nd);
-    user = arena.template take<D>(m.n_user_rows * (3 + m.nv));
+    arena.take(m.nq, q, q_moved);
+    arena.take(m.nv, v);
+    arena.take(3 * m.nd, drive);
+    arena.take(m.n_user_rows * (3 + m.nv), user);
   }
   SARRUS_HD T rate_J(int row, int column) const { return rows.J[row * ld + column].b; }
   SARRUS_HD T rate_gamma(int row) const { return rows.gamma[row].b; }

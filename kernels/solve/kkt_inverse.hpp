@@ -28,10 +28,10 @@ struct Response {
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
     int most = m.nv > m.nc ? m.nv : m.nc;
     stride = ld + (m.nc + LANES - 1) / LANES * LANES;
-    C = arena.template take<T>((m.nv + m.nc) * stride);
-    Q = arena.template take<T>(m.nv * ld);
-    X = arena.template take<T>(most * ld);
-    sum = arena.template take<T>(ld);
+    arena.take((m.nv + m.nc) * stride, C);
+    arena.take(m.nv * ld, Q);
+    arena.take(most * ld, X);
+    arena.take(ld, sum);
   }
 };
 

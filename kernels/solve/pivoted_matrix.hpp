@@ -24,8 +24,8 @@ struct Pivoted {
     ld = Stride<0>(cols);
     m.nc = rows, m.nv = cols, m.lengths = false;
     f.bind(arena, m, ld);
-    A = arena.template take<T>(rows * ld);
-    one = arena.template take<T>(most);
+    arena.take(rows * ld, A);
+    arena.take(most, one);
     if (arena.at) fill(one, most, 1);
     m.unit = m.row_unit = one;
   }

@@ -24,9 +24,9 @@ struct SingularValues {
     int most = rows < cols ? rows : cols;
     p.bind(arena, rows, cols);
     lr = Stride<0>(rows);
-    LW = arena.template take<T>(most * lr);
-    W = arena.template take<T>(most * most);
-    s = arena.template take<T>(most);
+    arena.take(most * lr, LW);
+    arena.take(most * most, W);
+    arena.take(most, s);
   }
   SARRUS_HD T& at(int r, int c) { return p.at(r, c); }
   // singular values above `least`

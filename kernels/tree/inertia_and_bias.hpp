@@ -17,11 +17,7 @@ struct Bodies {
   Inertia<T>* Ic;  // (nn) and of its subtree
   Spatial<T>* F;   // (nn) wrench needed by each node, then by its subtree
 
-  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
-    I = arena.template take<Inertia<T>>(m.nn);
-    Ic = arena.template take<Inertia<T>>(m.nn);
-    F = arena.template take<Spatial<T>>(m.nn);
-  }
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) { arena.take(m.nn, I, Ic, F); }
 };
 
 // out: I   in: R, p

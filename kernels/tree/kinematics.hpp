@@ -23,12 +23,9 @@ struct Tree {
   Vec3<T>* O;     // (1) the reference point in the world
 
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
-    R = arena.template take<Mat3<T>>(m.nn);
-    p = arena.template take<Vec3<T>>(m.nn);
-    S = arena.template take<Spatial<T>>(m.nv);
-    V = arena.template take<Spatial<T>>(m.nn);
-    A = arena.template take<Spatial<T>>(m.nn);
-    O = arena.template take<Vec3<T>>(1);
+    arena.take(m.nn, R, p, V, A);
+    arena.take(m.nv, S);
+    arena.take(1, O);
   }
 };
 

@@ -30,8 +30,7 @@ struct Directions {
   int n = 0;
 
   SARRUS_HD void bind(Arena& arena, int nv, int ld) {
-    N = arena.template take<T>(nv * ld);
-    here = arena.template take<T>(nv * ld);
+    arena.take(nv * ld, N, here);
     both.bind(arena, nv);
   }
 };
@@ -46,14 +45,13 @@ struct Chart {
 
   SARRUS_HD Chart(const Model<real<T>>& m, Arena& arena, int ld) : rolling(false) {
     for (int r = 0; r < m.nc; ++r) rolling = rolling || !m.row_holonomic[r];
-    q0 = arena.template take<T>(m.nq);
-    c = arena.template take<T>(ld);
-    y = arena.template take<T>(ld);
+    arena.take(m.nq, q0);
+    arena.take(ld, c, y);
     vel.bind(arena, m.nv, ld);
     if (!rolling) return;
     pos.bind(arena, m.nv, ld);
     held.bind(arena, m, ld);
-    J_held = arena.template take<T>(m.nc * ld);
+    arena.take(m.nc * ld, J_held);
   }
   SARRUS_HD Directions<T>& positions() { return rolling ? pos : vel; }
   SARRUS_HD const Factor<T>& position_rows(const Factor<T>& all) const { return rolling ? held : all; }

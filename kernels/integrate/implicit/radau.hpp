@@ -56,15 +56,11 @@ struct Radau {
     int most = 2 * m.nv;
     one.bind(arena, most);
     two.bind(arena, most);
-    T** matrices[] = {&Z, &F, &dZ};
-    T** rows[] = {&across, &u, &v, &past_u, &past_v};
-    G = arena.template take<T>(most * most);
-    f0 = arena.template take<T>(most);
-    start = arena.template take<T>(most);
-    pair = arena.template take<Complex<T>>(most);
-    scale = arena.template take<T>(2 * ld);
-    for (T** p : matrices) *p = arena.template take<T>(STAGES * most);
-    for (T** p : rows) *p = arena.template take<T>(STAGES * ld);
+    arena.take(most * most, G);
+    arena.take(most, f0, start, pair);
+    arena.take(2 * ld, scale);
+    arena.take(STAGES * most, Z, F, dZ);
+    arena.take(STAGES * ld, across, u, v, past_u, past_v);
   }
 };
 

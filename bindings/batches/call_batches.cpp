@@ -1,0 +1,268 @@
+#include "call_batches.hpp"
+
+#define SARRUS_IMPORTS_NUMPY
+#include "../numpy.hpp"
+
+#include <optional>
+#include <tuple>
+
+namespace sarrus {
+
+using namespace nb::literals;
+
+void import_numpy() {
+  if (_import_array() < 0) throw nb::python_error();
+}
+
+namespace {
+namespace call {
+
+using In = nb::handle;
+
+std::tuple<> result(const auto&) { return {}; }
+template <class T>
+std::tuple<New<T>> result(const New<T>& x) {
+  return {x};
+}
+
+// States as Python gives them: q (n, nq), v (n, nv), drive (n, nd, 3), user (n, n_user_rows, 3 + nv).
+struct Batch {
+  const Kernel& k;
+  bool single;  // one state: q, v and results without the first axis
+  npy_intp n, nq, nv, nc, nb;
+  Dense q, v, drive, user;
+
+  Batch(const Kernel& kernel, In q_, In v_ = {}, In drive_ = {}, In user_ = {})
+      : k(kernel),
+        single(axes_of(q_) == 1),
+        n(single ? 1 : length_of(q_)),
+        nq(k.m.nq),
+        nv(k.m.nv),
+        nc(k.m.nc),
+        nb(k.m.nb),
+        q(in(q_, "q", {nq})) {
+    if (v_) v = in(v_, "v", {nv});
+    if (drive_ && k.m.nd) drive = Dense(drive_, "drive", {n, k.m.nd, 3});
+    if (user_ && k.m.n_user_rows) user = Dense(user_, "user", {n, k.m.n_user_rows, 3 + nv});
+  }
+  Shape each(std::initializer_list<npy_intp> of_one) const {
+    Shape shape = {n};
+    if (single) shape.rank = 0;
+    for (npy_intp size : of_one) shape.sizes[shape.rank++] = size;
+    return shape;
+  }
+  Dense in(In x, const char* name, std::initializer_list<npy_intp> of_one) const {
+    return Dense(x, name, each(of_one));
+  }
+  template <class T = double>
+  New<T> out(std::initializer_list<npy_intp> of_one) const {
+    return New<T>(each(of_one));
+  }
+  // The new arrays among the arguments, filled by an entry of the function table: one, or a tuple of them.
+  template <class Function, class... Arguments>
+  auto call(Function function, const Arguments&... arguments) const {
+    {
+      std::optional<nb::gil_scoped_release> free;
+      if (!single) free.emplace();
+      function(k.m, {static_cast<int>(n), q, v, drive, user}, arguments...);
+    }
+    auto results = std::tuple_cat(result(arguments)...);
+    constexpr size_t count = std::tuple_size_v<decltype(results)>;
+    if constexpr (count == 1)
+      return std::get<0>(results);
+    else if constexpr (count > 1)
+      return std::apply([](const auto&... x) { return nb::make_tuple(x...); }, results);
+  }
+};
+
+auto mass_matrix(const Kernel& k, In q) {
+  Batch b(k, q);
+  return b.call(k.tables.batches.mass_matrix, b.out({b.nv, b.nv}));
+}
+
+auto rnea(const Kernel& k, In q, In v, In a) {
+  Batch b(k, q, v);
+  return b.call(k.tables.batches.rnea, b.in(a, "a", {b.nv}), b.out({b.nv}));
+}
+
+auto energy(const Kernel& k, In q, In v) {
+  Batch b(k, q, v);
+  return b.call(k.tables.batches.energy, b.out({2}));
+}
+
+auto poses(const Kernel& k, In q) {
+  Batch b(k, q);
+  return b.call(k.tables.batches.poses, b.out({b.nb, 3, 3}), b.out({b.nb, 3}));
+}
+
+auto body_motion(const Kernel& k, In q, In v, In a) {
+  Batch b(k, q, v);
+  return b.call(k.tables.batches.body_motion, b.in(a, "a", {b.nv}), b.out({b.nb, 6}), b.out({b.nb, 6}));
+}
+
+// (R, p, V, A) of all bodies, A at zero acceleration of the coordinates
+nb::tuple frames(const Kernel& k, In q, In v) {
+  Batch b(k, q, v);
+  NewArray R = b.out({b.nb, 3, 3}), p = b.out({b.nb, 3}), V = b.out({b.nb, 6}), A = b.out({b.nb, 6});
+  b.call(k.tables.batches.frames, FrameArrays{R, p, V, A});
+  return nb::make_tuple(R, p, V, A);
+}
+
+void check_body(const Kernel& k, int body) {
+  if (body < 0 || body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
+}
+
+auto jacobian(const Kernel& k, In q, int body, In point) {
+  check_body(k, body);
+  Batch b(k, q);
+  return b.call(k.tables.batches.jacobian, body, Dense(point, "point", {3}), b.out({6, b.nv}));
+}
+
+// Of a point of a body: place, V, A, J; and R of the body
+nb::tuple point(const Kernel& k, In q, In v, int body, In point) {
+  check_body(k, body);
+  Batch b(k, q, v);
+  NewArray x = b.out({3}), V = b.out({6}), A = b.out({6}), J = b.out({6, b.nv}), R = b.out({3, 3});
+  b.call(k.tables.batches.point, body, Dense(point, "point", {3}), FrameArrays{R, x, V, A}, J.data());
+  return nb::make_tuple(x, V, A, J, R);
+}
+
+nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  NewArray phi = b.out({b.nc}), J = b.out({b.nc, b.nv}), rhs = b.out({b.nc}), gamma = b.out({b.nc});
+  b.call(k.tables.batches.constraints, RowArrays{phi, J, rhs, gamma});
+  return nb::make_tuple(phi, J, rhs, gamma);
+}
+
+auto row_wrenches(const Kernel& k, In q) {
+  Batch b(k, q);
+  return b.call(k.tables.batches.row_wrenches, b.out({b.nc, 6}), b.out({k.m.ne, 3}));
+}
+
+auto force_wrenches(const Kernel& k, In q, In v) {
+  Batch b(k, q, v);
+  return b.call(k.tables.batches.force_wrenches, b.out({k.m.nf, 6}), b.out({k.m.nf, 3}));
+}
+
+// (J', gamma') along v, of a model without user rows
+auto row_rates(const Kernel& k, In q, In v, In drive) {
+  if (k.m.n_user_rows) throw nb::value_error("rows of the user's have no rates in the kernel");
+  Batch b(k, q, v, drive);
+  return b.call(k.tables.batches.row_rates, b.out({b.nc, b.nv}), b.out({b.nc}));
+}
+
+auto pivots(const Kernel& k, In q, In v, In drive, In user, int rank) {
+  if (rank < 0 || rank > k.m.nc || rank > k.m.nv)
+    throw nb::index_error("`rank` is not a rank that J can have");
+  Batch b(k, q, v, drive, user);
+  return b.call(k.tables.batches.pivots, rank, b.out({}));
+}
+
+nb::tuple terms(const Kernel& k, In q, In v, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  NewArray M = b.out({b.nv, b.nv}), h = b.out({b.nv}), phi = b.out({b.nc}), J = b.out({b.nc, b.nv});
+  NewArray rhs = b.out({b.nc}), gamma = b.out({b.nc});
+  b.call(k.tables.batches.terms, M.data(), h.data(), RowArrays{phi, J, rhs, gamma});
+  return nb::make_tuple(M, h, phi, J, rhs, gamma);
+}
+
+auto integrate(const Kernel& k, In q, In dv) {
+  Batch b(k, q);
+  return b.call(k.tables.batches.integrate, b.in(dv, "dv", {b.nv}), b.out({b.nq}));
+}
+
+auto difference(const Kernel& k, In q0, In q1) {
+  Batch b(k, q0);
+  return b.call(k.tables.batches.difference, b.in(q1, "q1", {b.nq}), b.out({b.nv}));
+}
+
+nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int rank) {
+  Batch b(k, q, v, drive, user);
+  NewArray a = b.out({b.nv}), force = b.out({b.nv}), lam = b.out({b.nc});
+  auto unique = b.out<unsigned char>({b.nc});
+  auto ranks = b.out<int>({}), status = b.out<int>({});
+  b.call(k.tables.batches.forward, b.in(tau, "tau", {b.nv}), rank,
+         MotionArrays{a, force, lam, unique, ranks, status});
+  return nb::make_tuple(a, force, lam, unique, ranks, status);
+}
+
+// (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau. Without
+// multipliers dlam has no rows.
+nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bool dual, bool multipliers) {
+  Batch b(k, q, v, drive, user);
+  NewArray da = b.out({3, b.nv, b.nv}), dlam = b.out({3, multipliers ? b.nc : 0, b.nv});
+  NewArray dJv = b.out({b.nc, b.nv});
+  auto ranks = b.out<int>({}), status = b.out<int>({});
+  b.call(k.tables.batches.derivatives, b.in(tau, "tau", {b.nv}), dual,
+         DerivativeArrays{da, multipliers ? dlam.data() : nullptr, dJv, ranks, status});
+  return nb::make_tuple(da, dlam, dJv, ranks, status);
+}
+
+// One plain state of a model without drives and user rows, and its forces; anything else is not usual.
+struct UsualState {
+  const double *q, *v, *tau;
+  UsualState(const Kernel& k, In q_, In v_, In tau_)
+      : q(finite_vector(q_, k.m.nq)), v(finite_vector(v_, k.m.nv)), tau(finite_vector(tau_, k.m.nv)) {}
+  bool usual(const Kernel& k) const { return q && v && tau && !k.m.nd && !k.m.n_user_rows; }
+  States states() const { return {1, q, v, nullptr, nullptr}; }
+};
+
+// The acceleration of one usual state. None for anything else, and where it is not finite or the inertia not
+// positive definite: the caller then takes the slower path, which checks each argument and explains what is
+// wrong.
+nb::object acceleration(const Kernel& k, In q, In v, In tau) {
+  UsualState x(k, q, v, tau);
+  if (!x.usual(k)) return nb::none();
+  NewArray a({k.m.nv});
+  int rank, status;
+  k.tables.batches.forward(k.m, x.states(), x.tau, -1, {a, nullptr, nullptr, nullptr, &rank, &status});
+  return status || !finite(a, k.m.nv) ? nb::none() : a.object;
+}
+
+// (da[3,nv,nv], dlam[3,nc,nv], d(Jv - b)/dq[nc,nv], rank) in the same way; vector coordinates only.
+nb::object derivatives_at(const Kernel& k, In q, In v, In tau) {
+  UsualState x(k, q, v, tau);
+  if (!x.usual(k) || k.m.nq != k.m.nv) return nb::none();
+  NewArray a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
+  int rank, status;
+  k.tables.batches.derivatives(k.m, x.states(), x.tau, false, {a, lam, Jv_q, &rank, &status});
+  if (status || !finite(a, 3 * k.m.nv * k.m.nv)) return nb::none();
+  return nb::make_tuple(a, lam, Jv_q, rank);
+}
+
+}  // namespace call
+}  // namespace
+
+void bind_batches(nb::class_<Kernel>& kernel) {
+  auto drive = "drive"_a.none(), user = "user"_a.none();
+  kernel.def("mass_matrix", &call::mass_matrix, "q"_a)
+      .def("rnea", &call::rnea, "q"_a, "v"_a, "a"_a)
+      .def("energy", &call::energy, "q"_a, "v"_a)
+      .def("poses", &call::poses, "q"_a)
+      .def("body_motion", &call::body_motion, "q"_a, "v"_a, "a"_a)
+      .def("frames", &call::frames, "q"_a, "v"_a)
+      .def("jacobian", &call::jacobian, "q"_a, "body"_a, "point"_a)
+      .def("point", &call::point, "q"_a, "v"_a, "body"_a, "point"_a)
+      .def("constraints", &call::constraints, "q"_a, "v"_a, drive, user)
+      .def("row_wrenches", &call::row_wrenches, "q"_a)
+      .def("force_wrenches", &call::force_wrenches, "q"_a, "v"_a)
+      .def("row_rates", &call::row_rates, "q"_a, "v"_a, drive)
+      .def("pivots", &call::pivots, "q"_a, "v"_a, drive, user, "rank"_a)
+      .def("terms", &call::terms, "q"_a, "v"_a, drive, user)
+      .def("state_terms", &call::terms, "q"_a, "v"_a, drive, user)
+      .def("state_frames", &call::frames, "q"_a, "v"_a)
+      .def("state_point", &call::point, "q"_a, "v"_a, "body"_a, "point"_a)
+      .def("state_jacobian", &call::jacobian, "q"_a, "body"_a, "point"_a)
+      .def("integrate", &call::integrate, "q"_a, "dv"_a)
+      .def("difference", &call::difference, "q0"_a, "q1"_a)
+      .def("forward", &call::forward, "q"_a, "v"_a, "tau"_a, drive, user, "rank"_a = -1)
+      .def("derivatives", &call::derivatives, "q"_a, "v"_a, "tau"_a, drive, user, "dual"_a = false,
+           "multipliers"_a = true)
+      .def("acceleration", &call::acceleration, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
+           nb::sig(
+               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"))
+      .def("derivatives_at", &call::derivatives_at, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
+           nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
+}
+
+}  // namespace sarrus
