@@ -1,9 +1,9 @@
-"""Gait: which feet stand when, and where the others go.
+"""Gait: a periodic schedule of stance and swing, and the trajectories of the swinging feet.
 
-Legs are arms: a standing foot is a constraint, a swinging one a task.
-Groups of feet swing in turn, with a phase between on all feet. A foot lands where it will be below its
-neutral place in the middle of its next stance, if the trunk keeps to its way. The way is a reference in the
-plane of the ground; the turn of the trunk stays as it is.
+A foot in stance is an active constraint, a foot in swing follows a task. Groups of feet swing one after the
+other; between two swings all feet stand. Footholds are chosen so that a foot is at its neutral position
+relative to the trunk in the middle of its next stance, provided that the trunk follows the reference `way`
+(x and y on the ground). The heading of the trunk is constant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..outputs.body import Position
 from ..outputs.references import Reference, Target, as_reference, minimum_jerk
 from .tasks import PriorityTask
 
-ROUNDING = 1e-9  # [s]: a step that ends just before a switch has reached it
+ROUNDING = 1e-9  # [s] tolerance on switching times: a step that ends this little before one has reached it
 
 
 class Gait:
@@ -30,13 +30,13 @@ class Gait:
         mech: the mechanism, all feet declared as constraints; its default state is the neutral stance.
         feet: {constraint: (body, point in its frame (3,) [m])}.
         groups: names of the feet that swing together, one group after the other.
-        way: place of the trunk over the ground, x and y (2,) [m], a reference; feet follow what it changes
-            from t = 0 on. Default: on the spot.
+        way: reference for the position of the trunk on the ground, x and y (2,) [m]; footholds move by its
+            change since t = 0. Default: constant, walking on the spot.
         swing: duration of a swing [s].
         support: duration on all feet between two swings [s].
-        lift: height of a swing [m].
+        lift: largest height of the foot during a swing [m].
         start: time of the first swing [s].
-        end: no swing begins later [s].
+        end: time after which no swing begins [s].
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class Gait:
         self.period = self._count * self._slot
         self._neutral = {foot: _place(mech, body, point) for foot, (body, point) in self._feet.items()}
 
-    # ------------------------------------------------------------------ the clock
+    # ------------------------------------------------------------------ schedule
 
     def swinging(self, foot: str, t: float) -> tuple[int, float] | None:
-        """Number of the swing and how far it is (0 to 1), or None while the foot stands."""
+        """Number of the swing and its phase (0 to 1), or None in stance."""
         if foot not in self._phase:
             return None
         since = t + ROUNDING - self._begins(foot, 0)
@@ -87,7 +87,7 @@ class Gait:
         return k, min(into / self._swing, 1.0)
 
     def active(self, t: float, q: Any = None, v: Any = None) -> tuple[str, ...]:
-        """Names of the feet that stand: for `active=` of a controller."""
+        """Names of the feet in stance, for `active=` of a controller."""
         return tuple(foot for foot in self._feet if self.swinging(foot, t) is None)
 
     def switching(self, foot: str, until: float) -> tuple[list[float], list[float]]:
@@ -106,21 +106,21 @@ class Gait:
     def _begins(self, foot: str, k: int) -> float:
         return self._start + self._phase[foot] * self._slot + k * self.period
 
-    # ------------------------------------------------------------------ where feet go
+    # ------------------------------------------------------------------ trajectories of feet
 
     def foothold(self, foot: str, k: int) -> Array:
-        """Where a foot stands after its k-th swing (3,) [m]; k = -1 is the start."""
+        """Position of a foot in stance after its k-th swing (3,) [m]; k = -1 is the stance at the start."""
         neutral = self._neutral[foot]
         if k < 0:
             return neutral
         middle = 0.5 * (self._begins(foot, k) + self._swing + self._begins(foot, k + 1))
-        if self._begins(foot, k + 1) > self._end:  # it stays there
+        if self._begins(foot, k + 1) > self._end:  # the last swing: the foot stays there
             middle = math.inf
         moved = np.asarray(self._way(min(middle, 1e9)).x) - self._origin
         return np.asarray(neutral + np.append(moved, 0.0))
 
     def reference(self, foot: str) -> Reference:
-        """Where a foot is, its velocity and acceleration, at time t; at rest while it stands."""
+        """Position, velocity and acceleration of a foot as a function of time [s]; at rest in stance."""
         swing, up = self._swing, np.array([0.0, 0.0, self._lift])
 
         def at(t: float) -> Target:
@@ -133,7 +133,7 @@ class Gait:
             k, s = now
             here, there = self.foothold(foot, k - 1), self.foothold(foot, k)
             r = 1.0 - s
-            # along: minimum_jerk(s); up: 64 s^3 (1 - s)^3
+            # horizontal: minimum_jerk(s); vertical: 64 s^3 (1 - s)^3, whose maximum is 1 at s = 1/2
             x = here + (there - here) * minimum_jerk(s) + up * 64.0 * s**3 * r**3
             v = (there - here) * 30.0 * s * s * r * r + up * 192.0 * s * s * r * r * (r - s)
             a = (there - here) * 60.0 * s * r * (r - s) + up * 384.0 * s * r * (r * r - 3.0 * s * r + s * s)
@@ -142,7 +142,7 @@ class Gait:
         return at
 
     def tasks(self, kp: Any = 900.0, kd: Any = None, priority: float = 1.0) -> list[PriorityTask]:
-        """One task for each foot, on while it swings."""
+        """One task for each foot, active during its swing."""
         return [self._task(foot, kp, kd, priority) for foot in self._feet if foot in self._phase]
 
     def _task(self, foot: str, kp: Any, kd: Any, priority: float) -> PriorityTask:
@@ -163,5 +163,6 @@ class Gait:
 
 
 def _place(mech: Any, body: str, point: Any) -> Array:
+    """Position (3,) [m] of a point of a body in the world, at the default pose."""
     found = mech.pose(mech.default.q, body)
     return np.asarray(found.apply(np.asarray(point, dtype=float)))

@@ -6,15 +6,15 @@ With X a basis of the tangent directions of the constraints, orthonormal in the 
 
 is the response to the actuators (`dynamics/input_response.py`), and [DeSapio2010]'s products
 <A, B> = A.T M^-1 B of orthogonalized Jacobians become plain ones. Of w, the actuators control the span of U,
-w = U s; with task rows A_i = J_i X U and Z_i an orthonormal basis of what the levels up to i leave open,
-Z_0 = 1,
+w = U s; with task rows A_i = J_i X U and Z_i an orthonormal basis of the null space of the levels 1 to i
+(the directions of s that they leave open), Z_0 = 1,
 
     Q_i.T = N_(i-1).T J_i.T = M X U Z Z.T A_i.T        (Z = Z_(i-1))                   eq. (91)      (2)
     s_i = s_(i-1) + Z (A_i Z)^+ (wanted_i - J_i a0 - A_i s_(i-1))                      eq. (92), (95) (3)
     Z_i = Z null(A_i Z)                                                                eq. (94)      (4)
 
-The pseudoinverse in (3) replaces the inverse of J_i M^-1 Q_i.T: what conflicts with higher levels or with the
-constraints is met as far as possible, in the least-squares sense, and torques stay bounded.
+The pseudoinverse in (3) replaces the inverse of J_i M^-1 Q_i.T: rows that conflict with higher levels or with
+the constraints are satisfied in the least-squares sense, and torques stay bounded.
 kernels/control/priority_levels.hpp
 """
 
@@ -34,13 +34,15 @@ from ..core.force_metric import Factor
 
 
 class ControllableBasis(NamedTuple):
-    """What the actuators control: a = a0 + E s, and the inputs x = to_x s + internal z in the force metric.
+    """Accelerations that the actuators can produce, a = a0 + E s, by inputs x = to_x s + internal z.
+
+    x are inputs in the force metric, where the least torque is the shortest x (`core/force_metric.py`).
 
     Attributes:
         E: X U (nv, r), columns orthonormal in the mass metric.
         to_x: least-norm inputs for s (n, r).
-        internal: inputs that load the constraints only (n, n - r).
-        size: |X| without units, against which zero is measured.
+        internal: inputs that change constraint forces only, not the acceleration (n, n - r).
+        size: norm of the dimensionless X; tolerances on singular values are relative to it.
         dof: number of tangent directions; r < dof where some are not controllable.
     """
 
@@ -61,7 +63,7 @@ class TaskRows(NamedTuple):
 
 
 class LevelRows(NamedTuple):
-    """One level: A s = b without units, the size of what counts as zero in A, and its damping."""
+    """Dimensionless rows A s = b of one level, the scale `zero` of the rank tolerance of A, and damping."""
 
     A: Array
     b: Array
@@ -70,7 +72,7 @@ class LevelRows(NamedTuple):
 
 
 class LevelSplit(NamedTuple):
-    """What a level does with the directions open to it: how many it uses, those it leaves, its damping."""
+    """Rank of a level in the null space of those above, basis of what it leaves to those below, damping."""
 
     rank: int
     left: Array
@@ -78,13 +80,13 @@ class LevelSplit(NamedTuple):
 
 
 class LevelDirections(NamedTuple):
-    """One level by itself: A Z taken apart.
+    """Singular value decomposition of A Z for one level.
 
     Attributes:
-        y: the least y (m,) with A (s + Z y) = b, damped where chosen.
-        values: singular values of the directions that the level uses (rank,).
-        used, left: these directions, and those it leaves, (m, rank) and (m, m - rank).
-        damped: d^2 that was added to the squares of the singular values.
+        y: least-norm solution (m,) of A (s + Z y) = b; damped least squares where `damped` is positive.
+        values: nonzero singular values (rank,).
+        used, left: right singular vectors of these, and of the null space, (m, rank) and (m, m - rank).
+        damped: d^2, added to the squares of the singular values.
     """
 
     y: Array
@@ -95,7 +97,14 @@ class LevelDirections(NamedTuple):
 
 
 class Priorities(NamedTuple):
-    """All levels: their rows, s (r,), what stays open Z (r, m), and how each level went; (3), (4)."""
+    """Result of all levels, (3), (4).
+
+    Attributes:
+        rows: of each level.
+        s: coordinates of the acceleration a0 + E s (r,).
+        Z: basis of the null space of all levels (r, m).
+        splits: rank, null space and damping of each level.
+    """
 
     rows: list[LevelRows]
     s: Array
@@ -104,12 +113,12 @@ class Priorities(NamedTuple):
 
 
 def controllable_basis(response: Response, metric: Factor, min_controllability: float) -> ControllableBasis:
-    """The accelerations (1) that the actuators control.
+    """The accelerations (1) that the actuators can produce.
 
     Args:
-        response: of the state.
+        response: accelerations as functions of the inputs.
         metric: of the inputs, u = metric x.
-        min_controllability: motions of which the actuators have less than this share are not controllable.
+        min_controllability: motions of which the actuators produce a smaller share than this are left out.
     """
     found = _kernel.controllable_basis(response, metric, min_controllability)
     if found is None:
@@ -152,12 +161,13 @@ def solve_levels(
 
 
 def level_directions(rows: LevelRows, s: Array, Z: Array, rank_tol: float) -> LevelDirections:
-    """What a level does with the directions Z that are open to it, from s (r,) on."""
+    """Solve one level in the null space Z (r, m) of the levels above, starting from s (r,)."""
     found = _kernel.solve_level(A=rows.A, b=rows.b, s=s, Z=Z, zero=rank_tol * rows.zero, damping=rows.damping)
     return LevelDirections(**_finite(found, "the singular values of a task did not converge."))
 
 
 def _finite(found: dict[str, Any], otherwise: str) -> dict[str, Any]:
+    """What the kernel found, or a LinAlgError with this message where it is not finite."""
     if not found.pop("finite"):
         raise np.linalg.LinAlgError(otherwise)
     return found

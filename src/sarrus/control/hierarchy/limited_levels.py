@@ -1,8 +1,9 @@
-"""Limits in a hierarchy: every level gives way to the limits, the lowest first.
+"""Limits in a task hierarchy: a cascade of quadratic programs, one per level.
 
-Limits come before all tasks: each level is a quadratic program in the directions that the levels above leave
-open, with the same limits in all of them, so a limit never costs a higher level what a lower one can pay.
-Where no inputs satisfy the limits at all, the least violation comes first and is then held.
+Limits have priority over all tasks. Each level minimizes the error of its rows over the null space of the
+levels above, subject to all limits. A limit therefore changes a higher level only where the lower levels
+cannot satisfy it. If no inputs satisfy all limits, their weighted violation is minimized first, and all
+levels keep that minimum.
 """
 
 from __future__ import annotations
@@ -27,21 +28,26 @@ from ..limits.limit_table import InputRows
 from ..limits.quadratic_program import solve_softly
 from .levels import ControllableBasis, LevelDirections, LevelRows, level_directions
 
-SLACK = 1e-9  # of the largest bound: what rounding may take from one level to the next
-FLAT = 1e-7  # curvature along directions that a level does not see, relative to its largest
-ROUNDS = 3  # of moving the centre of that curvature along, until it does not matter
+SLACK = 1e-9  # relaxation of all bounds against rounding from level to level, relative to the largest bound
+FLAT = 1e-7  # regularization of the Hessian in the null space of a level, relative to its largest eigenvalue
+ROUNDS = 3  # iterations that recentre the regularization at the solution, so that it does not bias it
 
 
 @dataclass(eq=False)
 class HierarchyInputs(SelectedInputs):
-    """Inputs of a hierarchy: all of `SelectedInputs`, and the motion s (r,) that they make."""
+    """Inputs of a hierarchy: `SelectedInputs`, and
+
+    Attributes:
+        s: coordinates of the acceleration a0 + E s (r,).
+        limited: whether limits changed the solution.
+    """
 
     s: Array = field(default_factory=lambda: np.zeros(0))
     limited: bool = False
 
 
 class LimitedLevels:
-    """Levels under limits, one after the other, in the variables c = (s, z) with x = K c."""
+    """Solves the levels under limits in order of priority, in variables c = (s, z) with inputs x = K c."""
 
     def __init__(
         self, basis: ControllableBasis, metric: Factor, limits: InputRows, solver: str, rank_tol: float
@@ -52,13 +58,13 @@ class LimitedLevels:
         self._iterations, self._time, self._largest = 0, 0.0, QPInfo()
 
     def run(self, levels: Sequence[LevelRows], start: Array, rest: Array, near: Array) -> HierarchyInputs:
-        """All levels, then the rest of the motion nearest to `rest` (r,), then inputs nearest to `near` (n,).
+        """All levels, then in the remaining null space s nearest to `rest` (r,) and x nearest to `near` (n,).
 
         Args:
             levels: highest priority first.
-            start: s (r,) that the levels would choose without limits.
-            rest: s (r,) that the directions left open shall have.
-            near: x (n,) that inputs shall have where no motion sees them; zero is least torque.
+            start: solution s (r,) without limits.
+            rest: desired s (r,) in the null space of all levels.
+            near: desired x (n,) of inputs that cause no acceleration; zero gives the least torque.
         """
         n = len(self._K)
         c, feasible = self._begin(np.concatenate([start, self._K[:, self._r :].T @ near]))
@@ -73,10 +79,11 @@ class LimitedLevels:
         return self._result(c, feasible)
 
     def _widened(self, A: Array) -> Array:
+        """Rows on s as rows on c = (s, z)."""
         return np.concatenate([A, np.zeros((len(A), len(self._K) - self._r))], axis=1)
 
     def _begin(self, c: Array) -> tuple[Array, bool]:
-        """Inputs within the limits, or of least violation; sets the bounds that all levels keep."""
+        """A feasible start c and True, or one of least violation and False; sets the bounds of all levels."""
         limits = self._given
         size = 1.0 + max(_largest(limits.lower), _largest(limits.upper))
         slack = SLACK * size
@@ -98,7 +105,7 @@ class LimitedLevels:
         return soft.z, False
 
     def _step(self, found: LevelDirections, c: Array, Z: Array) -> Array:
-        """The y that is best for this level, c + Z y within the limits."""
+        """The y that minimizes the error of this level, with c + Z y within the limits."""
         centre = found.y
         if len(found.values) == 0:
             return centre
@@ -119,7 +126,7 @@ class LimitedLevels:
         return y
 
     def _nearest(self, inputs: OpenInputs, limits: InputRows, goal: Array, H: Array | None) -> Array | None:
-        """The z nearest to the goal within the limits: the goal if that is, None without one."""
+        """The z nearest to the goal within the limits: the goal itself if feasible, None if no z is."""
         found = nearest_inputs(inputs, limits, goal, H, self._solver)
         if found.status == "inside":
             return goal
@@ -146,5 +153,6 @@ class LimitedLevels:
 
 
 def _largest(bounds: Array) -> float:
+    """Largest size of a finite bound."""
     finite = np.abs(bounds[np.isfinite(bounds)])
     return float(finite.max(initial=0.0))

@@ -19,13 +19,13 @@ class LevelResult:
 
     Attributes:
         priority: of its tasks.
-        tasks: names of the tasks that are on.
+        tasks: names of its active tasks.
         size: number of rows.
         rank: how many of them are independent of each other, of higher levels and of the constraints.
-        open: directions that stay open for lower levels.
+        open: dimension of the null space left to lower levels.
         damped: whether torques were damped.
-        lost: largest acceleration that it wants and does not get [m/s^2, rad/s^2].
-        limit_cost: largest acceleration that limits took from it.
+        lost: largest difference of desired and predicted acceleration [m/s^2, rad/s^2].
+        limit_cost: largest change of its acceleration due to limits [m/s^2, rad/s^2].
     """
 
     priority: float
@@ -45,11 +45,11 @@ class TaskResult:
     Attributes:
         name, priority: of the task.
         names: of its components (k).
-        on: whether it was on; if not, the arrays are NaN.
+        on: whether it was active; if not, the arrays are NaN.
         error: (k,).
-        wanted: acceleration J a that it wants (k,) [m/s^2, rad/s^2].
-        achieved: acceleration J a that it gets (k,).
-        lost_to_limits: what of it limits took (k,).
+        wanted: desired acceleration J a (k,) [m/s^2, rad/s^2].
+        achieved: predicted acceleration J a (k,).
+        lost_to_limits: J a without limits less J a with them (k,).
     """
 
     name: str
@@ -63,21 +63,21 @@ class TaskResult:
 
     @property
     def lost(self) -> Array:
-        """Acceleration that it wants and does not get (k,)."""
+        """Desired less predicted acceleration (k,)."""
         return np.asarray(self.wanted - self.achieved)
 
 
 class Parts(NamedTuple):
-    """What a solution is taken apart from when somebody looks.
+    """Data from which the results of levels and tasks are computed on demand.
 
     Attributes:
         tasks: (name, priority, number of components), highest priority first.
-        on: whether each is on.
+        on: whether each is active.
         free: acceleration (nv,) without limits.
-        basis: of the accelerations that the actuators control.
-        splits: of the levels.
-        rows: A of the levels.
-        costs: what limits took from each level, without units.
+        basis: of the accelerations that the actuators can produce.
+        splits: rank, null space and damping of each level.
+        rows: dimensionless task rows A of each level.
+        costs: largest change of the rows of each level due to limits, dimensionless.
     """
 
     tasks: tuple[tuple[str, float, int], ...]
@@ -102,7 +102,7 @@ class HierarchySolution(Solution):
 
     @property
     def limited_level(self) -> float | None:
-        """Priority of the highest level that limits cost something; None if they cost none."""
+        """Priority of the highest level whose acceleration limits changed; None if there is none."""
         return next((level.priority for level in self.levels if level.limit_cost > 0.0), None)
 
     @cached_property
@@ -163,7 +163,7 @@ class HierarchySolution(Solution):
 
     @cached_property
     def null_space(self) -> Array:
-        """N.T (nv, nv): forces that no task and no constraint feels; [DeSapio2010] eq. (94)."""
+        """Projector N.T (nv, nv) onto forces that move no task and load no constraint; [DeSapio2010] (94)."""
         if self._parts is None or self._response is None:
             return np.zeros((0, 0))
         Z = np.eye(self._parts.basis.E.shape[1])

@@ -34,28 +34,28 @@ class TaskHierarchy(Law):
     """Tasks with strict priorities: a lower one never changes the acceleration of a higher one.
 
     [DeSapio2010] algorithm 2: Jacobians of constraints and tasks are made orthogonal in the mass metric, one
-    level after the other; what conflicts with higher levels or constraints is met as far as possible.
-    Motions that no task asks for stay free: they move as gravity, inertia and `null_torque` will have it. Of
-    all torques that do this, the least are taken; passive joints get exactly zero.
+    level after the other; tasks that conflict with higher levels or constraints are satisfied in the
+    least-squares sense. Motions that no task determines follow from gravity, inertia and `null_torque`. Of
+    all torques with these accelerations those of least norm are applied; passive joints get exactly zero.
 
     Args:
         mech: a Mechanism or CustomSystem.
-        tasks: `PriorityTask`s, one or a list; none at all leaves everything to `null_torque`.
-        null_torque: generalized force (nv,) [N m, N] that acts on what the tasks leave open, or a function of
-            (t, q, v) that returns it.
+        tasks: `PriorityTask`s, one or a list; with an empty list only `null_torque` acts.
+        null_torque: generalized force (nv,) [N m, N] that acts in the null space of the tasks, or a function
+            of (t, q, v) that returns it.
         limits: `TorqueBounds`, `Unilateral`, `Friction`, `CableTension`, `Preload`, `LinearLimits`, one or a
-            list. They come before all tasks; the lowest level gives way first.
+            list. They have priority over all tasks; the lowest level gives way first.
         metric: what "least torque" means, as in `ProjectedInverseDynamics`.
         actuated: names of the actuators to use; default all. The others get exactly zero.
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
-            Feet on the ground may stand anywhere: only J of a point on the ground matters, not where it was
-            declared to be.
-        leftover_damping: null-space damping c [1/s] of motions that the tasks leave open: the same as the
-            null torque -c M v.
-        transition: time [s] in which inputs are led over, where no motion sees them, when the active
+            Feet may stand elsewhere than declared: the gap of a constraint that holds a point to the ground
+            is ignored, because its Jacobian does not depend on it.
+        leftover_damping: null-space damping c [1/s], the same as the null torque -c M v.
+        transition: time [s] over which inputs that cause no acceleration are blended when the active
             constraints change.
-        rank_tol: directions of a level weaker than this, without units, count as lost.
-        least_feel: motions of which the actuators have less than this share count as not controllable.
+        rank_tol: dimensionless singular values of a level below this count as zero.
+        least_feel: motions of which the actuators produce a smaller share than this (0 to 1) count as not
+            controllable.
         solver: of the quadratic programs: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
@@ -124,7 +124,7 @@ class TaskHierarchy(Law):
         )
 
     def _levels(self, errors: Sequence[TaskTracking | None]) -> list[list[TaskRows]]:
-        """Rows of the tasks that are on, level by level."""
+        """Rows of the active tasks, level by level."""
         found = zip(self._stack.tasks, errors, strict=True)
         return [
             [TaskRows(one.J, one.wanted, task.unit, task.damping) for task, one in level if one is not None]
@@ -132,7 +132,7 @@ class TaskHierarchy(Law):
         ]
 
     def _rest(self, now: MeasuredState, terms: Terms, basis: ControllableBasis) -> Array | None:
-        """s (r,) that the null torque asks for; None for none."""
+        """s (r,) of the acceleration due to null torque and null-space damping; None without both."""
         given, damping = self.null_torque, self._damping["damping"]
         if given is None and not damping:
             return None
@@ -155,12 +155,12 @@ class TaskHierarchy(Law):
         weight = self._gap_weight if active.rows is None else self._gap_weight[active.rows]
         return largest(active.terms.phi, weight)
 
-    # ------------------------------------------------------------------ how it went
+    # ------------------------------------------------------------------ status
 
     def _judged(
         self, basis: ControllableBasis, found: Priorities, free: Array, selected: HierarchyInputs
     ) -> tuple[Status, str, tuple[float, ...]]:
-        """Status, message, and what limits took from each level, without units."""
+        """Status, message, and the largest change of the rows of each level due to limits, dimensionless."""
         status, said, costs, s = selected.status, [], [], selected.s
         for group, rows, split in zip(self._stack.levels, found.rows, found.splits, strict=True):
             if len(rows.b) == 0:
@@ -190,11 +190,12 @@ class TaskHierarchy(Law):
 
 
 def _largest(x: Array) -> float:
+    """Largest size of an entry, for the short arrays of a level."""
     return float(max(map(abs, x.tolist())))
 
 
 def _rows_of_ground_points(system: Any) -> npt.NDArray[np.bool_]:
-    """Rows (nc,) that hold a point of a body to the ground: their Jacobian does not depend on where."""
+    """Rows (nc,) that hold a point of a body to a point of the ground; J does not depend on that point."""
     rows = np.zeros(system.nc, dtype=bool)
     for name, one in getattr(system.model, "constraints", ()):
         if one.is_point_contact and one.bodies()[0] == "ground":

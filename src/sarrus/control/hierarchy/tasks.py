@@ -1,4 +1,4 @@
-"""PriorityTask: an output with its reference, gains and rank among others; TaskStack: all of a controller."""
+"""PriorityTask: an output with its reference, gains and priority; TaskStack: all tasks of a controller."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class PriorityTask:
     """One task of a `TaskHierarchy`: an output that shall follow a reference, or have an acceleration.
 
     Args:
-        output: what to move: the name of a coordinate, a list of names, or an output: `BodyPose`,
+        output: what is controlled: the name of a coordinate, a list of names, or an output: `BodyPose`,
             `Position`, `Orientation`, `CenterOfMass`, `RelativePose`, `Posture`, `Coordinates`, `Function`.
-        reference: where to, as in `ProjectedInverseDynamics`; or give `acceleration`.
+        reference: desired motion, as in `ProjectedInverseDynamics`; or give `acceleration`.
         kp: gain [1/s^2]: a number, (k,) or a symmetric positive definite matrix (k, k).
         kd: gain [1/s]; default critical damping, 2 sqrt(kp).
         acceleration: desired x'' (k,) [m/s^2, rad/s^2] in place of a reference: numbers, or a function of
@@ -36,9 +36,9 @@ class PriorityTask:
         priority: 1 comes before 2, and so on; any finite number. Tasks of equal priority share a level.
         mask: which components count, (k,) of True and False; default all.
         weight: of the task against others of the same priority.
-        damping: where the weakest direction of its level falls below this share of the strongest, the level
-            is damped instead of asking for ever larger torques; 0 never damps.
-        when: function of (t, q, v) that says whether the task is on; default always.
+        damping: the level of the task is damped where its smallest singular value is below this share of the
+            largest one; this bounds the torques near singular poses. 0 never damps.
+        when: function of (t, q, v) that returns whether the task is active; default always.
         name: in results and messages; default made from the output.
     """
 
@@ -61,7 +61,7 @@ class BoundTask:
     Attributes:
         name, priority, weight, damping: as given.
         names: of the components that count (k).
-        unit: what weighs as much as one radian, divided by the weight (k,).
+        unit: value of each component that counts as much as 1 rad, divided by the weight of the task (k,).
     """
 
     def __init__(self, given: PriorityTask, system: Any, name: str) -> None:
@@ -97,7 +97,7 @@ class BoundTask:
             self._wanted(0.0, system.default.q, system.default.v)
 
     def track(self, now: MeasuredState) -> TaskTracking | None:
-        """The task at a state; None while it is off."""
+        """Errors and desired acceleration at a state; None while the task is inactive."""
         if self._when is not None and not self._asked("when", self._when, now.t, now.q, now.v):
             return None
         if self._task is not None:
@@ -131,6 +131,7 @@ class BoundTask:
         return array
 
     def _asked(self, what: str, function: Callable[..., Any], t: float, q: Array, v: Array) -> Any:
+        """Call a user's function; whatever it raises becomes an InputError that names the task."""
         try:
             return function(t, q.copy(), v.copy())
         except Exception as error:
@@ -153,7 +154,7 @@ class TaskStack:
         self._given: Sequence[PriorityTask] = tasks
 
     def bind(self, system: Any) -> TaskStack:
-        """The tasks of this system."""
+        """Bind the tasks to a system and sort them by priority."""
         labels: list[str] = []
         for one in self._given:
             labels.append(_distinct(_label(one), labels))
@@ -171,7 +172,7 @@ class TaskStack:
 
 
 class StackedTracking(TaskTracking):
-    """The tasks one below the other, stacked when an attribute is read; NaN for those that are off."""
+    """`TaskTracking` of all tasks, concatenated when an attribute is first read; NaN for inactive tasks."""
 
     _tasks: Sequence[BoundTask]
     _found: Sequence[TaskTracking | None]

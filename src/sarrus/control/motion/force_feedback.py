@@ -1,13 +1,13 @@
 """Force feedback: proportional-integral regulation of constraint forces without an algebraic loop.
 
 [Aghili2005] eq. (50) sets the modelled force to y_d + K_F e + K_I I with e = y_d - y, I' = e. The actual
-force is the modelled one plus what the model does not know, y = y_model + d; solved for y_model,
+force is the modelled one plus a disturbance d, y = y_model + d; solved for y_model,
 
     y_model = y_d + (1 + K_F)^-1 (K_I I - K_F d)          (1 + K_F) e' + K_I e = -d'                 (1)
 
-d is what was measured less what the model says of the input that was applied then, so a sampled force
-does not feed back on itself: stable for every K_F, where (50) with a sampled force needs K_F < 1. Without
-a measurement d = 0: the predicted force.
+d is estimated as the measured force less the modelled force for the input that was applied at that time. The
+measured force itself is not fed back, so the loop is stable for every K_F; (50) with a sampled force needs
+K_F < 1. Without a measurement d = 0, and the modelled force is regulated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...arrays import Array, nonnegative
 from ...errors import InputError
 from ..core.gains import gain_matrix
 
-UNREACHED = 1e-6  # a force that misses its command by more than this, relatively, is held back by something
+UNREACHED = 1e-6  # relative distance from the command above which a force counts as saturated (anti-windup)
 
 
 class ForceFeedback:
@@ -52,7 +52,7 @@ class ForceFeedback:
         self._last = math.nan
 
     def command(self, t: float, desired: Array, measured_less_model: Array | None) -> Array:
-        """The modelled force to ask for at time t [s], (p,); (1).
+        """The modelled force y_model (p,) to be commanded at time t [s]; (1).
 
         Args:
             t: time [s].
@@ -68,14 +68,14 @@ class ForceFeedback:
         return np.asarray(desired + self._inverse @ (self._ki @ self.integral - self._kf @ self.disturbance))
 
     def settle(self, desired: Array, commanded: Array, modelled: Array) -> Array:
-        """Take note of what was possible; returns the force error (p,).
+        """Set the rate of the integral from the forces that the inputs achieve; returns the force error (p,).
 
-        The integral rests where something holds the force back (anti-windup).
+        Anti-windup: the integral of a force that limits or the motion keep from its command stands still.
 
         Args:
             desired: y_d (p,).
-            commanded: what `command` asked for (p,).
-            modelled: what the chosen inputs give according to the model (p,).
+            commanded: result of `command` (p,).
+            modelled: forces of the chosen inputs according to the model (p,).
         """
         error = desired - modelled - self.disturbance
         short = commanded - modelled
@@ -85,5 +85,6 @@ class ForceFeedback:
 
     @property
     def _cap(self) -> Array:
+        """Largest size of each entry of the integral (p,)."""
         gains = np.abs(np.diagonal(self._ki))
         return np.asarray(np.divide(self._limit, gains, out=np.full(self._size, np.inf), where=gains > 0.0))

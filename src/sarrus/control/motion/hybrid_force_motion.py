@@ -1,7 +1,7 @@
 """HybridForceMotion: track outputs and bring constraint forces to desired values, [Aghili2005] eq. (49)-(52).
 
-Motion comes first, forces are chosen among what it leaves open, least torque comes last. The two errors obey
-independent equations, whatever the coupling of motion and force in the mechanism.
+Motion has priority over forces, and forces over least torque: forces are regulated in the null space of the
+motion. Motion and force errors obey decoupled equations, even if the mechanism couples motion and force.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class HybridForceMotion(Law):
             values are numbers, arrays or functions of t.
         kf: proportional gain of the force error [1].
         ki: integral gain [1/s].
-        measured: where forces are measured: a function (t, q, v, u) -> lam (nc,) of the state and of the
-            input applied so far, or a Mechanism that stands for the real one. Default: the predicted
-            force.
-        filter_time: time constant [s] of the filter on what is measured less what is predicted.
+        measured: source of measured forces: a function (t, q, v, u) -> lam (nc,) of the state and of the
+            input applied until now, or a Mechanism that replaces the real one. Default: none, the predicted
+            force is regulated.
+        filter_time: time constant [s] of the filter on the disturbance, measured less predicted force.
         integral_limit: largest contribution of the integral [N, N m].
         limits, gives, solver: as in `ForceLimits`.
     """
@@ -99,7 +99,7 @@ class HybridForceMotion(Law):
 
 
 class _ForceReference:
-    """Desired forces of a controller: chosen multipliers, or the whole constraint force."""
+    """Desired forces of a controller: selected multipliers, or the whole constraint force J.T lam (nv,)."""
 
     def __init__(self, force: Any, system: Any) -> None:
         self._system, self._of_lam = system, isinstance(force, Mapping)
@@ -161,6 +161,7 @@ class _ForceReference:
 
 
 def _rows_of(name: str, system: Any) -> list[int]:
+    """Indices into lam of a row or of all rows of a constraint."""
     if name in system.row_names:
         return [list(system.row_names).index(name)]
     groups = system.evaluator.constraint_rows
@@ -170,6 +171,7 @@ def _rows_of(name: str, system: Any) -> list[int]:
 
 
 def _sensor(measured: Any, system: Any) -> Sensor | None:
+    """The source of measured multipliers as a function; a Mechanism is simulated at the measured state."""
     if measured is None:
         return None
     if isinstance(measured, Mechanism):

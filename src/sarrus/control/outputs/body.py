@@ -1,4 +1,4 @@
-"""Outputs of bodies: the place of a point, and the pose of a body with the logarithm for its turn."""
+"""Outputs of bodies: position of a point, and pose of a body with a rotation vector as orientation error."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class _Position(VectorOutput):
 
 @dataclass(frozen=True)
 class BodyPose:
-    """Place of a point and orientation of a body.
+    """Position of a point and orientation of a body.
 
     Args:
         body: its name.
-        point: in the body frame [m], (3,); its pose is (place of the point, orientation of the body).
+        point: in the body frame [m], (3,); its pose is (position of the point, orientation of the body).
         axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
         error: "split": x_d - x [m] and log(R_d R.T) [rad]; "screw": the logarithm of SE(3), see
             `models/pose_error.py`.
@@ -132,7 +132,8 @@ class _BodyPose(PoseOutput):
         goal = target.x
         reference = goal.rotation, goal.xyz, target.v, target.a
         e, rate, T, c = pose_error((R, p, V), reference, *self._form)
-        shown = np.empty((2, 6))  # actual and desired: place, and the turn still to be made
+        # actual and desired value, for plots: position, and minus the orientation error against zero
+        shown = np.empty((2, 6))
         shown[0, :3], shown[0, 3:] = p, -e[3:]
         shown[1, :3], shown[1, 3:] = goal.xyz, 0.0
         found = OutputTracking(shown[0], shown[1], e, rate, J, c - bias, T=T)
@@ -145,7 +146,7 @@ class _BodyPose(PoseOutput):
 
 
 def point_motion(now: MeasuredState, body: int, point: Array) -> tuple[Array, Array, Array]:
-    """Place [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
+    """Position [m], velocity and acceleration at a = 0 of a point of a body, in world axes, (3,) each."""
     x, V, A, _, _ = now.point(body, point)
     return x, V[:3], A[:3]
 

@@ -1,4 +1,4 @@
-"""An output that the user wrote down as a function x(q), with derivatives given or by differences.
+"""Function: an output given as a function x(q), with derivatives given or by finite differences.
 
 Central differences of fourth order on the manifold, along each coordinate for J and along v for J' v:
 
@@ -22,7 +22,7 @@ from ..state.measured_state import MeasuredState
 from .output import BoundOutput, OutputTracking, VectorOutput
 from .references import Target
 
-STEP = 1e-3  # [rad], or of the length L: truncation 1e-13, rounding 1e-13
+STEP = 1e-3  # [rad], or times L [m]: errors of truncation 1e-13, of rounding 1e-13
 STEP_TWICE = 5e-3  # for second derivatives: truncation 1e-12, rounding 1e-11
 OFFSETS, FIRST = (np.array(x, dtype=float) for x in zip(*slope_terms(4), strict=True))
 MIDDLE, *SECOND = (weight for _, weight in curvature_terms(4))
@@ -30,13 +30,13 @@ MIDDLE, *SECOND = (weight for _, weight in curvature_terms(4))
 
 @dataclass(frozen=True)
 class Function:
-    """A function x(q) -> (k,) of the user's.
+    """An output x(q) -> (k,) given by the user.
 
     Args:
         x: the function of q (nq,).
         jacobian: J(q) -> (k, nv) with x' = J v; by central differences on the manifold if not given.
         bias: bias(q, v) -> J' v (k,); by central differences if not given.
-        unit: what weighs as much as one radian, a number or (k,): the length L for metres, say.
+        unit: value of a component that counts as much as 1 rad, a number or (k,), such as L for metres.
         names: one per component; default x[0], x[1], ...
     """
 
@@ -103,6 +103,7 @@ class _Function(VectorOutput):
 
 
 def _sized(found: Array, shape: tuple[int, ...], what: str) -> Array:
+    """What a user's function returned, refused unless it has this shape and is finite."""
     if found.shape != shape:
         raise InputError(f"{what} of a Function must have shape {shape}, got {found.shape}.")
     if not np.isfinite(found).all():

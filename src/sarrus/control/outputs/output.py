@@ -1,8 +1,9 @@
-"""Outputs: what a controller moves. Here: what they have in common, and joint coordinates.
+"""Outputs of a controller: base classes, and joint coordinates.
 
-Points and poses of bodies are in `body.py`, functions x(q) of the user's in `function.py`.
+Positions and poses of bodies are in `body.py` and `whole_body.py`, functions x(q) in `function.py`.
 
-Every output gives x, its Jacobian J_task (k, nv) and the rest J_task' v of its acceleration:
+Every output gives x, its Jacobian J_task (k, nv) and the velocity-dependent part J_task' v of its
+acceleration:
 
     x' = J_task v        x'' = J_task a + J_task' v                                                (1)
 """
@@ -23,9 +24,9 @@ from .references import Target
 
 
 class OutputTracking(NamedTuple):
-    """An output against its target: the error e (k,), its rate, and J_task a = c - T e'' for a wanted e''.
+    """Tracking error e (k,) of an output, its rate, and J_task a = c - T e'' for the acceleration a.
 
-    `T` is None where it is the identity. `x` and `desired` are actual and desired value, for pictures.
+    `T` is None where it is the identity. `x` and `desired` are actual and desired value, for plots.
     """
 
     x: Array
@@ -37,7 +38,7 @@ class OutputTracking(NamedTuple):
     T: Array | None = None
 
     def components(self, rows: list[int]) -> OutputTracking:
-        """The same for some of the components."""
+        """The rows of selected components."""
         x, desired, e, rate, J, c = (part[rows] for part in self[:6])
         T = None if self.T is None else self.T[np.ix_(rows, rows)]
         return OutputTracking(x, desired, e, rate, J, c, T=T)
@@ -49,7 +50,7 @@ class BoundOutput(Protocol):
     Attributes:
         size: number of components k.
         names: one per component (k).
-        unit: what weighs as much as one radian, per component (k,): the length L for metres.
+        unit: value that counts as much as 1 rad, per component (k,): the length L for metres.
     """
 
     size: int

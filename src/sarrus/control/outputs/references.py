@@ -1,4 +1,4 @@
-"""References: where the outputs shall be at time t, how fast, and with what acceleration.
+"""References: desired position, velocity and acceleration of outputs as functions of time.
 
 A reference is a function of time that returns (x, x', x''). For outputs with values in R^k these are arrays
 (k,); for a body pose x is a `Pose`, x' and x'' are the velocity and acceleration [linear; angular] (6,)
@@ -22,7 +22,7 @@ from ...models.rotation import exp, log
 
 
 class Target(NamedTuple):
-    """What a reference asks for: position x (array or Pose), velocity v and acceleration a."""
+    """Desired position x (array or Pose), velocity v and acceleration a."""
 
     x: Any
     v: Array
@@ -33,7 +33,7 @@ Reference = Callable[[float], Any]
 
 
 class SetPoint:
-    """Stay at x: a number, an array (k,) or a Pose."""
+    """A constant desired value x: a number, an array (k,) or a Pose."""
 
     def __init__(self, x: Any) -> None:
         value = x if isinstance(x, Pose) else _values(x, "SetPoint")
@@ -48,7 +48,8 @@ class MinimumJerk:
     """From start to end in `duration`, at rest before and after, with the least mean square jerk.
 
     Args:
-        start, end: numbers, arrays (k,) or two Poses (straight line and shortest turn).
+        start, end: numbers, arrays (k,) or two Poses (straight line, and rotation about a fixed axis by the
+            smaller angle).
         duration: how long it takes [s].
         t0: when it begins [s].
     """
@@ -112,12 +113,12 @@ class Sinusoid:
 
 
 class Spline:
-    """A cubic spline through points, acceleration continuous; it rests before the first and after the last.
+    """A cubic spline through points, acceleration continuous; constant before the first and after the last.
 
     Args:
         times: increasing times [s], (n,).
-        points: where to be then, (n,) or (n, k).
-        ends: "clamped" (starts and ends at rest), "natural" (without acceleration) or "periodic" (repeats).
+        points: values at these times, (n,) or (n, k).
+        ends: "clamped" (zero velocity), "natural" (zero acceleration) or "periodic" (repeats).
     """
 
     def __init__(self, times: npt.ArrayLike, points: npt.ArrayLike, ends: str = "clamped") -> None:
@@ -146,7 +147,7 @@ class Spline:
 
 
 class Given:
-    """A user's function of time: it returns (x, x', x''), or x alone for a set-point that jumps."""
+    """A function of time given by the user: returns (x, x', x''), or x alone, with x' = x'' = 0."""
 
     def __init__(self, function: Callable[[float], Any]) -> None:
         self._function = function
@@ -161,12 +162,13 @@ class Given:
         return Target(x, _values(found[1], "x' of the reference"), _values(found[2], "x'' of the reference"))
 
 
-CHECKED = (SetPoint, MinimumJerk, Sinusoid, Spline)  # what they return at one time tells it for all
+# shapes do not depend on time: checked once, when a law is built
+CHECKED = (SetPoint, MinimumJerk, Sinusoid, Spline)
 BUILT_IN = (*CHECKED, Given)
 
 
 def as_reference(value: Any) -> Reference:
-    """A reference from what a user gives: one of ours, a function of time, or a set-point."""
+    """A reference from what a user gives: a reference of this module, a function of time, or a set-point."""
     if isinstance(value, BUILT_IN):
         return value
     if callable(value):

@@ -25,7 +25,7 @@ TURN_AXES = POSE_AXES[3:]
 class Orientation:
     """Orientation of a body; its error is log(R_d R.T) [rad] in world axes.
 
-    The reference is a Pose (its place does not matter), with angular velocity and acceleration (3,), or
+    The reference is a Pose (its position is ignored), with angular velocity and acceleration (3,), or
     [linear; angular] (6,), in world axes.
 
     Args:
@@ -110,13 +110,13 @@ class _CenterOfMass(VectorOutput):
 
 @dataclass(frozen=True)
 class RelativePose:
-    """Pose of a body as seen from another one, which may move; errors in the axes of the other one.
+    """Pose of a body relative to another body, which may move; errors in the axes of that other body.
 
-    The reference is a Pose of `body` in the frame of `other`, velocities as an observer on it sees them.
+    The reference is a Pose of `body` in the frame of `other`, with velocities relative to that frame.
 
     Args:
         body: its name.
-        other: name of the body from which it is seen.
+        other: name of the body relative to which the pose is taken.
         point: of `body`, in its frame [m], (3,).
         axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
     """
@@ -138,13 +138,13 @@ class _RelativePose(PoseOutput):
         super().__init__(f"{given.body} from {given.other}", given.axes, system, "RelativePose")
 
     def motion(self, now: MeasuredState) -> tuple[Array, Array, Array, Array]:
-        """Place (3,), rotation (3, 3), velocity (6,) and acceleration at a = 0 (6,), in the other's axes."""
+        """Position (3,), rotation (3, 3), velocity (6,), acceleration at a = 0 (6,), relative to `other`."""
         p, v, bias = point_motion(now, self._body, self._point)
         R, origin = now.poses
         V, A = now.motion
         other, body = self._other, self._body
         w, r = V[other, 3:], p - origin[other]
-        # r' seen from `other` = v_B - v_A - w x r, and its derivative there
+        # r' relative to the frame of `other`: v_B - v_A - w x r, and its derivative in that frame
         seen = v - V[other, :3] - cross(w, r)
         rest = bias - A[other, :3] - cross(A[other, 3:], r) - cross(w, cross(w, r)) - 2.0 * cross(w, seen)
         turning = V[body, 3:] - w
