@@ -147,14 +147,8 @@ def partition(state: Split, independent: Sequence[int] | None = None) -> Array:
     return x_0 + K @ solve(K.T @ state.M @ K, K.T @ (state.f - state.M @ x_0))
 
 
-FORMULATIONS: dict[str, Callable[[Split], Array]] = {
-    "svd": svd,
-    "lagrange": lagrange,
-    "projection": projection,
-    "projection_symmetric": projection_symmetric,
-    "projection_gamma": projection_gamma,
-    "partition": partition,
-}
+EACH = (svd, lagrange, projection, projection_symmetric, projection_gamma, partition)
+FORMULATIONS: dict[str, Callable[[Split], Array]] = {each.__name__: each for each in EACH}
 
 
 def require_independent(state: Split, units: Units) -> None:

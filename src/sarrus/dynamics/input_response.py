@@ -81,22 +81,17 @@ class Response:
         """Number of tangent directions."""
         return int(self.N.shape[1])
 
-    @property
+    @cached_property
     def F0(self) -> Array:
         """Constraint force without inputs (nv,)."""
-        return self._force[0]
-
-    @property
-    def Phi(self) -> Array:
-        """Constraint force per unit of input (nv, nu)."""
-        return self._force[1]
+        return self.terms.M @ self.a0 + self.terms.h
 
     @cached_property
-    def _force(self) -> tuple[Array, Array]:
-        """M a + h - S.T u as F0 (nv,) and Phi (nv, nu)."""
+    def Phi(self) -> Array:
+        """Constraint force per unit of input (nv, nu)."""
         Phi = self.terms.M @ self.B
         Phi[self.columns, np.arange(len(self.columns))] -= 1.0
-        return self.terms.M @ self.a0 + self.terms.h, Phi
+        return Phi
 
     @cached_property
     def controllability(self) -> Array:

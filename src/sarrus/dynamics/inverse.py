@@ -167,12 +167,8 @@ def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], n
 
 def unfelt_motions(directions: Array, units: Units) -> tuple[tuple[str, ...], ...]:
     """Names of the coordinates that move in each tangent direction without an actuated coordinate."""
-    return tuple(
-        tuple(
-            name for name, share in zip(units.coordinate_names, direction, strict=True) if abs(share) > MOVES
-        )
-        for direction in _sparse_basis(directions).T
-    )
+    names = np.array(units.coordinate_names)
+    return tuple(tuple(names[np.abs(way) > MOVES].tolist()) for way in _sparse_basis(directions).T)
 
 
 def _sparse_basis(X: Array) -> Array:

@@ -62,17 +62,13 @@ class Links:
         self.spec, self.omitted = spec, omitted
         self.taken = {GROUND, *names}
 
-    def claim(self, wanted: str) -> str:
-        """The wanted name, or a numbered one where it is taken."""
-        return claim(wanted, self.taken)
-
     def _carrier(self, wanted: str, link: str, shares_frame: bool) -> str:
         """Name of the body that carries a joint of a link: the link itself where name and frame agree."""
         if wanted == link and shares_frame:
             return link
         if wanted not in self.taken:
-            return self.claim(wanted)
-        name = self.claim(f"{wanted}_joint")
+            return claim(wanted, self.taken)
+        name = claim(f"{wanted}_joint", self.taken)
         if wanted != link:
             self.omitted.remark(f"joint {wanted!r} is called {name!r} here, because a body has its name")
         return name

@@ -72,7 +72,7 @@ class _Reader:
     def add_joint(self, index: int) -> None:
         """One joint with the inertia of all that is fixed to it."""
         model = self.model
-        name = self.links.claim(model.names[index])
+        name = claim(model.names[index], self.links.taken)
         parts = list(_parts(model, index))
         at = _pose(model.jointPlacements[index])
         chain, k = [], 0
@@ -127,11 +127,10 @@ class _Reader:
 
     def _add_mimic(self, index: int, body: str) -> None:
         """q = scaling q_leader + offset."""
-        leader = next(
-            int(lead)
-            for follow, lead in zip(self.model.mimicking_joints, self.model.mimicked_joints, strict=True)
-            if int(follow) == index
+        followers, leaders = (
+            [int(i) for i in x] for x in (self.model.mimicking_joints, self.model.mimicked_joints)
         )
+        leader = leaders[followers.index(index)]
         mimic = self.model.joints[index].extract()
         terms = {body: 1.0, self.bodies[leader]: -float(mimic.scaling)}
         self.spec.constrain(f"{body}.mimic", Coupling(terms, offset=float(mimic.offset)))
@@ -144,7 +143,7 @@ class _Reader:
                 continue
             parent = self.bodies[int(frame.parentJoint)]
             self.spec.body(
-                self.links.claim(frame.name), parent=parent, joint=Fixed(), at=_pose(frame.placement)
+                claim(frame.name, self.links.taken), parent=parent, joint=Fixed(), at=_pose(frame.placement)
             )
 
     def add_constraint(self, constraint: Any) -> None:
@@ -157,14 +156,8 @@ class _Reader:
             return
         a, b = self.bodies[int(constraint.joint1_id)], self.bodies[int(constraint.joint2_id)]
         name = claim(constraint.name or f"{a}-{b}", self.constraint_names)
-        self.spec.close(
-            name,
-            a,
-            b,
-            joint=joint,
-            at_a=_pose(constraint.joint1_placement),
-            at_b=_pose(constraint.joint2_placement),
-        )
+        at_a, at_b = _pose(constraint.joint1_placement), _pose(constraint.joint2_placement)
+        self.spec.close(name, a, b, joint, at_a, at_b)
 
 
 def _bound(value: float) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, named
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
@@ -111,7 +111,7 @@ class _Reader:
         self.body_of_link = {name: name for name in self.links}
         self.body_of_joint: dict[str, str] = {}
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
-            self.body_of_link[GROUND] = self.tree.claim("ground_link")
+            self.body_of_link[GROUND] = claim("ground_link", self.tree.taken)
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
         self.inertias, self.armature = self._inertias()
 
@@ -215,14 +215,9 @@ class _Reader:
             if end.text("link") not in self.links:
                 end.fail(str(unknown_name("link", end.text("link"), self.links)).rstrip("."))
         with loop.context():
-            self.spec.close(
-                loop.text("name"),
-                self.body_of_link[ends[0].text("link")],
-                self.body_of_link[ends[1].text("link")],
-                joint=LOOP_JOINTS[kind](_axis(loop, self.omitted)),
-                at_a=pose_of(ends[0]),
-                at_b=pose_of(ends[1]),
-            )
+            name, joint = loop.text("name"), LOOP_JOINTS[kind](_axis(loop, self.omitted))
+            a, b = (self.body_of_link[end.text("link")] for end in ends)
+            self.spec.close(name, a, b, joint, *map(pose_of, ends))
 
     def _add_actuators(self) -> None:
         """Joints of transmissions if there are any, else every joint that neither floats nor mimics."""

@@ -68,11 +68,8 @@ def loader(boom_angle: float = -0.2, bucket_angle: float = 0.1, gravity: float =
     pin(spec, "tilt_eye", "bellcrank", CRANK_TILT, "tilt_rod", (0.0, 0.0))
     pin(spec, "bucket_pin", "bucket", BUCKET_LINK, "link", (LINK_LENGTH, 0.0))
 
-    relative = [
-        crank_angle - boom_angle,
-        heading(link_pin, bucket_pin) - crank_angle,
-        bucket_angle - boom_angle,
-    ]
+    link_angle = heading(link_pin, bucket_pin)
+    relative = [crank_angle - boom_angle, link_angle - crank_angle, bucket_angle - boom_angle]
     return compile_at(spec, [boom_angle, lift, 0.0, tilt, 0.0, *map(wrap, relative)])
 
 

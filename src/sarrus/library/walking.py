@@ -86,14 +86,8 @@ def _add_jansen_leg(
     pin(spec, f"U{tag}", f"upper{tag}", (JANSEN["b"], 0.0), f"j{tag}", (JANSEN["j"], 0.0))
     pin(spec, f"V{tag}", f"c{tag}", (JANSEN["c"], 0.0), f"k{tag}", (JANSEN["k"], 0.0))
     pin(spec, f"T{tag}", f"foot{tag}", (JANSEN["g"], 0.0), f"f{tag}", (JANSEN["f"], 0.0))
-    relative = [
-        heading(X, U) - crank,
-        heading(X, V) - crank,
-        upper,
-        c,
-        heading(W, T) - upper,
-        heading(V, T) - c,
-    ]
+    relative = [heading(X, U) - crank, heading(X, V) - crank, upper, c]
+    relative += [heading(W, T) - upper, heading(V, T) - c]
     return [wrap(angle) for angle in relative]
 
 

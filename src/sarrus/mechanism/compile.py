@@ -69,12 +69,7 @@ def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constrai
 
 def default_actuated(tree: Tree) -> list[int]:
     """Indices into v of every coordinate except those of Free joints."""
-    return [
-        k
-        for body, place in zip(tree.bodies, tree.places, strict=True)
-        if not body.joint.is_free
-        for k in range(place.v.start, place.v.stop)
-    ]
+    return [k for k, body in enumerate(tree.by_name.owners) if not body.joint.is_free]
 
 
 def _actuators(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:

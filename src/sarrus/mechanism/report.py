@@ -21,14 +21,8 @@ MOST_ROWS = 60
 
 def report(mech: Mechanism) -> str:
     """Bodies, constraints, forces, actuation and mobility of a mechanism, as text."""
-    parts = [
-        _head(mech),
-        _bodies(mech),
-        _constraints(mech),
-        _forces(mech.model.forces),
-        _actuation(mech),
-        _mobility(mech),
-    ]
+    parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech.model.forces)]
+    parts += [_actuation(mech), _mobility(mech)]
     return "\n\n".join(part for part in parts if part)
 
 

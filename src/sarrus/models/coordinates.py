@@ -14,12 +14,13 @@ class CoordinateNames:
     Attributes:
         index: Index into v of each coordinate name.
         bodies: Body of each joint name.
+        owners: Body of each coordinate, (nv,).
     """
 
     def __init__(self, bodies: Iterable[Body] = ()) -> None:
         self.index: dict[str, int] = {}
         self.bodies: dict[str, Body] = {}
-        self._owners: list[Body] = []
+        self.owners: list[Body] = []
         for body in bodies:
             self.add(body)
 
@@ -33,8 +34,8 @@ class CoordinateNames:
                 )
         self.bodies[body.name] = body
         for name in names:
-            self.index[name] = len(self._owners)
-            self._owners.append(body)
+            self.index[name] = len(self.owners)
+            self.owners.append(body)
 
     def find_all(self, name: object, where: str = "") -> tuple[int, ...]:
         """Indices into v of a coordinate, or of all coordinates of a joint."""
@@ -59,7 +60,7 @@ class CoordinateNames:
         """
         found = self.find_all(name, where)
         prefix = f"{where}: " if where else ""
-        owner = self._owners[found[0]]
+        owner = self.owners[found[0]]
         if scalar and owner.joint.has_quaternion:
             raise InputError(
                 f"{prefix}{name!r} belongs to a {type(owner.joint).__name__} joint, whose position has no "

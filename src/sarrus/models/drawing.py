@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from .pose import Pose
@@ -80,7 +79,11 @@ class Disc:
 
     def rim(self) -> Array:
         """Points around it in the body frame [m], (49, 3), the last one equal to the first."""
-        return circle(self.centre[1], self.axis, self.radius)
+        across = np.eye(3)[int(np.argmin(np.abs(self.axis)))]
+        x = across - (across @ self.axis) * self.axis
+        x /= np.linalg.norm(x)
+        turns = np.outer(np.cos(RIM), x) + np.outer(np.sin(RIM), np.cross(self.axis, x))
+        return np.asarray(np.asarray(self.centre[1]) + self.radius * turns)
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,3 @@ class Drawing:
     rails: tuple[Rail, ...] = ()
     bearings: tuple[Bearing, ...] = ()
     discs: tuple[Disc, ...] = ()
-
-
-def circle(centre: ArrayLike, axis: Array, radius: float) -> Array:
-    """Points [m] around a unit axis (3,), (49, 3), the last one equal to the first."""
-    across = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = across - (across @ axis) * axis
-    x /= np.linalg.norm(x)
-    turns = np.outer(np.cos(RIM), x) + np.outer(np.sin(RIM), np.cross(axis, x))
-    return np.asarray(np.asarray(centre) + radius * turns)

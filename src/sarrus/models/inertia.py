@@ -30,13 +30,8 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
         R_NB = place.X_NB.rotation
         parts[place.node].append((body.mass, place.X_NB.apply(body.com), R_NB @ body.inertia_matrix @ R_NB.T))
     parts[0] = []
-    merged = [_merge(part) for part in parts]
-    upper = np.triu_indices(3)
-    return {
-        "mass": [m for m, _, _ in merged],
-        "com": [c for _, c, _ in merged],
-        "inertia": [I[upper] for _, _, I in merged],
-    }
+    mass, com, inertia = zip(*(_merge(part) for part in parts), strict=True)
+    return {"mass": mass, "com": com, "inertia": [I[np.triu_indices(3)] for I in inertia]}
 
 
 def _merge(parts: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 
-Vector = tuple[float, float, float]
-
 SMALL = 0.2  # [rad]: below this angle the coefficients come from series, truncated below 1e-12
 
 
@@ -51,13 +49,11 @@ def exp(e: Array) -> Array:
 
 
 def log(R: Array) -> Array:
-    """The rotation vector (3,) [rad] of a rotation (3, 3), its length at most pi."""
-    return np.array(_log(R.ravel().tolist()))
+    """The rotation vector (3,) [rad] of a rotation (3, 3), its length at most pi.
 
-
-def _log(R: list[float]) -> Vector:
-    """By the quaternion, from its largest component, so that half a turn needs no special case."""
-    a, b, c, d, e, f, g, h, i = R
+    By the quaternion, from its largest component, so that half a turn needs no special case.
+    """
+    a, b, c, d, e, f, g, h, i = R.ravel().tolist()
     largest = max(a + e + i, a, e, i)
     if largest == a + e + i:
         x, y, z, w = h - f, c - g, d - b, 1.0 + a + e + i
@@ -71,4 +67,4 @@ def _log(R: list[float]) -> Vector:
         x, y, z, w = -x, -y, -z, -w
     size = math.sqrt(x * x + y * y + z * z)
     scale = 2.0 * math.atan2(size, w) / size if size > 1e-12 * w else 2.0 / w
-    return scale * x, scale * y, scale * z
+    return np.array([scale * x, scale * y, scale * z])

@@ -201,13 +201,10 @@ def tree_arrays(tree: Tree) -> dict[str, Any]:
     """The fields of the kernel's model that the structure of the tree fills."""
     nodes, places = tree.nodes, tree.places
     return {
-        "parent": [node.parent for node in nodes],
+        **{name: [getattr(node, name) for node in nodes] for name in ("parent", "iq", "iv", "pitch")},
         "joint": [int(node.kind) for node in nodes],
-        "iq": [node.iq for node in nodes],
-        "iv": [node.iv for node in nodes],
         "R_PJ": [node.X_PJ.rotation for node in nodes],
         "p_PJ": [node.X_PJ.xyz for node in nodes],
-        "pitch": [node.pitch for node in nodes],
         "body_node": [place.node for place in places],
         "R_NB": [place.X_NB.rotation for place in places],
         "p_NB": [place.X_NB.xyz for place in places],

@@ -123,14 +123,11 @@ class Viewer:
         scene.set_up_direction(tuple(up / np.linalg.norm(up)))
         plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
         scene.add_grid("/grid", width=12 * size, height=12 * size, plane=plane, cell_size=size / 2)
-        found, order, boxes = skeleton(self.mech), list(self.mech.body_names), body_boxes(self.mech)
+        found, boxes = skeleton(self.mech), body_boxes(self.mech)
+        colors = {name: style.cycle(k) for k, name in enumerate(self.mech.body_names, start=-1)}
         outlines = [Part("box", name, box.edges()) for name, box in boxes.items()]
         for i, part in enumerate([*(p for p in found.parts if p.owner not in boxes), *outlines]):
-            rgb = _rgb(
-                style.CYCLE[(order.index(part.owner) - 1) % len(style.CYCLE)]
-                if part.owner in order
-                else style.INK
-            )
+            rgb = _rgb(colors.get(part.owner, style.INK))
             closed = [part.anchors[0]] if part.kind == "plate" else []
             anchors = [*part.anchors, *closed]
             thick = (1.0 if part.kind in ("link", "plate") else 0.4) * THICKNESS * size

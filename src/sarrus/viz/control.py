@@ -37,16 +37,8 @@ def _mark_trouble(history: Any, ax: Any) -> None:
     """A shade where limits could not be kept or a step failed."""
     bad = np.asarray(history.status) < 0
     if bad.any():
-        ax.fill_between(
-            history.t,
-            0.0,
-            1.0,
-            where=bad,
-            transform=ax.get_xaxis_transform(),
-            color=style.ALARM,
-            alpha=0.12,
-            linewidth=0,
-        )
+        rim = ax.get_xaxis_transform()
+        ax.fill_between(history.t, 0.0, 1.0, where=bad, transform=rim, **style.TROUBLE)
 
 
 def _legend(ax: Any, count: int) -> None:

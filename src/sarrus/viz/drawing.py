@@ -56,7 +56,7 @@ class Drawing:
         self._moves: list[tuple[Callable[[Array], None], Array]] = []
         self._alpha = alpha
         names = [body.name for body in mech.model.bodies[1:]]
-        self._colors = {n: color or style.CYCLE[i % len(style.CYCLE)] for i, n in enumerate(names)}
+        self._colors = {n: color or style.cycle(i) for i, n in enumerate(names)}
         self._colors[GROUND] = color or style.FAINT
         if self.plane is None and not hasattr(self.ax, "get_zlim"):
             raise InputError(

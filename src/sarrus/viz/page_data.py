@@ -94,7 +94,7 @@ class Film:
                         f"{name!r} of chart {title!r} must have shape ({len(t)},), got {values.shape}."
                     )
                 data = _packed(np.interp(self.times, t, values))
-                look = {"color": style.CYCLE[k % len(style.CYCLE)], "dashed": name.endswith("--")}
+                look = {"color": style.cycle(k), "dashed": name.endswith("--")}
                 drawn.append({"name": name.removesuffix("--").strip(), "data": data, **look})
             self.plots.append({"title": title, "lines": drawn})
 

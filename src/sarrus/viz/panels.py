@@ -61,5 +61,5 @@ class Panels:
 def lines(ax: Any, t: Array, values: Array, names: Sequence[str], **look: Any) -> None:
     """One line over time for each column of values."""
     for i, (column, name) in enumerate(zip(np.transpose(values), names, strict=True)):
-        color = style.CYCLE[i % len(style.CYCLE)]
+        color = style.cycle(i)
         ax.plot(t, column, label=name, **{"color": color, "linewidth": 1.2, **look})

@@ -95,10 +95,7 @@ def _colors(mech: Mechanism) -> dict[str, str]:
         trunk = len({tree for tree, _ in roots.values()})
         tree, depth = roots.get(body.parent, (trunk, 0))
         roots[body.name] = tree, depth + 1
-    return {
-        name: _mixed(style.CYCLE[tree % len(style.CYCLE)], 0.35 * (depth % 2))
-        for name, (tree, depth) in roots.items()
-    }
+    return {name: _mixed(style.cycle(tree), 0.35 * (depth % 2)) for name, (tree, depth) in roots.items()}
 
 
 def _mixed(color: str, white: float) -> str:

@@ -20,7 +20,13 @@ TRACE = {"linewidth": 1.0, "color": ALARM, "zorder": 2.8}
 PIN = {"linestyle": "none", "marker": "o", "markersize": 6.0, "markerfacecolor": "white"}
 SUPPORT = {"linestyle": "none", "markersize": 22.0, "markerfacecolor": "none", "markeredgewidth": 1.1}
 SINGULAR = {"color": ALARM, "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 0.5}
+TROUBLE = {"color": ALARM, "linewidth": 0, "alpha": 0.12}
 EVENT = {"color": INK, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 0.5}
+
+
+def cycle(i: int) -> str:
+    """Colour number i, from the start again after the last one."""
+    return CYCLE[i % len(CYCLE)]
 
 
 def support_marker() -> Any:

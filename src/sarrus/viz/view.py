@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
-from ..models.bodies import Body
 from ..models.drawing import Anchor
 from ..models.joint import NodeKind
 
@@ -56,21 +55,17 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
     turns: list[Array] = []
     slides: list[Array] = []
     for body in mech.model.bodies[1:]:
+        R_WB = np.array(mech.pose(np.asarray(q, dtype=float), body.name).rotation)
         for node in body.joint.primitives():
             if node.kind not in (NodeKind.HINGE, NodeKind.SLIDE):
                 return None
-            (turns if node.kind == NodeKind.HINGE else slides).append(rotation(mech, q, body) @ node.axis)
+            (turns if node.kind == NodeKind.HINGE else slides).append(R_WB @ node.axis)
     normal = _normal(turns, slides)
     if normal is None or any(np.linalg.norm(np.cross(normal, turn)) > PARALLEL for turn in turns):
         return None
     if any(abs(normal @ slide) > PARALLEL for slide in slides):
         return None
     return _oriented(normal, np.array(mech.model.gravity))
-
-
-def rotation(mech: Mechanism, q: npt.ArrayLike, body: Body) -> Array:
-    """R_WB of a body at one pose, (3, 3)."""
-    return np.array(mech.pose(np.asarray(q, dtype=float), body.name).rotation)
 
 
 def _normal(turns: Sequence[Array], slides: Sequence[Array]) -> Array | None:
