@@ -1,4 +1,4 @@
-"""Hardware: what stands between a control law and a real robot, as a wrapper around any controller.
+"""Hardware: noise, sampling, delay and saturation of a real robot, as a wrapper around any controller.
 
     sensors with noise -> samples -> the law -> delay -> saturation -> rate limit -> u
 
@@ -110,6 +110,7 @@ class Hardware:
         self._u = wanted
 
     def _limited(self, u: Array) -> Array:
+        """Inputs after saturation."""
         return u if self._bounds is None else np.clip(u, *self._bounds)
 
 

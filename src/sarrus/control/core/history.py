@@ -1,4 +1,4 @@
-"""History: a controller looked at again along a trajectory, every part of its law as arrays."""
+"""History: a control law evaluated again at the states of a trajectory, its results as arrays."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class History:
         t: times [s], (n,).
         outputs, desired, errors: of the outputs (n, k).
         u: inputs (n, nu).
-        tau, tau_tangent, tau_normal: generalized forces (n, nv): all, what moves, what only loads the
-            constraints.
+        tau, tau_tangent, tau_normal: generalized forces (n, nv): total, tangent part (moves the mechanism),
+            normal part (only loads the constraints).
         lam: predicted multipliers (n, nc).
         margins: distance to each limit, {name: (n,)}, negative where it is exceeded.
         status: (n,), see `Status`.
@@ -55,7 +55,7 @@ class History:
 
     @property
     def success(self) -> bool:
-        """Whether every step kept what it had to keep."""
+        """Whether no step violated limits or failed."""
         return bool(np.all(self.status >= 0))
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:

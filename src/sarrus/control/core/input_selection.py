@@ -1,7 +1,7 @@
-"""Input selection: what to do with the directions that the outputs leave open.
+"""Input selection: inputs in the null space of the outputs.
 
-x = least + Z z: z is zero (least torque), or brings forces to their desired values, and is then moved as
-little as possible into the limits. [Aghili2011] eq. (17), (18), with a basis Z in place of equality rows.
+x = least + Z z: z is zero (least torque) or gives forces their desired values; where limits are violated, the
+nearest z within them is taken. [Aghili2011] eq. (17), (18), with a basis Z in place of equality rows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class OpenInputs(NamedTuple):
 
 @dataclass(eq=False)
 class DesiredForces:
-    """Forces y = Y u + y0 (p,) that shall be `wanted`; `weight` (p,) makes N and N m comparable."""
+    """Forces y = Y u + y0 (p,) with desired values `wanted`; `weight` (p,) makes N and N m comparable."""
 
     Y: Array
     y0: Array
@@ -51,7 +51,7 @@ class DesiredForces:
 
 @dataclass(eq=False)
 class SelectedInputs:
-    """The selected inputs u (n,), their x (n,) in the metric, and what the limits did to them."""
+    """The selected inputs u (n,), their x (n,) in the metric, and status, active and violated limits."""
 
     x: Array
     u: Array
@@ -69,7 +69,7 @@ class NearestInputs(NamedTuple):
     Attributes:
         status: "inside" (the goal satisfies all limits), "optimal" or "infeasible".
         x, u, z: the inputs.
-        active: rows that are touched or held; None where the solver does not tell.
+        active: rows at their bounds; None where the solver does not report them.
         qp: what was solved.
     """
 
@@ -117,11 +117,11 @@ def nearest_inputs(
 
 
 class InputSelector:
-    """Selects inputs in the directions that the outputs leave open.
+    """Selects inputs in the null space of the outputs.
 
     Args:
         solver: of the quadratic programs.
-        gives: "limits" or "motion": which gives way where both cannot be had.
+        gives: "limits" or "motion": which is relaxed where they conflict.
     """
 
     def __init__(self, solver: str, gives: str) -> None:
@@ -138,11 +138,11 @@ class InputSelector:
         """x = least + Z z.
 
         Args:
-            least: inputs of least norm that produce the wanted outputs, and what they leave open.
+            least: inputs of least norm that produce the desired outputs, and the null space of the outputs.
             metric: of the inputs.
             limits: on the inputs.
             desired: forces.
-            offset: what to add in the open directions (n,), for a smooth transition.
+            offset: added in the null space of the outputs (n,), for a smooth transition.
         """
         inputs, H, z = OpenInputs(least.x, least.Z, metric), None, None
         if desired is not None:
@@ -162,7 +162,7 @@ class InputSelector:
     def _in_conflict(
         self, G: Array, inputs: OpenInputs, limits: InputRows, program: Program
     ) -> SelectedInputs:
-        """Inputs where motion and limits cannot be had together: less reserve, less motion, or violations."""
+        """Inputs where motion and limits conflict: with less reserve, less motion, or violated limits."""
         if limits.reserve is not None:
             found = _with_less_reserve(program, limits.reserve, self._solver)
             if found.feasible:

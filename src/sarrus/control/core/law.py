@@ -1,6 +1,6 @@
 """Law: what all controllers share. One step from a measured state to inputs.
 
-    terms -> response (affine in u) -> outputs -> least-norm inputs -> selection of what is open -> Solution
+    terms -> response (affine in u) -> outputs -> least-norm inputs -> inputs in their null space -> Solution
 
 [Aghili2005] VII-A: of all inputs that give the outputs their error dynamics, the shortest. The form used
 here, u = (J_task B)^+ (wanted - J_task a0), is eq. (43)-(46) where outputs use up all freedoms and every
@@ -117,7 +117,7 @@ class Law:
         return found
 
     def _notice_new_run(self, t: float) -> None:
-        """A controller that is taken into another run, from its first time or earlier, starts afresh."""
+        """Reset the controller where time goes back to its first time or earlier: a new run."""
         if t <= self._start and t < self._latest:
             self.reset()
         if self._latest == -np.inf:
@@ -188,26 +188,26 @@ class Law:
         }
 
     def _respond(self, now: MeasuredState) -> tuple[ActiveTerms, Response]:
-        """The active constraints and the response to the inputs; lost rows have a limit if all are active."""
+        """Active constraints and response to inputs; at singular poses its limit, if all rows are active."""
         active = self._active.at(now)
         moving = now if active.rows is None else None
         return active, respond(active.terms, self._columns, active.units, self._gap(active), moving)
 
     def _gap(self, active: ActiveTerms) -> float:
-        """Largest |phi| over L that may blur the rank of the rows."""
+        """Largest |phi| over L, which limits how well the rank of the rows can be determined."""
         return active.gap
 
     def _least_norm(
         self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor
     ) -> LeastNormInputs:
-        """What the outputs ask of the inputs."""
+        """Inputs of least norm for the desired accelerations of the outputs."""
         unit = self._task.unit
         return least_norm_inputs(response, task.J, task.wanted, unit, now.v, metric, **self._damping)
 
-    # ------------------------------------------------------------------ what laws add
+    # ------------------------------------------------------------------ overridden by some laws
 
     def _desired_forces(self, now: MeasuredState, response: Response, rows: Any) -> DesiredForces | None:
-        """Forces that the law wants; none here."""
+        """Desired constraint forces; none here."""
         return None
 
     def _settled(self, desired: DesiredForces | None, inputs: Array) -> Array:
@@ -215,10 +215,10 @@ class Law:
         return NO_FORCES
 
     def _completed(self, solution: Solution) -> Solution:
-        """The result of a step with what the law adds to it; nothing here."""
+        """The result of a step, with the fields that a law adds to it; none here."""
         return solution
 
-    # ------------------------------------------------------------------ how it went
+    # ------------------------------------------------------------------ status
 
     def _verdict(
         self, response: Response, least: LeastNormInputs, selected: SelectedInputs

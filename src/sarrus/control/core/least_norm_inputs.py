@@ -1,9 +1,9 @@
-"""Least-norm inputs: of all inputs that produce the wanted outputs, the shortest, and what it leaves open.
+"""Least-norm inputs that give the outputs their desired accelerations, and the null space of the outputs.
 
     G x = g,   x = pinv(G) g + Z z,   G Z = 0                                                      (1)
 
-G maps inputs (in the metric, `force_metric.py`) to accelerations of the outputs. Z spans everything that the
-outputs do not see: forces that load the constraints only [Aghili2005] eq. (54), and null-space motions.
+G maps inputs (in the metric, `force_metric.py`) to accelerations of the outputs. Z spans its null space:
+internal forces, which only load the constraints [Aghili2005] eq. (54), and null-space motions.
 Outputs that the constraints forbid, or that no actuator reaches, are met in the least-squares sense. Near a
 pose where a motion is lost, singular values are damped [Chiaverini1997]: inputs stay bounded and outputs are
 met a little less well. kernels/control/least_norm_inputs.hpp
@@ -22,12 +22,12 @@ from .force_metric import Factor
 
 
 class LeastNormInputs(NamedTuple):
-    """Inputs that the outputs ask for.
+    """Inputs for the desired accelerations of the outputs.
 
     Attributes:
         G, g: of (1), without units, (k, n) and (k,).
         x: of least norm (n,).
-        Z: the directions left open (n, n - rank).
+        Z: null space of G (n, n - rank).
         rank: of G.
         damped: whether x was damped.
         uncontrollable: number of motions that no actuator moves.

@@ -1,4 +1,4 @@
-"""Solution: one step of a control law, with every part of it in view."""
+"""Solution: the result of one step of a control law, with all its parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .task import TaskTracking
 
 
 class Status(enum.IntEnum):
-    """How a step went; negative where something was not kept."""
+    """Status of a step; negative where limits are violated or the step failed."""
 
     OK = 0
     LIMITED = 1  # some limits are active
@@ -34,7 +34,7 @@ class QPInfo:
     """The quadratic program of one step.
 
     Attributes:
-        solver: its name; "" where no limit was in the way and nothing had to be solved.
+        solver: its name; "" where the goal satisfied all limits and no program was solved.
         variables: number of variables.
         rows: number of two-sided rows.
         cones: number of second-order cones.
@@ -59,10 +59,10 @@ class Solution:
         u: inputs of all actuators of the mechanism (nu,) [N m, N].
         tau: the same as a generalized force (nv,); exactly zero at passive coordinates.
         a: predicted acceleration (nv,).
-        status: how it went.
+        status: see `Status`.
         message: the same in words; empty if all went well.
         task_names: components of the outputs (k).
-        active_limits: names of the limits that hold the solution back.
+        active_limits: names of the limits that are active at the solution.
         violations: by how much limits are exceeded, {name: amount}, where they cannot all hold.
         qp: what was solved.
         elapsed: time spent on this step [s].
@@ -106,17 +106,17 @@ class Solution:
 
     @property
     def outputs(self) -> Array:
-        """Where the outputs are (k,)."""
+        """Actual values of the outputs (k,)."""
         return np.full(len(self.task_names), np.nan) if self._task is None else self._task.x
 
     @property
     def desired(self) -> Array:
-        """Where the outputs shall be (k,)."""
+        """Desired values of the outputs (k,)."""
         return np.full(len(self.task_names), np.nan) if self._task is None else self._task.desired
 
     @property
     def missed(self) -> Array:
-        """Acceleration of the outputs that the law wants and does not get (k,); zero where all is met."""
+        """Desired less predicted acceleration of the outputs (k,)."""
         if self._task is None:
             return np.full(len(self.task_names), np.nan)
         return np.asarray(self._task.wanted - self._task.J @ self.a)
@@ -173,17 +173,17 @@ class Solution:
 
     @property
     def uncontrollable(self) -> tuple[tuple[str, ...], ...]:
-        """Motions that no actuator feels, one tuple of coordinate names each."""
+        """Motions that no actuator drives, one tuple of coordinate names each."""
         return () if self._response is None else self._response.uncontrollable
 
     @property
     def controllable_dof(self) -> int:
-        """How many of the degrees of freedom the actuators reach."""
+        """Number of degrees of freedom that the actuators control."""
         return 0 if self._response is None else self._response.controllable_dof
 
     @cached_property
     def decoupled(self) -> bool:
-        """Whether tau_tangent leaves the constraint force alone, [Aghili2005] proposition 3."""
+        """Whether tau_tangent does not change the constraint force, [Aghili2005] proposition 3."""
         if self._response is None:
             return False
         return is_decoupled(self._response.terms.M, self._response.terms.J, self._response.units)
@@ -196,5 +196,5 @@ class Solution:
 
     @property
     def success(self) -> bool:
-        """Whether everything that had to be kept was kept."""
+        """Whether no limit is violated and the step did not fail."""
         return self.status >= 0

@@ -23,9 +23,9 @@ class TaskTracking:
     """The outputs at one state.
 
     Attributes:
-        x: where they are (k,).
-        desired: where they shall be (k,); for orientations x is minus the error and this is zero.
-        e: error (k,), desired - x, or the logarithm of the turn still to be made.
+        x: actual values (k,).
+        desired: desired values (k,); for orientations x is minus the error and this is zero.
+        e: error (k,), desired - x, or the rotation vector from actual to desired orientation.
         rate: its derivative (k,).
         J: Jacobian of the outputs (k, nv).
         wanted: right side of J a = wanted (k,).
@@ -87,7 +87,7 @@ class Task:
             raise InputError(f"output {names}: it raised {type(error).__name__}: {error}") from error
 
     def _target(self, i: int, t: float) -> Target:
-        """What the i-th reference asks for, checked."""
+        """The target of the i-th reference, checked."""
         whose = f"reference of output {', '.join(self._outputs[i].names)} at t = {t:g} s"
         try:
             target: Target = self._references[i](t)

@@ -1,4 +1,4 @@
-"""What a wrench on one body does to it within the constraints, and what stands on a state besides them."""
+"""Operational space inertia of a body within the constraints, attainable accelerations and damping."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..._kernel import eigenvalues
 from ...arrays import Array
 from ...dynamics.input_response import Response
 
-SHOWN = 0.02  # least mobility over the middle one at which a body still shows what forces do to it
-LOST = 1e-9  # mobility over the largest one of a direction in which a body cannot move
+SHOWN = 0.02  # eigenvalues of the inverse inertia below this share of the median one are faded out
+LOST = 1e-9  # eigenvalues of the inverse inertia below this share of the largest one: the body cannot move
 
 
 def inverse_inertia(response: Response, J: Array) -> Array:
@@ -23,7 +23,7 @@ def inverse_inertia(response: Response, J: Array) -> Array:
 
 
 def solve_small(A: Array, b: Array) -> Array:
-    """x with A x = b, without the cost of the general function."""
+    """x with A x = b by LAPACK, without the overhead of numpy.linalg.solve."""
     _, _, x, info = lapack.dgesv(A, b)
     if info:
         raise np.linalg.LinAlgError("a matrix that has to be solved is singular.")
@@ -31,10 +31,10 @@ def solve_small(A: Array, b: Array) -> Array:
 
 
 def inertia_of(inverse: Array, size: Array) -> Array:
-    """The inertia (k, k) as far as motion shows it; `size` (k, k), products of units, makes it comparable.
+    """The inertia (k, k), regularized; `size` (k, k), products of units, makes its inverse dimensionless.
 
-    Directions in which the body hardly moves, less than SHOWN of the middle one, fade to zero: there a small
-    error of an acceleration would look like a large force.
+    Eigenvalues of the inverse below SHOWN times the median one are faded out: along these directions the body
+    hardly moves, and a small error of its acceleration would appear as a large force.
     """
     bare = inverse / size
     least = SHOWN * sorted(bare.diagonal().tolist())[len(bare) // 2]
@@ -47,15 +47,15 @@ def inertia_of(inverse: Array, size: Array) -> Array:
 
 
 def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> Array:
-    """The part of an acceleration (k,) that forces on the task can reasonably produce.
+    """The part of an acceleration (k,) that bounded forces on the task can produce.
 
     Where the smallest eigenvalue of the dimensionless inverse inertia falls below `threshold` times the
-    middle one, an arm is about to be stretched: accelerations along such directions would need forces
-    without bound and fade, s^2 / (s^2 + d^2) as in `least_norm_inputs.py`. Elsewhere nothing is lost.
+    median one, an arm is about to be stretched: accelerations along such directions would need unbounded
+    forces and are reduced by s^2 / (s^2 + d^2), as in `least_norm_inputs.py`. Elsewhere nothing changes.
     """
     s, U = eigenvalues(inverse / unit / unit[:, None])
     middle = float(s[len(s) // 2])
-    if middle <= LOST * float(s[-1]):  # most directions are lost: measured by the easiest one
+    if middle <= LOST * float(s[-1]):  # most directions are locked: relative to the largest eigenvalue
         middle = float(s[-1])
     if middle <= 0.0:
         return np.zeros_like(wanted)  # nothing moves

@@ -1,9 +1,9 @@
-"""No jump of the inputs when constraints appear or vanish.
+"""Transition: inputs without jumps when constraints become active or inactive.
 
-When the active rows change, the inputs of the law jump although the motion need not. `Transition` takes back
-the part of that jump that the outputs do not see, and lets it go smoothly within the transition time; limits
-hold throughout because they are applied afterwards. `ForceRelease` leads the force of a constraint to zero
-before it opens.
+A change of the active rows makes the inputs of a law jump even where the motion is smooth. `Transition`
+compensates the part of the jump in the null space of the outputs and fades the compensation out within the
+transition time; limits are applied afterwards and hold throughout. `ForceRelease` reduces the force of a
+constraint to zero before it opens.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Transition:
     def smoothed(
         self, t: float, key: tuple[Any, int], select: Callable[[Array | None], Selected]
     ) -> Selected:
-        """The inputs at time t, their open directions led over from what was applied before a change.
+        """The inputs at time t; in the null space of the outputs they start from those before a change.
 
         Args:
             t: time [s].
-            key: active rows and rank; what is compared.
+            key: active rows and their rank; a change of them starts a transition.
             select: the inputs as a function of an offset in x.
         """
         if self._duration == 0.0:
@@ -65,12 +65,12 @@ class Transition:
 
 
 class ForceRelease:
-    """Multipliers of constraints that are about to open, led to zero within `duration` [s].
+    """Reduces multipliers of constraints that are about to open to zero within `duration` [s].
 
     Args:
         system: whose constraints.
         releasing: a function of (t, q, v) that returns the names of those that will open; None is none.
-        duration: how long it takes [s].
+        duration: of the release [s].
     """
 
     def __init__(self, system: Any, releasing: Names | None, duration: float) -> None:
@@ -98,7 +98,7 @@ class ForceRelease:
     def desired(
         self, now: MeasuredState, response: Response, active: BoolArray | None, rows: BoolArray | None
     ) -> DesiredForces | None:
-        """Their multipliers shall fade from what they were to zero."""
+        """Desired multipliers of these rows, from their values at the start of the release to zero."""
         if rows is None:
             self._began = {}
             return None
@@ -113,7 +113,7 @@ class ForceRelease:
         return DesiredForces(response.Lam[inside], response.lam0[inside], wanted, weight)
 
     def remember(self, lam: Callable[[], Array]) -> None:
-        """The multipliers of this step (nc,), asked for only where they may be needed."""
+        """Store the multipliers of this step (nc,); `lam` is called only if constraints can be released."""
         if self._function is not None:
             self._lam = lam()
 
@@ -124,6 +124,7 @@ def faded(elapsed: float, duration: float) -> float:
 
 
 def _differ(before: tuple[Any, int], now: tuple[Any, int]) -> bool:
+    """Whether active rows or rank changed."""
     if before[1] != now[1] or (before[0] is None) != (now[0] is None):
         return True
     return before[0] is not None and not np.array_equal(before[0], now[0])

@@ -1,4 +1,4 @@
-"""Contacts: what a hand can do to an object at one loop, and where that ends; [Lin2018] eq. (17)-(19).
+"""Contacts: forces and moments of a hand on an object at one loop, and their limits; [Lin2018] eq. (17)-(19).
 
 A contact is a loop whose first body is the object: `spec.close("grip", "box", "hand", joint, at_a=...)`. Its
 frame A lies on the surface of the object. The components f of a contact are the force and moment on the
@@ -44,7 +44,7 @@ class PointContact(FrictionCone):
     joint: ClassVar[str] = "Spherical"
 
     def bind(self, system: Any, body: str) -> BoundContact:
-        """The contact on one mechanism, everything looked at."""
+        """Bind the contact to a mechanism and check it."""
         return _bound(self, system, body)
 
     def moments(self) -> list[tuple[str, int, float]]:

@@ -2,9 +2,9 @@
 
     w = G f,   G_i = [[1, 0], [S(r_i), 1]] [force; moment],   r_i from the centre of mass to the contact  (1)
 
-f stacks the components of all contacts (`contacts.py`), w is what they do to the object together, at its
-centre of mass. What G does not see is internal: it squeezes and does not move. [Lin2018] prints r_i with the
-opposite direction.
+f stacks the components of all contacts (`contacts.py`), w is their resultant wrench on the object at its
+centre of mass. Contact forces in the null space of G are internal: they squeeze the object and do not move
+it. [Lin2018] prints r_i with the opposite direction.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Grasp:
 
     @property
     def internal_projector(self) -> Array:
-        """1 - G^+ G (m, m): takes from contact forces what moves the object."""
+        """1 - G^+ G (m, m): removes from contact forces the part that moves the object."""
         return np.asarray(np.eye(self.size) - self._carry @ self._G)
 
     def internal_jacobian(self, q: npt.ArrayLike) -> Array:

@@ -29,7 +29,7 @@ class PoseTracking(TaskTracking):
 
 
 class PoseTask(Task):
-    """The pose of the object at its centre of mass against its reference; what is wanted comes later."""
+    """Pose error of the object at its centre of mass; the law sets the desired acceleration afterwards."""
 
     def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
         super().__init__(grasp.system, output, reference, 1.0, 1.0)
@@ -45,7 +45,7 @@ class PoseTask(Task):
 
 @dataclass(frozen=True)
 class ObjectLoad:
-    """What acts on the object beside the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
+    """Load on the object besides the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
 
     external: Array
     payload: Array | None

@@ -7,8 +7,8 @@ that was applied, the momentum Lambda x' changes between two samples by
     Lambda dx' + dLambda x' = dt (Lambda (J a + J' v) + F) + dLambda x'                                (1)
 
 so F_raw = Lambda (dx' / dt - (J a + J' v)), Lambda and a averaged over the sample, and a filter of the chosen
-bandwidth makes the estimate. What a payload does to the body is Y pi (`payload.py`): with Y filtered like F,
-F = -Y pi holds without delay, and least squares that forget find pi.
+bandwidth makes the estimate. A payload loads the body with -Y pi (`payload.py`): with Y filtered like F,
+F = -Y pi holds without delay, and least squares with exponential forgetting estimate pi.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from ..state.measured_state import MeasuredState, check_system, measured_state
 from .payload import SIZE, Payload, with_payload
 
 FARTHEST = 5.0  # lengths of the mechanism within which a payload's centre of mass lies
-PRIOR = 1e-6  # what is not seen stays as it was; share of the information on the mass
-UNFELT = 1e-6  # inertia over the largest one, of what motion does not show
+PRIOR = 1e-6  # weight of the last estimate relative to the information on the mass, for unexcited parameters
+UNFELT = 1e-6  # eigenvalues of the inertia below this share of the largest: wrenches that cause no motion
 METHODS = ("momentum", "displacement")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the estimator knows at one sample; wrenches are [force; moment] (6,) in world axes at the point.
+    """Estimate at one sample; wrenches are [force; moment] (6,) in world axes at the point.
 
     Attributes:
         t: time [s].
-        wrench: everything that the model does not explain.
-        external: the same less what the payload does; equal to `wrench` where no payload is estimated.
+        wrench: total external wrench, what the model does not predict.
+        external: the same less the wrench of the payload; equal to `wrench` where no payload is estimated.
         parameters: the ten numbers of the payload (10,), see `payload.py`.
     """
 
@@ -174,7 +174,7 @@ class WrenchEstimator:
         return self.observe(measured_state(self.system, t, q, v), state(u, "u", self.system.nu))
 
     def observe(self, now: MeasuredState, u: Array) -> Estimate:
-        """The same for a state that was looked at already."""
+        """The same for a state that was checked already."""
         before = self._before
         if before is not None and now.t <= before.t and self.last is not None:
             return self.last
