@@ -5,8 +5,9 @@ Every message says what is wrong, the rule, the offending value and the way out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 MOST_NAMES_LISTED = 40
 
@@ -54,6 +55,19 @@ class SingularConstraintError(SarrusError):
 
 class SarrusWarning(UserWarning):
     """A description is usable but suspicious; the message names the part."""
+
+
+def answer_of(who: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a user's function returns; an exception of its own becomes an InputError, "who raised ...".
+
+    So a controller can hold its last input instead of ending the run. Exceptions of sarrus pass unchanged.
+    """
+    try:
+        return function(*arguments)
+    except SarrusError:
+        raise
+    except Exception as error:
+        raise InputError(f"{who} raised {type(error).__name__}: {error}") from error
 
 
 def unknown_name(kind: str, name: object, existing: Iterable[str], where: str = "") -> UnknownNameError:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, state
-from ...errors import InputError, SarrusError
+from ...errors import InputError, answer_of
 from ...models.pose import Pose
 from ..core.gains import gain_matrix
 from ..state.measured_state import MeasuredState
@@ -43,14 +43,7 @@ def default_pose(mech: Any, grasp: Grasp) -> Pose:
 
 def sensed_wrench(sensor: Sensor, now: MeasuredState) -> Array:
     """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
-    try:
-        found = sensor(now.t, now.q, now.v)
-    except SarrusError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"the sensor of the external wrench raised {type(error).__name__}: {error}"
-        ) from error
+    found = answer_of("the sensor of the external wrench", sensor, now.t, now.q, now.v)
     wrench = state(found, "external wrench", 6)
     if wrench.ndim != 1:
         raise InputError(f"external wrench must be [force; moment] with shape (6,), got {wrench.shape}.")

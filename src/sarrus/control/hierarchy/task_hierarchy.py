@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..._kernel import largest
 from ...arrays import Array, positive, state
 from ...dynamics.terms import Terms
-from ...errors import InputError, SarrusError
+from ...errors import answer_of
 from ..core.force_metric import applied
 from ..core.law import MISSED, Law
 from ..core.solution import Status
@@ -138,14 +138,8 @@ class TaskHierarchy(Law):
             return None
         force = -damping * (terms.M @ now.v)
         if callable(given):
-            try:
-                given = given(now.t, now.q.copy(), now.v.copy())
-            except SarrusError:
-                raise
-            except Exception as error:
-                raise InputError(
-                    f"null_torque at t = {now.t:g} s: it raised {type(error).__name__}: {error}"
-                ) from error
+            who = f"null_torque at t = {now.t:g} s: it"
+            given = answer_of(who, given, now.t, now.q.copy(), now.v.copy())
         if given is not None:
             force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
         return np.asarray(basis.E.T @ force)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, state
 from ...dynamics.input_response import Response
-from ...errors import InputError, SarrusError, unknown_name
+from ...errors import InputError, answer_of, unknown_name
 from ...mechanism.mechanism import Mechanism
 from ..core.input_selection import DesiredForces
 from ..core.law import Law
@@ -129,19 +129,12 @@ class _ForceReference:
 
     def at(self, t: float) -> Array:
         """Desired forces (p,) at time t [s]."""
-        values = []
+        values, what = [], f"desired force at t = {t:g} s"
         for size, value in self._parts:
-            try:
-                found = value(t) if callable(value) else value
-            except SarrusError:
-                raise
-            except Exception as error:
-                raise InputError(
-                    f"desired force at t = {t:g} s: it raised {type(error).__name__}: {error}"
-                ) from error
+            found = answer_of(f"{what}: it", value, t) if callable(value) else value
             found = found[0] if isinstance(found, tuple) else found
             array = np.broadcast_to(np.asarray(found, dtype=float), (size,)) if np.size(found) == 1 else found
-            values.append(state(array, f"desired force at t = {t:g} s", size))
+            values.append(state(array, what, size))
         return np.concatenate(values)
 
     def map(self, response: Response, rows: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
