@@ -40,12 +40,12 @@ class StudyRow:
     formulation: str
     coordinates: str
     correction: str
-    error: float
-    energy_error: float
-    drift: float
-    velocity_drift: float
-    cost: float
-    message: str
+    error: float = np.nan
+    energy_error: float = np.nan
+    drift: float = np.nan
+    velocity_drift: float = np.nan
+    cost: float = np.nan
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,16 @@ def _run(mech: Mechanism, t_end: float, reference: Trajectory, options: dict[str
     except SarrusError as refused:
         run, taken, message = None, 0.0, _reason(str(refused))
     if run is None or message:
-        return StudyRow(*names, np.nan, np.nan, np.nan, np.nan, np.nan, message)
-    error = float(np.max(np.abs(mech.difference(reference.q[-1], run.q[-1]) / mech.units.unit)))
+        return StudyRow(*names, message=message)
     conservative = not System(mech).work_done()
-    energy = float(np.max(np.abs(run.energy - run.energy[0]))) if conservative else np.nan
-    cost = taken / max(len(run) - 1, 1)
-    return StudyRow(*names, error, energy, float(run.drift.max()), float(run.velocity_drift.max()), cost, "")
+    return StudyRow(
+        *names,
+        error=float(np.max(np.abs(mech.difference(reference.q[-1], run.q[-1]) / mech.units.unit))),
+        energy_error=float(np.max(np.abs(run.energy - run.energy[0]))) if conservative else np.nan,
+        drift=float(run.drift.max()),
+        velocity_drift=float(run.velocity_drift.max()),
+        cost=taken / max(len(run) - 1, 1),
+    )
 
 
 def _timed(mech: Mechanism, t_end: float, options: dict[str, Any]) -> tuple[Trajectory, float]:

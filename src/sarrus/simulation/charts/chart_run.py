@@ -7,7 +7,6 @@ construction. Next to a singular pose, where no chart exists, steps are taken in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,10 @@ import numpy as np
 from ..._kernel import MOST_CUT, MOST_GROWTH, NEAR_SINGULAR, SAFETY, STEPS_AROUND, StepStatus
 from ...arrays import Array
 from ...projection.charts import ChartError
-from ...projection.decomposition import ranked_svd
-from ...projection.mobility import loses_rank_here
-from ...projection.system_kinematics import dimensionless
 from ..events.events import Event
-from ..stepping.callbacks import SLACK, Failure, Inputs
-from ..stepping.options import Options
+from ..stepping.callbacks import SLACK, Failure
+from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
-from ..system.system import System
 from .chart_selector import ChartSelector, LocalChart
 from .chart_step import ChartStep, Point, StopError
 
@@ -32,27 +27,13 @@ FULL = "full coordinates (next to a singular pose)"
 class ChartRun:
     """Steps in charts; see `sarrus._kernel.Run` for the calls."""
 
-    def __init__(
-        self,
-        system: System,
-        options: Options,
-        inputs: Inputs,
-        acceleration: Callable[..., Array | None] | None,
-        full: Callable[[], Any],
-    ) -> None:
-        """
-        Args:
-            system: the system.
-            options: of the run.
-            inputs: all that comes from outside.
-            acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
-            full: makes a compiled run for steps in full coordinates.
-        """
-        self._system, self._options, self._inputs, self._make_full = system, options, inputs, full
-        self._stepper = ChartStep(system, options, inputs, acceleration)
-        self._full: Any = None
+    def __init__(self, setup: StepSetup) -> None:
+        options = setup.options
+        self._setup, self._system, self._options = setup, setup.system, options
+        self._stepper = ChartStep(setup)
+        self._full: Any = None  # the compiled run, while steps are taken in full coordinates
         self._adaptive = options.integrator.adaptive
-        self._charts = ChartSelector(system, options.coordinates)
+        self._charts = ChartSelector(setup.system, options.coordinates)
         self._chart: LocalChart | None = None
         self._records: list[Point] = []
         self._most, self._next = 0, options.dt
@@ -68,15 +49,12 @@ class ChartRun:
         """Begin at a state, projected as in full coordinates."""
         self._charts.require(q, t)
         self._t0 = t
-        self._full = self._make_full()
+        self._full = self._setup.compiled_run()
         if not self._full.start(t, q, v):
             self.status = self._full.status
             return False
-        here, system = self._last_full(), self._system.evaluator
-        svd = ranked_svd(dimensionless(system, here.J), system.rank_tol, here.rank)
-        lost = loses_rank_here(system, here.q, t, svd)
-        self._here = here
-        if not lost and not self._near(here, here):
+        self._here = here = self._last_full()
+        if not self._system.loses_rank(t, here.q, here.rank) and not self._near(here, here):
             self._full, self._chart = None, self._charts.at(here.q, here.v, here.J)
             if self._charts.instead(self._chart):
                 self._report(self._chart.note)
@@ -90,17 +68,14 @@ class ChartRun:
             while done < count and self._here.t < t_end:
                 before = self._here
                 target = self._target(t0, dt, t_end)
-                if self._full is not None:
-                    self._here = self._full_step(target)
-                else:
-                    self._here = self._step(target)
+                self._here = self._step(target) if self._full is None else self._full_step(target)
                 self.steps, done = self.steps + 1, done + 1
                 self._records.append(self._here)
                 self._choose(before)
         except StopError as stop:
             self.status = stop.args[0]
         except Exception as error:  # of a user's chart
-            self._inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
+            self._setup.inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
             self.status = StepStatus.STOPPED
         return done
 
@@ -193,7 +168,7 @@ class ChartRun:
         self.changes.append(Event("chart change", "chart", here.t, here.q, here.v, here.rank, note=note))
 
     def _enter_full(self) -> None:
-        self._full = self._make_full()
+        self._full = self._setup.compiled_run()
         if not self._full.start(self._here.t, self._here.q, self._here.v):
             raise StopError(self._full.status)
         self._full.take()

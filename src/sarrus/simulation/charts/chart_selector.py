@@ -8,38 +8,27 @@ same kind is made around the present pose. A user's chart is left where its cond
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
 from ...models.twists import twist_slices
-from ...projection.charts import ChartError, partition_chart, tangent_chart
+from ...projection.charts import ChartError, LinearChart, partition_chart, tangent_chart
 from ...projection.null_chart import NullspaceChart
 from ...projection.user_chart import Chart, UserChart, check_chart, named_coordinates
 from ..system.system import System
 
-KINDS: dict[str, Callable[..., Any]] = {
+LocalChart = LinearChart | UserChart
+
+KINDS: dict[str, Callable[..., LinearChart]] = {
     "partition": partition_chart,
     "tangent": tangent_chart,
     "nullspace": NullspaceChart,
 }
 KEPT = 0.5  # of the quality at the origin
 ENTER, LEAVE = 0.3, 0.1  # quality of a user's chart
-
-
-class LocalChart(Protocol):
-    """What a run asks of a chart; see `LinearChart`."""
-
-    note: str
-    size: tuple[int, int]
-
-    def coordinates(self, q: Array, v: Array, J: Array) -> Array: ...
-    def begin(self, q: Array) -> None: ...
-    def state(self, y: Array, t: float) -> tuple[Array, Array, Array]: ...
-    def rates(self, t: float, q: Array, v: Array, a: Array, J: Array) -> Array: ...
-    def quality(self, J: Array) -> float: ...
 
 
 def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
@@ -84,10 +73,10 @@ class ChartSelector:
 
     def at(self, q: Array, v: Array, J: Array) -> LocalChart:
         """A chart for this state."""
-        for chart in self._users:
-            if self._user_quality(chart, q, v, J) >= ENTER:
-                return chart
-        made: LocalChart = KINDS[self._kind](self._system, self._twists, q, J)
+        user = self._good_user_chart(q, v, J)
+        if user is not None:
+            return user
+        made = KINDS[self._kind](self._system, self._twists, q, J)
         made.begin(q)
         self._first = made.quality(J)
         return made
@@ -99,22 +88,23 @@ class ChartSelector:
     def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
         """The chart to go on with: the same, or another one where it has become poor."""
         if isinstance(chart, UserChart):
-            if chart.quality(J) >= LEAVE:
-                return chart
-            return self.at(q, v, J)
-        for user in self._users:
-            if self._user_quality(user, q, v, J) >= ENTER:
-                return user
+            return chart if chart.quality(J) >= LEAVE else self.at(q, v, J)
+        user = self._good_user_chart(q, v, J)
+        if user is not None:
+            return user
         if chart.quality(J) >= KEPT * self._first:
             return chart
         new = self.at(q, v, J)
-        return (
-            chart if new.note == chart.note and self._kind == "partition" and chart.quality(J) > 0.0 else new
-        )
+        same = new.note == chart.note and self._kind == "partition" and chart.quality(J) > 0.0
+        return chart if same else new
 
-    def _user_quality(self, chart: UserChart, q: Array, v: Array, J: Array) -> float:
-        try:
-            chart.coordinates(q, v, J)
-        except (ChartError, np.linalg.LinAlgError):
-            return 0.0
-        return chart.quality(J)
+    def _good_user_chart(self, q: Array, v: Array, J: Array) -> UserChart | None:
+        """The first of the user's charts that determines the motion well enough to enter it."""
+        for chart in self._users:
+            try:
+                chart.coordinates(q, v, J)
+            except (ChartError, np.linalg.LinAlgError):
+                continue
+            if chart.quality(J) >= ENTER:
+                return chart
+        return None

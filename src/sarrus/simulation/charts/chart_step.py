@@ -6,16 +6,15 @@ The steps are those of kernels/integrate/methods.hpp, for local coordinates y = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..._kernel import KICK_FOUND, MOST_KICKS, StepStatus
 from ...arrays import Array
-from ..stepping.callbacks import FIRST_STAGE, Inputs
-from ..stepping.options import Options
-from ..system.system import System
+from ..stepping.callbacks import FIRST_STAGE
+from ..stepping.formulated_system import FormulatedSystem
+from ..stepping.step_setup import StepSetup
 from .chart_selector import LocalChart
 
 
@@ -42,22 +41,12 @@ class Point:
 class ChartStep:
     """Steps of one run from point to point."""
 
-    def __init__(
-        self,
-        system: System,
-        options: Options,
-        inputs: Inputs,
-        acceleration: Callable[..., Array | None] | None,
-    ) -> None:
-        """
-        Args:
-            system: what moves.
-            options: of the run.
-            inputs: all that comes from outside.
-            acceleration: acceleration(t, q, v) after the inputs of that state; None: the kernel's.
-        """
-        self._system, self._options, self._inputs, self._formulated = system, options, inputs, acceleration
-        method = self._method = options.integrator
+    def __init__(self, setup: StepSetup) -> None:
+        self._setup, self._system, self._options = setup, setup.system, setup.options
+        self._formulated = setup.formulated
+        if self._formulated is None and self._system.supplies_inertia:  # the kernel has no M and h
+            self._formulated = FormulatedSystem(self._system, self._options, "svd", setup.inputs)
+        method = self._method = self._options.integrator
         self._A, self._b, self._c, self._e = method.A, method.b, method.c, method.e
         self._kicks = list(zip(method.kick, method.drift, method.ahead, strict=True))
         self._last_is_first = bool(self._kicks) or np.array_equal(self._A[-1], self._b)  # of the next step
@@ -158,16 +147,15 @@ class ChartStep:
         """a (nv,) and the applied force (nv,)."""
         self.evaluations += 1
         system, tau = self._system, np.zeros(self._system.nv)
-        if self._inputs.needed or self._formulated is not None:
-            supplied = self._inputs(t, q, v, stage)
+        if self._setup.calls_inputs:
+            supplied = self._setup.inputs(t, q, v, stage)
             if supplied is None:
                 raise StopError(StepStatus.STOPPED)
             tau = supplied.tau
         if self._formulated is not None:
-            found = self._formulated(t, q, v)
-            if found is None:
+            a = self._formulated(t, q, v)
+            if a is None:
                 raise StopError(StepStatus.STOPPED)
-            a = found
         else:
             drive, user = system.evaluator.drive(t, 1), system.evaluator.user(q[None], v[None], t)
             a, *_, status = (x[0] for x in system.kernel.forward(q[None], v[None], tau[None], drive, user))

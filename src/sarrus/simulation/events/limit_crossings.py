@@ -22,7 +22,7 @@ WITHIN, ABOVE, BELOW = 0, 1, -1
 
 
 class LimitWatch:
-    """Looks at the steps and inputs of a run as they come; `found` are the events, `sentence` says it all."""
+    """Looks at the steps and inputs of a run as they come; `found` are the events."""
 
     def __init__(self, system: System, manifold: Manifold, controlled: bool) -> None:
         """
@@ -64,8 +64,8 @@ class LimitWatch:
             self._cross(steps[i : i + 2], int(j), int(sides[i, j]), int(sides[i + 1, j]))
         self._tail = steps[-1:]
 
-    def sentence(self, end: float) -> str:
-        """What went beyond its limits up to time `end` [s], in words; empty if nothing did."""
+    def added_to(self, message: str, end: float) -> str:
+        """The message of a run, and a sentence on what went beyond its limits up to time `end` [s]."""
         said = []
         joints = [event for event in self.found if event.name in self._names and event.t <= end]
         if joints:
@@ -75,7 +75,7 @@ class LimitWatch:
         if self._u_seen:
             listed = "; ".join(self._input_words(k) for k in sorted(self._u_seen))
             said.append(f"Inputs beyond the limits of their actuators, applied as they are: {listed}.")
-        return " ".join(said)
+        return message + ("\n" if "\n" in message else " ") + " ".join(said) if said else message
 
     # ------------------------------------------------------------------ joints
 

@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...projection.decomposition import ranked_svd
-from ...projection.mobility import loses_rank_here
-from ...projection.system_kinematics import dimensionless
 from ..system.step_records import Steps
 from ..system.system import System
 from .events import Event
@@ -39,7 +36,7 @@ class SingularWatch:
         self._most = int(first.rank[0])
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
-        if system.nc and self._starts_singular(first):
+        if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
             self._apart = 0.0
 
@@ -67,17 +64,6 @@ class SingularWatch:
         """There are no more steps: a pass within the last one has no step behind it."""
         if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
-
-    def until(self, t: float) -> list[Event]:
-        """Events up to time t."""
-        return [event for event in self.found if event.t <= t]
-
-    def _starts_singular(self, first: Steps) -> bool:
-        """Whether rows that are lost at the start are there nearby."""
-        system, q = self._system, first.q[0]
-        _, J, _, _ = system.constraints(first.t[:1], first.q[:1], np.zeros((1, system.nv)))
-        svd = ranked_svd(dimensionless(system.units, J[0]), system.units.rank_tol, int(first.rank[0]))
-        return loses_rank_here(system.evaluator, q, float(first.t[0]), svd)
 
     def _ranks(self, steps: Steps) -> None:
         """Steps at which rank is lost, and the last such step where there are several in a row."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..._kernel import Run, StepStatus
+from ..._kernel import StepStatus
 from ...arrays import Array
 from ..charts.chart_run import ChartRun
 from ..events.events import Event, UserWatch
@@ -19,6 +18,7 @@ from ..stepping.callbacks import Failure, Inputs
 from ..stepping.formulated_system import FormulatedSystem
 from ..stepping.options import Options
 from ..stepping.state_projector import Projector
+from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
 from .checkpoint import Checkpoint
@@ -38,17 +38,6 @@ TROUBLE = {
     StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
     " there, or the tolerances rtol, atol cannot be met",
 }
-
-
-def compiled_run(
-    system: System, options: Options, inputs: Inputs, formulated: FormulatedSystem | None, energy: float
-) -> Run:
-    """A run in full coordinates that keeps the energy [J] where that is asked for."""
-    o = options.compiled(known=not (system.supplies_inertia or system.has_user_rows))
-    o.keep_energy, o.energy = options.energy, energy
-    o.sampled = inputs.sampled and formulated is None
-    asked = inputs if inputs.needed or formulated is not None else None
-    return Run(system.kernel, o, asked, formulated, system.supplies_inertia)
 
 
 class Simulation:
@@ -109,18 +98,13 @@ class Simulation:
         system, o, inputs = self._system, self._options, self.inputs
         formulation = self._formulation()
         formulated = None if formulation == "nullspace" else FormulatedSystem(system, o, formulation, inputs)
-        make = partial(compiled_run, system, o, inputs, formulated, self._energy)
-        if o.coordinates == "full":
-            return make()
-        if formulated is None and system.supplies_inertia:  # the kernel has no accelerations of those
-            formulated = FormulatedSystem(system, o, "svd", inputs)
-        return ChartRun(system, o, inputs, formulated, make)
+        setup = StepSetup(system, o, inputs, formulated, self._energy)
+        return setup.compiled_run() if o.coordinates == "full" else ChartRun(setup)
 
     def _formulation(self) -> str:
         """The formulation to use: the kernel has no limits of rows that are computed outside, NumPy has."""
         system, o = self._system, self._options
-        outside = system.supplies_inertia or system.has_user_rows
-        if o.formulation != "nullspace" or not outside or not np.any(self._v):
+        if o.formulation != "nullspace" or not system.has_user_terms or not np.any(self._v):
             return o.formulation
         singular = system.nc and system.original.mobility(self._q, o.t0).is_singular
         return "svd" if singular else "nullspace"
@@ -129,7 +113,10 @@ class Simulation:
 
     def run(self) -> Outcome:
         """Start, step to the end, and say how it went."""
-        first = self._start()
+        try:
+            first = Steps.taken(self._run) if self._begin() else None
+        except KeyboardInterrupt:
+            self._interrupted, first = True, None
         if first is None:
             undefined = Steps.undefined(self._options.t0, self._q, self._v)
             self._recorder.add(undefined, np.zeros((1, self._system.nu)))
@@ -148,15 +135,6 @@ class Simulation:
             bar.close()
         watch.finish()
         return self._outcome(watch.found)
-
-    def _start(self) -> Steps | None:
-        """The first state with its acceleration; None where there is none."""
-        try:
-            if self._begin():
-                return Steps.taken(self._run)
-        except KeyboardInterrupt:
-            self._interrupted = True
-        return None
 
     def _begin(self) -> bool:
         """Start at the first state, or at the checkpoint."""
@@ -242,8 +220,7 @@ class Simulation:
         status, message = self._verdict(end)
         if self._limits is not None:
             seen += self._limits.found
-            said = self._limits.sentence(end)
-            message += ("\n" if "\n" in message else " ") + said if said else ""
+            message = self._limits.added_to(message, end)
         events = [*self._events, *(event for event in seen if event.t <= end)]
         resumable = status != Status.EVENT and self._recent and hasattr(self._run, "checkpoint")
         return Outcome(

@@ -82,9 +82,7 @@ class Inputs:
     @property
     def sampled(self) -> bool:
         """Whether asking at the samples (or once) is enough."""
-        o = self._options
-        held = o.control is None or o.control_dt is not None
-        return not self._system.called_at_every_stage and held and not callable(o.tau) and not self._external
+        return not self._system.called_at_every_stage and not self._options.feedback
 
     def __call__(self, t: float, q: Array, v: Array, stage: int) -> Supplied | None:
         who = SYSTEM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,13 @@ from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import UserEvent
 from .switches import Plan
-from .unilateral_rows import acceleration, pushes, velocity_after
+from .unilateral_rows import UnilateralRows
 
 Applied = Callable[[float, Array, Array], Array]
 
 TOUCHES = 1e-9  # of L: contacts this close take part in impacts
 INSIDE = 1e-6  # of L: how deep contacts may start inside
 BELOW = 1e-13  # of L: where contacts that start on the surface count as touching again
-STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
-LEAST = 1e-6  # speeds and accelerations below this are no measure, lengths divided by L
-SLACK = 1e-8  # of the largest multiplier: contacts that pull less are not let go of yet
 
 
 class Topology:
@@ -46,7 +43,8 @@ class Topology:
         self._replaced: dict[str, Constraint] = {}
         self._known: dict[frozenset[str], Mechanism] = {}
         self._margin: dict[str, float] = {}
-        self._rows = {name: plan.normal_row(name) for name in plan.contacts}
+        rows = {name: (plan.normal_row(name), one.side) for name, one in plan.contacts.items()}
+        self._contacts = UnilateralRows(plan.mech, rows)  # the open ones too
 
     def flags(self) -> npt.NDArray[np.bool_]:
         """Which of `names` are closed."""
@@ -79,7 +77,8 @@ class Topology:
     def gap(self, name: str, t: float, q: Array) -> float:
         """Distance of a contact [m, rad]; negative inside."""
         phi = self._plan.mech.evaluator.constraints(q, np.zeros(self._plan.mech.nv), t)[0]
-        return self._plan.contacts[name].side * float(phi[self._rows[name]])
+        row, side = self._contacts.rows[name]
+        return side * float(phi[row])
 
     def require_outside(self, t: float, q: Array) -> None:
         """Refuse to start with a contact inside what it touches."""
@@ -108,75 +107,39 @@ class Topology:
         for name in self._plan.contacts:
             if not self.closed[name] and name not in let_go and self._arrives(name, t, q, v):
                 self.close(name, q)
-        mech = self.mechanism()
-        rows = self._contact_rows(mech)
-        if rows:
-            after = velocity_after(mech, t, q, v, self._signs(rows))
-            leaving = self._rates(mech, rows, t, q, after, v)
-            gone = [row for row, speed in leaving.items() if speed > 0.0]
-            if gone:
-                a, _ = acceleration(mech, t, q, after, tau, self._signs(rows), gone)
-                pressed = self._presses(mech, rows, t, q, after, a)
-                for row in gone:
-                    if 2.0 * leaving[row] >= pressed[row] * dt:
-                        self.open(rows[row])
+        contacts = self._closed_contacts()
+        if contacts.rows:
+            after = contacts.velocity_after(t, q, v)
+            speeds = contacts.opening_speeds(t, q, after, v)
+            leaving = {name: speed for name, speed in speeds.items() if speed > 0.0}
+            if leaving:
+                a, _ = contacts.acceleration(t, q, after, tau, leaving)
+                pressed = contacts.pressing(t, q, after, a)
+                for name, speed in leaving.items():
+                    if 2.0 * speed >= pressed[name] * dt:
+                        self.open(name)
         return self.mechanism().impact(q, v, t)
 
     def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
         """Open the contacts that the applied forces tau (nv,) lift off."""
-        mech = self.mechanism()
-        rows = self._contact_rows(mech)
-        if not rows:
-            return
-        a, free = acceleration(mech, t, q, v, tau, self._signs(rows))
-        size = max(float(np.max(np.abs(free / mech.units.unit))), LEAST)
-        for row, press in self._presses(mech, rows, t, q, v, a).items():
-            if -press / mech.units.row_unit[row] > STANDS * size:
-                self.open(rows[row])
-
-    def pushing(self, t: float, q: Array, v: Array, tau: Array) -> dict[str, float]:
-        """How hard each closed contact pushes [N, N m]; negative where it pulls, by more than rounding."""
-        mech = self.mechanism()
-        drive, user = mech.evaluator.drive(t, 1), mech.evaluator.user(q[None], v[None], t)
-        found = mech.evaluator.kernel.forward(q[None], v[None], tau[None], drive, user)
-        lam, unique = np.asarray(found[2])[0], bool(np.asarray(found[3])[0].all())
-        rows = self._contact_rows(mech)
-        J = mech.evaluator.constraints(q, v, t)[1]
-        slack = SLACK * float(np.max(np.abs(lam), initial=0.0))
-        return {rows[row]: x + slack for row, x in pushes(J, lam, unique, self._signs(rows)).items()}
+        for name in self._closed_contacts().lifted(t, q, v, tau):
+            self.open(name)
 
     def _arrives(self, name: str, t: float, q: Array, v: Array) -> bool:
         """Whether an open contact touches and is not leaving."""
-        mech = self._plan.mech
-        if self.gap(name, t, q) > TOUCHES * mech.length:
+        if self.gap(name, t, q) > TOUCHES * self._plan.mech.length:
             return False
-        return self._rates(mech, {self._rows[name]: name}, t, q, v, v)[self._rows[name]] <= 0.0
+        return self._contacts.opening_speeds(t, q, v, v)[name] <= 0.0
 
-    def _rates(
-        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, before: Array
-    ) -> dict[int, float]:
-        """Speed at which contacts open; what is rounding against the velocity `before` (nv,) counts as 0."""
-        _, J, b, _ = mech.evaluator.constraints(q, v, t)
-        rate = J @ v - b
-        least = STANDS * max(float(np.max(np.abs(before / mech.units.unit))), LEAST)
-        sided = {row: self._plan.contacts[name].side * float(rate[row]) for row, name in rows.items()}
-        return {row: x if x > least * mech.units.row_unit[row] else min(x, 0.0) for row, x in sided.items()}
-
-    def _presses(
-        self, mech: Mechanism, rows: Mapping[int, str], t: float, q: Array, v: Array, a: Array
-    ) -> dict[int, float]:
-        """How fast contacts are accelerated towards closing."""
-        _, J, _, gamma = mech.evaluator.constraints(q, v, t)
-        towards = gamma - J @ a
-        return {row: self._plan.contacts[name].side * float(towards[row]) for row, name in rows.items()}
-
-    def _contact_rows(self, mech: Mechanism) -> dict[int, str]:
-        """Normal rows of the closed contacts in a mechanism."""
-        names = [name for name in self._plan.contacts if self.closed[name]]
-        return {mech.row_names.index(self._plan.mech.row_names[self._rows[name]]): name for name in names}
-
-    def _signs(self, rows: Mapping[int, str]) -> dict[int, float]:
-        return {row: self._plan.contacts[name].side for row, name in rows.items()}
+    def _closed_contacts(self) -> UnilateralRows:
+        """The closed contacts in the mechanism of the closed constraints."""
+        mech, names = self.mechanism(), self._plan.mech.row_names
+        rows = {
+            name: (mech.row_names.index(names[row]), side)
+            for name, (row, side) in self._contacts.rows.items()
+            if self.closed[name]
+        }
+        return UnilateralRows(mech, rows)
 
     # ------------------------------------------------------------------ events
 
@@ -199,7 +162,7 @@ class Topology:
         def value(t: float, q: Array, v: Array) -> float:
             if not self.closed[name]:
                 return self.gap(name, t, q) + self._margin[name]
-            return self.pushing(t, q, v, applied(t, q, v))[name]
+            return self._closed_contacts().pushes(t, q, v, applied(t, q, v))[name]
 
         label = f"contact {name!r}"
         self.meaning[label] = lambda closed: (name, not closed[name])

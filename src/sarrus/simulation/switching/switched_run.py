@@ -58,7 +58,7 @@ class SwitchedRun:
         status, message = Status.STOPPED, ""
         try:
             self._settle({}, True)
-            self._events_watched = self._internal_events()
+            self._events_watched = self._topology.events(self._applied_within)
             watched = (*self._options.events, *self._events_watched)
             watch = UserWatch(watched, self._t, self._q, self._v)
             while True:
@@ -162,30 +162,18 @@ class SwitchedRun:
             )
 
     def _applied(self) -> Array:
-        """The applied force at the present state, controllers asked."""
+        """The applied force at the present state, with the controller called."""
         inputs = Inputs(System(self._topology.mechanism()), self._options)
-        if not inputs.needed:
-            return np.zeros(self._plan.mech.nv)
-        supplied = inputs(self._t, self._q, self._v, FIRST_STAGE)
-        if supplied is None:
-            assert inputs.failure is not None
-            raise _EndOfRunError(inputs.failure.message)
-        return supplied.tau
+        try:
+            return _applied_force(inputs, self._t, self._q, self._v, FIRST_STAGE)
+        except RuntimeError as failure:
+            raise _EndOfRunError(str(failure)) from None
 
-    def _internal_events(self) -> tuple[UserEvent, ...]:
-        """Contacts that touch or pull, and functions that switch."""
-
-        def applied(t: float, q: Array, v: Array) -> Array:
-            inputs = self._simulation.inputs if self._simulation is not None else None
-            if inputs is None or not inputs.needed:
-                return np.zeros(len(v))
-            supplied = inputs(t, q, v, 1)
-            if supplied is None:
-                assert inputs.failure is not None
-                raise RuntimeError(inputs.failure.message)
-            return supplied.tau
-
-        return self._topology.events(applied)
+    def _applied_within(self, t: float, q: Array, v: Array) -> Array:
+        """The applied force at a state within the present segment."""
+        if self._simulation is None:
+            return np.zeros(len(v))
+        return _applied_force(self._simulation.inputs, t, q, v, FIRST_STAGE + 1)
 
     def _report(self, closed: tuple[str, ...], opened: tuple[str, ...], hit: Impact | None) -> None:
         said = [f"{name!r} closes" for name in closed] + [f"{name!r} opens" for name in opened]
@@ -195,8 +183,6 @@ class SwitchedRun:
 
     def _result(self, status: Status, message: str) -> SwitchedTrajectory:
         limits = self._limits()
-        said = limits.sentence(self._t)
-        message += ("\n" if "\n" in message else " ") + said if said else ""
         events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
         mech, segments, names = self._plan.mech, self._segments, self._topology.names
         nothing = Steps.undefined(self._options.t0, np.zeros(mech.nq), np.zeros(mech.nv))[:0]
@@ -206,7 +192,7 @@ class SwitchedRun:
             events=events,
             nfev=sum(segment.nfev for segment in segments),
             status=status,
-            message=message,
+            message=limits.added_to(message, self._t),
             options=self._options,
             active=np.concatenate([np.zeros((0, len(names)), dtype=bool), *self._active]),
             active_names=names,
@@ -220,6 +206,17 @@ class SwitchedRun:
         for segment in self._segments:
             watch.look(segment._outcome.steps, segment.u)
         return watch
+
+
+def _applied_force(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> Array:
+    """The applied force (nv,); a RuntimeError with its message where a user's function failed."""
+    if not inputs.needed:
+        return np.zeros(len(v))
+    supplied = inputs(t, q, v, stage)
+    if supplied is None:
+        assert inputs.failure is not None
+        raise RuntimeError(inputs.failure.message)
+    return supplied.tau
 
 
 def _rows(mech: Mechanism, name: str) -> npt.NDArray[np.bool_]:

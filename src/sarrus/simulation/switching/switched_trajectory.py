@@ -50,25 +50,21 @@ class SwitchedTrajectory(Trajectory):
     @cached_property
     def lam(self) -> Array:
         """Multipliers (n, nc) [N, N m] of all rows; zero while their constraint is open."""
-        out = np.zeros((len(self), self.system.nc))
-        first = 0
+        rows = self.system.row_names
+        parts = [np.zeros((0, len(rows)))]
         for segment in self.segments:
-            columns = [self.system.row_names.index(name) for name in segment.system.row_names]
-            out[first : first + len(segment), columns] = segment.lam
-            first += len(segment)
-        return frozen(out)
+            parts.append(np.zeros((len(segment), len(rows))))
+            parts[-1][:, [rows.index(name) for name in segment.system.row_names]] = segment.lam
+        return frozen(np.concatenate(parts))
 
     @cached_property
     def singular_values(self) -> Array:
         """Singular values of the dimensionless J of the rows closed then (n, most of them), descending; NaN
         where there are fewer."""
-        tables = [segment.singular_values for segment in self.segments]
-        out = np.full((len(self), max((table.shape[1] for table in tables), default=0)), np.nan)
-        first = 0
-        for table in tables:
-            out[first : first + len(table), : table.shape[1]] = table
-            first += len(table)
-        return frozen(out)
+        tables = [np.zeros((0, 0)), *(segment.singular_values for segment in self.segments)]
+        most = max(table.shape[1] for table in tables)
+        padded = [np.pad(x, ((0, 0), (0, most - x.shape[1])), constant_values=np.nan) for x in tables]
+        return frozen(np.concatenate(padded))
 
     def at(self, t: npt.ArrayLike, project: bool = False) -> Sample:
         """States at other times, as `Trajectory.at`; at a switch, the one after it."""

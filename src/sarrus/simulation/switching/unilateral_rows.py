@@ -1,97 +1,122 @@
-"""One-sided rows: what does not pull, and how loads that can be shared in many ways are shared.
+"""Unilateral constraint rows: contacts that push and do not pull.
 
-Contacts push or let go. Of all velocities that enter none of them, an inelastic impact leaves the one nearest
-to the velocity before, in the mass metric (Moreau's impact); of all accelerations, the motion has the one
-nearest to that without contacts (Gauss' principle). With x_p any vector that satisfies all rows as equations
-and M = L L.T, the multipliers are those of a bounded least-squares problem, redundant rows or not:
+Of all velocities that penetrate no contact, an inelastic impact leaves the one nearest to the velocity before
+it, in the mass metric (Moreau's impact). Of all such accelerations, the motion has the one nearest to the
+acceleration without contacts (Gauss' principle). With x_p any vector that satisfies all rows as equations and
+M = L L.T, the multipliers solve a bounded least-squares problem, with redundant rows too:
 
-    min |x+ - x|_M   s.t.  J x+ = r,  side (J x+ - r) >= 0 for one-sided rows                          (1)
+    min |x+ - x|_M   s.t.  J x+ = r,  side (J x+ - r) >= 0 for unilateral rows                         (1)
     min |L^-1 J.T lam - L.T (x_p - x)|   s.t.  side lam >= 0,     M (x+ - x) = J.T lam                 (2)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
 
 from ...arrays import Array
+from ...dynamics.terms import Terms
 from ...mechanism.mechanism import Mechanism
 from ...projection.decomposition import count_above, decompose, full_svd, metric_factor
 
-Ints = npt.NDArray[np.int64]
-
-FEASIBLE = 1e-9  # of the force: what a sharing of the load may leave over
+STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
+LEAST = 1e-6  # speeds and accelerations below this are no measure, lengths divided by L
+SLACK = 1e-8  # of the largest multiplier: a contact that pulls less than this stays closed
+FEASIBLE = 1e-9  # of the force: residual up to which a distribution of the load counts as a solution
 REGULAR = 1e-8  # weight of lam in (2), relative
-SHARED = 1e-3  # of the largest multiplier: what a contact counts as pushing where the load can be shared
+SHARED = 1e-3  # of the largest multiplier: push of a contact that another distribution of the load relieves
 
 
-def velocity_after(mech: Mechanism, t: float, q: Array, v: Array, signs: Mapping[int, float]) -> Array:
-    """v+ (nv,) of (1): all rows close, one-sided ones push.
+@dataclass(frozen=True)
+class UnilateralRows:
+    """Normal rows of contacts in a mechanism.
 
-    Args:
-        mech: with the rows that close.
-        t, q, v: time and state before.
-        signs: side of each one-sided row, by its index.
+    Attributes:
+        mech: the mechanism.
+        rows: index and side of each row, by the name of its contact.
     """
-    terms, every = mech.terms(q, v, t), np.arange(mech.nc)
-    return nearest(mech, terms.M, terms.J, terms.b, v, signs, every)
 
+    mech: Mechanism
+    rows: Mapping[str, tuple[int, float]]
 
-def acceleration(
-    mech: Mechanism,
-    t: float,
-    q: Array,
-    v: Array,
-    tau: Array,
-    signs: Mapping[int, float],
-    gone: Sequence[int] = (),
-) -> tuple[Array, Array]:
-    """Acceleration (nv,) of (1) under the applied force tau (nv,), rows `gone` left out; and that without any
-    row (nv,)."""
-    terms = mech.terms(q, v, t)
-    free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
-    kept = np.setdiff1d(np.arange(mech.nc), np.asarray(gone, dtype=int))
-    return nearest(mech, terms.M, terms.J, terms.gamma, free, signs, kept), free
+    def velocity_after(self, t: float, q: Array, v: Array) -> Array:
+        """v+ (nv,) of (1): all rows of the mechanism close, unilateral ones push."""
+        terms = self.mech.terms(q, v, t)
+        return self._nearest(terms, terms.b, v)
 
+    def acceleration(
+        self, t: float, q: Array, v: Array, tau: Array, gone: Collection[str] = ()
+    ) -> tuple[Array, Array]:
+        """Acceleration (nv,) of (1) under the applied force tau (nv,), contacts `gone` left out; and the one
+        without any constraint (nv,)."""
+        terms = self.mech.terms(q, v, t)
+        free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
+        return self._nearest(terms, terms.gamma, free, gone), free
 
-def nearest(
-    mech: Mechanism, M: Array, J: Array, right: Array, x: Array, signs: Mapping[int, float], kept: Ints
-) -> Array:
-    """x+ of (1) for the rows `kept` of J (nc, nv)."""
-    units, J, right = mech.units, J[kept], right[kept]
-    bare = J * units.unit / units.row_unit[kept, None]
-    rank = count_above(full_svd(bare)[1], units.rank_tol, absolute=True)
-    L = metric_factor(M, len(M))
-    meets_all = decompose(J, M, rank=rank).solve(right - J @ x)
-    B = solve_triangular(L, J.T, lower=True)
-    sides = {i: signs[int(row)] for i, row in enumerate(kept) if int(row) in signs}
-    lam = _bounded(B, L.T @ meets_all, sides)
-    return np.asarray(x + solve_triangular(L, B @ lam, trans="T", lower=True))
+    def opening_speeds(self, t: float, q: Array, v: Array, before: Array) -> dict[str, float]:
+        """Speed at which each contact opens; rounding relative to the velocity `before` (nv,) counts as 0."""
+        _, J, b, _ = self.mech.evaluator.constraints(q, v, t)
+        units, rate = self.mech.units, self._sided(J @ v - b)
+        least = STANDS * max(float(np.max(np.abs(before / units.unit))), LEAST)
+        limits = {name: least * units.row_unit[row] for name, (row, _) in self.rows.items()}
+        return {name: x if x > limits[name] else min(x, 0.0) for name, x in rate.items()}
 
+    def pressing(self, t: float, q: Array, v: Array, a: Array) -> dict[str, float]:
+        """Acceleration of each contact towards closing, where the coordinates accelerate by a (nv,)."""
+        _, J, _, gamma = self.mech.evaluator.constraints(q, v, t)
+        return self._sided(gamma - J @ a)
 
-def pushes(J: Array, lam: Array, unique: bool, signs: Mapping[int, float]) -> dict[int, float]:
-    """side * lam of each one-sided row, positive where it pushes.
+    def lifted(self, t: float, q: Array, v: Array, tau: Array) -> list[str]:
+        """Contacts that the applied force tau (nv,) lifts off."""
+        if not self.rows:
+            return []
+        a, free = self.acceleration(t, q, v, tau)
+        units = self.mech.units
+        least = STANDS * max(float(np.max(np.abs(free / units.unit))), LEAST)
+        pressing = self.pressing(t, q, v, a)
+        return [name for name, (row, _) in self.rows.items() if -pressing[name] / units.row_unit[row] > least]
 
-    Where rows depend on each other a set pulls only if no sharing of the load pushes everywhere.
+    def pushes(self, t: float, q: Array, v: Array, tau: Array) -> dict[str, float]:
+        """Force of each contact [N, N m]; negative where it pulls by more than rounding.
 
-    Args:
-        J: Jacobian (nc, nv).
-        lam: multipliers (nc,) of least norm.
-        unique: whether the motion determines them.
-        signs: side of each one-sided row, by its index.
-    """
-    plain = {row: side * float(lam[row]) for row, side in signs.items()}
-    if unique or min(plain.values(), default=0.0) >= 0.0:
-        return plain
-    force, size = J.T @ lam, float(np.max(np.abs(lam)))
-    shared = _bounded(J.T, force, signs)
-    if float(np.linalg.norm(J.T @ shared - force)) > FEASIBLE * float(np.linalg.norm(force)):
-        return plain
-    return {row: max(side * float(shared[row]), SHARED * size) for row, side in signs.items()}
+        Where rows depend on each other, contacts pull only if no distribution of the load pushes everywhere.
+        """
+        evaluator = self.mech.evaluator
+        drive, user = evaluator.drive(t, 1), evaluator.user(q[None], v[None], t)
+        found = evaluator.kernel.forward(q[None], v[None], tau[None], drive, user)
+        lam, unique = np.asarray(found[2])[0], bool(np.asarray(found[3])[0].all())
+        size = float(np.max(np.abs(lam), initial=0.0))
+        plain = self._sided(lam)
+        if not unique and not min(plain.values(), default=0.0) >= 0.0:
+            J = evaluator.constraints(q, v, t)[1]
+            force = J.T @ lam
+            shared = _bounded(J.T, force, dict(self.rows.values()))
+            if not float(np.linalg.norm(J.T @ shared - force)) > FEASIBLE * float(np.linalg.norm(force)):
+                plain = {name: max(x, SHARED * size) for name, x in self._sided(shared).items()}
+        return {name: x + SLACK * size for name, x in plain.items()}
+
+    def _sided(self, values: Array) -> dict[str, float]:
+        """side * value of each contact, of values of all rows (nc,)."""
+        return {name: side * float(values[row]) for name, (row, side) in self.rows.items()}
+
+    def _nearest(self, terms: Terms, right: Array, x: Array, gone: Collection[str] = ()) -> Array:
+        """x+ of (1) with the right side r = `right` (nc,), contacts `gone` left out."""
+        left_out = np.array([self.rows[name][0] for name in gone], dtype=int)
+        kept = np.setdiff1d(np.arange(self.mech.nc), left_out)
+        units, J, right = self.mech.units, terms.J[kept], right[kept]
+        bare = J * units.unit / units.row_unit[kept, None]
+        rank = count_above(full_svd(bare)[1], units.rank_tol, absolute=True)
+        L = metric_factor(terms.M, len(terms.M))
+        meets_all = decompose(J, terms.M, rank=rank).solve(right - J @ x)
+        B = solve_triangular(L, J.T, lower=True)
+        signs = dict(self.rows.values())
+        sides = {i: signs[int(row)] for i, row in enumerate(kept) if int(row) in signs}
+        lam = _bounded(B, L.T @ meets_all, sides)
+        return np.asarray(x + solve_triangular(L, B @ lam, trans="T", lower=True))
 
 
 def _bounded(A: Array, b: Array, signs: Mapping[int, float]) -> Array:

@@ -60,6 +60,15 @@ class CustomSystem:
         unit: size of each coordinate that weighs as much as one radian (nv,); default 1.
         scale: the same for the rows, a number or (nc,): rank is decided on J unit / scale.
         name: name of the system.
+
+    Attributes:
+        name: Name of the system.
+        nq, nv, nc, nu: Numbers of positions, velocities, constraint rows and actuators.
+        names: Names of the velocity coordinates (nv).
+        row_names: Names of the constraint rows (nc).
+        actuators: Names of the actuated coordinates, in the order of u (nu).
+        length: Characteristic length, 1.
+        model, evaluator, units: Of the skeleton; its constraint rows are those of the system.
     """
 
     supplies_inertia = True
@@ -87,8 +96,9 @@ class CustomSystem:
         self.nq, self.nv = positive_whole(nq, "nq of CustomSystem"), positive_whole(nv, "nv of CustomSystem")
         if M is None:
             raise InputError("CustomSystem needs a mass matrix: M(q, v, t) -> (nv, nv), or a constant one.")
+        h = np.zeros(self.nv) if h is None else h
         terms = {"M": M, "h": h, "phi": phi, "J": J, "gamma": gamma, "b": b, "potential": potential}
-        self._given = {key: _as_function(value) for key, value in terms.items()}
+        self._given: dict[str, Any] = {key: _as_function(value) for key, value in terms.items()}
         spec = self._bodies(MechanismSpec((0.0, 0.0, 0.0), name, 1.0), quaternions, names)
         if phi is None and J is None and any(x is not None for x in (gamma, b)):
             raise InputError("gamma and b belong to constraints: give phi(q, v, t) or J(q, v, t) too.")
@@ -102,40 +112,15 @@ class CustomSystem:
             changed["unit"] = frozen(fixed_shape(unit, "unit", (self.nv,)))
         if phi is None:
             changed["row_holonomic"] = frozen(np.zeros(model.nc), np.int32)
-        model = dataclasses.replace(model, **changed)
-        self._skeleton = Mechanism(model)
-        self.model, self.evaluator, self.units = model, self._skeleton.evaluator, self._skeleton.units
-        self.nc, self.nu = model.nc, model.nu
+        self._skeleton = skeleton = Mechanism(dataclasses.replace(model, **changed))
+        self.model, self.evaluator, self.units = skeleton.model, skeleton.evaluator, skeleton.units
+        self.name, self.length, self.nc, self.nu = skeleton.name, skeleton.length, skeleton.nc, skeleton.nu
+        self.names, self.row_names, self.actuators = skeleton.names, skeleton.row_names, skeleton.actuators
 
     def __repr__(self) -> str:
         return f"CustomSystem({self.name!r}, nq={self.nq}, nv={self.nv}, nc={self.nc}, nu={self.nu})"
 
-    # ------------------------------------------------------------------ names, manifold, constraints
-
-    @property
-    def name(self) -> str:
-        """Name of the system."""
-        return self.model.name
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the velocity coordinates (nv)."""
-        return self.model.coordinate_names
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """Names of the constraint rows (nc)."""
-        return self.model.row_names
-
-    @property
-    def actuators(self) -> tuple[str, ...]:
-        """Names of the actuated coordinates, in the order of u (nu)."""
-        return self._skeleton.actuators
-
-    @property
-    def length(self) -> float:
-        """Characteristic length, 1."""
-        return self._skeleton.length
+    # ------------------------------------------------------------------ manifold, constraints
 
     @property
     def default(self) -> State:
@@ -174,9 +159,7 @@ class CustomSystem:
 
     def inertia(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """M (nv, nv) and h (nv,) at one state, their shapes and values checked."""
-        M = self._call("M", (self.nv, self.nv), q, v, t)
-        h = np.zeros(self.nv) if self._given["h"] is None else self._call("h", (self.nv,), q, v, t)
-        return M, h
+        return self._call("M", (self.nv, self.nv), q, v, t), self._call("h", (self.nv,), q, v, t)
 
     def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
         """M, h, phi, J, b, gamma at one state; see `Terms`."""
@@ -209,11 +192,10 @@ class CustomSystem:
         check_formulation(formulation, independent)
         pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
         applied = self._skeleton._applied(pose, tau, u, None)
-        limit = partial(limit_rows, self.evaluator, pose, speed, t)
+        terms, limit = self.terms(pose, speed, t), partial(limit_rows, self.evaluator, pose, speed, t)
         how = "svd" if formulation == "nullspace" else formulation
         try:
-            options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
-            found = forward_terms(self.terms(pose, speed, t), applied, self.units, how, **options)
+            found = forward_terms(terms, applied, self.units, how, independent=independent, lost_rows=limit)
         except np.linalg.LinAlgError:
             raise ModelError(
                 f"no acceleration: M of {self.name!r} is not positive definite along the directions that the"
@@ -258,11 +240,9 @@ class CustomSystem:
             return positive_whole(nc, "nc of CustomSystem")
         q, which = np.zeros(self.nq), "phi" if self._given["phi"] is not None else "J"
         q[[int(i) + 3 for i in quaternions]] = 1.0
-        function = self._given[which]
-        assert function is not None
         try:
             with np.errstate(all="ignore"):
-                return max(1, len(np.atleast_1d(np.asarray(function(q, np.zeros(self.nv), 0.0)))))
+                return max(1, len(np.atleast_1d(np.asarray(self._given[which](q, np.zeros(self.nv), 0.0)))))
         except Exception as error:
             raise InputError(
                 f"the number of constraint rows is not known: {which} raised {type(error).__name__} ({error})"
@@ -286,9 +266,7 @@ class CustomSystem:
         )
 
     def _call(self, which: str, shape: tuple[int, ...], q: Array, v: Array, t: float) -> Array:
-        function = self._given[which]
-        assert function is not None
-        return call_checked(function, (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)
+        return call_checked(self._given[which], (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)
 
 
 def _as_function(value: Given) -> Function | None:

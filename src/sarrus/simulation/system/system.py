@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ...projection.decomposition import ranked_svd
+from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from .custom_system import CustomSystem
 
@@ -36,6 +37,11 @@ class System:
 
     Attributes:
         original: the `Mechanism` or `CustomSystem`.
+        supplies_inertia: whether M and h come from Python functions.
+        has_drives, has_user_rows: whether it has such constraints.
+        has_user_terms: whether inertia or constraint rows come from Python functions.
+        called_at_every_stage: whether Python functions, drives included, are called at every stage.
+        actuated: index into v of each actuator (nu,).
     """
 
     def __init__(self, system: Any) -> None:
@@ -51,11 +57,8 @@ class System:
         self.nq, self.nv, self.nc, self.nu = system.nq, system.nv, system.nc, system.nu
         self.actuated = np.array([x.index for x in self.model.actuators], dtype=int)
         self.has_drives, self.has_user_rows = bool(self.model.drives), len(self.model.u_row) > 0
-
-    @property
-    def called_at_every_stage(self) -> bool:
-        """Whether constraints or inertia come from Python functions."""
-        return self.supplies_inertia or self.has_drives or self.has_user_rows
+        self.has_user_terms = self.supplies_inertia or self.has_user_rows
+        self.called_at_every_stage = self.has_user_terms or self.has_drives
 
     def called(self, t: float, q: Array, v: Array) -> tuple[Array | None, ...]:
         """What Python functions of the system return at one state: drive, user, M, h of `Supplied`."""
@@ -70,14 +73,17 @@ class System:
             each = [self.evaluator.constraints(*one) for one in zip(q, v, t.tolist(), strict=True)]
             phi, J, b, gamma = (np.stack(part) for part in zip(*each, strict=True))
             return phi, J, b, gamma
-        none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
-        phi, J, b, gamma = self.kernel.constraints(np.ascontiguousarray(q), np.ascontiguousarray(v), *none)
+        q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
+        phi, J, b, gamma = self.kernel.constraints(q, v, *self.no_user_rows(len(q)))
         return phi, J, b, gamma
+
+    def no_user_rows(self, count: int) -> tuple[Array, Array]:
+        """Drives (count, 0, 3) and user rows (count, 0, 3 + nv) of a system without either."""
+        return np.zeros((count, 0, 3)), np.zeros((count, 0, 3 + self.nv))
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """M, h, phi, J, b, gamma at one state."""
-        terms: Terms = self.original.terms(q, v, t)
-        return terms
+        return cast(Terms, self.original.terms(q, v, t))
 
     def singular_values(self, t: Array, q: Array) -> Array:
         """Singular values (k, min(nc, nv)) of the dimensionless J, descending."""
@@ -85,6 +91,12 @@ class System:
             return np.zeros((len(q), 0))
         _, J, _, _ = self.constraints(t, q, np.zeros((len(q), self.nv)))
         return np.asarray(np.linalg.svd(J * self.units.unit / self.units.row_unit[:, None], compute_uv=False))
+
+    def loses_rank(self, t: float, q: Array, rank: int) -> bool:
+        """Whether J, of this rank at the pose q (nq,), has a higher rank nearby."""
+        J = self.evaluator.constraints(q, np.zeros(self.nv), t)[1]
+        svd = ranked_svd(dimensionless(self.units, J), self.units.rank_tol, rank)
+        return loses_rank_here(self.evaluator, q, t, svd)
 
     def nearness(self, t: Array, q: Array, rank: int) -> Array:
         """What vanishes with the singular value number `rank` of the dimensionless J, (k,).
@@ -97,9 +109,8 @@ class System:
         """The smallest of `rank` pivots of the dimensionless J, (k,); of user rows the singular value."""
         if self.has_drives or self.has_user_rows:
             return self.singular_values(t, q)[:, rank - 1]
-        none = np.zeros((len(q), 0, 3)), np.zeros((len(q), 0, 3 + self.nv))
-        least: Array = self.kernel.pivots(np.ascontiguousarray(q), np.zeros((len(q), self.nv)), *none, rank)
-        return least
+        rest, none = np.zeros((len(q), self.nv)), self.no_user_rows(len(q))
+        return np.asarray(self.kernel.pivots(np.ascontiguousarray(q), rest, *none, rank))
 
     def record(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> dict[str, Any]:
         """One state as `Steps` records it, with J, for steps that the kernel has not taken."""
@@ -115,8 +126,7 @@ class System:
         if self.supplies_inertia:
             each = zip(q, v, t.tolist(), strict=True)
             return np.array([self.original.energy(*one).total for one in each], dtype=float)
-        total: Array = self.original.energy(q, v).total
-        return total
+        return np.asarray(self.original.energy(q, v).total)
 
     def work_done(self) -> str:
         """Why the energy of the system changes, in words; empty if nothing does work."""

@@ -44,8 +44,7 @@ def multipliers(system: System, steps: Steps, force: Array, by_kernel: bool) -> 
         here = slice(begin, begin + PIECE)
         part = steps[here]
         if by_kernel and not system.called_at_every_stage:
-            none = np.zeros((len(part), 0, 3)), np.zeros((len(part), 0, 3 + system.nv))
-            out[here] = system.kernel.forward(part.q, part.v, part.tau, *none)[2]
+            out[here] = system.kernel.forward(part.q, part.v, part.tau, *system.no_user_rows(len(part)))[2]
         else:
             J = system.constraints(part.t, part.q, part.v)[1]
             out[here] = least_norm(J, force[here], part.rank)

@@ -1,0 +1,44 @@
+"""StepSetup: what every step of a run needs, and the compiled run made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..._kernel import Run
+from ..system.system import System
+from .callbacks import Inputs
+from .formulated_system import FormulatedSystem
+from .options import Options
+
+
+@dataclass(frozen=True)
+class StepSetup:
+    """What every step of a run needs, in full coordinates or in charts.
+
+    Attributes:
+        system: the system.
+        options: of the run.
+        inputs: the callback for everything that Python supplies.
+        formulated: accelerations of another formulation; None: the kernel's.
+        energy: the energy to keep [J], where `options.energy` asks for it.
+    """
+
+    system: System
+    options: Options
+    inputs: Inputs
+    formulated: FormulatedSystem | None
+    energy: float
+
+    @property
+    def calls_inputs(self) -> bool:
+        """Whether steps call `inputs`; a formulation reads the applied force from them."""
+        return self.inputs.needed or self.formulated is not None
+
+    def compiled_run(self) -> Run:
+        """A run in full coordinates."""
+        system = self.system
+        o = self.options.compiled(known=not system.has_user_terms)
+        o.keep_energy, o.energy = self.options.energy, self.energy
+        o.sampled = self.inputs.sampled and self.formulated is None
+        called = self.inputs if self.calls_inputs else None
+        return Run(system.kernel, o, called, self.formulated, system.supplies_inertia)
