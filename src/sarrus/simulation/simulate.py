@@ -86,7 +86,8 @@ def simulate(
         jacobian: of implicit methods: "analytic" or "finite_difference", which user functions always get.
     """
     given = dict(locals())
-    if stops or not _none(switches):
+    no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
+    if stops or not no_switches:
         plan = make_plan(system, switches, stops)
         return SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run()
     moved = System(system)
@@ -94,7 +95,3 @@ def simulate(
     q, v = initial_state(moved, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
     return Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run())
-
-
-def _none(switches: Any) -> bool:
-    return switches is None or (isinstance(switches, (list, tuple)) and not switches)

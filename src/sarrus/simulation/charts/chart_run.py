@@ -34,7 +34,7 @@ class ChartRun:
         self._full: Any = None  # the compiled run, while steps are taken in full coordinates
         self._adaptive = options.integrator.adaptive
         self._charts = ChartSelector(setup.system, options.coordinates)
-        self._chart: LocalChart | None = None
+        self._chart: LocalChart  # set where steps are taken in a chart
         self._records: list[Point] = []
         self._most, self._next = 0, options.dt
         self.changes: list[Event] = []
@@ -104,15 +104,11 @@ class ChartRun:
             try:
                 if self._adaptive:
                     return self._adaptive_step(target)
-                return self._trial(target - here.t, target)[0]
+                return self._stepper.trial(self._chart, here, target - here.t, target)[0]
             except (ChartError, np.linalg.LinAlgError):
                 continue
         self._enter_full()
         return self._full_step(target)
-
-    def _trial(self, h: float, t_end: float) -> tuple[Point, float]:
-        assert self._chart is not None
-        return self._stepper.trial(self._chart, self._here, h, t_end)
 
     def _adaptive_step(self, target: float) -> Point:
         """Steps of varying size: smaller until the error estimate is within tolerance."""
@@ -122,7 +118,8 @@ class ChartRun:
             last = self._next >= left * (1.0 - 1e-12)
             h = left if last else self._next
             try:
-                point, error = self._trial(h, target if last else self._here.t + h)
+                t_end = target if last else self._here.t + h
+                point, error = self._stepper.trial(self._chart, self._here, h, t_end)
             except ChartError:
                 if h < 1e-6 * self._options.dt:
                     raise
@@ -154,7 +151,6 @@ class ChartRun:
             self._full = None
             self._switch(self._charts.at(here.q, here.v, here.J))
         elif self._full is None:
-            assert self._chart is not None
             chart = self._charts.kept(self._chart, here.q, here.v, here.J)
             if chart is not self._chart:
                 self._switch(chart)

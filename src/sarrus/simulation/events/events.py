@@ -136,9 +136,8 @@ class UserWatch:
     """Values of the user's events at the last step, and how often each has happened."""
 
     def __init__(self, events: Sequence[UserEvent], t: float, q: Array, v: Array) -> None:
-        self._events = tuple(events)
-        self._last = [event.value(t, q, v) for event in self._events]
-        self._counts = [0] * len(self._events)
+        self._events, self._counts = tuple(events), [0] * len(events)
+        self.restart(t, q, v)
 
     def restart(self, t: float, q: Array, v: Array) -> None:
         """Go on from another state: what jumped does not count as crossed."""
@@ -162,7 +161,5 @@ class UserWatch:
                 ends = event.terminal > 0 and self._counts[i] >= event.terminal
                 found.append((event.locate(path, start, end), event.name, ends))
         found.sort(key=lambda one: one[0])
-        for k, (_, _, ends) in enumerate(found):
-            if ends:
-                return found[: k + 1]
-        return found
+        last = next((k for k, (_, _, ends) in enumerate(found) if ends), len(found))
+        return found[: last + 1]

@@ -113,10 +113,9 @@ class LimitWatch:
             return
         self._u_peak[:, 0] = np.minimum(self._u_peak[:, 0], u.min(axis=0))
         self._u_peak[:, 1] = np.maximum(self._u_peak[:, 1], u.max(axis=0))
-        for k in np.flatnonzero(beyond.any(axis=0)):
-            if int(k) in self._u_seen:
-                continue
-            self._u_seen.add(int(k))
+        first_time = set(np.flatnonzero(beyond.any(axis=0)).tolist()) - self._u_seen
+        self._u_seen |= first_time
+        for k in sorted(first_time):
             i = int(np.argmax(beyond[:, k]))
             lower, upper = self._u_limits[k]
             note = f"input {u[i, k]:.4g} beyond the limits {lower:g} to {upper:g} of the actuator"

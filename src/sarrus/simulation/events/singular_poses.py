@@ -107,7 +107,7 @@ class SingularWatch:
         left, here, right = s[:, :-2], s[:, 1:-1], s[:, 2:]
         dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
         for i, k in zip(*np.nonzero(dip), strict=True):
-            self._locate(steps[long[i] : long[i] + 2], times[i, k], times[i, k + 2])
+            self._locate(steps[long[i] : long[i] + 2], (times[i, k], times[i, k + 2]))
 
     def _end(self, pair: Steps, end: int) -> None:
         """A pass within the first (end = 0) or the last step (end = 1) of a run."""
@@ -116,11 +116,10 @@ class SingularWatch:
         if full and rise > 0.0 and here <= REACH * rise and self._apart > APART and self._locate(pair):
             self._apart = 0.0
 
-    def _locate(self, around: Steps, low: float | None = None, high: float | None = None) -> bool:
+    def _locate(self, around: Steps, within: tuple[float, float] | None = None) -> bool:
         """The minimum of the smallest singular value within these steps, reported if it all but vanishes."""
         path = Hermite(self._manifold, around)
-        low = around.t[0] if low is None else low
-        high = around.t[-1] if high is None else high
+        low, high = within or (around.t[0], around.t[-1])
         times = np.zeros(1)
         for _ in range(ROUNDS):
             times = np.linspace(low, high, GRID)

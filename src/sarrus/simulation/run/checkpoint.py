@@ -55,9 +55,9 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
     if options is None or not isinstance(options.coordinates, str):
         return None
     head: dict[str, Any] = {name: getattr(options, name) for name in STORED}
-    constant = isinstance(options.tau, np.ndarray)
-    head["tau"] = options.tau.tolist() if isinstance(options.tau, np.ndarray) else None
-    given: dict[str, Any] = {"control": options.control, "tau": None if constant else options.tau}
+    tau = options.tau
+    head["tau"] = tau.tolist() if isinstance(tau, np.ndarray) else None
+    given: dict[str, Any] = {"control": options.control, "tau": tau if callable(tau) else None}
     given |= {"external": options.external or None, "events": options.events or None}
     head["functions"] = [name for name, value in given.items() if value is not None]
     return head

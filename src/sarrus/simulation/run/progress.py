@@ -24,10 +24,8 @@ class Progress:
             from rich.progress import Progress as Bar
         except ImportError:
             return
-        text = TextColumn("{task.fields[now]:.3f} s")
-        self._bar = Bar(
-            BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-        )
+        columns = BarColumn(), TextColumn("{task.fields[now]:.3f} s"), TimeRemainingColumn()
+        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("simulate", total=self._span, now=t0)
         self._bar.start()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...arrays import Array
@@ -22,7 +24,7 @@ class TrajectoryRecorder:
         self._kept: list[tuple[Steps, Array]] = []
         self._seen = 0  # steps that have been thinned
         self._wanted = 0  # times of t_eval that are done
-        self._carry: tuple[Steps, Array] | None = None
+        self._carry: list[tuple[Steps, Array]] = []  # the last step that has been thinned
 
     def skip(self, steps: int) -> None:
         """So many steps came before the first one."""
@@ -36,45 +38,35 @@ class TrajectoryRecorder:
 
     def cut(self, at: Steps) -> None:
         """End at the state `at`, which lies within the last steps, instead of the steps after it."""
-        steps, u = self._joined()
-        if self._carry is not None:
-            steps, u = Steps.joined([self._carry[0], steps]), np.concatenate([self._carry[1], u])
+        steps, u = _joined([*self._carry, *self._raw])
         i = int(np.clip(np.searchsorted(steps.t, at.t[0]), 1, len(steps) - 1))
         here = u[i - 1 : i] + self._part(steps, i, at.t[0]) * (u[i : i + 1] - u[i - 1 : i])
-        first = 0 if self._carry is None else 1
+        first = len(self._carry)
         self._raw = [(steps[first:i], u[first:i]), (at, here)]
 
     def finish(self) -> tuple[Steps, Array]:
         """All that was kept, and u (n, nu)."""
         self._compact(True)
-        return Steps.joined([s for s, _ in self._kept]), np.concatenate([u for _, u in self._kept])
-
-    def _joined(self) -> tuple[Steps, Array]:
-        return Steps.joined([s for s, _ in self._raw]), np.concatenate([u for _, u in self._raw])
+        return _joined(self._kept)
 
     def _compact(self, last: bool) -> None:
         """Thin what is raw; the last step of a run is always kept."""
         if not self._raw:
             return
-        steps, u = self._joined()
+        steps, u = _joined(self._raw)
         if self._options.t_eval is not None:
-            self._kept.append(self._at_times(steps, u))
+            self._kept.append(self._at_times(*_joined([*self._carry, *self._raw])))
         else:
             number = self._seen + np.arange(len(steps))
             keep = number % self._options.store_every == 0
-            if last and len(steps):
-                keep[-1] = True
+            keep[-1] |= last
             self._kept.append((steps[keep], u[keep]))
         self._seen += len(steps)
-        if len(steps):
-            self._carry = (steps[-1:], u[-1:])
-        self._raw = []
+        self._carry, self._raw = [(steps[-1:], u[-1:])], []
 
     def _at_times(self, steps: Steps, u: Array) -> tuple[Steps, Array]:
         """States at the times of t_eval within these steps, projected where they lie between two."""
         assert self._options.t_eval is not None
-        if self._carry is not None:
-            steps, u = Steps.joined([self._carry[0], steps]), np.concatenate([self._carry[1], u])
         wanted = self._options.t_eval[self._wanted :]
         slack = 4.0 * np.spacing(np.abs(steps.t[-1:]))[0]
         times = wanted[wanted <= steps.t[-1] + slack]
@@ -98,3 +90,8 @@ class TrajectoryRecorder:
     def _part(self, steps: Steps, i: int, t: float) -> float:
         """How far inputs at time t are from those of step i - 1 to those of step i; held ones do not move."""
         return 0.0 if self._options.control_dt else (t - steps.t[i - 1]) / (steps.t[i] - steps.t[i - 1])
+
+
+def _joined(parts: Sequence[tuple[Steps, Array]]) -> tuple[Steps, Array]:
+    """Steps and inputs, one after the other."""
+    return Steps.joined([steps for steps, _ in parts]), np.concatenate([u for _, u in parts])

@@ -19,6 +19,8 @@ from .option_checks import check_given
 from .outcome import Outcome
 from .run_loop import Simulation
 
+FORCES = ("control", "tau", "external")
+
 
 def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> Outcome:
     """Go on to a later time; see `Trajectory.resume`.
@@ -37,8 +39,7 @@ def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> 
             " run from its last state instead."
         )
     system = System(moved)
-    functions = {name: given[name] for name in ("control", "tau", "external", "events")}
-    options = _completed(system, options, old.missing, functions)
+    options = _completed(system, options, old.missing, given)
     end, times = number(t_end, "t_end of resume"), old.steps.t
     if end <= times[-1]:
         raise InputError(f"t_end must lie after the trajectory, {times[-1]:g} s; got {t_end!r}.")
@@ -55,14 +56,14 @@ def _completed(
     system: System, options: Options, missing: tuple[str, ...], given: Mapping[str, Any]
 ) -> Options:
     """Options with the functions that belong to them; those of a file have to be given anew."""
-    new = {name: value for name, value in given.items() if not _nothing(value)}
+    new = {name: given[name] for name in (*FORCES, "events") if not _nothing(given[name])}
     absent = [name for name in missing if name not in new and name != "events"]
     if absent:
         raise InputError(
             f"the run that was saved used {', '.join(absent)}, which a file cannot keep; give the same again:"
             f" resume(t_end, {', '.join(f'{name}=...' for name in absent)})."
         )
-    before = {name: getattr(options, name) for name in ("control", "tau", "external")}
+    before = {name: getattr(options, name) for name in FORCES}
     checked = check_given(system, options, {**before, **new})
     if "events" in new:
         checked = dataclasses.replace(checked, events=user_events(new["events"]))

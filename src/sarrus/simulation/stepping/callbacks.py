@@ -61,9 +61,8 @@ class Inputs:
 
     def __init__(self, system: System, options: Options) -> None:
         self._system, self._options = system, options
-        self._external = [
-            _Load(system, body, given) for body, given in options.external.items()
-        ]  # refused here, before anything runs
+        # a bad load is refused here, before anything runs
+        self._external = [_Load(system, body, given) for body, given in options.external.items()]
         self._u = np.zeros(system.nu)
         self._samples = 0
         self._log: list[tuple[float, Array]] = []
@@ -74,10 +73,8 @@ class Inputs:
     @property
     def needed(self) -> bool:
         """Whether there is anything to ask for."""
-        o = self._options
-        return self._system.called_at_every_stage or not (
-            o.control is None and o.tau is None and not self._external
-        )
+        forces = self._options.control, self._options.tau, self._options.external or None
+        return self._system.called_at_every_stage or any(x is not None for x in forces)
 
     @property
     def sampled(self) -> bool:
@@ -123,10 +120,8 @@ class Inputs:
 
     def _applied(self, t: float, q: Array, v: Array) -> Array | float:
         tau = self._options.tau
-        if tau is None:
-            return 0.0
         if not callable(tau):
-            return tau
+            return 0.0 if tau is None else tau
         return _checked(tau(t, q.copy(), v.copy()), "tau", self._system.nv, "tau(t, q, v)")
 
     def _control(self, t: float, q: Array, v: Array, stage: int) -> Array:

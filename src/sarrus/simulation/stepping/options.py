@@ -64,11 +64,7 @@ class Options:
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
         out.rtol, out.atol = self.rtol, self.atol
         out.least_step = SHORTEST * max(abs(self.t0), abs(self.t1))
-        out.jacobian = self._jacobian(known)
+        analytic = Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC
+        out.jacobian = analytic if known and self.jacobian == "analytic" else Jacobian.FINITE_DIFFERENCE
         out.sample_dt = math.inf if self.control_dt is None else self.control_dt
         return out
-
-    def _jacobian(self, known: bool) -> Jacobian:
-        if self.jacobian == "finite_difference" or not known:
-            return Jacobian.FINITE_DIFFERENCE
-        return Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC

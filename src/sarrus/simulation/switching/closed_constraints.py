@@ -29,7 +29,7 @@ class Topology:
     Attributes:
         closed: {constraint: whether it is closed}, for all that can switch.
         names: their names.
-        meaning: what the end of a run by an internal event means: {event: closed -> (constraint, closes)}.
+        switched_by: {name of an event that ends a segment: the constraint that it closes or opens}.
     """
 
     def __init__(self, plan: Plan, t: float) -> None:
@@ -39,7 +39,7 @@ class Topology:
         states |= {name: bool(one.closed) for name, one in plan.contacts.items()}
         self.closed: dict[str, bool] = states
         self.names = tuple(states)
-        self.meaning: dict[str, Callable[[dict[str, bool]], tuple[str, bool]]] = {}
+        self.switched_by: dict[str, str] = {}
         self._replaced: dict[str, Constraint] = {}
         self._known: dict[frozenset[str], Mechanism] = {}
         self._margin: dict[str, float] = {}
@@ -146,15 +146,13 @@ class Topology:
     def watch_from(self, t: float, q: Array) -> None:
         """A new segment begins: contacts that start on the surface count as touching a little below it."""
         L = self._plan.mech.length
-        near = {name: self.gap(name, t, q) <= TOUCHES * L for name in self._plan.contacts}
-        self._margin = {name: BELOW * L if close else 0.0 for name, close in near.items()}
+        near = [name for name in self._plan.contacts if self.gap(name, t, q) <= TOUCHES * L]
+        self._margin = dict.fromkeys(self._plan.contacts, 0.0) | dict.fromkeys(near, BELOW * L)
 
     def events(self, applied: Applied) -> tuple[UserEvent, ...]:
-        """Events that end a segment; `meaning` says what each of them changes."""
-        out = [self._contact_event(name, applied) for name in self._plan.contacts]
-        for event, name, closes in self._plan.events:
-            out.append(self._switch_event(event, name, closes))
-        return tuple(out)
+        """Events that end a segment; `switched_by` says what each of them switches."""
+        contacts = [self._contact_event(name, applied) for name in self._plan.contacts]
+        return (*contacts, *(self._switch_event(*one) for one in self._plan.events))
 
     def _contact_event(self, name: str, applied: Applied) -> UserEvent:
         """Touching while open, pulling while closed."""
@@ -165,7 +163,7 @@ class Topology:
             return self._closed_contacts().pushes(t, q, v, applied(t, q, v))[name]
 
         label = f"contact {name!r}"
-        self.meaning[label] = lambda closed: (name, not closed[name])
+        self.switched_by[label] = name
         return UserEvent(value, label, 1, -1.0)
 
     def _switch_event(self, event: UserEvent, name: str, closes: bool) -> UserEvent:
@@ -174,5 +172,5 @@ class Topology:
         def value(t: float, q: Array, v: Array) -> float:
             return 1.0 if self.closed[name] == closes else event.value(t, q, v)
 
-        self.meaning[event.name] = lambda closed: (name, closes)
+        self.switched_by[event.name] = name
         return UserEvent(value, event.name, 1, event.direction)

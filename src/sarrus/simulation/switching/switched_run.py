@@ -11,7 +11,6 @@ import numpy.typing as npt
 from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import SarrusError
-from ...mechanism.mechanism import Mechanism
 from ...projection.system_kinematics import drift
 from ..events.events import Event, UserEvent, UserWatch
 from ..events.interpolation import Manifold
@@ -58,8 +57,7 @@ class SwitchedRun:
         status, message = Status.STOPPED, ""
         try:
             self._settle({}, True)
-            self._events_watched = self._topology.events(self._applied_within)
-            watched = (*self._options.events, *self._events_watched)
+            watched = (*self._options.events, *self._topology.events(self._applied_within))
             watch = UserWatch(watched, self._t, self._q, self._v)
             while True:
                 last = self._segment(watched, watch)
@@ -92,8 +90,7 @@ class SwitchedRun:
         last = self._simulation.last
         if last is not None:
             self._t, self._q, self._v = float(last.t[-1]), last.q[-1], last.v[-1]
-        internal = {event.name for event in self._events_watched}
-        self._events += [event for event in found.events if event.name not in internal]
+        self._events += [event for event in found.events if event.name not in self._topology.switched_by]
         self._segments.append(found)
         self._active.append(np.tile(self._topology.flags(), (len(found), 1)))
         return found
@@ -102,11 +99,9 @@ class SwitchedRun:
         """What switches at the end of a segment: {constraint: closes}; None at the end of the run."""
         topology, t = self._topology, self._t
         if last.status == Status.EVENT:
-            names = {event.name: event for event in self._events_watched}
-            hit = [event.name for event in last.events if event.terminal and event.name in names]
-            if not hit:
-                return None
-            return dict([topology.meaning[hit[-1]](topology.closed)])
+            names = topology.switched_by
+            hit = [names[event.name] for event in last.events if event.terminal and event.name in names]
+            return {hit[-1]: not topology.closed[hit[-1]]} if hit else None
         if last.status != Status.END:
             return None
         due = {name: closes for time, name, closes in self._plan.schedule if time == t}
@@ -154,7 +149,8 @@ class SwitchedRun:
     def _require_closed(self, name: str) -> None:
         mech = self._topology.mechanism()
         phi, _, _, _ = mech.evaluator.constraints(self._q, np.zeros(mech.nv), self._t)
-        gap = drift(mech.evaluator, np.where(_rows(mech, name), phi, 0.0))
+        rows = np.isin(np.arange(mech.nc), np.arange(mech.nc)[mech.model.group(name).rows])
+        gap = drift(mech.evaluator, np.where(rows & mech.model.holonomic, phi, 0.0))
         if gap > GAP * mech.length:
             raise _EndOfRunError(
                 f"{name!r} was to close there, but is open by {gap:.3g} m (angles times L). Close it where it"
@@ -182,10 +178,13 @@ class SwitchedRun:
         self._events.append(dataclasses.replace(here, closed=closed, opened=opened, impact=hit))
 
     def _result(self, status: Status, message: str) -> SwitchedTrajectory:
-        limits = self._limits()
+        system = System(self._plan.mech)
+        limits = LimitWatch(system, Manifold(system.kernel, system.model), self._options.control is not None)
+        for segment in self._segments:  # the states that were kept; hard stops are not passed
+            limits.look(segment._outcome.steps, segment.u)
         events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
         mech, segments, names = self._plan.mech, self._segments, self._topology.names
-        nothing = Steps.undefined(self._options.t0, np.zeros(mech.nq), np.zeros(mech.nv))[:0]
+        nothing = Steps.of([], mech.nq, mech.nv)
         outcome = Outcome(
             steps=Steps.joined([nothing, *(segment._outcome.steps for segment in segments)]),
             u=np.concatenate([np.zeros((0, mech.nu)), *(segment.u for segment in segments)]),
@@ -199,14 +198,6 @@ class SwitchedRun:
         )
         return SwitchedTrajectory(mech, outcome, segments)
 
-    def _limits(self) -> LimitWatch:
-        """Limits that the states which were kept pass; those of hard stops are not passed."""
-        system = System(self._plan.mech)
-        watch = LimitWatch(system, Manifold(system.kernel, system.model), self._options.control is not None)
-        for segment in self._segments:
-            watch.look(segment._outcome.steps, segment.u)
-        return watch
-
 
 def _applied_force(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> Array:
     """The applied force (nv,); a RuntimeError with its message where a user's function failed."""
@@ -217,10 +208,3 @@ def _applied_force(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> 
         assert inputs.failure is not None
         raise RuntimeError(inputs.failure.message)
     return supplied.tau
-
-
-def _rows(mech: Mechanism, name: str) -> npt.NDArray[np.bool_]:
-    """Which rows of a mechanism belong to a constraint."""
-    out = np.zeros(mech.nc, dtype=bool)
-    out[mech.model.group(name).rows] = True
-    return np.asarray(out & mech.model.holonomic)

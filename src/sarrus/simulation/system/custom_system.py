@@ -99,7 +99,7 @@ class CustomSystem:
         h = np.zeros(self.nv) if h is None else h
         terms = {"M": M, "h": h, "phi": phi, "J": J, "gamma": gamma, "b": b, "potential": potential}
         self._given: dict[str, Any] = {key: _as_function(value) for key, value in terms.items()}
-        spec = self._bodies(MechanismSpec((0.0, 0.0, 0.0), name, 1.0), quaternions, names)
+        spec = self._bodies(name, quaternions, names)
         if phi is None and J is None and any(x is not None for x in (gamma, b)):
             raise InputError("gamma and b belong to constraints: give phi(q, v, t) or J(q, v, t) too.")
         if phi is not None or J is not None:
@@ -209,9 +209,7 @@ class CustomSystem:
 
     # ------------------------------------------------------------------ building
 
-    def _bodies(
-        self, spec: MechanismSpec, quaternions: Sequence[int], names: Sequence[str] | None
-    ) -> MechanismSpec:
+    def _bodies(self, name: str, quaternions: Sequence[int], names: Sequence[str] | None) -> MechanismSpec:
         """One body per scalar coordinate or quaternion."""
         firsts = sorted(int(i) for i in quaternions)
         if self.nq != self.nv + len(firsts):
@@ -229,6 +227,7 @@ class CustomSystem:
         labels = [f"q{i}" for i in starts] if names is None else list(names)
         if len(labels) != len(starts):
             raise InputError(f"names must be {len(starts)} names, one per joint coordinate, got {labels}.")
+        spec = MechanismSpec((0.0, 0.0, 0.0), name, 1.0)
         for label, first in zip(labels, starts, strict=True):
             joint = Spherical() if first in firsts else Revolute("z")
             spec.body(label, joint=joint, mass=1.0, inertia=(1.0, 1.0, 1.0))
@@ -251,19 +250,16 @@ class CustomSystem:
 
     def _rows(self, n: int, scale: float | npt.ArrayLike) -> CustomConstraint:
         """The constraint rows as functions of (q, t), with v only where gamma needs it."""
-        rest = np.zeros(self.nv)
-        J, gamma, b = self._given["J"], self._given["gamma"], self._given["b"]
-        phi = self._given["phi"] or (lambda q, v, t: np.zeros(n))
-        if b is None and self._given["phi"] is None:
-            b = lambda q, v, t: np.zeros(n)  # noqa: E731
-        return CustomConstraint(
-            lambda q, t: phi(q, rest.copy(), t),
-            n,
-            None if J is None else lambda q, t: J(q, rest.copy(), t),
-            gamma,
-            None if b is None else lambda q, t: b(q, rest.copy(), t),
-            scale,
-        )
+        given = dict(self._given)
+        if given["phi"] is None:
+            given["phi"] = lambda q, v, t: np.zeros(n)
+            given["b"] = given["b"] or given["phi"]
+
+        def at_rest(name: str) -> Any:
+            function = given[name]
+            return None if function is None else lambda q, t: function(q, np.zeros(self.nv), t)
+
+        return CustomConstraint(at_rest("phi"), n, at_rest("J"), given["gamma"], at_rest("b"), scale)
 
     def _call(self, which: str, shape: tuple[int, ...], q: Array, v: Array, t: float) -> Array:
         return call_checked(self._given[which], (q.copy(), v.copy(), t), f"{which} of {self.name!r}", shape)

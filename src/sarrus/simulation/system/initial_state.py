@@ -19,13 +19,15 @@ def initial_state(system: System, q0: Any, v0: Any, t: float) -> tuple[Array, Ar
     original = system.original
     checks = getattr(original, "_skeleton", original)  # a CustomSystem checks with its skeleton
     q = _default_pose(system, t) if q0 is None else checks._one_pose(q0, "q0")
-    _require_closed(system, q, t)
+    if system.nc:
+        _require_closed(system, q, t)
     if v0 is None and q0 is None and not system.has_drives:
         return q, np.array(original.default.v)
     if v0 is None:
         return q, np.array(original.consistent_velocity(q, t=t))
     v = checks._one_tangent(v0, "v0")
-    _require_tangent(system, q, v, t)
+    if system.nc:
+        _require_tangent(system, q, v, t)
     return q, v
 
 
@@ -41,8 +43,6 @@ def _default_pose(system: System, t: float) -> Array:
 
 
 def _require_closed(system: System, q: Array, t: float) -> None:
-    if system.nc == 0:
-        return
     phi, _, _, _ = system.evaluator.constraints(q, np.zeros(system.nv), t)
     gap = drift(system.evaluator, phi)
     if not gap <= CONSISTENT * system.length:
@@ -55,8 +55,6 @@ def _require_closed(system: System, q: Array, t: float) -> None:
 
 
 def _require_tangent(system: System, q: Array, v: Array, t: float) -> None:
-    if system.nc == 0:
-        return
     _, J, b, _ = system.evaluator.constraints(q, v, t)
     miss = np.abs(J @ v - b) / system.units.row_unit
     sizes = v / system.units.unit, b / system.units.row_unit

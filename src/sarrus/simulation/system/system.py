@@ -64,8 +64,7 @@ class System:
         """What Python functions of the system return at one state: drive, user, M, h of `Supplied`."""
         drive = self.model.drive_values(t) if self.has_drives else None
         user = self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
-        M, h = self.original.inertia(q, v, t) if self.supplies_inertia else (None, None)
-        return drive, user, M, h
+        return drive, user, *(self.original.inertia(q, v, t) if self.supplies_inertia else (None, None))
 
     def constraints(self, t: Array, q: Array, v: Array) -> Rows:
         """phi (k, nc), J (k, nc, nv), b, gamma of k states at their times t (k,)."""
