@@ -1,4 +1,4 @@
-"""simulate: move a system in time."""
+"""simulate: integrate the motion of a system."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def simulate(
     stops: bool = False,
     jacobian: str = "analytic",
 ) -> Trajectory:
-    """Move a system in time, its constraints kept; see `Trajectory` for what comes back.
+    """Integrate the motion of a system with its constraints satisfied; returns a `Trajectory`.
 
     Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
     `success`, `status` and `message` say so. Limits of joints and actuators change nothing: where they are
@@ -57,8 +57,8 @@ def simulate(
         v0: velocities to start with (nv,) [rad/s, m/s]; default `system.default.v` without q0, else rest (or
             what drives prescribe).
         control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
-        control_dt: sample time of the control [s], held in between; steps end at the samples. Default: asked
-            at every stage of every step.
+        control_dt: sample time of the control [s]; u is held in between, and steps end at the samples.
+            Default: the control is called at every stage of every step.
         method: integrator: "rk4" (order 4), "dopri5" (order 5, chooses its steps), "radau" (the same, and
             implicit: for stiff systems), or another one of those in docs/motion.md.
         dt: step [s]; of methods that choose their steps the first one.
@@ -79,11 +79,11 @@ def simulate(
         external: wrenches on bodies: {body: wrench or function of t}, a wrench being [force; moment] (6,) in
             world axes at the body's origin; or {body: (wrench, point in the body frame (3,))}.
         baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte"; default 0.1 / dt each.
-        store_every: keep every so many steps, and the last one.
+        store_every: record every n-th step, and the last one.
         switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
-            is a `SwitchedTrajectory`; impacts are on its events. A switch asks the controller anew.
+            is a `SwitchedTrajectory`; impacts are on its events. Each switch calls the controller again.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
-        jacobian: of implicit methods: "analytic" or "finite_difference", which user functions always get.
+        jacobian: of implicit methods: "analytic" or "finite_difference", always used for user functions.
     """
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)

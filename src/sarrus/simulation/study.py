@@ -18,13 +18,13 @@ from .stepping.methods import CORRECTIONS
 from .system.system import System
 from .trajectory.trajectory import Trajectory
 
-QUICK = 0.1  # [s]
+QUICK = 0.1  # [s]; shorter runs are timed twice
 FINER = 8  # steps of the reference for each step of the study
 
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One way to run.
+    """Result of one way to run: a formulation, coordinates and a correction.
 
     Attributes:
         formulation, coordinates, correction: as in `simulate`.
@@ -109,7 +109,7 @@ def _run(mech: Mechanism, t_end: float, reference: Trajectory, options: dict[str
     names = options["formulation"], options["coordinates"], options["correction"]
     try:
         run, taken = _timed(mech, t_end, options)
-        if taken < QUICK:  # once more, warmed up
+        if taken < QUICK:  # time it again, with warm caches
             taken = min(taken, _timed(mech, t_end, options)[1])
         message = "" if run.success else _reason(run.message)
     except SarrusError as refused:

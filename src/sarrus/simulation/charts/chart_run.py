@@ -1,7 +1,7 @@
 """A run in minimal coordinates: y' = f(t, y) with q = Psi(y), [Spencer2004] eq. (2.16).
 
-Stands in for the compiled run: the same calls, the same records. States lie on the constraints by
-construction. Next to a singular pose, where no chart exists, steps are taken in full coordinates.
+ChartRun has the methods and records of the compiled run. States satisfy the constraints by construction.
+Near a singular pose, where no chart exists, steps are taken in full coordinates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FULL = "full coordinates (next to a singular pose)"
 
 
 class ChartRun:
-    """Steps in charts; see `sarrus._kernel.Run` for the calls."""
+    """Steps in charts, with the methods of `sarrus._kernel.Run`."""
 
     def __init__(self, setup: StepSetup) -> None:
         options = setup.options
@@ -80,14 +80,14 @@ class ChartRun:
         return done
 
     def take(self) -> dict[str, Any]:
-        """Records since the last call, as the compiled run hands them over."""
+        """Records since the last call, in the form of `Run.take`."""
         kept, self._records = self._records, []
         return vars(Steps.of([vars(point) for point in kept], self._system.nq, self._system.nv))
 
     # ------------------------------------------------------------------ steps
 
     def _target(self, t0: float, dt: float, t_end: float) -> float:
-        """Where the next step ends at the latest."""
+        """Latest end of the next step: t_end, the next sample of the control, or the next multiple of dt."""
         if self._adaptive:
             sample = self._options.control_dt or math.inf
             number = math.floor((self._here.t - self._t0) / sample + SLACK) + 1
@@ -96,7 +96,7 @@ class ChartRun:
         return t_end if target > t_end - 1e-9 * dt else target
 
     def _step(self, target: float) -> Point:
-        """One step; where its chart fails, again in a fresh one, then in full coordinates."""
+        """One step in the chart; where it fails, in a new chart at this state, then in full coordinates."""
         here = self._here
         for fresh in (False, True):
             if fresh:
@@ -111,7 +111,7 @@ class ChartRun:
         return self._full_step(target)
 
     def _adaptive_step(self, target: float) -> Point:
-        """Steps of varying size: smaller until the error estimate is within tolerance."""
+        """One step of an adaptive method: reduced until the error estimate is within the tolerance."""
         grow, exponent = MOST_GROWTH, -1.0 / self._options.integrator.order
         while True:
             left = target - self._here.t
@@ -136,12 +136,12 @@ class ChartRun:
     # ------------------------------------------------------------------ which coordinates
 
     def _near(self, here: Point, before: Point) -> bool:
-        """Whether a singular pose is within a few steps."""
+        """Whether a singular pose may lie within the next STEPS_AROUND steps."""
         change = abs(here.pivot - before.pivot)
         return here.rank < self._most or here.pivot < max(NEAR_SINGULAR, STEPS_AROUND * change)
 
     def _choose(self, before: Point) -> None:
-        """Go on with the chart, with another one, or in full coordinates."""
+        """Continue in this chart, in another chart, or in full coordinates."""
         here = self._here
         near = self._near(here, before)
         self._most = max(self._most, here.rank)
@@ -171,7 +171,7 @@ class ChartRun:
         self._report(FULL)
 
     def _full_step(self, target: float) -> Point:
-        """One compiled step."""
+        """One step in full coordinates."""
         h = self._next if self._adaptive else target - self._here.t
         before = int(self._full.evaluations)
         taken = self._full.advance(self._here.t, h, target, 1, 1)

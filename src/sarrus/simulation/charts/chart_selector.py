@@ -1,8 +1,8 @@
 """ChartSelector: which minimal coordinates a run uses, and when it changes them.
 
-A chart is kept while it determines the motion at least half as well as at its origin; then a new one of the
-same kind is made around the present pose. A user's chart is left where its conditions come close to failing
-(theorem 2.3.1 of [Spencer2004]); the tangent space takes over until one of the user's charts is good again.
+A chart is used while its quality (0 where it fails) is at least half of that at its origin; then a new chart
+of the same kind is made at the present pose. A user's chart is left where the conditions of theorem 2.3.1 of
+[Spencer2004] nearly fail; a tangent chart replaces it until the quality of a user's chart is high again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ KINDS: dict[str, Callable[..., LinearChart]] = {
     "tangent": tangent_chart,
     "nullspace": NullspaceChart,
 }
-KEPT = 0.5  # of the quality at the origin
-ENTER, LEAVE = 0.3, 0.1  # quality of a user's chart
+KEPT = 0.5  # least quality of a chart in use, relative to the quality at its origin
+ENTER, LEAVE = 0.3, 0.1  # quality of a user's chart above which it is entered, below which it is left
 
 
 def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
@@ -82,11 +82,11 @@ class ChartSelector:
         return made
 
     def instead(self, chart: LocalChart) -> bool:
-        """Whether a chart stands in for the user's."""
+        """Whether a chart replaces those of the user."""
         return bool(self._users) and not isinstance(chart, UserChart)
 
     def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
-        """The chart to go on with: the same, or another one where it has become poor."""
+        """The chart for the next step: the same one, or another one where its quality has become low."""
         if isinstance(chart, UserChart):
             return chart if chart.quality(J) >= LEAVE else self.at(q, v, J)
         user = self._good_user_chart(q, v, J)
@@ -99,7 +99,7 @@ class ChartSelector:
         return chart if same else new
 
     def _good_user_chart(self, q: Array, v: Array, J: Array) -> UserChart | None:
-        """The first of the user's charts that determines the motion well enough to enter it."""
+        """The first of the user's charts whose quality is at least ENTER."""
         for chart in self._users:
             try:
                 chart.coordinates(q, v, J)

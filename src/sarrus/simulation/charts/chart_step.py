@@ -1,6 +1,6 @@
 """One step in a chart: stages at q = Psi(y), accelerations from the kernel or any formulation.
 
-The steps are those of kernels/integrate/methods.hpp, for local coordinates y = (y_q, y_v) and their rates.
+The methods of kernels/integrate/methods.hpp, applied to the local coordinates y = (y_q, y_v) of a chart.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .chart_selector import LocalChart
 
 
 class StopError(Exception):
-    """A step cannot be taken; carries the status of the run."""
+    """A step failed; its argument is the StepStatus of the run."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One state with all that is recorded of it, and its Jacobian."""
+    """One state with the fields of `Steps`, and its Jacobian J (nc, nv)."""
 
     t: float
     q: Array
@@ -39,7 +39,7 @@ class Point:
 
 
 class ChartStep:
-    """Steps of one run from point to point."""
+    """Takes steps of one method in a chart."""
 
     def __init__(self, setup: StepSetup) -> None:
         self._setup, self._system, self._options = setup, setup.system, setup.options
@@ -78,7 +78,7 @@ class ChartStep:
     # ------------------------------------------------------------------ kicks and drifts
 
     def _split(self, chart: LocalChart, t: float, y: Array, rate: Array, h: float) -> Array:
-        """y after a step of alternating kicks of y_v and drifts of y_q; `rate` is that of the beginning."""
+        """y after a step of alternating kicks of y_v and drifts of y_q; `rate` is y' at its beginning."""
         y, n = y.copy(), chart.size[0]
         for i, (kick, drift, ahead) in enumerate(self._kicks):
             if i > 0:
@@ -92,14 +92,14 @@ class ChartStep:
     def _kick_rate(
         self, chart: LocalChart, y: Array, t: float, rate: Array, kick: tuple[int, float]
     ) -> Array:
-        """Rates with the velocity `ahead` of y by part of the kick, found by iteration from `rate`.
+        """y' at the velocity that part of the kick leads to, by fixed-point iteration from `rate`.
 
         Args:
             chart: the coordinates.
             y: those before the kick.
             t: time [s].
             rate: rates of the kick before.
-            kick: its stage, and how far ahead [s].
+            kick: its stage, and the part of the kick as a time [s].
         """
         n, (stage, ahead) = chart.size[0], kick
         for _ in range(MOST_KICKS):
@@ -112,7 +112,7 @@ class ChartStep:
         return rate
 
     def _drifted(self, chart: LocalChart, y: Array, t: float, h: float) -> Array:
-        """y_q moved for the time h at constant y_v; beyond order one with the rates of the middle."""
+        """y_q after a drift of duration h at constant y_v; above order 1 with the rates at midpoint."""
         n, part = chart.size[0], 0.0 if self._method.order == 1 else 0.5
         moved = y[:n]
         for _ in range(MOST_KICKS):
@@ -127,7 +127,7 @@ class ChartStep:
     # ------------------------------------------------------------------ stages
 
     def _error(self, error: Array, y: Array, positions: int) -> float:
-        """Root mean square in units of the tolerance; positions weigh as one radian."""
+        """Root mean square of the error over the tolerance; rtol is relative to 1 rad for positions."""
         size = np.abs(y)
         size[:positions] = 1.0
         scaled = error / (self._options.atol + self._options.rtol * size)

@@ -1,8 +1,8 @@
-"""Events: what a user watches for, and poses at which the constraints lose rank.
+"""Events of a run, and the functions of the user that define some of them.
 
-A user event is a function g(t, q, v) -> float; it happens where g crosses zero, in the `direction` that the
-function asks for, and ends the run if the function is `terminal`, as in SciPy. Crossings are seen between
-steps and located on the interpolant.
+A user event is a function g(t, q, v) -> float. It happens where g crosses zero in the `direction` of the
+function and ends the run if the function is `terminal`, as in SciPy. A crossing shows as a change of sign
+from step to step and is located on the interpolant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...dynamics.impact import Impact
 from ...errors import InputError
 from .interpolation import Hermite
 
-LOCATED = 1e-13  # of the step: how finely crossings are located
+LOCATED = 1e-13  # tolerance of the time of a crossing, relative to the step
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Event:
 
     Attributes:
         name: name of the user's function, "singular pose", or the coordinate or "actuator ..." of a limit.
-        kind: "user"; "singular": the rank of J drops, or all but drops, at this pose; "chart": other
+        kind: "user"; "singular": the rank of J drops, or nearly drops, at this pose; "chart": other
             coordinates are used from here on; "switch": constraints close or open; "limit": a coordinate
             passes a limit of its joint, or an input those of its actuator for the first time.
         t: time [s].
         q: pose (nq,) [rad, m].
         v: velocity (nv,) [rad/s, m/s].
-        rank: rank of J there; singular values that all but vanish do not count.
+        rank: rank of J there; singular values that are nearly zero do not count.
         singular_values: of the dimensionless J there, descending (min(nc, nv),); empty for user events.
         terminal: whether it ended the run.
         note: more in words: the coordinates that follow a "chart" event, which limit was passed.
@@ -67,7 +67,7 @@ class Event:
 
 @dataclass(frozen=True)
 class UserEvent:
-    """A user's function with what it asks for: its name, after how many crossings it ends the run (0: never)
+    """A user's function with its attributes: its name, after how many crossings it ends the run (0: never)
     and the direction in which crossings count (0: both)."""
 
     function: Callable[..., Any]
@@ -90,7 +90,7 @@ class UserEvent:
         return number
 
     def crossed(self, before: float, after: float) -> bool:
-        """Whether g went through zero in a direction that counts; to arrive at zero counts, to leave not."""
+        """Whether g crossed zero in a direction that counts; arriving at zero counts, leaving it does not."""
         up, down = before < 0.0 <= after, before > 0.0 >= after
         return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
 
@@ -140,7 +140,7 @@ class UserWatch:
         self.restart(t, q, v)
 
     def restart(self, t: float, q: Array, v: Array) -> None:
-        """Go on from another state: what jumped does not count as crossed."""
+        """Continue from another state; a jump of g to that state does not count as a crossing."""
         self._last = [event.value(t, q, v) for event in self._events]
 
     @property

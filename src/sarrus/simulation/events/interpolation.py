@@ -87,7 +87,7 @@ def _quintic(
 ) -> tuple[Array, Array, Array]:
     """p, p', p'' at fraction s of a step h, where p(0) = 0, p'(0) = v0, p''(0) = a0, p(1) = u1, ..."""
     c1, c2 = h * v0, h * h * a0 / 2
-    # the rest of the end conditions fixes s^3, s^4, s^5
+    # the three conditions at the end determine the coefficients of s^3, s^4, s^5
     r0, r1, r2 = u1 - c1 - c2, h * v1 - c1 - 2 * c2, h * h * a1 - 2 * c2
     c3, c4, c5 = 10 * r0 - 4 * r1 + r2 / 2, -15 * r0 + 7 * r1 - r2, 6 * r0 - 3 * r1 + r2 / 2
     value = s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))

@@ -1,9 +1,8 @@
 """Limits of joints and actuators along a run: reported where they are crossed, never enforced.
 
-A joint limit is a number that a coordinate should not pass; what stops it are stops (`stop_stiffness`, or
-`stops=True`), so coordinates with stops are not watched. Inputs beyond the limits of their actuator are
-applied as they are. Crossings of joints are seen between steps and located on the interpolant; those of
-inputs, which may jump, are the first step at which they happen.
+A joint limit does not stop a coordinate; stops do (`stop_stiffness`, or `stops=True`), so coordinates with
+stops are not watched. Inputs beyond the limits of their actuator are applied unchanged. Crossings of joint
+limits are located on the interpolant. Inputs may jump: their event is the first step beyond the limits.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from ..system.system import System
 from .events import Event, UserEvent
 from .interpolation import Hermite, Manifold
 
-TOUCH = 1e-9  # [rad], or times L [m]: what passes a limit by less only touches it
+TOUCH = 1e-9  # [rad], or times L [m]: an excess below this is no crossing
 WITHIN, ABOVE, BELOW = 0, 1, -1
 
 
 class LimitWatch:
-    """Looks at the steps and inputs of a run as they come; `found` are the events."""
+    """Checks the steps and inputs of a run, piece by piece; `found` are the events."""
 
     def __init__(self, system: System, manifold: Manifold, controlled: bool) -> None:
         """
@@ -86,7 +85,7 @@ class LimitWatch:
         return above.astype(np.int64) - below.astype(np.int64)
 
     def _cross(self, pair: Steps, j: int, before: int, after: int) -> None:
-        """A crossing within one step; one that jumps over the whole range is told by where it ends."""
+        """Report a crossing within one step; across the whole range, the side where it ends counts."""
         limit = self._limits[j, 1 if ABOVE in (before, after) else 0]
         iq = int(self._q_index[j])
         gap = UserEvent(lambda t, q, v: q[iq] - limit, self._names[j], 0, 0.0)

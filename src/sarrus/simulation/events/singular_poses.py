@@ -1,10 +1,11 @@
 """Singular poses along a run, from the rank and the smallest pivot that the compiled run keeps of each step.
 
-A pass through a singular pose is a zero of the smallest singular value s(t) between two steps. It shows as
-a local minimum of the pivots that is no larger than their change from step to step, and is then located as
-the minimum of s on the interpolant by grids that shrink around it: s is |linear| there, so that a bracket
-stays one. A step that lands on the pose itself shows as a loss of rank. The long steps of adaptive methods
-can hide a whole pass: s is looked at inside them too.
+A pass through a singular pose is a zero of the smallest singular value s(t) between two steps. The test is a
+local minimum of the pivots that is not larger than REACH times their change from step to step. The pass is
+then located as the minimum of s on the interpolant, by grids that shrink around it: near its zero s is the
+absolute value of a linear function, so the minimum stays bracketed. A step that ends at the singular pose
+itself has a lower rank. Adaptive methods can pass a singular pose within one long step: s is evaluated at
+several times inside such steps.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from .interpolation import Hermite, Manifold
 
 NAME = "singular pose"
 NEAR = 1e-6  # a smallest singular value below this is a near-singular pass
-DEEP = 1e-3  # so is one below this fraction of the pivots at the steps around it
-APART = 1e-5  # pivots between two passes must have been larger than this: else it is one and the same
-REACH = 2.0  # pivots of at most so many times their change may hide a zero
+DEEP = 1e-3  # so is one below this fraction of the pivots at the steps before and after
+APART = 1e-5  # two minima are two passes only if a pivot between them was larger than this
+REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
 GRID, ROUNDS = 33, 8
-LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are looked into
-MOST_INSIDE = 64  # at no more than so many places
+LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are tested inside
+MOST_INSIDE = 64  # largest number of intervals of such a step
 
 
 class SingularWatch:
-    """Looks at the steps as they come and remembers as many as it needs."""
+    """Checks the steps of a run, piece by piece, and keeps the last two of them."""
 
     def __init__(self, system: System, manifold: Manifold, first: Steps) -> None:
         self._system, self._manifold = system, manifold
@@ -41,7 +42,7 @@ class SingularWatch:
             self._apart = 0.0
 
     def recall(self, before: Steps) -> None:
-        """States that came before the first one, of a run that goes on."""
+        """States before the first one, of a run that is resumed."""
         if len(before):
             self._tail = Steps.joined([before, self._tail])[-2:]
             self._most = max(self._most, int(before.rank.max()))
@@ -61,12 +62,12 @@ class SingularWatch:
         self._tail = steps[-2:]
 
     def finish(self) -> None:
-        """There are no more steps: a pass within the last one has no step behind it."""
+        """The run has ended: test its last step, which has no step after it."""
         if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
 
     def _ranks(self, steps: Steps) -> None:
-        """Steps at which rank is lost, and the last such step where there are several in a row."""
+        """Report the first and the last of consecutive steps with lost rank."""
         for i in np.flatnonzero(np.diff(steps.rank)) + 1:
             if i < len(self._tail):
                 continue
@@ -77,7 +78,7 @@ class SingularWatch:
                 self._report(steps[i - 1 : i], int(steps.rank[i - 1]))
 
     def _passes(self, steps: Steps) -> None:
-        """Local minima of the pivots that hide a zero."""
+        """Locate passes at local minima of the pivots."""
         if len(steps) < 3:
             return
         p = steps.pivot
@@ -94,7 +95,7 @@ class SingularWatch:
         self._apart = max(self._apart, float(p[done:-1].max()))
 
     def _inside(self, steps: Steps) -> None:
-        """Passes within one long step: a dip of the smallest pivot between its ends."""
+        """Locate passes within long steps: local minima of the smallest pivot between their ends."""
         moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._system.units.unit).max(axis=1)
         full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
         long = np.flatnonzero(full & (moved > LONG))
@@ -110,14 +111,14 @@ class SingularWatch:
             self._locate(steps[long[i] : long[i] + 2], (times[i, k], times[i, k + 2]))
 
     def _end(self, pair: Steps, end: int) -> None:
-        """A pass within the first (end = 0) or the last step (end = 1) of a run."""
+        """Locate a pass within the first (end = 0) or the last step (end = 1) of a run."""
         here, rise = pair.pivot[end], pair.pivot[1 - end] - pair.pivot[end]
         full = bool(np.all(pair.rank == self._most))
         if full and rise > 0.0 and here <= REACH * rise and self._apart > APART and self._locate(pair):
             self._apart = 0.0
 
     def _locate(self, around: Steps, within: tuple[float, float] | None = None) -> bool:
-        """The minimum of the smallest singular value within these steps, reported if it all but vanishes."""
+        """Find the minimum of the smallest singular value in these steps; report it if nearly zero."""
         path = Hermite(self._manifold, around)
         low, high = within or (around.t[0], around.t[-1])
         times = np.zeros(1)
@@ -131,7 +132,7 @@ class SingularWatch:
         if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
             return False
         if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
-            return True  # seen from the steps around it already
+            return True  # reported already
         q, v, _ = path(times[k])
         s = self._system.singular_values(times[k : k + 1], q)[0]
         rank = int(np.sum(s > max(self._system.units.rank_tol, 10.0 * values[k])))

@@ -1,1 +1,1 @@
-"""The loop of one run: it calls for steps, watches them, keeps records, and can resume from a checkpoint."""
+"""The loop of one run: it takes steps, looks for events, keeps records, and can resume from a checkpoint."""

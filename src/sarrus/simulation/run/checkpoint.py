@@ -1,7 +1,8 @@
-"""Checkpoint: where a run can go on to the same bits, and the options that it must go on with.
+"""Checkpoint: a state from which a run can be resumed with bit-identical results, and its options as data.
 
-A checkpoint is a state of the compiled run with what it owes to the steps before it. It is the last state,
-or the one before the first step that the end of the run cut short: a run that goes on does not cut it.
+A checkpoint is a state of the compiled run together with what the integrator remembers of earlier steps. It
+is the last state, or the one before the first step that was shortened to end at t1: a resumed run does not
+shorten that step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Checkpoint:
     """A state of a compiled run.
 
     Attributes:
-        numbers: t, q, v, tau and what the state owes to the steps before it, as the compiled run gives them.
+        numbers: t, q, v, tau and the memory of earlier steps, in the order of `Run.checkpoint`.
         u: inputs of the actuators there (nu,).
         energy: the energy that is kept [J].
     """
@@ -51,7 +52,7 @@ class Checkpoint:
 
 
 def stored_options(options: Options | None) -> dict[str, Any] | None:
-    """Options as plain data, with what cannot be stored named; None where a run cannot go on."""
+    """Options as plain data, functions by name only; None where a run cannot be resumed."""
     if options is None or not isinstance(options.coordinates, str):
         return None
     head: dict[str, Any] = {name: getattr(options, name) for name in STORED}
@@ -64,7 +65,7 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
 
 
 def restored_options(head: Mapping[str, Any]) -> tuple[Options, tuple[str, ...]]:
-    """Options from plain data, and the names of what is missing in them."""
+    """Options from plain data, and the names of the functions that are missing in them."""
     values: dict[str, Any] = {name: head[name] for name in STORED}
     values["baumgarte"] = tuple(values["baumgarte"])
     tau = None if head["tau"] is None else np.array(head["tau"])

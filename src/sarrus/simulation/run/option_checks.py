@@ -1,4 +1,4 @@
-"""The arguments of `simulate`, checked: what a bad one sounds like."""
+"""Checks of the arguments of `simulate`, and their error messages."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def check_given(system: System, options: Options, given: Mapping[str, Any]) -> O
 
 
 def _real(value: Any) -> float:
-    """A number, or NaN for what is none."""
+    """The value as a float; NaN if it is not a number."""
     if isinstance(value, (bool, str, bytes)) or value is None:
         return math.nan
     try:
@@ -210,7 +210,7 @@ def _coordinates(
 
 
 def _energy(system: System, correction: str, given: Mapping[str, Any]) -> None:
-    """energy=True is for systems that keep theirs."""
+    """Refuse energy=True where the energy of the system changes."""
     if not given["energy"]:
         return
     reason = "" if correction == "project" else f'correction is "{correction}", not "project"'
@@ -225,7 +225,7 @@ def _energy(system: System, correction: str, given: Mapping[str, Any]) -> None:
 
 
 def _implicit(method: Method, correction: str, given: Mapping[str, Any]) -> None:
-    """What implicit methods cannot do: their stages lie on the constraints, in the kernel's formulation."""
+    """Refuse options that implicit methods do not support: their stages are projected by the kernel."""
     if not method.implicit:
         return
     for what, value, only in (

@@ -1,4 +1,4 @@
-"""Outcome: what a run brought back, before anybody computes from it."""
+"""Outcome: the data of a run from which a Trajectory is made."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """States that were kept, and how the run went.
+    """Recorded states of a run, and how it ended.
 
     Attributes:
         steps: the states.
@@ -34,7 +34,7 @@ class Outcome:
         status: how the run ended.
         message: the same in words.
         options: of the run; None where they are not known.
-        checkpoint: where it can go on; None where it cannot.
+        checkpoint: where it can be resumed; None where it cannot.
         active: which constraints were closed (n, k), of a run with switches.
         active_names: names of these (k).
         missing: names of the options that a file could not keep.

@@ -12,11 +12,11 @@ from ..stepping.options import Options
 from ..stepping.state_projector import Projector
 from ..system.step_records import Steps
 
-MOST_RAW = 20_000  # steps that wait before they are thinned
+MOST_RAW = 20_000  # steps collected before they are thinned
 
 
 class TrajectoryRecorder:
-    """Takes steps with their inputs u as they come; `finish` gives what is kept of them."""
+    """Takes steps with their inputs u, piece by piece; `finish` returns those that are kept."""
 
     def __init__(self, options: Options, manifold: Manifold, projector: Projector) -> None:
         self._options, self._manifold, self._projector = options, manifold, projector
@@ -27,7 +27,7 @@ class TrajectoryRecorder:
         self._carry: list[tuple[Steps, Array]] = []  # the last step that has been thinned
 
     def skip(self, steps: int) -> None:
-        """So many steps came before the first one."""
+        """Count this many steps before the first one, in a resumed run."""
         self._seen = steps
 
     def add(self, steps: Steps, u: Array) -> None:
@@ -37,7 +37,7 @@ class TrajectoryRecorder:
         self._raw.append((steps, u))
 
     def cut(self, at: Steps) -> None:
-        """End at the state `at`, which lies within the last steps, instead of the steps after it."""
+        """Replace the steps after the state `at`, which lies within the last steps, by that state."""
         steps, u = _joined([*self._carry, *self._raw])
         i = int(np.clip(np.searchsorted(steps.t, at.t[0]), 1, len(steps) - 1))
         here = u[i - 1 : i] + self._part(steps, i, at.t[0]) * (u[i : i + 1] - u[i - 1 : i])
@@ -45,12 +45,12 @@ class TrajectoryRecorder:
         self._raw = [(steps[first:i], u[first:i]), (at, here)]
 
     def finish(self) -> tuple[Steps, Array]:
-        """All that was kept, and u (n, nu)."""
+        """The steps that are kept, and u (n, nu)."""
         self._compact(True)
         return _joined(self._kept)
 
     def _compact(self, last: bool) -> None:
-        """Thin what is raw; the last step of a run is always kept."""
+        """Thin the collected steps; the last step of a run is always kept."""
         if not self._raw:
             return
         steps, u = _joined(self._raw)
@@ -88,7 +88,7 @@ class TrajectoryRecorder:
         return Steps.joined(rows), np.concatenate(inputs)
 
     def _part(self, steps: Steps, i: int, t: float) -> float:
-        """How far inputs at time t are from those of step i - 1 to those of step i; held ones do not move."""
+        """Weight of step i against step i - 1 for inputs at time t; 0 where inputs are held."""
         return 0.0 if self._options.control_dt else (t - steps.t[i - 1]) / (steps.t[i] - steps.t[i - 1])
 
 

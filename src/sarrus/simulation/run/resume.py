@@ -1,4 +1,4 @@
-"""Resume: a run that goes on from a checkpoint, and the whole of both."""
+"""Resume: continue a run from its checkpoint, and join both parts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FORCES = ("control", "tau", "external")
 
 
 def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> Outcome:
-    """Go on to a later time; see `Trajectory.resume`.
+    """Continue to a later time; see `Trajectory.resume`.
 
     Args:
         moved: the system, or None where it is not known.
-        old: what its run brought back.
-        t_end: where to go [s].
-        given: control, tau, external, events, t_eval and progress, as given there.
+        old: the outcome of its run.
+        t_end: new end [s].
+        given: arguments of `Trajectory.resume`: control, tau, external, events, t_eval, progress.
     """
     options, point = old.options, old.checkpoint
     if moved is None or options is None or point is None:
@@ -55,7 +55,7 @@ def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> 
 def _completed(
     system: System, options: Options, missing: tuple[str, ...], given: Mapping[str, Any]
 ) -> Options:
-    """Options with the functions that belong to them; those of a file have to be given anew."""
+    """Options completed by the functions given; those missing in a file must be given."""
     new = {name: given[name] for name in (*FORCES, "events") if not _nothing(given[name])}
     absent = [name for name in missing if name not in new and name != "events"]
     if absent:

@@ -1,4 +1,4 @@
-"""One run: the compiled steps in pieces short enough that Ctrl-C, events and a progress bar work."""
+"""The loop of one run: pieces of compiled steps; between them Ctrl-C, events and the progress bar."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .outcome import Outcome, Status
 from .progress import Progress
 from .recorder import TrajectoryRecorder
 
-PIECE = 0.05  # [s] of computing between two looks at the keyboard
+PIECE = 0.05  # [s] of computing between two checks for Ctrl-C and events
 MOST_STEPS = 10_000  # in one piece
 TROUBLE = {
     StepStatus.SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the"
@@ -41,7 +41,7 @@ TROUBLE = {
 
 
 class Simulation:
-    """One run: the compiled steps, and what watches them."""
+    """One run: the compiled steps, the search for events in them, and the records."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Simulation:
     ) -> None:
         """
         Args:
-            system: what moves.
+            system: the system.
             options: of the run.
-            users: the events that are watched.
+            users: the user events.
             q, v: where it starts (nq,), (nv,).
-            checkpoint: where it goes on, instead of starting.
+            checkpoint: where a resumed run continues; None: it starts at q, v.
             before: the steps before a checkpoint, as far as they are known.
             limits: whether to report where limits of joints and actuators are passed.
         """
@@ -86,7 +86,7 @@ class Simulation:
     # ------------------------------------------------------------------ the compiled run
 
     def _kept_energy(self) -> float:
-        """The energy to keep [J], where that is asked for."""
+        """The energy to keep [J]; 0 where the options do not ask for it."""
         if self._checkpoint is not None:
             return self._checkpoint.energy
         if not self._options.energy:
@@ -94,7 +94,7 @@ class Simulation:
         return float(self._system.energy(np.array([self._options.t0]), self._q[None], self._v[None])[0])
 
     def _make_run(self) -> Any:
-        """A compiled run, or one in charts that has the same calls."""
+        """A compiled run, or a run in charts with the same methods."""
         system, o, inputs = self._system, self._options, self.inputs
         formulation = self._formulation()
         formulated = None if formulation == "nullspace" else FormulatedSystem(system, o, formulation, inputs)
@@ -102,7 +102,10 @@ class Simulation:
         return setup.compiled_run() if o.coordinates == "full" else ChartRun(setup)
 
     def _formulation(self) -> str:
-        """The formulation to use: the kernel has no limits of rows that are computed outside, NumPy has."""
+        """The formulation to use: "svd" for user terms that start at a singular pose.
+
+        At a singular pose the kernel does not compute the limits of rows from Python functions; NumPy does.
+        """
         system, o = self._system, self._options
         if o.formulation != "nullspace" or not system.has_user_terms or not np.any(self._v):
             return o.formulation
@@ -112,7 +115,7 @@ class Simulation:
     # ------------------------------------------------------------------ steps
 
     def run(self) -> Outcome:
-        """Start, step to the end, and say how it went."""
+        """Start, step to the end, and return the outcome."""
         try:
             first = Steps.taken(self._run) if self._begin() else None
         except KeyboardInterrupt:
@@ -147,7 +150,7 @@ class Simulation:
         """Pieces of the run, of about equal computing time."""
         assert self.last is not None
         o = self._options
-        # controllers never see what comes after the end
+        # step by step: controllers must not be called after a terminal event
         one_by_one = self._users.terminal and self.inputs.needed
         count = 1 if one_by_one else 16
         while not self._ended and self.last.t[-1] < o.t1:
@@ -162,7 +165,7 @@ class Simulation:
             bar.show(float(self.last.t[-1]))
 
     def _absorb(self, watch: SingularWatch) -> None:
-        """Keep the steps that are new, look for events in them."""
+        """Record the new steps and look for events in them."""
         new = Steps.taken(self._run)
         if len(new) == 0:
             return
@@ -203,7 +206,7 @@ class Simulation:
                     return
 
     def _state_at(self, path: Hermite, pair: Steps, t: float) -> Steps:
-        """The state at time t within a step, back on the constraints."""
+        """The state at time t within a step, projected onto the constraints."""
         for end in (0, 1):
             if t == pair.t[end]:
                 return pair[end : end + 1]
@@ -235,7 +238,7 @@ class Simulation:
         )
 
     def _next_checkpoint(self) -> Checkpoint | None:
-        """Where this run can go on; None where the inputs there are not known any more."""
+        """The checkpoint of this run; None where the inputs there are no longer known."""
         numbers = np.asarray(self._run.checkpoint())
         for times, u in self._recent:
             for i in np.flatnonzero(times == numbers[0]):

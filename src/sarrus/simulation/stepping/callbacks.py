@@ -1,8 +1,8 @@
-"""Inputs: the one callback of a run. All that comes from Python enters the compiled steps here.
+"""Inputs: the callback through which the compiled steps get everything that Python functions supply.
 
 At (t, q, v) it returns the applied force, the drives, the rows of user constraints, and M and h where the
-system supplies them. A controller is called at every stage, or at its own sample times and held between.
-What goes wrong in a user's function stops the run and is kept, with its traceback, for the message.
+system supplies them. A controller is called at every stage, or at its sample times with u held in between.
+An error in a user's function stops the run; its text and traceback become the message of the run.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from ...errors import InputError, SarrusError
 from ..system.system import Supplied, System
 from .options import Options
 
-FIRST_STAGE = 0  # of a step, at the state that is kept
+FIRST_STAGE = 0  # number of the first stage of a step; it is at a state that is recorded
 SYSTEM = "a function of the system"
-SLACK = 1e-9  # of a sample time: rounding in sums of steps
+SLACK = 1e-9  # allowance for rounding in sums of steps, relative to a sample time
 
 
 class BadAnswerError(InputError):
-    """A user's function returned something that is no answer."""
+    """A user's function returned a value of the wrong type, shape or range."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What stopped a run in a user's function: in words, with a traceback where the function raised."""
+    """The failure of a user's function that stopped a run; with a traceback where it raised."""
 
     message: str
     interrupted: bool
 
     @staticmethod
     def of(error: BaseException, who: str, t: float, ours: bool = False) -> Failure:
-        """Keeps the text only: an exception would keep alive whatever its frames know.
+        """Keeps only the text: an exception would keep all objects of its frames alive.
 
         Args:
             error: what was raised.
-            who: whose function.
+            who: name of the function in the message.
             t: time [s].
-            ours: whether errors of this library need no traceback.
+            ours: whether to leave out the traceback of errors of this library.
         """
         said = f"{who} stopped the run at t = {t:.9g} s: "
         if isinstance(error, BadAnswerError) or (ours and isinstance(error, SarrusError)):
@@ -57,7 +57,7 @@ class Failure:
 
 
 class Inputs:
-    """Callable as the compiled run wants it: inputs(t, q, v, stage), None where a function failed."""
+    """Called by the compiled run as inputs(t, q, v, stage); returns None where a function failed."""
 
     def __init__(self, system: System, options: Options) -> None:
         self._system, self._options = system, options
@@ -72,13 +72,13 @@ class Inputs:
 
     @property
     def needed(self) -> bool:
-        """Whether there is anything to ask for."""
+        """Whether the run has to call the inputs at all."""
         forces = self._options.control, self._options.tau, self._options.external or None
         return self._system.called_at_every_stage or any(x is not None for x in forces)
 
     @property
     def sampled(self) -> bool:
-        """Whether asking at the samples (or once) is enough."""
+        """Whether one call per sample (or per run) is enough."""
         return not self._system.called_at_every_stage and not self._options.feedback
 
     def __call__(self, t: float, q: Array, v: Array, stage: int) -> Supplied | None:
@@ -102,13 +102,13 @@ class Inputs:
             return None
 
     def restore(self, t: float, u: Array) -> None:
-        """Go on at time t [s] with the inputs u (nu,) of the sample before it, or at it."""
+        """Continue at time t [s] with the inputs u (nu,) of the last sample at or before it."""
         self._u, self._log = u, [(t, u)]
         if self._options.control_dt is not None:
             self._samples = math.floor((t - self._options.t0) / self._options.control_dt + SLACK) + 1
 
     def inputs_at(self, times: Array) -> Array:
-        """u (k, nu) as it was at the first stages of steps that ended at times (k,); forgets older ones."""
+        """u (k, nu) at the recorded states at times (k,); forgets those of earlier times."""
         if self._options.control is None or not self._log:
             return np.zeros((len(times), self._system.nu))
         asked = np.array([t for t, _ in self._log])
@@ -167,7 +167,7 @@ class _Load:
 
 
 def _checked(value: Any, what: str, n: int, function: str) -> Array:
-    """What a user's function returned, as a finite vector of n numbers; a bare number counts as one."""
+    """The value that a user's function returned, as n finite numbers; a single number counts as a vector."""
     if value is None:
         raise BadAnswerError(f"{function} must return {what} with shape ({n},), but it returned None.")
     if isinstance(value, np.ndarray) and value.shape == (n,) and value.dtype == np.float64:

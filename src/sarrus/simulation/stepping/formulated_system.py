@@ -17,7 +17,7 @@ from .options import Options
 
 
 class FormulatedSystem:
-    """Callable as the compiled run wants it: acceleration(t, q, v) -> a, after the inputs of that state."""
+    """Called by the compiled run as acceleration(t, q, v) -> a, after the inputs of that state."""
 
     def __init__(self, system: System, options: Options, formulation: str, inputs: Inputs) -> None:
         self._system, self._options, self._name, self._inputs = system, options, formulation, inputs
@@ -32,7 +32,7 @@ class FormulatedSystem:
             return None
 
     def _split(self, t: float, q: Array, v: Array) -> fm.Split:
-        """Terms of the state, split at its constraints."""
+        """The terms of the state, decomposed along and across its constraints."""
         first = self._inputs.stage == FIRST_STAGE
         decide = first and (self._options.correction == "project" or self._held is None)
         system, terms = self._system, self._stabilized(self._system.terms(t, q, v), v)

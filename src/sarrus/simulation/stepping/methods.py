@@ -1,6 +1,6 @@
 """Integration methods and corrections of drift by name, as the kernel describes them.
 
-kernels/integrate/methods.hpp is the only list of methods: their coefficients, orders and what they need.
+kernels/integrate/methods.hpp is the only list of methods: their coefficients, orders and properties.
 """
 
 from __future__ import annotations

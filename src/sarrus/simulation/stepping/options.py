@@ -13,12 +13,12 @@ from ...projection.user_chart import Chart
 from ..events.events import UserEvent
 from .methods import CORRECTIONS, METHODS
 
-SHORTEST = 1e-14  # of a step, relative to the largest time
+SHORTEST = 1e-14  # smallest step, relative to the largest time
 
 
 @dataclass(frozen=True)
 class Options:
-    """A checked call of `simulate`; see there for what each field means."""
+    """The checked arguments of `simulate`, which describes them."""
 
     t0: float
     t1: float
@@ -48,12 +48,12 @@ class Options:
 
     @property
     def feedback(self) -> bool:
-        """Whether forces from outside depend on the state at every stage."""
+        """Whether applied forces depend on the state at every stage."""
         held = self.control is None or self.control_dt is not None
         return not held or callable(self.tau) or bool(self.external)
 
     def compiled(self, *, known: bool = True) -> RunOptions:
-        """The options as the compiled run takes them; sampling and energy are the caller's.
+        """The options of the compiled run; the caller sets `sampled`, `keep_energy` and `energy`.
 
         Args:
             known: whether the kernel has the derivatives of the system.

@@ -1,4 +1,4 @@
-"""Projector: one state projected onto the constraints, with all that the compiled run records of a step."""
+"""Projector: projects one state onto the constraints and records it like a step of the compiled run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .options import Options
 
 
 class Projector:
-    """States between steps get what states at steps have: closed loops, acceleration, drift, rank."""
+    """Projects interpolated states; acceleration, drift and rank are computed as at steps."""
 
     def __init__(self, system: System, options: Options) -> None:
         self._system, self._applied = system, _Applied(system)
@@ -20,17 +20,17 @@ class Projector:
         self._run = Run(system.kernel, options.compiled(), self._applied, supplies_inertia=inertia)
 
     def __call__(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> Steps:
-        """One step from an interpolated state q, v, a and the force tau (nv,) applied there."""
+        """The record of an interpolated state q, v, a with the force tau (nv,) applied there."""
         self._applied.tau = np.ascontiguousarray(tau)
         if self._run.start(t, np.ascontiguousarray(q), np.ascontiguousarray(v)):
             return Steps.taken(self._run)
-        # so close to a singular pose that Newton fails: the state as it is
+        # Newton fails this close to a singular pose: the state is not projected
         here = self._system.record(t, q, v, a, tau) | {"pivot": 0.0}
         return Steps.of([here], self._system.nq, self._system.nv)
 
 
 class _Applied:
-    """A constant applied force. Knows nothing of the run: the compiled side owns it."""
+    """A constant applied force. It holds no reference to the run, which holds one to it."""
 
     def __init__(self, system: System) -> None:
         self._system, self.tau = system, np.zeros(system.nv)

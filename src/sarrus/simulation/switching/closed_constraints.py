@@ -1,4 +1,4 @@
-"""Topology: which constraints are closed now, the mechanism they make, and what would change that."""
+"""Topology: the constraints that are closed now, their mechanism, and the events that open or close them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .unilateral_rows import UnilateralRows
 Applied = Callable[[float, Array, Array], Array]
 
 TOUCHES = 1e-9  # of L: contacts this close take part in impacts
-INSIDE = 1e-6  # of L: how deep contacts may start inside
-BELOW = 1e-13  # of L: where contacts that start on the surface count as touching again
+INSIDE = 1e-6  # of L: largest penetration of a contact at the start
+BELOW = 1e-13  # of L: penetration at which contacts that start on the surface count as touching again
 
 
 class Topology:
@@ -61,7 +61,7 @@ class Topology:
         return self._known[active]
 
     def close(self, name: str, q: Array) -> None:
-        """Close a constraint, latched to the pose q (nq,) where that was asked for."""
+        """Close a constraint; with latch=True at the pose q (nq,), whatever the gap."""
         one = self._plan.switches.get(name) or self._plan.contacts[name]
         if one.latch:
             self._replaced[name] = self._plan.mech.latched(name, q)
@@ -81,7 +81,7 @@ class Topology:
         return side * float(phi[row])
 
     def require_outside(self, t: float, q: Array) -> None:
-        """Refuse to start with a contact inside what it touches."""
+        """Refuse a start at which an open contact penetrates."""
         for name in self._plan.contacts:
             gap = self.gap(name, t, q)
             if not self.closed[name] and gap < -INSIDE * self._plan.mech.length:
@@ -93,16 +93,16 @@ class Topology:
     def impact(
         self, t: float, q: Array, v: Array, tau: Array, dt: float, let_go: Collection[str] = ()
     ) -> Impact:
-        """What closes, closes: the impact of the closed constraints, and of contacts that touch and arrive.
+        """The impact of the closed constraints and of contacts that touch and approach, which it closes.
 
-        Contacts that leave after the impact are open then, unless they would be back within one step: flights
-        that short, of which there may be infinitely many, are not resolved.
+        Contacts that separate after the impact open, unless they would touch again within one step: such
+        short flights, of which there may be infinitely many, are not resolved.
 
         Args:
             t, q, v: time and state.
             tau: applied force (nv,).
             dt: step of the run [s].
-            let_go: contacts that open now and take no part.
+            let_go: contacts that open now and take no part in the impact.
         """
         for name in self._plan.contacts:
             if not self.closed[name] and name not in let_go and self._arrives(name, t, q, v):
@@ -121,12 +121,12 @@ class Topology:
         return self.mechanism().impact(q, v, t)
 
     def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """Open the contacts that the applied forces tau (nv,) lift off."""
+        """Open the contacts that lift off under the applied force tau (nv,)."""
         for name in self._closed_contacts().lifted(t, q, v, tau):
             self.open(name)
 
     def _arrives(self, name: str, t: float, q: Array, v: Array) -> bool:
-        """Whether an open contact touches and is not leaving."""
+        """Whether an open contact touches and does not separate."""
         if self.gap(name, t, q) > TOUCHES * self._plan.mech.length:
             return False
         return self._contacts.opening_speeds(t, q, v, v)[name] <= 0.0
@@ -144,7 +144,7 @@ class Topology:
     # ------------------------------------------------------------------ events
 
     def watch_from(self, t: float, q: Array) -> None:
-        """A new segment begins: contacts that start on the surface count as touching a little below it."""
+        """Start a segment: contacts that touch now count as touching again at penetration BELOW."""
         L = self._plan.mech.length
         near = [name for name in self._plan.contacts if self.gap(name, t, q) <= TOUCHES * L]
         self._margin = dict.fromkeys(self._plan.contacts, 0.0) | dict.fromkeys(near, BELOW * L)
@@ -155,7 +155,7 @@ class Topology:
         return (*contacts, *(self._switch_event(*one) for one in self._plan.events))
 
     def _contact_event(self, name: str, applied: Applied) -> UserEvent:
-        """Touching while open, pulling while closed."""
+        """The event of a contact: it touches while open, or pulls while closed."""
 
         def value(t: float, q: Array, v: Array) -> float:
             if not self.closed[name]:
@@ -167,7 +167,7 @@ class Topology:
         return UserEvent(value, label, 1, -1.0)
 
     def _switch_event(self, event: UserEvent, name: str, closes: bool) -> UserEvent:
-        """A user's function that closes or opens; it is looked at only while it can."""
+        """A user's function that closes or opens a constraint; evaluated only while it can do so."""
 
         def value(t: float, q: Array, v: Array) -> float:
             return 1.0 if self.closed[name] == closes else event.value(t, q, v)

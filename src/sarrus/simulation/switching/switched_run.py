@@ -27,13 +27,13 @@ from .closed_constraints import Topology
 from .switched_trajectory import SwitchedTrajectory
 from .switches import Plan
 
-GAP = 1e-6  # of L: what may be left open when a constraint closes
-MOVED = 1e-14  # of the kinetic energy: what an impact has to take to be one
-MOST_SWITCHES = 40  # within one step: then the contacts chatter
+GAP = 1e-6  # of L: largest gap of a constraint that closes
+MOVED = 1e-14  # of the kinetic energy: a smaller loss is not reported as an impact
+MOST_SWITCHES = 40  # within one step; more are chatter
 
 
 class _EndOfRunError(Exception):
-    """The run cannot go on; says why."""
+    """The run cannot continue; the message says why."""
 
 
 class SwitchedRun:
@@ -70,13 +70,13 @@ class SwitchedRun:
         except _EndOfRunError as reason:
             message = f"Stopped at t = {self._t:.9g} s: {reason}"
         finally:
-            self._simulation = None  # what the compiled run owns must not lead back to it
+            self._simulation = None  # breaks the reference cycle through the callbacks of the compiled run
         return self._result(status, message)
 
     # ------------------------------------------------------------------ segments
 
     def _segment(self, watched: tuple[UserEvent, ...], watch: UserWatch) -> Trajectory:
-        """Run until something switches; the state moves on."""
+        """Run until a constraint switches, and move the state to there."""
         o, start = self._options, self._t
         end = min([o.t1, *(t for t, _, _ in self._plan.schedule if t > start)])
         wanted = o.t_eval
@@ -110,7 +110,7 @@ class SwitchedRun:
     # ------------------------------------------------------------------ switching
 
     def _settle(self, changes: dict[str, bool], first: bool) -> None:
-        """Open and close, with an impact where something closes, and let go of contacts that pull."""
+        """Open and close constraints, with an impact where one closes; open contacts that pull."""
         topology, t = self._topology, self._t
         self._require_calm(first)
         before = dict(topology.closed)
@@ -137,7 +137,7 @@ class SwitchedRun:
             self._report(closed, opened, hit if moved else None)
 
     def _require_calm(self, first: bool) -> None:
-        """Contacts that open and close without end stop the run."""
+        """Stop the run where contacts chatter."""
         if not first:
             self._switched = [t for t in self._switched if t > self._t - self._options.dt] + [self._t]
         if len(self._switched) > MOST_SWITCHES:
@@ -180,7 +180,7 @@ class SwitchedRun:
     def _result(self, status: Status, message: str) -> SwitchedTrajectory:
         system = System(self._plan.mech)
         limits = LimitWatch(system, Manifold(system.kernel, system.model), self._options.control is not None)
-        for segment in self._segments:  # the states that were kept; hard stops are not passed
+        for segment in self._segments:  # only recorded states are checked; hard stops are not passed
             limits.look(segment._outcome.steps, segment.u)
         events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
         mech, segments, names = self._plan.mech, self._segments, self._topology.names

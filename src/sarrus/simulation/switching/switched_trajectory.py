@@ -1,4 +1,4 @@
-"""SwitchedTrajectory: a run whose constraints changed, as one trajectory."""
+"""SwitchedTrajectory: the result of a run whose constraints changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SwitchedTrajectory(Trajectory):
         """
         Args:
             system: the mechanism with all constraints, stops included.
-            outcome: what the run brought back in all.
+            outcome: of the whole run.
             segments: the runs between switches.
         """
         super().__init__(system, outcome)
@@ -39,7 +39,7 @@ class SwitchedTrajectory(Trajectory):
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
-        """What closing did, impact by impact; see `Impact` for momentum and energy."""
+        """The impacts of the run, in the order of time; see `Impact` for momentum and energy."""
         return tuple(event.impact for event in self.events if event.impact is not None)
 
     @property

@@ -20,7 +20,7 @@ When = float | Sequence[float] | Callable[..., Any] | None
 
 @dataclass(frozen=True)
 class Switch:
-    """A loop or constraint that closes and opens when it is told to.
+    """A loop or constraint that closes and opens at given times or events.
 
     Closing is an inelastic impact in the mass metric, see `Impact`.
 
@@ -29,10 +29,10 @@ class Switch:
         on: when it closes: a time [s], several times, or a function g(t, q, v) of whose zeros one in the
             function's `direction` closes it, as in events.
         off: when it opens; likewise.
-        closed: whether it is closed at the start; default: open, unless it is never told to close, or at a
-            later time than to open.
-        latch: hold what is there when it closes, whatever the gap: frame A of a loop moves onto frame B.
-            Without it a gap that is left when it closes stops the run.
+        closed: whether it is closed at the start; default: open, unless `on` is not given, or later
+            than `off`.
+        latch: close at the present pose, whatever the gap: frame A of a loop moves onto frame B.
+            Without it a gap at closing stops the run.
     """
 
     constraint: str
@@ -65,8 +65,9 @@ class Contact:
         constraint: its name in the description.
         side: 1 or -1: the sign of phi where it is open.
         row: name of the normal row; default the first one.
-        latch: let the other rows hold the place where it touches: a foot that sticks where it lands.
-        closed: whether it is closed at the start; default: if it touches there, is not leaving and is pushed.
+        latch: the other rows hold the point where it touches: a foot that sticks where it lands.
+        closed: whether it is closed at the start; default: if it touches there, does not separate and
+            is pressed.
     """
 
     constraint: str
@@ -107,7 +108,7 @@ class Plan:
         switches: by the name of their constraint.
         contacts: likewise.
         schedule: (time, constraint, closes), in the order of time.
-        events: (function with what it asks for, constraint, closes).
+        events: (event function, constraint, closes).
     """
 
     mech: Mechanism

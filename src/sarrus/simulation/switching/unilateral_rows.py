@@ -23,8 +23,8 @@ from ...dynamics.terms import Terms
 from ...mechanism.mechanism import Mechanism
 from ...projection.decomposition import count_above, decompose, full_svd, metric_factor
 
-STANDS = 1e-9  # normal speed of a contact that does not leave, relative to the speeds, lengths divided by L
-LEAST = 1e-6  # speeds and accelerations below this are no measure, lengths divided by L
+STANDS = 1e-9  # normal speed up to which a contact does not separate, relative to the speeds, lengths over L
+LEAST = 1e-6  # lower bound of the speeds and accelerations that others are compared with, lengths over L
 SLACK = 1e-8  # of the largest multiplier: a contact that pulls less than this stays closed
 FEASIBLE = 1e-9  # of the force: residual up to which a distribution of the load counts as a solution
 REGULAR = 1e-8  # weight of lam in (2), relative
@@ -120,9 +120,9 @@ class UnilateralRows:
 
 
 def _bounded(A: Array, b: Array, signs: Mapping[int, float]) -> Array:
-    """lam with least |A lam - b| and the signs asked for; of several, one of least norm.
+    """lam of least |A lam - b| with the given signs; of several, the one of least norm.
 
-    A little weight on lam itself keeps redundant columns apart; it moves the others by less than rounding.
+    A small weight on lam makes it unique for redundant columns; its effect on the others is below rounding.
     """
     n = A.shape[1]
     if n == 0:

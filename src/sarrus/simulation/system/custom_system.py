@@ -1,9 +1,9 @@
-"""CustomSystem: a system that somebody wrote down as functions, run by the same compiled linear algebra.
+"""CustomSystem: a constrained system given by Python functions, with the solvers of `Mechanism`.
 
     M a + h = tau + J.T lam        phi = 0        J v = b        J a = gamma
 
 Its manifold and its constraint rows are those of a skeleton: one hinge per coordinate (a ball joint per
-quaternion) and all rows computed outside. M and h of the skeleton are never used.
+quaternion) with user constraint rows. M and h of the skeleton are not used.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ SYMMETRIC = 1e-9
 
 
 class CustomSystem:
-    """A constrained system given by functions of (q, v, t); what `Mechanism` can do and makes sense, it can.
+    """A constrained system given by functions of (q, v, t), with the methods of `Mechanism` that apply.
 
     Args:
         nq: number of positions.
         nv: number of velocities; nq = nv + 1 for each quaternion.
         M: mass matrix (nv, nv), symmetric, positive definite along the free directions. A function of
             (q, v, t), or a constant, as everything below.
-        h: what is left of the equations of motion (nv,), M a + h = tau + J.T lam; default zero.
+        h: bias force (nv,) of the equations of motion M a + h = tau + J.T lam; default zero.
         phi: residual of the constraints (nc,); default none. With J but without phi, J v = b restricts
             velocities only.
         J: constraint Jacobian (nc, nv); by central differences of phi if not given.
@@ -57,7 +57,7 @@ class CustomSystem:
         actuated: names of the coordinates that u drives; default all.
         quaternions: index into q of the first entry of each quaternion (x, y, z, w), whose three velocities
             are the angular velocity in the turned frame.
-        unit: size of each coordinate that weighs as much as one radian (nv,); default 1.
+        unit: change of each coordinate that is comparable to one radian (nv,); default 1.
         scale: the same for the rows, a number or (nc,): rank is decided on J unit / scale.
         name: name of the system.
 
@@ -234,7 +234,7 @@ class CustomSystem:
         return spec
 
     def _count(self, nc: int | None, quaternions: Sequence[int]) -> int:
-        """Number of rows: as given, or as phi (or J) says at the neutral position."""
+        """Number of rows: as given, or the length of phi (or J) at the neutral position."""
         if nc is not None:
             return positive_whole(nc, "nc of CustomSystem")
         q, which = np.zeros(self.nq), "phi" if self._given["phi"] is not None else "J"

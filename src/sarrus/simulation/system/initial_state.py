@@ -1,4 +1,4 @@
-"""The initial state of a run: the one given, refused with the way out where it breaks the constraints."""
+"""The initial state of a run: as given, or the default; refused where it violates the constraints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...errors import AssemblyError, InputError
 from ...projection.system_kinematics import drift
 from .system import System
 
-CONSISTENT = 1e-6  # of L, and of the speed: what the first projection may correct without being asked
+CONSISTENT = 1e-6  # of L, and of the speed: residual that the first projection corrects without an error
 
 
 def initial_state(system: System, q0: Any, v0: Any, t: float) -> tuple[Array, Array]:
@@ -32,7 +32,7 @@ def initial_state(system: System, q0: Any, v0: Any, t: float) -> tuple[Array, Ar
 
 
 def _default_pose(system: System, t: float) -> Array:
-    """`default.q`, brought to time t where drives have moved on."""
+    """`default.q`; of a mechanism with drives, assembled for time t."""
     q = np.array(system.original.default.q)
     if not system.has_drives:
         return q

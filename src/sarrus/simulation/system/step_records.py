@@ -1,4 +1,4 @@
-"""Steps: what a run records of every step, as arrays with the steps first."""
+"""Steps: the recorded states of a run, as arrays whose first axis is the step."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Steps:
 
     @staticmethod
     def taken(run: Any) -> Steps:
-        """What a run has recorded since it was asked last."""
+        """The records of a run since the last call."""
         record = run.take()
         return Steps(**record | {"rank": record["rank"].astype(np.int64)})
 
     @staticmethod
     def of(states: Sequence[Mapping[str, Any]], nq: int, nv: int) -> Steps:
-        """From single states, each with these fields by name."""
+        """From single states, each with these fields by name; other fields are ignored."""
         widths = {"q": (nq,), "v": (nv,), "a": (nv,), "tau": (nv,)}
         columns = {f.name: np.array([state[f.name] for state in states]) for f in fields(Steps)}
         shaped = {name: x.reshape(-1, *widths.get(name, ())) for name, x in columns.items()}
@@ -64,7 +64,7 @@ class Steps:
 
     @staticmethod
     def joined(parts: Sequence[Steps]) -> Steps:
-        """One after the other."""
+        """All parts in one, in the given order."""
         return Steps(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Steps)))
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""System: what a run needs of a `Mechanism` or of a `CustomSystem`, the same for both."""
+"""System: the common interface of `Mechanism` and `CustomSystem` for a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .custom_system import CustomSystem
 
 Rows = tuple[Array, Array, Array, Array]
 
-SMALL = 16  # coordinates; up to here singular values cost less than the steps they are asked about
+SMALL = 16  # coordinates up to which singular values cost less than the steps that they are computed for
 
 
 class Supplied(NamedTuple):
-    """What the compiled run is given at a state: applied force tau (nv,), drives (nd, 3), user rows
+    """The values that Python supplies at a state: applied force tau (nv,), drives (nd, 3), user rows
     (n, 3 + nv), and M (nv, nv) and h (nv,) where the system supplies them."""
 
     tau: Array
@@ -98,21 +98,21 @@ class System:
         return loses_rank_here(self.evaluator, q, t, svd)
 
     def nearness(self, t: Array, q: Array, rank: int) -> Array:
-        """What vanishes with the singular value number `rank` of the dimensionless J, (k,).
+        """A measure that is zero where the singular value number `rank` of the dimensionless J is, (k,).
 
-        That value itself, or for large mechanisms, where it is dear, the smallest of so many pivots.
+        Singular values are expensive for large mechanisms; there it is the smallest of `rank` pivots.
         """
         return self.singular_values(t, q)[:, rank - 1] if self.nv <= SMALL else self.least_pivots(t, q, rank)
 
     def least_pivots(self, t: Array, q: Array, rank: int) -> Array:
-        """The smallest of `rank` pivots of the dimensionless J, (k,); of user rows the singular value."""
+        """The smallest of `rank` pivots of the dimensionless J, (k,); with user rows the singular value."""
         if self.has_drives or self.has_user_rows:
             return self.singular_values(t, q)[:, rank - 1]
         rest, none = np.zeros((len(q), self.nv)), self.no_user_rows(len(q))
         return np.asarray(self.kernel.pivots(np.ascontiguousarray(q), rest, *none, rank))
 
     def record(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> dict[str, Any]:
-        """One state as `Steps` records it, with J, for steps that the kernel has not taken."""
+        """The fields of `Steps`, and J, at a state that the compiled run has not computed."""
         phi, J, b, _ = self.evaluator.constraints(q, v, t)
         svd = ranked_svd(dimensionless(self.evaluator, J), self.units.rank_tol)
         drift, rate = (float(np.max(np.abs(x) / self.units.row_unit, initial=0.0)) for x in (phi, J @ v - b))
@@ -121,7 +121,7 @@ class System:
         return known | {"drift": drift, "velocity_drift": rate, "pivot": pivot}
 
     def energy(self, t: Array, q: Array, v: Array) -> Array:
-        """Total energy [J] of k states, (k,); NaN where a user system did not say what its energy is."""
+        """Total energy [J] of k states, (k,); NaN for a CustomSystem without a potential."""
         if self.supplies_inertia:
             each = zip(q, v, t.tolist(), strict=True)
             return np.array([self.original.energy(*one).total for one in each], dtype=float)

@@ -2,8 +2,8 @@
 
     constraint_force = M a + h - tau,   J.T lam = constraint_force,  |lam| least                       (1)
 
-The force follows from (1) whatever the formulation and the correction were. lam is the kernel's where the run
-was the kernel's; otherwise it is solved from (1), rank by rank.
+The force follows from (1) for every formulation and correction. lam is computed by the kernel where the
+accelerations are the kernel's, otherwise from (1) by the singular values of J up to its rank.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def multipliers(system: System, steps: Steps, force: Array, by_kernel: bool) -> 
     """lam (n, nc) of least norm.
 
     Args:
-        system: whose.
+        system: the system.
         steps: states with accelerations.
         force: their constraint forces (n, nv).
-        by_kernel: whether the kernel's own accelerations are those of the steps.
+        by_kernel: whether the accelerations of the steps are the kernel's.
     """
     out = np.zeros((len(steps), system.nc))
     for begin in range(0, len(steps) if system.nc else 0, PIECE):

@@ -1,7 +1,7 @@
 """Trajectories as files: NumPy arrays with a JSON head, versioned, written in one piece or not at all.
 
-The description of the mechanism travels along, so that a file can be read without the script that made it;
-where it holds Python functions, which a file cannot keep, what follows from the states is stored instead.
+A file holds the description of the mechanism, so it can be read without the script that made it. A
+description with Python functions cannot be stored; energy, constraint forces and multipliers are stored too.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
     Args:
         path: the file.
         system: what moved; None where it is not known.
-        run: what the run brought back.
-        derived: what follows from the states, DERIVED by name.
+        run: the outcome of the run.
+        derived: arrays computed from the states, by the names in DERIVED.
     """
     arrays: dict[str, Any] = {f"steps.{f.name}": getattr(run.steps, f.name) for f in fields(Steps)}
     arrays |= {"u": run.u} | derived
@@ -72,7 +72,7 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
 
 
 def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome, dict[str, Array]]:
-    """The system, what the run brought back, and DERIVED by name; see `Trajectory.load`."""
+    """The system, the outcome of its run, and the arrays DERIVED by name; see `Trajectory.load`."""
     head, arrays = _read(Path(path))
     if system is None and head["description"] is not None:
         system = MechanismSpec.from_dict(head["description"]).compile()
@@ -110,7 +110,7 @@ def _checkpoint(arrays: dict[str, Any]) -> Checkpoint | None:
 
 
 def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:
-    """One event; those of version 1 had fewer words."""
+    """One event; files of version 1 store fewer attributes."""
     known: dict[str, Any] = {word: tuple(x) if isinstance(x, list) else x for word, x in words.items()}
     known |= {name: arrays[prefix + name] for name in EVENT_ARRAYS}
     hit = {f.name: arrays.get(f"{prefix}impact.{f.name}") for f in fields(Impact)}
@@ -122,7 +122,7 @@ def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:
 
 
 def _description(system: Any) -> dict[str, Any] | None:
-    """A mechanism as data, if it is made of data only."""
+    """The description of a mechanism; None where it contains Python functions."""
     if not isinstance(system, Mechanism):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Trajectory: what a run brought back."""
+"""Trajectory: the result of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
 
 class Trajectory:
-    """States at n times, read-only, and what follows from them, computed when asked for.
+    """States at n times, read-only, and quantities computed from them on demand.
 
     Attributes:
         t: times [s], (n,).
@@ -58,7 +58,7 @@ class Trajectory:
         """
         Args:
             system: what moved; None where it is not known.
-            outcome: what its run brought back.
+            outcome: of its run.
         """
         length, steps = 1.0 if system is None else system.length, outcome.steps
         self.system, self._outcome = system, outcome
@@ -117,7 +117,7 @@ class Trajectory:
 
         Args:
             t: a time [s] or several, within the range of the trajectory.
-            project: bring the states onto the constraints, as those of the steps are.
+            project: project the states onto the constraints, like those of the steps.
         """
         times = state(np.atleast_1d(t), "t", np.size(t))
         if times.ndim != 1 or np.any(times < self.t[0]) or np.any(times > self.t[-1]):
@@ -178,14 +178,14 @@ class Trajectory:
         t_eval: npt.ArrayLike | None = None,
         progress: bool = False,
     ) -> Trajectory:
-        """Go on to a later time; the whole trajectory, the same bits as one run to there.
+        """Continue to a later time; returns the whole trajectory, bit-identical to one run to there.
 
         Runs in full coordinates can be resumed, those that were interrupted and those loaded from a file too.
 
         Args:
-            t_end: where to go [s].
+            t_end: new end [s].
             control, tau, external, events: as in `simulate`; of a trajectory in memory the same as before
-                unless given, of a loaded one to be given again. What a controller remembers is its own.
+                unless given, of a loaded one to be given again. The state of a controller is not stored.
             t_eval: times to keep [s], after the present end; default: every step.
             progress: whether to show a progress bar.
         """
