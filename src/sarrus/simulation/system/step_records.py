@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from ...arrays import Array
 
-Ints = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Steps:
@@ -38,7 +36,7 @@ class Steps:
     drift: Array
     velocity_drift: Array
     pivot: Array
-    rank: Ints
+    rank: npt.NDArray[np.int64]
 
     @staticmethod
     def taken(run: Any) -> Steps:

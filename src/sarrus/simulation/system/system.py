@@ -16,8 +16,6 @@ from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from .custom_system import CustomSystem
 
-Rows = tuple[Array, Array, Array, Array]
-
 SMALL = 16  # coordinates up to which singular values cost less than the steps that they are computed for
 
 
@@ -66,7 +64,7 @@ class System:
         user = self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
         return drive, user, *(self.original.inertia(q, v, t) if self.supplies_inertia else (None, None))
 
-    def constraints(self, t: Array, q: Array, v: Array) -> Rows:
+    def constraints(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """phi (k, nc), J (k, nc, nv), b, gamma of k states at their times t (k,)."""
         if self.has_drives or self.has_user_rows:
             each = [self.evaluator.constraints(*one) for one in zip(q, v, t.tolist(), strict=True)]
