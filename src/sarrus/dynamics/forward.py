@@ -81,14 +81,14 @@ class Motion:
         is_joint = self._is_joint(name)
         loaded = self._require_bodies(name)
         for i in np.ndindex(batch):
-            rows = RowWrenches(*(x[i] for x in self._row_wrenches))
+            V, A, W, rows_at, forces, forces_at = (x[i] for x in self._body_loads)
+            rows = RowWrenches(W, rows_at)
             if not is_joint:
                 out[i] = reaction(self._model, R[i], rows, self.lam[i], name, frame=frame)
                 continue
-            bodies = BodyMotion(R[i], p[i], *(x[i] for x in self._twists))
             external = tuple((body, wrench[i], point) for body, wrench, point in loaded.external)
-            loads = Loads(external, self.lam[i], rows, *(x[i] for x in self._force_wrenches))
-            out[i] = bearing(self._model, bodies, loads, name, frame)
+            loads = Loads(external, self.lam[i], rows, forces, forces_at)
+            out[i] = bearing(self._model, BodyMotion(R[i], p[i], V, A), loads, name, frame)
         return out
 
     def _is_joint(self, name: str) -> bool:
@@ -109,31 +109,17 @@ class Motion:
         return self._loaded
 
     @cached_property
-    def _twists(self) -> tuple[Array, Array]:
-        """Velocities and accelerations of all bodies (nb, 6), world axes, at their origins."""
-        q, v = self._states
-        return self._batched(make_kernel(self._model).body_motion(q, v, _flat(self.a)))
+    def _body_loads(self) -> list[Array]:
+        """What the kernel tells of this motion, in world axes.
 
-    @cached_property
-    def _row_wrenches(self) -> tuple[Array, Array]:
-        """Wrenches of all rows (nc, 6) and where they act (ne, 3)."""
-        return self._batched(make_kernel(self._model).row_wrenches(self._states[0]))
-
-    @cached_property
-    def _force_wrenches(self) -> tuple[Array, Array]:
-        """Wrenches of the forces between bodies (nf, 6) and where they act (nf, 3)."""
-        return self._batched(make_kernel(self._model).force_wrenches(*self._states))
-
-    @property
-    def _states(self) -> tuple[Array, Array]:
-        """q and v of all states of the batch, one axis in front."""
+        Twists and accelerations of the bodies at their origins (nb, 6), wrenches of the rows (nc, 6) and
+        where they act (ne, 3), wrenches of the forces between bodies (nf, 6) and where they act (nf, 3).
+        """
         assert self._loaded is not None
-        return _flat(self._loaded.q), _flat(self._loaded.v)
-
-    def _batched(self, found: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Results of the kernel with the batch axes of this motion."""
-        first, second = (x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found)
-        return first, second
+        kernel, q, v = make_kernel(self._model), _flat(self._loaded.q), _flat(self._loaded.v)
+        loads = (*kernel.row_wrenches(q), *kernel.force_wrenches(q, v))
+        found = (*kernel.body_motion(q, v, _flat(self.a)), *loads)
+        return [x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found]
 
 
 def _flat(x: Array) -> Array:

@@ -93,9 +93,8 @@ class BodyQueries(Core):
         if frame == "local":
             return _in_body_axes(R.reshape(*batch, 3, 3), J)
         at = (p + R @ p_BP).reshape(*batch, 3)
-        return np.concatenate(
-            [J[..., :3, :] + np.cross(at[..., None], J[..., 3:, :], axis=-2), J[..., 3:, :]], axis=-2
-        )
+        linear = J[..., :3, :] + np.cross(at[..., None], J[..., 3:, :], axis=-2)
+        return np.concatenate([linear, J[..., 3:, :]], axis=-2)
 
     def velocity(
         self,

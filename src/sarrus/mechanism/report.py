@@ -41,12 +41,9 @@ def outline(spec: MechanismSpec) -> str:
     for kind, rows in (("Bodies", bodies), ("Constraints", constraints)):
         parts.append(f"{kind} ({len(rows) - 1})\n{_table(rows)}" if len(rows) > 1 else f"{kind}: none")
     parts.append(_forces(spec.forces) or "Forces: none")
+    every = "Actuated: every coordinate except those of Free joints"
     driven = spec.actuated
-    parts.append(
-        "Actuated: every coordinate except those of Free joints"
-        if driven is None
-        else _wrapped("Actuated", [name for name, _ in driven])
-    )
+    parts.append(every if driven is None else _wrapped("Actuated", [name for name, _ in driven]))
     return "\n\n".join(parts)
 
 

@@ -53,10 +53,8 @@ class MechanismSpec:
         self._actuated: list[tuple[str, Limit]] | None = None
 
     def __repr__(self) -> str:
-        counts = (
-            f"bodies={len(self.bodies)}, constraints={len(self._constraints)}, forces={len(self._forces)}"
-        )
-        return f"MechanismSpec({self.name!r}, {counts})"
+        counts = [f"{kind}={len(getattr(self, kind))}" for kind in ("bodies", "constraints", "forces")]
+        return f"MechanismSpec({self.name!r}, {', '.join(counts)})"
 
     def __str__(self) -> str:
         return outline(self)

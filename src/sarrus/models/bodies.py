@@ -175,11 +175,8 @@ def _has_rows(value: object) -> bool:
     """Whether a value is a list of lists, judged by its first entry."""
     if isinstance(value, np.ndarray):
         return value.ndim > 1
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) > 0
-        and isinstance(value[0], (list, tuple, np.ndarray))
-    )
+    first = value[0] if isinstance(value, (list, tuple)) and value else None
+    return isinstance(first, (list, tuple, np.ndarray))
 
 
 def _check_stops(body: Body, what: str) -> None:
