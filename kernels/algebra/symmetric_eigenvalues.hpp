@@ -1,7 +1,7 @@
 // Eigenvalues of small symmetric matrices by Jacobi rotations [Golub2013] sec. 8.5.
 #pragma once
 
-#include "base/platform.hpp"
+#include "base/padded_rows.hpp"
 
 SARRUS_BEGIN
 
@@ -14,18 +14,9 @@ SARRUS_HD void rotate_pair(T* A, T* V, int n, int p, int q) {
   T t = real<T>(1) / (abs_(theta) + sqrt_(theta * theta + real<T>(1)));
   if (theta < 0) t = -t;
   T c = real<T>(1) / sqrt_(t * t + real<T>(1)), s = t * c;
-  for (int k = 0; k < n; ++k) {
-    T x = A[k * n + p], y = A[k * n + q];
-    A[k * n + p] = c * x - s * y, A[k * n + q] = s * x + c * y;
-  }
-  for (int k = 0; k < n; ++k) {
-    T x = A[p * n + k], y = A[q * n + k];
-    A[p * n + k] = c * x - s * y, A[q * n + k] = s * x + c * y;
-  }
-  for (int k = 0; k < n; ++k) {
-    T x = V[k * n + p], y = V[k * n + q];
-    V[k * n + p] = c * x - s * y, V[k * n + q] = s * x + c * y;
-  }
+  rotate(A + p, A + q, n, n, c, s);
+  rotate(A + p * n, A + q * n, 1, n, c, s);
+  rotate(V + p, V + q, n, n, c, s);
 }
 
 // out: values (n) ascending, V (n, n) with the eigenvectors as columns   in: A (n, n), used up

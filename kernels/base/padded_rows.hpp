@@ -17,61 +17,54 @@ SARRUS_HD void copy(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT x, int n) {
   for (int j = 0; j < n; ++j) y[j] = x[j];
 }
 
+// The entries from x on that inner loops move at a time: Vector<T>::size of them.
+template <class T>
+SARRUS_HD typename Vector<T>::type& piece(T* x) {
+  return *reinterpret_cast<typename Vector<T>::type*>(x);
+}
+template <class T>
+SARRUS_HD const typename Vector<T>::type& piece(const T* x) {
+  return *reinterpret_cast<const typename Vector<T>::type*>(x);
+}
+
 // y += s x
 template <class T>
 SARRUS_HD void axpy(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK)
-      *reinterpret_cast<Block*>(y + j) += s * *reinterpret_cast<const Block*>(x + j);
-  } else {
-    for (int j = 0; j < n; ++j) y[j] += s * x[j];
-  }
+  for (int j = 0; j < n; j += Vector<T>::size) piece(y + j) += s * piece(x + j);
 }
 
 // y -= a x + b z
 template <class T>
 SARRUS_HD void rank_two(T* SARRUS_RESTRICT y, const T& a, const T* SARRUS_RESTRICT x, const T& b,
                         const T* SARRUS_RESTRICT z, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK)
-      *reinterpret_cast<Block*>(y + j) -=
-          a * *reinterpret_cast<const Block*>(x + j) + b * *reinterpret_cast<const Block*>(z + j);
-  } else {
-    for (int j = 0; j < n; ++j) y[j] -= a * x[j] + b * z[j];
-  }
+  for (int j = 0; j < n; j += Vector<T>::size) piece(y + j) -= a * piece(x + j) + b * piece(z + j);
 }
 
 // x <- a x + b z
 template <class T>
 SARRUS_HD void blend(T* SARRUS_RESTRICT x, const T& a, const T& b, const T* SARRUS_RESTRICT z, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK) {
-      Block y = a * *reinterpret_cast<Block*>(x + j) + b * *reinterpret_cast<const Block*>(z + j);
-      *reinterpret_cast<Block*>(x + j) = y;
-    }
-  } else {
-    for (int j = 0; j < n; ++j) x[j] = a * x[j] + b * z[j];
-  }
+  for (int j = 0; j < n; j += Vector<T>::size) piece(x + j) = a * piece(x + j) + b * piece(z + j);
 }
 
 // y = s x
 template <class T>
 SARRUS_HD void scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK)
-      *reinterpret_cast<Block*>(y + j) = s * *reinterpret_cast<const Block*>(x + j);
-  } else {
-    for (int j = 0; j < n; ++j) y[j] = s * x[j];
-  }
+  for (int j = 0; j < n; j += Vector<T>::size) piece(y + j) = s * piece(x + j);
 }
 
 // x <- s x
 template <class T>
 SARRUS_HD void scaled_in_place(T* SARRUS_RESTRICT x, const T& s, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK) *reinterpret_cast<Block*>(x + j) *= s;
-  } else {
-    for (int j = 0; j < n; ++j) x[j] = x[j] * s;
+  for (int j = 0; j < n; j += Vector<T>::size) piece(x + j) = piece(x + j) * s;
+}
+
+// x <- c x - s y,  y <- s x + c y, for n entries that are `step` apart
+template <class T>
+SARRUS_HD void rotate(T* x, T* y, int step, int n, const T& c, const T& s) {
+  for (int i = 0; i < n * step; i += step) {
+    T t = c * x[i] - s * y[i];
+    y[i] = s * x[i] + c * y[i];
+    x[i] = t;
   }
 }
 
@@ -79,16 +72,10 @@ SARRUS_HD void scaled_in_place(T* SARRUS_RESTRICT x, const T& s, int n) {
 template <class T>
 SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
                        int begin, int end, int n) {
-  if constexpr (Blocked<T>::value) {
-    for (int j = 0; j < n; j += BLOCK) {
-      Block s = c[begin] * *reinterpret_cast<const Block*>(A + begin * n + j);
-      for (int r = begin + 1; r < end; ++r) s += c[r] * *reinterpret_cast<const Block*>(A + r * n + j);
-      *reinterpret_cast<Block*>(y + j) = s;
-    }
-  } else {
-    for (int j = 0; j < n; ++j) y[j] = c[begin] * A[begin * n + j];
-    for (int r = begin + 1; r < end; ++r)
-      for (int j = 0; j < n; ++j) y[j] += c[r] * A[r * n + j];
+  for (int j = 0; j < n; j += Vector<T>::size) {
+    typename Vector<T>::type s = c[begin] * piece(A + begin * n + j);
+    for (int r = begin + 1; r < end; ++r) s += c[r] * piece(A + r * n + j);
+    piece(y + j) = s;
   }
 }
 
@@ -96,34 +83,28 @@ SARRUS_HD void combine(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T
 template <class T>
 SARRUS_HD void add_combination(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT c, const T* SARRUS_RESTRICT A,
                                int count, int n) {
-  using Piece = typename Vector<T>::type;
   for (int j = 0; j < n; j += Vector<T>::size) {
-    Piece s = *reinterpret_cast<const Piece*>(y + j);
-    for (int r = 0; r < count; ++r) s += c[r] * *reinterpret_cast<const Piece*>(A + r * n + j);
-    *reinterpret_cast<Piece*>(y + j) = s;
+    typename Vector<T>::type s = piece(y + j);
+    for (int r = 0; r < count; ++r) s += c[r] * piece(A + r * n + j);
+    piece(y + j) = s;
   }
+}
+
+// Sum of LANES numbers, in the order of base/platform.hpp
+template <class T>
+SARRUS_HD T sum(const T* s) {
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
 // Sum of products, in LANES partial sums whatever the scalar: packs and doubles give the same bits.
 template <class T>
 SARRUS_HD T dot(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
-  if constexpr (Blocked<T>::value) {
-    constexpr int parts = LANES / (BLOCK ? BLOCK : 1);
-    Block s[parts];
-    for (int l = 0; l < parts; ++l)
-      s[l] = *reinterpret_cast<const Block*>(x + l * BLOCK) * *reinterpret_cast<const Block*>(y + l * BLOCK);
-    for (int j = LANES; j < n; j += LANES)
-      for (int l = 0; l < parts; ++l)
-        s[l] += *reinterpret_cast<const Block*>(x + j + l * BLOCK) *
-                *reinterpret_cast<const Block*>(y + j + l * BLOCK);
-    return sum(s);
-  } else {
-    T s[LANES];
-    for (int l = 0; l < LANES; ++l) s[l] = x[l] * y[l];
-    for (int j = LANES; j < n; j += LANES)
-      for (int l = 0; l < LANES; ++l) s[l] += x[j + l] * y[j + l];
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-  }
+  constexpr int one = Vector<T>::size;
+  typename Vector<T>::type s[LANES / one];
+  for (int l = 0; l < LANES; l += one) s[l / one] = piece(x + l) * piece(y + l);
+  for (int j = LANES; j < n; j += LANES)
+    for (int l = 0; l < LANES; l += one) s[l / one] += piece(x + j + l) * piece(y + j + l);
+  return sum(s);
 }
 
 // Reflection that maps x to alpha e_k: x becomes the reflector, alpha is returned. Dead lanes: identity.

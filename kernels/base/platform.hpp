@@ -74,13 +74,7 @@ SARRUS_HD int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }  /
 // Rows are padded to multiples of LANES, so that inner loops have no remainder. A Block is as many doubles
 // as one vector register of the host holds; a compiler handed a wider one falls back to scalar code.
 constexpr int LANES = 8;
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-constexpr int BLOCK = 0;
-struct Block {};  // never used on a device, but its expressions must parse
-SARRUS_HD Block operator*(const Block& a, const Block&) { return a; }
-SARRUS_HD Block& operator+=(Block& a, const Block&) { return a; }
-SARRUS_HD double sum(const Block*) { return 0; }
-#else
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #if defined(__AVX512F__)
 constexpr int BLOCK = 8;
 #elif defined(__AVX__)
@@ -107,15 +101,6 @@ SARRUS_HD double sum(const Block* s) {
   return p[0] + p[1];
 }
 #endif
-
-template <class T>
-struct Blocked {
-  static constexpr bool value = false;
-};
-template <>
-struct Blocked<double> {
-  static constexpr bool value = BLOCK > 0;
-};
 
 // What inner loops move at a time: a Block of doubles, or one of any other scalar.
 template <class T>

@@ -23,12 +23,11 @@ SARRUS_HD void product_tile(const Coefficients<T>& A, const T* SARRUS_RESTRICT B
   const T *a = A.data + i * A.row, *b = B + j;
   for (int k = 0; k < inner; ++k, a += A.step, b += ldb)
     for (int w = 0; w < WIDE; ++w) {
-      Piece x = *reinterpret_cast<const Piece*>(b + w * Vector<T>::size);
+      Piece x = piece(b + w * Vector<T>::size);
       for (int r = 0; r < ROWS; ++r) s[r][w] += a[r * A.row] * x;
     }
   for (int r = 0; r < ROWS; ++r)
-    for (int w = 0; w < WIDE; ++w)
-      *reinterpret_cast<Piece*>(C + (i + r) * ldc + j + w * Vector<T>::size) = s[r][w];
+    for (int w = 0; w < WIDE; ++w) piece(C + (i + r) * ldc + j + w * Vector<T>::size) = s[r][w];
 }
 
 template <int WIDE, class T>

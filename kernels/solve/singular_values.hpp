@@ -37,16 +37,6 @@ struct SingularValues {
   }
 };
 
-// x <- c x - s y,  y <- s x + c y
-template <class T>
-SARRUS_HD void rotate_pair(T* x, T* y, const T& c, const T& s, int n) {
-  for (int i = 0; i < n; ++i) {
-    T t = c * x[i] - s * y[i];
-    y[i] = s * x[i] + c * y[i];
-    x[i] = t;
-  }
-}
-
 // One sweep over all pairs of columns of L W; false where all were orthogonal already.
 template <class T>
 SARRUS_FN bool jacobi_sweep(SingularValues<T>& d) {
@@ -58,8 +48,8 @@ SARRUS_FN bool jacobi_sweep(SingularValues<T>& d) {
       if (!(abs_(xy) > real<T>(ORTHOGONAL) * sqrt_(xx) * sqrt_(yy))) continue;
       T zeta = (yy - xx) / (xy * real<T>(2)), size = abs_(zeta) + sqrt_(zeta * zeta + real<T>(1));
       T t = (zeta > 0 ? T(1) : T(-1)) / size, c = real<T>(1) / sqrt_(t * t + real<T>(1));
-      rotate_pair(x, y, c, c * t, d.lr);
-      rotate_pair(d.W + i * d.count, d.W + j * d.count, c, c * t, d.count);
+      rotate(x, y, 1, d.lr, c, c * t);
+      rotate(d.W + i * d.count, d.W + j * d.count, 1, d.count, c, c * t);
       turned = true;
     }
   return turned;
