@@ -35,8 +35,8 @@ def test_the_pendulum_passes_the_points_where_its_chart_fails(pendulum: sr.Custo
     assert np.abs(full.q[:, 1]).min() < 2e-2  # it goes through
     assert np.abs(run.q - full.q).max() < 1e-4
     changes = [event for event in run.events if event.kind == "chart"]
-    assert [event.note for event in changes] == ["tangent space", "q1", "tangent space", "q1"]
-    assert all(abs(event.q[1]) < 0.45 for event in changes)
+    assert [event.note for event in changes] == ["tangent space", "q1", "tangent space"]
+    assert all(abs(event.q[1]) < 0.75 for event in changes)
     assert run.drift.max() < 1e-12
 
 
@@ -49,6 +49,39 @@ def test_one_chart_after_the_other(pendulum: sr.CustomSystem) -> None:
     assert notes[0] == "q2"
     full = sr.simulate(pendulum, (0.0, 1.0), q, v, dt=1e-2)
     assert np.abs(run.q - full.q).max() < 1e-4
+
+
+def end_error(
+    system: sr.CustomSystem | sr.Mechanism, q: np.ndarray, v: np.ndarray, **options: object
+) -> float:
+    """Largest error of q at the end of one second, against dopri5 in full coordinates at rtol = 1e-12."""
+    right = sr.simulate(system, (0.0, 1.0), q, v, method="dopri5", rtol=1e-12, atol=1e-13)
+    run = sr.simulate(system, (0.0, 1.0), q, v, method="rk4", **options)
+    assert run.success
+    return float(np.abs(run.q[-1] - right.q[-1]).max())
+
+
+@pytest.mark.parametrize("given", [["q1", "q2"], ["q1"], ["q2"]])
+def test_charts_on_a_circle_are_left_in_time(pendulum: sr.CustomSystem, given: list[str]) -> None:
+    """At 0.6 of the best quality the error per step is at most 0.6^-7 = 36 times that of the library's
+    coordinates (derivatives of a square root); kept until 0.1, it was 3600 times as large."""
+    charts = {
+        "q1": sr.Chart(lambda q, y: q[:1] - y, 1, name="q1"),
+        "q2": sr.Chart(lambda q, y: q[1:] - y, 1, name="q2"),
+    }
+    q, v = np.array([0.6, -0.8]), 5.0 * np.array([0.8, 0.6])
+    error = end_error(pendulum, q, v, dt=1e-2, coordinates=[charts[name] for name in given])
+    assert error < 36.0 * end_error(pendulum, q, v, dt=1e-2, coordinates="tangent")
+
+
+@pytest.mark.parametrize("name", ["crank", "coupler", "rocker"])
+def test_a_chart_that_turns_back_is_left_in_time(name: str) -> None:
+    """The rocker of a crank-rocker stands still twice a turn."""
+    mech = sr.library.four_bar(gravity=0.0)
+    q = np.array(mech.default.q)
+    v = mech.consistent_velocity(q, fixed={"crank": 6.0})
+    error = end_error(mech, q, v, dt=1e-2, coordinates=[name])
+    assert error < 10.0 * end_error(mech, q, v, dt=1e-2, coordinates="tangent")
 
 
 def test_a_nonlinear_chart(pendulum: sr.CustomSystem) -> None:

@@ -1,8 +1,10 @@
 """ChartSelector: which minimal coordinates a run uses, and when it changes them.
 
 A chart is used while its quality (0 where it fails) is at least half of that at its origin; then a new chart
-of the same kind is made at the present pose. A user's chart is left where the conditions of theorem 2.3.1 of
-[Spencer2004] nearly fail; a tangent chart replaces it until the quality of a user's chart is high again.
+of the same kind is made at the present pose. A user's chart is left at 0.6 of the best quality it has had:
+towards a pose where the conditions of theorem 2.3.1 of [Spencer2004] fail, derivatives in its coordinates
+grow, and with them the error of the method. A tangent chart replaces it until the quality of a user's chart
+is high again.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ KINDS: dict[str, Callable[..., LinearChart]] = {
     "nullspace": NullspaceChart,
 }
 KEPT = 0.5  # least quality of a chart in use, relative to the quality at its origin
-ENTER, LEAVE = 0.3, 0.1  # quality of a user's chart above which it is entered, below which it is left
+ENTER, LEAVE = 0.7, 0.6  # of the best quality of a user's chart: entered above, left below
+FAIR = 0.5  # taken for the best quality of a user's chart until it has had a better one
 
 
 def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
@@ -58,6 +61,7 @@ class ChartSelector:
         self._kind = coordinates if isinstance(coordinates, str) else "tangent"
         charts = () if isinstance(coordinates, str) else coordinates
         self._users = [UserChart(self._system, chart) for chart in charts]
+        self._best = {id(chart): FAIR for chart in self._users}
         self._first = 1.0
 
     def require(self, q: Array, t: float) -> None:
@@ -88,7 +92,7 @@ class ChartSelector:
     def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
         """The chart for the next step: the same one, or another one where its quality has become low."""
         if isinstance(chart, UserChart):
-            return chart if chart.quality(J) >= LEAVE else self.at(q, v, J)
+            return chart if self._compared(chart, J) >= LEAVE else self.at(q, v, J)
         user = self._good_user_chart(q, v, J)
         if user is not None:
             return user
@@ -99,12 +103,18 @@ class ChartSelector:
         return chart if same else new
 
     def _good_user_chart(self, q: Array, v: Array, J: Array) -> UserChart | None:
-        """The first of the user's charts whose quality is at least ENTER."""
+        """The first of the user's charts whose quality is at least ENTER of its best."""
         for chart in self._users:
             try:
                 chart.coordinates(q, v, J)
             except (ChartError, np.linalg.LinAlgError):
                 continue
-            if chart.quality(J) >= ENTER:
+            if self._compared(chart, J) >= ENTER:
                 return chart
         return None
+
+    def _compared(self, chart: UserChart, J: Array) -> float:
+        """Quality of a user's chart relative to the best it has had in this run."""
+        quality = chart.quality(J)
+        self._best[id(chart)] = max(self._best[id(chart)], quality)
+        return quality / self._best[id(chart)]
