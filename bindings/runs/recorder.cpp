@@ -83,6 +83,7 @@ struct Recorder {
       return true;
     }
     nb::gil_scoped_acquire gil;
+    std::copy(r.held.begin(), r.held.end(), to.tau);  // stays where Python answers None for tau
     nb::object answer = r.on_inputs(at.t, NewArray({m.nq}, at.q), NewArray({m.nv}, at.v), at.stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
@@ -126,10 +127,28 @@ struct Recorder {
     origin = time;
     {
       nb::gil_scoped_release free;
-      fine = run->start(time, x, y);
+      fine = run->start(time, x, y, -1);
     }
     if (fine) record();
     return fine;
+  }
+
+  // Starts at each of n states, with the force tau (n, nv) held there, and records it. J has nearby at least
+  // the given rank (n). Returns where the constraints could be closed (n).
+  New<unsigned char> start_each(nb::handle times, nb::handle q0, nb::handle v0, nb::handle tau0,
+                                nb::handle ranks) {
+    npy_intp n = length_of(times), nq = k.m.nq, nv = k.m.nv;
+    Dense t(times, "t", {n}), q(q0, "q", {n, nq}), v(v0, "v", {n, nv}), tau(tau0, "tau", {n, nv});
+    const long long* rank = indices(ranks, "rank", n, k.m.nc + 1);
+    New<unsigned char> closed({n});
+    nb::gil_scoped_release free;
+    samples = 1;  // none is due
+    for (npy_intp i = 0; i < n; ++i) {
+      held.assign(tau + i * nv, tau + (i + 1) * nv);
+      closed[i] = run->start(t[i], q + i * nq, v + i * nv, int(rank[i]));
+      record();
+    }
+    return closed;
   }
 
   // The present state as numbers: t, q, v, tau, what it owes to the steps before, and how many those were.
@@ -248,6 +267,7 @@ void bind_run(nb::module_& m) {
       .def(nb::init<nb::object, const RunOptions&, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
            "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
+      .def("start_each", &Recorder::start_each, "t"_a, "q"_a, "v"_a, "tau"_a, "rank"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)
       .def("resume", &Recorder::resume, "begin"_a, "checkpoint"_a)
       .def("checkpoint", &Recorder::checkpoint)

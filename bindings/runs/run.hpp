@@ -68,9 +68,10 @@ struct SizedRun : Run {
     for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
     s->status = StepStatus::FINE;
   }
-  bool start(double t, const double* q, const double* v) override {
+  bool start(double t, const double* q, const double* v, int largest_rank) override {
     set_trial_state(q, v);
-    s->rank = s->before.largest_rank = -1;
+    s->rank = -1;
+    s->before.largest_rank = largest_rank;
     s->before.close_to_rounding = true;
     if (r) r->past_step = 0;
     return sarrus::start(*s, t);

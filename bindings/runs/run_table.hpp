@@ -26,7 +26,8 @@ struct RunState {
 
 struct Run {
   virtual ~Run() {}
-  virtual bool start(double t, const double* q, const double* v) = 0;
+  // largest_rank: that J is known to have nearby; -1: not known
+  virtual bool start(double t, const double* q, const double* v, int largest_rank) = 0;
   virtual bool step(double step, double t_end) = 0;  // one accepted step of at most `step`, never past t_end
   virtual RunState state() const = 0;
   // What the next step needs of the steps before: their history, and its size.

@@ -55,7 +55,10 @@ def dexp(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """T(u) of (2), (k, n, n), for rotation vectors or twists u (k, n); u may be complex."""
     bracket = ad(u)
     total = term = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), bracket.shape)
-    for k in range(1, SERIES):
+    largest = float(np.linalg.norm(u.real, axis=1).max(initial=0.0))
+    # the first terms below rounding, in the derivative (k times larger) too
+    needed = (k for k in range(2, SERIES) if 2.0 * (2.0 * largest) ** (k - 1) <= 1e-18 * math.factorial(k))
+    for k in range(1, next(needed, SERIES)):
         term = -(term @ bracket)
         total = total + term / math.factorial(k + 1)
     return total

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.run.recorder import TrajectoryRecorder
+from sarrus.simulation.switching.switched_run import SwitchedRun
 
 
 def stops_at(when, how):
@@ -141,3 +143,91 @@ def test_nothing_keeps_a_failed_run_alive():
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert "leaked" not in done.stderr
+
+
+T_EVAL = """
+    import sys
+    import numpy as np, sarrus as sr
+    times = np.linspace(0.0, 1e4, 10_000_001)[1:] - 3e-4  # none of them is the end of a step
+    print("ready", flush=True)
+    run = sr.simulate(sr.library.MECHANISMS[sys.argv[1]](), (0.0, 1e4), method="rk4", dt=1e-3, t_eval=times)
+    wanted = times[times <= run.t[-1]]
+    print(run.status, len(run) > 100, np.array_equal(run.t, wanted), run.drift.max() < 1e-12, run.message)
+"""
+
+
+@pytest.mark.parametrize("name", ["four_bar", "rolling_disk"])
+def test_ctrl_c_keeps_the_states_at_the_times_that_were_asked_for(name):
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(T_EVAL), name], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        said = process.stdout.read()
+        assert process.wait(timeout=20) == 0
+    assert said.startswith("-2 True True True Interrupted at t = ")
+
+
+@pytest.mark.parametrize("where", ["_at_times", "add", "finish"])
+def test_ctrl_c_while_steps_are_recorded_loses_none(where, monkeypatch):
+    """Ctrl-C arrives inside the recorder itself, where an exception would lose what it holds."""
+    inner = getattr(TrajectoryRecorder, where)
+
+    def interrupted(self, *arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return inner(self, *arguments)
+
+    times = np.linspace(0.0, 0.1, 38)
+    whole = sr.simulate(sr.library.five_bar(), (0.0, 0.1), method="rk4", dt=1e-3, t_eval=times)
+    monkeypatch.setattr(TrajectoryRecorder, where, interrupted)
+    run = sr.simulate(sr.library.five_bar(), (0.0, 0.1), method="rk4", dt=1e-3, t_eval=times)
+    assert run.status == -2 and "Interrupted" in run.message
+    assert len(run) == (1 if where == "add" else len(whole))  # "add" is interrupted at the first state
+    np.testing.assert_array_equal(run.q, whole.q[: len(run)])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_between_two_segments_keeps_the_first(monkeypatch):
+    spec = sr.MechanismSpec()
+    spec.body("mass", joint=sr.Prismatic("z"), mass=2.0)
+    spec.constrain("floor", sr.PointOnPlane("ground", (0, 0, 0), "mass", (0, 0, 0), "z"))
+    inner = SwitchedRun._changes
+
+    def interrupted(self, last):
+        os.kill(os.getpid(), signal.SIGINT)
+        return inner(self, last)
+
+    monkeypatch.setattr(SwitchedRun, "_changes", interrupted)
+    contact = sr.Contact("floor")
+    run = sr.simulate(spec.compile(), (0.0, 1.0), [1.0], [0.0], dt=1e-3, method="rk4", switches=contact)
+    assert run.status == -2 and len(run) > 450 and run.t[-1] == pytest.approx(math.sqrt(2.0 / 9.81))
+
+
+def test_another_handler_of_ctrl_c_is_left_alone():
+    def own(number, frame):
+        seen.append(number)
+
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        run = sr.simulate(
+            sr.library.pendulum(), (0.0, 0.1), control=lambda t, q, v: os.kill(os.getpid(), 2) or [0.0]
+        )
+        assert run.success and seen and signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("formulation", ["nullspace", "svd"])
+def test_a_controller_may_end_the_program(formulation):
+    with pytest.raises(SystemExit, match="enough"):
+        sr.simulate(
+            sr.library.pendulum(),
+            (0.0, 1.0),
+            control=stops_at(0.1, raises(SystemExit("enough"))),
+            formulation=formulation,
+            dt=1e-2,
+        )
+    assert sr.simulate(sr.library.pendulum(), (0.0, 0.1)).success

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...arrays import Array
-from ..events.interpolation import Hermite, Manifold
 from ..stepping.options import Options
 from ..stepping.state_projector import Projector
 from ..system.step_records import Steps
@@ -18,8 +17,8 @@ MOST_RAW = 20_000  # steps collected before they are thinned
 class TrajectoryRecorder:
     """Takes steps with their inputs u, piece by piece; `finish` returns those that are kept."""
 
-    def __init__(self, options: Options, manifold: Manifold, projector: Projector) -> None:
-        self._options, self._manifold, self._projector = options, manifold, projector
+    def __init__(self, options: Options, projector: Projector) -> None:
+        self._options, self._projector = options, projector
         self._raw: list[tuple[Steps, Array]] = []
         self._kept: list[tuple[Steps, Array]] = []
         self._seen = 0  # steps that have been thinned
@@ -40,9 +39,8 @@ class TrajectoryRecorder:
         """Replace the steps after the state `at`, which lies within the last steps, by that state."""
         steps, u = _joined([*self._carry, *self._raw])
         i = int(np.clip(np.searchsorted(steps.t, at.t[0]), 1, len(steps) - 1))
-        here = u[i - 1 : i] + self._part(steps, i, at.t[0]) * (u[i : i + 1] - u[i - 1 : i])
         first = len(self._carry)
-        self._raw = [(steps[first:i], u[first:i]), (at, here)]
+        self._raw = [(steps[first:i], u[first:i]), (at, self._projector.inputs(steps, u, at.t))]
 
     def finish(self) -> tuple[Steps, Array]:
         """The steps that are kept, and u (n, nu)."""
@@ -71,25 +69,14 @@ class TrajectoryRecorder:
         slack = 4.0 * np.spacing(np.abs(steps.t[-1:]))[0]
         times = wanted[wanted <= steps.t[-1] + slack]
         self._wanted += len(times)
-        right = np.clip(np.searchsorted(steps.t, times), 1, max(len(steps) - 1, 1))
-        rows, inputs = [steps[:0]], [u[:0]]
-        path = Hermite(self._manifold, steps)
-        for t, i in zip(times.tolist(), np.minimum(right, len(steps) - 1).tolist(), strict=True):
-            near = [k for k in (max(i - 1, 0), i) if abs(steps.t[k] - t) <= 4.0 * np.spacing(abs(t))]
-            if near:
-                rows.append(steps[near[0] : near[0] + 1])
-                inputs.append(u[near[0] : near[0] + 1])
-                continue
-            part = self._part(steps, i, t)
-            tau, held = ((1.0 - part) * x[i - 1] + part * x[i] for x in (steps.tau, u))
-            q, v, a = path(t)
-            rows.append(self._projector(t, q[0], v[0], a[0], tau))
-            inputs.append(held[None])
-        return Steps.joined(rows), np.concatenate(inputs)
-
-    def _part(self, steps: Steps, i: int, t: float) -> float:
-        """Weight of step i against step i - 1 for inputs at time t; 0 where inputs are held."""
-        return 0.0 if self._options.control_dt else (t - steps.t[i - 1]) / (steps.t[i] - steps.t[i - 1])
+        nearest = np.searchsorted(steps.t, times - 4.0 * np.spacing(np.abs(times)))
+        nearest = np.minimum(nearest, len(steps) - 1)
+        out, inputs = steps[nearest], u[nearest]
+        between = np.flatnonzero(np.abs(out.t - times) > 4.0 * np.spacing(np.abs(times)))
+        for k in (between[j : j + MOST_RAW] for j in range(0, len(between), MOST_RAW)):
+            out[k] = self._projector(steps, times[k])
+            inputs[k] = self._projector.inputs(steps, u, times[k])
+        return out, inputs
 
 
 def _joined(parts: Sequence[tuple[Steps, Array]]) -> tuple[Steps, Array]:

@@ -22,6 +22,7 @@ from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
 from .checkpoint import Checkpoint
+from .interrupts import Interrupts
 from .outcome import Outcome, Status
 from .progress import Progress
 from .recorder import TrajectoryRecorder
@@ -54,6 +55,7 @@ class Simulation:
         checkpoint: Checkpoint | None = None,
         before: Steps | None = None,
         limits: bool = False,
+        interrupts: Interrupts | None = None,
     ) -> None:
         """
         Args:
@@ -64,6 +66,7 @@ class Simulation:
             checkpoint: where a resumed run continues; None: it starts at q, v.
             before: the steps before a checkpoint, as far as they are known.
             limits: whether to report where limits of joints and actuators are passed.
+            interrupts: of a run that this one is a part of; None: of its own.
         """
         self._system, self._options, self._users = system, options, users
         self._q, self._v = q, v
@@ -72,15 +75,15 @@ class Simulation:
         self._energy = self._kept_energy()
         self._run = self._make_run()
         self._manifold = Manifold(system.kernel, system.model)
-        self._projector = Projector(system, options)
+        self._projector = Projector(system, options, self._manifold)
         self._limits = LimitWatch(system, self._manifold, options.control is not None) if limits else None
-        self._recorder = TrajectoryRecorder(options, self._manifold, self._projector)
+        self._recorder = TrajectoryRecorder(options, self._projector)
         if checkpoint is not None:
             self._recorder.skip(checkpoint.steps)
         self._recent: list[tuple[Array, Array]] = []  # times and inputs of the last two pieces
         self._events: list[Event] = []
         self._failure: Failure | None = None
-        self._interrupted = self._ended = False
+        self._interrupts, self._ended = interrupts or Interrupts(), False
         self.last: Steps | None = None  # the last state; None where the run could not start
 
     # ------------------------------------------------------------------ the compiled run
@@ -116,10 +119,14 @@ class Simulation:
 
     def run(self) -> Outcome:
         """Start, step to the end, and return the outcome."""
+        with self._interrupts:
+            return self._run_to_the_end()
+
+    def _run_to_the_end(self) -> Outcome:
         try:
             first = Steps.taken(self._run) if self._begin() else None
         except KeyboardInterrupt:
-            self._interrupted, first = True, None
+            self._interrupts.pending, first = True, None
         if first is None:
             undefined = Steps.undefined(self._options.t0, self._q, self._v)
             self._recorder.add(undefined, np.zeros((1, self._system.nu)))
@@ -132,7 +139,7 @@ class Simulation:
         try:
             self._advance(watch, bar)
         except KeyboardInterrupt:
-            self._interrupted = True
+            self._interrupts.pending = True
             self._absorb(watch)
         finally:
             bar.close()
@@ -153,7 +160,7 @@ class Simulation:
         # step by step: controllers must not be called after a terminal event
         one_by_one = self._users.terminal and self.inputs.needed
         count = 1 if one_by_one else 16
-        while not self._ended and self.last.t[-1] < o.t1:
+        while not self._ended and not self._interrupts.pending and self.last.t[-1] < o.t1:
             began = time.perf_counter()
             done = self._run.advance(o.t0, o.dt, o.t1, count, 1)
             taken = time.perf_counter() - began
@@ -196,7 +203,7 @@ class Simulation:
                 self._ended = True
                 return
             for t, name, terminal in found:
-                at = self._state_at(path, pair, t)
+                at = self._state_at(pair, t)
                 self._events.append(
                     Event(name, "user", t, at.q[0], at.v[0], int(at.rank[0]), terminal=terminal)
                 )
@@ -205,14 +212,12 @@ class Simulation:
                     self.last, self._ended = at, True
                     return
 
-    def _state_at(self, path: Hermite, pair: Steps, t: float) -> Steps:
+    def _state_at(self, pair: Steps, t: float) -> Steps:
         """The state at time t within a step, projected onto the constraints."""
         for end in (0, 1):
             if t == pair.t[end]:
                 return pair[end : end + 1]
-        q, v, a = path(t)
-        part = (t - pair.t[0]) / (pair.t[1] - pair.t[0])
-        return self._projector(t, q[0], v[0], a[0], (1.0 - part) * pair.tau[0] + part * pair.tau[1])
+        return self._projector(pair, np.array([t]))
 
     # ------------------------------------------------------------------ how it went
 
@@ -250,7 +255,7 @@ class Simulation:
         terminal = [event for event in self._events if event.terminal]
         if terminal:
             return Status.EVENT, f"Ended by event {terminal[-1].name!r} at t = {end:.9g} s."
-        if self._interrupted or (failure is not None and failure.interrupted):
+        if self._interrupts.pending or (failure is not None and failure.interrupted):
             return Status.INTERRUPTED, f"Interrupted at t = {end:.9g} s; everything up to there is kept."
         if failure is not None:
             return Status.STOPPED, failure.message

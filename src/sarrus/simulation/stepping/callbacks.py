@@ -97,7 +97,7 @@ class Inputs:
                 tau[self._system.actuated] += self._control(t, q, v, stage)
                 self.tau = tau
             return Supplied(self.tau, *called)
-        except BaseException as error:
+        except (Exception, KeyboardInterrupt) as error:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
 

@@ -27,7 +27,7 @@ class FormulatedSystem:
         try:
             state = self._split(t, q, v)
             return np.asarray(self._system.units.unit * fm.FORMULATIONS[self._name](state))
-        except BaseException as error:
+        except (Exception, KeyboardInterrupt) as error:
             self._inputs.failure = Failure.of(error, f'formulation "{self._name}"', t, True)
             return None
 

@@ -15,6 +15,7 @@ from ...projection.system_kinematics import drift
 from ..events.events import Event, UserEvent, UserWatch
 from ..events.interpolation import Manifold
 from ..events.limit_crossings import LimitWatch
+from ..run.interrupts import Interrupts
 from ..run.outcome import Outcome, Status
 from ..run.run_loop import Simulation
 from ..stepping.callbacks import FIRST_STAGE, Inputs
@@ -51,9 +52,14 @@ class SwitchedRun:
         self._events: list[Event] = []
         self._switched: list[float] = []  # times of the latest switches
         self._simulation: Simulation | None = None
+        self._interrupts = Interrupts()
 
     def run(self) -> SwitchedTrajectory:
         """All segments, one after the other."""
+        with self._interrupts:
+            return self._run_segments()
+
+    def _run_segments(self) -> SwitchedTrajectory:
         status, message = Status.STOPPED, ""
         try:
             self._settle({}, True)
@@ -85,7 +91,8 @@ class SwitchedRun:
             wanted = wanted[(wanted >= start if first else wanted > start) & (wanted <= end)]
         options = dataclasses.replace(o, t0=start, t1=end, events=watched, t_eval=wanted)
         system = System(self._topology.mechanism())
-        self._simulation = Simulation(system, options, watch, self._q, self._v)
+        interrupts = self._interrupts
+        self._simulation = Simulation(system, options, watch, self._q, self._v, interrupts=interrupts)
         found = Trajectory(system.original, self._simulation.run())
         last = self._simulation.last
         if last is not None:
@@ -207,4 +214,4 @@ def _applied_force(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> 
     if supplied is None:
         assert inputs.failure is not None
         raise RuntimeError(inputs.failure.message)
-    return supplied.tau
+    return np.asarray(supplied.tau)

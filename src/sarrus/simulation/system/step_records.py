@@ -70,3 +70,7 @@ class Steps:
 
     def __getitem__(self, which: slice | npt.NDArray[Any]) -> Steps:
         return Steps(*(getattr(self, f.name)[which] for f in fields(self)))
+
+    def __setitem__(self, which: slice | npt.NDArray[Any], values: Steps) -> None:
+        for f in fields(self):
+            getattr(self, f.name)[which] = getattr(values, f.name)

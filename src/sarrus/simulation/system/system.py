@@ -20,10 +20,10 @@ SMALL = 16  # coordinates up to which singular values cost less than the steps t
 
 
 class Supplied(NamedTuple):
-    """The values that Python supplies at a state: applied force tau (nv,), drives (nd, 3), user rows
-    (n, 3 + nv), and M (nv, nv) and h (nv,) where the system supplies them."""
+    """The values that Python supplies at a state: applied force tau (nv,) (None: the force that is held),
+    drives (nd, 3), user rows (n, 3 + nv), and M (nv, nv) and h (nv,) where the system supplies them."""
 
-    tau: Array
+    tau: Any  # Array, or None
     drive: Array | None
     user: Array | None
     M: Array | None

@@ -17,7 +17,6 @@ from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
 from ..run.resume import resume
 from ..stepping.state_projector import Projector
-from ..system.step_records import Steps
 from ..system.system import System
 from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
@@ -125,12 +124,12 @@ class Trajectory:
                 f"t must lie within the trajectory, {self.t[0]:g} to {self.t[-1]:g} s; got {t!r}."
             )
         system = self._moved("at()")
-        q, v, a = Hermite(Manifold(system.kernel, system.model), self._outcome.steps)(times)
-        if project and self._outcome.options is not None:
-            projector = Projector(system, self._outcome.options)
-            tau = np.stack([np.interp(times, self.t, column) for column in self.tau.T], axis=1)
-            rows = Steps.joined([projector(*one) for one in zip(times.tolist(), q, v, a, tau, strict=True)])
+        manifold, steps, o = Manifold(system.kernel, system.model), self._outcome.steps, self._outcome.options
+        if project and o is not None:
+            rows = Projector(system, o, manifold)(steps, times)
             q, v, a = rows.q, rows.v, rows.a
+        else:
+            q, v, a = Hermite(manifold, steps)(times)
         if np.ndim(t) == 0:
             return Sample(float(times[0]), q[0], v[0], a[0])
         return Sample(times, q, v, a)
