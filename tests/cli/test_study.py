@@ -26,6 +26,17 @@ def test_every_way_is_there() -> None:
     assert max(map(len, text.splitlines())) <= 130
 
 
+def test_errors_of_a_method_that_chooses_its_steps_are_true_ones() -> None:
+    mech = sr.library.four_bar()
+    study = sr.study(mech, 0.1, method="dopri5")
+    exact = sr.simulate(mech, (0.0, 0.1), dt=1e-4)
+    run = sr.simulate(mech, (0.0, 0.1), method="dopri5", dt=2e-3)
+    true = np.max(np.abs(mech.difference(exact.q[-1], run.q[-1]) / mech.units.unit))
+    assert study.rows[0].error == pytest.approx(true, rel=0.1)
+    head = "four_bar: 0.1 s by dopri5 at rtol = 1e-08, atol = 1e-10, against tolerances / 100"
+    assert str(study).startswith(head)
+
+
 def test_energy_is_left_out_where_forces_do_work() -> None:
     study = sr.study(sr.library.four_bar().with_(damping={"crank": 0.1}), 0.01)
     assert all(np.isnan(row.energy_error) for row in study.rows)

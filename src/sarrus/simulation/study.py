@@ -14,12 +14,14 @@ from ..errors import SarrusError
 from ..mechanism.mechanism import Mechanism
 from .charts.chart_selector import KINDS
 from .simulate import simulate
-from .stepping.methods import CORRECTIONS
+from .stepping.methods import CORRECTIONS, METHODS
 from .system.system import System
 from .trajectory.trajectory import Trajectory
 
 QUICK = 0.1  # [s]; shorter runs are timed twice
 FINER = 8  # steps of the reference for each step of the study
+RTOL, ATOL = 1e-8, 1e-10  # of methods that choose their steps
+TIGHTER = 100  # their tolerances, relative to those of the reference
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Study:
     Attributes:
         name: of the mechanism.
         t_end: length of the runs [s].
-        dt: their step [s].
+        dt: their step [s]; of methods that choose their steps the first one.
         method: their method.
         rows: one for each way.
     """
@@ -67,7 +69,10 @@ class Study:
     rows: tuple[StudyRow, ...]
 
     def __str__(self) -> str:
-        head = f"{self.name}: {self.t_end:g} s by {self.method} at dt = {self.dt:g} s, against dt / {FINER}"
+        by = f"dt = {self.dt:g} s, against dt / {FINER}"
+        if METHODS[self.method].adaptive:
+            by = f"rtol = {RTOL:g}, atol = {ATOL:g}, against tolerances / {TIGHTER}"
+        head = f"{self.name}: {self.t_end:g} s by {self.method} at {by}"
         columns = f"{'formulation':<21}{'coordinates':<12}{'correction':<11}{'error':>9}{'energy [J]':>11}"
         columns += f"{'drift':>9}{'velocity':>10}{'us/step':>9}"
         return "\n".join([head, "", columns, "-" * len(columns), *map(_line, self.rows)])
@@ -88,11 +93,16 @@ def study(mech: Mechanism, t_end: float = 1.0, dt: float = 2e-3, method: str = "
     Args:
         mech: the mechanism.
         t_end: length of the runs [s].
-        dt: step [s].
+        dt: step [s]; of methods that choose their steps the first one.
         method: as in `simulate`.
+
+    Errors are differences from a run with steps of dt / 8, or with tolerances 100 times tighter where the
+    method chooses its steps.
     """
-    reference = simulate(mech, (0.0, t_end), dt=dt / FINER, method=method)
-    rows = [_run(mech, t_end, reference, {"dt": dt, "method": method, **way}) for way in ways()]
+    options = {"dt": dt, "method": method, "rtol": RTOL, "atol": ATOL}
+    finer = {"dt": dt / FINER, "rtol": RTOL / TIGHTER, "atol": ATOL / TIGHTER}
+    reference = simulate(mech, (0.0, t_end), **options | finer)
+    rows = [_run(mech, t_end, reference, options | way) for way in ways()]
     return Study(mech.name, t_end, dt, method, tuple(rows))
 
 
