@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ..arrays import Array, flatten_batch, frozen, state
 from ..constraints.evaluate import Evaluator
-from ..constraints.rows import Constraint
 from ..dynamics.terms import Units
 from ..errors import InputError
 from ..models.model import Model
@@ -159,10 +158,11 @@ class Core:
         bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
         if np.any(bad):
             rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
-            why = ", or ".join(kind.undefined for kind in Constraint.kinds.values() if kind.undefined)
+            declared = zip(self.model.groups, self.model.constraints, strict=True)
+            why = dict.fromkeys(kind.undefined for group, (_, kind) in declared if np.any(bad[group.rows]))
             raise InputError(
-                f"the constraint rows {rows} of {self._owner} are not defined at this pose ({why})."
-                " Choose another pose."
+                f"the constraint rows {rows} of {self._owner} are not defined at this pose"
+                f" ({', or '.join(filter(None, why))}). Choose another pose."
             )
 
     def _applied(
