@@ -19,12 +19,13 @@ from sarrus.viz.page_data import Film
 from sarrus.viz.skeleton import joint_drawing, skeleton
 
 from .kind_cells import Built, built, close, each, sizes
-from .kind_examples import T, every_example
+from .kind_examples import CONSTRAINTS, T, every_example
 
 Array = npt.NDArray[np.float64]
 
 EXAMPLES = every_example()
-PAGE = Path(__file__).parents[2] / "docs" / "mechanisms.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "mechanisms.md"
 
 
 @each
@@ -82,6 +83,24 @@ def test_reports_and_documents_name_it(key: str) -> None:
     for text in (str(b.mech), str(sr.MechanismSpec.from_model(b.mech.model))):
         assert any(mark in line and name in line for line in text.splitlines()), text
     assert re.search(rf"`{name}\b", PAGE.read_text()), f"docs/mechanisms.md has no row for {name}"
+
+
+@pytest.mark.parametrize("key", [key for key in EXAMPLES if key.startswith(("constraint", "loop"))])
+def test_rows_are_in_the_notation(key: str) -> None:
+    """Section 5 has a line for it, which gives the names of rows that are not tx ... rz."""
+    name, _ = EXAMPLES[key]
+    _, section = (DOCS / "notation.md").read_text().split("## 5. What a constraint contributes")
+    lines = [line for line in section.split("\n## ")[0].splitlines() if re.match(rf"\|.*`{name}`", line)]
+    assert lines, f"the table in section 5 of docs/notation.md has no line for {name}"
+    own = {row.partition(".")[2] for row in built(key, "small").mech.row_names}
+    unnamed = [row for row in own if not re.fullmatch("([tr][xyz])?", row) and f".{row}" not in lines[0]]
+    assert not unnamed, f"the line of {name} in section 5 of docs/notation.md names no row {unnamed}"
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_the_program_with_one_of_each_has_it(name: str) -> None:
+    found = re.search(rf"^parts\.constrain\(.* sr\.{name}\(", PAGE.read_text(), re.M)
+    assert found, f'the program "one of each" on docs/mechanisms.md has no {name}'
 
 
 @each
