@@ -40,6 +40,16 @@ def four_bar_moving() -> sr.Mechanism:
     return mech.with_default(q, mech.consistent_velocity(q, fixed={"crank": 6.0}))
 
 
+def shaken_pendulum() -> sr.Mechanism:
+    """A pendulum on a slide that is moved to and fro: time enters the dynamics."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, -9.81), name="shaken_pendulum")
+    spec.body("slide", joint=sr.Prismatic("x"), mass=1.0)
+    spec.body("bob", "slide", joint=sr.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=(0.1, 0.1, 0.0))
+    x = (lambda t: 0.1 * np.sin(9 * t), lambda t: 0.9 * np.cos(9 * t), lambda t: -8.1 * np.sin(9 * t))
+    spec.constrain("shaker", sr.Drive("slide", *x))
+    return spec.compile().with_default([0.0, 0.5], [0.9, 1.0])
+
+
 def error(mech: sr.Mechanism, one: sr.Trajectory, other: sr.Trajectory) -> float:
     """Largest difference of the last states of two trajectories, positions and velocities."""
     dq = mech.difference(one.q[-1], other.q[-1])
