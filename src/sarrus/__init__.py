@@ -10,11 +10,11 @@ Notation, signs and shapes: docs/notation.md.
 """
 
 from . import control, library, results, viz
-from .constraints import couplings, custom, points, rolling
 from .constraints.couplings import *
 from .constraints.custom import *
 from .constraints.points import *
 from .constraints.rolling import *
+from .constraints.rows import Constraint as _Constraint
 from .dynamics.impact import Impact
 from .errors import (
     AssemblyError,
@@ -37,8 +37,9 @@ from .linearization import (
 )
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
-from .models import forces, joints
 from .models.forces import *
+from .models.forces import Force as _Force
+from .models.joint import Joint as _Joint
 from .models.joints import *
 from .models.pose import Pose
 from .models.restore import restore
@@ -74,13 +75,8 @@ __all__ = [
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",
 ]  # fmt: skip
-# kinds of joints, constraints and forces, as their modules list them
-__all__ += joints.__all__
-__all__ += couplings.__all__
-__all__ += custom.__all__
-__all__ += points.__all__
-__all__ += rolling.__all__
-__all__ += forces.__all__
+# kinds of joints, constraints and forces that `import *` brings from their modules
+__all__ += [kind for family in (_Joint, _Constraint, _Force) for kind in family.kinds if kind in globals()]
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,7 @@ rows that the large mechanism ignores, without a wrench, in files, in pictures o
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,21 @@ def test_every_registered_kind_has_an_example(family: Any, examples: dict[str, A
     missing = [f"{name} has no example in tests/gates/kind_examples.py" for name in own - set(examples)]
     assert not missing, missing
     assert set(examples) <= set(family.kinds)
+
+
+def test_every_kind_is_public() -> None:
+    """Also those in modules that nothing imports; loops are declared by `MechanismSpec.close`."""
+    for path in [*SOURCE.glob("constraints/*.py"), *SOURCE.glob("models/*.py")]:
+        importlib.import_module(f"sarrus.{path.parent.name}.{path.stem}")
+    kinds = {**Constraint.kinds, **Force.kinds, **Joint.kinds}
+    own = {name: kind.__module__.removeprefix("sarrus") for name, kind in kinds.items() if name != "Closure"}
+    missing = [
+        f"sr.{name} does not exist: put it into __all__ of sarrus{module}, and the line"
+        f" `from {module} import *` into src/sarrus/__init__.py"
+        for name, module in own.items()
+        if module.startswith(".") and name not in sr.__all__
+    ]
+    assert not missing, missing
 
 
 def test_joints_that_close_no_loop_say_so() -> None:

@@ -99,7 +99,7 @@ def study(mech: Mechanism, t_end: float = 1.0, dt: float = 2e-3, method: str = "
     Errors are differences from a run with steps of dt / 8, or with tolerances 100 times tighter where the
     method chooses its steps.
     """
-    options = {"dt": dt, "method": method, "rtol": RTOL, "atol": ATOL}
+    options: dict[str, Any] = {"dt": dt, "method": method, "rtol": RTOL, "atol": ATOL}
     finer = {"dt": dt / FINER, "rtol": RTOL / TIGHTER, "atol": ATOL / TIGHTER}
     reference = simulate(mech, (0.0, t_end), **options | finer)
     rows = [_run(mech, t_end, reference, options | way) for way in ways()]
