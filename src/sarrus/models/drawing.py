@@ -94,7 +94,8 @@ class Drawing:
         held: Points where it holds on to bodies; the outlines of the bodies go through them.
         pins: Points that get a small circle.
         supports: Points that get the sign of a fixed support if their body stands still.
-        lines, rails, bearings, discs: Marks.
+        lines, rails, discs: Marks.
+        bearings: Marks of pages in space only; stick figures show pins.
     """
 
     held: tuple[Anchor, ...] = ()
