@@ -17,6 +17,8 @@ namespace sarrus {
 
 constexpr int MAX_STAGES = 7;
 
+// Coefficients of (1). Every step evaluates the acceleration at its end after the projection, as the first
+// stage of the next step. So a last row of A that equals b (FSAL) saves no evaluation.
 struct Tableau {
   int stages = 0;
   double A[MAX_STAGES][MAX_STAGES] = {};
