@@ -72,7 +72,8 @@ def sampled_steps(mech, method):
 
 def chosen_steps(mech, method):
     """Mean steps at two tolerances: those of implicit methods also end the iteration for the stages."""
-    runs = [sr.simulate(mech, (0.0, END), method=method.name, rtol=tol, atol=tol) for tol in (1e-5, 1e-7)]
+    common = {"method": method.name, **idle(mech, 4 * COMMON)}
+    runs = [sr.simulate(mech, (0.0, END), rtol=tol, atol=tol, **common) for tol in (1e-5, 1e-7)]
     return [END / (len(run) - 1) for run in runs], runs
 
 
