@@ -2,6 +2,7 @@
 
 #include "constraints/kinds.hpp"
 #include "integrate/step.hpp"
+#include "solve/nearest_state.hpp"
 #include "solve/pivoted_matrix.hpp"
 #include "tree/forces/kinds.hpp"
 
@@ -107,6 +108,18 @@ void export_constants(nb::module_& m) {
   SARRUS_ANGULAR(ACROSS)
   SARRUS_ANGULAR(ROTATION)
   SARRUS_ANGULAR(COSINE)
+  nb::dict projection;
+#define SARRUS_PROJECTION(name) projection[#name] = static_cast<int>(name);
+  SARRUS_PROJECTION(LEFT_OUT)
+  SARRUS_PROJECTION(CLOSE)
+  SARRUS_PROJECTION(KEPT)
+  SARRUS_PROJECTION(NOT_CLOSED)
+  SARRUS_PROJECTION(NOT_NEAREST)
+  SARRUS_PROJECTION(NO_INERTIA_AT)
+  SARRUS_PROJECTION(UNDEFINED)
+  SARRUS_PROJECTION(NO_VELOCITY)
+#undef SARRUS_PROJECTION
+  m.attr("PROJECTION") = projection;  // parts of rows and states of a projection, by name
   nodes["GROUND"] = nb::make_tuple(0, 0);
   SARRUS_JOINTS(SARRUS_NODE)
 #undef SARRUS_EXPORT

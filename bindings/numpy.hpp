@@ -42,6 +42,8 @@ template <>
 inline constexpr int NUMPY_TYPE<long long> = NPY_INT64;
 template <>
 inline constexpr int NUMPY_TYPE<unsigned char> = NPY_BOOL;
+template <>
+inline constexpr int NUMPY_TYPE<signed char> = NPY_INT8;
 
 inline PyArrayObject* as_array(nb::handle x) { return reinterpret_cast<PyArrayObject*>(x.ptr()); }
 

@@ -38,6 +38,21 @@ struct FrameArrays {
   double *R, *p, *V, *A;
 };
 
+// Nearest consistent states, the largest |phi| / row_unit of the given ones, and a value of Projected.
+struct ProjectedArrays {
+  double *q, *v, *gap;
+  int* status;
+};
+
+// How to project: a value of Part for each row (nc) or null to close all, the metrics (n, nv, nv) or null for the inertia,
+// and the user's rows (n_user_rows, 3 + nv) of state i at another pose, asked of their owner.
+struct ProjectOptions {
+  const unsigned char* part;
+  const double* metric;
+  void (*user_rows)(void* owner, long i, const double* q, double* rows);
+  void* owner;
+};
+
 struct BatchTable {
   bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
   void (*mass_matrix)(const ModelD&, States, double* M);
@@ -61,6 +76,7 @@ struct BatchTable {
   void (*difference)(const ModelD&, States, const double* q1, double* dv);
   void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
+  void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, int body, const double* point, FrameArrays, double* J);
 };

@@ -186,6 +186,36 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   return nb::make_tuple(a, force, lam, unique, ranks, status);
 }
 
+// The user's rows at another pose: the function rows(i, q) of Python.
+void ask_user(void* owner, long i, const double* q, double* rows) {
+  auto& b = *static_cast<const std::pair<const Batch*, nb::object>*>(owner)->first;
+  auto& function = static_cast<const std::pair<const Batch*, nb::object>*>(owner)->second;
+  npy_intp n = b.k.m.n_user_rows, width = 3 + b.nv;
+  Dense found(function(i, NewArray({b.nq}, q)), "user", {n, width});
+  std::copy_n(found.data, n * width, rows);
+}
+
+// (q[B,nq], v[B,nv], gap[B], status[B]): nearest consistent states. user(i, q) gives the user's rows of state
+// i at a pose; part (nc,) int8 and metric (B, nv, nv) may be None.
+nb::tuple project(const Kernel& k, In q, In v, In drive, nb::object user, In part, In metric) {
+  Batch b(k, q, v, drive);
+  std::pair<const Batch*, nb::object> owner(&b, user);
+  auto* rows = part.is_none() ? nullptr : data_of<signed char>(part, {b.nc});
+  if (!part.is_none() && !rows) throw nb::value_error("`part` must be int8 of shape (nc,)");
+  Dense given = metric.is_none() ? Dense() : b.in(metric, "metric", {b.nv, b.nv});
+  NewArray q1 = b.out({b.nq}), v1 = b.out({b.nv}), gap = b.out({});
+  auto status = b.out<int>({});
+  ProjectOptions options = {reinterpret_cast<const unsigned char*>(rows), given,
+                            k.m.n_user_rows ? ask_user : nullptr, &owner};
+  {
+    std::optional<nb::gil_scoped_release> free;
+    if (!b.single && !k.m.n_user_rows) free.emplace();
+    k.tables.batches.project(k.m, {static_cast<int>(b.n), b.q, b.v, b.drive, nullptr}, options,
+                             {q1, v1, gap, status});
+  }
+  return nb::make_tuple(q1, v1, gap, status);
+}
+
 // (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau. Without
 // multipliers dlam has no rows.
 nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bool dual, bool multipliers) {
@@ -256,6 +286,8 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("integrate", &call::integrate, "q"_a, "dv"_a)
       .def("difference", &call::difference, "q0"_a, "q1"_a)
       .def("forward", &call::forward, "q"_a, "v"_a, "tau"_a, drive, user, "rank"_a = -1)
+      .def("project", &call::project, "q"_a, "v"_a, drive, "user"_a.none(), "part"_a.none() = nb::none(),
+           "metric"_a.none() = nb::none())
       .def("derivatives", &call::derivatives, "q"_a, "v"_a, "tau"_a, drive, user, "dual"_a = false,
            "multipliers"_a = true)
       .def("acceleration", &call::acceleration, "q"_a.none(), "v"_a.none(), "tau"_a.none(),

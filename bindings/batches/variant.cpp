@@ -1,4 +1,5 @@
 // Batches for one instruction set (SARRUS_ISA).
+#include "project_batches.hpp"
 #include "solve_batches.hpp"
 
 SARRUS_BEGIN
@@ -23,6 +24,7 @@ const BatchTable& batch_table() {
       .difference = difference_n,
       .forward = forward_n,
       .derivatives = derivatives_n,
+      .project = project_n,
       .point = point_n,
   };
   return table;

@@ -60,7 +60,7 @@ class SarrusWarning(UserWarning):
 def answer_of(who: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a user's function returns; an exception of its own becomes an InputError, "who raised ...".
 
-    So a controller can hold its last input instead of ending the run. Exceptions of sarrus pass unchanged.
+    The message then names the function. Exceptions of sarrus pass unchanged.
     """
     try:
         return function(*arguments)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._kernel import Kernel
 from ..arrays import Array
@@ -59,6 +60,31 @@ class Evaluator:
         q, v = q[None], v[None]
         phi, J, b, gamma = self.kernel.constraints(q, v, self.drive(t, 1), self.user(q, v, t))
         return phi[0], J[0], b[0], gamma[0]
+
+    def project(
+        self, q: Array, v: Array, t: float, part: Array | None = None, metric: Array | None = None
+    ) -> tuple[Array, Array, Array, npt.NDArray[np.int_]]:
+        """Consistent states nearest to the given ones, one (nq,), (nv,) or a batch.
+
+        Args:
+            q: positions (..., nq).
+            v: velocities (..., nv).
+            t: time [s].
+            part: what is done with each row (nc,) int8: LEFT_OUT, CLOSE or KEPT as open as it is; None closes
+                all.
+            metric: (..., nv, nv); None is the inertia at q.
+
+        Returns:
+            q, v, the largest |phi| of the given poses with lengths divided by L, and a `PROJECTION` status.
+        """
+        speeds = v[None] if v.ndim == 1 else v
+        user = None
+        if self.has_user_rows:
+            user = lambda i, pose: user_rows(self, pose, speeds[i], t)  # noqa: E731
+        found: tuple[Array, Array, Array, npt.NDArray[np.int_]] = self.kernel.project(
+            q, v, self.drive(t, len(speeds)), user, part, metric
+        )
+        return found
 
     def whole_angles(self, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
         """phi and J with the rows of one-axis closures replaced by the whole angle between their axes."""

@@ -28,8 +28,6 @@ from .terms import Terms, Units
 
 Indices = npt.NDArray[np.int_]
 
-OPEN_ROWS = 10.0  # singular values up to this many times the gap of the rows may stem from the gap
-
 
 class Moving(Protocol):
     """A state in motion, along which rows lost at a singular pose have a limit; v (nv,)."""
@@ -130,17 +128,13 @@ class Response:
         return self.N / self.units.unit[:, None]
 
 
-def respond(
-    terms: Terms, columns: Indices, units: Units, gap: float = 0.0, moving: Moving | None = None
-) -> Response:
+def respond(terms: Terms, columns: Indices, units: Units, moving: Moving | None = None) -> Response:
     """The response of one state to inputs at the coordinates `columns`.
 
     Args:
-        terms: of the state.
+        terms: of a state on the constraints: off them dependent rows look independent.
         columns: indices of the actuated coordinates (nu,).
         units: what makes rows and coordinates comparable.
-        gap: largest |phi|, lengths divided by L, of a measured state off the constraints: dependent rows then
-            look independent by the size of the gap, so the tolerance of the rank is raised to it.
         moving: the state in motion, to replace rows lost at a singular pose by their limit; None leaves them
             out.
 
@@ -148,7 +142,7 @@ def respond(
         ModelError: the mass matrix is singular along the tangent directions.
     """
 
-    tol, v = max(units.rank_tol, OPEN_ROWS * gap), None if moving is None else moving.v
+    tol, v = units.rank_tol, None if moving is None else moving.v
     status, found = _kernel.input_response(terms, units, columns, tol, v, None)
     if status == "rates needed" and moving is not None:
         status, found = _kernel.input_response(terms, units, columns, tol, v, moving.row_rates())

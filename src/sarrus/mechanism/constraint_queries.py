@@ -17,6 +17,7 @@ from ..projection.assembly import Assembly, assemble
 from ..projection.consistent_velocity import consistent_velocity
 from ..projection.decomposition import Decomposition, decompose, rank_of
 from ..projection.mobility import Mobility, mobility
+from ..projection.nearest_state import cannot_project
 from ..projection.sweep import Sweep, sweep
 from ..projection.system_kinematics import dimensionless
 from .body_queries import BodyQueries
@@ -125,6 +126,35 @@ class ConstraintQueries(BodyQueries):
         self.terms(q, start, t)  # refuses poses at which rows are undefined
         fixed_at = {"held": held, "values": values}
         return consistent_velocity(self.evaluator, q, start, self._time(t), **fixed_at, metric=W)
+
+    def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
+        """The consistent state nearest to a given one, such as a measured one. Batch axes allowed.
+
+        "Nearest" is meant in the metric of the mass matrix at the given q, for positions and velocities. The
+        pose is reached by continuation from q and never lies on another assembly.
+
+        Args:
+            q: positions (nq,) [rad, m].
+            v: velocities (nv,) [rad/s, m/s]; default rest.
+            t: time of the drives [s].
+
+        Returns:
+            The pair (q, v), with `gap` [m], by how much the given pose was open, and `status`. In a batch a
+            state that cannot be projected is NaN with a status other than 0.
+
+        Raises:
+            AssemblyError: a single state cannot be projected, see `status` of `State`.
+        """
+        pose = self._positions(q)
+        speed = np.zeros((*pose.shape[:-1], self.nv)) if v is None else self._tangent(v, "v")
+        (qs, vs), batch = self._batch(q=pose, v=speed)
+        q1, v1, gap, status = self.evaluator.project(qs, vs, self._time(t))
+        if batch:
+            q1, v1 = q1.reshape(*batch, self.nq), v1.reshape(*batch, self.nv)
+            return State(q1, v1, gap.reshape(batch) * self.length, status.reshape(batch))
+        if status[0]:
+            raise cannot_project(self._owner, int(status[0]), float(gap[0]) * self.length)
+        return State(q1[0], v1[0], float(gap[0]) * self.length, 0)
 
     def sweep(
         self, coordinate: str, values: npt.ArrayLike, q0: npt.ArrayLike | None = None, t: float = 0.0

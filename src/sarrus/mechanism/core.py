@@ -19,11 +19,30 @@ ZERO_NORM = 1e-9
 UNIT_NORM = 1e-14
 
 
-class State(NamedTuple):
-    """A consistent state: positions q (nq,) and velocities v (nv,), read-only."""
-
+class _Pair(NamedTuple):
     q: Array
     v: Array
+
+
+class State(_Pair):
+    """A consistent state: the pair of positions q (nq,) and velocities v (nv,), read-only.
+
+    `mech.project` returns what it found out as attributes; arrays where q and v have batch axes.
+
+    Attributes:
+        gap: largest |phi| [m] of the pose that was projected, angles multiplied by the length L.
+        status: 0, or why there is no state, a key of `sarrus.projection.nearest_state.TROUBLE`.
+    """
+
+    gap: float | Array
+    status: int | npt.NDArray[np.int_]
+
+    def __new__(
+        cls, q: Array, v: Array, gap: float | Array = 0.0, status: int | npt.NDArray[np.int_] = 0
+    ) -> State:
+        self = super().__new__(cls, q, v)
+        self.gap, self.status = gap, status
+        return self
 
 
 class Core:

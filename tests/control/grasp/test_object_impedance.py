@@ -251,8 +251,10 @@ def test_bad_input() -> None:
     weak = sc.Grasp(points, "box", [sc.PointContact(f"tip{k}", 0.5) for k in (0, 1)])
     with pytest.raises(sr.SarrusError, match=r"cannot hold 'box'.*turn y.*require_closure=False"):
         sc.ObjectImpedance(points, weak)
-    for sensor in (lambda t, q, v: 1.0 / 0.0, lambda t, q, v: [np.nan] * 6, lambda t, q, v: np.zeros(5)):
-        blind = sc.ObjectImpedance(mech, grasp, external=sensor).solve(0.0, *mech.default)
-        assert blind.status == sc.Status.FAILED and "wrench" in blind.message
+    for sensor in (lambda t, q, v: 1.0 / 0.0, lambda t, q, v: np.zeros(5)):
+        with pytest.raises(sr.InputError, match="external wrench"):
+            sc.ObjectImpedance(mech, grasp, external=sensor).solve(0.0, *mech.default)
+    blind = sc.ObjectImpedance(mech, grasp, external=lambda t, q, v: [np.nan] * 6).solve(0.0, *mech.default)
+    assert blind.status == sc.Status.FAILED and "wrench is not finite" in blind.message
     failed = sc.ObjectImpedance(mech, grasp).solve(0.0, np.full(mech.nq, np.nan), np.zeros(mech.nv))
     assert failed.status == sc.Status.FAILED and np.isnan(failed.contact_forces).all()  # type: ignore[attr-defined]

@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from ...arrays import Array, nonnegative
 from ...dynamics.input_response import Response, respond
-from ...errors import InputError, SarrusError
+from ...errors import InputError
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
 from ..limits.quadratic_program import check_solver
 from ..state.active_constraints import ActiveConstraints, ActiveTerms
-from ..state.measured_state import MeasuredState, check_system, measured_state
+from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .force_metric import Factor, ForceMetric
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
@@ -102,13 +102,17 @@ class Law:
         return self.solve(t, q, v).u
 
     def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> Solution:
-        """One step with all its parts. Never raises: what went wrong is in `status` and `message`."""
+        """One step with all its parts.
+
+        A measurement that is not finite, or too far off the constraints to be projected, holds the last input
+        (`status`, `message`). Wrong arguments and functions that fail raise.
+        """
         began = time.perf_counter()
         try:
             now = measured_state(self.system, t, q, v)
             self._notice_new_run(now.t)
             found = self._step(now, began)
-        except (SarrusError, np.linalg.LinAlgError) as error:
+        except (MeasurementError, np.linalg.LinAlgError) as error:
             found = self._failed(t, f"held the last input: {error}", began)
         before = Status.OK if self.last is None else self.last.status
         if found.status != before and len(self.events) < MOST_EVENTS:
@@ -139,7 +143,7 @@ class Law:
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
         active, response = self._respond(now)
-        rows = active.rows
+        rows, now = active.rows, active.now
         task = self._task.track(now)
         metric = self._metric.factor(active.terms)
         least = self._least_norm(now, response, task, metric)
@@ -180,6 +184,7 @@ class Law:
             "violations": selected.violations,
             "qp": selected.qp,
             "elapsed": time.perf_counter() - began,
+            "gap": active.gap * self.system.length,
             "_response": response,
             "_metric": self._metric.weights(active.terms),
             "_inputs": selected.u,
@@ -190,12 +195,8 @@ class Law:
     def _respond(self, now: MeasuredState) -> tuple[ActiveTerms, Response]:
         """Active constraints and response to inputs; at singular poses its limit, if all rows are active."""
         active = self._active.at(now)
-        moving = now if active.rows is None else None
-        return active, respond(active.terms, self._columns, active.units, self._gap(active), moving)
-
-    def _gap(self, active: ActiveTerms) -> float:
-        """Largest |phi| over L, which limits how well the rank of the rows can be determined."""
-        return active.gap
+        moving = active.now if active.rows is None else None
+        return active, respond(active.terms, self._columns, active.units, moving)
 
     def _least_norm(
         self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor

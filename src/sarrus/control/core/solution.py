@@ -26,7 +26,7 @@ class Status(enum.IntEnum):
     PARTIAL = 2  # the outputs are met as far as constraints and actuators allow
     SINGULAR = 3  # near a pose where a motion is lost: torques are damped
     INFEASIBLE = -1  # limits cannot hold together; least violation
-    FAILED = -2  # bad measurement or reference; the last input is held
+    FAILED = -2  # bad measurement; the last input is held
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class Solution:
         violations: by how much limits are exceeded, {name: amount}, where they cannot all hold.
         qp: what was solved.
         elapsed: time spent on this step [s].
+        gap: largest |phi| of the active constraints [m] at the measured pose, angles multiplied by L; the law
+            works at the nearest state without a gap.
     """
 
     t: float
@@ -79,6 +81,7 @@ class Solution:
     violations: Mapping[str, float] = field(default_factory=dict)
     qp: QPInfo = QPInfo()
     elapsed: float = 0.0
+    gap: float = 0.0
     force_error: Array = field(default_factory=lambda: np.zeros(0))
     _task: TaskTracking | None = field(default=None, repr=False)
     _response: Response | None = field(default=None, repr=False)

@@ -76,8 +76,9 @@ class LoadedConstraints:
 
     def at(self, now: MeasuredState) -> ActiveTerms:
         """As `ActiveConstraints.at`."""
-        rows, terms, units = self._inner.at(now)
-        load = self._load(now)
+        active = self._inner.at(now)
+        terms, load = active.terms, self._load(now)  # estimators take what was measured
+        now = active.now
         more = self._own
         if load.payload is not None:
             more = load.payload if more is None else load.payload + more
@@ -87,7 +88,7 @@ class LoadedConstraints:
             J = now.jacobian(self._body, self._grasp.com)
             h = terms.h - J.T @ load.external
             terms = Terms(terms.M, h, terms.phi, terms.J, terms.b, terms.gamma)
-        return ActiveTerms(rows, terms, units)
+        return active._replace(terms=terms)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, state
+from ...arrays import Array
 from ...errors import InputError, answer_of
 from ...models.pose import Pose
 from ..core.gains import gain_matrix
-from ..state.measured_state import MeasuredState
+from ..state.measured_state import MeasuredState, MeasurementError
 from .grasp import Grasp
 from .wrench_estimator import WrenchEstimator
 
@@ -42,12 +42,14 @@ def default_pose(mech: Any, grasp: Grasp) -> Pose:
 
 
 def sensed_wrench(sensor: Sensor, now: MeasuredState) -> Array:
-    """What a sensor says (6,); what it raises becomes an InputError, so that the loop goes on."""
+    """What a sensor says (6,); a MeasurementError where that is not finite."""
     found = answer_of("the sensor of the external wrench", sensor, now.t, now.q, now.v)
-    wrench = state(found, "external wrench", 6)
-    if wrench.ndim != 1:
-        raise InputError(f"external wrench must be [force; moment] with shape (6,), got {wrench.shape}.")
-    return wrench
+    wrench = np.asarray(found)
+    if wrench.shape != (6,) or wrench.dtype.kind not in "iuf":
+        raise InputError(f"external wrench must be [force; moment] with shape (6,), got {found!r}.")
+    if not np.all(np.isfinite(wrench)):
+        raise MeasurementError(f"the measured external wrench is not finite at t = {now.t:g} s: {found!r}.")
+    return wrench.astype(float)
 
 
 def six_gains(value: Any, what: str, zero_allowed: bool = False) -> Array:

@@ -208,7 +208,7 @@ class ObjectImpedance(Law):
         if self.inertia is None:
             now = measured_state(self.system, 0.0, *self.system.default)
             active = ActiveConstraints(self.system, None).at(now)
-            response = respond(active.terms, self._columns, active.units, active.gap)
+            response = respond(active.terms, self._columns, active.units)
             J = self._task.track(now).J
             if self.frame == "body":
                 R = self.system.pose(now.q, self.grasp.body).rotation

@@ -198,11 +198,13 @@ class WrenchEstimator:
     # ------------------------------------------------------------------ the wrench
 
     def _sample(self, now: MeasuredState) -> _Sample:
+        """Of a measured state. The response is that of the projected one; the twist stays the measured one,
+        because the projection in the mass metric would mix the noise of all coordinates into it."""
         active = self._active.at(now)
         terms = active.terms
         if self._own is not None:
-            terms = with_payload(terms, now, self._body, self._own, self._gravity)
-        response = respond(terms, self._columns, active.units, active.gap)
+            terms = with_payload(terms, active.now, self._body, self._own, self._gravity)
+        response = respond(terms, self._columns, active.units)
         _, twist, bias, J, R = now.point(self._body, self._point)
         inertia = inertia_of(inverse_inertia(response, J), self._sizes)
         V = now.motion[0][self._body] if self.estimates_payload else twist  # only payloads ask for it

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._kernel import largest
 from ...arrays import Array, positive, state
 from ...dynamics.terms import Terms
 from ...errors import answer_of
@@ -19,7 +18,6 @@ from ..core.law import MISSED, Law
 from ..core.solution import Status
 from ..core.task import TaskTracking
 from ..limits.limits import as_limits
-from ..state.active_constraints import ActiveTerms
 from ..state.measured_state import MeasuredState
 from .levels import ControllableBasis, Priorities, TaskRows, controllable_basis, solve_levels
 from .limited_levels import HierarchyInputs, LimitedLevels
@@ -73,7 +71,6 @@ class TaskHierarchy(Law):
         self._prepare(as_limits(self.limits), self.actuated, solver=self.solver)
         self._task: Any = self._stack.bind(self.mech)
         self._rank_tol = positive(self.rank_tol, "rank_tol")
-        self._gap_weight = np.where(_rows_of_ground_points(self.mech), 0.0, self.mech.units.per_row)
         if self.null_torque is not None and not callable(self.null_torque):
             state(self.null_torque, "null_torque", self.mech.nv, repr(self.mech.name))
 
@@ -85,6 +82,7 @@ class TaskHierarchy(Law):
 
     def _step(self, now: MeasuredState, began: float) -> HierarchySolution:
         active, response = self._respond(now)
+        now = active.now
         metric = self._metric.factor(active.terms)
         basis = controllable_basis(response, metric, self._damping["min_controllability"])
         errors = [task.track(now) for task in self._stack.tasks]
@@ -144,11 +142,6 @@ class TaskHierarchy(Law):
             force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
         return np.asarray(basis.E.T @ force)
 
-    def _gap(self, active: ActiveTerms) -> float:
-        """Largest |phi| over L of rows whose Jacobian depends on it."""
-        weight = self._gap_weight if active.rows is None else self._gap_weight[active.rows]
-        return largest(active.terms.phi, weight)
-
     # ------------------------------------------------------------------ status
 
     def _judged(
@@ -186,12 +179,3 @@ class TaskHierarchy(Law):
 def _largest(x: Array) -> float:
     """Largest size of an entry, for the short arrays of a level."""
     return float(max(map(abs, x.tolist())))
-
-
-def _rows_of_ground_points(system: Any) -> npt.NDArray[np.bool_]:
-    """Rows (nc,) that hold a point of a body to a point of the ground; J does not depend on that point."""
-    rows = np.zeros(system.nc, dtype=bool)
-    for name, one in getattr(system.model, "constraints", ()):
-        if one.is_point_contact and one.bodies()[0] == "ground":
-            rows[system.evaluator.constraint_rows[name]] = True
-    return rows

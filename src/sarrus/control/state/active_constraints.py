@@ -12,22 +12,30 @@ from ..._kernel import largest
 from ...arrays import BoolArray
 from ...dynamics.terms import Terms, Units
 from ...errors import InputError, unknown_name
+from ...models.bodies import GROUND
+from ...projection.nearest_state import CLOSE, KEPT, LEFT_OUT
 from .measured_state import MeasuredState
 
 COLLECTIONS = (Sequence, set, frozenset)
+CONSISTENT = 1e-11  # gaps and slips below this, without units, are rounding: the state is taken as it is
 
 
 class ActiveTerms(NamedTuple):
-    """Terms and units of a state with the active rows only; `rows` (nc,) are these, None is all."""
+    """A measured state on its active constraints, with terms and units of the active rows only.
+
+    Attributes:
+        rows: the active rows (nc,); None is all.
+        terms: of the projected state.
+        units: of the active rows.
+        now: the state, projected onto the active constraints where it was measured off them.
+        gap: largest |phi| of the measured pose, lengths divided by L.
+    """
 
     rows: BoolArray | None
     terms: Terms
     units: Units
-
-    @property
-    def gap(self) -> float:
-        """Largest |phi| of the active rows, lengths divided by L."""
-        return largest(self.terms.phi, self.units.per_row)
+    now: MeasuredState
+    gap: float
 
 
 class ActiveConstraints:
@@ -40,19 +48,34 @@ class ActiveConstraints:
 
     def __init__(self, system: Any, active: Any) -> None:
         self._system, self._units = system, system.units
+        self._standing = _rows_of_ground_points(system)
+        self._weight = np.where(self._standing, 0.0, self._units.per_row)
         self._function: Callable[..., Sequence[str]] | None = active if callable(active) else None
         self._known: dict[tuple[str, ...], tuple[BoolArray | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
     def at(self, now: MeasuredState) -> ActiveTerms:
-        """Terms of the active rows."""
-        terms = now.terms
+        """The state on its active constraints. Points that stand on the ground stay where they are."""
         found = self._fixed if self._function is None else self._mask(self._function(now.t, now.q, now.v))
-        if found is None or found[0] is None:
-            return ActiveTerms(None, terms, self._units)
-        rows, units = found
-        parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
-        return ActiveTerms(rows, Terms(terms.M, terms.h, *parts), units)
+        rows, units = (None, self._units) if found is None else found
+        weight = self._weight if rows is None else np.where(rows, self._weight, 0.0)
+        gap = largest(now.terms.phi, weight)
+        if gap > CONSISTENT or self._slips(now, rows):
+            part = np.where(self._standing, KEPT, CLOSE)
+            now = now.projected(part if rows is None else np.where(rows, part, LEFT_OUT))
+        terms = now.terms
+        if rows is not None:
+            parts = (part[rows] for part in (terms.phi, terms.J, terms.b, terms.gamma))
+            terms = Terms(terms.M, terms.h, *parts)
+        return ActiveTerms(rows, terms, units, now, gap)
+
+    def _slips(self, now: MeasuredState, rows: BoolArray | None) -> bool:
+        """Whether the velocity violates active rows by more than rounding."""
+        slip = np.abs(now.terms.J @ now.v - now.terms.b) * self._units.per_row
+        if rows is not None:
+            slip = slip[rows]
+        worst = float(max(slip.tolist(), default=0.0))
+        return worst > CONSISTENT * (1.0 + float(np.max(np.abs(now.v) / self._units.unit)))
 
     def _mask(self, names: Any) -> tuple[BoolArray | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""
@@ -68,6 +91,15 @@ class ActiveConstraints:
                 )
                 self._known[key] = mask, units
         return self._known[key]
+
+
+def _rows_of_ground_points(system: Any) -> BoolArray:
+    """Rows (nc,) that hold a point of a body to a point of the ground; J does not depend on that point."""
+    rows = np.zeros(system.nc, dtype=bool)
+    for name, one in getattr(system.model, "constraints", ()):
+        if one.is_point_contact and one.bodies()[0] == GROUND:
+            rows[system.evaluator.constraint_rows[name]] = True
+    return rows
 
 
 def mask_of(names: Any, system: Any, what: str) -> BoolArray:

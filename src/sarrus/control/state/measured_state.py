@@ -19,7 +19,12 @@ from ...dynamics.singular_limit import row_rates
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
+from ...projection.nearest_state import TROUBLE
 from ...simulation.system.custom_system import CustomSystem
+
+
+class MeasurementError(InputError):
+    """A measurement of no use: a controller holds its last input. All other errors of input are raised."""
 
 
 class MeasuredState:
@@ -27,6 +32,19 @@ class MeasuredState:
 
     def __init__(self, system: Any, t: float, q: Array, v: Array) -> None:
         self.system, self.t, self.q, self.v = system, t, q, v
+
+    def projected(self, part: npt.NDArray[np.int8] | None) -> MeasuredState:
+        """The nearest state on the constraints; `part` (nc,) as in `Evaluator.project`."""
+        rows, custom = self.system.evaluator, isinstance(self.system, CustomSystem)
+        metric = self.terms.M if custom else None
+        q, v, gap, status = rows.project(self.q, self.v, self.t, part, metric)
+        if status:
+            raise MeasurementError(
+                f"the measured state of {self.system.name!r} is off its constraints by"
+                f" {float(gap) * rows.length:.2g} m at t = {self.t:g} s and cannot be projected:"
+                f" {TROUBLE[int(status)]}."
+            )
+        return MeasuredState(self.system, self.t, q, v)
 
     @cached_property
     def terms(self) -> Terms:
@@ -85,7 +103,7 @@ class MeasuredState:
 
 
 def measured_state(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> MeasuredState:
-    """The state, or an InputError that says what is wrong with what the sensors delivered."""
+    """The state; a MeasurementError where sensors delivered NaN, an InputError for wrong arguments."""
     if type(t) is float and isfinite(t) and is_state(q, v, system.nq, system.nv):
         return MeasuredState(system, t, q, v)  # type: ignore[arg-type]
     try:
@@ -100,7 +118,7 @@ def measured_state(system: Any, t: float, q: npt.ArrayLike, v: npt.ArrayLike) ->
         )
     # one sum over both tells whether all are finite
     if not np.isfinite(pose.sum() + speed.sum() + t):
-        raise InputError(
+        raise MeasurementError(
             f"the measured state of {system.name!r} has entries that are not finite at t = {t} s."
         )
     return MeasuredState(system, t, pose, speed)

@@ -29,6 +29,7 @@ from ...models.joints import Revolute, Spherical
 from ...projection.assembly import Assembly
 from ...projection.consistent_velocity import consistent_velocity
 from ...projection.mobility import Mobility
+from ...projection.nearest_state import cannot_project
 
 Function = Callable[..., npt.ArrayLike]
 Given = Function | npt.ArrayLike | None
@@ -154,6 +155,16 @@ class CustomSystem:
         pose = self._skeleton._one_pose(q)
         wish = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
         return consistent_velocity(self.evaluator, pose, wish, t, metric=self.inertia(pose, wish, t)[0])
+
+    def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
+        """The consistent state nearest to (q, v) in the metric M(q); see `Mechanism.project`. One state."""
+        pose = self._skeleton._one_pose(q)
+        speed = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
+        M = self.inertia(pose, speed, t)[0]
+        q1, v1, gap, status = self.evaluator.project(pose, speed, self._skeleton._time(t), metric=M)
+        if status:
+            raise cannot_project(f"system {self.name!r}", int(status), float(gap) * self.length)
+        return State(q1, v1, float(gap) * self.length, 0)
 
     # ------------------------------------------------------------------ motion
 
