@@ -9,6 +9,7 @@ NB_MODULE(_kernel, m) {
   using namespace nb::literals;
   using namespace sarrus;
   import_numpy();
+  nb::set_leak_warnings(false);  // threads of a viewer outlive the interpreter and hold references
   export_constants(m);
   auto kernel = nb::class_<Kernel>(m, "Kernel").def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a);
   bind_batches(kernel);

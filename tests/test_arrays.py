@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sarrus.arrays import flatten_batch, frozen, state
+from sarrus.arrays import flatten_batch, frozen, mapping, state
 from sarrus.errors import InputError, SarrusError, SingularConstraintError, UnknownNameError, unknown_name
 
 
@@ -69,3 +69,19 @@ def test_unknown_names_are_listed_with_a_guess() -> None:
 def test_singular_constraints_carry_rank_and_rows() -> None:
     error = pickle.loads(pickle.dumps(SingularConstraintError("rows depend", 3, ["loop.tx"])))
     assert (str(error), error.rank, error.rows) == ("rows depend", 3, ("loop.tx",))
+
+
+def test_masked_values_are_not_numbers() -> None:
+    hidden = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+    for given in (hidden, np.ma.masked_array(np.zeros((2, 3)), mask=True)):
+        with pytest.raises(InputError, match=r"q must be .* got masked values; fill them"):
+            state(given, "q", 3)
+    whole = state(np.ma.masked_array([1.0, 2.0, 3.0]), "q", 3)
+    assert type(whole) is np.ndarray and whole.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_mappings() -> None:
+    assert mapping(None, "fixed", "{name: value}") == {}
+    for wrong in (["crank"], "crank", 3.0):
+        with pytest.raises(InputError, match=r"fixed must be a mapping \{name: value\}, got"):
+            mapping(wrong, "fixed", "{name: value}")

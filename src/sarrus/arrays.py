@@ -8,7 +8,7 @@ leading axes are batch axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ def _shown(value: object) -> str:
 
 def _numeric(value: object, what: str, rule: str) -> Array:
     """`value` as float64, refusing text, booleans, ragged lists and objects."""
+    if np.ma.is_masked(value):
+        raise InputError(f"{what} must be {rule}, got masked values; fill them: {what}.filled(0.0).")
     try:
         raw = np.asarray(value)
         if raw.dtype.kind in "iuf" or raw.size == 0:
@@ -72,6 +74,15 @@ def count(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number of at least 1, got {value!r}.")
     return value
+
+
+def mapping(value: object, what: str, entries: str) -> dict[Any, Any]:
+    """A mapping such as {name: number}; None counts as an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} must be a mapping {entries}, got {_shown(value)}.")
+    return dict(value)
 
 
 def one_of(value: object, what: str, options: Sequence[str]) -> str:
@@ -133,7 +144,7 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     """
     # the usual case; a sum that overflows goes through the full check below
     if (
-        isinstance(value, np.ndarray)
+        type(value) is np.ndarray
         and value.dtype == np.float64
         and value.shape == (n,)
         and math.isfinite(value @ value)

@@ -212,8 +212,23 @@ BAD = {
     "nrow='99999999' is too large": model(
         "", '<asset><hfield name="h" nrow="99999999" ncol="2" size="1 1 1 1"/></asset>'
     ),
+    "nkey='9000000' is too large; at most 2000": '<mujoco><size nkey="9000000"/></mujoco>',
+    "nuser_body='100000' is too large": '<mujoco><size nuser_body="100000"/></mujoco>',
+    "width='99999' times height='99999' is too large": model(
+        "", '<asset><texture name="t" type="2d" builtin="flat" width="99999" height="99999"/></asset>'
+    ),
     "document type declaration": '<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>',
 }
+
+
+def test_refusals_keep_their_own_words(tmp_path: Path) -> None:
+    for text in ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "<mujoco>" + "<a>" * 300):
+        with pytest.raises(FormatError) as refused:
+            sr.load(text)
+        assert "decoded" not in str(refused.value) and str(refused.value).count("text") == 1
+    for wrong in (tmp_path, "/dev/zero"):
+        with pytest.raises(FormatError, match="cannot be read"):
+            sr.load(wrong)
 
 
 @pytest.mark.parametrize("reason", BAD)

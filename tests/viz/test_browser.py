@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import subprocess
 import sys
 import time
 import urllib.request
@@ -59,7 +61,7 @@ def test_what_is_dragged_is_held_and_the_loop_closes(shown: Callable[..., browse
     assert viewer.q[0] == pytest.approx(1.3)
     assert np.abs(mech.terms(viewer.q, np.zeros(3)).phi).max() < 1e-9
     assert posing.sliders["rocker"][1].value == pytest.approx(viewer.q[2])
-    assert posing.text.content == mech.mobility(viewer.q).explain()
+    assert html.unescape(posing.text.content) == mech.mobility(viewer.q).explain()
     before = viewer.q.copy()
     posing._drag("crank", SimpleNamespace(client=None))  # moved by the program, not by a hand
     np.testing.assert_array_equal(viewer.q, before)
@@ -67,6 +69,24 @@ def test_what_is_dragged_is_held_and_the_loop_closes(shown: Callable[..., browse
     posing._drag("rocker", SimpleNamespace(client=object()))
     assert "Not assembled: 'pin' stays open" in posing.text.content
     np.testing.assert_array_equal(viewer.q, before)
+
+
+def test_names_are_shown_as_they_are(shown: Callable[..., browser.Viewer]) -> None:
+    """Neither Markdown nor HTML in the name of a body reaches the page."""
+    spec, name = sr.MechanismSpec(name="*odd*"), "<img src=x onerror=alert(1)> **b** [l](http://x) `c`"
+    spec.body(name, joint=sr.Revolute("z"), mass=1.0, com=(1.0, 0.0, 0.0), inertia=(1.0, 1.0, 1.0))
+    spec.constrain(name, sr.PointOnPlane("ground", (0, 0, 0), name, (0, 0, 0), "z"))
+    mech = spec.compile()
+    text = browser._Posing(shown(mech)).text.content
+    assert not set("<>*[]`_") & set(text)
+    assert html.unescape(text) == mech.mobility(mech.default.q).explain() and name in html.unescape(text)
+    assert browser._plain("- a\n- b_c\n# d") == "&#45; a\n&#45; b&#95;c\n&#35; d"
+
+
+def test_nothing_is_printed_at_the_end_of_a_program_that_showed_something() -> None:
+    code = "import sarrus as sr; v = sr.viz.show(sr.library.four_bar(), block=False); v.stop()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "leaked" not in done.stderr
 
 
 def test_a_trajectory_plays(fall: sr.Trajectory, shown: Callable[..., browser.Viewer]) -> None:

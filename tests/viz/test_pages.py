@@ -41,6 +41,18 @@ def held(duration: float = 0.2) -> sr.Trajectory:
     return sr.simulate(sr.library.dual_arm_box(), (0.0, duration), dt=2e-3)
 
 
+@pytest.mark.parametrize(
+    "title", ["@SCRIPT@ @DATA@ @TITLE@", "</script><script>alert(1)</script>", "\udcff \\1"]
+)
+def test_any_title_is_shown_as_it_is(title: str, tmp_path: Path) -> None:
+    mech = sr.library.pendulum()
+    plain = sr.viz.export(mech, tmp_path / "plain.html", title="plain").read_text()
+    page = sr.viz.export(mech, tmp_path / "page.html", title=title, caption=title)
+    assert data_of(page)["title"] == data_of(page)["caption"] == title
+    scripts = re.findall(r"<script>(.*?)</script>", page.read_text(), re.DOTALL)
+    assert scripts == re.findall(r"<script>(.*?)</script>", plain, re.DOTALL) and len(scripts) == 1
+
+
 @pytest.mark.parametrize("name", list(sr.library.names()))
 def test_every_mechanism_has_a_page(name: str, tmp_path: Path) -> None:
     mech = getattr(sr.library, name)()

@@ -7,7 +7,9 @@ and then a `Mechanism` (`load`). What a file contains and the library does not m
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from sarrus.formats.urdf import UrdfOptions, read_urdf
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
+LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
     "MJCF": ("keyframe", "loop_tolerance"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance"),
@@ -130,14 +133,28 @@ def _content(path: str | os.PathLike[str]) -> tuple[bytes, Path | None]:
         return path.encode("utf-8", errors="surrogatepass"), None
     try:
         file = Path(path)
-        return file.read_bytes(), file
+        return _bytes_of(file), file
     except TypeError:
         raise FormatError(
             f"load takes the path of a file, or XML as text, got {type(path).__name__}."
         ) from None
+    except FormatError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FormatError(f"{os.fspath(path)!r:.200} cannot be read: {reason}.") from None
+
+
+def _bytes_of(file: Path) -> bytes:
+    status = file.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+        raise FormatError(
+            f"{str(file)!r:.200} cannot be read: a description is a regular file of at most"
+            f" {LARGEST_FILE:,} bytes."
+        )
+    return file.read_bytes()
 
 
 def _check_options(kind: str, options: dict[str, Any]) -> None:

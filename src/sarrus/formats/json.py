@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sarrus.errors import InputError, SarrusError
 from sarrus.formats.messages import FormatError
+from sarrus.formats.replace_file import replace_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
 
 def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
-    """Write a mechanism or a description as JSON; an existing file is replaced in one step.
+    """Write a mechanism or a description as JSON; an existing file is replaced in one step, a link stays.
 
     Args:
         what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
@@ -30,27 +29,7 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
             written there.
     """
     text = json.dumps(_data_of(what), indent=1, allow_nan=False) + "\n"
-    target = Path(path)
-    try:
-        replace_file(target, lambda file: file.write(text.encode()))
-    except OSError as error:
-        raise InputError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
-    return target
-
-
-def replace_file(target: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write beside the file first, then take its place in one step."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    return replace_bytes(path, text.encode())
 
 
 def _data_of(what: object) -> dict[str, Any]:

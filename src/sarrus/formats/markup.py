@@ -143,6 +143,8 @@ def parse(data: bytes, source: str) -> Element:
         raise FormatError(
             f"{source}, line {error.lineno}, column {error.offset + 1}: not well-formed XML ({reason})."
         ) from None
+    except FormatError:
+        raise
     except (LookupError, ValueError) as error:  # unknown or impossible encoding declaration
         raise FormatError(f"{source}: its text cannot be decoded ({error}).") from None
     if builder.root is None:

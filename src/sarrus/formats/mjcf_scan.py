@@ -13,9 +13,14 @@ from sarrus.formats.messages import FormatError, Omitted
 
 MOST_COPIES = 10_000  # of replicate, composite, flexcomp, multiplied over nesting
 LARGEST_SIZE = 10_000_000  # of one array that an attribute asks for
+LARGEST_PICTURE = 100_000_000  # pixels of a texture, points of a height field
+MOST = {
+    "nkey": 2_000,
+    "nuser": 10_000,
+}  # MuJoCo takes 42 s for 100,000 keyframes; nuser_... is for each object
 MOST_INCLUDES = 100
 COUNTED = {"replicate": "count", "composite": "count", "flexcomp": "count"}
-SIZES = ("width", "height", "nrow", "ncol", "size", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site")
+SIZES = ("width", "height", "size")  # and all that begin with n
 SIZED = ("texture", "hfield", "numeric", "size")
 
 
@@ -45,11 +50,14 @@ def _product(element: Element, name: str) -> float:
 
 
 def _check_attributes(element: Element) -> None:
-    for name in element.attributes.keys() & {*SIZES, *(a for a in element.attributes if a.startswith("n"))}:
-        if name != "name" and _product(element, name) > LARGEST_SIZE:
-            element.fail(
-                f"{name}={element.attributes[name]!r} is too large; at most {LARGEST_SIZE} is accepted"
-            )
+    for name in (a for a in element.attributes if a in SIZES or (a.startswith("n") and a != "name")):
+        most = MOST.get(name.partition("_")[0], LARGEST_SIZE)
+        if _product(element, name) > most:
+            element.fail(f"{name}={element.attributes[name]!r} is too large; at most {most} is accepted")
+    for sides in (("width", "height"), ("nrow", "ncol")):
+        if math.prod(_product(element, name) for name in sides) > LARGEST_PICTURE:
+            shown = " times ".join(f"{name}={element.attributes.get(name)!r}" for name in sides)
+            element.fail(f"{shown} is too large; at most {LARGEST_PICTURE} is accepted")
 
 
 def _include(element: Element, folder: Path, included: set[Path]) -> list[Element]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, state
+from ..arrays import Array, mapping, state
 from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
@@ -87,9 +87,10 @@ class ConstraintQueries(BodyQueries):
         """
         q = self.neutral() if q_guess is None else self._one_pose(q_guess, "q_guess")
         held: list[int] = []
-        for name, value in (fixed or {}).items():
+        wanted = mapping(fixed, "fixed", "{coordinate: value}")
+        for name, value in wanted.items():
             held += self._hold(q, name, value)
-        text = ", ".join(f"{name} = {_shown(value)}" for name, value in (fixed or {}).items())
+        text = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
         found = assemble(self.evaluator, q, self._time(t), held, text)
         return replace(found, message=found.message + self._beyond(found.q[None]))
 
@@ -117,7 +118,7 @@ class ConstraintQueries(BodyQueries):
         q = self._one_pose(q)
         start = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         held, values = [], []
-        for name, value in (fixed or {}).items():
+        for name, value in mapping(fixed, "fixed", "{coordinate: value}").items():
             where = self._indices([name], "fixed")
             given = state(np.atleast_1d(value), f"velocity of {name!r}", len(where), self._owner)
             held += where

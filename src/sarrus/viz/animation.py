@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..formats.replace_file import as_path, replaced
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .drawing import Drawing
@@ -58,9 +59,8 @@ def animate(
         return FuncAnimation(figure, picture, frames=len(times), interval=1000.0 / fps, blit=False)
     from matplotlib.animation import writers
 
-    target.parent.mkdir(parents=True, exist_ok=True)
     writer = writers[WRITERS[target.suffix.lower()]](fps=fps)
-    with writer.saving(figure, target, dpi):
+    with replaced(target, make_folder=True) as temporary, writer.saving(figure, temporary, dpi):
         for i in range(len(times)):
             picture(i)
             writer.grab_frame()
@@ -79,7 +79,7 @@ def _target(path: str | Path | None) -> Path | None:
                 'file instead, animate("motion.gif"), or choose a backend with windows.'
             )
         return None
-    target = Path(path)
+    target = as_path(path)
     suffix = target.suffix.lower()
     if suffix not in WRITERS:
         raise InputError(f"an animation is written as .gif or .mp4, got {str(path)!r}.")

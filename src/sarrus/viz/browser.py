@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import socket
 import threading
 import time
@@ -172,7 +173,7 @@ class _Posing:
     def __init__(self, viewer: Viewer) -> None:
         self.viewer, self.busy = viewer, threading.Lock()
         mech, gui = viewer.mech, viewer.server.gui
-        self.text = gui.add_markdown(mech.mobility(viewer.q).explain())
+        self.text = gui.add_markdown(_plain(mech.mobility(viewer.q).explain()))
         self.sliders: dict[str, tuple[int, Any]] = {}
         for k, name in enumerate(mech.names):
             i = mech.model.coordinate_q[k]
@@ -196,15 +197,26 @@ class _Posing:
             mech = self.viewer.mech
             found = mech.assemble(self.viewer.q, fixed={name: float(self.sliders[name][1].value)})
             if not found.success:
-                self.text.content = found.message
+                self.text.content = _plain(found.message)
                 return
             self.viewer.move(found.q)
-            self.text.content = mech.mobility(found.q).explain()
+            self.text.content = _plain(mech.mobility(found.q).explain())
             for other, (i, slider) in self.sliders.items():
                 if other != name:
                     slider.value = float(np.clip(found.q[i], slider.min, slider.max))
         finally:
             self.busy.release()
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is: names may contain its signs, or HTML."""
+    return re.sub(
+        r"[^\w\s.,:;'\"()/=%-]|_|^\s*-", lambda found: "".join(map(_coded, found[0])), text, flags=re.M
+    )
+
+
+def _coded(sign: str) -> str:
+    return sign if sign.isspace() else f"&#{ord(sign)};"
 
 
 def _serve(host: str, port: int | None) -> Any:

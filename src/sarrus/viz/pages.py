@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import state
 from ..errors import InputError
+from ..formats.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .animation import frame_times
@@ -66,7 +68,7 @@ def export(
     Returns:
         The path of the file.
     """
-    target = Path(path)
+    target = as_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"a page is written as .html, got {str(path)!r}; animate() writes .gif and .mp4.")
     if thickness is not None and not (math.isfinite(thickness) and thickness > 0.0):
@@ -88,9 +90,8 @@ def export(
             film.trace(*trace)
         failed = next((run.message for run in runs if not run.success), "")
     name = film.mech.name if title is None else title
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_page(name, film.data(name, failed if caption is None else caption)), encoding="utf-8")
-    return target
+    page = _page(name, film.data(name, failed if caption is None else caption))
+    return replace_bytes(target, page.encode("utf-8", errors="replace"), make_folder=True)
 
 
 def _runs(shown: Any, q: Any) -> list[Trajectory]:
@@ -123,6 +124,5 @@ def _page(title: str, data: dict[str, Any]) -> str:
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     script = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
     page = (PAGE / "page.html").read_text(encoding="utf-8")
-    for mark, content in (("@TITLE@", html.escape(title)), ("@SCRIPT@", script), ("@DATA@", text)):
-        page = page.replace(mark, content, 1)
-    return page
+    parts = {"@TITLE@": html.escape(title), "@SCRIPT@": script, "@DATA@": text}
+    return re.sub("|".join(parts), lambda found: parts[found.group()], page)

@@ -138,3 +138,25 @@ def test_energy_of_driven_and_user_systems_is_not_kept():
         sr.simulate(sr.CustomSystem(1, 1, M=[[1.0]]), (0.0, 1.0), energy=True)
     with pytest.raises(sr.InputError, match="external wrenches need bodies"):
         sr.simulate(sr.CustomSystem(1, 1, M=[[1.0]]), (0.0, 1.0), external={"q0": np.zeros(6)})
+
+
+def test_numbers_of_steps_beyond_64_bits_keep_the_first_and_the_last():
+    run = sr.simulate(sr.library.pendulum(), (0.0, 0.1), method="rk4", dt=1e-2, store_every=2**70)
+    assert run.t.tolist() == [0.0, 0.1]
+
+
+@pytest.mark.parametrize("fixed", [["crank"], "crank", 0.3, ("crank", 0.3)])
+def test_held_coordinates_are_a_mapping(fixed):
+    mech = sr.library.four_bar()
+    with pytest.raises(sr.InputError, match="fixed must be a mapping"):
+        mech.assemble(fixed=fixed)
+    with pytest.raises(sr.InputError, match="fixed must be a mapping"):
+        mech.consistent_velocity(mech.default.q, fixed=fixed)
+
+
+def test_masked_states_are_refused():
+    q0 = np.ma.masked_array([0.1, 0.2, 0.3], mask=[False, True, False])
+    with pytest.raises(sr.InputError, match="masked values"):
+        sr.simulate(sr.library.four_bar(), (0.0, 0.1), q0)
+    with pytest.raises(sr.InputError, match="masked values"):
+        sr.library.four_bar().mass_matrix(q0)

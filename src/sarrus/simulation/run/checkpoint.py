@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
+from ...errors import InputError
 from ..stepping.options import Options
 
 STORED = """
     t0 t1 control_dt method dt rtol atol formulation coordinates
     correction baumgarte energy store_every jacobian
 """.split()
+WORDS = ("method", "formulation", "coordinates", "correction", "jacobian")  # the others are numbers
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
 def restored_options(head: Mapping[str, Any]) -> tuple[Options, tuple[str, ...]]:
     """Options from plain data, and the names of the functions that are missing in them."""
     values: dict[str, Any] = {name: head[name] for name in STORED}
+    for name, value in values.items():
+        numbers = value if isinstance(value, list) else [value]
+        right = str if name in WORDS else (float, int, type(None))
+        if isinstance(value, list) != (name == "baumgarte") or not all(isinstance(x, right) for x in numbers):
+            raise InputError(f"the stored option {name} is {value!r:.80}; the file is damaged.")
     values["baumgarte"] = tuple(values["baumgarte"])
     tau = None if head["tau"] is None else np.array(head["tau"])
     none: dict[str, Any] = {"control": None, "t_eval": None, "events": (), "external": {}, "progress": False}

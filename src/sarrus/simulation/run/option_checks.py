@@ -21,6 +21,7 @@ from ..stepping.options import SHORTEST, Options
 from ..system.system import System
 
 JACOBIANS = ("analytic", "finite_difference")
+MOST_COUNT = 2**62  # fits into 64 bits; no run has so many steps
 BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
 
 
@@ -120,7 +121,7 @@ def _step(what: str, value: Any, t0: float, t1: float) -> float:
 def _count(what: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"{what} must be a whole number of steps, at least 1; got {value!r}.")
-    return int(value)
+    return min(int(value), MOST_COUNT)
 
 
 def _control(

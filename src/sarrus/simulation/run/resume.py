@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, number
-from ...errors import InputError
+from ...errors import InputError, SarrusError
 from ..events.events import UserWatch, user_events
 from ..stepping.options import Options
 from ..system.step_records import Steps
@@ -48,8 +48,18 @@ def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> 
     q, v = point.state(system.nq, system.nv)
     users = UserWatch(options.events, point.t, q, v)
     known = old.steps[times < point.t] if options.store_every == 1 else None
-    new = Simulation(system, options, users, q, v, checkpoint=point, before=known, limits=True).run()
-    return _joined(old, new, point)
+    try:
+        new = Simulation(system, options, users, q, v, checkpoint=point, before=known, limits=True)
+        new.require_fitting_checkpoint()
+    except SarrusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            "the options or the checkpoint of this trajectory cannot be used"
+            f" ({type(error).__name__}: {error}); was it read from a damaged file? Start a new run from its"
+            " last state instead."
+        ) from None
+    return _joined(old, new.run(), point)
 
 
 def _completed(

@@ -153,6 +153,14 @@ class Simulation:
         self.inputs.restore(self._checkpoint.t, self._checkpoint.u)
         return bool(self._run.resume(self._options.t0, self._checkpoint.numbers))
 
+    def require_fitting_checkpoint(self) -> None:
+        """Refuse a checkpoint of another system or method, by its size."""
+        assert self._checkpoint is not None
+        found = len(self._checkpoint.numbers), len(self._checkpoint.u)
+        wanted = len(np.asarray(self._run.checkpoint())), self._system.nu
+        if found != wanted:
+            raise ValueError(f"{found} numbers of state and inputs, not {wanted}")
+
     def _advance(self, watch: SingularWatch, bar: Progress) -> None:
         """Pieces of the run, of about equal computing time."""
         assert self.last is not None

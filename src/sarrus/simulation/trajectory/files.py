@@ -6,11 +6,9 @@ description with Python functions cannot be stored; energy, constraint forces an
 
 from __future__ import annotations
 
-import io
 import json
+import math
 import os
-import time
-import zipfile
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +18,20 @@ import numpy as np
 from ...arrays import Array
 from ...dynamics.impact import Impact
 from ...errors import InputError, SarrusError
-from ...formats.json import replace_file, spec_of
+from ...formats.json import spec_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ..events.events import Event
 from ..run.checkpoint import Checkpoint, restored_options, stored_options
 from ..run.outcome import Outcome, Status
 from ..system.step_records import Steps
+from .stored_arrays import damaged, read_arrays, write_arrays
 
 FORMAT, VERSION = "sarrus trajectory", 2
 DERIVED = ("energy", "constraint_force", "lam")
 EVENT_ARRAYS = ("q", "v", "singular_values")
 EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opened")
-STALE = 3600.0  # [s]: files that a crash left half written are removed when they are so old
+MOST_STEPS = 2.0**53  # numbers of a checkpoint that are counts
 
 
 def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[str, Array]) -> Path:
@@ -68,51 +67,87 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
         "description": _description(system),
     }
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    return _write(Path(path), arrays)
+    return write_arrays(path, arrays)
 
 
 def load(path: str | os.PathLike[str], system: Any = None) -> tuple[Any, Outcome, dict[str, Array]]:
     """The system, the outcome of its run, and the arrays DERIVED by name; see `Trajectory.load`."""
-    head, arrays = _read(Path(path))
-    if system is None and head["description"] is not None:
-        system = MechanismSpec.from_dict(head["description"]).compile()
-    steps = Steps(*(arrays[f"steps.{f.name}"] for f in fields(Steps)))
-    if system is None:
-        drifts = {name: getattr(steps, name) * head["length"] for name in ("drift", "velocity_drift")}
-        steps = replace(steps, **drifts)
-    elif (system.nq, system.nv) != (steps.q.shape[1], steps.v.shape[1]):
-        raise InputError(
-            f"{os.fspath(path)!r} holds a trajectory of {head['name']!r} with nq = {steps.q.shape[1]}, nv ="
-            f" {steps.v.shape[1]}; the system given has nq = {system.nq}, nv = {system.nv}."
-        )
+    arrays = read_arrays(path)
+    try:
+        head = _head(path, arrays)
+        if system is None and head["description"] is not None:
+            system = MechanismSpec.from_dict(head["description"]).compile()
+        steps = _steps(arrays)
+        if system is None:
+            drifts = {name: getattr(steps, name) * head["length"] for name in ("drift", "velocity_drift")}
+            steps = replace(steps, **drifts)
+        elif (system.nq, system.nv) != (steps.q.shape[1], steps.v.shape[1]):
+            raise InputError(
+                f"{os.fspath(path)!r} holds a trajectory of {head['name']!r} with"
+                f" nq = {steps.q.shape[1]}, nv = {steps.v.shape[1]}; the system given has"
+                f" nq = {system.nq}, nv = {system.nv}."
+            )
+        run = _outcome(head, arrays, steps)
+        return system, run, {name: _column(arrays, name, len(steps)) for name in DERIVED}
+    except SarrusError:
+        raise
+    except Exception as error:  # whatever a damaged head leads to
+        raise damaged(path, error) from None
+
+
+def _outcome(head: dict[str, Any], arrays: dict[str, Any], steps: Steps) -> Outcome:
     options, missing = (None, ()) if head.get("options") is None else restored_options(head["options"])
-    run = Outcome(
+    names = tuple(str(name) for name in head.get("active_names") or ())
+    return Outcome(
         steps=steps,
-        u=arrays["u"],
+        u=_shaped(arrays, "u", (len(steps), None)),
         events=tuple(_event(one, f"event{i}.", arrays) for i, one in enumerate(head["events"])),
-        nfev=head["nfev"],
+        nfev=int(head["nfev"]),
         status=Status(head["status"]),
-        message=head["message"],
+        message=str(head["message"]),
         options=options,
         checkpoint=_checkpoint(arrays),
-        active=arrays.get("active"),
-        active_names=tuple(head.get("active_names") or ()),
+        active=_shaped(arrays, "active", (len(steps), len(names))) if "active" in arrays else None,
+        active_names=names,
         missing=missing,
     )
-    return system, run, {name: arrays[name] for name in DERIVED}
+
+
+def _steps(arrays: dict[str, Any]) -> Steps:
+    """The states; all columns have as many rows as there are times."""
+    n, nv = len(arrays["steps.t"]), arrays["steps.v"].shape[-1]
+    widths = {"q": (n, None), "v": (n, nv), "a": (n, nv), "tau": (n, nv)}
+    return Steps(*(_shaped(arrays, f"steps.{f.name}", widths.get(f.name, (n,))) for f in fields(Steps)))
+
+
+def _shaped(arrays: dict[str, Any], name: str, shape: tuple[int | None, ...]) -> Any:
+    """An array of this shape; None: any length."""
+    array = arrays[name]
+    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{name} has shape {array.shape}, not {shape}")
+    return array if name in ("steps.rank", "active") else np.asarray(array, dtype=float)
+
+
+def _column(arrays: dict[str, Any], name: str, n: int) -> Any:
+    return _shaped(arrays, name, (n,) if name == "energy" else (n, None))
 
 
 def _checkpoint(arrays: dict[str, Any]) -> Checkpoint | None:
     if "checkpoint.numbers" not in arrays:
         return None
-    numbers, u, energy = (arrays[f"checkpoint.{f.name}"] for f in fields(Checkpoint))
+    numbers = _shaped(arrays, "checkpoint.numbers", (None,))
+    counts = numbers[-3:]  # rank, evaluations, steps
+    if len(counts) < 3 or np.isnan(numbers).any() or not np.all((counts >= -1.0) & (counts < MOST_STEPS)):
+        raise ValueError("its checkpoint is not one")
+    u, energy = _shaped(arrays, "checkpoint.u", (None,)), _shaped(arrays, "checkpoint.energy", ())
     return Checkpoint(numbers, u, float(energy))
 
 
 def _event(words: dict[str, Any], prefix: str, arrays: dict[str, Any]) -> Event:
     """One event; files of version 1 store fewer attributes."""
     known: dict[str, Any] = {word: tuple(x) if isinstance(x, list) else x for word, x in words.items()}
-    known |= {name: arrays[prefix + name] for name in EVENT_ARRAYS}
+    known |= {name: _shaped(arrays, prefix + name, (None,)) for name in EVENT_ARRAYS}
+    known["t"], known["rank"] = float(known["t"]), int(known.get("rank", -1))
     hit = {f.name: arrays.get(f"{prefix}impact.{f.name}") for f in fields(Impact)}
     if hit["v"] is not None:
         known["impact"] = Impact(
@@ -131,34 +166,15 @@ def _description(system: Any) -> dict[str, Any] | None:
         return None
 
 
-def _write(target: Path, arrays: dict[str, Any]) -> Path:
-    if not target.parent.is_dir():
-        raise InputError(
-            f"the folder {str(target.parent)!r} of {target.name!r} does not exist; make it first:"
-            f" pathlib.Path({str(target.parent)!r}).mkdir(parents=True)."
-        )
-    for left in target.parent.glob(f".{target.name}.*.part"):
-        if time.time() - left.stat().st_mtime > STALE:
-            left.unlink(missing_ok=True)
-    replace_file(target, lambda file: np.savez_compressed(file, **arrays))
-    return target
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        head = json.loads(arrays.pop("head").tobytes())
-        known = head["format"] == FORMAT
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
-        known = False
-    if not known:
-        raise InputError(f"{str(path)!r} is not a trajectory written by Trajectory.save.")
+def _head(path: str | os.PathLike[str], arrays: dict[str, Any]) -> dict[str, Any]:
+    head = json.loads(arrays.pop("head").tobytes())
+    if head["format"] != FORMAT:
+        raise ValueError(f"its format is {head['format']!r:.80}")
     if head["version"] > VERSION:
         raise InputError(
-            f"{str(path)!r} has version {head['version']} of the format, this library reads up to {VERSION};"
-            " update sarrus."
+            f"{os.fspath(path)!r} has version {head['version']} of the format, this library reads up to"
+            f" {VERSION}; update sarrus."
         )
-    return head, arrays
+    if not (isinstance(head["length"], (int, float)) and math.isfinite(head["length"])):
+        raise ValueError("its length is not a number")
+    return dict(head)
