@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+import sarrus as sr
 from sarrus import _kernel
 from sarrus.constraints.points import Distance
 from sarrus.errors import InputError, ModelError, UnknownNameError
@@ -150,10 +151,39 @@ def test_length_falls_back_to_centres_of_mass_then_ground_then_one() -> None:
     assert float(MechanismSpec(length=2.5).body("b", joint=Revolute(), armature=1.0).model().length) == 2.5
 
 
+def test_every_declared_length_counts() -> None:
+    """0.1.0 saw joints only: sliders tied by a rod of 1 um or of 10 km had L = 1 m."""
+
+    def sliders() -> MechanismSpec:
+        spec = MechanismSpec(gravity=(0, 0, 0))
+        spec.body("x", joint=sr.Prismatic("x"), mass=1.0)
+        return spec.body("y", joint=sr.Prismatic("y"), mass=2.0)
+
+    for l in (1e-12, 1e-6, 1e4):
+        spec = sliders().constrain("rod", sr.Distance("x", (0, 0, 0), "y", (0, 0, 0), l))
+        assert float(spec.model().length) == pytest.approx(l)
+        spec.force("k", sr.JointSpring("y", 2.0, 0.2 * l))
+        assert float(spec.model().length) == pytest.approx(l)
+        pin = sliders().constrain("pin", sr.PointOnCylinder("x", (0, 0, 0), "y", (0, 0, 0), "z", l))
+        assert float(pin.model().length) == pytest.approx(l)
+        assert float(sliders().force("k", sr.JointSpring("x", 1.0, -l)).model().length) == pytest.approx(l)
+        spring = sr.PointSpring("x", (0, 0, 0), "y", (0, 0, 0), 1.0, l)
+        assert float(sliders().force("k", spring).model().length) == pytest.approx(l)
+        stop = MechanismSpec().body("s", joint=sr.Prismatic("x"), mass=1.0, limits=(-l, 2 * l))
+        assert float(stop.model().length) == pytest.approx(3 * l)
+        one_sided = MechanismSpec().body("s", joint=sr.Prismatic("x"), mass=1.0, limits=(None, l))
+        assert float(one_sided.model().length) == pytest.approx(l)
+        wheel = MechanismSpec().body("w", joint=sr.Free(), mass=1.0, inertia=(l * l,) * 3)
+        wheel.constrain("roll", sr.Rolling("w", l, "y"))
+        assert float(wheel.model().length) == pytest.approx(l)
+    angle = MechanismSpec().body("a", joint=Revolute(), armature=1.0, limits=(-3, 3))
+    assert float(angle.force("k", sr.JointSpring("a", 1.0, 0.3)).model().length) == 1.0
+
+
 def test_length_ignores_coincident_joints_and_counts_rods() -> None:
     spec = MechanismSpec().body("b", joint=Universal(), mass=1.0, com=(0, 0, 1), inertia=(1, 1, 1))
     spec.constrain("rod", Distance("b", (0, 0, 3), "ground", (1, 0, 3), 1.0))
-    assert float(spec.model().length) == pytest.approx(3.0)
+    assert float(spec.model().length) == pytest.approx((3.0 + 1.0) / 2)
 
 
 def test_springs_do_not_count_as_joints() -> None:

@@ -92,6 +92,7 @@ class Distance(_PointPair):
 
     kernel: ClassVar[str] = "Distance"
     undefined: ClassVar[str] = "two points of a Distance coincide"
+    lengths: ClassVar[tuple[str, ...]] = ("length",)
     length: float
 
     def __post_init__(self) -> None:
@@ -163,6 +164,7 @@ class PointOnCylinder(_PointPair):
 
     kernel: ClassVar[str] = "PointOnCylinder"
     undefined: ClassVar[str] = "the point of a PointOnCylinder lies on its axis"
+    lengths: ClassVar[tuple[str, ...]] = ("radius",)
     checks: ClassVar[Checks] = _PointPair.checks | {"axis": canonical_axis}
     axis: Axis
     radius: float

@@ -42,6 +42,7 @@ class Rolling(Element):
     kernel: ClassVar[str] = "Rolling"
     measured: ClassVar[slice] = slice(1, 2)  # the plane has no place
     undefined: ClassVar[str] = "a rolling disc lies flat"
+    lengths: ClassVar[tuple[str, ...]] = ("radius",)
     checks: ClassVar[Checks] = {
         "body": text, "radius": positive, "axis": canonical_axis, "normal": canonical_axis, "centre": triple,
         "point": triple,

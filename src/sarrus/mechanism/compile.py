@@ -38,7 +38,9 @@ def build_model(
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
     columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
-    L = characteristic_length(tree, columns["com"], rows.anchors) if length is None else length
+    L = length
+    if L is None:
+        L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
     if not checked:
         check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)

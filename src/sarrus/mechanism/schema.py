@@ -87,8 +87,7 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
         raise InputError(f"this release reads version {VERSION} of the format, got {data.get('version')!r}.")
     spec = make(**{key: data[key] for key in ("gravity", "name", "length") if key in data})
     for entry in _list(data, "bodies"):
-        values = _values(Body, entry, "a body", ())
-        spec.body(values.pop("name"), values.pop("parent"), **values)
+        spec.add(Body(**_values(Body, entry, "a body", ())))
     for entry in _list(data, "constraints"):
         spec.constrain(*_decode_entry("constraint", entry, Constraint.written()))
     for entry in _list(data, "forces"):

@@ -125,7 +125,7 @@ class MechanismSpec:
 
         Args:
             name: Name of the body, unique.
-            parent: Body that carries it, or "ground"; may be declared later, but before compile().
+            parent: Body that carries it, declared before, or "ground".
             joint: Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free or Fixed.
             at: Joint frame in the parent's body frame; default: they coincide.
             mass: [kg], not negative.
@@ -151,12 +151,21 @@ class MechanismSpec:
             "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
         }  # fmt: skip
         body = Body(name, parent, joint, Pose() if at is None else at, **given)
-        warn_of_inertia(body, stacklevel=2)
+        if parent not in (GROUND, name) and parent not in self._coordinates.bodies:
+            raise unknown_name(
+                "body", parent, [GROUND, *self._coordinates.bodies], f"parent of body {name!r}"
+            )
+        return self.add(body, stacklevel=2)
+
+    def add(self, body: Body, stacklevel: int = 1) -> MechanismSpec:
+        """Add a body that is checked already; its parent may come later, as in files."""
+        warn_of_inertia(body, stacklevel + 1)
+        name = body.name
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the name of the fixed world and cannot be given to a body.")
         if name in self._coordinates.bodies:
             raise ModelError(f"a body called {name!r} exists already; names must differ.")
-        if name == parent:
+        if name == body.parent:
             raise ModelError(f"body {name!r} is its own ancestor: its parent must be another body.")
         self._coordinates.add(body)
         return self

@@ -77,6 +77,7 @@ class PointSpring(Force):
     """
 
     checks: ClassVar[Checks] = {"p_a": triple, "p_b": triple, **dict.fromkeys(SPRING, nonnegative)}
+    lengths: ClassVar[tuple[str, ...]] = ("rest",)
     a: str
     p_a: ArrayLike
     b: str
@@ -114,6 +115,7 @@ class JointSpring(Force):
     """
 
     checks: ClassVar[Checks] = {"coordinate": text, "stiffness": nonnegative, "rest": number}
+    lengths: ClassVar[tuple[str, ...]] = ("rest",)
     coordinate: str
     stiffness: float
     rest: float = 0.0

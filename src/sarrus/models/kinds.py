@@ -21,11 +21,14 @@ class Kind(Restored, ABC):
     Attributes:
         kinds: The registered classes of a family by name, ordered by module, then as defined.
         holds_functions: Whether its fields are Python functions, which cannot be written as data.
+        lengths: Names of fields that are lengths of the mechanism [m], which count in its length L; of forces
+            on coordinates only where these slide.
         checks: What checks a field and converts it, by the name of the field: check(value, "mass of Spring").
     """
 
     kinds: ClassVar[dict[str, type[Any]]]
     holds_functions: ClassVar[bool] = False
+    lengths: ClassVar[tuple[str, ...]] = ()
     checks: ClassVar[Checks] = {}
 
     def __init_subclass__(cls, base: bool = False, **options: Any) -> None:

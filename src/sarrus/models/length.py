@@ -2,38 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ..arrays import Array
+from .forces import Force
+from .kinds import Kind
 from .tree import Tree
 
-SAME_POINT = 1e-12  # [m]: distances below this count as zero
+SAME_POINT = 1e-12  # of the largest length: smaller ones come from rounding and count as zero
 
 
-def characteristic_length(tree: Tree, com: Iterable[Array], anchors: Iterable[tuple[int, Array]]) -> float:
-    """Mean distance [m] between the joint that carries a moving body and the other joints on it.
+def characteristic_length(
+    tree: Tree,
+    com: Iterable[Array],
+    anchors: Iterable[tuple[int, Array]],
+    constraints: Sequence[tuple[str, Kind]],
+    forces: Sequence[tuple[str, Force]],
+) -> float:
+    """Mean size [m] of the parts of a mechanism.
 
     Args:
         tree: The nodes.
         com: Centre of mass of each node, in its frame, (nn, 3).
         anchors: Points where loops and point constraints hold on: pairs (node, point in its frame).
+        constraints: By name; their `lengths` count.
+        forces: By name; their `lengths` count.
 
     Returns:
-        That mean; where no body carries two joints the mean distance of centres of mass from their joints,
-        then the mean distance of joints from the ground's origin, then 1.
+        The mean distance between the joint that carries a moving body and the other joints on it, with the
+        lengths of rods and the radii of discs and cylinders; where there is none of them the mean distance of
+        centres of mass from their joints, then the mean of rest lengths of springs and of travels between the
+        limits of sliding joints, then the mean distance of joints from the ground's origin, then 1.
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
     moving = [float(np.linalg.norm(p)) for node, p in points if node > 0]
+    moving += [abs(getattr(one, name)) for _, one in constraints for name in one.lengths]
     centres = [float(np.linalg.norm(c)) for c in com]
     still = [float(np.linalg.norm(p)) for node, p in points if node == 0]
-    for distances in (moving, centres, still):
-        apart = [d for d in distances if d > SAME_POINT]
+    for distances in (moving, centres, _travels(tree, forces), still):
+        apart = [d for d in distances if d > SAME_POINT * max(distances)]
         if apart:
             return float(np.mean(apart))
     return 1.0
+
+
+def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
+    """Rest lengths of springs and travels of sliding joints [m]."""
+    found = []
+    for name, one in forces:
+        slides = [not tree.coordinate_is_angle[tree.coordinate(c, name)] for c in one.coordinates()]
+        if all(slides):
+            found += [abs(getattr(one, field)) for field in one.lengths]
+    for is_angle, (lower, upper) in zip(tree.coordinate_is_angle, tree.each("limits"), strict=True):
+        ends = [end for end in (lower, upper) if math.isfinite(end)]
+        if not is_angle and ends:
+            found.append(max(ends) - min(ends) if len(ends) == 2 else abs(ends[0]))
+    return found
 
 
 def ground_origin(tree: Tree) -> Array:

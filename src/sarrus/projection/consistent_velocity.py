@@ -57,10 +57,8 @@ def consistent_velocity(
     v[held] = values
 
     miss = np.abs(rows @ v - rights) / scale
-    speed = max(
-        float(np.max(np.abs(v / system.unit), initial=0.0)),
-        float(np.max(np.abs(rights / scale), initial=0.0)),
-    )
+    sizes = (v / system.unit, v0 / system.unit, rights / scale)  # v0: a wish across the rows leaves rounding
+    speed = max(float(np.max(np.abs(x), initial=0.0)) for x in sizes)
     if np.max(miss, initial=0.0) > CONSISTENT_TOL * speed:
         _refuse(system, miss, held)
     return v
