@@ -66,7 +66,7 @@ class Bench:
 
 def prepare(mech: sr.Mechanism, count: int = 8) -> Bench:
     """States along the first 0.4 s of free motion, with random forces."""
-    moved = sr.simulate(mech, (0.0, 0.4), store_every=400 // count)
+    moved = sr.simulate(mech, (0.0, 0.4), dt=1e-3, store_every=400 // count)
     forces = np.random.default_rng(1).normal(size=(count, mech.nv))
     twin = pinocchio_twin(mech)
     ours = []

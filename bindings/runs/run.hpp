@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "integrate/implicit/implicit_step.hpp"
+#include "integrate/implicit/automatic_step.hpp"
 #include "integrate/step.hpp"
 #include "run_table.hpp"
 
@@ -38,6 +38,7 @@ struct SizedRun : Run {
   void* memory = nullptr;
   Steps* s = nullptr;
   Radau<double, LD>* r = nullptr;
+  StiffnessWatch watch;
   double next_step = 0;
 
   SizedRun(const ModelD& model, const Options& options, const Outside& outside)
@@ -49,7 +50,8 @@ struct SizedRun : Run {
     memory = std::memset(aligned_alloc(64, bytes), 0, bytes);  // padding is zero and stays zero
     Arena arena(memory);
     build(arena);
-    if (m.sparse && !S::supplies_inertia && !o.method.implicit) s->w.factor.by_entries = BY_ENTRIES;
+    if (m.sparse && !S::supplies_inertia && (!o.method.implicit || o.method.switches))
+      s->w.factor.by_entries = BY_ENTRIES;
   }
   void build(Arena& arena) {
     s = new Steps(m, o, source, arena);
@@ -74,6 +76,7 @@ struct SizedRun : Run {
     s->before.largest_rank = largest_rank;
     s->before.close_to_rounding = true;
     if (r) r->past_step = 0;
+    watch = {};
     return sarrus::start(*s, t);
   }
   bool restore(const Instant<double>& at, const History& history, double step) override {
@@ -83,26 +86,34 @@ struct SizedRun : Run {
   }
   History history() const override { return s->before; }
   bool step(double h, double t_end) override {
-    next_step = h;
-    if constexpr (!S::supplies_acceleration)
+    next_step = h > 0 ? h : first_step(*s);
+    if (next_step > o.most_step) next_step = o.most_step;
+    if constexpr (!S::supplies_acceleration) {
+      if (o.method.switches) return automatic_step(*s, *r, watch, next_step, t_end);
       if (r) return implicit_step(*s, *r, next_step, t_end);
+    }
     return sarrus::step(*s, next_step, t_end);
   }
   RunState state() const override {
     return {s->t, s->drift, s->velocity_drift, s->pivot,       next_step, s->q, s->v,
             s->a, s->tau,   s->rank,           s->evaluations, s->status};
   }
-  // past_step, past_error, past_u, past_v of implicit steps
-  int tail_size() const override { return r ? 2 + 2 * STAGES * s->w.ld : 0; }
+  // past_step, past_error, past_u, past_v of implicit steps, and the choice between them and explicit ones
+  static constexpr int WATCHED = sizeof(StiffnessWatch) / sizeof(double);
+  int tail_size() const override { return r ? WATCHED + 2 + 2 * STAGES * s->w.ld : 0; }
   void store_tail(double* to) const override {
     if (!r) return;
     int n = STAGES * s->w.ld;
+    std::memcpy(to, &watch, sizeof watch);
+    to += WATCHED;
     to[0] = r->past_step, to[1] = r->past_error;
     for (int i = 0; i < n; ++i) to[2 + i] = r->past_u[i], to[2 + n + i] = r->past_v[i];
   }
   void load_tail(const double* from) override {
     if (!r) return;
     int n = STAGES * s->w.ld;
+    std::memcpy(&watch, from, sizeof watch);
+    from += WATCHED;
     r->past_step = from[0], r->past_error = from[1];
     for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }

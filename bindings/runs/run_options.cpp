@@ -30,7 +30,8 @@ void bind_methods(nb::module_& m) {
       .def_prop_ro("summary", [](const Method& x) { return x.summary; })
       .def_ro("order", &Method::order)
       .def_ro("adaptive", &Method::adaptive)
-      .def_ro("implicit", &Method::implicit);
+      .def_ro("implicit", &Method::implicit)
+      .def_ro("switches", &Method::switches);
   auto array = [&](const char* name, auto part) { method.def_prop_ro(name, part, nb::rv_policy::move); };
   array("A", [](const Method& x) { return matrix_of(x.tableau); });
   array("b", [](const Method& x) { return NewArray({x.tableau.stages}, x.tableau.b); });
@@ -75,7 +76,9 @@ void bind_run_options(nb::module_& m) {
       .def_rw("stiffness", &RunOptions::stiffness)
       .def_rw("rtol", &RunOptions::rtol)
       .def_rw("atol", &RunOptions::atol)
+      .def_rw("atol_in_units", &RunOptions::atol_in_units)
       .def_rw("least_step", &RunOptions::least_step)
+      .def_rw("most_step", &RunOptions::most_step)
       .def_rw("keep_energy", &RunOptions::keep_energy)
       .def_rw("energy", &RunOptions::energy)
       .def_rw("jacobian", &RunOptions::jacobian)

@@ -33,7 +33,7 @@ def main(duration: float = 5.0) -> dict[str, float]:
         mech.forward_dynamics(*mech.default, formulation="lagrange")
     except sr.SingularConstraintError as problem:
         print(f"Lagrange multipliers: {problem}")
-    run = sr.simulate(mech, (0.0, duration), events=at_rest)
+    run = sr.simulate(mech, (0.0, duration), events=at_rest, dt=1e-3)
     turns = [event for event in run.events if event.kind == "user" and event.t > 0.0]
     lowest, back = turns[0], turns[1]
     result = {

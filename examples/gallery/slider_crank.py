@@ -25,7 +25,7 @@ LAM_SHOWN = 60.0  # [N]; the multiplier itself has no bound
 def main(duration: float = 3.0) -> dict[str, float]:
     """Run it; returns how lam and the constraint force behave at the singular poses."""
     mech = sr.library.slider_crank()
-    run = sr.simulate(mech, (0.0, duration), tau=[1.0, 0.0])
+    run = sr.simulate(mech, (0.0, duration), tau=[1.0, 0.0], dt=1e-3)
     force, lam = run.constraint_force, run.lam[:, 0]
     passes = np.searchsorted(run.t, [event.t for event in run.events])  # first step after each pass
     near = np.abs(np.arange(len(run.t))[:, None] - passes).min(axis=1) <= 3

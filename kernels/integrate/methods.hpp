@@ -38,6 +38,7 @@ struct Method {
   int order;
   bool adaptive = false;  // chooses its steps
   bool implicit = false;  // integrate/implicit/; `tableau` then takes the steps that no chart covers
+  bool switches = false;  // implicit only while the motion is stiff, integrate/implicit/automatic_step.hpp
   Tableau tableau = {};
   Splitting splitting = {};
 };
@@ -86,6 +87,13 @@ constexpr Method METHODS[] = {
      .summary = "velocity Verlet; symplectic for separable systems, energy errors stay bounded",
      .order = 2,
      .splitting = {.stages = 2, .kick = {0.5, 0.5}, .drift = {1, 0}, .ahead = {0, 1}}},
+    {.name = "auto",
+     .summary = "dopri5, and radau while the motion is stiff",
+     .order = 5,
+     .adaptive = true,
+     .implicit = true,
+     .switches = true,
+     .tableau = DORMAND_PRINCE},
 };
 
 }  // namespace sarrus

@@ -27,7 +27,9 @@ struct Options {
   Method method = METHODS[0];
   Correction correction = Correction::PROJECT;
   double damping = 0, stiffness = 0;  // Baumgarte: 2 alpha [1/s], beta^2 [1/s^2]
-  double rtol = 1e-8, atol = 1e-10, least_step = 0;
+  double rtol = 1e-8, atol = 1e-10;
+  bool atol_in_units = false;  // lengths are then allowed atol L
+  double least_step = 0, most_step = 1e300;
   bool keep_energy = false;
   double energy = 0;  // the value to keep [J]
   Jacobian jacobian = Jacobian::ANALYTIC;

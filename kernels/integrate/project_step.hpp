@@ -9,6 +9,28 @@ SARRUS_BEGIN
 // Newton with an old factorization must reduce the residual to this part of it, else there is a new one.
 // After a drift the old one has its own merit (integrate/stages.hpp) and gets more time.
 constexpr double SLOW = 0.03, SLOW_DRIFT = 0.1;
+constexpr double ROW_ROUNDING = 8 * 2.22e-16;  // of what is added up in a row of constraints
+
+// Whether nothing but rounding is left of phi: eps times what is added up in each row, |J| |q| for rounded
+// coordinates and the distance from the origin for positions. Gears that have turned for hours have phi of
+// 1e-10, and nothing mends it.
+template <class T, int LDC, class S>
+SARRUS_FN bool closed_to_rounding(const Stepper<T, LDC, S>& s, double closed) {
+  const Model<real<T>>& m = s.m;
+  const Workspace<T, LDC>& w = s.w;
+  double far = 0;
+  for (int i = 1; i < m.nn; ++i) {
+    double away = value(sqrt_(dot(w.tree.p[i], w.tree.p[i])));
+    far = away > far ? away : far;
+  }
+  for (int r = 0; r < m.nc; ++r) {
+    double sum = m.row_unit[r] == 1 ? 0 : far;
+    for (int i = 1; i < m.nn; ++i)
+      if (joint_nv(m.joint[i]) == 1) sum += value(abs_(w.rows.J[r * w.ld + m.iv[i]] * s.q1[m.iq[i]]));
+    if (!(value(abs_(w.rows.phi[r])) <= m.row_unit[r] * closed + ROW_ROUNDING * sum)) return false;
+  }
+  return true;
+}
 
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves M and
 // rows at the final q1 in w, factorized with a rank decided there.
@@ -22,7 +44,8 @@ SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
     double r = value(position_residual(m, w));
     if (!(r < 1e300)) return s.fail(StepStatus::NOT_FINITE);
     s.drift = r;
-    bool done = r <= closed || (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
+    bool done = r <= closed || (i > 0 && r > 0.5 * last && closed_to_rounding(s, closed)) ||
+                (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
     if (!done && !fresh && r > slow * last) {  // too slow: once more, with M and a new factorization
       fresh = true;
       last = 1e300;

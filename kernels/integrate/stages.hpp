@@ -134,19 +134,18 @@ SARRUS_FN double error_norm(const auto& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   double sum = 0;
   int ld = s.w.ld;
-  for (int i = 1; i < m.nn; ++i) {
-    int n = joint_nv(m.joint[i]);
-    for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
-      double eu = 0, ev = 0, size = n == 1 ? value(abs_(s.q[m.iq[i]])) : m.unit[k];
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      double eu = 0, ev = 0;
       for (int j = 0; j < tab.stages; ++j) {
         eu += tab.e[j] * value(s.ku[j * ld + k]);
         ev += tab.e[j] * value(s.kv[j * ld + k]);
       }
-      eu *= h / (s.o.atol + s.o.rtol * size);
-      ev *= h / (s.o.atol + s.o.rtol * value(abs_(s.v1[k])));
+      Allowed allowed = allowed_error(s, i, k, s.v1);
+      eu *= h / allowed.position;
+      ev *= h / allowed.velocity;
       sum += eu * eu + ev * ev;
     }
-  }
   return sqrt_(sum / (2 * m.nv));
 }
 

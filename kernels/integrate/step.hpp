@@ -12,6 +12,7 @@ constexpr int MOST_CUTS = 6;         // of a fixed step that cannot be closed
 constexpr double CUT = 0.37;         // to this part of it
 constexpr double WHOLE = 1 - 1e-12;  // of the time left: a step so long goes all the way
 constexpr double MOST_GROWTH = 5, MOST_CUT = 0.2, SAFETY = 0.9;  // of adaptive steps from one to the next
+constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L; [s] where nothing moves
 constexpr double NO_ESTIMATE = 1e10;                             // error of a step without one
 
 // Change of the step size that an error asks for: error^(-1/4), for methods of order 4 and 5.
@@ -21,10 +22,18 @@ SARRUS_HD double within(double x, double least, double most) {
   return x > most ? most : x < least ? least : x;
 }
 
+// A first step to try: a small part of the time in which the motion gets one radian or L further.
+SARRUS_FN double first_step(const auto& s) {
+  double speed = largest(s.m, s.v), rise = sqrt_(largest(s.m, s.a));
+  double rate = speed > rise ? speed : rise;
+  return rate > 0 ? FIRST_TRAVEL / rate : FIRST_AT_REST;
+}
+
 // A step within tolerance, at most h long. In: h to try; out: h to try next. It shrinks until the estimate is
 // within tolerance, or is taken across a singular pose (integrate/singular/crossing.hpp).
 SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
   double grow = MOST_GROWTH, first = h;
+  StepStatus trouble = StepStatus::STEP_COLLAPSED;
   Crossing crossing{time_to_singular(s)};
   for (;;) {
     double left = t_end - s.t, error = NO_ESTIMATE;
@@ -32,6 +41,8 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
     double now = last ? left : h;
     if (trial(s, now))
       error = error_norm(s, now);
+    else if (s.status == StepStatus::SINGULAR_INERTIA)
+      trouble = s.status;  // of a stage far away, or wherever the step ends
     else if (s.status != StepStatus::NOT_FINITE)
       return false;
     s.status = StepStatus::FINE;
@@ -49,7 +60,7 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
       s.status = StepStatus::FINE;
       error = NO_ESTIMATE;
     }
-    if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
+    if (!(now > s.o.least_step)) return s.fail(trouble);
     grow = 1;
     double factor = step_factor(error);
     h = crossing.next_trial(now, now * (factor < MOST_CUT ? MOST_CUT : factor), s.before.regular_step);

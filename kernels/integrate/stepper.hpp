@@ -136,6 +136,23 @@ SARRUS_HD double largest(const Model<real<T>>& m, const T* x) {
   return most;
 }
 
+// Errors that the tolerances allow coordinate k of node i in one step.
+struct Allowed {
+  double position, velocity;
+};
+
+// Relative to the position, but at most to one radian or L: a shaft that has turned for hours, or a machine
+// that has travelled far, is followed as closely as at the start. v: the speed it is relative to (nv).
+template <class T, int LDC, class S>
+SARRUS_HD Allowed allowed_error(const Stepper<T, LDC, S>& s, int i, int k, const T* v) {
+  double unit = s.m.unit[k], least = s.o.atol_in_units ? unit : 1, size = unit;
+  if (joint_nv(s.m.joint[i]) == 1) {
+    double travel = value(abs_(s.q[s.m.iq[i]]));
+    size = travel < unit ? travel : unit;
+  }
+  return {s.o.atol * least + s.o.rtol * size, s.o.atol * least + s.o.rtol * value(abs_(v[k]))};
+}
+
 template <class T>
 SARRUS_HD bool finite(const T* x, int n) {
   bool yes = true;
@@ -151,7 +168,9 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
     if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
     accelerate(s.m, s.tau, s.w);
-    if (!s.w.factor.spd) return s.fail(StepStatus::SINGULAR_INERTIA);
+    if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
+      return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA
+                                                                           : StepStatus::NOT_FINITE);
     copy(out, s.w.a, s.w.ld);
   }
   return finite(out, s.m.nv) || s.fail(StepStatus::NOT_FINITE);

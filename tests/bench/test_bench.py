@@ -84,7 +84,7 @@ def test_an_acceleration_is_not_slower_than_pinocchio(results: dict[str, Any]) -
 def test_the_mujoco_twin_is_the_same_mechanism(case: Any) -> None:
     mech = case.build()
     tau, steps = case.force(mech), 60
-    ours = sr.simulate(mech, (0.0, steps * STEP), tau=tau if np.any(tau) else None)
+    ours = sr.simulate(mech, (0.0, steps * STEP), tau=tau if np.any(tau) else None, dt=STEP)
     q, v = mujoco_twin(mech, tau, STEP, case.solref).rollout(*mech.default, steps=steps)
     moved = np.abs(mech.difference(ours.q[0], ours.q[-1])).max()
     assert np.abs(mech.difference(ours.q, q)).max() < 1e-4 * moved

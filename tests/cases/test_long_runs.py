@@ -41,7 +41,7 @@ def test_closed_chains_of_any_length(n):
 
 
 def test_the_book_case_keeps_its_energy():
-    run = sr.simulate(closed_chain(3), (0.0, 10.0))
+    run = sr.simulate(closed_chain(3), (0.0, 10.0), dt=1e-3)
     assert np.abs(run.energy - run.energy[0]).max() < 1e-8
 
 

@@ -77,7 +77,7 @@ DEFAULTS = {
     "decompose": {"metric": None, "rank_tol": 1e-9},
     "CustomConstraint": {"J": None, "gamma": None, "b": None, "scale": 1.0},
     "linearize": {"independent": None, "method": "analytic"},
-    "simulate": {"method": "rk4", "dt": 1e-3, "rtol": 1e-8, "atol": 1e-10, "correction": "project"},
+    "simulate": {"method": "auto", "dt": None, "rtol": 1e-8, "atol": None, "correction": "project"},
 }
 
 

@@ -13,7 +13,7 @@ from .mechanisms import relative
 @pytest.fixture(scope="module")
 def run() -> sr.Trajectory:
     mech = sr.library.four_bar()
-    return sr.simulate(mech, (0.0, 0.5), control=lambda t, q, v: [np.sin(5 * t)], store_every=10)
+    return sr.simulate(mech, (0.0, 0.5), control=lambda t, q, v: [np.sin(5 * t)], dt=1e-3, store_every=10)
 
 
 def test_same_models_one_by_one(run: sr.Trajectory) -> None:

@@ -36,7 +36,7 @@ def test_slider_crank_passes_its_toggle(method):
 def test_the_multiplier_jumps_where_the_constraint_force_does_not():
     """[Aghili2005] fig. 5: lam changes sign at the toggle, J.T lam passes smoothly."""
     mech = sr.library.slider_crank(gravity=0.0).with_default([1.0, 2 * math.pi - 2.0], [2.0, -4.0])
-    run = sr.simulate(mech, (0.0, 0.6), tau=[1.0, 0.0])
+    run = sr.simulate(mech, (0.0, 0.6), tau=[1.0, 0.0], dt=1e-3)
     at = passes(run)[0].t
     i = int(np.searchsorted(run.t, at))
     before, after = run.lam[i - 3, 0], run.lam[i + 3, 0]
@@ -64,15 +64,15 @@ def test_a_user_row_starts_at_the_toggle_too():
         h=lambda q, v, t: mech.bias(q, v),
         phi=lambda q, v, t: [math.sin(q[0]) + math.sin(q[0] + q[1])],
     )
-    run = sr.simulate(system, (0.0, 0.2), [HALF, math.pi], [1.0, -2.0], tau=[1.0, 0.0])
-    same = sr.simulate(mech, (0.0, 0.2), [HALF, math.pi], [1.0, -2.0], tau=[1.0, 0.0])
+    run = sr.simulate(system, (0.0, 0.2), [HALF, math.pi], [1.0, -2.0], tau=[1.0, 0.0], dt=1e-3)
+    same = sr.simulate(mech, (0.0, 0.2), [HALF, math.pi], [1.0, -2.0], tau=[1.0, 0.0], dt=1e-3)
     np.testing.assert_allclose(run.a[0], [0.2, -0.4], atol=1e-7)
     np.testing.assert_allclose(run.q, same.q, atol=1e-8)
 
 
 def test_five_bar_from_rest_at_its_singular_pose():
     """[Spencer2004] example 1: falls, and is back at the singular pose after 2.8254 s."""
-    run = sr.simulate(sr.library.five_bar(), (0.0, 5.0))
+    run = sr.simulate(sr.library.five_bar(), (0.0, 5.0), dt=1e-3)
     assert run.success and run.drift.max() <= 1e-12
     found = passes(run)
     assert found[0].t == 0.0 and found[0].rank == 1
@@ -82,7 +82,7 @@ def test_five_bar_from_rest_at_its_singular_pose():
 
 def test_five_bar_moving_through_it():
     """[Spencer2004] example 2."""
-    run = sr.simulate(sr.library.five_bar("raised"), (0.0, 5.0))
+    run = sr.simulate(sr.library.five_bar("raised"), (0.0, 5.0), dt=1e-3)
     assert run.drift.max() <= 1e-12
     assert np.abs(run.energy - run.energy[0]).max() < 1e-5
     assert len(passes(run)) >= 2
@@ -152,13 +152,13 @@ def test_redundant_loops_pass_singular_poses(closure):
 
 
 def test_singular_values_can_be_plotted():
-    run = sr.simulate(sr.library.slider_crank(), (0.0, 1.6))
+    run = sr.simulate(sr.library.slider_crank(), (0.0, 1.6), dt=1e-3)
     assert run.singular_values.shape == (len(run), 1)
     assert run.singular_values.min() < 0.01 < run.singular_values.max()
 
 
 def test_a_step_that_ends_on_the_pose_itself():
     """17 four-bars in a row get flat within 1e-9 of the end of a step: no loop has a row to speak of."""
-    run = sr.simulate(sr.library.n_four_bar(17), (0.0, 1.0))
+    run = sr.simulate(sr.library.n_four_bar(17), (0.0, 1.0), dt=1e-3)
     assert run.success and len(passes(run)) == 1
     assert np.ptp(run.energy) < 1e-8

@@ -31,9 +31,11 @@ SARRUS_FN Attempt attempt(auto& s, auto& r, double h, bool again) {
     if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return out;
     out.error = error_of(s, r, h, r.F);
   }
+  double across = error_across(s, r, h);
+  out.error = across > out.error ? across : out.error;
   double safety = SAFETY * (2 * MOST_NEWTON + 1) / (2 * MOST_NEWTON + count);
   out.factor = safety / sqrt_(sqrt_(out.error > 1e-10 ? out.error : 1e-10));
-  out.found = out.error == out.error || s.fail(StepStatus::NOT_FINITE);
+  out.found = out.error + across == out.error + across || s.fail(StepStatus::NOT_FINITE);
   return out;
 }
 

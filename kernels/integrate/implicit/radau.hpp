@@ -82,14 +82,12 @@ SARRUS_FN double measure(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, const T* y) {
 template <class T, int LDC, class S>
 SARRUS_FN void set_scale(const Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
   const Model<real<T>>& m = s.m;
-  for (int i = 1; i < m.nn; ++i) {
-    int n = joint_nv(m.joint[i]);
-    for (int k = m.iv[i]; k < m.iv[i] + n; ++k) {
-      T size = n == 1 ? abs_(s.q[m.iq[i]]) : T(m.unit[k]);
-      r.scale[k] = T(s.o.atol) + size * s.o.rtol;
-      r.scale[s.w.ld + k] = T(s.o.atol) + abs_(s.v[k]) * s.o.rtol;
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      Allowed allowed = allowed_error(s, i, k, s.v);
+      r.scale[k] = T(allowed.position);
+      r.scale[s.w.ld + k] = T(allowed.velocity);
     }
-  }
 }
 
 // Rates (n) of the local coordinates y (n) of stage i at time t: on the constraints, the rank of J held.
@@ -267,6 +265,30 @@ SARRUS_FN int newton(auto& s, auto& r, double h) {
   }
   s.fail(StepStatus::NOT_CLOSED);
   return 0;
+}
+
+// Root mean square, in units of the tolerance, of what (3) says about the directions across the constraints.
+// Local coordinates do not see these: without freedoms there are none, and stages may lie on another branch.
+// No filter is needed, as a across the constraints depends on q and v alone.
+template <class T, int LDC, class S>
+SARRUS_FN double error_across(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
+  const Model<real<T>>& m = s.m;
+  const Directions<T>* directions[] = {&r.chart.positions(), &r.chart.vel};
+  const T *rates[] = {s.v, s.a}, *stages[] = {r.u, r.v};
+  int ld = s.w.ld;
+  double sum = 0;
+  for (int part = 0; part < 2; ++part) {
+    scaled(s.x, T(h / G_REAL), rates[part], ld);
+    for (int i = 0; i < STAGES; ++i) axpy(s.x, T(r.table.e[i]), stages[part] + i * ld, ld);
+    const Directions<T>& free = *directions[part];
+    reduce(m, free.N, free.n, s.x, ld, r.chart.y, r.chart.c);
+    lift(m, free.N, free.n, r.chart.c, ld, r.chart.y);
+    for (int j = 0; j < m.nv; ++j) {
+      double e = value((s.x[j] - r.chart.y[j]) / r.scale[part * ld + j]);
+      sum += e * e;
+    }
+  }
+  return m.nc ? sqrt_(sum / (2 * m.nv)) : 0;
 }
 
 // (3) for given rates f at the beginning

@@ -25,10 +25,10 @@ def simulate(
     *,
     control: Callable[..., Any] | None = None,
     control_dt: float | None = None,
-    method: str = "rk4",
-    dt: float = 1e-3,
+    method: str = "auto",
+    dt: float | None = None,
     rtol: float = 1e-8,
-    atol: float = 1e-10,
+    atol: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     formulation: str = "nullspace",
     correction: str = "project",
@@ -59,10 +59,12 @@ def simulate(
         control: control(t, q, v) -> u (nu,) [N m, N], the inputs of the actuators.
         control_dt: sample time of the control [s]; u is held in between, and steps end at the samples.
             Default: the control is called at every stage of every step.
-        method: integrator: "rk4" (order 4), "dopri5" (order 5, chooses its steps), "radau" (the same, and
-            implicit: for stiff systems), or another one of those in docs/motion.md.
-        dt: step [s]; of methods that choose their steps the first one.
-        rtol, atol: relative and absolute tolerance of methods that choose their steps [rad, m; rad/s, m/s].
+        method: integrator: "auto" (chooses its steps, explicit, and implicit while the motion is stiff; with
+            dt, fixed steps of "rk4"), "rk4" (order 4), "dopri5" (order 5, chooses its steps), "radau" (the
+            same, and implicit), or another one of those in docs/motion.md.
+        dt: step [s], 1 ms for methods of fixed steps; of methods that choose their steps the first one.
+        rtol, atol: relative and absolute error per step of methods that choose their steps; atol in [rad, m],
+            by default 1e-10 in units of the mechanism (lengths times its length L).
         t_eval: times at which to keep the state [s], increasing; default: at every step.
         formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
         correction: "project" (positions and velocities back onto the constraints after every step, in the

@@ -186,5 +186,5 @@ class TestBadInput:
     def test_corrections_have_no_place(self) -> None:
         with pytest.raises(sr.InputError, match="stay on the constraints by themselves"):
             self.start("tangent", correction="baumgarte")
-        with pytest.raises(sr.InputError, match="full coordinates only"):
+        with pytest.raises(sr.InputError, match="coordinates='full' only"):
             self.start("tangent", method="radau")

@@ -71,7 +71,7 @@ def test_a_terminal_event_ends_the_run_where_it_happens():
 
 
 def test_a_terminal_event_may_wait_for_its_third_crossing():
-    run = sr.simulate(sr.library.pendulum(), (0.0, 10.0), events=marked(bottom, terminal=3))
+    run = sr.simulate(sr.library.pendulum(), (0.0, 10.0), events=marked(bottom, terminal=3), dt=1e-3)
     assert run.status == 1 and len(run.events) == 3
     assert run.t[-1] == pytest.approx(5 * PERIOD / 4, abs=1e-8)
 
@@ -84,7 +84,11 @@ def test_a_controller_never_sees_what_comes_after_the_end():
         return [0.0]
 
     run = sr.simulate(
-        sr.library.pendulum(), (0.0, 5.0), control=control, events=marked(bottom, terminal=True)
+        sr.library.pendulum(),
+        (0.0, 5.0),
+        control=control,
+        events=marked(bottom, terminal=True),
+        dt=1e-3,
     )
     assert max(seen) <= run.t[-1] + 2e-3
 

@@ -88,8 +88,8 @@ def test_states_at_given_times_do_not_change_the_run(method):
 
 def test_times_at_steps_are_the_steps():
     mech = sr.library.slider_crank()
-    plain = sr.simulate(mech, (0.0, 0.3))
-    asked = sr.simulate(mech, (0.0, 0.3), t_eval=np.linspace(0.0, 0.3, 31))
+    plain = sr.simulate(mech, (0.0, 0.3), dt=1e-3)
+    asked = sr.simulate(mech, (0.0, 0.3), t_eval=np.linspace(0.0, 0.3, 31), dt=1e-3)
     np.testing.assert_array_equal(asked.q, plain.q[::10])
     np.testing.assert_array_equal(asked.a, plain.a[::10])
 
@@ -106,12 +106,12 @@ def test_inputs_at_given_times_are_held_or_interpolated():
 
 def test_every_tenth_step_and_the_last():
     mech = sr.library.pendulum()
-    run = sr.simulate(mech, (0.0, 0.025), store_every=10)
+    run = sr.simulate(mech, (0.0, 0.025), store_every=10, dt=1e-3)
     np.testing.assert_allclose(run.t, [0.0, 0.01, 0.02, 0.025])
-    full = sr.simulate(mech, (0.0, 0.025))
+    full = sr.simulate(mech, (0.0, 0.025), dt=1e-3)
     np.testing.assert_array_equal(run.q, full.q[[0, 10, 20, 25]])
 
 
 def test_the_last_step_is_cut_to_the_end():
-    run = sr.simulate(sr.library.pendulum(), (0.0, 0.0105))
+    run = sr.simulate(sr.library.pendulum(), (0.0, 0.0105), dt=1e-3)
     assert run.t[-1] == 0.0105 and math.isclose(run.t[-1] - run.t[-2], 0.0005)

@@ -121,7 +121,7 @@ def test_a_force_a_wrench_and_a_drive_that_fail_are_named():
 
 
 def test_a_stiff_mechanism_says_what_to_do():
-    run = sr.simulate(sr.library.flyball_governor(), (0.0, 1.0))
+    run = sr.simulate(sr.library.flyball_governor(), (0.0, 1.0), dt=1e-3)
     assert run.status == -1 and "smaller dt" in run.message and len(run) >= 1
 
 

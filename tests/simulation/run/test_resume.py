@@ -87,9 +87,9 @@ def test_interrupted_runs_go_on() -> None:
             raise KeyboardInterrupt
         return swing(t, q, v)
 
-    run = sr.simulate(mech, (0.0, 0.4), control=interrupted)
+    run = sr.simulate(mech, (0.0, 0.4), control=interrupted, dt=1e-3)
     assert run.status == -2 and run.t[-1] < 0.1
-    equal(run.resume(0.4), sr.simulate(mech, (0.0, 0.4), control=swing))
+    equal(run.resume(0.4), sr.simulate(mech, (0.0, 0.4), control=swing, dt=1e-3))
 
 
 def test_drives_need_their_mechanism(tmp_path: Path) -> None:

@@ -88,7 +88,9 @@ def test_holding_in_compiled_code_is_holding_in_python():
 
 
 def test_where_inputs_jump_the_acceleration_is_that_after_the_jump():
-    run = sr.simulate(sr.library.pendulum(), (0.0, 0.04), control=lambda t, q, v: [t], control_dt=0.02)
+    run = sr.simulate(
+        sr.library.pendulum(), (0.0, 0.04), control=lambda t, q, v: [t], control_dt=0.02, dt=1e-3
+    )
     mech = sr.library.pendulum()
     i = 20
     np.testing.assert_allclose(
@@ -98,10 +100,10 @@ def test_where_inputs_jump_the_acceleration_is_that_after_the_jump():
 
 def test_actuators_reach_their_coordinates():
     mech = four_bar_moving()
-    run = sr.simulate(mech, (0.0, 0.1), control=lambda t, q, v: 2.5)
+    run = sr.simulate(mech, (0.0, 0.1), control=lambda t, q, v: 2.5, dt=1e-3)
     assert run.u.shape == (101, 1)
     np.testing.assert_array_equal(run.tau, np.tile([2.5, 0.0, 0.0], (101, 1)))
-    same = sr.simulate(mech, (0.0, 0.1), tau=[2.5, 0.0, 0.0])
+    same = sr.simulate(mech, (0.0, 0.1), tau=[2.5, 0.0, 0.0], dt=1e-3)
     np.testing.assert_allclose(run.q, same.q, atol=1e-14)
 
 
@@ -110,8 +112,8 @@ def test_actuators_reach_their_coordinates():
 
 def test_a_force_can_be_a_function():
     mech = four_bar_moving()
-    constant = sr.simulate(mech, (0.0, 0.1), tau=[0.0, 1.0, 0.0])
-    function = sr.simulate(mech, (0.0, 0.1), tau=lambda t, q, v: [0.0, 1.0, 0.0])
+    constant = sr.simulate(mech, (0.0, 0.1), tau=[0.0, 1.0, 0.0], dt=1e-3)
+    function = sr.simulate(mech, (0.0, 0.1), tau=lambda t, q, v: [0.0, 1.0, 0.0], dt=1e-3)
     np.testing.assert_array_equal(constant.q, function.q)
 
 
@@ -127,8 +129,8 @@ def test_an_external_wrench_is_a_constant_wrench(as_function):
         return spec.compile()
 
     given = (lambda t: wrench, point) if as_function else (wrench, point)
-    run = sr.simulate(top(False), (0.0, 0.3), external={"top": given})
-    np.testing.assert_allclose(run.q, sr.simulate(top(True), (0.0, 0.3)).q, atol=1e-12)
+    run = sr.simulate(top(False), (0.0, 0.3), external={"top": given}, dt=1e-3)
+    np.testing.assert_allclose(run.q, sr.simulate(top(True), (0.0, 0.3), dt=1e-3).q, atol=1e-12)
 
 
 def test_a_wrench_of_time_pushes():
@@ -240,7 +242,7 @@ def test_a_custom_constraint_is_a_constraint(how):
     spec.constrain("slider", sr.CustomConstraint(phi, 1, **given))
     mech = spec.compile()
     q, v = built_in.default
-    mine, theirs = (sr.simulate(m, (0.0, 0.5), q, v) for m in (mech, built_in))
+    mine, theirs = (sr.simulate(m, (0.0, 0.5), q, v, dt=1e-3) for m in (mech, built_in))
     np.testing.assert_allclose(mine.q, theirs.q, atol=1e-10)
     assert mine.drift.max() <= 1e-12
     np.testing.assert_allclose(mine.lam, theirs.lam, atol=1e-6)

@@ -39,7 +39,7 @@ def test_a_loop_that_closes_during_a_run() -> None:
     """Momentum before and after, and the energy of the run falls by just what the impact says."""
     mech = two_bars()
     q, v = np.array([0.9, -1.7, 0.2]), np.array([0.5, 1.0, -2.0])
-    run = sr.simulate(mech, (0.0, 0.6), q, v, switches=sr.Switch("pin", on=0.25, latch=True))
+    run = sr.simulate(mech, (0.0, 0.6), q, v, switches=sr.Switch("pin", on=0.25, latch=True), dt=1e-3)
     (event,) = switches(run)
     assert event.t == 0.25 and event.impact is not None
     i = int(np.flatnonzero(run.t == 0.25)[0])
@@ -88,7 +88,7 @@ def test_an_event_closes_and_another_opens() -> None:
     spec.constrain("brake", sr.Coupling({"rod": 1.0}))
     bottom = lambda t, q, v: q[0] + np.pi / 2  # noqa: E731
     switch = sr.Switch("brake", on=bottom, off=[1.5], latch=True)
-    run = sr.simulate(spec.compile(), (0.0, 2.0), [0.0], [0.0], switches=switch)
+    run = sr.simulate(spec.compile(), (0.0, 2.0), [0.0], [0.0], switches=switch, dt=1e-3)
     closing, opening = switches(run)
     assert closing.q[0] == pytest.approx(-np.pi / 2, abs=1e-9)
     assert closing.impact is not None and closing.impact.energy_lost == pytest.approx(G, rel=1e-7)

@@ -33,7 +33,7 @@ KILLER = """
 import os, random, signal, sys, time
 import sarrus as sr
 path, rng = sys.argv[1], random.Random(1853)
-runs = [sr.simulate(sr.library.four_bar(), (0.0, t)) for t in (0.4, 0.8)]
+runs = [sr.simulate(sr.library.four_bar(), (0.0, t), dt=1e-3) for t in (0.4, 0.8)]
 seen, cut = set(), 0
 for run in runs:
     run.save(path)
@@ -97,7 +97,7 @@ def test_readable_with_numpy_alone(tmp_path: Path) -> None:
 
 
 def test_files_of_the_first_version_are_read(tmp_path: Path) -> None:
-    path = sr.simulate(sr.library.n_four_bar(2), (0.0, 0.8)).save(tmp_path / "run.npz")
+    path = sr.simulate(sr.library.n_four_bar(2), (0.0, 0.8), dt=1e-3).save(tmp_path / "run.npz")
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files if not name.startswith("checkpoint")}
     head = json.loads(arrays["head"].tobytes())

@@ -13,7 +13,7 @@ from tests.simulation.machines import four_bar_moving, held_ball, spinning_top
 
 @pytest.fixture(scope="module")
 def run():
-    return sr.simulate(four_bar_moving(), (0.0, 0.3), control=lambda t, q, v: [t])
+    return sr.simulate(four_bar_moving(), (0.0, 0.3), control=lambda t, q, v: [t], dt=1e-3)
 
 
 def test_shapes_and_fields(run):

@@ -14,6 +14,7 @@ from ..._kernel import KICK_FOUND, MOST_KICKS, StepStatus
 from ...arrays import Array
 from ..stepping.callbacks import FIRST_STAGE
 from ..stepping.formulated_system import FormulatedSystem
+from ..stepping.options import ATOL
 from ..stepping.step_setup import StepSetup
 from .chart_selector import LocalChart
 
@@ -130,7 +131,7 @@ class ChartStep:
         """Root mean square of the error over the tolerance; rtol is relative to 1 rad for positions."""
         size = np.abs(y)
         size[:positions] = 1.0
-        scaled = error / (self._options.atol + self._options.rtol * size)
+        scaled = error / ((self._options.atol or ATOL) + self._options.rtol * size)
         return float(np.linalg.norm(scaled)) / math.sqrt(max(len(y), 1))
 
     def _rates(self, chart: LocalChart, y: Array, t: float, stage: int) -> Array:

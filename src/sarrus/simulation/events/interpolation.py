@@ -40,6 +40,13 @@ class Manifold:
         """Increments (k, nv) that lead from q0 to q1 (k, nq)."""
         return np.asarray(self._kernel.difference(np.ascontiguousarray(q0), np.ascontiguousarray(q1)))
 
+    def rate(self, u: Array, v: Array) -> Array:
+        """u' (k, nv) where integrate(q0, u) moves with velocity v."""
+        u1 = v.copy()
+        for g in self._groups:
+            u1[:, g] = _solve(dexp(u[:, g]), v[:, g])
+        return u1
+
     def rates(self, u: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """u', u'' (k, nv) where integrate(q0, u) moves with velocity v and acceleration a."""
         u1, u2 = v.copy(), a.copy()

@@ -20,6 +20,8 @@ from ..stepping.methods import CORRECTIONS, METHODS
 from ..stepping.options import SHORTEST, Options
 from ..system.system import System
 
+RTOL, FIXED_STEP = 1e-8, 1e-3  # defaults of simulate; [s]
+IMPLICIT_NEEDS = {"coordinates": "full", "correction": "project", "formulation": "nullspace", "energy": False}
 JACOBIANS = ("analytic", "finite_difference")
 MOST_COUNT = 2**62  # fits into 64 bits; no run has so many steps
 BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
@@ -28,14 +30,14 @@ BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
 def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Options:
     """Options from the arguments of `simulate`, or an error that says what is wrong with them."""
     t0, t1 = _span(t_span)
-    method = METHODS[_one_of("method", given["method"], METHODS)]
+    method = _method(given)
     correction = _one_of("correction", given["correction"], CORRECTIONS)
     coordinates = _coordinates(system, method, correction, given)
     check_formulation(given["formulation"], None)
-    dt = _step("dt", given["dt"], t0, t1)
+    dt = min(FIXED_STEP, t1 - t0) if given["dt"] is None else _step("dt", given["dt"], t0, t1)
     control, control_dt = _control(system, given["control"], given["control_dt"], t0, t1)
     if control_dt is not None:  # a whole number of equal steps between samples
-        dt = control_dt / math.ceil(control_dt / dt - 1e-9)
+        dt = control_dt / max(1, math.ceil(control_dt / dt - 1e-9))
     _energy(system, correction, given)
     _implicit(method, correction, given)
     return Options(
@@ -46,7 +48,7 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         method=method.name,
         dt=dt,
         rtol=_positive("rtol", given["rtol"]),
-        atol=_positive("atol", given["atol"]),
+        atol=None if given["atol"] is None else _positive("atol", given["atol"]),
         t_eval=_t_eval(given["t_eval"], t0, t1),
         formulation=given["formulation"],
         coordinates=coordinates,
@@ -59,7 +61,19 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         store_every=_count("store_every", given["store_every"]),
         progress=bool(given["progress"]),
         jacobian=_one_of("jacobian", given["jacobian"], JACOBIANS),
+        first_step=0.0 if given["dt"] is None else dt,
     )
+
+
+def _method(given: Mapping[str, Any]) -> Method:
+    """The method; "auto" is fixed steps with a dt alone, and explicit where implicit steps cannot be."""
+    name = _one_of("method", given["method"], METHODS)
+    if not METHODS[name].switches:
+        return METHODS[name]
+    if given["dt"] is not None and given["atol"] is None and given["rtol"] == RTOL:
+        return METHODS["rk4"]
+    explicit = any(given[what] != only for what, only in IMPLICIT_NEEDS.items())
+    return METHODS["dopri5" if explicit else name]
 
 
 def check_given(system: System, options: Options, given: Mapping[str, Any]) -> Options:
@@ -200,8 +214,6 @@ def _coordinates(
     system: System, method: Method, correction: str, given: Mapping[str, Any]
 ) -> str | tuple[Chart, ...]:
     coordinates = check_coordinates(system, given["coordinates"])
-    if coordinates != "full" and method.implicit:
-        raise InputError(f'method="{method.name}" works in full coordinates only: leave coordinates out.')
     if coordinates != "full" and (correction != "project" or given["energy"]):
         raise InputError(
             "minimal coordinates stay on the constraints by themselves: with coordinates other than"
@@ -229,10 +241,6 @@ def _implicit(method: Method, correction: str, given: Mapping[str, Any]) -> None
     """Refuse options that implicit methods do not support: their stages are projected by the kernel."""
     if not method.implicit:
         return
-    for what, value, only in (
-        ("correction", correction, "project"),
-        ("formulation", given["formulation"], "nullspace"),
-        ("energy", bool(given["energy"]), False),
-    ):
-        if value != only:
-            raise InputError(f'method="{method.name}" works with {what}={only!r} only, got {value!r}.')
+    for what, only in IMPLICIT_NEEDS.items():
+        if given[what] != only:
+            raise InputError(f'method="{method.name}" works with {what}={only!r} only, got {given[what]!r}.')

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..._kernel import StepStatus
 from ...arrays import Array
+from ...errors import SarrusWarning
 from ..charts.chart_run import ChartRun
 from ..events.events import Event, UserWatch
 from ..events.interpolation import Hermite, Manifold
@@ -21,6 +23,7 @@ from ..stepping.state_projector import Projector
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
+from .accuracy import FixedStepError
 from .checkpoint import Checkpoint
 from .interrupts import Interrupts
 from .outcome import Outcome, Status
@@ -76,6 +79,7 @@ class Simulation:
         self._run = self._make_run()
         self._manifold = Manifold(system.kernel, system.model)
         self._projector = Projector(system, options, self._manifold)
+        self._error = FixedStepError(self._manifold, system.units.unit, options)
         self._limits = LimitWatch(system, self._manifold, options.control is not None) if limits else None
         self._recorder = TrajectoryRecorder(options, self._projector)
         if checkpoint is not None:
@@ -170,7 +174,7 @@ class Simulation:
         count = 1 if one_by_one else 16
         while not self._ended and not self._interrupts.pending and self.last.t[-1] < o.t1:
             began = time.perf_counter()
-            done = self._run.advance(o.t0, o.dt, o.t1, count, 1)
+            done = self._run.advance(o.t0, o.first_step if o.integrator.adaptive else o.dt, o.t1, count, 1)
             taken = time.perf_counter() - began
             self._absorb(watch)
             if done < count:
@@ -195,6 +199,8 @@ class Simulation:
         u = self.inputs.inputs_at(steps.t)
         self._recent = [*self._recent[-1:], (steps.t, u)]
         self._recorder.add(steps, u)
+        if not self._options.integrator.adaptive:
+            self._error.look(steps)
         if self._limits is not None:
             self._limits.look(steps, u)
 
@@ -237,6 +243,9 @@ class Simulation:
         if self._limits is not None:
             seen += self._limits.found
             message = self._limits.added_to(message, end)
+        if status == Status.END and (inaccurate := self._error.sentence()):
+            message += " " + inaccurate
+            warnings.warn(inaccurate, SarrusWarning, stacklevel=4)
         events = [*self._events, *(event for event in seen if event.t <= end)]
         resumable = status != Status.EVENT and self._recent and hasattr(self._run, "checkpoint")
         return Outcome(
@@ -269,4 +278,9 @@ class Simulation:
             return Status.STOPPED, failure.message
         if self._run.status != StepStatus.FINE:
             return Status.FAILED, f"Stopped after t = {end:.9g} s: {TROUBLE[self._run.status]}."
+        if self._error.lost:
+            return (
+                Status.FAILED,
+                f"Reached t = {end:.9g} s, but not rightly. {self._error.sentence()}",
+            )
         return Status.END, f"Reached the end, t = {end:.9g} s."

@@ -14,6 +14,8 @@ from ..events.events import UserEvent
 from .methods import CORRECTIONS, METHODS
 
 SHORTEST = 1e-14  # smallest step, relative to the largest time
+LONGEST = 0.01  # [s] of a step where forces come from functions of time: longer ones may miss a pulse
+ATOL = 1e-10  # in units of the mechanism
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Options:
     method: str
     dt: float
     rtol: float
-    atol: float
+    atol: float | None
     t_eval: Array | None
     formulation: str
     coordinates: str | tuple[Chart, ...]
@@ -40,6 +42,7 @@ class Options:
     store_every: int
     progress: bool
     jacobian: str
+    first_step: float = 0.0  # [s] of methods that choose their steps; 0: that one too
 
     @property
     def integrator(self) -> Method:
@@ -62,7 +65,10 @@ class Options:
         out = RunOptions()
         out.method, out.correction = self.method, CORRECTIONS[self.correction]
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
-        out.rtol, out.atol = self.rtol, self.atol
+        out.rtol, out.atol_in_units = self.rtol, self.atol is None
+        out.atol = ATOL if self.atol is None else self.atol
+        if self.integrator.switches and self.feedback:  # forces may change at any time
+            out.most_step = LONGEST
         out.least_step = SHORTEST * max(abs(self.t0), abs(self.t1))
         analytic = Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC
         out.jacobian = analytic if known and self.jacobian == "analytic" else Jacobian.FINITE_DIFFERENCE

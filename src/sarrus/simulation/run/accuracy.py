@@ -1,0 +1,87 @@
+"""What fixed steps of a run have lost, from the states themselves.
+
+Over two equal steps h, the states must satisfy the equations of motion integrated by Simpson's rule,
+
+    v[n+1] - v[n-1] = h/3 (a[n-1] + 4 a[n] + a[n+1]),      the same for increments of q and their rates  (1)
+
+up to h^5/90 a''''. What is missing in (1) is the error of the method over two steps where its order is below
+four, and of the size of that error for methods of order four: on y' = rate y, z = h rate, one step of rk4
+errs by z^5/120 and (1) by z^5/180 - z^5/120 per step. Nothing is evaluated anew, controllers are not asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Array
+from ..events.interpolation import Manifold
+from ..stepping.options import Options
+from ..system.step_records import Steps
+
+RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, see above
+EQUAL = 1e-6  # of a step: two that differ by less are equal
+INACCURATE = 1e-3  # relative to one radian, to L, to the largest speed: from here a run warns
+LOST = 5e-3  # per step: from here the motion is not followed at all, and the run has failed
+
+
+class FixedStepError:
+    """Sums up what is missing in (1), relative to one radian or L and to the largest speed of the run."""
+
+    def __init__(self, manifold: Manifold, unit: Array, options: Options) -> None:
+        """
+        Args:
+            manifold: increments of configurations.
+            unit: size of each coordinate that weighs as much as one radian (nv,).
+            options: of the run.
+        """
+        self._manifold, self._unit, self._options = manifold, unit, options
+        self._last: Steps | None = None
+        self._moved = self._faster = self._speed = 0.0
+        self._count = 0
+
+    def look(self, steps: Steps) -> None:
+        """The next steps."""
+        known = steps if self._last is None else Steps.joined([self._last, steps])
+        self._last = known[-2:]
+        with np.errstate(all="ignore"):
+            self._add(known)
+
+    @property
+    def total(self) -> float:
+        """The sum over all steps so far."""
+        return self._moved + self._faster / max(self._speed, 1e-300)
+
+    def _add(self, steps: Steps) -> None:
+        """What is missing in (1) in each pair of equal steps without a jump of held inputs."""
+        h = np.diff(steps.t)
+        inside = np.abs(h[1:] - h[:-1]) <= EQUAL * h[1:]
+        if self._options.control_dt is not None:  # inputs jump at samples
+            inside &= np.all(steps.tau[:-2] == steps.tau[1:-1], axis=1)
+            inside &= np.all(steps.tau[1:-1] == steps.tau[2:], axis=1)
+        i = 1 + np.flatnonzero(inside)
+        v, a, third = steps.v, steps.a, h[i][:, None] / 3.0
+        ahead, behind = (self._manifold.difference(steps.q[i], steps.q[k]) for k in (i + 1, i - 1))
+        rates = self._manifold.rate(ahead, v[i + 1]) + 4.0 * v[i] + self._manifold.rate(behind, v[i - 1])
+        moved = (ahead - behind - third * rates) / self._unit
+        faster = (v[i + 1] - v[i - 1] - third * (a[i + 1] + 4.0 * a[i] + a[i - 1])) / self._unit
+        self._speed = max(self._speed, float(np.max(np.abs(v / self._unit), initial=0.0)))
+        each = (RK4_FACTOR if self._options.integrator.order >= 4 else 1.0) / 2.0
+        self._moved += each * float(np.sum(np.max(np.abs(moved), axis=1, initial=0.0)))
+        self._faster += each * float(np.sum(np.max(np.abs(faster), axis=1, initial=0.0)))
+        self._count += len(i)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the states have nothing to do with the motion."""
+        return not self.total <= LOST * self._count
+
+    def sentence(self) -> str:
+        """What a user should know; empty where the steps are short enough."""
+        if self.total <= INACCURATE:
+            return ""
+        o = self._options
+        return (
+            f"Steps of {o.dt:.3g} s are too long for this motion: the states violate the equations of motion"
+            f" by {self.total:.1e} in sum, relative to 1 rad, to the mechanism's length and to its speed."
+            " Leave dt out, or take a shorter one."
+        )

@@ -1,0 +1,76 @@
+"""Fixed steps that are too long for the motion say so; those that are not are silent (finding R1, R23)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+
+
+def fast_four_bar() -> sr.Mechanism:
+    mech = sr.library.four_bar()
+    return mech.with_default(mech.default.q, mech.consistent_velocity(mech.default.q, fixed={"crank": 800.0}))
+
+
+def spinning_body() -> sr.Mechanism:
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("top", joint=sr.Free(), mass=1.0, inertia=(0.01, 0.02, 0.03))
+    return spec.compile().with_default([0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 3e4, 100.0, 0])
+
+
+def oscillator(stiffness: float, damping: float = 0.0) -> sr.Mechanism:
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("mass", joint=sr.Prismatic("x"), mass=1.0, damping=damping)
+    spec.force("spring", sr.JointSpring("mass", stiffness, 0.0))
+    return spec.compile().with_default([0.1], [0.0])
+
+
+LOUD = {
+    "squeezer": (sr.library.andrews, 0.03, "rk4"),
+    "four-bar, crank at 800 rad/s": (fast_four_bar, 0.2, "rk4"),
+    "body at 3e4 rad/s": (spinning_body, 0.1, "rk4"),
+    "spring of 1e10 N/m": (lambda: oscillator(1e10), 1.0, "rk4"),
+    "spring of 3e6 N/m": (lambda: oscillator(3e6), 1.0, "rk4"),
+    "damper of 1e4 N s/m": (lambda: oscillator(1.0, 1e4), 1.0, "rk4"),
+    "governor": (sr.library.flyball_governor, 0.5, "verlet"),
+    "coarse pendulum": (sr.library.double_pendulum, 1.0, "semi_implicit_euler"),
+}
+
+
+@pytest.mark.parametrize("name", LOUD)
+def test_steps_too_long_are_reported(name: str) -> None:
+    make, end, method = LOUD[name]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        run = sr.simulate(make(), (0.0, end), dt=1e-3, method=method)
+    warned = any("too long for this motion" in str(w.message) for w in seen)
+    assert not run.success or (warned and "Leave dt out" in run.message), run.message
+
+
+@pytest.mark.parametrize(
+    "name", ["pendulum", "double_pendulum", "slider_crank", "four_bar", "bricard", "loader"]
+)
+def test_steps_short_enough_are_silent(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = sr.simulate(getattr(sr.library, name)(), (0.0, 1.0), dt=1e-3)
+    assert run.success and run.message == "Reached the end, t = 1 s."
+
+
+def test_divergence_is_called_by_its_name() -> None:
+    """A spring whose period is a hundredth of the step: numbers grow until they overflow."""
+    run = sr.simulate(oscillator(1e10), (0.0, 10.0), dt=1e-3)
+    assert not run.success and "mass matrix" not in run.message
+    assert np.all(np.isfinite(run.q)) and run.t[-1] < 10.0
+
+
+def test_samples_of_a_controller_are_no_error() -> None:
+    """Held inputs jump; the equations of motion hold in between."""
+    held = {"control": lambda t, q, v: [math.sin(40.0 * t)], "control_dt": 0.01}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sr.simulate(sr.library.pendulum(), (0.0, 1.0), dt=1e-3, **held).success
