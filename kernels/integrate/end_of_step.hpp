@@ -28,7 +28,9 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   }
   if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
-    if (project && lost && w.factor.rank_rows < m.nc && !moving(s.v1, m.nv)) accelerate_from_rest(s);
+    if (project && lost && w.factor.rank_rows < m.nc && w.factor.rank == w.factor.rank_rows &&
+        !moving(s.v1, m.nv))
+      accelerate_from_rest(s);
   return true;
 }
 

@@ -92,9 +92,10 @@ SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
 SARRUS_FN bool step(auto& s, double& h, double t_end) {
   bool adaptive = s.o.method.adaptive, from_rest = rests_at_singular(s);
   if (adaptive && !from_rest) return adaptive_step(s, h, t_end);
-  if (adaptive) h = first_step_from_rest(s);
+  if (adaptive) h = stays_at_rest(s) ? MOST_GROWTH * h : first_step_from_rest(s);
   bool last = h >= (t_end - s.t) * WHOLE;
-  return fixed_step(s, last ? t_end : s.t + h, from_rest);
+  double t = last ? t_end : s.t + h;
+  return stays_at_rest(s) ? stay(s, t) : fixed_step(s, t, from_rest);
 }
 
 SARRUS_END

@@ -10,156 +10,9 @@
 // redundancy is permanent, (2) depends on the rows of J and is dropped by its own rank test.
 #pragma once
 
-#include "algebra/dual.hpp"
-#include "constraints/constraints.hpp"
-#include "solve/solve.hpp"
-#include "tree/inertia_and_bias.hpp"
-#include "tree/manifold.hpp"
+#include "solve/rigid_rows.hpp"
 
 SARRUS_BEGIN
-
-template <class T, int LDC>
-struct Workspace {
-  Stride<LDC> ld;
-  Tree<T> tree;
-  Bodies<T> bodies;
-  Rows<T> rows;
-  Factor<T> factor;
-  T *M, *h, *rhs, *a, *y, *extra, *force;
-
-  SARRUS_HD Workspace(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
-    tree.bind(arena, m);
-    bodies.bind(arena, m);
-    rows.bind(arena, m, ld);
-    factor.bind(arena, m, ld);
-    arena.take(m.nv * ld, M);
-    arena.take(ld, h, rhs, a, y, force);
-    arena.take(m.nc, extra);
-  }
-};
-
-// Constraint rows along the motion at constant v, as dual numbers.
-template <class T, int LDC>
-struct Tangent {
-  using D = Dual<T>;
-  Stride<LDC> ld;
-  Tree<D> tree;
-  Rows<D> rows;
-  D *q, *v, *q_moved, *drive, *user;
-
-  SARRUS_HD Tangent(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
-    tree.bind(arena, m);
-    rows.bind(arena, m, ld);
-    arena.take(m.nq, q, q_moved);
-    arena.take(m.nv, v);
-    arena.take(3 * m.nd, drive);
-    arena.take(m.n_user_rows * (3 + m.nv), user);
-  }
-  SARRUS_HD T rate_J(int row, int column) const { return rows.J[row * ld + column].b; }
-  SARRUS_HD T rate_gamma(int row) const { return rows.gamma[row].b; }
-};
-
-// M, h and the constraint rows at a state.
-template <class T, int LDC>
-SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T, LDC>& w) {
-  place(m, s.q, w.tree);
-  move(m, s.v, w.tree);
-  weigh(m, w.tree, w.bodies.I);
-  bias(m, s.q, s.v, w.tree, w.bodies, w.h);
-  inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
-  constraints(m, s, w.tree, w.ld, w.rows);
-}
-
-// J' and gamma' along the motion: q moves with v, the drives with time (their third derivative is taken
-// as zero), rows computed outside are held.
-template <class T, int LDC>
-SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Tangent<T, LDC>& d) {
-  using D = Dual<T>;
-  for (int i = 0; i < m.nq; ++i) d.q[i] = D(s.q[i]);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), s.v[i]);
-  integrate(m, d.q, d.v, d.q_moved);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(s.v[i]);
-  for (int k = 0; k < m.nd; ++k) {
-    d.drive[3 * k] = D(s.drive[3 * k], s.drive[3 * k + 1]);
-    d.drive[3 * k + 1] = D(s.drive[3 * k + 1], s.drive[3 * k + 2]);
-    d.drive[3 * k + 2] = D(s.drive[3 * k + 2]);
-  }
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
-  place(m, d.q_moved, d.tree);
-  move(m, d.v, d.tree);
-  constraints(m, State<D>{d.q_moved, d.v, d.drive, d.user}, d.tree, d.ld, d.rows);
-}
-
-// Left null vector j of J (units of the rows), in x (lc), by position: U e_{rank + j}
-template <class T>
-SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
-  fill(x, f.lc);
-  if constexpr (Plain<T>::value)
-    if (f.sparse) {
-      x[f.left.col[f.rank_rows + j]] = T(1);
-      for (int i = f.rank_rows - 1; i >= 0; --i) reflect(f.left, i, x);
-      return;
-    }
-  x[f.rank_rows + j] = T(1);
-  for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
-}
-
-// Eliminates limit rows, which stand in Y behind the rows of J.
-template <template <class, int> class Work, class T, int LDC>
-SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, Work<T, LDC>& w) {
-  Factor<T>& f = w.factor;
-  for (int i = 0; i < lost; ++i) {
-    T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
-    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
-    for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
-    f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
-    f.order[m.nc + i] = T(real<T>(i));
-    f.unit[m.nc + i] = T(1);
-  }
-  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
-    if (f.sparse) return eliminate_limit_rows(m, lost, tol, f);
-  eliminate_rows(f, m.nc, m.nc + lost, m.nv, w.ld, tol, -1, true);
-}
-
-// Rows (2), eliminated behind those of J. A velocity outside the tangent cone by more than `cone` has no
-// smooth continuation: then nothing is added.
-// in: J' and gamma' of d (rate_J, rate_gamma); gamma and the factorization of J in w
-template <template <class, int> class Work, class T, int LDC, class Rates>
-SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone, real<T> tol, const Rates& d,
-                              Work<T, LDC>& w) {
-  Factor<T>& f = w.factor;
-  int lost = m.nc - f.rank_rows, ld = w.ld;
-  T speed2 = T(0);
-  for (int j = 0; j < m.nv; ++j) speed2 += v[j] * v[j] / (m.unit[j] * m.unit[j]);
-  T inv = real<T>(1) / sqrt_(speed2);
-  T* x = f.work;
-  for (int i = 0; i < lost; ++i) {
-    left_null(f, i, x);
-    T *row = f.Y + (m.nc + i) * ld, conflict = T(0), right = T(0), size = T(0);
-    fill(row, ld);
-    for (int k = 0; k < m.nc; ++k) size += x[k] * x[k] * f.unit[k] * f.unit[k];
-    T dimensionless =
-        real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
-    for (int k = 0; k < m.nc; ++k) {
-      int r = static_cast<int>(value(f.order[k]));
-      T wk = x[k] * dimensionless;
-      conflict += wk * w.rows.gamma[r];
-      right += wk * d.rate_gamma(r);
-      for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rate_J(r, j) * (m.unit[j] * real<T>(3));
-    }
-    if (abs_(value(conflict)) > value(speed2) * cone) return;
-    for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
-    w.extra[i] = right * inv;
-  }
-  place_limit_rows(m, lost, tol, w);
-}
-
-template <class T>
-SARRUS_HD bool moving(const T* v, int n) {
-  bool yes = false;
-  for (int j = 0; j < n; ++j) yes = yes || value(v[j]) != 0;
-  return yes;
-}
 
 // Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
 template <class T, int LDC>
@@ -170,9 +23,13 @@ SARRUS_FN void prepare(const Model<real<T>>& m, const State<T>& s, int hold, Tan
   if (f.first_rows < m.nc) {
     complete(m, w.ld, f);
     if constexpr (Branching<T>::value)
-      if (d && hold < 0 && f.rank_rows < m.nv && moving(s.v, m.nv)) {
-        differentiate_rows(m, s, *d);
-        add_limit_rows(m, s.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
+      if (d && hold < 0 && f.rank_rows < m.nv) {
+        if (moving(s.v, m.nv)) {
+          differentiate_rows(m, s, *d);
+          add_limit_rows(m, s.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), *d, w);
+        } else {
+          add_rigid_rows(m, s, *d, w);
+        }
       }
   }
   finish(m, w.M, w.ld, f);

@@ -11,7 +11,7 @@
 // are the integrals of the parabola through them: Lobatto IIIA, order 4 [Hairer1996] sec. IV.5.
 #pragma once
 
-#include "integrate/project_step.hpp"
+#include "integrate/end_of_step.hpp"
 
 SARRUS_BEGIN
 
@@ -22,6 +22,17 @@ constexpr int LOBATTO_PASSES = 4;    // through (1) and (2), each a power of h b
 // integrate/singular/acceleration_at_rest.hpp.
 SARRUS_HD bool rests_at_singular(const auto& s) {
   return s.projects() && s.held_rank > s.rank && !moving(s.v, s.m.nv);
+}
+
+// Whether it stays there: rigid to second order, solve/rigid_rows.hpp (1).
+SARRUS_HD bool stays_at_rest(const auto& s) { return rests_at_singular(s) && s.held_rank == s.m.nv; }
+
+// The same pose at time t, with forces evaluated there.
+SARRUS_FN bool stay(auto& s, double t) {
+  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.v1, s.v, s.w.ld);
+  s.before.largest_rank = -1;  // more rows are independent nearby than the run has seen
+  return project_and_accept(s, t);
 }
 
 SARRUS_HD double first_step_from_rest(const auto& s) { return FIRST_STEP / sqrt_(largest(s.m, s.a)); }

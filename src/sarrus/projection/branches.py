@@ -78,10 +78,10 @@ def _split(system: Kinematics, q: Array, t: float, tol: float) -> tuple[Array, A
     """Basis N (nv, d) of the velocities with J v = 0, without units, and the forms (1) on it (k, d, d)."""
     _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
     svd = ranked_svd(dimensionless(system, J), tol)
-    return svd.N, independent_forms(_second_order(system, q, t, svd))
+    return svd.N, independent_forms(second_order_forms(system, q, t, svd))
 
 
-def _second_order(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> Array:
+def second_order_forms(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> Array:
     """The forms (1) in coordinates y of v = unit N y, one for each lost row (k, d, d)."""
     N, lost, gamma = svd.N, svd.lost, even_gamma(system, q, t)
     d, basis = N.shape[1], np.eye(N.shape[1])

@@ -23,9 +23,11 @@ import numpy as np
 
 from .._kernel import LIMIT_TOL
 from ..arrays import Array, BoolArray
+from .branches import second_order_forms
 from .closing import close
 from .decomposition import RankedSVD, rank_of, ranked_svd
 from .system_kinematics import Kinematics, dimensionless, drift, even_gamma
+from .tangent_cone import independent_forms, rigid_directions
 
 ALONE_TOL = 1e-9  # on the diagonal of the projector
 NEARBY = 0.05  # distance of the neighbouring pose that tells a dead centre from a lock [rad], or times L [m]
@@ -44,6 +46,7 @@ class Mobility:
         gruebler: nv - nc, what counting rows would give.
         condition: largest over smallest nonzero singular value of the dimensionless J; 1 without rows.
         is_singular: rows that are independent nearby depend on each other at this pose.
+        is_rigid: nothing can move, although there are degrees of freedom in velocity: second-order rigidity.
         singular_values: of the dimensionless J, descending (min(nc, nv),).
         locked: names of the coordinates that cannot move, here and nearby.
         at_rest: names of the coordinates that cannot move at this pose but do nearby: dead centres.
@@ -60,6 +63,7 @@ class Mobility:
     gruebler: int
     condition: float
     is_singular: bool
+    is_rigid: bool
     singular_values: Array
     locked: tuple[str, ...]
     at_rest: tuple[str, ...]
@@ -100,6 +104,11 @@ class Mobility:
         )
 
     def _singularity(self) -> str:
+        if self.is_rigid:
+            return (
+                "The pose is singular and rigid to second order: no velocity that is possible at this pose"
+                " continues into a motion. A small change of the dimensions opens a motion, or a gap."
+            )
         if self.is_singular:
             return (
                 "The pose is singular: rows that are independent nearby depend on each other here. Not every"
@@ -138,6 +147,7 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
     Jd = dimensionless(system, J)
     svd = ranked_svd(Jd, system.rank_tol)
     rank, s = svd.rank, svd.s
+    singular = loses_rank_here(system, q, t, svd)
     reach = _projector_diagonal(svd)
     still = reach < ALONE_TOL
     moving = still & _moves_nearby(system, q, t, svd) if np.any(still) and rank < system.nv else ~still
@@ -148,7 +158,8 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         redundant=tuple(system.row_names[i] for i in dependent_rows(Jd, system.rank_tol, rank)),
         gruebler=system.nv - system.nc,
         condition=float(s[0] / s[rank - 1]) if rank else 1.0,
-        is_singular=loses_rank_here(system, q, t, svd),
+        is_singular=singular,
+        is_rigid=singular and _is_rigid(system, q, t, svd),
         singular_values=s,
         locked=tuple(names[still & ~moving]),
         at_rest=tuple(names[still & moving]),
@@ -159,6 +170,12 @@ def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
         nonholonomic=int(np.sum(~system.holonomic)),
         driven=system.driven,
     )
+
+
+def _is_rigid(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> bool:
+    """Whether the second-order forms of the lost rows leave no direction to move in."""
+    forms = independent_forms(second_order_forms(system, q, t, svd))
+    return len(rigid_directions(forms)) == system.nv - svd.rank
 
 
 def _projector_diagonal(svd: RankedSVD) -> Array:

@@ -44,6 +44,15 @@ def independent_forms(forms: Array) -> Array:
     return np.asarray(Vt[s > 10.0 * VANISHES].reshape(-1, d, d))
 
 
+def rigid_directions(forms: Array) -> Array:
+    """Orthonormal rows (m, d) that are orthogonal to every y of the cone of forms (k, d, d), where the sum of
+    the forms, each times its trace, is semidefinite; none where it is not."""
+    d = forms.shape[1]
+    values, vectors = np.linalg.eigh(np.einsum("kii,kde->de", forms, forms))
+    zero = VANISHES * max(1.0, float(np.max(np.abs(values), initial=0.0)))
+    return np.asarray(vectors[:, values > zero].T if np.all(values > -zero) else np.zeros((0, d)))
+
+
 def components(forms: Array) -> list[Component]:
     """Components of the cone (1) of independent forms (k, d, d)."""
     d = forms.shape[1]
