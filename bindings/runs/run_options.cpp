@@ -58,7 +58,8 @@ void bind_enums(nb::module_& m) {
       .value("SINGULAR_INERTIA", StepStatus::SINGULAR_INERTIA)
       .value("NOT_FINITE", StepStatus::NOT_FINITE)
       .value("NOT_CLOSED", StepStatus::NOT_CLOSED)
-      .value("STEP_COLLAPSED", StepStatus::STEP_COLLAPSED);
+      .value("STEP_COLLAPSED", StepStatus::STEP_COLLAPSED)
+      .value("UNRESOLVED", StepStatus::UNRESOLVED);
 }
 
 }  // namespace

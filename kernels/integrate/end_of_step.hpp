@@ -4,6 +4,7 @@
 
 #include "integrate/project_step.hpp"
 #include "integrate/singular/acceleration_at_rest.hpp"
+#include "integrate/singular/near_miss.hpp"
 
 SARRUS_BEGIN
 
@@ -55,9 +56,10 @@ SARRUS_FN bool accept_step(auto& s, double t, bool project) {
   return true;
 }
 
-// Projects (t, q1, v1) and makes it the state.
-SARRUS_FN bool project_and_accept(auto& s, double t) {
+// Projects (t, q1, v1) and makes it the state. `inaccurate`: its error is above tolerance.
+SARRUS_FN bool project_and_accept(auto& s, double t, bool inaccurate = false) {
   bool project = s.projects();
+  if (s.rank >= 0 && jumps(s, t - s.t, inaccurate)) return s.fail(StepStatus::UNRESOLVED);
   if (project) {
     if (!project_position(s, t)) return false;
     project_velocity(s);

@@ -20,7 +20,8 @@ enum class StepStatus : int {
   SINGULAR_INERTIA,  // M is not positive definite along the free directions
   NOT_FINITE,
   NOT_CLOSED,  // no state on the constraints was found
-  STEP_COLLAPSED
+  STEP_COLLAPSED,
+  UNRESOLVED  // the step jumps over a near miss, integrate/singular/near_miss.hpp
 };
 
 struct Options {

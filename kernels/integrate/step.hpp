@@ -10,6 +10,7 @@ SARRUS_BEGIN
 
 constexpr int MOST_CUTS = 6;         // of a fixed step that cannot be closed
 constexpr double CUT = 0.37;         // to this part of it
+constexpr double LEAST_PART = 1e-6;  // of a fixed step, to which it is cut before a near miss
 constexpr double WHOLE = 1 - 1e-12;  // of the time left: a step so long goes all the way
 constexpr double MOST_GROWTH = 5, MOST_CUT = 0.2, SAFETY = 0.9;  // of adaptive steps from one to the next
 constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L; [s] where nothing moves
@@ -51,12 +52,12 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
       double factor = within(error > 0 ? step_factor(error) : grow, MOST_CUT, grow);
       double next = taken ? (crossing.across ? now : now * 2) : last && now * factor < h ? h : now * factor;
       double regular = !taken && crossing.time == 0 ? h : s.before.regular_step;
-      if (project_and_accept(s, last ? t_end : s.t + now)) {
+      if (project_and_accept(s, last ? t_end : s.t + now, taken)) {
         h = next;
         s.before.regular_step = regular;
         return true;
       }
-      if (s.status != StepStatus::NOT_CLOSED) return false;
+      if (s.status != StepStatus::NOT_CLOSED && s.status != StepStatus::UNRESOLVED) return false;
       s.status = StepStatus::FINE;
       error = NO_ESTIMATE;
     }
@@ -70,7 +71,7 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
 // The step from the state to time t, of the given size or shorter ones: where the loops cannot be closed at
 // its end, which happens when that lies within rounding of a singular pose, it ends somewhere else first.
 SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
-  double h = t - s.t;
+  double h = t - s.t, whole = h;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool last = h >= (t - s.t) * WHOLE;
     double now = last ? t - s.t : h;
@@ -78,6 +79,10 @@ SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
     if (tried && project_and_accept(s, last ? t : s.t + now)) {
       if (last) return true;
       from_rest = false;
+      h = 2 * now;
+    } else if (s.status == StepStatus::UNRESOLVED && now > LEAST_PART * whole) {
+      s.status = StepStatus::FINE;
+      h = CUT * now;
     } else if (s.status == StepStatus::NOT_CLOSED && ++cuts <= MOST_CUTS) {
       s.status = StepStatus::FINE;
       h = CUT * now;

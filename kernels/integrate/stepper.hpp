@@ -57,7 +57,9 @@ struct Stepper {
   }
   // Whether the step failed in a way that another step size may mend; the failure is forgotten.
   SARRUS_HD bool recover() {
-    if (status != StepStatus::NOT_CLOSED && status != StepStatus::NOT_FINITE) return false;
+    if (status != StepStatus::NOT_CLOSED && status != StepStatus::NOT_FINITE &&
+        status != StepStatus::UNRESOLVED)
+      return false;
     status = StepStatus::FINE;
     return true;
   }

@@ -58,4 +58,15 @@ SARRUS_FN void normal_step(const Model<real<T>>& m, const T* g, Workspace<T, LDC
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
 
+// x (ld) with J x = g, the smallest without units; y is room. Limit rows ask for zero.
+template <class T, class LD>
+SARRUS_FN void smallest(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y, T* x) {
+  if (f.rank_rows == m.nc) substitute(m, ld, f, g, y);
+  if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
+  for (int k = f.rank_rows; k < ld; ++k) y[k] = T(0);
+  copy(x, y, ld);
+  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+}
+
 SARRUS_END

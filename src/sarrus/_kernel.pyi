@@ -170,6 +170,8 @@ class StepStatus(enum.Enum):
 
     STEP_COLLAPSED = 5
 
+    UNRESOLVED = 6
+
 class RunOptions:
     def __init__(self) -> None: ...
 

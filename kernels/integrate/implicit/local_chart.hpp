@@ -84,17 +84,6 @@ SARRUS_HD void reduce(const Model<real<T>>& m, const T* N, int n, const T* x, in
   for (int i = 0; i < n; ++i) y[i] = dot(N + i * ld, room, ld);
 }
 
-// x (ld) with J x = g, the smallest without units; y is room. Limit rows ask for zero.
-template <class T, class LD>
-SARRUS_FN void smallest(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y, T* x) {
-  if (f.rank_rows == m.nc) substitute(m, ld, f, g, y);
-  if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
-  for (int k = f.rank_rows; k < ld; ++k) y[k] = T(0);
-  copy(x, y, ld);
-  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
-  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
-}
-
 // The factorization of the rows that restrict positions, with `rank` pivots, or as many as there are.
 template <class T, int LDC>
 SARRUS_FN void factorize_held(const Model<real<T>>& m, int rank, const Workspace<T, LDC>& w,

@@ -9,8 +9,8 @@ gamma(q(s), v) = -d(J v)/ds, D2J[v, v] v = -dgamma/ds. They are taken by central
 with steps of 0.02 rad (or 0.02 L) truncation and rounding are both near 1e-13. The kernel has them by dual
 numbers, except those of rows that the user wrote.
 
-At rest (1) is empty too. Where the pose is rigid to second order (kernels/solve/rigid_rows.hpp), the directions
-that no motion can take are the rows.
+At rest (1) is empty too. Where the pose is rigid to second order (kernels/solve/rigid_rows.hpp), the
+directions that no motion can take are the rows.
 """
 
 from __future__ import annotations

@@ -41,6 +41,8 @@ TROUBLE = {
     " motion, or drives ask for what the mechanism cannot do: take a smaller dt",
     StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
     " there, or the tolerances rtol, atol cannot be met",
+    StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
+    " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
 }
 
 
