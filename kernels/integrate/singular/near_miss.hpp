@@ -175,8 +175,8 @@ SARRUS_FN Dip least_pivot_within(Stepper<T, LDC, S>& s, double h, double resolve
   return dip;
 }
 
-// Whether the trial (q1, v1) of size h jumps over a near miss. `inaccurate`: its error is above tolerance, and
-// no near miss is allowed in it. Uses up s.u, s.x, s.q2 and the factorization.
+// Whether the trial (q1, v1) of size h jumps over a near miss. `inaccurate`: its error is above tolerance,
+// and no near miss is allowed in it. Uses up s.u, s.x, s.q2 and the factorization.
 template <class T, int LDC, class S>
 SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   const Model<real<T>>& m = s.m;
