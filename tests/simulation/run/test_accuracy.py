@@ -74,3 +74,16 @@ def test_samples_of_a_controller_are_no_error() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sr.simulate(sr.library.pendulum(), (0.0, 1.0), dt=1e-3, **held).success
+
+
+def test_a_single_step_is_checked_too() -> None:
+    run = sr.simulate(sr.library.double_pendulum(), (0.0, 0.5), [1.0, 0.5], dt=0.5)
+    assert not run.success and "too long" in run.message
+
+
+def test_many_steps_add_up() -> None:
+    """4,000 periods of an oscillator at rtol 1e-6: the phase error of all steps is named."""
+    run = sr.simulate(oscillator(1e8), (0.0, 0.5), rtol=1e-6)
+    exact = 0.1 * math.cos(1e4 * 0.5)
+    assert run.success and "may add up to" in run.message
+    assert 1e-5 < abs(run.q[-1, 0] - exact) / 0.1 < 1e-2

@@ -20,7 +20,9 @@ from ..system.step_records import Steps
 
 RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, see above
 EQUAL = 1e-6  # of a step: two that differ by less are equal
-INACCURATE = 1e-3  # relative to one radian, to L, to the largest speed: from here a run warns
+INACCURATE = 3e-3  # relative to one radian, to L, to the largest speed: from here a run warns
+PER_STEP = 0.015  # error of an explicit step over its tolerance
+MOST_TOLERANCES = 100.0  # errors up to so many tolerances are what tolerances mean
 LOST = 5e-3  # per step: from here the motion is not followed at all, and the run has failed
 
 
@@ -43,13 +45,19 @@ class FixedStepError:
         """The next steps."""
         known = steps if self._last is None else Steps.joined([self._last, steps])
         self._last = known[-2:]
+        self._speed = max(self._speed, float(np.max(np.abs(steps.v / self._unit), initial=0.0)))
         with np.errstate(all="ignore"):
             self._add(known)
 
     @property
     def total(self) -> float:
-        """The sum over all steps so far."""
-        return self._moved + self._faster / max(self._speed, 1e-300)
+        """The sum over all steps so far; a single step is held against the trapezoidal rule."""
+        missing = self._faster
+        if self._count == 0 and self._last is not None and self._options.control_dt is None:
+            last, h = self._last, np.diff(self._last.t)[:, None]
+            gap = np.diff(last.v, axis=0) - 0.5 * h * (last.a[1:] + last.a[:-1])
+            missing = float(np.max(np.abs(gap / self._unit), initial=0.0))
+        return self._moved + missing / max(self._speed, 1e-300)
 
     def _add(self, steps: Steps) -> None:
         """What is missing in (1) in each pair of equal steps without a jump of held inputs."""
@@ -64,7 +72,6 @@ class FixedStepError:
         rates = self._manifold.rate(ahead, v[i + 1]) + 4.0 * v[i] + self._manifold.rate(behind, v[i - 1])
         moved = (ahead - behind - third * rates) / self._unit
         faster = (v[i + 1] - v[i - 1] - third * (a[i + 1] + 4.0 * a[i] + a[i - 1])) / self._unit
-        self._speed = max(self._speed, float(np.max(np.abs(v / self._unit), initial=0.0)))
         each = (RK4_FACTOR if self._options.integrator.order >= 4 else 1.0) / 2.0
         self._moved += each * float(np.sum(np.max(np.abs(moved), axis=1, initial=0.0)))
         self._faster += each * float(np.sum(np.max(np.abs(faster), axis=1, initial=0.0)))
@@ -73,7 +80,7 @@ class FixedStepError:
     @property
     def lost(self) -> bool:
         """Whether the states have nothing to do with the motion."""
-        return not self.total <= LOST * self._count
+        return not self.total <= LOST * max(self._count, 1)
 
     def sentence(self) -> str:
         """What a user should know; empty where the steps are short enough."""
@@ -85,3 +92,17 @@ class FixedStepError:
             f" by {self.total:.1e} in sum, relative to 1 rad, to the mechanism's length and to its speed."
             " Leave dt out, or take a shorter one."
         )
+
+
+def many_steps(options: Options, steps: int) -> str:
+    """A sentence where errors that are within tolerance in each of many steps may add up; else empty.
+
+    Measured on oscillators: dopri5 errs by 0.015 of its tolerance per step, all in one direction.
+    """
+    method, total = options.integrator, PER_STEP * steps
+    if not method.adaptive or (method.implicit and not method.switches) or total <= MOST_TOLERANCES:
+        return ""
+    return (
+        f"Errors of {steps} steps, each within rtol = {options.rtol:.1g}, may add up to"
+        f" {total * options.rtol:.0e}: take a smaller rtol if that matters."
+    )

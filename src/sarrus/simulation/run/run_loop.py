@@ -23,7 +23,7 @@ from ..stepping.state_projector import Projector
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
-from .accuracy import FixedStepError
+from .accuracy import FixedStepError, many_steps
 from .checkpoint import Checkpoint
 from .interrupts import Interrupts
 from .outcome import Outcome, Status
@@ -245,9 +245,8 @@ class Simulation:
         if self._limits is not None:
             seen += self._limits.found
             message = self._limits.added_to(message, end)
-        if status == Status.END and (inaccurate := self._error.sentence()):
-            message += " " + inaccurate
-            warnings.warn(inaccurate, SarrusWarning, stacklevel=4)
+        if status == Status.END:
+            message += self._doubts()
         events = [*self._events, *(event for event in seen if event.t <= end)]
         resumable = status != Status.EVENT and self._recent and hasattr(self._run, "checkpoint")
         return Outcome(
@@ -260,6 +259,13 @@ class Simulation:
             options=self._options,
             checkpoint=self._next_checkpoint() if resumable else None,
         )
+
+    def _doubts(self) -> str:
+        """What the message of a run that reached its end says about its accuracy."""
+        if inaccurate := self._error.sentence():
+            warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
+        doubts = [inaccurate, many_steps(self._options, int(self._run.steps))]
+        return "".join(" " + sentence for sentence in doubts if sentence)
 
     def _next_checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run; None where the inputs there are no longer known."""
