@@ -24,6 +24,7 @@ APART = 1e-5  # two minima are two passes only if a pivot between them was large
 REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
 GRID, ROUNDS = 33, 8
 LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are tested inside
+NOTHING = 1e-12  # entries of J below this are rounding [1, m]
 MOST_INSIDE = 64  # largest number of intervals of such a step
 
 
@@ -96,9 +97,17 @@ class SingularWatch:
 
     def _inside(self, steps: Steps) -> None:
         """Locate passes within long steps: local minima of the smallest pivot between their ends."""
-        moved = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._system.units.unit).max(axis=1)
+        travel = np.abs(np.diff(steps.t)[:, None] * steps.v[1:] / self._system.units.unit)
         full = np.minimum(steps.rank[:-1], steps.rank[1:]) == self._most
-        long = np.flatnonzero(full & (moved > LONG))
+        far = 1 + np.flatnonzero(full & (travel.max(axis=1) > LONG))
+        if len(far) == 0:
+            return
+        _, J, _, _ = self._system.constraints(steps.t[far], steps.q[far], steps.v[far])
+        moved = np.zeros(
+            len(travel)
+        )  # by coordinates that the constraints depend on: a base may fly anywhere
+        moved[far - 1] = (travel[far - 1] * (np.abs(J).max(axis=1) > NOTHING)).max(axis=1)
+        long = np.flatnonzero(moved > LONG)
         if len(long) == 0:
             return
         count = min(int(moved[long].max() / LONG), MOST_INSIDE) + 3
