@@ -30,7 +30,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _numeric(value: object, what: str, rule: str) -> Array:
+def numeric(value: object, what: str, rule: str) -> Array:
     """`value` as float64, refusing text, booleans, ragged lists and objects."""
     if np.ma.is_masked(value):
         raise InputError(f"{what} must be {rule}, got masked values; fill them: {what}.filled(0.0).")
@@ -41,6 +41,27 @@ def _numeric(value: object, what: str, rule: str) -> Array:
     except (ValueError, TypeError, OverflowError, RecursionError):
         pass
     raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
+
+
+def numbers(value: object, what: str, ndim: int | None = None) -> Array:
+    """A finite array, with this number of axes where that is given."""
+    rule = "an array of finite numbers" + ("" if ndim is None else f" with number of axes {ndim}")
+    array = numeric(value, what, rule)
+    if ndim is not None and array.ndim != ndim:
+        raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{what} must be finite, got {_shown(value)}.")
+    return array
+
+
+def names(value: object, what: str) -> list[str]:
+    """Several names; a single text is refused, since it would count as its letters."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InputError(f"{what} must be several names, got {_shown(value)}.")
+    found = list(value)
+    for name in found:
+        text(name, f"a name in {what}")
+    return found
 
 
 def text(value: object, what: str) -> str:
@@ -54,7 +75,7 @@ def number(value: object, what: str) -> float:
     """One finite number of a description."""
     if type(value) is float and abs(value) <= LARGEST:  # the usual case, without an array
         return value
-    array = _numeric(value, what, "a finite number")
+    array = numeric(value, what, "a finite number")
     if array.shape != () or not np.isfinite(array):
         raise InputError(f"{what} must be a finite number, got {_shown(value)}.")
     if abs(float(array)) > LARGEST:
@@ -85,6 +106,13 @@ def mapping(value: object, what: str, entries: str) -> dict[Any, Any]:
     return dict(value)
 
 
+def truth(value: object, what: str) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what} must be True or False, got {_shown(value)}.")
+    return bool(value)
+
+
 def one_of(value: object, what: str, options: Sequence[str]) -> str:
     """One of the named options."""
     if not isinstance(value, str) or value not in options:
@@ -110,7 +138,7 @@ def positive(value: object, what: str) -> float:
 
 def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> Array:
     """A finite array of a description with exactly this shape."""
-    array = _numeric(value, what, f"an array of finite numbers with shape {shape}")
+    array = numeric(value, what, f"an array of finite numbers with shape {shape}")
     if array.shape != shape:
         raise InputError(f"{what} must have shape {shape}, got shape {array.shape}: {_shown(value)}.")
     if not np.all(np.isfinite(array)):
@@ -151,7 +179,7 @@ def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     ):
         return np.array(value)
     owned = f" for {owner}" if owner else ""
-    array = _numeric(value, what, f"an array of finite numbers with shape (..., {n}){owned}")
+    array = numeric(value, what, f"an array of finite numbers with shape (..., {n}){owned}")
     if array.ndim == 0 or array.shape[-1] != n:
         raise InputError(f"{what} must have shape ({n},) or (..., {n}){owned}, got {array.shape}.")
     if not np.all(np.isfinite(array)):

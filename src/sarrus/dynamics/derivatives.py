@@ -102,7 +102,7 @@ def derivatives(
         method: "analytic" or "dual".
         multipliers: whether to compute those of lam; otherwise `lam` has no rows.
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError(f'`method` must be "analytic" or "dual", got {method!r}.')
     if len(system.model.u_row):
         rows = ", ".join(repr(custom.name) for custom in system.model.customs)

@@ -128,7 +128,7 @@ def _flat(x: Array) -> Array:
 
 def check_formulation(formulation: str, independent: Sequence[str] | None) -> None:
     """Refuse an unknown formulation, and independent coordinates for one that does not use them."""
-    if formulation not in FORMULATIONS:
+    if not isinstance(formulation, str) or formulation not in FORMULATIONS:
         known = ", ".join(f'"{name}"' for name in FORMULATIONS)
         raise InputError(f"`formulation` must be one of {known}; got {formulation!r}.")
     if independent is not None and formulation != "partition":

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from ..arrays import Array
+from ..errors import InputError
 from ..models.model import Actuator
 from ..projection.decomposition import full_svd, metric_factor, rank_of
 from ..projection.mobility import listed
@@ -77,6 +78,8 @@ def inverse_dynamics(
     """
     state = split(terms, np.zeros(len(a)), units)
     needed = terms.M @ a + terms.h
+    if not np.all(np.isfinite(needed)):
+        raise InputError("inverse_dynamics: M a + h overflows at this q, v and a; give them in SI units.")
     N = units.unit[:, None] * state.N
     columns = np.asarray(actuated, dtype=int)
 

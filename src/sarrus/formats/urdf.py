@@ -61,7 +61,7 @@ class UrdfOptions:
     loop_tolerance: float = LOOP_TOLERANCE
 
     def __post_init__(self) -> None:
-        if self.root not in ROOTS:
+        if not isinstance(self.root, str) or self.root not in ROOTS:
             raise InputError(f"root must be one of {', '.join(map(repr, ROOTS))}, got {self.root!r}.")
 
     @property

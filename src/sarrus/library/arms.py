@@ -14,6 +14,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Free, Revolute
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import cuboid
 from .robot_arms import ARMS, add_arm, arm_of, hand_of
@@ -25,6 +26,7 @@ MIRROR = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # a mirror image tur
 HOLDING = np.array([-0.3165, 0.4689, -0.1844, 1.7021, 1.3503, -1.1319, 0.6631])
 
 
+@checked
 def dual_arm(seed: int = 0, gravity: float = 9.81) -> Mechanism:
     """Two seven-joint arms welded at their tips: fourteen coordinates, six rows, eight freedoms.
 
@@ -50,6 +52,7 @@ def dual_arm(seed: int = 0, gravity: float = 9.81) -> Mechanism:
     return compile_at(spec, np.random.default_rng(seed).uniform(0.2, 0.8, 14))
 
 
+@checked
 def dual_arm_box(
     size: Sequence[float] = (0.2, 0.3, 0.4), mass: float = 0.7, apart: float = 0.9, gravity: float = 9.81
 ) -> Mechanism:
@@ -89,6 +92,7 @@ def _edges(size: Sequence[float], who: str) -> list[float]:
 SIDES = (("y", 1.0, -0.5 * math.pi), ("y", -1.0, 0.5 * math.pi), ("x", -1.0, 0.0), ("x", 1.0, math.pi))
 
 
+@checked
 def arms_around_box(
     arms: int | Sequence[str] = 3,
     size: Sequence[float] = (0.2, 0.3, 0.4),

@@ -12,6 +12,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.forces import ConstantWrench, PointSpring
 from ..models.joints import Fixed, Prismatic, Revolute
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid, point
 from .plane_geometry import HINGE, pin
@@ -49,6 +50,7 @@ BRICARD_RODS = (
 )
 
 
+@checked
 def n_four_bar(n: int = 2, gravity: float = 9.81) -> Mechanism:
     """Row of n four-bars from 2n + 1 equal links; n more freedoms whenever all lie flat (IFToMM A02).
 
@@ -72,6 +74,7 @@ def n_four_bar(n: int = 2, gravity: float = 9.81) -> Mechanism:
     return compile_at(spec, np.zeros(2 * n + 1), v)
 
 
+@checked
 def andrews(start: str = "iftomm") -> Mechanism:
     """Andrews' squeezing mechanism: seven bodies and three loops within centimetres (IFToMM A03).
 
@@ -98,6 +101,7 @@ def andrews(start: str = "iftomm") -> Mechanism:
     return compile_at(spec, ANDREWS_STARTS[start], fixed={"K1": ANDREWS_STARTS[start][0]})
 
 
+@checked
 def bricard(section: float = 0.0, gravity: float = 9.81) -> Mechanism:
     """Bricard's six-hinge loop of five rods, movable although counting rows says rigid (IFToMM A04).
 
@@ -119,6 +123,7 @@ def bricard(section: float = 0.0, gravity: float = 9.81) -> Mechanism:
     return compile_at(spec, np.zeros(5))
 
 
+@checked
 def flyball_governor(stiffness: float = 8e5, damping: float = 4e4, gravity: float = 9.81) -> Mechanism:
     """Stiff flyball governor: shaft, two swinging balls and a slider on springs (IFToMM A05).
 

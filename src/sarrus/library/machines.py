@@ -14,6 +14,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Fixed, Planar, Prismatic
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid
 from .plane_geometry import (
@@ -36,6 +37,7 @@ CRANK_TILT, CRANK_LINK = (-0.15, 0.7), (0.1, -0.65)
 BUCKET_LINK, LINK_LENGTH = (-0.1, 0.42), 0.85
 
 
+@checked
 def loader(boom_angle: float = -0.2, bucket_angle: float = 0.1, gravity: float = 9.81) -> Mechanism:
     """Wheel loader's Z-bar linkage: eight bodies, three loops, two freedoms, driven by two cylinders.
 
@@ -84,6 +86,7 @@ def _cylinder(spec: MechanismSpec, name: str, base: Point, eye: Point) -> float:
     return heading(base, eye)
 
 
+@checked
 def three_r_on_slider(
     lengths: Sequence[float] = (0.3, 0.3, 0.1),
     masses: Sequence[float] = (3.0, 2.0, 0.5),
@@ -113,6 +116,7 @@ def three_r_on_slider(
     return compile_at(spec, joint_angles([heading((0.0, 0.0), elbow), heading(elbow, wrist), 0.0]))
 
 
+@checked
 def dual_planar_arms(held: str = "split", gravity: float = 9.81) -> Mechanism:
     """Two planar three-joint arms that carry one object between their hands.
 

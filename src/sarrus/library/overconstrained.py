@@ -12,6 +12,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Prismatic, Revolute
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid, point
 from .plane_geometry import rotated
@@ -19,6 +20,7 @@ from .plane_geometry import rotated
 UP = Revolute((0.0, -1.0, 0.0))  # positive angles raise a panel that lies along +x
 
 
+@checked
 def sarrus(
     azimuths: Sequence[float] = (0.0, math.pi / 2.0),
     radius: float = 0.2,
@@ -65,6 +67,7 @@ def sarrus(
     return compile_at(spec, q)
 
 
+@checked
 def bennett(
     a: float = 1.0,
     b: float = 1.5,
@@ -107,6 +110,7 @@ def bennett(
     return compile_at(spec, [angle, second, -angle])
 
 
+@checked
 def scott_russell(
     arm: float = 0.5,
     width: float = 1.2,

@@ -12,11 +12,13 @@ from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, point
 from .plane_geometry import HINGE, chain, circles_meet, heading, joint_angles, pin
 
 
+@checked
 def pendulum(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> Mechanism:
     """Point mass on a massless rod, released at rest from the horizontal (IFToMM A01).
 
@@ -30,6 +32,7 @@ def pendulum(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> M
     return compile_at(spec, [math.pi])
 
 
+@checked
 def double_pendulum(
     lengths: Sequence[float] = (1.0, 1.0), masses: Sequence[float] = (1.0, 1.0), gravity: float = 9.81
 ) -> Mechanism:
@@ -47,6 +50,7 @@ def double_pendulum(
     return compile_at(spec, [0.0, 0.0])
 
 
+@checked
 def slider_crank(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) -> Mechanism:
     """Crank and rod of equal length whose tip runs on the x axis; singular when the crank is upright.
 
@@ -67,6 +71,7 @@ def slider_crank(length: float = 1.0, mass: float = 1.0, gravity: float = 9.81) 
     return compile_at(spec, [crank, 2.0 * math.pi - 2.0 * crank])
 
 
+@checked
 def four_bar(
     ground: float = 1.0,
     crank: float = 0.3,
@@ -104,6 +109,7 @@ def four_bar(
     return compile_at(spec, joint_angles(angles))
 
 
+@checked
 def parallelogram(
     crank: float = 0.6,
     coupler: float = 1.0,
@@ -139,6 +145,7 @@ def parallelogram(
     return compile_at(spec, [angle, -angle, angle])
 
 
+@checked
 def five_bar(start: str = "singular", closure: str = "pin", gravity: float = 9.81) -> Mechanism:
     """Four links between two ground pins, two freedoms; all pins in one line is its singular pose.
 

@@ -14,6 +14,7 @@ from ..mechanism.spec import MechanismSpec
 from ..models.axes import turn_z_to
 from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid
 from .plane_geometry import HINGE, circles_meet, heading, pin, rotated, spatial, wrap
@@ -29,6 +30,7 @@ def facing(p: Sequence[float] | Array, q: Sequence[float] | Array) -> tuple[Pose
     return Pose(p, matrix=turn_z_to(line / distance)), distance
 
 
+@checked
 def stewart(
     legs: str = "ups",
     base_radius: float = 0.6,
@@ -99,6 +101,7 @@ def _rss_leg(
     return f"rod{i}", Pose((0.0, 0.0, length))
 
 
+@checked
 def delta(
     base_radius: float = 0.2,
     arm: float = 0.25,
@@ -152,6 +155,7 @@ def delta(
     return compile_at(spec, q)
 
 
+@checked
 def three_rrr(
     base_radius: float = 1.0,
     upper: float = 0.55,
@@ -196,6 +200,7 @@ def three_rrr(
     return compile_at(spec, [*q, 0.0, 0.0, turn])
 
 
+@checked
 def cable_robot(
     width: float = 2.0,
     height: float = 1.5,

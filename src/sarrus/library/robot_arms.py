@@ -23,6 +23,7 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.joints import Revolute
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import cuboid
 
@@ -188,6 +189,7 @@ def hand_of(arm: Arm, angles: Sequence[float]) -> Pose:
     return pose @ arm.flange
 
 
+@checked
 def robot_arm(kind: str = "panda", gravity: float = 9.81) -> Mechanism:
     """One robot arm on the ground, by its published description: Panda, UR5 or KUKA LWR 4+.
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..arrays import Array, count
 from ..constraints.rolling import Rolling
-from ..errors import unknown_name
+from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.forces import JointSpring
 from ..models.joints import Free, Revolute, Spherical
 from ..models.pose import Pose
+from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid
 from .plane_geometry import HINGE, Point, circles_meet, heading, pin, rotated, spatial, wrap
@@ -27,6 +28,7 @@ JANSEN = {
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
 
 
+@checked
 def jansen_leg(
     n: int = 1, angle: float = 0.5, speed: float = 3.0, mass_per_length: float = 1.0, gravity: float = 9.81
 ) -> Mechanism:
@@ -106,6 +108,7 @@ def _triangle(density: float, a: Point, b: Point, c: Point) -> Mass:
     return Mass(mass=sum(masses), com=spatial(com), inertia=(0.5 * about, 0.5 * about, about))
 
 
+@checked
 def pantograph_leg(
     thigh: float = 0.2,
     shank: float = 0.22,
@@ -138,6 +141,7 @@ def pantograph_leg(
     return compile_at(spec, [first, bend, first + bend, -bend])
 
 
+@checked
 def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanism:
     """Four-legged robot, twelve motors and a free trunk, its standing feet held to the ground at a point.
 
@@ -149,7 +153,7 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
         gravity: Gravity along -z [m/s^2].
     """
     for foot in standing:
-        if foot not in FEET:
+        if not isinstance(foot, str) or foot not in FEET:
             raise unknown_name("foot", foot, FEET, "quadruped")
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="quadruped")
     bend, link, offset = 0.6, 0.2, 0.05
@@ -171,6 +175,7 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
     return compile_at(spec, q)
 
 
+@checked
 def rolling_disk(
     radius: float = 0.25, mass: float = 1.0, lean: float = 0.3, circle: float = 1.0, gravity: float = 9.81
 ) -> Mechanism:
@@ -195,6 +200,11 @@ def rolling_disk(
     # Outward x, ahead y, up z; body axes: up along the disc, backwards, and the disc's axis.
     c, s = math.cos(lean), math.sin(lean)
     R_WB = np.array([[-s, 0.0, c], [0.0, -1.0, 0.0], [c, 0.0, s]])
+    if not (0.0 <= lean < math.pi / 2 and circle > 0.0 and gravity >= 0.0):
+        raise InputError(
+            "rolling_disk needs 0 <= lean < pi/2, circle > 0 and gravity >= 0, got"
+            f" lean = {lean:g}, circle = {circle:g}, gravity = {gravity:g}."
+        )
     rate = math.sqrt(gravity * math.tan(lean) / (0.25 * radius * s + 1.5 * circle))
     spin = -rate * (circle / radius + s)
     velocity, turning = np.array([0.0, rate * circle, 0.0]), np.array([spin * c, 0.0, rate + spin * s])

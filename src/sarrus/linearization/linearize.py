@@ -93,7 +93,7 @@ def linearize(
 
 
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         known = ", ".join(f'"{name}"' for name in allowed)
         raise InputError(f"{what} must be one of {known}; got {value!r}.")
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import expm
 
-from ..arrays import Array, positive
+from ..arrays import Array, fixed_shape, number, numbers, positive
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .modes import Complex, Mode, Reach, modes, ordered, reach, spectrum
@@ -131,8 +131,8 @@ class LinearModel(LinearSystem):
         """
         if not isinstance(which, (int, np.integer)) or not 0 <= which < len(self.modes):
             raise InputError(f"the mode must be a number from 0 to {len(self.modes) - 1}, got {which!r}.")
-        m, shape = self.mechanism, amplitude * self.modes[which].shape
-        turns = np.exp(1j * np.atleast_1d(np.asarray(phases, dtype=float)))
+        m, shape = self.mechanism, number(amplitude, "amplitude") * self.modes[which].shape
+        turns = np.exp(1j * numbers(np.atleast_1d(numbers(phases, "phases")), "phases", 1))
         moved = [m.integrate(self.point.q, np.real(shape * turn)) for turn in turns]
         return np.array([m.assemble(q, t=self.point.t).q for q in moved])
 
@@ -150,8 +150,9 @@ class LinearModel(LinearSystem):
 
     def state(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """States x (nx,) of a nearby state q (nq,), v (nv,) of the mechanism."""
-        dq = self.mechanism.difference(self.point.q, q)
-        return np.asarray(self.reduce @ np.concatenate([dq, np.asarray(v) - self.point.v]))
+        dq = self.mechanism.difference(self.point.q, fixed_shape(q, "q", (self.mechanism.nq,)))
+        dv = fixed_shape(v, "v", (self.mechanism.nv,)) - self.point.v
+        return np.asarray(self.reduce @ np.concatenate([dq, dv]))
 
     # ------------------------------------------------------------------ elsewhere
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, mapping, state
+from ..arrays import Array, mapping, numbers, state
 from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
@@ -174,7 +174,7 @@ class ConstraintQueries(BodyQueries):
                 f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
                 " (rolling): where it ends depends on the path; simulate it instead."
             )
-        targets = state(np.atleast_1d(np.asarray(values, dtype=float)), "values", np.size(values))
+        targets = np.atleast_1d(numbers(values, "values"))
         if targets.ndim != 1 or targets.size == 0:
             raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
         start = np.array(self.default.q) if q0 is None else self._one_pose(q0, "q0")
@@ -199,7 +199,7 @@ class ConstraintQueries(BodyQueries):
             if metric != "mass":
                 raise InputError(f'`metric` must be None, "mass" or a matrix, got {metric!r}.')
             return self.mass_matrix(q)
-        return None if metric is None else np.asarray(metric, dtype=float)
+        return None if metric is None else numbers(metric, "metric", 2)
 
     def _hold(self, q: Array, name: str, value: Any) -> list[int]:
         """Put a held position into q; the indices into v that must not move then."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, flatten_batch, frozen, state
+from ..arrays import Array, flatten_batch, frozen, names, state
 from ..constraints.evaluate import Evaluator
 from ..dynamics.terms import Units
 from ..errors import InputError
@@ -219,11 +219,10 @@ class Core:
         (flat,), batch = self._batch(q=q)
         return np.asarray(self._kernel.jacobian(flat, body, point)).reshape(*batch, 6, self.nv)
 
-    def _indices(self, names: Sequence[str], what: str) -> list[int]:
+    def _indices(self, given: Sequence[str], what: str) -> list[int]:
         """Indices into v of coordinates, or of all coordinates of joints, by name."""
-        if isinstance(names, str):
-            names = [names]
-        return [k for name in names for k in self.model.tree.coordinates(name, what)]
+        wanted = [given] if isinstance(given, str) else names(given, what)
+        return [k for name in wanted for k in self.model.tree.coordinates(name, what)]
 
 
 def _wrench_at(body: str, given: Any) -> tuple[Array, Array]:

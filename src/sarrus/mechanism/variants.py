@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import mapping, names
 from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact, impact
 from ..errors import InputError, unknown_name
@@ -28,10 +29,11 @@ class Variants(ConstraintQueries):
             active: names of the loops and constraints to keep; default all. Their order is as declared.
             replaced: constraints to exchange for others of the same name, or to add: {name: constraint}.
         """
-        declared = dict(self.model.constraints) | dict(replaced or {})
-        if isinstance(active, str):
-            raise InputError(f"active must be several names of constraints, got the text {active!r}.")
-        wanted = set(declared if active is None else active)
+        declared = dict(self.model.constraints) | mapping(replaced, "replaced", "{name: constraint}")
+        for name, one in declared.items():
+            if not isinstance(name, str) or not isinstance(one, Constraint):
+                raise InputError(f"replaced must be {{name: constraint}}, got {name!r:.80}: {one!r:.80}.")
+        wanted = set(declared if active is None else names(active, "active"))
         for name in wanted - set(declared):
             raise unknown_name("constraint", name, declared, "with_constraints")
         kept = tuple((name, one) for name, one in declared.items() if name in wanted)
@@ -46,7 +48,7 @@ class Variants(ConstraintQueries):
         """
         pose = self._one_pose(q)
         declared: dict[str, Constraint] = dict(self.model.constraints)
-        if name not in declared:
+        if not isinstance(name, str) or name not in declared:
             raise unknown_name("constraint", name, declared, "latched")
 
         def position(coordinate: str) -> float:

@@ -170,7 +170,7 @@ class ConstantWrench(Force):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.frame not in FRAMES:
+        if not isinstance(self.frame, str) or self.frame not in FRAMES:
             raise InputError(f"frame of ConstantWrench must be 'world' or 'body', got {self.frame!r}.")
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:

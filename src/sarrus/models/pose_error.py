@@ -46,9 +46,9 @@ class PoseError(NamedTuple):
 
 def check_form(error: str, frame: str, who: str) -> tuple[bool, bool]:
     """(whether it is the screw, whether in the axes of the body), or an error that lists what there is."""
-    if error not in ERRORS:
+    if not isinstance(error, str) or error not in ERRORS:
         raise unknown_name("error", error, ERRORS, who)
-    if frame not in FRAMES:
+    if not isinstance(frame, str) or frame not in FRAMES:
         raise unknown_name("frame", frame, FRAMES, who)
     return error == "screw", frame == "body"
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from .._kernel import RANK_TOL
-from ..arrays import Array
+from ..arrays import Array, numbers, numeric
 from ..errors import InputError
 
 Kind = Literal["velocity", "force"]
@@ -76,7 +76,7 @@ class Decomposition:
         Args:
             b: right side (nc,), or several as columns (nc, k).
         """
-        b = np.asarray(b, dtype=float)
+        b = numbers(b, "b")
         if b.ndim not in (1, 2) or b.shape[0] != self._rows.shape[0]:
             raise InputError(
                 f"`b` must have one entry per row of J, {self._rows.shape[0]}; got shape {b.shape}."
@@ -88,16 +88,16 @@ class Decomposition:
         return basis if self.metric is None else self.metric @ basis
 
     def _split(self, basis: Array, x: npt.ArrayLike, kind: Kind) -> Array:
-        x = np.asarray(x, dtype=float)
+        x = numbers(x, "x")
         if x.ndim not in (1, 2) or x.shape[0] != basis.shape[0]:
             raise InputError(
                 f"`x` must have {basis.shape[0]} entries, one per coordinate; got shape {x.shape}."
             )
+        if not isinstance(kind, str) or kind not in ("velocity", "force"):
+            raise InputError(f'`kind` must be "velocity" or "force", got {kind!r}.')
         if kind == "velocity":
             return np.asarray(basis @ (self._dual(basis).T @ x))
-        if kind == "force":
-            return np.asarray(self._dual(basis) @ (basis.T @ x))
-        raise InputError(f'`kind` must be "velocity" or "force", got {kind!r}.')
+        return np.asarray(self._dual(basis) @ (basis.T @ x))
 
 
 def decompose(
@@ -134,8 +134,8 @@ def decompose(
     U, s, Vt = full_svd(J_W)
     if rank is None:
         rank = count_above(s, rank_tol, absolute)
-    elif not 0 <= rank <= min(nc, nv):
-        raise InputError(f"`rank` of a {nc} x {nv} matrix must be between 0 and {min(nc, nv)}, got {rank}.")
+    elif not isinstance(rank, (int, np.integer)) or not 0 <= rank <= min(nc, nv):
+        raise InputError(f"`rank` of a {nc} x {nv} matrix must be between 0 and {min(nc, nv)}, got {rank!r}.")
 
     V = Vt.T if L is None else solve_triangular(L, Vt.T, trans="T", lower=True)
     W = None if metric is None else np.array(metric, dtype=float)
@@ -199,7 +199,7 @@ def count_above(singular_values: Array, tol: float, absolute: bool) -> int:
 
 def as_matrix(value: npt.ArrayLike, name: str) -> Array:
     """An argument as a finite float64 matrix; `name` is its name in messages."""
-    matrix = np.array(value, dtype=float)
+    matrix = numeric(value, f"`{name}`", "a matrix of finite numbers")
     if matrix.ndim != 2:
         raise InputError(f"`{name}` must be a matrix, got an array of shape {matrix.shape}.")
     if not np.all(np.isfinite(matrix)):
@@ -229,5 +229,5 @@ def metric_factor(metric: npt.ArrayLike, nv: int) -> Array:
 
 def check_rank_tol(rank_tol: float) -> None:
     """Refuse a tolerance that is no number in [0, 1)."""
-    if not 0.0 <= rank_tol < 1.0:
+    if not isinstance(rank_tol, (int, float)) or not 0.0 <= rank_tol < 1.0:
         raise InputError(f"`rank_tol` must be at least 0 and below 1, got {rank_tol}.")

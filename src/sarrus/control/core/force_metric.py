@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
-from ...arrays import Array
+from ...arrays import Array, numeric
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...projection.decomposition import metric_factor
@@ -37,8 +37,7 @@ class ForceMetric:
             self._plain = True
         elif isinstance(metric, str):
             self._named(metric, system)
-        elif np.ndim(metric) == 1:
-            weights = np.asarray(metric, dtype=float)
+        elif (weights := numeric(metric, "metric", f"{system.nv} positive numbers, or a matrix")).ndim == 1:
             if weights.shape != (system.nv,) or not np.all(np.isfinite(weights) & (weights > 0.0)):
                 raise InputError(
                     f"metric must be {system.nv} positive numbers, one per coordinate, or a matrix; got"

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, nonnegative, state
+from ...arrays import Array, nonnegative, numbers, state
 from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
 
 SLACK = 1e-9  # of a sample time: rounding in sums of steps
 
@@ -52,6 +53,7 @@ class Hardware:
     ) -> None:
         if not callable(controller):
             raise InputError(f"Hardware wraps a controller(t, q, v) -> u, got {controller!r}.")
+        check_mechanism(mech, "Hardware")
         self._controller, self._mech, self._seed = controller, mech, seed
         self._sample, self._delay = nonnegative(sample, "sample"), nonnegative(delay, "delay")
         self._q_noise = _sizes(q_noise, mech.nv, "q_noise")
@@ -114,11 +116,20 @@ class Hardware:
         return u if self._bounds is None else np.clip(u, *self._bounds)
 
 
+def check_mechanism(mech: object, who: str) -> None:
+    """Refuse anything but a Mechanism."""
+    if not isinstance(mech, Mechanism):
+        raise InputError(f"{who} takes a Mechanism, got {type(mech).__name__}.")
+
+
 def model_error(mech: Any, relative: float = 0.1, seed: int = 0) -> Any:
     """A copy of a mechanism whose masses are wrong by up to `relative`, each by its own random share.
 
     Inertias are scaled with their masses. For robustness: build the law with it and simulate the original.
     """
+    check_mechanism(mech, "model_error")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, got {seed!r:.80}.")
     size = nonnegative(relative, "relative")
     if size >= 1.0:
         raise InputError(f"relative must be below 1, got {size:g}: masses must stay positive.")
@@ -134,8 +145,8 @@ def model_error(mech: Any, relative: float = 0.1, seed: int = 0) -> Any:
 
 
 def _sizes(value: Any, n: int, what: str) -> Array:
-    array = np.broadcast_to(np.asarray(value, dtype=float), (n,)) if np.ndim(value) == 0 else value
-    sizes = state(array, what, n)
+    array = numbers(value, what)
+    sizes = state(np.full(n, array) if array.ndim == 0 else array, what, n)
     if sizes.ndim != 1 or np.any(sizes < 0.0):
         raise InputError(f"{what} must be a number or ({n},), not negative; got {value!r}.")
     return sizes

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, nonnegative
+from ...arrays import Array, names, nonnegative
 from ...dynamics.input_response import Response, respond
 from ...errors import InputError
 from ..limits.limit_rows import actuator_index
@@ -239,7 +239,7 @@ class Law:
             status = Status.SINGULAR
             said.append("near a pose where a motion is lost: torques are damped")
         if least.uncontrollable:
-            unfelt = "; ".join(", ".join(names) for names in response.uncontrollable[:3])
+            unfelt = "; ".join(", ".join(each) for each in response.uncontrollable[:3])
             reached = response.dof - len(response.uncontrollable)
             said.append(f"{reached} of {response.dof} freedoms are controllable; no actuator feels: {unfelt}")
         if status == Status.OK and selected.active:
@@ -255,9 +255,11 @@ class Law:
         if key not in self._undetermined_by_rows:
             mask = used if rows is None else used[rows]
             doubtful = mask & ~response.lam_unique
-            names = [name for name, is_one in zip(response.units.row_names, doubtful, strict=True) if is_one]
+            unclear = [
+                name for name, is_one in zip(response.units.row_names, doubtful, strict=True) if is_one
+            ]
             said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
-            self._undetermined_by_rows[key] = said + ", ".join(names) if names else ""
+            self._undetermined_by_rows[key] = said + ", ".join(unclear) if unclear else ""
         return self._undetermined_by_rows[key]
 
     def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
@@ -284,7 +286,7 @@ def _used_actuators(system: Any, actuated: Sequence[str] | None) -> npt.NDArray[
     """Indices into u of the actuators to use."""
     if actuated is None:
         return np.arange(system.nu)
-    names = [actuated] if isinstance(actuated, str) else list(actuated)
-    if not names:
+    used = [actuated] if isinstance(actuated, str) else names(actuated, "actuated")
+    if not used:
         raise InputError("actuated must name at least one actuator: without one nothing can be controlled.")
-    return np.array(sorted({actuator_index(system, name, "actuated") for name in names}), dtype=int)
+    return np.array(sorted({actuator_index(system, name, "actuated") for name in used}), dtype=int)

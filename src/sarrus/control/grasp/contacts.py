@@ -192,7 +192,7 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     if group.kind != contact.joint:
         kinds = "Spherical for PointContact, Universal for SoftFinger, Fixed for Patch"
         raise InputError(f"{who} needs a loop closed by {contact.joint}, this one has {group.kind}: {kinds}.")
-    if contact.normal not in NORMALS:
+    if not isinstance(contact.normal, str) or contact.normal not in NORMALS:
         raise unknown_name("normal", contact.normal, NORMALS, who)
     axis, s = "xyz".index(contact.normal[-1]), (-1.0 if contact.normal[0] == "-" else 1.0)
     closure = closures[contact.loop]

@@ -71,7 +71,7 @@ class Grasp:
         if not isinstance(mech, Mechanism):
             raise InputError(f"Grasp takes a Mechanism, got {type(mech).__name__}.")
         known = {one.name: one for one in mech.model.bodies}
-        if body not in known:
+        if not isinstance(body, str) or body not in known:
             raise unknown_name("body", body, known, "Grasp")
         if not known[body].joint.is_free:
             raise InputError(

@@ -125,7 +125,7 @@ class WrenchEstimator:
         active: Any = None,
     ) -> None:
         self.system = check_system(mech, "WrenchEstimator")
-        if method not in METHODS:
+        if not isinstance(method, str) or method not in METHODS:
             raise unknown_name("method", method, METHODS, "WrenchEstimator")
         if (method == "displacement") != hasattr(impedance, "displacement_wrench"):
             raise InputError(

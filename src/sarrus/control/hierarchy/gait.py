@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, nonnegative, positive
+from ...arrays import Array, mapping, names, nonnegative, positive
 from ...errors import InputError, unknown_name
+from ..core.hardware import check_mechanism
 from ..outputs.body import Position
 from ..outputs.references import Reference, Target, as_reference, minimum_jerk
 from .tasks import PriorityTask
@@ -52,8 +53,12 @@ class Gait:
         start: float = 0.2,
         end: float = math.inf,
     ) -> None:
-        self._feet = dict(feet)
-        for foot in [*feet, *(foot for group in groups for foot in group)]:
+        check_mechanism(mech, "Gait")
+        self._feet = mapping(feet, "feet of Gait", "{constraint: (body, point)}")
+        if isinstance(groups, str) or not isinstance(groups, Sequence):
+            raise InputError(f"groups of Gait must be several lists of feet, got {groups!r:.80}.")
+        groups = [names(group, "a group of Gait") for group in groups]
+        for foot in [*self._feet, *(foot for group in groups for foot in group)]:
             if foot not in mech.evaluator.constraint_rows:
                 raise unknown_name("constraint", foot, mech.evaluator.constraint_rows, "Gait")
             if foot not in self._feet:

@@ -182,7 +182,7 @@ class StackedTracking(TaskTracking):
         self.__dict__.update(_tasks=stack.tasks, _found=found, _nv=nv)
 
     def __getattr__(self, name: str) -> Array:
-        if name not in FIELDS:
+        if not isinstance(name, str) or name not in FIELDS:
             raise AttributeError(name)
         parts = [np.zeros((0, self._nv)) if name == "J" else np.zeros(0)]
         for task, one in zip(self._tasks, self._found, strict=True):

@@ -178,7 +178,7 @@ def row_index(system: Any, name: str, who: str) -> int:
 
 
 def _index(kind: str, name: str, names: Sequence[str], who: str) -> int:
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise unknown_name(kind, name, names, who)
     return list(names).index(name)
 

@@ -7,7 +7,7 @@ the axes of its frame A. [Aghili2011] has the opposite sign.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -214,7 +214,14 @@ class LinearLimits:
 
 def as_limits(limits: Any) -> list[Limit]:
     """Limits from what a user gives: one limit or several."""
-    return [limits] if hasattr(limits, "rows") else list(limits)
+    several = [limits] if hasattr(limits, "rows") else limits
+    if not isinstance(several, Iterable) or isinstance(several, (str, bytes)):
+        raise InputError(f"limits must be a limit or several, such as TorqueBounds(), got {limits!r:.80}.")
+    found = list(several)
+    for one in found:
+        if not hasattr(one, "rows"):
+            raise InputError(f"limits must be limits, such as TorqueBounds(), got {one!r:.80} among them.")
+    return found
 
 
 def _pair(pair: Any, what: str) -> tuple[float, float]:

@@ -74,7 +74,7 @@ class ProgramSolution:
 
 def check_solver(name: str, cones: bool) -> str:
     """The solver to use, or an error that says what to install."""
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise InputError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {name!r}.")
     if cones and name in ("auto", "clarabel"):
         return _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")

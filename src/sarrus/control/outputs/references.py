@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
-from ...arrays import Array, fixed_shape, number, positive, state
+from ...arrays import Array, fixed_shape, number, numbers, positive
 from ...errors import InputError
 from ...models.pose import Pose
 from ...models.rotation import exp, log
@@ -122,12 +122,11 @@ class Spline:
     """
 
     def __init__(self, times: npt.ArrayLike, points: npt.ArrayLike, ends: str = "clamped") -> None:
-        if ends not in ("clamped", "natural", "periodic"):
+        if not isinstance(ends, str) or ends not in ("clamped", "natural", "periodic"):
             raise InputError(f'ends of Spline must be "clamped", "natural" or "periodic", got {ends!r}.')
-        t = state(times, "times of Spline", np.size(times))
-        x = np.array(points, dtype=float)
+        t, x = numbers(times, "times of Spline", 1), np.atleast_1d(numbers(points, "points of Spline"))
         x = x[:, None] if x.ndim == 1 else x
-        if t.ndim != 1 or len(t) < 2 or np.any(np.diff(t) <= 0.0):
+        if len(t) < 2 or np.any(np.diff(t) <= 0.0):
             raise InputError(f"times of Spline must be at least two increasing times, got {t.tolist()}.")
         fixed_shape(x, "points of Spline", (len(t), x.shape[-1]))
         if ends == "periodic" and not np.array_equal(x[0], x[-1]):
@@ -178,9 +177,7 @@ def as_reference(value: Any) -> Reference:
 
 def _values(value: Any, what: str) -> Array:
     """A number or a list of numbers as a finite array (k,)."""
-    if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
-        return np.array([number(value, what)])
-    array = state(np.atleast_1d(value), what, np.atleast_1d(value).shape[-1])
+    array = np.atleast_1d(number(value, what) if np.isscalar(value) else numbers(value, what))
     if array.ndim != 1:
         raise InputError(f"{what} must be a number or a list of numbers, got shape {array.shape}.")
     return array

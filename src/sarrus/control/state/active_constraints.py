@@ -79,8 +79,10 @@ class ActiveConstraints:
 
     def _mask(self, names: Any) -> tuple[BoolArray | None, Units]:
         """Mask (nc,) of constraints given by name, with the units of their rows; remembered."""
-        key = tuple(names) if isinstance(names, COLLECTIONS) else ()
-        if isinstance(names, str) or key not in self._known:
+        given = tuple(names) if isinstance(names, COLLECTIONS) else ()
+        plain = not isinstance(names, str) and all(isinstance(name, str) for name in given)
+        key = given if plain else ()
+        if not plain or key not in self._known:
             mask = mask_of(names, self._system, "active")
             if mask.all():
                 self._known[key] = None, self._units

@@ -111,7 +111,7 @@ def user_events(given: Any) -> tuple[UserEvent, ...]:
     """Events as `simulate` takes them: one function, or several."""
     functions: Sequence[Any] = (given,) if callable(given) else given
     try:
-        functions = tuple(functions or ())
+        functions = () if functions is None else tuple(functions)
     except TypeError:
         raise InputError(f"events must be a function g(t, q, v) or several, got {given!r}.") from None
     return tuple(_user_event(f, i) for i, f in enumerate(functions))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._kernel import Method
-from ...arrays import Array, state
+from ...arrays import Array, numbers, state
 from ...dynamics.forward import check_formulation
 from ...errors import InputError
 from ...projection.user_chart import Chart
@@ -163,7 +163,7 @@ def _control(
 def _t_eval(value: Any, t0: float, t1: float) -> Array | None:
     if value is None:
         return None
-    times = state(np.atleast_1d(value), "t_eval", np.size(value))
+    times = np.atleast_1d(numbers(value, "t_eval"))
     if times.ndim != 1 or np.any(np.diff(times) <= 0.0):
         raise InputError("t_eval must be a list of increasing times [s].")
     if np.any(times < t0) or np.any(times > t1):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, number
+from ...arrays import Array, number, numbers
 from ...errors import InputError, SarrusError
 from ..events.events import UserWatch, user_events
 from ..stepping.options import Options
@@ -87,8 +87,14 @@ def _nothing(value: Any) -> bool:
 def _times(t_eval: Any, begin: float, end: float) -> Array | None:
     if t_eval is None:
         return None
-    times = np.atleast_1d(np.asarray(t_eval, dtype=float))
-    if times.ndim != 1 or np.any(np.diff(times) <= 0.0) or times[0] <= begin or times[-1] > end:
+    times = np.atleast_1d(numbers(t_eval, "t_eval"))
+    if (
+        times.ndim != 1
+        or not times.size
+        or np.any(np.diff(times) <= 0.0)
+        or times[0] <= begin
+        or times[-1] > end
+    ):
         raise InputError(f"t_eval of resume must be increasing times after {begin:g} s, up to {end:g} s.")
     return times
 

@@ -125,7 +125,10 @@ def _shaped(arrays: dict[str, Any], name: str, shape: tuple[int | None, ...]) ->
     array = arrays[name]
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    return array if name in ("steps.rank", "active") else np.asarray(array, dtype=float)
+    kind = {"steps.rank": np.int64, "active": np.bool_}.get(name, np.float64)
+    if name in ("steps.rank", "active") and array.dtype != kind:
+        raise ValueError(f"{name} holds {array.dtype}")
+    return np.asarray(array, dtype=kind)
 
 
 def _column(arrays: dict[str, Any], name: str, n: int) -> Any:

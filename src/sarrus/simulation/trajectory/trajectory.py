@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, frozen, state
+from ...arrays import Array, frozen, numbers, truth
 from ...errors import InputError
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
@@ -118,14 +118,14 @@ class Trajectory:
             t: a time [s] or several, within the range of the trajectory.
             project: project the states onto the constraints, like those of the steps.
         """
-        times = state(np.atleast_1d(t), "t", np.size(t))
+        times = np.atleast_1d(numbers(t, "t"))
         if times.ndim != 1 or np.any(times < self.t[0]) or np.any(times > self.t[-1]):
             raise InputError(
                 f"t must lie within the trajectory, {self.t[0]:g} to {self.t[-1]:g} s; got {t!r}."
             )
         system = self._moved("at()")
         manifold, steps, o = Manifold(system.kernel, system.model), self._outcome.steps, self._outcome.options
-        if project and o is not None:
+        if truth(project, "project") and o is not None:
             rows = Projector(system, o, manifold)(steps, times)
             q, v, a = rows.q, rows.v, rows.a
         else:
