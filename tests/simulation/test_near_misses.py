@@ -125,3 +125,42 @@ def test_change_points_are_crossed(name: str, options: dict[str, Any]) -> None:
     cross = np.sin(run.q[:, 2] - run.q[:, 0] - run.q[:, 1])
     assert run.success and cross[0] * cross[-1] < 0.0
     assert [event.kind for event in run.events] == ["singular"]
+
+
+@pytest.mark.parametrize("options", [OPTIONS[2], *OPTIONS[6::5]], ids=lambda x: f"{x['method']}")
+def test_a_near_miss_is_an_event(options: dict[str, Any]) -> None:
+    """sigma_min is sqrt(eps) times a number of order one; with one freedom there is nothing to choose."""
+    for eps in (1e-5, 1e-7):
+        ((off, run),) = error("parallelogram", eps, [options])
+        (event,) = run.events
+        assert event.kind == "near_miss" and "smallest singular value" in str(event)
+        miss = event.singular_values[event.rank - 1]
+        assert 0.3 * math.sqrt(eps) < miss < 3.0 * math.sqrt(eps)
+        assert abs(event.q[0] % (2 * math.pi) - math.pi) < 0.1  # bars nearly in one line
+        assert "accuracy of the integration" not in run.message and off < 0.1
+
+
+@pytest.mark.parametrize(
+    ("start", "method", "time"),
+    [
+        ("raised", "dopri5", 1.854),
+        ("raised", "auto", 1.854),
+        ("raised", "radau", 3.910),
+        ("singular", "dopri5", 2.826),
+    ],
+)
+def test_the_message_says_when_the_outcome_depends_on_the_accuracy(
+    start: str, method: str, time: float
+) -> None:
+    """The five-bar has two freedoms: it meets singular poses exactly only by symmetry."""
+    run = sr.simulate(sr.library.five_bar(start), (0.0, 4.5), method=method, rtol=1e-8, atol=1e-9)
+    (miss,) = (event for event in run.events if event.kind == "near_miss")
+    assert abs(miss.t - time) < 2e-3 and 1e-6 < miss.singular_values[-1] < 1e-2
+    assert "depends on the accuracy of the integration" in run.message
+    assert "mech.branches(q)" in run.message
+
+
+def test_ordinary_motions_have_no_near_misses() -> None:
+    for mech in (sr.library.four_bar(), sr.library.stewart(), sr.library.bricard()):
+        run = sr.simulate(mech, (0.0, 0.5), method="dopri5", rtol=1e-8, atol=1e-10)
+        assert run.events == () and "accuracy" not in run.message

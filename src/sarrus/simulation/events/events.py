@@ -28,9 +28,11 @@ class Event:
     """Something that happened during a run.
 
     Attributes:
-        name: name of the user's function, "singular pose", or the coordinate or "actuator ..." of a limit.
-        kind: "user"; "singular": the rank of J drops, or nearly drops, at this pose; "chart": other
-            coordinates are used from here on; "switch": constraints close or open; "limit": a coordinate
+        name: name of the user's function, "singular pose", "near miss", or the coordinate or "actuator ..."
+            of a limit.
+        kind: "user"; "singular": the rank of J drops, or nearly drops, at this pose; "near_miss": the
+            smallest singular value that counts has a small minimum; "chart": other coordinates are used
+            from here on; "switch": constraints close or open; "limit": a coordinate
             passes a limit of its joint, or an input those of its actuator for the first time.
         t: time [s].
         q: pose (nq,) [rad, m].
@@ -58,7 +60,7 @@ class Event:
 
     def __str__(self) -> str:
         said = f"{self.name} at t = {self.t:.9g} s" + (f": {self.note}" if self.note else "")
-        if self.kind == "singular" and len(self.singular_values):
+        if self.kind in ("singular", "near_miss") and len(self.singular_values):
             said += f": rank {self.rank}, smallest singular value {self.singular_values[-1]:.1e}"
         if self.impact is not None:
             said += f": {self.impact.energy_lost:.6g} J lost"

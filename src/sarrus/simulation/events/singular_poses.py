@@ -5,7 +5,7 @@ local minimum of the pivots that is not larger than REACH times their change fro
 then located as the minimum of s on the interpolant, by grids that shrink around it: near its zero s is the
 absolute value of a linear function, so the minimum stays bracketed. A step that ends at the singular pose
 itself has a lower rank. Adaptive methods can pass a singular pose within one long step: s is evaluated at
-several times inside such steps.
+several times inside such steps. A minimum that is small and not zero is a near miss.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
 
-NAME = "singular pose"
-NEAR = 1e-6  # a smallest singular value below this is a near-singular pass
+NAME, NEAR_MISS = "singular pose", "near miss"
+NEAR = 5e-6  # a smallest singular value below this is a pass: LOST_IN_PASSING of the kernel
+MISS = 1e-2  # a local minimum of the smallest singular value below this, but not a pass, is a near miss
+DIP = 3.0  # pivots before it must have been so many times larger
+AMPLIFIED = 1e4  # misses up to so many times the error of the integration depend on it
 DEEP = 1e-3  # so is one below this fraction of the pivots at the steps before and after
 APART = 1e-5  # two minima are two passes only if a pivot between them was larger than this
 REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
@@ -67,6 +70,30 @@ class SingularWatch:
         if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
 
+    def sentence(self, error: float) -> str:
+        """Near misses whose outcome depends on the accuracy of the integration, in words; empty without any.
+
+        With one degree of freedom there is one curve of poses, and no choice.
+
+        Args:
+            error: of the run, relative to one radian or L.
+        """
+        if self._system.nv - self._most < 2:
+            return ""
+        close = [
+            (float(event.singular_values[self._most - 1]), event.t)
+            for event in self.found
+            if event.kind == "near_miss"
+        ]
+        miss, t = min(close, default=(np.inf, 0.0))
+        if not miss < AMPLIFIED * error:
+            return ""
+        return (
+            f"At t = {t:.6g} s it misses a singular pose by little (smallest singular value {miss:.1e}): on"
+            " which branch it goes on depends on the accuracy of the integration. Compare with a tighter run;"
+            " mech.branches(q) at the pose of the event shows the branches."
+        )
+
     def _ranks(self, steps: Steps) -> None:
         """Report the first and the last of consecutive steps with lost rank."""
         for i in np.flatnonzero(np.diff(steps.rank)) + 1:
@@ -86,7 +113,7 @@ class SingularWatch:
         left, here, right = p[:-2], p[1:-1], p[2:]
         rise = np.maximum(left, right) - here
         full = np.minimum(np.minimum(steps.rank[:-2], steps.rank[1:-1]), steps.rank[2:]) == self._most
-        dip = full & (here < left) & (here <= right) & ((here <= REACH * rise) | (here < NEAR))
+        dip = full & (here < left) & (here <= right) & ((here <= REACH * rise) | (here < MISS))
         done = 0
         for i in np.flatnonzero(dip):
             self._apart = max(self._apart, float(p[done : i + 1].max()))
@@ -127,7 +154,7 @@ class SingularWatch:
             self._apart = 0.0
 
     def _locate(self, around: Steps, within: tuple[float, float] | None = None) -> bool:
-        """Find the minimum of the smallest singular value in these steps; report it if nearly zero."""
+        """Find the minimum of the smallest singular value in these steps; report it if it is small."""
         path = Hermite(self._manifold, around)
         low, high = within or (around.t[0], around.t[-1])
         times = np.zeros(1)
@@ -138,14 +165,21 @@ class SingularWatch:
             low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
             if values[k] < 1e-3 * self._system.units.rank_tol:
                 break
-        if values[k] >= max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1])):
+        passes = values[k] < max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1]))
+        if not passes and not (values[k] < MISS and max(self._apart, around.pivot[0]) > DIP * values[k]):
             return False
         if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
             return True  # reported already
         q, v, _ = path(times[k])
         s = self._system.singular_values(times[k : k + 1], q)[0]
-        rank = int(np.sum(s > max(self._system.units.rank_tol, 10.0 * values[k])))
-        self.found.append(Event(NAME, "singular", float(times[k]), q[0], v[0], rank=rank, singular_values=s))
+        t, tol = float(times[k]), self._system.units.rank_tol
+        if passes:
+            rank = int(np.sum(s > max(tol, 10.0 * values[k])))
+            self.found.append(Event(NAME, "singular", t, q[0], v[0], rank=rank, singular_values=s))
+        else:
+            self.found.append(
+                Event(NEAR_MISS, "near_miss", t, q[0], v[0], rank=self._most, singular_values=s)
+            )
         return True
 
     def _report(self, one: Steps, rank: int) -> None:

@@ -136,7 +136,7 @@ class Simulation:
         if first is None:
             undefined = Steps.undefined(self._options.t0, self._q, self._v)
             self._recorder.add(undefined, np.zeros((1, self._system.nu)))
-            return self._outcome([])
+            return self._outcome(None)
         self._keep(first)
         self.last = first
         watch = SingularWatch(self._system, self._manifold, first)
@@ -150,7 +150,7 @@ class Simulation:
         finally:
             bar.close()
         watch.finish()
-        return self._outcome(watch.found)
+        return self._outcome(watch)
 
     def _begin(self) -> bool:
         """Start at the first state, or at the checkpoint."""
@@ -237,14 +237,16 @@ class Simulation:
 
     # ------------------------------------------------------------------ how it went
 
-    def _outcome(self, singular: list[Event]) -> Outcome:
+    def _outcome(self, watch: SingularWatch | None) -> Outcome:
         steps, u = self._recorder.finish()
         end = self._options.t0 if self.last is None else float(self.last.t[-1])
-        seen = [*singular, *getattr(self._run, "changes", ())]
+        seen = [*(watch.found if watch is not None else ()), *getattr(self._run, "changes", ())]
         status, message = self._verdict(end)
         if self._limits is not None:
             seen += self._limits.found
             message = self._limits.added_to(message, end)
+        if watch is not None and (miss := watch.sentence(self._accumulated_error())):
+            message += " " + miss
         if status == Status.END:
             message += self._doubts()
         events = [*self._events, *(event for event in seen if event.t <= end)]
@@ -266,6 +268,11 @@ class Simulation:
             warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
         doubts = [inaccurate, many_steps(self._options, int(self._run.steps))]
         return "".join(" " + sentence for sentence in doubts if sentence)
+
+    def _accumulated_error(self) -> float:
+        """Error of the run, relative to one radian or L, as far as it is known: the sum over its steps."""
+        o = self._options
+        return o.rtol * int(self._run.steps) if o.integrator.adaptive else self._error.total
 
     def _next_checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run; None where the inputs there are no longer known."""
