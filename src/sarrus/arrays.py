@@ -7,6 +7,7 @@ leading axes are batch axes.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -118,6 +119,26 @@ def one_of(value: object, what: str, options: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in options:
         raise InputError(f"{what} must be one of {', '.join(map(repr, options))}, got {value!r}.")
     return value
+
+
+def takes(function: object, arguments: str, what: str) -> None:
+    """Refuse what is no function of these positional arguments, such as "t, q, v".
+
+    What has no signature that Python knows is not checked.
+    """
+    if not callable(function):
+        raise InputError(f"{what} must be a function of ({arguments}), got {function!r}.")
+    try:
+        accepted = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        accepted.bind(*arguments.split(","))
+    except TypeError as error:
+        raise InputError(
+            f"{what} must be a function of ({arguments}), but"
+            f" {getattr(function, '__name__', type(function).__name__)} takes {accepted}: {error}."
+        ) from None
 
 
 def nonnegative(value: object, what: str) -> float:

@@ -15,9 +15,13 @@ import numpy.typing as npt
 
 from .._kernel import Kernel
 from ..arrays import Array
+from ..errors import InputError, SarrusError
 from ..models.model import Model
 from .alignment import OneAxisClosures
-from .user_rows import user_rows
+from .check_derivatives import check_drive, check_jumps, check_rows
+from .user_rows import CustomRows, user_rows
+
+SHARES = (0.0, 0.137, 0.314, 0.618, 0.886)  # of a run, where rates of drives are compared
 
 
 def make_kernel(model: Model) -> Kernel:
@@ -41,18 +45,53 @@ class Evaluator:
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._one_axis = OneAxisClosures(model)
+        self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
 
     def drive(self, t: float, count: int) -> Array:
         """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""
         if not self.driven:
             return np.zeros((count, 0, 3))
+        if not self._drives_checked:
+            self.check_drives(t)
         values = self.model.drive_values(t)
         return np.ascontiguousarray(np.broadcast_to(values, (count, *values.shape)))
+
+    def check_drives(self, t0: float, t1: float | None = None) -> None:
+        """Compare rates of drives with differences, at t0 [s] or at some times until t1, and look for jumps.
+
+        Done by itself at first use, with the time asked for.
+        """
+        times = [t0] if t1 is None else [t0 + share * (t1 - t0) for share in SHARES]
+        names = [name for name, one in self.model.constraints if one in self.model.drives]
+        for name, one in zip(names, self.model.drives, strict=True):
+            try:
+                check_drive(name, one, times)
+                if t1 is not None:
+                    check_jumps(name, one, t0, t1)
+            except SarrusError:
+                raise
+            except Exception:  # a function that fails somewhere is reported where that matters
+                continue
+        self._drives_checked = True
+
+    def _check_rows(self, q: Array, t: float) -> None:
+        """Compare J, b and gamma of user rows with differences, once."""
+        self._rows_checked = True  # before: the functions may use this mechanism themselves
+        for one in self.model.customs:
+            try:
+                check_rows(
+                    CustomRows(self, one.name, one.constraint), q, t, bool(self.holonomic[one.rows].all())
+                )
+            except InputError:
+                self._rows_checked = False
+                raise
 
     def user(self, q: Array, v: Array, t: float) -> Array:
         """phi, b, gamma, J of each user row, for a batch of states: (B, number of rows, 3 + nv)."""
         if not self.has_user_rows:
             return np.zeros((len(q), 0, 3 + self.nv))
+        if not self._rows_checked and len(q):
+            self._check_rows(q[0], t)
         return np.stack([user_rows(self, one_q, one_v, t) for one_q, one_v in zip(q, v, strict=True)])
 
     def constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:

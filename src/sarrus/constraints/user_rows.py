@@ -34,7 +34,7 @@ def user_rows(system: Evaluator, q: Array, v: Array, t: float) -> Array:
     """phi, b, gamma, J of all user rows at one state, (number of rows, 3 + nv)."""
     out = np.zeros((len(system.model.u_row), 3 + system.nv))
     for custom in system.model.customs:
-        rows = _Rows(system, custom.name, custom.constraint)
+        rows = CustomRows(system, custom.name, custom.constraint)
         block = out[custom.user]
         block[:, 0] = rows.phi(q, t)
         block[:, 1] = rows.b(q, t)
@@ -43,40 +43,40 @@ def user_rows(system: Evaluator, q: Array, v: Array, t: float) -> Array:
     return out
 
 
-class _Rows:
+class CustomRows:
     """One CustomConstraint, its missing derivatives filled in and every result checked."""
 
     def __init__(self, system: Evaluator, name: str, constraint: CustomConstraint) -> None:
-        self._system, self._name, self._given = system, name, constraint
+        self.system, self.name, self.given = system, name, constraint
 
     def phi(self, q: Array, t: float) -> Array:
-        return self._call("phi", (self._given.n,), q, t)
+        return self._call("phi", (self.given.n,), q, t)
 
     def J(self, q: Array, t: float) -> Array:
-        if self._given.J is not None:
-            return self._call("J", (self._given.n, self._system.nv), q, t)
-        columns = np.zeros((self._given.n, self._system.nv))
-        for i, unit in enumerate(self._system.unit):
-            dv = np.zeros(self._system.nv)
+        if self.given.J is not None:
+            return self._call("J", (self.given.n, self.system.nv), q, t)
+        columns = np.zeros((self.given.n, self.system.nv))
+        for i, unit in enumerate(self.system.unit):
+            dv = np.zeros(self.system.nv)
             dv[i] = unit
 
             def along(s: float, dv: Array = dv) -> Array:
-                return self.phi(self._system.integrate(q, s * dv), t)
+                return self.phi(self.system.integrate(q, s * dv), t)
 
             columns[:, i] = slope(along, STEP) / unit
         return columns
 
     def b(self, q: Array, t: float) -> Array:
-        if self._given.b is not None:
-            return self._call("b", (self._given.n,), q, t)
+        if self.given.b is not None:
+            return self._call("b", (self.given.n,), q, t)
         return -slope(lambda s: self.phi(q, t + s), TIME_STEP)
 
     def gamma(self, q: Array, v: Array, t: float) -> Array:
-        if self._given.gamma is not None:
-            return self._call("gamma", (self._given.n,), q, v, t)
-        move = self._system.integrate
-        speed = float(np.linalg.norm(v / self._system.unit))
-        if self._given.J is not None:
+        if self.given.gamma is not None:
+            return self._call("gamma", (self.given.n,), q, v, t)
+        move = self.system.integrate
+        speed = float(np.linalg.norm(v / self.system.unit))
+        if self.given.J is not None:
             step = min(STEP / speed if speed > 0.0 else np.inf, TIME_STEP)
             return -slope(lambda s: self.J(move(q, s * v), t + s) @ v - self.b(move(q, s * v), t + s), step)
         step = min(SECOND_STEP / speed if speed > 0.0 else np.inf, SECOND_TIME_STEP)
@@ -84,6 +84,6 @@ class _Rows:
 
     def _call(self, which: str, shape: tuple[int, ...], *arguments: Any) -> Array:
         """The user's function on copies of the arguments, its result checked."""
-        what = f"{which} of constraint {self._name!r}"
+        what = f"{which} of constraint {self.name!r}"
         copies = tuple(np.array(x) if isinstance(x, np.ndarray) else x for x in arguments)
-        return call_checked(getattr(self._given, which), copies, what, shape)
+        return call_checked(getattr(self.given, which), copies, what, shape)

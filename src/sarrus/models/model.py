@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -58,7 +58,14 @@ class Actuator:
 
 
 class Driver(Protocol):
-    """A prescribed motion of time."""
+    """A prescribed motion of time: f(t), and its derivatives where they are given."""
+
+    @property
+    def function(self) -> Callable[[float], float]: ...
+    @property
+    def rate(self) -> Callable[[float], float] | None: ...
+    @property
+    def acceleration(self) -> Callable[[float], float] | None: ...
 
     def values(self, t: float) -> tuple[float, float, float]:
         """f, f' and f'' at time t [s]."""

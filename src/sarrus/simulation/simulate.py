@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..errors import InputError
 from .events.events import UserWatch
 from .run.option_checks import check_options
+from .run.outcome import Status
 from .run.run_loop import Simulation
 from .switching.switched_run import SwitchedRun
 from .switching.switches import make_plan
@@ -46,9 +48,10 @@ def simulate(
 ) -> Trajectory:
     """Integrate the motion of a system with its constraints satisfied; returns a `Trajectory`.
 
-    Ctrl-C, a failing controller or a numerical failure end the run early with all data up to there:
-    `success`, `status` and `message` say so. Limits of joints and actuators change nothing: where they are
-    passed is an event of kind "limit" and a sentence in `message`. Stops (`stops`, `stop_stiffness`) do stop.
+    Ctrl-C, a controller that fails on the way or a numerical failure end the run early with all data up to
+    there: `success`, `status` and `message` say so. A function that fails at the start raises. Limits of
+    joints and actuators change nothing: where they are passed is an event of kind "limit" and a sentence in
+    `message`. Stops (`stops`, `stop_stiffness`) do stop.
 
     Args:
         system: a `Mechanism` or a `CustomSystem`.
@@ -91,9 +94,16 @@ def simulate(
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     if stops or not no_switches:
         plan = make_plan(system, switches, stops)
-        return SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run()
+        return _begun(SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run())
     moved = System(system)
     options = check_options(moved, t_span, given)
     q, v = initial_state(moved, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
-    return Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run())
+    return _begun(Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run()))
+
+
+def _begun(run: Trajectory) -> Trajectory:
+    """The run; one that a function of the user's stopped at its start is an error in that function."""
+    if run.status == Status.STOPPED and len(run.t) <= 1:
+        raise InputError(run.message)
+    return run

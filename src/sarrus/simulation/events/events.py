@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from ...arrays import Array
+from ...arrays import Array, takes
 from ...dynamics.impact import Impact
 from ...errors import InputError
 from .interpolation import Hermite
@@ -122,6 +122,7 @@ def user_events(given: Any) -> tuple[UserEvent, ...]:
 def _user_event(function: Any, i: int) -> UserEvent:
     if not callable(function):
         raise InputError(f"events[{i}] must be a function g(t, q, v) -> number, got {function!r}.")
+    takes(function, "t, q, v", f"events[{i}]")
     name = str(getattr(function, "name", getattr(function, "__name__", "<lambda>")))
     name = f"event {i}" if name == "<lambda>" else name
     terminal, direction = getattr(function, "terminal", False), getattr(function, "direction", 0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._kernel import Method
-from ...arrays import Array, numbers, state
+from ...arrays import Array, numbers, state, takes
 from ...dynamics.forward import check_formulation
 from ...errors import InputError
 from ...projection.user_chart import Chart
@@ -40,6 +40,8 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         dt = control_dt / max(1, math.ceil(control_dt / dt - 1e-9))
     _energy(system, correction, given)
     _implicit(method, correction, given)
+    if system.has_drives:
+        system.evaluator.check_drives(t0, t1)
     return Options(
         t0=t0,
         t1=t1,
@@ -152,6 +154,7 @@ def _control(
             f"control must be a callable control(t, q, v) -> u, got {control!r}; for constant inputs write"
             " control=lambda t, q, v: u."
         )
+    takes(control, "t, q, v", "control")
     if system.nu == 0:
         raise InputError(
             f"{system.name!r} has no actuators for control to drive: name some with spec.actuate(...), or"
@@ -188,7 +191,10 @@ def _baumgarte(value: Any, correction: str, dt: float) -> tuple[float, float]:
 
 
 def _tau(system: System, value: Any) -> Array | Callable[..., Any] | None:
-    if value is None or callable(value):
+    if value is None:
+        return None
+    if callable(value):
+        takes(value, "t, q, v", "tau")
         return value  # type: ignore[no-any-return]
     tau = state(value, "tau", system.nv, repr(system.name))
     if tau.ndim != 1:
@@ -205,8 +211,11 @@ def _external(system: System, value: Any) -> Mapping[str, Any]:
         raise InputError(f"external must be a mapping {{body: wrench or function of t}}, got {value!r}.")
     if system.supplies_inertia:
         raise InputError(f"external wrenches need bodies, and {system.name!r} has none; use tau= instead.")
-    for body in value:
+    for body, wrench in value.items():
         system.model.body_index(body, "external")
+        function = wrench[0] if isinstance(wrench, tuple) and wrench else wrench
+        if callable(function):
+            takes(function, "t", f"the external wrench on {body!r}")
     return value
 
 

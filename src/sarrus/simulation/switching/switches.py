@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import takes
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
@@ -86,7 +87,10 @@ WHAT = ("on", "off")
 
 def _times(value: When, what: str) -> list[float]:
     """Times of a schedule; none for a function."""
-    if value is None or callable(value):
+    if value is None:
+        return []
+    if callable(value):
+        takes(value, "t, q, v", what)
         return []
     try:
         times = [float(t) for t in np.atleast_1d(np.asarray(value, dtype=float))]
