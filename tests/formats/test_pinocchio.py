@@ -74,6 +74,10 @@ def tree() -> pin.Model:
     model.damping = rng.uniform(0.0, 0.5, model.nv)
     planar = model.joints[model.getJointId("planar")].idx_v
     model.armature[planar : planar + 2] = model.damping[planar : planar + 2] = 0.0  # other axes there
+    for j in range(1, model.njoints):  # of free joints and balls only equal ones about all axes are modelled
+        first, nv = int(model.idx_vs[j]), int(model.nvs[j])
+        if int(model.nqs[j]) == nv + 1 and nv >= 3 and first != planar:
+            model.armature[first : first + nv] = [0.0] * (nv - 3) + [0.3] * 3
     return model
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sarrus as sr
 from sarrus.errors import InputError, SarrusWarning
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.bodies import UNLIMITED, Body
@@ -133,3 +134,23 @@ def test_names_must_be_text() -> None:
         Body("rod", 3, Revolute())  # type: ignore[arg-type]
     with pytest.raises(InputError, match="joint of body 'rod' must be one of Revolute"):
         Body("rod", "ground", None)  # type: ignore[arg-type]
+
+
+def test_armature_that_no_drive_has_is_refused() -> None:
+    """0.1.0 added it to M without the forces that go with it: a force-free box accelerated sideways."""
+    spec = sr.MechanismSpec()
+    with pytest.raises(sr.InputError, match="armature of body 'box' must be zero along the translations"):
+        spec.body("box", joint=sr.Free(), mass=1.0, inertia=(1, 1, 1), armature=1.0)
+    with pytest.raises(sr.InputError, match="must be equal about all axes of a Spherical joint"):
+        spec.body("ball", joint=sr.Spherical(), mass=1.0, inertia=(1, 1, 1), armature=(1.0, 2.0, 1.0))
+    spec.body("box", joint=sr.Free(), mass=1.0, inertia=(0.3, 0.4, 0.5), armature=(0, 0, 0, 2, 2, 2))
+    mech = spec.compile()
+    v = np.array([1.0, -2.0, 0.5, 0.3, 0.2, 2.0])
+    a = mech.with_(gravity=(0, 0, 0)).acceleration(mech.neutral(), v, np.zeros(6))
+    np.testing.assert_allclose(a[:3] + np.cross(v[3:], v[:3]), 0.0, atol=1e-14)  # no force, no acceleration
+
+
+def test_limits_may_be_numpy_numbers() -> None:
+    for lower, upper in ((np.float64(-1.0), np.float64(2.0)), (np.float64(-np.inf), np.float32(np.inf))):
+        body = Body("a", "ground", Revolute("z"), limits=(lower, upper))
+        assert body.limits == ((float(lower), float(upper)),)

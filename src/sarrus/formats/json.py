@@ -13,13 +13,18 @@ from sarrus.formats.replace_file import replace_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
+OTHER_FORMATS = {
+    ".urdf": "URDF", ".xml": "MJCF", ".mjcf": "MJCF", ".xacro": "xacro", ".sdf": "SDF", ".world": "SDF",
+    ".npz": "a trajectory", ".html": "a page", ".yaml": "YAML", ".yml": "YAML", ".usd": "USD", ".usda": "USD",
+}  # fmt: skip
+
 
 def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
     """Write a mechanism or a description as JSON; an existing file is replaced in one step, a link stays.
 
     Args:
         what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
-        path: File to write; its folder must exist.
+        path: File to write, by its extension JSON; its folder must exist.
 
     Returns:
         The path.
@@ -28,6 +33,12 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
         InputError: Where it holds Python functions (Drive, CustomConstraint), is something else, or cannot be
             written there.
     """
+    suffix = os.path.splitext(os.fspath(path))[1].lower() if isinstance(path, (str, os.PathLike)) else ""
+    if suffix in OTHER_FORMATS:
+        raise InputError(
+            f"save writes JSON, but {os.fspath(path)!r} says {OTHER_FORMATS[suffix]} by its extension; name"
+            " the file .json."
+        )
     text = json.dumps(_data_of(what), indent=1, allow_nan=False) + "\n"
     return replace_bytes(path, text.encode())
 

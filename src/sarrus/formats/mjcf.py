@@ -205,8 +205,12 @@ class _Reader:
         model = self.model
         dof, kind = int(model.jnt_dofadr[joint]), int(model.jnt_type[joint])
         armature, damping = reflected(model, joint)
+        inertia: Any = float(model.dof_armature[dof]) + armature
+        if kind == FREE and inertia:
+            self.omitted.add("armature of a free joint along its translations", model.joint(joint).name)
+            inertia = (0.0, 0.0, 0.0, inertia, inertia, inertia)
         properties: dict[str, Any] = {
-            "armature": float(model.dof_armature[dof]) + armature,
+            "armature": inertia,
             "damping": float(model.dof_damping[dof]) + damping,
             "friction": float(model.dof_frictionloss[dof]),
         }

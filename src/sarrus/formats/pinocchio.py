@@ -105,6 +105,10 @@ class _Reader:
             name: tuple(np.array(getattr(model, name)[columns]).tolist())
             for name in ("armature", "damping", "friction")
         }
+        inertia = properties["armature"]
+        if joint.has_quaternion and (any(inertia[:-3]) or len(set(inertia[-3:])) > 1):
+            self.omitted.add("armature of a free joint, or unequal ones of a ball", model.names[index])
+            properties["armature"] = 0.0
         if isinstance(joint, Planar) and any(x[0] != x[1] for x in properties.values()):
             self.omitted.add(
                 "armature or losses of a planar joint that differ along x and y", model.names[index]

@@ -158,7 +158,12 @@ class ConstraintQueries(BodyQueries):
         return State(q1[0], v1[0], float(gap[0]) * self.length, 0)
 
     def sweep(
-        self, coordinate: str, values: npt.ArrayLike, q0: npt.ArrayLike | None = None, t: float = 0.0
+        self,
+        coordinate: str,
+        values: npt.ArrayLike,
+        q0: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        fixed: Mapping[str, Any] | None = None,
     ) -> Sweep:
         """Follow the mechanism along one coordinate, on one branch; see `Sweep`.
 
@@ -167,6 +172,8 @@ class ConstraintQueries(BodyQueries):
             values: where to go, in order (n,) [rad, m]; the first is assembled near q0.
             q0: pose to start near (nq,); default `default.q`.
             t: time of the drives [s].
+            fixed: further positions to hold all along, as for `assemble`; freedoms that nothing determines
+                move as little as possible, and `undetermined` names them.
         """
         position, index = self.model.tree.scalar(coordinate, "sweep")
         if not np.all(self.model.holonomic):
@@ -178,7 +185,11 @@ class ConstraintQueries(BodyQueries):
         if targets.ndim != 1 or targets.size == 0:
             raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
         start = np.array(self.default.q) if q0 is None else self._one_pose(q0, "q0")
-        found = sweep(self.evaluator, index, targets, start, position, self._time(t))
+        kept = mapping(fixed, "fixed", "{coordinate: value}")
+        held = [k for name, value in kept.items() for k in self._hold(start, name, value)]
+        if index in held:
+            raise InputError(f"fixed: {coordinate!r} is swept and cannot be held; leave it out.")
+        found = sweep(self.evaluator, (position, index), targets, start, self._time(t), held=held)
         return replace(found, message=found.message + self._beyond(found.q))
 
     # ------------------------------------------------------------------ helpers

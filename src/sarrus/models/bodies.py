@@ -72,6 +72,7 @@ class Body(Restored):
         speed = self.friction_speed if joint.nv else ()
         put("friction_speed", _per_coordinate(speed, f"friction_speed of {what}", joint, positive))
         put("limits", _limits(self.limits, what, joint))
+        _check_armature(self, what)
         _check_stops(self, what)
 
     @property
@@ -147,7 +148,7 @@ def check_limits(value: object, what: str) -> Limit:
         raise InputError(f"{what} must be a pair (lower, upper), got {value!r}; None leaves a side open.")
     ends = []
     for end, free in zip(value, UNLIMITED, strict=True):
-        is_open = end is None or (isinstance(end, float) and end == free)
+        is_open = end is None or (isinstance(end, (float, np.floating)) and end == free)
         ends.append(free if is_open else number(end, what))
     if not ends[0] < ends[1]:
         raise InputError(f"{what} must have lower < upper, got ({ends[0]:g}, {ends[1]:g}).")
@@ -158,7 +159,9 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
     """One pair for each coordinate of the joint."""
     named = f"limits of {what}"
     if value is None or (
-        isinstance(value, tuple) and all(x == UNLIMITED for x in value) and len(value) == joint.nv
+        isinstance(value, tuple)
+        and all(isinstance(x, tuple) and x == UNLIMITED for x in value)
+        and len(value) == joint.nv
     ):
         return (UNLIMITED,) * joint.nv
     if joint.has_quaternion or not joint.nv:
@@ -177,6 +180,24 @@ def _has_rows(value: object) -> bool:
         return value.ndim > 1
     first = value[0] if isinstance(value, (list, tuple)) and value else None
     return isinstance(first, (list, tuple, np.ndarray))
+
+
+def _check_armature(body: Body, what: str) -> None:
+    """Refuse inertia of drives that no drive has: M would get it without the forces that go with it.
+
+    In body axes a mass a needs the force a omega x v, and unequal moments need omega x (a omega).
+    """
+    if body.joint.is_free and any(body.armature[:3]):
+        raise InputError(
+            f"armature of {what} must be zero along the translations of a Free joint, got"
+            f" {body.armature[:3]}: no drive carries it. Give it as mass, or leave it out."
+        )
+    turning = body.armature[-3:] if body.joint.has_quaternion else ()
+    if len(set(turning)) > 1:
+        raise InputError(
+            f"armature of {what} must be equal about all axes of a {type(body.joint).__name__} joint, got"
+            f" {turning}; give unequal moments as inertia."
+        )
 
 
 def _check_stops(body: Body, what: str) -> None:

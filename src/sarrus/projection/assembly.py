@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from .closing import Closing, Indices, close
-from .system_kinematics import Kinematics
+from .system_kinematics import Kinematics, undetermined
 
 PERTURBATIONS = (1e-3, 0.1, 0.3, 0.6, 1.0, 1.5)  # [rad], or times L [m]
 PATTERNS = 4  # of each size
@@ -34,6 +34,8 @@ class Assembly:
         message: what happened, in words.
         gaps: largest |phi| [m] of each constraint by its name, angles multiplied by the length L; the whole
             angle counts, so that axes pointing opposite ways are a gap, too.
+        undetermined: a coordinate for each freedom that neither constraints nor `fixed` determine: they ended
+            somewhere near the guess.
     """
 
     q: Array
@@ -42,6 +44,7 @@ class Assembly:
     success: bool
     message: str
     gaps: Mapping[str, float]
+    undetermined: tuple[str, ...] = ()
 
 
 def assemble(
@@ -61,8 +64,13 @@ def assemble(
     best, iterations = _attempts(system, q_guess, t, rows, columns)
     gaps = _gaps(system, rows, best.r)
     residual = max(gaps.values(), default=0.0)
+    loose: tuple[str, ...] = ()
     if best.closed:
+        J = system.constraints(best.q, np.zeros(system.nv), t)[1][rows]
+        loose = undetermined(system, J, rows, np.asarray(held, dtype=int).tolist())
         message = f"Assembled: largest gap {residual:.1e} m after {iterations} iterations."
+        if loose:
+            message += f" Not determined, left near the guess: {', '.join(loose)}."
     else:
 
         def closes_alone(name: str) -> bool:
@@ -72,7 +80,15 @@ def assemble(
             return any(close(system, q, t, alone, columns).closed for q in (best.q, q_guess))
 
         message = _failure(system, best, gaps, closes_alone, held_text)
-    return Assembly(best.q, residual, iterations, best.closed, message, gaps)
+    return Assembly(
+        q=best.q,
+        residual=residual,
+        iterations=iterations,
+        success=best.closed,
+        message=message,
+        gaps=gaps,
+        undetermined=loose,
+    )
 
 
 def _attempts(system: Kinematics, q: Array, t: float, rows: Indices, columns: Indices) -> tuple[Closing, int]:

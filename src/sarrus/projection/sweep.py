@@ -8,6 +8,7 @@ continuation. Where the coordinate turns back (a dead centre) the sweep stops an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,8 @@ class Sweep:
         singular: whether the pose is (nearly) singular, (n,) bool.
         success: whether every value was reached.
         message: what happened, in words.
+        undetermined: a coordinate for each further freedom that nothing determines: they move as little as
+            possible, and where they end depends on the path.
     """
 
     coordinate: str
@@ -45,6 +48,19 @@ class Sweep:
     singular: npt.NDArray[np.bool_]
     success: bool
     message: str
+    undetermined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Path:
+    """What stays the same along a path: the swept coordinate (`index` of v, `position` in q), the indices
+    into v that do not move by themselves, `index` among them, and the time [s]."""
+
+    system: Kinematics
+    index: int
+    position: int
+    held: list[int]
+    t: float
 
 
 @dataclass(frozen=True)
@@ -60,34 +76,53 @@ class _Point:
     first: bool
 
 
-def sweep(system: Kinematics, index: int, values: Array, q0: Array, position: int, t: float = 0.0) -> Sweep:
-    """Follow the path of coordinate `index` (of v; `position` in q) through `values`, from near q0 (nq,)."""
+def sweep(
+    system: Kinematics,
+    coordinate: tuple[int, int],
+    values: Array,
+    q0: Array,
+    t: float = 0.0,
+    *,
+    held: Sequence[int] = (),
+) -> Sweep:
+    """Follow the path of a coordinate (its index into q and v) through `values`, from near q0 (nq,).
+
+    `held` are indices into v of further coordinates that stay as they are in q0.
+    """
+    position, index = coordinate
+    path = _Path(system, index, position, [index, *(k for k in held if k != index)], t)
     name = system.coordinate_names[index]
     start = q0.copy()
     start[position] = values[0]
-    first = assemble(system, start, t, [index], f"{name} = {values[0]:g}")
+    kept = "".join(f", {system.coordinate_names[k]} held" for k in path.held[1:])
+    first = assemble(system, start, t, path.held, f"{name} = {values[0]:g}{kept}")
     if not first.success:
         empty = np.zeros((0, system.nq))
         return Sweep(name, values[:0], empty, np.zeros(0, dtype=bool), False, f"No start. {first.message}")
 
-    point = _point(system, first.q, values[0], index, t, None)
+    point = _point(path, first.q, values[0], None)
     points = [point]
     for value in values[1:]:
-        point, reached = _advance(system, point, float(value), index, position, t)
+        point, reached = _advance(path, point, float(value))
         if not reached:
             break
         points.append(point)
     done, success = len(points), len(points) == len(values)
     message = f"Swept '{name}' through {done} values." if success else _stopped(name, values[done], point)
+    loose = () if point.singular and done == 1 else first.undetermined
+    if loose:
+        message += (
+            f" Nothing determines {', '.join(loose)}: moved as little as possible, which depends on the path;"
+            " hold them with fixed=."
+        )
     q, singular = np.array([p.q for p in points]), np.array([p.singular for p in points])
-    return Sweep(name, values[:done], q, singular, success, message)
+    return Sweep(name, values[:done], q, singular, success, message=message, undetermined=loose)
 
 
-def _advance(
-    system: Kinematics, point: _Point, value: float, index: int, position: int, t: float
-) -> tuple[_Point, bool]:
+def _advance(path: _Path, point: _Point, value: float) -> tuple[_Point, bool]:
     """Continue to one value, in as many steps as it takes; the last point, and whether it is the value."""
-    unit = system.unit[index]
+    system = path.system
+    unit = system.unit[path.index]
     step = value - point.value
     while point.value != value:
         fastest = float(np.max(np.abs(point.tangent / system.unit)))
@@ -95,9 +130,9 @@ def _advance(
             abs(step), abs(value - point.value), LONGEST_STEP / max(fastest, 1e-12)
         )
         target = value if abs(step) >= abs(value - point.value) else point.value + step
-        found = _correct(system, point, target, index, position, t)
+        found = _correct(path, point, target)
         if found is not None:
-            point = _point(system, found, target, index, t, point)
+            point = _point(path, found, target, point)
             step *= 2.0
         elif abs(step) <= SMALLEST_STEP * unit:
             return point, False
@@ -106,16 +141,15 @@ def _advance(
     return point, True
 
 
-def _correct(
-    system: Kinematics, point: _Point, target: float, index: int, position: int, t: float
-) -> Array | None:
+def _correct(path: _Path, point: _Point, target: float) -> Array | None:
     """Predict along the tangent and close; None where the branch cannot be told apart or does not close."""
+    system = path.system
     rows = np.flatnonzero(system.holonomic)
-    columns = np.setdiff1d(np.arange(system.nv), [index])
+    columns = np.setdiff1d(np.arange(system.nv), path.held)
     step = (target - point.value) * point.tangent
     predicted = system.integrate(point.q, step)
-    predicted[position] = target
-    found: Closing = close(system, predicted, t, rows, columns)
+    predicted[path.position] = target
+    found: Closing = close(system, predicted, path.t, rows, columns)
     if not found.closed:
         return None
     correction = np.linalg.norm(system.difference(predicted, found.q) / system.unit)
@@ -125,17 +159,21 @@ def _correct(
     return found.q if correction <= CORRECTION * length + 1e-9 else None
 
 
-def _point(system: Kinematics, q: Array, value: float, index: int, t: float, last: _Point | None) -> _Point:
-    """The pose and its tangent: J v = 0, v[index] = 1, nearest to zero, or to the last where rank is lost."""
-    _, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-    Jd = dimensionless(system, J)
-    rows = np.vstack([Jd, np.eye(system.nv)[index]])
+def _point(path: _Path, q: Array, value: float, last: _Point | None) -> _Point:
+    """The pose and its tangent: J v = 0, v[index] = 1, other held ones 0, nearest to zero, or to the last
+    where rank is lost."""
+    system = path.system
+    _, J, _, _ = system.constraints(q, np.zeros(system.nv), path.t)
+    Jd = np.vstack([dimensionless(system, J), np.eye(system.nv)[path.held[1:]]])
+    rows = np.vstack([Jd, np.eye(system.nv)[path.index]])
     rank, free = rank_of(rows, SINGULAR_TOL), ranked_svd(Jd, SINGULAR_TOL)
-    lost = loses_rank_here(system, q, t, free) if last is None else rank < last.rank
+    bare = ranked_svd(Jd[: system.nc], SINGULAR_TOL) if path.held[1:] else free
+    lost = loses_rank_here(system, q, path.t, bare) if last is None else rank < last.rank
     singular = lost or rank == free.rank
     wish = last.tangent / system.unit if last is not None and singular else np.zeros(system.nv)
-    right = np.append(np.zeros(system.nc), 1.0 / system.unit[index])
+    right = np.append(np.zeros(len(Jd)), 1.0 / system.unit[path.index])
     x = wish + decompose(rows, rank=rank).solve(right - rows @ wish)
+    x[path.held[1:]] = 0.0
     known = rank if last is None else max(rank, last.rank)
     return _Point(q, value, system.unit * x, known, singular, last is None)
 

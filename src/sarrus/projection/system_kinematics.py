@@ -5,13 +5,16 @@ A compiled mechanism implements it (`constraints.evaluate.Evaluator`), and so do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import qr
 
 from ..arrays import Array
+
+UNDETERMINED = 1e-7  # singular values below this belong to freedoms
 
 
 class Scales(Protocol):
@@ -86,6 +89,17 @@ class Kinematics(Scales, Protocol):
 def dimensionless(scales: Scales, J: Array) -> Array:
     """J with lengths divided by L: columns times their unit, rows divided by theirs."""
     return J * scales.unit / scales.row_unit[:, None]
+
+
+def undetermined(
+    system: Kinematics, J: Array, rows: npt.NDArray[np.intp], held: Sequence[int]
+) -> tuple[str, ...]:
+    """A coordinate for each freedom that J (of these rows) and the held coordinates leave, by pivoting."""
+    free = np.setdiff1d(np.arange(system.nv), np.asarray(held, dtype=int))
+    values, Vt = np.linalg.svd((J * system.unit / system.row_unit[rows, None])[:, free])[1:]
+    N = Vt[int(np.sum(values > UNDETERMINED)) :]
+    picked = qr(N, pivoting=True, mode="r")[1][: len(N)] if N.size else []
+    return tuple(system.coordinate_names[free[k]] for k in sorted(picked))
 
 
 def even_gamma(system: Kinematics, q: Array, t: float) -> Callable[[Array], Array]:
