@@ -17,7 +17,7 @@ from typing import Any
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.json import read_json, save
-from sarrus.formats.loop_compatibility import LOOP_TOLERANCE, compile_compatible
+from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import parse
 from sarrus.formats.messages import FormatError
 from sarrus.formats.mjcf import MjcfOptions, read_mjcf
@@ -28,9 +28,9 @@ from sarrus.mechanism.spec import MechanismSpec
 
 LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
-    "MJCF": ("keyframe", "loop_tolerance"),
-    "URDF": ("root", "packages", "gravity", "loop_tolerance"),
-    "JSON": ("loop_tolerance",),
+    "MJCF": ("keyframe", "loop_tolerance", "strict"),
+    "URDF": ("root", "packages", "gravity", "loop_tolerance", "strict"),
+    "JSON": ("loop_tolerance", "strict"),
 }
 
 
@@ -44,10 +44,11 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
         path: File, or the XML itself as text.
         **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
             "free", packages=folders that package:// is looked up in, gravity=(3,) [m/s^2]. All formats:
-            loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L.
+            loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
+            strict=True to refuse files with constraints or actuators that are not modelled.
 
     Returns:
-        The mechanism.
+        The mechanism; `omitted` lists what the file contains and the mechanism does not.
 
     Raises:
         FormatError: Where the file cannot be read, with the line where there is one, and the reason.
@@ -58,8 +59,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
             return spec.compile().with_default(default["q"], default["v"])
         if isinstance(spec, FileSpec):
             return spec.compile()
-        tolerance = options.get("loop_tolerance", LOOP_TOLERANCE)
-        return compile_compatible(spec, Mechanism.neutral, tolerance)
+        return spec.compile(loop_tolerance=options.get("loop_tolerance", LOOP_TOLERANCE))
     except FormatError:
         raise
     except SarrusError as error:

@@ -33,9 +33,10 @@ class FileSpec(MechanismSpec):
         self.loop_tolerance = positive(loop_tolerance, "loop_tolerance")
         self.rest: dict[str, tuple[float, ...]] = {}
 
-    def compile(self) -> Mechanism:
+    def compile(self, loop_tolerance: float | None = None) -> Mechanism:
         """The mechanism, with `default` assembled near the rest pose of the file."""
-        return compile_compatible(self, self._rest_pose, self.loop_tolerance)
+        tolerance = self.loop_tolerance if loop_tolerance is None else loop_tolerance
+        return compile_compatible(self, self._rest_pose, positive(tolerance, "loop_tolerance"))
 
     def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()

@@ -16,7 +16,7 @@ from sarrus.arrays import Array
 from sarrus.formats.frame_fitting import NOT_INDEPENDENT, fit_loops, near_pose
 from sarrus.formats.messages import warn
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.mechanism.spec import MechanismSpec
+from sarrus.mechanism.spec import COMPILERS, MechanismSpec
 from sarrus.projection.closing import Closing, close
 from sarrus.projection.decomposition import full_svd
 from sarrus.projection.system_kinematics import dimensionless
@@ -52,6 +52,9 @@ def compile_compatible(
     if closed.closed and not _binds(mech, pose, tolerance):
         return _started(mech, closed.q)
     return _corrected(spec, mech, pose, misfit, tolerance)
+
+
+COMPILERS["loop_tolerance"] = compile_compatible
 
 
 def _nearest(mech: Mechanism, q: Array) -> Closing:
@@ -101,6 +104,6 @@ def _corrected(
         f"{spec.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
         f"{misfit * mech.length:.1e} m (angles times L), and taken literally they bind. They were made "
         f"compatible by displacing frames of joints by up to {largest * mech.length:.1e} m or {largest:.1e} "
-        "rad. More digits in the file avoid this."
+        "rad. More digits avoid this."
     )
     return _started(result, after.q)

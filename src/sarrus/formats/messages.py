@@ -9,6 +9,11 @@ from pathlib import Path
 from sarrus.errors import SarrusError, SarrusWarning
 
 PACKAGE = str(Path(__file__).parents[1])
+HARMLESS = {  # kinds that do not change the motion
+    "sensor", "camera", "light", "skin", "keyframe", "key", "visual", "material", "collision", "gazebo",
+    "mesh file that was not found", "inactive equality constraint", "actuator without any force",
+    "safety_controller", "calibration", "velocity limit", "ros2_control", "transmission",
+}  # fmt: skip
 SHOWN = 4  # names listed for each kind before "and n more"
 
 
@@ -31,14 +36,29 @@ def warn(message: str) -> None:
 
 
 class Omitted:
-    """Things a file contains and the library does not model: gathered while reading, said once."""
+    """Things a file contains and the library does not model: gathered while reading, said once.
+
+    Constraints and actuators that were dropped come first, then what else changes the motion, then the rest.
+    """
 
     def __init__(self) -> None:
         self.kinds: dict[str, list[str]] = {}
         self.remarks: list[str] = []
+        self._dropped: set[str] = set()
+
+    def drop(self, kind: str, name: str = "") -> None:
+        """Note a constraint or an actuator that is missing now."""
+        self._dropped.add(kind)
+        self.add(kind, name)
+
+    def listed(self, dropped: bool = False) -> tuple[str, ...]:
+        """All kinds with their names, what changes the motion first; only what was dropped if asked for."""
+        kinds = [kind for kind in self.kinds if not dropped or kind in self._dropped]
+        kinds.sort(key=lambda kind: 0 if kind in self._dropped else 2 if kind in HARMLESS else 1)
+        return tuple(_phrase(kind, self.kinds[kind]) for kind in kinds)
 
     def add(self, kind: str, name: str = "") -> None:
-        """Note one thing of a kind ("tendon"), by name where it has one."""
+        """Note one thing of a kind ("fluid"), by name where it has one."""
         self.kinds.setdefault(kind, []).append(name)
 
     def count(self, kind: str, n: int) -> None:
@@ -50,12 +70,17 @@ class Omitted:
         """Note something that was done, rather than left out."""
         self.remarks.append(sentence)
 
-    def warn(self, source: str) -> None:
-        """Issue the one SarrusWarning, if there is anything to say."""
+    def warn(self, source: str, strict: bool = False) -> None:
+        """Issue the one SarrusWarning, if there is anything to say; `strict` refuses what is dropped."""
+        dropped = self.listed(dropped=True)
+        if strict and dropped:
+            raise FormatError(
+                f"{source}: strict=True, but these constraints and actuators are not modelled:"
+                f" {'; '.join(dropped)}. Leave strict out to load the rest; `omitted` then lists them."
+            )
         parts = []
         if self.kinds:
-            listed = "; ".join(_phrase(kind, names) for kind, names in self.kinds.items())
-            parts.append(f"not modelled: {listed}")
+            parts.append(f"not modelled: {'; '.join(self.listed())}")
         parts.extend(self.remarks)
         if parts:
             warn(f"{source}: " + ". ".join(parts) + ".")

@@ -42,10 +42,12 @@ class MjcfOptions:
     Attributes:
         keyframe: Name of the keyframe to take the rest pose from; None: qpos0, as the bodies are drawn.
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
+        strict: Whether constraints and actuators that are not modelled are an error.
     """
 
     keyframe: str | None = None
     loop_tolerance: float = LOOP_TOLERANCE
+    strict: bool = False
 
 
 def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOptions) -> FileSpec:
@@ -71,7 +73,8 @@ def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOption
         spec = _convert(model, name, options, omitted)
     except SarrusError as error:
         raise FormatError(f"{root.source}: {error}") from None
-    omitted.warn(root.source)
+    omitted.warn(root.source, options.strict)
+    spec.omitted = omitted.listed()
     return spec
 
 

@@ -46,7 +46,7 @@ def add_actuators(spec: MechanismSpec, model: Any, joints: dict[int, str], omitt
     for i in range(_count(model)):
         name, joint = model.actuator(i).name, _joint_of(model, i)
         if joint is None:
-            omitted.add("actuator that does not act on one hinge or slide", name)
+            omitted.drop("actuator that does not act on one hinge or slide", name)
             continue
         _note_law(model, i, name, omitted)
         lower, upper = _torque_range(model, i)

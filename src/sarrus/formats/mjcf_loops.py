@@ -65,7 +65,7 @@ def add_equalities(
             _couple(spec, model, i, joints, used, omitted)
         else:
             label = kinds(kind).name.removeprefix("mjEQ_").lower()
-            omitted.add(f"equality constraint of type {label}", model.equality(i).name)
+            omitted.drop(f"equality constraint of type {label}", model.equality(i).name)
 
 
 def wxyz_pose(xyz: ArrayLike, wxyz: Array) -> Pose:
@@ -127,7 +127,7 @@ def _couple(
     follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
     name = model.equality(i).name
     if any(higher) and leader >= 0:
-        omitted.add("joint equality with a polynomial of degree 2 or more", name or joints[follower])
+        omitted.drop("joint equality with a polynomial of degree 2 or more", name or joints[follower])
         return
     y0 = float(model.qpos0[model.jnt_qposadr[follower]])
     terms, offset = {joints[follower]: 1.0}, y0 + c0

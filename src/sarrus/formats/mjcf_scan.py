@@ -83,7 +83,8 @@ def note_extras(model: Any, omitted: Omitted) -> None:
         count = int(getattr(model, _SIZE_OF.get(kind, f"n{kind}"), 0))
         if kind in ("tendon", "flex"):
             for i in range(count):
-                omitted.add(kind, getattr(model, kind)(i).name)
+                note = omitted.drop if kind == "tendon" else omitted.add
+                note(kind, getattr(model, kind)(i).name)
         else:
             omitted.count(_LABEL.get(kind, kind), count)
     omitted.count("mocap body (fixed where it is)", int(model.nmocap))

@@ -50,6 +50,7 @@ def read_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> FileSpe
     if np.any(model.rotorInertia) and not np.any(model.armature):
         omitted.add("rotor inertia (Pinocchio's algorithms use armature only)")
     omitted.warn(f"{SOURCE} {model.name!r}" if model.name else SOURCE)
+    reader.spec.omitted = omitted.listed()
     return reader.spec
 
 
@@ -156,7 +157,7 @@ class _Reader:
             constraint = constraint.extract()
         joint = _constraint_joint(constraint)
         if joint is None:
-            self.omitted.add(type(constraint).__name__, constraint.name)
+            self.omitted.drop(type(constraint).__name__, constraint.name)
             return
         a, b = self.bodies[int(constraint.joint1_id)], self.bodies[int(constraint.joint2_id)]
         name = claim(constraint.name or f"{a}-{b}", self.constraint_names)

@@ -53,12 +53,14 @@ class UrdfOptions:
         packages: Folders that package:// addresses are looked up in.
         gravity: Gravity [m/s^2], (3,).
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
+        strict: Whether constraints and actuators that are not modelled are an error.
     """
 
     root: str = "fixed"
     packages: str | Path | Sequence[str | Path] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     loop_tolerance: float = LOOP_TOLERANCE
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.root, str) or self.root not in ROOTS:
@@ -90,7 +92,8 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
     note_extras(robot, omitted)
     note_meshes(robot, folder, options.folders, omitted)
     spec = _Reader(robot, options, omitted).read()
-    omitted.warn(robot.source)
+    omitted.warn(robot.source, options.strict)
+    spec.omitted = omitted.listed()
     return spec
 
 
@@ -198,7 +201,7 @@ class _Reader:
             mimic.fail("a joint cannot mimic itself")
         for each in (joint, self.joints[leader]):
             if _kind(each, TREE_JOINTS) not in ONE_COORDINATE:
-                self.omitted.add("mimic between joints that are not revolute or prismatic", name)
+                self.omitted.drop("mimic between joints that are not revolute or prismatic", name)
                 return
         # q - multiplier q_leader = offset
         follower, leading = self.body_of_joint[name], self.body_of_joint[leader]

@@ -30,6 +30,7 @@ def build_model(
     constraints: Sequence[tuple[str, Constraint]],
     forces: Sequence[tuple[str, Force]],
     actuated: Sequence[tuple[str, Limit]] | None,
+    omitted: Sequence[str] = (),
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
@@ -52,6 +53,7 @@ def build_model(
         constraints=tuple(constraints),
         forces=tuple(forces),
         actuators=_actuators(tree, actuated),
+        omitted=tuple(omitted),
         **(rows.declarations() | filled(columns)),
     )
 

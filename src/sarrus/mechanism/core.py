@@ -60,6 +60,8 @@ class Core:
         model: Declarations and arrays that it was compiled to.
         evaluator: Its constraints as functions.
         units: Units of coordinates and rows.
+        omitted: What the file that it was loaded from contains and it does not, in words: constraints and
+            actuators that were dropped, then what else changes the motion, then the rest.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Core:
     model: Model
     evaluator: Evaluator
     units: Units
+    omitted: tuple[str, ...]
     _kernel: Any
     _acceleration: Any
     _owner: str
@@ -98,6 +101,7 @@ class Core:
             actuators=actuators,
             passive=tuple(name for name in names if name not in actuators),
             length=evaluator.length,
+            omitted=model.omitted,
             _kernel=evaluator.kernel,
             _acceleration=evaluator.kernel.acceleration,
             _owner=f"mechanism {model.name!r}",

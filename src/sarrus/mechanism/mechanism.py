@@ -36,6 +36,7 @@ class Mechanism(Variants):
         names, body_names, row_names: Names of velocity coordinates, bodies and constraint rows.
         actuators, passive: Names of the coordinates with an actuator, in the order of u, and without.
         length: Characteristic length L [m], which makes metres and radians comparable.
+        omitted: What its file contains and it does not, what changes the motion first.
     """
 
     def __repr__(self) -> str:

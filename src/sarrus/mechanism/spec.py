@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -31,6 +31,8 @@ from .mechanism import Mechanism
 from .report import outline
 from .schema import decode, encode
 
+COMPILERS: dict[str, Callable[..., Mechanism]] = {}  # filled by a room above: fits loops of rounded data
+
 
 class MechanismSpec:
     """The description of a mechanism. Every method checks its arguments; one that raises changes nothing.
@@ -39,6 +41,9 @@ class MechanismSpec:
         gravity: Gravity [m/s^2], (3,), in world axes.
         name: Name of the mechanism, for reports and messages.
         length: Characteristic length L [m]; None: the mean distance between joints.
+
+    Attributes:
+        omitted: What the file that it comes from contains and it does not, what changes the motion first.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class MechanismSpec:
         self._constraints: dict[str, Constraint] = {}
         self._forces: dict[str, Force] = {}
         self._actuated: list[tuple[str, Limit]] | None = None
+        self.omitted: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = [f"{kind}={len(getattr(self, kind))}" for kind in ("bodies", "constraints", "forces")]
@@ -97,7 +103,7 @@ class MechanismSpec:
     @property
     def declared(self) -> dict[str, Any]:
         """All of it: arguments of `build_model` and `from_declared`."""
-        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated")
+        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated", "omitted")
         return {name: getattr(self, name) for name in names}
 
     def body(
@@ -240,9 +246,19 @@ class MechanismSpec:
         self._actuated = [*(self._actuated or []), *((name, pair) for name in names)]
         return self
 
-    def compile(self) -> Mechanism:
-        """The compiled mechanism: immutable, thread-safe, picklable. Loops are not assembled here."""
-        return Mechanism(self.model())
+    def compile(self, loop_tolerance: float | None = None) -> Mechanism:
+        """The compiled mechanism: immutable, thread-safe, picklable. Loops are not assembled here.
+
+        Args:
+            loop_tolerance: Data with few digits (float32, six decimals) leave loops open by their last digit,
+                and taken literally these bind. Misfits up to this [rad], or times L [m], are corrected by
+                displacing frames, with a warning that says by how much, as for files (1e-4 there); `default`
+                is assembled then. None: the description is taken literally.
+        """
+        if loop_tolerance is None:
+            return Mechanism(self.model())
+        tolerance = positive(loop_tolerance, "loop_tolerance")
+        return COMPILERS["loop_tolerance"](self, Mechanism.neutral, tolerance)
 
     def model(self) -> Model:
         """The flat arrays that compile() hands to the kernel."""
@@ -261,6 +277,7 @@ class MechanismSpec:
         spec._constraints.update(declared["constraints"])
         spec._forces.update(declared["forces"])
         spec._actuated = None if declared["actuated"] is None else list(declared["actuated"])
+        spec.omitted = tuple(declared.get("omitted", ()))
         return spec
 
     @classmethod

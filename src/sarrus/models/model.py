@@ -108,6 +108,7 @@ class Model(Arrays):
     actuators: tuple[Actuator, ...]
     drives: tuple[Driver, ...]
     customs: tuple[UserRows, ...]
+    omitted: tuple[str, ...] = ()
 
     @property
     def declared(self) -> dict[str, Any]:
@@ -115,7 +116,7 @@ class Model(Arrays):
         actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
         declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
-        return {"name": self.name, **numbers, **declarations, "actuated": actuated}
+        return {"name": self.name, **numbers, **declarations, "actuated": actuated, "omitted": self.omitted}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, ("Model", self.declared)

@@ -155,7 +155,8 @@ def _failure(
         text += f" Held all the while: {held_text}."
     if gaps[worst] < ROUNDED_DATA * system.length:
         return (
-            text + " So small a gap comes from rounded data: give frames and axes in full (pi/2, not 1.5708)."
+            text + " So small a gap comes from rounded data: give frames and axes in full (pi/2, not 1.5708),"
+            " or let compile(loop_tolerance=1e-4) displace frames until the loops fit."
         )
     return text + " If it should close, give a guess (q_guess) nearer to the closed pose."
 
