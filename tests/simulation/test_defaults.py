@@ -102,6 +102,15 @@ def test_gears_turn_for_a_minute(make, options) -> None:
     assert run.q[-1, 0] == pytest.approx(18000.0, abs=1e-6)
 
 
+@pytest.mark.slow
+def test_ten_million_steps_of_gears() -> None:
+    """Three million radians, closed to rounding."""
+    run = sr.simulate(gears(17.0, 43.0), (0.0, 1e4), dt=1e-3, store_every=100_000)
+    assert run.success
+    np.testing.assert_allclose(run.q[:, 0], 300.0 * run.t, rtol=1e-9)
+    np.testing.assert_allclose(17.0 * run.q[:, 0] + 43.0 * run.q[:, 1], 0.0, atol=1e-7)
+
+
 def test_a_driven_crank_at_3000_rpm() -> None:
     speed = 100.0 * math.pi
     run = sr.simulate(driven_slider_crank(speed), (0.0, 30.0), dt=2e-3, store_every=500)
