@@ -19,6 +19,7 @@ from ..stepping.options import Options
 from ..system.step_records import Steps
 
 RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, see above
+ROUNDING = 1e-15  # of a number
 EQUAL = 1e-6  # of a step: two that differ by less are equal
 INACCURATE = 3e-3  # relative to one radian, to L, to the largest speed: from here a run warns
 PER_STEP = 0.015  # error of an explicit step over its tolerance
@@ -72,10 +73,15 @@ class FixedStepError:
         rates = self._manifold.rate(ahead, v[i + 1]) + 4.0 * v[i] + self._manifold.rate(behind, v[i - 1])
         moved = (ahead - behind - third * rates) / self._unit
         faster = (v[i + 1] - v[i - 1] - third * (a[i + 1] + 4.0 * a[i] + a[i - 1])) / self._unit
-        each = (RK4_FACTOR if self._options.integrator.order >= 4 else 1.0) / 2.0
-        self._moved += each * float(np.sum(np.max(np.abs(moved), axis=1, initial=0.0)))
-        self._faster += each * float(np.sum(np.max(np.abs(faster), axis=1, initial=0.0)))
+        self._moved += self._sum(moved, np.max(np.abs(steps.q), initial=0.0))
+        self._faster += self._sum(faster, self._speed)
         self._count += len(i)
+
+    def _sum(self, missing: Array, size: float) -> float:
+        """Over all steps, but for the rounding of numbers of this size."""
+        each = (RK4_FACTOR if self._options.integrator.order >= 4 else 1.0) / 2.0
+        worst = np.max(np.abs(missing), axis=1, initial=0.0)
+        return each * float(np.sum(np.maximum(worst - ROUNDING * size, 0.0)))
 
     @property
     def lost(self) -> bool:
