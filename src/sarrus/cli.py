@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import sarrus
 import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
@@ -47,7 +48,21 @@ def build_app() -> Any:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # markup would swallow units such as [s]
     )
+
+    def show_version(asked: bool) -> None:
+        if asked:
+            typer.echo(f"sarrus {sarrus.__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def main_command(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Version."
+        ),
+    ) -> None:
+        """Mechanisms with closed loops: what they can do, and whether they can be assembled."""
 
     file_argument = typer.Argument(help="MJCF, URDF or JSON file.")
 
@@ -69,7 +84,7 @@ def build_app() -> Any:
 
     @app.command("demo")
     def demo_command() -> None:
-        """Sarrus' linkage: half of its constraints are redundant, and nothing minds."""
+        """Sarrus' linkage: one of its five constraint rows is redundant, and nothing minds."""
         raise typer.Exit(demo())
 
     @app.command("study")

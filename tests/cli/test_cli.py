@@ -147,3 +147,18 @@ def test_play_says_what_is_wrong(tmp_path: Path) -> None:
     assert other.exit_code == 1 and "written as .html" in other.stderr
     wild = run("play", "flyball_governor", "--t-end", "0.1", "--out", str(tmp_path / "x.html"))
     assert wild.exit_code == 1 and "numbers grew" in wild.stderr
+
+
+def test_version_units_and_demo_are_said_right() -> None:
+    """0.1.0 had no --version, its help lost "[s]", and half of the rows of Sarrus' linkage is 1 of 5."""
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from sarrus.cli import build_app
+
+    def said(*arguments: str) -> str:
+        return CliRunner().invoke(build_app(), list(arguments)).output
+
+    assert said("--version").strip() == f"sarrus {sr.__version__}"
+    assert "[s]" in said("study", "--help")
+    assert "one of its five" in said("--help")

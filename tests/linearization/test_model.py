@@ -153,3 +153,14 @@ def test_pictures(model: sr.LinearModel) -> None:
     with pytest.raises(sr.InputError, match="number from 0 to 1, got 'first'"):
         model.plot_mode("first")
     plt.close("all")
+
+
+def test_modes_oscillate_at_their_damped_frequency() -> None:
+    """m = 1 kg, k = 4 N/m, zeta = 0.9: sqrt(1 - zeta^2) 2 rad/s, not 2 rad/s."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("m", joint=sr.Prismatic("x"), mass=1.0, damping=3.6)
+    spec.force("k", sr.JointSpring("m", 4.0))
+    mode = sr.linearize(spec.compile()).modes[0]
+    assert mode.frequency == pytest.approx(2.0) and mode.damping == pytest.approx(0.9)
+    assert mode.text.startswith(f"oscillates at {2 * np.sqrt(1 - 0.81):.6g} rad/s")
+    assert mode.text.endswith("damping ratio 0.9, undamped 2 rad/s")

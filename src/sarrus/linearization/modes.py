@@ -46,7 +46,9 @@ class Mode:
             verb = "grows" if growth > 0.0 else "decays"
             return f"{verb} with time constant {1.0 / abs(growth):.4g} s"
         how = "undamped" if growth == 0.0 else f"damping ratio {self.damping:.4g}"
-        return f"oscillates at {self.frequency:.6g} rad/s ({self.frequency / (2 * np.pi):.4g} Hz), {how}"
+        if growth:
+            how += f", undamped {self.frequency:.6g} rad/s"
+        return f"oscillates at {turn:.6g} rad/s ({turn / (2 * np.pi):.4g} Hz), {how}"
 
 
 @dataclass(frozen=True)
