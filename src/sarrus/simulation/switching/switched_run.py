@@ -148,9 +148,11 @@ class SwitchedRun:
         if not first:
             self._switched = [t for t in self._switched if t > self._t - self._options.dt] + [self._t]
         if len(self._switched) > MOST_SWITCHES:
+            loose = [name for name, one in self._plan.contacts.items() if not one.latch]
+            stick = f"Let them stick (latch=True: {', '.join(loose)}), or use" if loose else "Use"
             raise _EndOfRunError(
-                f"contacts switched {MOST_SWITCHES} times within one step: they chatter. Let them stick"
-                " (latch=True), or use stiff stops (stop_stiffness) instead."
+                f"contacts switched {MOST_SWITCHES} times within one step: they chatter. {stick} stiff stops"
+                " (stop_stiffness) instead."
             )
 
     def _require_closed(self, name: str) -> None:
