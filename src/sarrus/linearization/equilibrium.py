@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import AssemblyError, EquilibriumError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
@@ -55,6 +56,7 @@ class Equilibrium:
     eigenvalues: npt.NDArray[np.complex128]
 
 
+@one_blas_thread
 def equilibrium(
     mech: Mechanism,
     q_guess: npt.ArrayLike | None = None,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
@@ -28,6 +29,7 @@ from .state_space_forms import FORMS, Form
 METHODS = ("analytic", "dual", "finite_difference")
 
 
+@one_blas_thread
 def linearize(
     mech: Mechanism,
     q: npt.ArrayLike | None = None,

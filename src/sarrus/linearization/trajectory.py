@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
@@ -46,6 +47,7 @@ class LinearTrajectory(LinearSystem):
         return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {self._sizes})"
 
 
+@one_blas_thread
 def linearize_trajectory(
     trajectory: Trajectory,
     independent: Any = None,

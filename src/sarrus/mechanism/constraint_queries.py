@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers, state
+from ..blas_threads import one_blas_thread
 from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
@@ -53,6 +54,7 @@ class ConstraintQueries(BodyQueries):
             self._require_defined(parts[3], parts[5])
         return Terms(*(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in parts))
 
+    @one_blas_thread
     def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
         """Split velocities and forces at the constraints of the pose q (nq,); see `Decomposition`.
 
@@ -68,12 +70,14 @@ class ConstraintQueries(BodyQueries):
         rank = rank_of(dimensionless(self.evaluator, J), self.evaluator.rank_tol)
         return decompose(J, self._metric(metric, q), rank=rank)
 
+    @one_blas_thread
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`."""
         pose = np.array(self.default.q) if q is None else self._one_pose(q)
         self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         return mobility(self.evaluator, pose, self._time(t))
 
+    @one_blas_thread
     def assemble(
         self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
     ) -> Assembly:
@@ -94,6 +98,7 @@ class ConstraintQueries(BodyQueries):
         found = assemble(self.evaluator, q, self._time(t), held, text)
         return replace(found, message=found.message + self._beyond(found.q[None]))
 
+    @one_blas_thread
     def consistent_velocity(
         self,
         q: npt.ArrayLike,
@@ -157,6 +162,7 @@ class ConstraintQueries(BodyQueries):
             raise cannot_project(self._owner, int(status[0]), float(gap[0]) * self.length)
         return State(q1[0], v1[0], float(gap[0]) * self.length, 0)
 
+    @one_blas_thread
     def sweep(
         self,
         coordinate: str,

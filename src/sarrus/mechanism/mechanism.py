@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..blas_threads import one_blas_thread
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, without_inertia
@@ -148,6 +149,7 @@ class Mechanism(Variants):
             _loaded=Loaded(qs, vs, self._external(external, batch)),
         )
 
+    @one_blas_thread
     def _by_terms(
         self,
         states: Sequence[Array],
@@ -200,6 +202,7 @@ class Mechanism(Variants):
             self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
         return derivatives(self.evaluator, qs, vs, forces, drive, method=method).reshaped(batch)
 
+    @one_blas_thread
     def inverse_dynamics(
         self,
         q: npt.ArrayLike,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import mapping, names
+from ..blas_threads import one_blas_thread
 from ..constraints.rows import Constraint
 from ..dynamics.impact import Impact, impact
 from ..errors import InputError, unknown_name
@@ -65,6 +66,7 @@ class Variants(ConstraintQueries):
         pose, speed = self._one_pose(q), self._one_tangent(v, "v")
         return impact(self.terms(pose, speed, t), speed, self.units)
 
+    @one_blas_thread
     def branches(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> tuple[Branch, ...]:
         """The branches that leave the pose q (nq,), default `default.q`, with their mobility; see `Branch`.
 
