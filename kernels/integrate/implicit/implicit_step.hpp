@@ -15,12 +15,16 @@ struct Attempt {
   double error = 0, factor = 0.5;
 };
 
-// What rounding does to the velocities of stages, in units of the tolerance: phi is closed to c, which leaves
-// c / p of q across a row with pivot p and turns the row by that over p.
-SARRUS_FN double stage_rounding(const auto& s) {
-  double c = s.before.close_to_rounding ? 4 * CLOSED_TIGHT : CLOSED, speed = largest(s.m, s.v);
-  double turn = s.m.nc ? 2 * c / (s.pivot * s.pivot) : 0;
-  return turn * speed / (s.o.atol + s.o.rtol * speed);
+// What rounding does to the velocities of stages, root mean square in units of the tolerance: phi is closed to
+// c, which leaves c / p of q across a row with pivot p and turns the row by that over p.
+SARRUS_FN double stage_rounding(const auto& s, const auto& r) {
+  double c = s.before.close_to_rounding ? 4 * CLOSED_TIGHT : CLOSED, sum = 0;
+  double turned = s.m.nc ? 2 * c / (s.pivot * s.pivot) * largest(s.m, s.v) : 0;
+  for (int j = 0; j < s.m.nv; ++j) {
+    double x = turned * s.m.unit[j] / value(r.scale[s.w.ld + j]);
+    sum += x * x;
+  }
+  return s.m.nv ? sqrt_(sum / (2 * s.m.nv)) : 0;
 }
 
 // Stages of a step h and the error of its end. Below what rounding does no error can be seen.
@@ -39,7 +43,7 @@ SARRUS_FN Attempt attempt(auto& s, auto& r, double h, bool again) {
     if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return out;
     out.error = error_of(s, r, h, r.F);
   }
-  double noise = stage_rounding(s), across = error_across(s, r, h) - ROUNDING_FACTOR * noise;
+  double noise = stage_rounding(s, r), across = error_across(s, r, h) - ROUNDING_FACTOR * noise;
   out.error = (across > out.error ? across : out.error) / (1 + noise);
   double safety = SAFETY * (2 * MOST_NEWTON + 1) / (2 * MOST_NEWTON + count);
   out.factor = safety / sqrt_(sqrt_(out.error > 1e-10 ? out.error : 1e-10));
