@@ -15,8 +15,8 @@ struct Attempt {
   double error = 0, factor = 0.5;
 };
 
-// What rounding does to the velocities of stages, root mean square in units of the tolerance: phi is closed to
-// c, which leaves c / p of q across a row with pivot p and turns the row by that over p.
+// What rounding does to the velocities of stages, root mean square in units of the tolerance: phi is closed
+// to c, which leaves c / p of q across a row with pivot p and turns the row by that over p.
 SARRUS_FN double stage_rounding(const auto& s, const auto& r) {
   double c = s.before.close_to_rounding ? 4 * CLOSED_TIGHT : CLOSED, sum = 0;
   double turned = s.m.nc ? 2 * c / (s.pivot * s.pivot) * largest(s.m, s.v) : 0;
