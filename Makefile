@@ -35,7 +35,7 @@ print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench gallery lint format clean
+.PHONY: help setup dev demo test slow bench sanitize gallery lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
@@ -43,6 +43,7 @@ help:
 	@echo "make setup    only build .venv and the compiled kernel"
 	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
+	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
 	@echo "make gallery  the figures of the papers, under out/"
 	@echo "make lint     ruff, mypy, clang-format"
 	@echo "make format   let ruff and clang-format fix what they can"
@@ -97,6 +98,33 @@ slow: setup
 
 bench: setup
 	$(PY) -m bench
+
+# ASan and all of UBSan that a module loaded by Python allows (vptr needs the types of libstdc++ inside it), in a CMake
+# folder of its own. The kernel goes beside a copy of the Python files; src/ keeps the kernel it has. Compiling takes
+# ten minutes or more.
+SANITIZED := build/sanitize/python
+SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
+SANITIZE_ENV = LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=$(SANITIZED):.
+SANITIZED_TESTS ?= tests/laws/test_dynamics.py tests/laws/test_derivatives.py tests/laws/test_sizes.py \
+  tests/simulation/stepping tests/simulation/run/test_recorder.py tests/simulation/test_large.py tests/control/limits \
+  tests/control/hierarchy/test_levels.py
+SANITIZED_COUNT ?= 3000
+sanitize: SETS := generic $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3) \
+  $(shell grep -qw avx512dq /proc/cpuinfo 2>/dev/null && echo v4)
+sanitize: $(INSTALLED)
+	@$(BIN)/cmake -S . -B build/sanitize/cmake -G Ninja --log-level=WARNING -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DPython_EXECUTABLE=$(abspath $(PY)) -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$(SANITIZE)" \
+	  -DSARRUS_VARIANTS="$$(echo $(SETS) | tr ' ' ';')" >/dev/null
+	@$(BIN)/cmake --build build/sanitize/cmake -- --quiet
+	@rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/sarrus $(SANITIZED)/ && rm -f $(SANITIZED)/sarrus/_kernel*.so
+	@install -m 755 build/sanitize/cmake/_kernel*.so $(SANITIZED)/sarrus/
+	@set -e; for isa in $(SETS); do echo "== $$isa"; \
+	  march=$$(test $$isa = generic || echo -march=x86-64-$$isa); \
+	  $(SANITIZE_ENV) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
+	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m pytest $(TEST_ARGS) $(SANITIZED_TESTS); \
+	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m bench.fuzz --what api --count $(SANITIZED_COUNT) --limit 200; \
+	done
 
 gallery: setup
 	@set -e; for script in examples/gallery/*.py; do echo "== $$script"; $(PY) "$$script"; done

@@ -56,11 +56,14 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Harness:
         pytest.skip("no C++ compiler")
     made = tmp_path_factory.mktemp("kernels") / "harness.o"
     flags = ["-std=c++20", "-O1", "-fPIC", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+    flags += os.environ.get("SARRUS_HARNESS_FLAGS", "").split()  # make sanitize: sanitizers, instruction sets
     source = str(HERE / "harness.cpp")
     for command in (
         [compiler, *flags, "-I", str(KERNELS), "-c", source, "-o", str(made)],
-        [compiler, "-shared", str(made), "-o", str(made.with_suffix(".so"))],
+        [compiler, *flags, "-shared", str(made), "-o", str(made.with_suffix(".so"))],
     ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        # the compiler itself runs without a sanitizer
+        plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=plain)
         assert done.returncode == 0, done.stderr
     return Harness(made.with_suffix(".so"))
