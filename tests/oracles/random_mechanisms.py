@@ -81,7 +81,7 @@ def tree_of(
                 mass=mass,
                 com=rng.uniform(-0.3, 0.3, 3) if mass else np.zeros(3),
                 inertia=random_inertia(rng, mass) if mass else np.zeros((3, 3)),
-                armature=float(rng.choice([0.0, 0.05])) if kind != "fixed" else 0.0,
+                armature=float(rng.choice([0.0, 0.05])) * (kind != "free") if kind != "fixed" else 0.0,
             )
         )
     return Description(tuple(bodies), q=random_q(rng, bodies))
