@@ -19,7 +19,14 @@ import numpy as np
 
 NAN, INF = math.nan, math.inf
 SKIPPED = ("show", "from_pinocchio", "animate", "plot", "draw", "draw_path", "draw_cone", "study", "restore")
-INTERNAL = ("spec.from_model", "spec.model", "spec.from_declared", "model.to_control", "run.export")
+INTERNAL = (
+    "spec.add",
+    "spec.from_model",
+    "spec.model",
+    "spec.from_declared",
+    "model.to_control",
+    "run.export",
+)
 WRONG: tuple[Callable[[], Any], ...] = (
     lambda: None,
     lambda: NAN,

@@ -190,7 +190,7 @@ class Mechanism(Variants):
             t: time [s]; matters with drives only.
             method: "analytic" (recursive) or "dual" (dual numbers).
         """
-        if u is None and method == "analytic":
+        if u is None and isinstance(method, str) and method == "analytic":
             found = quick_derivatives(self.evaluator, q, v, tau)
             if found is not None:
                 return found

@@ -165,6 +165,10 @@ class MechanismSpec:
 
     def add(self, body: Body, stacklevel: int = 1) -> MechanismSpec:
         """Add a body that is checked already; its parent may come later, as in files."""
+        if not isinstance(body, Body):
+            raise InputError(
+                f"add takes a Body that is checked already, got {body!r:.80}; use body(name, ...)."
+            )
         warn_of_inertia(body, stacklevel + 1)
         name = body.name
         if name == GROUND:
