@@ -206,7 +206,7 @@ ARRAY_CHANGES = (
     lambda x: np.full(x.shape, np.nan),
     lambda x: np.full(x.shape, 1e300),
     lambda x: -x.astype(float),
-    lambda x: x[:0],
+    lambda x: np.atleast_1d(x)[:0],
     lambda x: np.zeros((0, 3)),
     lambda x: np.array("text"),
     lambda x: x.T,
