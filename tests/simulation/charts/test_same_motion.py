@@ -60,9 +60,9 @@ def test_adaptive_steps_meet_the_tolerance() -> None:
 
 def test_tall_turns_change_charts_and_say_so() -> None:
     mech = sr.library.rolling_disk()
-    full = sr.simulate(mech, (0.0, 0.6), dt=4e-3)
+    full = sr.simulate(mech, (0.0, 0.6), dt=3e-3)
     for kind in ("partition", "tangent"):
-        run = sr.simulate(mech, (0.0, 0.6), dt=4e-3, coordinates=kind)
+        run = sr.simulate(mech, (0.0, 0.6), dt=3e-3, coordinates=kind)
         changes = [event for event in run.events if event.kind == "chart"]
         assert len(changes) >= 2
         assert all(event.note.startswith(("partition in", "tangent space")) for event in changes)
