@@ -31,7 +31,7 @@ def reduction(n, t):
 
 
 def test_two_bars_for_ten_seconds():
-    trajectory = sr.simulate(sr.library.n_four_bar(2), (0.0, 10.0))
+    trajectory = sr.simulate(sr.library.n_four_bar(2), (0.0, 10.0), dt=1e-3)
     assert np.abs(-trajectory.q[:, 0] - reduction(2, trajectory.t)).max() < 1e-9
     assert trajectory.drift.max() <= 1e-12
     assert np.abs(trajectory.energy - trajectory.energy[0]).max() < 1e-9
@@ -39,7 +39,7 @@ def test_two_bars_for_ten_seconds():
 
 def test_every_singular_pose_is_an_event():
     """All links lie flat at theta = pi/2 + k pi: N = 2 keeps two of four rows."""
-    trajectory = sr.simulate(sr.library.n_four_bar(2), (0.0, 10.0))
+    trajectory = sr.simulate(sr.library.n_four_bar(2), (0.0, 10.0), dt=1e-3)
     passes = [event for event in trajectory.events if event.kind == "singular"]
     theta = np.array([-event.q[0] for event in passes])
     np.testing.assert_allclose(theta, np.pi / 2 + np.pi * np.arange(10), atol=1e-9)
