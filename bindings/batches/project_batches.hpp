@@ -47,7 +47,7 @@ template <class Work>
 void project_one(const ModelD& m, const States& s, const ProjectOptions& o, long i, double* user, Work& w,
                  ProjectedArrays out) {
   const double *q = s.q + i * m.nq, *v = s.v + i * m.nv;
-  for (int r = 0; r < m.nc; ++r) w.part[r] = o.part ? o.part[r] : CLOSE, w.kept[r] = 0;
+  for (int r = 0; r < m.nc; ++r) w.part[r] = o.part ? o.part[r] : int(CLOSE), w.kept[r] = 0;
   RowsAt<Work> rows{m, o, i, v, s.drive ? s.drive + i * 3 * m.nd : nullptr, user, w};
   set_metric(m, q, o.metric ? o.metric + i * m.nv * m.nv : nullptr, w);
   rows(q, true);

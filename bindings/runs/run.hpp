@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "integrate/implicit/automatic_step.hpp"
 #include "integrate/step.hpp"
@@ -104,16 +105,15 @@ struct SizedRun : Run {
   void store_tail(double* to) const override {
     if (!r) return;
     int n = STAGES * s->w.ld;
-    std::memcpy(to, &watch, sizeof watch);
-    to += WATCHED;
+    const StiffnessWatch& w = watch;
+    for (double x : {w.implicit, w.hints, w.calm, w.needed, w.stable}) *to++ = x;
     to[0] = r->past_step, to[1] = r->past_error;
     for (int i = 0; i < n; ++i) to[2 + i] = r->past_u[i], to[2 + n + i] = r->past_v[i];
   }
   void load_tail(const double* from) override {
     if (!r) return;
     int n = STAGES * s->w.ld;
-    std::memcpy(&watch, from, sizeof watch);
-    from += WATCHED;
+    for (double* x : {&watch.implicit, &watch.hints, &watch.calm, &watch.needed, &watch.stable}) *x = *from++;
     r->past_step = from[0], r->past_error = from[1];
     for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }
