@@ -52,6 +52,7 @@ SARRUS_FN bool stays_sparse(const Model<real<T>>& m, int ld, T* J, Factor<T>& f)
   });
   f.by_entries = WORTH;
   f.rank = 0;
+  f.spd = true;
   return factorize_entries(m, J, ld, -1, f);
 }
 
