@@ -66,7 +66,8 @@ def arms(rounds: int, seconds: float) -> list[dict[str, Any]]:
     laws = [sr.control.TaskHierarchy(mech, tasks[:n]) for n in (1, 2, 3)]
     law = laws[2]
     now = measured_state(mech, 0.0, q, v)
-    _, terms, units = law._active.at(now)
+    active = law._active.at(now)
+    terms, units = active.terms, active.units
     response = respond(terms, law._columns, units)
     metric = law._metric.factor(terms)
     basis = controllable_basis(response, metric, 1e-6)

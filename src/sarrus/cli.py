@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import sys
 import warnings
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-import sarrus
 import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
@@ -37,6 +37,13 @@ def main() -> None:
     app()
 
 
+def show_version(asked: bool) -> None:
+    """`sarrus --version`."""
+    if asked:
+        print(f"sarrus {importlib.metadata.version('sarrus')}")
+        raise SystemExit(0)
+
+
 def build_app() -> Any:
     """The commands, as a `typer.Typer` application."""
     import rich  # noqa: F401  (asked for here, so that one message covers both packages)
@@ -51,17 +58,10 @@ def build_app() -> Any:
         rich_markup_mode=None,  # markup would swallow units such as [s]
     )
 
-    def show_version(asked: bool) -> None:
-        if asked:
-            typer.echo(f"sarrus {sarrus.__version__}")
-            raise typer.Exit
+    shown = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Version.")
 
     @app.callback()
-    def main_command(
-        version: bool = typer.Option(
-            False, "--version", callback=show_version, is_eager=True, help="Version."
-        ),
-    ) -> None:
+    def main_command(version: bool = shown) -> None:
         """Mechanisms with closed loops: what they can do, and whether they can be assembled."""
 
     file_argument = typer.Argument(help="MJCF, URDF or JSON file.")

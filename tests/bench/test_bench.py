@@ -111,7 +111,7 @@ def test_unknown_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--only", "bricart"])
     said = capsys.readouterr().err
-    assert "unknown part 'bricart'" in said and "simulation, linearize" in said and "bricard" in said
+    assert "unknown part 'bricart'" in said and "simulation, defaults" in said and "bricard" in said
     with pytest.raises(SystemExit):
         main(["--rounds", "0"])
     assert "--rounds must be at least 1, got 0" in capsys.readouterr().err

@@ -22,7 +22,7 @@ constexpr int HALVINGS = 8;                      // of the interval around the l
 constexpr double PIVOT_RATE = 2;                 // pivots change by about so much per radian or L, at most
 constexpr int SADDLE_STEPS = 12;                 // of Newton's method for (1)
 constexpr double SADDLE_FOUND = 1e-8, HELD_CLOSED = 1e-14;  // largest |w^T J n| there, and rows that are held
-constexpr double REAL_GAP = 1e-12;                          // of phi at the singular pose: more than rounding
+constexpr double REAL_GAP = 2e-11;  // of phi at the singular pose: more than rounding, also of fitted data
 
 // Rows at q2 = integrate(q, u), factorized with `hold` pivots; returns the smallest of them.
 SARRUS_FN double factorize_within(auto& s, int hold) {

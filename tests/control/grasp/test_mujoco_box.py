@@ -148,7 +148,7 @@ def test_a_push_that_only_a_reserve_survives(mech: sr.Mechanism) -> None:
     """60 N down and up again within 0.8 s, friction 0.55 of which the law assumes 0.5, no least force.
 
     With default arguments the hands stay where they are; with the push read off the displacement, as in the
-    paper, they slip and the box is lost.
+    paper, they slip by centimetres (the box was lost before laws worked at the projected state).
     """
 
     def push(t: float) -> Array:
@@ -164,7 +164,7 @@ def test_a_push_that_only_a_reserve_survives(mech: sr.Mechanism) -> None:
         heights = plant.run(sc.ObjectImpedance(mech, grasp, damping_ratio=1.0, **options), 1.2, push)
         moved[how], low[how] = np.abs(plant.hands() - start).max(), heights.min() - heights[0]
     assert moved["ours"] < 5e-4 and -0.12 < low["ours"] < -0.07
-    assert moved["paper"] > 0.1
+    assert moved["paper"] > 0.01
 
 
 def test_an_added_weight_is_found_and_carried(mech: sr.Mechanism) -> None:

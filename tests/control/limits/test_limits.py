@@ -178,7 +178,7 @@ def test_contradictions_are_named(lift: sr.Mechanism) -> None:
     ("limits", "message"),
     [
         ([], "ForceLimits without limits"),
-        ([3], "limits must be a list of limits such as"),
+        ([3], "limits must be limits, such as TorqueBounds"),
         (C.TorqueBounds({"middle": (0, 1)}), "unknown actuator 'middle'; existing names: 'left', 'right'"),
         (C.TorqueBounds((2.0, 1.0)), r"lower bound must not exceed the upper one, got \(2, 1\)"),
         (C.TorqueBounds({"left": 4.0}), "must be a pair"),

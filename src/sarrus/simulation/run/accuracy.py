@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._kernel import NEAR_SINGULAR
 from ...arrays import Array
 from ..events.interpolation import Manifold
 from ..stepping.options import Options
@@ -20,6 +21,7 @@ from ..system.step_records import Steps
 
 RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, see above
 ROUNDING = 1e-15  # of a number
+SINGULAR = 5.0 * NEAR_SINGULAR  # smaller pivots: accelerations are those of limits, and steps are cut
 EQUAL = 1e-6  # of a step: two that differ by less are equal
 INACCURATE = 3e-3  # relative to one radian, to L, to the largest speed: from here a run warns
 PER_STEP = 0.015  # error of an explicit step over its tolerance
@@ -40,12 +42,13 @@ class FixedStepError:
         self._manifold, self._unit, self._options = manifold, unit, options
         self._last: Steps | None = None
         self._moved = self._faster = self._speed = 0.0
-        self._count = 0
+        self._count = self._rank = 0
 
     def look(self, steps: Steps) -> None:
         """The next steps."""
         known = steps if self._last is None else Steps.joined([self._last, steps])
         self._last = known[-2:]
+        self._rank = max(self._rank, int(steps.rank.max(initial=0)))
         self._speed = max(self._speed, float(np.max(np.abs(steps.v / self._unit), initial=0.0)))
         with np.errstate(all="ignore"):
             self._add(known)
@@ -64,6 +67,8 @@ class FixedStepError:
         """What is missing in (1) in each pair of equal steps without a jump of held inputs."""
         h = np.diff(steps.t)
         inside = np.abs(h[1:] - h[:-1]) <= EQUAL * h[1:]
+        regular = (steps.pivot > SINGULAR) & (steps.rank == self._rank)
+        inside &= regular[:-2] & regular[1:-1] & regular[2:]
         if self._options.control_dt is not None:  # inputs jump at samples
             inside &= np.all(steps.tau[:-2] == steps.tau[1:-1], axis=1)
             inside &= np.all(steps.tau[1:-1] == steps.tau[2:], axis=1)
