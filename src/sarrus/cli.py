@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from sarrus.simulation.simulate import simulate
 from sarrus.simulation.stepping.methods import METHODS
 from sarrus.simulation.study import study
 from sarrus.simulation.trajectory.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import typer
 
 METHOD_HELP = "Integration method: " + "; ".join(f"{x.name}: {x.summary}" for x in METHODS.values()) + "."
 MISSING = (
@@ -44,9 +47,8 @@ def show_version(asked: bool) -> None:
         raise SystemExit(0)
 
 
-def build_app() -> Any:
-    """The commands, as a `typer.Typer` application."""
-    import rich  # noqa: F401  (asked for here, so that one message covers both packages)
+def empty_app() -> typer.Typer:
+    """A `typer.Typer` application with `--version` and no command."""
     import typer
 
     app = typer.Typer(
@@ -64,6 +66,15 @@ def build_app() -> Any:
     def main_command(version: bool = shown) -> None:
         """Mechanisms with closed loops: what they can do, and whether they can be assembled."""
 
+    return app
+
+
+def build_app() -> Any:
+    """The commands, as a `typer.Typer` application."""
+    import rich  # noqa: F401  (asked for here, so that one message covers both packages)
+    import typer
+
+    app = empty_app()
     file_argument = typer.Argument(help="MJCF, URDF or JSON file.")
 
     @app.command("check")
