@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from sarrus.simulation.simulate import simulate
 from sarrus.simulation.stepping.methods import METHODS
 from sarrus.simulation.study import study
 from sarrus.simulation.trajectory.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    import typer
 
 METHOD_HELP = "Integration method: " + "; ".join(f"{x.name}: {x.summary}" for x in METHODS.values()) + "."
 MISSING = (
@@ -47,7 +44,7 @@ def show_version(asked: bool) -> None:
         raise SystemExit(0)
 
 
-def empty_app() -> typer.Typer:
+def empty_app() -> Any:
     """A `typer.Typer` application with `--version` and no command."""
     import typer
 
@@ -74,7 +71,7 @@ def build_app() -> Any:
     import rich  # noqa: F401  (asked for here, so that one message covers both packages)
     import typer
 
-    app = empty_app()
+    app: typer.Typer = empty_app()
     file_argument = typer.Argument(help="MJCF, URDF or JSON file.")
 
     @app.command("check")
