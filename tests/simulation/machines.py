@@ -50,6 +50,27 @@ def shaken_pendulum() -> sr.Mechanism:
     return spec.compile().with_default([0.0, 0.5], [0.9, 1.0])
 
 
+def fast_four_bar() -> sr.Mechanism:
+    """The library's four-bar with its crank at 800 rad/s."""
+    mech = sr.library.four_bar()
+    return mech.with_default(mech.default.q, mech.consistent_velocity(mech.default.q, fixed={"crank": 800.0}))
+
+
+def spinning_body() -> sr.Mechanism:
+    """A free body at 3e4 rad/s, without gravity."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("top", joint=sr.Free(), mass=1.0, inertia=(0.01, 0.02, 0.03))
+    return spec.compile().with_default([0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 3e4, 100.0, 0])
+
+
+def oscillator(stiffness: float, damping: float = 0.0) -> sr.Mechanism:
+    """1 kg on a spring (N/m) and a damper (N s/m), 0.1 m from rest."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("mass", joint=sr.Prismatic("x"), mass=1.0, damping=damping)
+    spec.force("spring", sr.JointSpring("mass", stiffness, 0.0))
+    return spec.compile().with_default([0.1], [0.0])
+
+
 def error(mech: sr.Mechanism, one: sr.Trajectory, other: sr.Trajectory) -> float:
     """Largest difference of the last states of two trajectories, positions and velocities."""
     dq = mech.difference(one.q[-1], other.q[-1])

@@ -9,8 +9,7 @@ import pytest
 
 import sarrus as sr
 
-from .machines import error
-from .run.test_accuracy import fast_four_bar, oscillator, spinning_body
+from .machines import error, fast_four_bar, oscillator, spinning_body
 
 TIGHT = {"method": "dopri5", "rtol": 1e-12, "atol": 1e-13}
 

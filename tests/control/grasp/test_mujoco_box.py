@@ -148,7 +148,7 @@ def test_a_push_that_only_a_reserve_survives(mech: sr.Mechanism) -> None:
     """60 N down and up again within 0.8 s, friction 0.55 of which the law assumes 0.5, no least force.
 
     With default arguments the hands stay where they are; with the push read off the displacement, as in the
-    paper, they slip by centimetres (the box was lost before laws worked at the projected state).
+    paper, they slip by more than a centimetre.
     """
 
     def push(t: float) -> Array:

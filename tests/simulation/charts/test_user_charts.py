@@ -63,15 +63,15 @@ def end_error(
 
 @pytest.mark.parametrize("given", [["q1", "q2"], ["q1"], ["q2"]])
 def test_charts_on_a_circle_are_left_in_time(pendulum: sr.CustomSystem, given: list[str]) -> None:
-    """At 0.6 of the best quality the error per step is at most 0.6^-7 = 36 times that of the library's
-    coordinates (derivatives of a square root); kept until 0.1, it was 3600 times as large."""
+    """Left at 0.6 of the best quality, the chart's error is 13.2, 13.0 and 4.7 times that of the library's
+    coordinates on these three starts; kept until 0.1 it was 20,000 times as large on the first two."""
     charts = {
         "q1": sr.Chart(lambda q, y: q[:1] - y, 1, name="q1"),
         "q2": sr.Chart(lambda q, y: q[1:] - y, 1, name="q2"),
     }
     q, v = np.array([0.6, -0.8]), 5.0 * np.array([0.8, 0.6])
     error = end_error(pendulum, q, v, dt=1e-2, coordinates=[charts[name] for name in given])
-    assert error < 36.0 * end_error(pendulum, q, v, dt=1e-2, coordinates="tangent")
+    assert error < 20.0 * end_error(pendulum, q, v, dt=1e-2, coordinates="tangent")
 
 
 @pytest.mark.parametrize("name", ["crank", "coupler", "rocker"])

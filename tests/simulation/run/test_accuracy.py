@@ -10,24 +10,7 @@ import pytest
 
 import sarrus as sr
 
-
-def fast_four_bar() -> sr.Mechanism:
-    mech = sr.library.four_bar()
-    return mech.with_default(mech.default.q, mech.consistent_velocity(mech.default.q, fixed={"crank": 800.0}))
-
-
-def spinning_body() -> sr.Mechanism:
-    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
-    spec.body("top", joint=sr.Free(), mass=1.0, inertia=(0.01, 0.02, 0.03))
-    return spec.compile().with_default([0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 3e4, 100.0, 0])
-
-
-def oscillator(stiffness: float, damping: float = 0.0) -> sr.Mechanism:
-    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
-    spec.body("mass", joint=sr.Prismatic("x"), mass=1.0, damping=damping)
-    spec.force("spring", sr.JointSpring("mass", stiffness, 0.0))
-    return spec.compile().with_default([0.1], [0.0])
-
+from ..machines import fast_four_bar, oscillator, spinning_body
 
 LOUD = {
     "squeezer": (sr.library.andrews, 0.03, "rk4"),

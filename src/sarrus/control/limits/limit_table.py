@@ -136,11 +136,6 @@ class LimitTable:
     def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
         rows: list[BoundLimit] = []
         for limit in limits:
-            if not hasattr(limit, "rows"):
-                raise InputError(
-                    "limits must be a list of limits such as sr.control.TorqueBounds() or"
-                    f" sr.control.Friction('grip', mu=0.3), got {limit!r}."
-                )
             rows += limit.rows(system)
         self._used = used
         self._varying = [one for one in rows if one.source is not None]

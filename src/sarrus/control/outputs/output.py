@@ -10,6 +10,7 @@ acceleration:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -78,15 +79,15 @@ class Output(Protocol):
         ...
 
 
-class NamedOutput:
+class NamedOutput(ABC):
     """Names and units of the components of an output, and its rows for a given acceleration."""
 
     def __init__(self, names: Sequence[str], unit: Array) -> None:
         self.names, self.unit, self.size = tuple(names), unit, len(names)
 
+    @abstractmethod
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         """The output at a state against a target."""
-        raise NotImplementedError
 
     def present(self, now: MeasuredState, a: Array) -> Target:
         """A target with the acceleration a (k,); its x and x' do not enter the right side c."""

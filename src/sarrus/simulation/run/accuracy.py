@@ -97,9 +97,9 @@ class FixedStepError:
         """What a user should know; empty where the steps are short enough."""
         if self.total <= INACCURATE:
             return ""
-        o = self._options
+        step = min(self._options.dt, self._options.t1 - self._options.t0)
         return (
-            f"Steps of {o.dt:.3g} s are too long for this motion: the states violate the equations of motion"
+            f"Steps of {step:.3g} s are too long for this motion: the states violate the equations of motion"
             f" by {self.total:.1e} in sum, relative to 1 rad, to the mechanism's length and to its speed."
             " Leave dt out, or take a shorter one."
         )

@@ -296,6 +296,6 @@ class Simulation:
         if self._error.lost:
             return (
                 Status.FAILED,
-                f"Reached t = {end:.9g} s, but not rightly. {self._error.sentence()}",
+                f"Reached t = {end:.9g} s, but the states are wrong. {self._error.sentence()}",
             )
         return Status.END, f"Reached the end, t = {end:.9g} s."
