@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  (its BLAS counts once it is loaded)
 
 import sarrus as sr
 from sarrus.blas_threads import _libraries, one_blas_thread

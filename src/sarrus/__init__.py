@@ -9,7 +9,9 @@
 Notation, signs and shapes: docs/notation.md.
 """
 
-from . import control, library, results, viz
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
 from .constraints.couplings import *
 from .constraints.custom import *
 from .constraints.points import *
@@ -26,15 +28,6 @@ from .errors import (
     SingularConstraintError,
     UnknownNameError,
 )
-from .formats import FormatError, from_pinocchio, load, load_spec, save
-from .linearization import (
-    Equilibrium,
-    LinearModel,
-    LinearTrajectory,
-    equilibrium,
-    linearize,
-    linearize_trajectory,
-)
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.forces import *
@@ -46,17 +39,39 @@ from .models.restore import restore
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
-from .simulation import (
-    Contact,
-    CustomSystem,
-    Event,
-    Study,
-    Switch,
-    SwitchedTrajectory,
-    Trajectory,
-    simulate,
-    study,
-)
+
+if TYPE_CHECKING:
+    from . import control, library, results, viz
+    from .formats import FormatError, from_pinocchio, load, load_spec, save
+    from .linearization import (
+        Equilibrium,
+        LinearModel,
+        LinearTrajectory,
+        equilibrium,
+        linearize,
+        linearize_trajectory,
+    )
+    from .simulation import (
+        Contact,
+        CustomSystem,
+        Event,
+        Study,
+        Switch,
+        SwitchedTrajectory,
+        Trajectory,
+        simulate,
+        study,
+    )
+
+# Imported when one of their names is first used: `import sarrus` loads what a Mechanism needs and no more.
+_LATE = {
+    "control": (), "library": (), "results": (), "viz": (),
+    "formats": ("FormatError", "from_pinocchio", "load", "load_spec", "save"),
+    "linearization": ("Equilibrium", "LinearModel", "LinearTrajectory", "equilibrium", "linearize",
+                      "linearize_trajectory"),
+    "simulation": ("Contact", "CustomSystem", "Event", "Study", "Switch", "SwitchedTrajectory", "Trajectory",
+                   "simulate", "study"),
+}  # fmt: skip
 
 __version__ = "0.1.0"
 
@@ -77,6 +92,15 @@ __all__ = [
 ]  # fmt: skip
 # kinds of joints, constraints and forces that `import *` brings from their modules
 __all__ += [kind for family in (_Joint, _Constraint, _Force) for kind in family.kinds if kind in globals()]
+
+
+def __getattr__(name: str) -> Any:
+    for room, names in _LATE.items():
+        if name == room or name in names:
+            module = _import_module(f".{room}", __name__)
+            globals().update({one: getattr(module, one) for one in names})
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

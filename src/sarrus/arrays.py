@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ def _shown(value: object) -> str:
 
 def numeric(value: object, what: str, rule: str) -> Array:
     """`value` as float64, refusing text, booleans, ragged lists and objects."""
-    if np.ma.is_masked(value):
+    if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # np.ma loads numpy.ma
         raise InputError(f"{what} must be {rule}, got masked values; fill them: {what}.filled(0.0).")
     try:
         raw = np.asarray(value)

@@ -2,19 +2,23 @@
 
 OpenBLAS wakes all its threads for matrices of a few dozen rows and waits for them: on a busy machine that
 takes up to a hundred times longer than the work. Functions with `one_blas_thread` run on one thread; what the
-user set is in force again when the last of them has returned.
+user set is in force again when the last of them has returned. A call that loads SciPy itself, once in a
+process, finds SciPy's BLAS as the user set it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+NUMPY, SCIPY = "numpy.linalg._umath_linalg", "scipy.linalg._flapack"  # modules that are linked to a BLAS
 PREFIXES, SUFFIXES = ("scipy_openblas", "openblas"), ("64_", "", "_64")
 
 
@@ -32,25 +36,26 @@ def one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-@functools.cache
 def _libraries() -> tuple[tuple[Any, Any], ...]:
-    """get_num_threads and set_num_threads of the OpenBLAS of NumPy and of SciPy; empty for another BLAS."""
-    from numpy.linalg import _umath_linalg
-    from scipy.linalg import _flapack
+    """get_num_threads and set_num_threads of the OpenBLAS of NumPy and, once it is loaded, of SciPy."""
+    return _functions(NUMPY) + (_functions(SCIPY) if SCIPY in sys.modules else ())
 
-    found = []
-    for module in (_umath_linalg, _flapack):
-        try:
-            library = ctypes.CDLL(module.__file__)  # symbols of the libraries that it is linked to as well
-        except OSError:
-            continue
-        for name in ((prefix, suffix) for prefix in PREFIXES for suffix in SUFFIXES):
-            get = getattr(library, f"{name[0]}_get_num_threads{name[1]}", None)
-            put = getattr(library, f"{name[0]}_set_num_threads{name[1]}", None)
-            if get is not None and put is not None:
-                found.append((get, put))
-                break
-    return tuple(found)
+
+@functools.cache
+def _functions(module: str) -> tuple[tuple[Any, Any], ...]:
+    """The two functions of the OpenBLAS that a loaded module is linked to; none for another BLAS."""
+    try:
+        library = ctypes.CDLL(
+            sys.modules[module].__file__
+        )  # and what it is linked to
+    except OSError:
+        return ()
+    for prefix, suffix in itertools.product(PREFIXES, SUFFIXES):
+        get = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
+        put = getattr(library, f"{prefix}_set_num_threads{suffix}", None)
+        if get is not None and put is not None:
+            return ((get, put),)
+    return ()
 
 
 class _Guard:
@@ -58,14 +63,15 @@ class _Guard:
 
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
-        self._before: list[int] = []
+        self._before: list[tuple[Any, int]] = []
 
     def enter(self) -> None:
         """One more call."""
         with self._lock:
             if self._inside == 0:
-                self._before = [get() for get, _ in _libraries()]
-                self._set([1 for _ in self._before])
+                self._before = [(put, count) for get, put in _libraries() if (count := get()) > 1]
+                for put, _ in self._before:
+                    put(1)
             self._inside += 1
 
     def leave(self) -> None:
@@ -73,12 +79,8 @@ class _Guard:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._set(self._before)
-
-    def _set(self, threads: list[int]) -> None:
-        for (_, put), before, wanted in zip(_libraries(), self._before, threads, strict=True):
-            if before > 1:
-                put(wanted)
+                for put, count in self._before:
+                    put(count)
 
 
 _GUARD = _Guard()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import sarrus as sr
+
 from .sources import SOURCE, hold, imports, modules, python_files, short
 
 # design.md, section 3: lowest floor first; rooms on one floor do not know each other
@@ -45,7 +47,7 @@ INNER_FLOORS = {
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-HEAVY = {"matplotlib", "mujoco", "pinocchio", "viser", "typer", "rich", "pandas", "control", "cupy"}
+HEAVY = {"scipy", "matplotlib", "mujoco", "pinocchio", "viser", "typer", "rich", "pandas", "control", "cupy"}
 NO_KERNEL = {"viz", "cli"}  # they compute nothing; control calls the functions of bindings/control itself
 
 # known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)
@@ -173,7 +175,29 @@ def test_upper_rooms_do_not_touch_the_kernel() -> None:
             assert "_kernel" not in {room for room, _ in inner_rooms(path)}, path
 
 
-def test_importing_the_library_loads_nothing_heavy() -> None:
-    code = f"import sys, sarrus; print(sorted({HEAVY!r} & {{m.split('.')[0] for m in sys.modules}}))"
+def loaded_by(code: str) -> set[str]:
+    """Modules in a fresh interpreter that ran this code."""
+    code = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    return set(done.stdout.split())
+
+
+def test_importing_the_library_loads_nothing_heavy() -> None:
+    loaded = loaded_by("import sarrus")
+    assert not loaded & HEAVY
+    assert not loaded & {f"sarrus.{room}" for room in sr._LATE}, "these rooms are imported when first used"
+
+
+def test_simulating_a_mechanism_loads_nothing_heavy() -> None:
+    loaded = loaded_by("import sarrus as sr; sr.simulate(sr.library.four_bar(), (0.0, 0.1))")
+    assert "sarrus.simulation" in loaded
+    assert not loaded & HEAVY
+
+
+def test_late_names_are_those_that_type_checkers_see() -> None:
+    """The names that `sarrus.__getattr__` resolves, and those imported under TYPE_CHECKING."""
+    seen = {item.name.removeprefix("sarrus.") for item in imports(SOURCE / "__init__.py") if item.typing_only}
+    late = {f"{room}.{name}" for room, names in sr._LATE.items() for name in names}
+    assert seen == late | {room for room, names in sr._LATE.items() if not names}
+    with pytest.raises(AttributeError, match="no attribute 'simulat'"):
+        sr.simulat  # noqa: B018

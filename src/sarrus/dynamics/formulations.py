@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve, qr
 
 from .._kernel import LIMIT_TOL, UNIQUE_TOL
 from ..arrays import Array
@@ -82,6 +81,8 @@ def solve(A: Array, b: Array) -> Array:
 
 def svd(state: Split) -> Array:
     """x = x_n + N (N.T M N)^-1 N.T (f - M x_n), [Spencer2004] eq. (3.5b)."""
+    from scipy.linalg import cho_factor, cho_solve
+
     N, x_n = state.N, state.x_normal
     if N.shape[1] == 0:
         return x_n
@@ -97,6 +98,8 @@ def projection(state: Split) -> Array:
 
 def projection_symmetric(state: Split) -> Array:
     """M_c' x = P f + (1 - 2 P) M x_n with M_c' = P M P + (1 - P) M (1 - P), [Aghili2005] eq. (27), (28)."""
+    from scipy.linalg import cho_factor, cho_solve
+
     P, M = state.P, state.M
     Q = np.eye(len(M)) - P
     x = cho_solve(cho_factor(P @ M @ P + Q @ M @ Q), P @ state.f + (Q - P) @ (M @ state.x_normal))
@@ -115,6 +118,8 @@ def lagrange(state: Split) -> Array:
 
     Needs independent rows, which `require_independent` checks.
     """
+    from scipy.linalg import cho_factor, cho_solve
+
     factor = cho_factor(state.M)
     free: Array = cho_solve(factor, state.f)
     response: Array = cho_solve(factor, state.J.T)
@@ -130,6 +135,8 @@ def partition(state: Split, independent: Sequence[int] | None = None) -> Array:
     R and S select independent and dependent coordinates; G holds as many combinations of the rows as are
     independent. Without a choice S comes from a factorization of G with column pivoting (2.3.3, remark 2).
     """
+    from scipy.linalg import qr
+
     nv = len(state.M)
     G = full_svd(state.N.T)[2][state.N.shape[1] :]  # orthonormal, spans the normal directions
     if independent is None:

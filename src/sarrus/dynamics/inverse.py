@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 
 from ..arrays import Array
 from ..errors import InputError
@@ -76,6 +75,8 @@ def inverse_dynamics(
         units: what makes rows and coordinates comparable.
         metric: metric W (nv, nv) of velocities; forces are measured by W^-1. None: forces as they are.
     """
+    from scipy.linalg import solve_triangular
+
     state = split(terms, np.zeros(len(a)), units)
     needed = terms.M @ a + terms.h
     if not np.all(np.isfinite(needed)):
@@ -161,6 +162,8 @@ def worst_excess(values: Array, lower: float, upper: float, slack: float = 0.0) 
 
 def _force_metric(metric: npt.ArrayLike | None, columns: npt.NDArray[np.int_], nv: int) -> Array:
     """Lower factor C of S W^-1 S.T."""
+    from scipy.linalg import solve_triangular
+
     if metric is None:
         return np.eye(len(columns))
     L = metric_factor(metric, nv)

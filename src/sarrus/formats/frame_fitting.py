@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lstsq
 
 from sarrus.arrays import Array, IntArray
 from sarrus.constraints.rows import Constraint
@@ -139,6 +138,8 @@ def _improved(loose: _Loose, states: list[Array], truncation: float) -> list[Arr
 
 def _step(residual: Array, p_columns: Array, q_columns: Array, truncation: float) -> tuple[Array, Array]:
     """The step (dp, dq_k) of least norm that solves the linearized (1); poses cost next to nothing."""
+    from scipy.linalg import lstsq
+
     K, m, n = q_columns.shape
     A = np.zeros((K * m, p_columns.shape[2] + K * n))
     A[:, : p_columns.shape[2]] = p_columns.reshape(K * m, -1)

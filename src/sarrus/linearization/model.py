@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import expm
 
 from ..arrays import Array, fixed_shape, number, numbers, positive
 from ..errors import InputError
@@ -158,6 +157,8 @@ class LinearModel(LinearSystem):
 
     def discretize(self, dt: float) -> LinearModel:
         """The exact model of samples dt [s] apart, inputs held in between."""
+        from scipy.linalg import expm
+
         self._require_explicit("discretize")
         if self.dt is not None:
             raise InputError(f"the model is discrete already, with dt = {self.dt:g} s.")

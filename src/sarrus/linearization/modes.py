@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eig, matrix_balance
 
 from ..arrays import Array
 
@@ -84,6 +83,8 @@ def spectrum(A: Array, E: Array | None, finite: int) -> tuple[Complex, Complex]:
 
     The other eigenvalues of a descriptor form are infinite, or merely large because of rounding.
     """
+    from scipy.linalg import eig
+
     if A.size == 0:
         return np.zeros(0, dtype=complex), np.zeros((len(A), 0), dtype=complex)
     found = np.linalg.eig(A) if E is None else eig(A, E)
@@ -133,6 +134,8 @@ def reach(A: Array, B: Array, words: tuple[str, str]) -> Reach:
         A, B: (nx, nx), (nx, k).
         words: "controllable" and "no input moves", or what to say instead.
     """
+    from scipy.linalg import matrix_balance
+
     nx = len(A)
     if nx == 0:
         return Reach(0, True, np.zeros(0, dtype=complex), f"Completely {words[0]}: nothing moves.")

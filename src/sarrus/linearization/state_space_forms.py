@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag, qr
 
 from ..arrays import Array
 from ..projection.system_kinematics import dimensionless
@@ -69,6 +68,8 @@ def descriptor(point: OperatingPoint, choice: IndependentCoordinates, x: Variati
     elsewhere. Away from an equilibrium the hidden constraints contain time derivatives of J, which these
     matrices do not: use "minimal" there.
     """
+    from scipy.linalg import block_diag
+
     mech, nv = point.mech, point.mech.nv
     M, P, kept = mech.mass_matrix(point.q), _left_inverse(point, x), _independent_rows(point)
     J, k = point.J[kept], len(kept)
@@ -105,6 +106,8 @@ def _left_inverse(point: OperatingPoint, x: Variation) -> Array:
 
 def _independent_rows(point: OperatingPoint) -> list[int]:
     """As many rows of J as are independent, by elimination with pivoting."""
+    from scipy.linalg import qr
+
     if point.at.rank == 0:
         return []
     bare = dimensionless(point.mech.evaluator, point.J)

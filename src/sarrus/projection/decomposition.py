@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 
 from .._kernel import RANK_TOL
 from ..arrays import Array, numbers, numeric
@@ -128,6 +127,8 @@ def decompose(
     nc, nv = J.shape
     check_rank_tol(rank_tol)
     L = None if metric is None else metric_factor(metric, nv)
+    if L is not None:
+        from scipy.linalg import solve_triangular
     J_W = J if L is None else solve_triangular(L, J.T, lower=True).T
 
     # J_W = U diag(s) V.T   (1)

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import qr
 
 from ..arrays import Array
 
@@ -95,6 +94,8 @@ def undetermined(
     system: Kinematics, J: Array, rows: npt.NDArray[np.intp], held: Sequence[int]
 ) -> tuple[str, ...]:
     """A coordinate for each freedom that J (of these rows) and the held coordinates leave, by pivoting."""
+    from scipy.linalg import qr
+
     free = np.setdiff1d(np.arange(system.nv), np.asarray(held, dtype=int))
     values, Vt = np.linalg.svd((J * system.unit / system.row_unit[rows, None])[:, free])[1:]
     N = Vt[int(np.sum(values > UNDETERMINED)) :]

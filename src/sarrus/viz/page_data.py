@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import InputError
@@ -105,6 +104,8 @@ class Film:
 
     def data(self, title: str, caption: str) -> dict[str, Any]:
         """All of it, for JSON."""
+        from scipy.spatial.transform import Rotation
+
         kinds: dict[str, float] = {}
         for arrow in self.arrows:
             force = float(np.linalg.norm(arrow["data"][:, 3:], axis=1).max())
@@ -178,6 +179,8 @@ class Film:
         return [self.names.index(anchor[0]), *(round(float(x), 6) for x in anchor[1])]
 
     def _solid(self, one: Solid) -> dict[str, Any]:
+        from scipy.spatial.transform import Rotation
+
         out: dict[str, Any] = {"kind": one.kind, "color": one.color, "alpha": one.alpha, "radius": one.radius}
         ends = [self._anchor(anchor) for anchor in one.anchors]
         if one.kind in ("bar", "coil"):

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
@@ -98,6 +97,8 @@ def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: se
 
 def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
     """A bar, a plate or a star through the places of a body and of what is fixed to it, out to its mass."""
+    from scipy.spatial import ConvexHull
+
     same = SAME_POINT * mech.length
     rigid = list(_welded(mech, body, Pose()))
     points = _distinct([X.apply(p) for part, X in rigid for p in places[part.name]], same)

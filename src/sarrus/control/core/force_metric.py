@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 
 from ...arrays import Array, numeric
 from ...dynamics.terms import Terms
@@ -93,6 +92,8 @@ def _largest(system: Any, columns: Sequence[int] | Indices) -> Array:
 
 def _factor(W: Array, columns: Indices) -> Array:
     """C^-T of S W^-1 S.T = C C.T."""
+    from scipy.linalg import solve_triangular
+
     L = np.linalg.cholesky(W)
     half = solve_triangular(L, np.eye(len(W))[:, columns], lower=True)
     C = np.linalg.cholesky(half.T @ half)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import sqrtm
 
 from ...arrays import Array, fixed_shape
 from ...errors import InputError
@@ -41,6 +40,8 @@ def gain_matrix(value: Any, size: int, what: str, zero_allowed: bool = False) ->
 
 def critical_damping(kp: Array) -> Array:
     """K_D = 2 sqrt(K_P): errors decay without overshoot."""
+    from scipy.linalg import sqrtm
+
     if np.array_equal(kp, np.diag(np.diagonal(kp))):
         return np.asarray(2.0 * np.sqrt(kp))
     return np.asarray(2.0 * np.real(sqrtm(kp)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..._kernel import eigenvalues
 from ...arrays import Array
@@ -24,6 +23,8 @@ def inverse_inertia(response: Response, J: Array) -> Array:
 
 def solve_small(A: Array, b: Array) -> Array:
     """x with A x = b by LAPACK, without the overhead of numpy.linalg.solve."""
+    from scipy.linalg import lapack
+
     _, _, x, info = lapack.dgesv(A, b)
     if info:
         raise np.linalg.LinAlgError("a matrix that has to be solved is singular.")

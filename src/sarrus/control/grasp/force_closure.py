@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.optimize import linprog
 
 from ...arrays import Array
 from ..limits.limit_rows import friction_pyramid
@@ -65,6 +63,8 @@ def force_closure(contacts: Sequence[BoundContact], G: Array, length: float) -> 
 
 def _deepest(contacts: Sequence[BoundContact], G: Array) -> tuple[float, Array]:
     """max t: G f = 0, faces f >= t, sum of normal forces 1."""
+    from scipy.optimize import linprog
+
     faces, _ = all_faces(contacts)
     m = G.shape[1]
     normals, at = np.zeros(m + 1), 0
@@ -90,6 +90,8 @@ def _deepest(contacts: Sequence[BoundContact], G: Array) -> tuple[float, Array]:
 
 def all_faces(contacts: Sequence[BoundContact]) -> tuple[Array, Array]:
     """faces (k, m) and floor (k,) of all contacts; cones by a pyramid inside."""
+    from scipy.linalg import block_diag
+
     blocks: list[Any] = []
     floors = []
     for contact in contacts:

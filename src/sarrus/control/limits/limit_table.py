@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 
 from ... import _kernel
 from ...arrays import Array, BoolArray
@@ -247,6 +246,8 @@ def refuse_contradictions(rows: Sequence[BoundLimit], system: Any) -> None:
 
 def _possible(rows: Sequence[BoundLimit], system: Any) -> bool:
     """Whether some (lam, u, force, a) satisfies all rows, each taken as free; cones by their axis."""
+    from scipy.optimize import linprog
+
     flat = _Stack([one for one in rows if not one.cone])
     if len(flat.lower) == 0:
         return True

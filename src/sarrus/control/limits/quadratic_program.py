@@ -16,9 +16,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
-from scipy.sparse import csc_matrix
 
 from ... import _kernel
 from ...arrays import Array
@@ -161,6 +158,9 @@ def _daqp(p: Program) -> Found:
 
 def _scipy(p: Program) -> Found:
     """min |y|, G y >= g, by min |E x - (0, .., 0, 1)|, x >= 0, E = [G.T; g.T]; [Lawson1974] (23.27)."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
     n = len(p.z0)
     root = np.eye(n) if p.H is None else np.linalg.cholesky(p.H).T  # y = root (z - z0)
     A = solve_triangular(root, p.A.T, trans="T").T
@@ -193,6 +193,7 @@ def _scipy(p: Program) -> Found:
 
 def _clarabel(p: Program) -> Found:
     import clarabel
+    from scipy.sparse import csc_matrix
 
     n = len(p.z0)
     H = np.eye(n) if p.H is None else p.H

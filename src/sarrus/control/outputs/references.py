@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.interpolate import CubicSpline
 
 from ...arrays import Array, fixed_shape, number, numbers, positive
 from ...errors import InputError
@@ -122,6 +121,8 @@ class Spline:
     """
 
     def __init__(self, times: npt.ArrayLike, points: npt.ArrayLike, ends: str = "clamped") -> None:
+        from scipy.interpolate import CubicSpline
+
         if not isinstance(ends, str) or ends not in ("clamped", "natural", "periodic"):
             raise InputError(f'ends of Spline must be "clamped", "natural" or "periodic", got {ends!r}.')
         t, x = numbers(times, "times of Spline", 1), np.atleast_1d(numbers(points, "points of Spline"))

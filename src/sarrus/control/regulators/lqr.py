@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_continuous_are, solve_discrete_are
 
 from ...arrays import Array, fixed_shape
 from ...errors import InputError
@@ -153,6 +152,8 @@ def _weight(value: Any, size: int, what: str, definite: bool) -> Array:
 
 def _riccati(model: LinearModel, Q: Array, R: Array) -> Array:
     """The stabilizing solution, or the reason why there is none."""
+    from scipy.linalg import solve_continuous_are, solve_discrete_are
+
     solve = solve_continuous_are if model.dt is None else solve_discrete_are
     try:
         return np.asarray(solve(model.A, model.B, Q, R))

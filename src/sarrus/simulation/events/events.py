@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ...arrays import Array, takes
 from ...dynamics.impact import Impact
@@ -98,6 +97,8 @@ class UserEvent:
 
     def locate(self, path: Hermite, start: float, end: float) -> float:
         """Time at which g crosses zero between two steps."""
+
+        from scipy.optimize import brentq
 
         def g(t: float) -> float:
             q, v, _ = path(t)

@@ -15,8 +15,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import lsq_linear
 
 from ...arrays import Array
 from ...dynamics.terms import Terms
@@ -105,6 +103,8 @@ class UnilateralRows:
 
     def _nearest(self, terms: Terms, right: Array, x: Array, gone: Collection[str] = ()) -> Array:
         """x+ of (1) with the right side r = `right` (nc,), contacts `gone` left out."""
+        from scipy.linalg import solve_triangular
+
         left_out = np.array([self.rows[name][0] for name in gone], dtype=int)
         kept = np.setdiff1d(np.arange(self.mech.nc), left_out)
         units, J, right = self.mech.units, terms.J[kept], right[kept]
@@ -124,6 +124,8 @@ def _bounded(A: Array, b: Array, signs: Mapping[int, float]) -> Array:
 
     A small weight on lam makes it unique for redundant columns; its effect on the others is below rounding.
     """
+    from scipy.optimize import lsq_linear
+
     n = A.shape[1]
     if n == 0:
         return np.zeros(0)
