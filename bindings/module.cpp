@@ -2,6 +2,7 @@
 #include "batches/call_batches.hpp"
 #include "control/call_control.hpp"
 #include "control/call_pose_error.hpp"
+#include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
 
 NB_MODULE(_kernel, m) {
@@ -13,6 +14,7 @@ NB_MODULE(_kernel, m) {
   export_constants(m);
   auto kernel = nb::class_<Kernel>(m, "Kernel").def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a);
   bind_batches(kernel);
+  bind_queries(m);
   bind_pose_error(m);
   bind_run_options(m);
   bind_run(m);

@@ -20,7 +20,7 @@ namespace sarrus {
 namespace nb = nanobind;
 
 struct Shape {
-  npy_intp sizes[5];
+  npy_intp sizes[32];
   int rank = 0;
 
   Shape(std::initializer_list<npy_intp> list) {
@@ -75,8 +75,8 @@ inline const double* finite_vector(nb::handle x, npy_intp n) {
   return data && finite(data, n) ? data : nullptr;
 }
 
-// The data of anything that NumPy can make such an array of; a copy is made only where needed, and kept
-// alive. Null without an argument, and for None where that is allowed.
+// The data of anything that NumPy can make such an array of, which is kept alive; a copy is made only where
+// needed. Null without an argument, and for None where that is allowed.
 struct Dense {
   nb::object copy;
   const double* data = nullptr;
@@ -87,11 +87,12 @@ struct Dense {
     if (!copy.is_valid()) throw nb::python_error();
     data = static_cast<const double*>(PyArray_DATA(as_array(copy)));
   }
-  Dense(nb::handle x, const char* name, const Shape& shape) : data(data_of<double>(x, shape)) {
+  Dense(nb::handle x, const char* name, const Shape& shape)
+      : copy(nb::borrow(x)), data(data_of<double>(x, shape)) {
     if (data) return;
     *this = Dense(x);
     if (data_of<double>(copy, shape)) return;
-    Shape got(PyArray_DIMS(as_array(copy)), std::min(PyArray_NDIM(as_array(copy)), 5));
+    Shape got(PyArray_DIMS(as_array(copy)), std::min(PyArray_NDIM(as_array(copy)), 32));
     throw nb::value_error(
         ("`" + std::string(name) + "` must have shape " + shape.text() + ", got " + got.text()).c_str());
   }

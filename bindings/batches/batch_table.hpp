@@ -38,6 +38,13 @@ struct FrameArrays {
   double *R, *p, *V, *A;
 };
 
+// A point of a body, in its axes (3), and how its motion is expressed: a value of Expressed.
+struct BodyPoint {
+  int body;
+  const double* point;
+  int as = 0;
+};
+
 // Nearest consistent states, the largest |phi| / row_unit of the given ones, and a value of Projected.
 struct ProjectedArrays {
   double *q, *v, *gap;
@@ -56,12 +63,15 @@ struct ProjectOptions {
 struct BatchTable {
   bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
   void (*mass_matrix)(const ModelD&, States, double* M);
-  void (*rnea)(const ModelD&, States, const double* a, double* f);
+  void (*rnea)(const ModelD&, States, const double* a, double* f);  // a may be null: zero
   void (*energy)(const ModelD&, States, double* kinetic_potential);
   void (*poses)(const ModelD&, States, double* R, double* p);
   void (*body_motion)(const ModelD&, States, const double* a, double* V, double* A);
   void (*frames)(const ModelD&, States, FrameArrays);  // accelerations where those of the coordinates are 0
-  void (*jacobian)(const ModelD&, States, int body, const double* point, double* J);
+  void (*pose)(const ModelD&, States, int body, double* R, double* p);
+  void (*jacobian)(const ModelD&, States, BodyPoint, double* J);
+  // velocity and acceleration (6) of a point; a, V and A may be null
+  void (*point_motion)(const ModelD&, States, const double* a, BodyPoint, double* V, double* A);
   void (*constraints)(const ModelD&, States, RowArrays);
   // wrenches of unit multipliers on b about point B of their element (nc, 6), zero for rows without one; B
   // (ne, 3)
@@ -78,7 +88,7 @@ struct BatchTable {
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
   void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
-  void (*point)(const ModelD&, States, int body, const double* point, FrameArrays, double* J);
+  void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);
 };
 
 }  // namespace sarrus

@@ -2,6 +2,7 @@
 
 #define SARRUS_IMPORTS_NUMPY
 #include "../numpy.hpp"
+#include "../user_rows.hpp"
 
 #include <optional>
 #include <tuple>
@@ -115,7 +116,8 @@ void check_body(const Kernel& k, int body) {
 auto jacobian(const Kernel& k, In q, int body, In point) {
   check_body(k, body);
   Batch b(k, q);
-  return b.call(k.tables.batches.jacobian, body, Dense(point, "point", {3}), b.out({6, b.nv}));
+  Dense place(point, "point", {3});
+  return b.call(k.tables.batches.jacobian, BodyPoint{body, place}, b.out({6, b.nv}));
 }
 
 // Of a point of a body: place, V, A, J; and R of the body
@@ -123,7 +125,8 @@ nb::tuple point(const Kernel& k, In q, In v, int body, In point) {
   check_body(k, body);
   Batch b(k, q, v);
   NewArray x = b.out({3}), V = b.out({6}), A = b.out({6}), J = b.out({6, b.nv}), R = b.out({3, 3});
-  b.call(k.tables.batches.point, body, Dense(point, "point", {3}), FrameArrays{R, x, V, A}, J.data());
+  Dense place(point, "point", {3});
+  b.call(k.tables.batches.point, BodyPoint{body, place}, FrameArrays{R, x, V, A}, J.data());
   return nb::make_tuple(x, V, A, J, R);
 }
 
@@ -186,27 +189,18 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   return nb::make_tuple(a, force, lam, unique, ranks, status);
 }
 
-// The user's rows at another pose: the function rows(i, q) of Python.
-void ask_user(void* owner, long i, const double* q, double* rows) {
-  auto& b = *static_cast<const std::pair<const Batch*, nb::object>*>(owner)->first;
-  auto& function = static_cast<const std::pair<const Batch*, nb::object>*>(owner)->second;
-  npy_intp n = b.k.m.n_user_rows, width = 3 + b.nv;
-  Dense found(function(i, NewArray({b.nq}, q)), "user", {n, width});
-  std::copy_n(found.data, n * width, rows);
-}
-
 // (q[B,nq], v[B,nv], gap[B], status[B]): nearest consistent states. user(i, q) gives the user's rows of state
 // i at a pose; part (nc,) int8 and metric (B, nv, nv) may be None.
 nb::tuple project(const Kernel& k, In q, In v, In drive, nb::object user, In part, In metric) {
   Batch b(k, q, v, drive);
-  std::pair<const Batch*, nb::object> owner(&b, user);
+  AskUser owner{k.m, user};
   auto* rows = part.is_none() ? nullptr : data_of<signed char>(part, {b.nc});
   if (!part.is_none() && !rows) throw nb::value_error("`part` must be int8 of shape (nc,)");
   Dense given = metric.is_none() ? Dense() : b.in(metric, "metric", {b.nv, b.nv});
   NewArray q1 = b.out({b.nq}), v1 = b.out({b.nv}), gap = b.out({});
   auto status = b.out<int>({});
   ProjectOptions options = {reinterpret_cast<const unsigned char*>(rows), given,
-                            k.m.n_user_rows ? ask_user : nullptr, &owner};
+                            k.m.n_user_rows ? AskUser::at : nullptr, &owner};
   {
     std::optional<nb::gil_scoped_release> free;
     if (!b.single && !k.m.n_user_rows) free.emplace();

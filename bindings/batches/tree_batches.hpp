@@ -65,7 +65,7 @@ void mass_matrix_n(const ModelD& m, States s, double* M) {
 
 void rnea_n(const ModelD& m, States s, const double* a, double* f) {
   each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
-    rnea(m, x.q, x.v, a + i * m.nv, w.tree, w.bodies, f + i * m.nv);
+    rnea(m, x.q, x.v, a ? a + i * m.nv : w.rest, w.tree, w.bodies, f + i * m.nv);
   });
 }
 
@@ -102,17 +102,41 @@ void frames_n(const ModelD& m, States s, FrameArrays out) {
   });
 }
 
-void jacobian_n(const ModelD& m, States s, int body, const double* point, double* J) {
-  each_placed(m, s,
-              [&](long i, auto&, TreeWork& w) { body_jacobian(m, body, point, w.tree, J + i * 6 * m.nv); });
+void pose_n(const ModelD& m, States s, int body, double* R, double* p) {
+  each_placed(m, s, [&](long i, auto&, TreeWork& w) { body_pose(m, body, w.tree, R + 9 * i, p + 3 * i); });
 }
 
-void point_n(const ModelD& m, States s, int body, const double* point, FrameArrays out, double* J) {
+void jacobian_n(const ModelD& m, States s, BodyPoint at, double* J) {
+  each_placed(m, s, [&](long i, auto&, TreeWork& w) {
+    double *of_state = J + i * 6 * m.nv, R[9], p[3], none[12] = {};
+    body_jacobian(m, at.body, at.point, w.tree, of_state);
+    if (at.as == WORLD_ALIGNED) return;
+    body_pose(m, at.body, w.tree, R, p);
+    move_point(R, at.point, p, none, none + 6);
+    for (int k = 0; k < m.nv; ++k) express(at.as, R, p, m.nv, of_state + k);
+  });
+}
+
+void point_motion_n(const ModelD& m, States s, const double* a, BodyPoint at, double* V, double* A) {
+  each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
+    double R[9], p[3], v6[6], a6[6];
+    accelerate_tree(m, x.v, a ? a + i * m.nv : w.rest, w.tree);
+    body_pose(m, at.body, w.tree, R, p);
+    body_motion(m, at.body, w.tree, v6, a6);
+    move_point(R, at.point, p, v6, a6);
+    express(at.as, R, p, 1, v6);
+    express(at.as, R, p, 1, a6);
+    for (int k = 0; V && k < 6; ++k) V[6 * i + k] = v6[k];
+    for (int k = 0; A && k < 6; ++k) A[6 * i + k] = a6[k];
+  });
+}
+
+void point_n(const ModelD& m, States s, BodyPoint at, FrameArrays out, double* J) {
   each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
     accelerate_tree(m, x.v, w.rest, w.tree);
-    store_frame(m, body, w, out, i);
-    move_point(out.R + 9 * i, point, out.p + 3 * i, out.V + 6 * i, out.A + 6 * i);
-    body_jacobian(m, body, point, w.tree, J + i * 6 * m.nv);
+    store_frame(m, at.body, w, out, i);
+    move_point(out.R + 9 * i, at.point, out.p + 3 * i, out.V + 6 * i, out.A + 6 * i);
+    body_jacobian(m, at.body, at.point, w.tree, J + i * 6 * m.nv);
   });
 }
 

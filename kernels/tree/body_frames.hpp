@@ -5,6 +5,10 @@
 
 SARRUS_BEGIN
 
+// How the velocity of a point of a body is expressed: in world axes, in those of the body, or in world axes
+// as the velocity of the body's extension at the world's origin.
+enum Expressed : int { WORLD_ALIGNED, LOCAL, WORLD };
+
 // out: R (9, row by row), p (3) of body b in the world   in: t (placed)
 template <class T>
 SARRUS_FN void body_pose(const Model<real<T>>& m, int b, const Tree<T>& t, T* R, T* p) {
@@ -40,6 +44,22 @@ SARRUS_FN void body_jacobian(const Model<real<T>>& m, int b, const real<T>* poin
       store(Spatial<T>{t.S[k].lin + cross(t.S[k].ang, x), t.S[k].ang}, column);
       for (int r = 0; r < 6; ++r) J[r * m.nv + k] = column[r];
     }
+}
+
+// s: a spatial vector [linear; angular] of a point at x (3) of a body with axes R (9), entries `stride` apart
+template <class T>
+SARRUS_HD void express(int as, const T* R, const T* x, int stride, T* s) {
+  T l[3], w[3];
+  for (int i = 0; i < 3; ++i) l[i] = s[i * stride], w[i] = s[(3 + i) * stride];
+  if (as == WORLD) {
+    Vec3<T> more = cross(Vec3<T>{x[0], x[1], x[2]}, Vec3<T>{w[0], w[1], w[2]});
+    s[0] += more.x, s[stride] += more.y, s[2 * stride] += more.z;
+  }
+  if (as != LOCAL) return;
+  for (int i = 0; i < 3; ++i) {
+    s[i * stride] = R[i] * l[0] + R[3 + i] * l[1] + R[6 + i] * l[2];
+    s[(3 + i) * stride] = R[i] * w[0] + R[3 + i] * w[1] + R[6 + i] * w[2];
+  }
 }
 
 // From the origin of a body to a point of it: x (3), V (6), A (6)   in: R of the body, the point in its axes

@@ -58,6 +58,16 @@ def test_growth(results: dict[str, Any]) -> None:
     assert all(math.isfinite(p) for p in results["kernel"]["exponents"].values())
 
 
+def test_every_public_call_is_timed(results: dict[str, Any]) -> None:
+    mechanisms = results["calls"]["mechanisms"]
+    assert set(mechanisms) == {"pendulum", "four-bar"}
+    rows = {row["call"]: row for row in mechanisms["four-bar"]}
+    wanted = {"forward_dynamics", "terms", "rnea", "pose", "project", "mobility", "linearize", "equilibrium"}
+    assert wanted <= set(rows)
+    assert all(row["us"] > 0.0 and row["verdict"] in ("", "met", "missed") for row in rows.values())
+    assert rows["rnea"]["ratio"] == pytest.approx(rows["rnea"]["us"] / rows["rnea"]["peer_us"])
+
+
 def test_simulation_rows(results: dict[str, Any]) -> None:
     simulation = results["simulation"]
     for row in simulation["rows"]:

@@ -7,7 +7,7 @@ central differences on the manifold (`user_rows.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -94,10 +94,14 @@ class Evaluator:
             self._check_rows(q[0], t)
         return np.stack([user_rows(self, one_q, one_v, t) for one_q, one_v in zip(q, v, strict=True)])
 
+    def outside(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """Values of drives and of user rows at a batch of states: what the kernel cannot know."""
+        return self.drive(t, len(q)), self.user(q, v, t)
+
     def constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """phi (nc,), J (nc, nv), b (nc,), gamma (nc,) at one state."""
         q, v = q[None], v[None]
-        phi, J, b, gamma = self.kernel.constraints(q, v, self.drive(t, 1), self.user(q, v, t))
+        phi, J, b, gamma = self.kernel.constraints(q, v, *self.outside(q, v, t))
         return phi[0], J[0], b[0], gamma[0]
 
     def project(
@@ -117,13 +121,15 @@ class Evaluator:
             q, v, the largest |phi| of the given poses with lengths divided by L, and a `PROJECTION` status.
         """
         speeds = v[None] if v.ndim == 1 else v
-        user = None
-        if self.has_user_rows:
-            user = lambda i, pose: user_rows(self, pose, speeds[i], t)  # noqa: E731
+        user = self.rows_at(speeds, t) if self.has_user_rows else None
         found: tuple[Array, Array, Array, npt.NDArray[np.int_]] = self.kernel.project(
             q, v, self.drive(t, len(speeds)), user, part, metric
         )
         return found
+
+    def rows_at(self, v: Array, t: float) -> Callable[[int, Array], Array]:
+        """User rows at another pose q of state i, whose velocity is v[i], as a function of (i, q)."""
+        return lambda i, q: user_rows(self, q, v[i], t)
 
     def whole_angles(self, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
         """phi and J with the rows of one-axis closures replaced by the whole angle between their axes."""

@@ -54,9 +54,10 @@ class Motion:
     lam: Array
     lam_unique: npt.NDArray[np.bool_]
     rank: int | Any
+    _q: Array | None = field(repr=False)  # of the state; None where the motion is of a system without bodies
+    _v: Array | None = field(repr=False)
     _model: Model = field(repr=False)
-    _poses: tuple[Array, Array] = field(repr=False)
-    _loaded: Loaded | None = field(default=None, repr=False)
+    _external: tuple[External, ...] = field(default=(), repr=False)  # wrenches on bodies
 
     def reaction(self, name: str, frame: str = "A") -> Array:
         """Wrench [force; moment] (6,) [N, N m] that a loop, or the joint of a body, exerts.
@@ -75,20 +76,19 @@ class Motion:
             frame: axes to express it in: "A", "B" (the frames of the loop; of a joint its frame on the parent
                 and the body's), "a", "b" (the bodies; the parent and the body) or "world".
         """
-        R, p = self._poses
         batch = self.a.shape[:-1]
         out = np.zeros((*batch, 6))
         is_joint = self._is_joint(name)
         loaded = self._require_bodies(name)
         for i in np.ndindex(batch):
-            V, A, W, rows_at, forces, forces_at = (x[i] for x in self._body_loads)
+            R, p, V, A, W, rows_at, forces, forces_at = (x[i] for x in self._body_loads)
             rows = RowWrenches(W, rows_at)
             if not is_joint:
-                out[i] = reaction(self._model, R[i], rows, self.lam[i], name, frame=frame)
+                out[i] = reaction(self._model, R, rows, self.lam[i], name, frame=frame)
                 continue
             external = tuple((body, wrench[i], point) for body, wrench, point in loaded.external)
             loads = Loads(external, self.lam[i], rows, forces, forces_at)
-            out[i] = bearing(self._model, BodyMotion(R[i], p[i], V, A), loads, name, frame)
+            out[i] = bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
         return out
 
     def _is_joint(self, name: str) -> bool:
@@ -99,6 +99,10 @@ class Motion:
             loops = [group.name for group in self._model.groups if group.element >= 0]
             raise unknown_name("loop or joint", name, [*loops, *joints])
         return name not in constraints
+
+    @property
+    def _loaded(self) -> Loaded | None:
+        return None if self._q is None or self._v is None else Loaded(self._q, self._v, self._external)
 
     def _require_bodies(self, name: str) -> Loaded:
         if self._loaded is None:
@@ -112,13 +116,13 @@ class Motion:
     def _body_loads(self) -> list[Array]:
         """What the kernel tells of this motion, in world axes.
 
-        Twists and accelerations of the bodies at their origins (nb, 6), wrenches of the rows (nc, 6) and
-        where they act (ne, 3), wrenches of the forces between bodies (nf, 6) and where they act (nf, 3).
+        Rotations (nb, 3, 3), origins (nb, 3), twists and accelerations (nb, 6) of the bodies, wrenches of the
+        rows (nc, 6) and where they act (ne, 3), those of the forces between bodies (nf, 6), (nf, 3).
         """
         assert self._loaded is not None
         kernel, q, v = make_kernel(self._model), _flat(self._loaded.q), _flat(self._loaded.v)
         loads = (*kernel.row_wrenches(q), *kernel.force_wrenches(q, v))
-        found = (*kernel.body_motion(q, v, _flat(self.a)), *loads)
+        found = (*kernel.poses(q), *kernel.body_motion(q, v, _flat(self.a)), *loads)
         return [x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found]
 
 

@@ -10,13 +10,10 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, OneState, one_of, state
+from ..arrays import Array, OneState
 from ..dynamics.terms import Energy
-from ..errors import InputError
-from ..models.pose import Pose
+from ..models.pose import Pose, known_pose
 from .core import Core
-
-FRAMES = ("local", "world", "world_aligned")
 
 
 class BodyQueries(Core):
@@ -28,33 +25,27 @@ class BodyQueries(Core):
 
     def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> Array:
         """q (nq,) moved by the tangent vector dv (nv,) on the manifold: plus."""
-        flat, batch = self._states(q, dv=dv)
-        return np.asarray(self._kernel.integrate(*flat)).reshape(*batch, self.nq)
+        return self._queries.integrate(q, dv)
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
         """The tangent vector (nv,) that leads from q0 to q1 (nq,): minus. integrate(q0, difference) is q1."""
-        (a, b), batch = self._batch(q0=self._positions(q0, "q0"), q1=self._positions(q1, "q1"))
-        return np.asarray(self._kernel.difference(a, b)).reshape(*batch, self.nv)
+        return self._queries.difference(q0, q1)
 
     def mass_matrix(self, q: npt.ArrayLike) -> Array:
         """Mass matrix M (nv, nv) at q (nq,)."""
-        flat, batch = self._states(q)
-        return np.asarray(self._kernel.mass_matrix(*flat)).reshape(*batch, self.nv, self.nv)
+        return self._queries.mass_matrix(q)
 
     def rnea(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
         """M a + h (nv,) [N m, N]: inverse dynamics of the tree, loops cut, for the acceleration a (nv,)."""
-        flat, batch = self._states(q, v=v, a=a)
-        return np.asarray(self._kernel.rnea(*flat)).reshape(*batch, self.nv)
+        return self._queries.rnea(q, v, a)
 
     def bias(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """h (nv,) [N m, N]: Coriolis and gravity terms less the forces of the description."""
-        return self.rnea(q, v, np.zeros(self.nv))
+        return self._queries.bias(q, v)
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Energy:
         """Kinetic and potential energy [J], springs included."""
-        flat, batch = self._states(q, v=v)
-        both = np.asarray(self._kernel.energy(*flat)).reshape(*batch, 2)
-        return Energy(both[..., 0], both[..., 1]) if batch else Energy(both[0], both[1])
+        return Energy(*self._queries.energy(q, v))
 
     @overload
     def pose(self, q: OneState, body: str) -> Pose: ...  # type: ignore[overload-overlap]
@@ -62,14 +53,13 @@ class BodyQueries(Core):
     def pose(self, q: npt.ArrayLike, body: str) -> npt.NDArray[np.object_]: ...
     def pose(self, q: npt.ArrayLike, body: str) -> Pose | npt.NDArray[np.object_]:
         """Pose X_WB of a body; for a batch of q an object array of poses."""
-        (flat,), batch = self._states(q)
-        i = self.model.body_index(body)
-        R, p = self._kernel.poses(flat)
-        if not batch:
-            return Pose(p[0, i], matrix=R[0, i])
-        poses = np.empty(len(flat), dtype=object)
-        poses[:] = [Pose(p[k, i], matrix=R[k, i]) for k in range(len(flat))]
-        return poses.reshape(batch)
+        p, R = self._queries.pose(q, body)
+        if p.ndim == 1:
+            return known_pose(p, R)
+        poses = np.empty(p.shape[:-1], dtype=object)
+        for i in np.ndindex(poses.shape):
+            poses[i] = known_pose(p[i], R[i])
+        return poses
 
     def jacobian(
         self, q: npt.ArrayLike, body: str, point: npt.ArrayLike | None = None, frame: str = "world_aligned"
@@ -83,18 +73,7 @@ class BodyQueries(Core):
             frame: "world_aligned" (world axes, velocity of the point), "local" (body axes, velocity of the
                 point) or "world" (world axes, velocity of the body's extension at the world's origin).
         """
-        q, p_BP, i = self._positions(q), _point(point), self.model.body_index(body)
-        one_of(frame, "`frame`", FRAMES)
-        J = self._point_jacobian(q, i, p_BP)
-        if frame == "world_aligned":
-            return J
-        (flat,), batch = self._batch(q=q)
-        R, p = (x[:, i] for x in self._kernel.poses(flat))
-        if frame == "local":
-            return _in_body_axes(R.reshape(*batch, 3, 3), J)
-        at = (p + R @ p_BP).reshape(*batch, 3)
-        linear = J[..., :3, :] + np.cross(at[..., None], J[..., 3:, :], axis=-2)
-        return np.concatenate([linear, J[..., 3:, :]], axis=-2)
+        return self._queries.jacobian(q, body, point, frame)
 
     def velocity(
         self,
@@ -105,8 +84,7 @@ class BodyQueries(Core):
         frame: str = "world_aligned",
     ) -> Array:
         """Velocity [linear; angular] (6,) [m/s, rad/s] of a point of a body; arguments as in `jacobian`."""
-        J = self.jacobian(q, body, point, frame)
-        return np.asarray(np.einsum("...ij,...j->...i", J, self._tangent(v, "v")))
+        return self._queries.velocity(q, v, body, point, frame)
 
     def body_acceleration(
         self,
@@ -122,30 +100,4 @@ class BodyQueries(Core):
         The linear part is the time derivative of the point's velocity. `frame` is "world_aligned" or
         "local" (the same vector in body axes).
         """
-        one_of(frame, "`frame`", ("world_aligned", "local"))
-        flat, batch = self._states(q, v=v, a=a)
-        i, p_BP = self.model.body_index(body), _point(point)
-        V, A = (np.asarray(x)[:, i] for x in self._kernel.body_motion(*flat))
-        R = np.asarray(self._kernel.poses(flat[0])[0])[:, i]
-        # p'' = o'' + w' x r + w x (w x r)
-        r, w = R @ p_BP, V[:, 3:]
-        linear = A[:, :3] + np.cross(A[:, 3:], r) + np.cross(w, np.cross(w, r))
-        both = np.concatenate([linear, A[:, 3:]], axis=-1)
-        if frame == "local":
-            both = _in_body_axes(R, both[..., None])[..., 0]
-        return both.reshape(*batch, 6)
-
-
-def _point(point: npt.ArrayLike | None) -> Array:
-    if point is None:
-        return np.zeros(3)
-    p = state(point, "point", 3)
-    if p.ndim != 1:
-        raise InputError(f"point must have shape (3,), got {p.shape}.")
-    return p
-
-
-def _in_body_axes(R_WB: Array, x: Array) -> Array:
-    """Spatial vectors as columns (..., 6, k), from world axes into the axes of B."""
-    R_BW = np.swapaxes(R_WB, -1, -2)
-    return np.concatenate([R_BW @ x[..., :3, :], R_BW @ x[..., 3:, :]], axis=-2)
+        return self._queries.body_acceleration(q, v, a, body, point, frame)

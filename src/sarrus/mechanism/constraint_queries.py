@@ -46,13 +46,10 @@ class ConstraintQueries(BodyQueries):
 
     def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
         """M, h, phi, J, b, gamma at a state; see `Terms`. Batch axes allowed."""
-        (qs, vs), batch = self._states(q, v=v)
-        t = self._time(t)
-        drive, user = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
-        parts = self._kernel.terms(qs, vs, drive, user)
+        terms: Terms = self._queries.terms(Terms, q, v, t, self.evaluator)
         if self._may_be_undefined:
-            self._require_defined(parts[3], parts[5])
-        return Terms(*(np.asarray(x).reshape(*batch, *x.shape[1:]) for x in parts))
+            self._require_defined(terms.J, terms.gamma)
+        return terms
 
     @one_blas_thread
     def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
@@ -151,16 +148,10 @@ class ConstraintQueries(BodyQueries):
         Raises:
             AssemblyError: a single state cannot be projected, see `status` of `State`.
         """
-        pose = self._positions(q)
-        speed = np.zeros((*pose.shape[:-1], self.nv)) if v is None else self._tangent(v, "v")
-        (qs, vs), batch = self._batch(q=pose, v=speed)
-        q1, v1, gap, status = self.evaluator.project(qs, vs, self._time(t))
-        if batch:
-            q1, v1 = q1.reshape(*batch, self.nq), v1.reshape(*batch, self.nv)
-            return State(q1, v1, gap.reshape(batch) * self.length, status.reshape(batch))
-        if status[0]:
-            raise cannot_project(self._owner, int(status[0]), float(gap[0]) * self.length)
-        return State(q1[0], v1[0], float(gap[0]) * self.length, 0)
+        q1, v1, gap, status = self._queries.project(q, v, t, self.evaluator)
+        if q1.ndim == 1 and status:
+            raise cannot_project(self._owner, status, gap)
+        return State(q1, v1, gap, status)
 
     @one_blas_thread
     def sweep(

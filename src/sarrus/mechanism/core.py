@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._kernel import Queries
 from ..arrays import Array, flatten_batch, frozen, names, state
 from ..constraints.evaluate import Evaluator
 from ..dynamics.terms import Units
 from ..errors import InputError
 from ..models.model import Model
-
-ZERO_NORM = 1e-9
-UNIT_NORM = 1e-14
+from .arguments import Arguments
 
 
 class _Pair(NamedTuple):
@@ -80,14 +78,14 @@ class Core:
     units: Units
     omitted: tuple[str, ...]
     _kernel: Any
-    _acceleration: Any
+    _arguments: Arguments
+    _queries: Queries
     _owner: str
     _default: State | None
-    _quaternions: tuple[int, ...]
     _may_be_undefined: bool
 
     def __init__(self, model: Model, default: State | None = None) -> None:
-        evaluator = Evaluator(model)
+        evaluator, arguments = Evaluator(model), Arguments(model)
         names, row_names = model.coordinate_names, model.row_names
         actuators = tuple(actuator.name for actuator in model.actuators)
         self.__dict__.update(
@@ -103,10 +101,10 @@ class Core:
             length=evaluator.length,
             omitted=model.omitted,
             _kernel=evaluator.kernel,
-            _acceleration=evaluator.kernel.acceleration,
-            _owner=f"mechanism {model.name!r}",
+            _arguments=arguments,
+            _queries=Queries(evaluator.kernel, arguments),
+            _owner=arguments.owner,
             _default=default,
-            _quaternions=model.quaternions,
             _may_be_undefined=any(one.undefined for _, one in model.constraints),
         )
 
@@ -122,43 +120,18 @@ class Core:
 
     def _positions(self, q: npt.ArrayLike, what: str = "q") -> Array:
         """q as an array (..., nq), finite, quaternions of unit length."""
-        array = state(q, what, self.nq, self._owner)
-        for first in self._quaternions:
-            here = array[..., first : first + 4]
-            norm = np.linalg.norm(here, axis=-1, keepdims=True)
-            if np.any(norm < ZERO_NORM):
-                raise InputError(
-                    f"{what}[{first}:{first + 4}] of {self._owner} is a quaternion (x, y, z, w) and must not"
-                    " have zero norm; the identity is (0, 0, 0, 1)."
-                )
-            if np.any(np.abs(norm - 1.0) > UNIT_NORM):
-                array[..., first : first + 4] = here / norm
-        return array
+        return self._arguments.positions(q, what)
 
     def _tangent(self, x: npt.ArrayLike, what: str) -> Array:
         """A vector of the size of v, (..., nv), finite."""
-        return state(x, what, self.nv, self._owner)
+        return self._arguments.tangent(x, what)
 
     def _batch(self, **parts: Array) -> tuple[list[Array], tuple[int, ...]]:
         """State arrays with one batch axis, and the batch shape they came with."""
-        if all(array.ndim == 1 for array in parts.values()):
-            return [array[None] for array in parts.values()], ()
         return flatten_batch([(array, name) for name, array in parts.items()])
 
-    def _states(self, q: npt.ArrayLike, **tangents: npt.ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
-        """q and vectors of the size of v, checked, with one batch axis; the batch shape they came with."""
-        return self._batch(
-            q=self._positions(q), **{name: self._tangent(x, name) for name, x in tangents.items()}
-        )
-
     def _time(self, t: float) -> float:
-        try:
-            number = float(t)
-        except (TypeError, ValueError):
-            raise InputError(f"`t` must be a time in seconds, got {t!r}.") from None
-        if not math.isfinite(number):
-            raise InputError(f"`t` must be a finite time in seconds, got {t!r}.")
-        return number
+        return self._arguments.time(t)
 
     def _one_pose(self, q: npt.ArrayLike, what: str = "q") -> Array:
         """q of one state (nq,)."""
@@ -177,8 +150,9 @@ class Core:
         return array
 
     def _require_defined(self, J: Array, gamma: Array) -> None:
-        """Refuse poses (batched) at which some constraint row is NaN or infinite."""
-        bad = ~np.all(np.isfinite(J), axis=(0, 2)) | ~np.all(np.isfinite(gamma), axis=0)
+        """Refuse poses (batched or not) at which some constraint row is NaN or infinite."""
+        fine = np.isfinite(J).all(axis=-1) & np.isfinite(gamma)
+        bad = np.asarray(~fine.reshape(-1, self.nc).all(axis=0))
         if np.any(bad):
             rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
             declared = zip(self.model.groups, self.model.constraints, strict=True)
@@ -190,7 +164,7 @@ class Core:
 
     def _applied(
         self,
-        q: Array,
+        q: npt.ArrayLike,
         tau: npt.ArrayLike | None,
         u: npt.ArrayLike | None,
         external: Mapping[str, Any] | None,
@@ -204,7 +178,8 @@ class Core:
             total = total + spread
         for body, given in (external or {}).items():
             wrench, point = _wrench_at(body, given)
-            J = self._point_jacobian(q, self.model.body_index(body, "external"), point)
+            self.model.body_index(body, "external")
+            J = self._queries.jacobian(q, body, point, "world_aligned")
             total = total + np.einsum("...ij,...i->...j", J, wrench)
         return total
 
@@ -217,11 +192,6 @@ class Core:
             wrench, point = _wrench_at(body, given)
             found.append((self.model.body_index(body), np.broadcast_to(wrench, (*batch, 6)), point))
         return tuple(found)
-
-    def _point_jacobian(self, q: Array, body: int, point: Array) -> Array:
-        """Jacobian (..., 6, nv) of a point of a body (body frame) in world axes."""
-        (flat,), batch = self._batch(q=q)
-        return np.asarray(self._kernel.jacobian(flat, body, point)).reshape(*batch, 6, self.nv)
 
     def _indices(self, given: Sequence[str], what: str) -> list[int]:
         """Indices into v of coordinates, or of all coordinates of joints, by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
-from ..dynamics.forward import Loaded, Motion, check_formulation, forward_terms, without_inertia
+from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
@@ -88,10 +89,8 @@ class Mechanism(Variants):
             tau: applied generalized force (nv,) [N m, N].
             t: time [s]; matters with drives and user rows only.
         """
-        out: Array | None = self._acceleration(q, v, tau)
-        if out is not None:
-            return out
-        return self.forward_dynamics(q, v, tau, t=t).a
+        found = self._queries.acceleration(q, v, tau, t, self.evaluator)
+        return self.forward_dynamics(q, v, tau, t=t).a if found is None else found
 
     def forward_dynamics(
         self,
@@ -119,55 +118,43 @@ class Mechanism(Variants):
                 where J loses rank).
             independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
         """
-        check_formulation(formulation, independent)
-        q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)
-        states, batch = self._batch(q=q, v=v, tau=self._applied(q, tau, u, external))
-        qs, vs, forces = states
-        rows = self.evaluator.drive(t, len(qs)), self.evaluator.user(qs, vs, t)
-        if self._may_be_undefined:
-            self._require_defined(*self._kernel.constraints(qs, vs, *rows)[1::2])
-        if formulation == "nullspace":
-            a, force, lam, unique, rank, status = self._kernel.forward(qs, vs, forces, *rows)
+        forces = tau if u is None and external is None else self._applied(q, tau, u, external)
+        if formulation != "nullspace" or independent is not None:
+            motion = self._by_terms(q, v, forces, t, formulation, independent)
         else:
-            terms = self._kernel.terms(qs, vs, *rows)
-            a, force, lam, unique, rank = self._by_terms(states, terms, t, formulation, independent)
-            status = np.zeros(len(qs), dtype=int)
-        if np.any(status) or not np.all(np.isfinite(a)):
-            raise without_inertia()
-        R, p = self._kernel.poses(qs)
-        a, force, lam, unique, R, p, qs, vs = (
-            np.asarray(x).reshape(*batch, *np.shape(x)[1:]) for x in (a, force, lam, unique, R, p, qs, vs)
-        )
-        return Motion(
-            a=a,
-            constraint_force=force,
-            lam=lam,
-            lam_unique=unique.astype(bool),
-            rank=np.asarray(rank).reshape(batch) if batch else int(rank[0]),
-            _model=self.model,
-            _poses=(R, p),
-            _loaded=Loaded(qs, vs, self._external(external, batch)),
-        )
+            if self._may_be_undefined:
+                self.terms(q, v, t)  # refuses poses at which rows are undefined
+            found: Motion | None = self._queries.forward(Motion, q, v, forces, t, self.evaluator)
+            if found is None:
+                raise without_inertia()
+            motion = found
+        if external is None:
+            return motion
+        return replace(motion, _external=self._external(external, motion.a.shape[:-1]))
 
     @one_blas_thread
     def _by_terms(
-        self,
-        states: Sequence[Array],
-        terms: Sequence[Array],
-        t: float,
-        formulation: str,
-        independent: Sequence[str] | None,
-    ) -> tuple[Any, ...]:
-        """A NumPy formulation, state by state: a, constraint_force, lam, lam_unique, rank."""
+        self, q: Any, v: Any, tau: Any, t: float, formulation: str, independent: Sequence[str] | None
+    ) -> Motion:
+        """A NumPy formulation, state by state."""
+        check_formulation(formulation, independent)
+        force = np.zeros(self.nv) if tau is None else tau
+        states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
+        terms = self.terms(states[0], states[1], t)
         results = []
-        for q, v, tau, *one in zip(*states, *terms, strict=True):
-            limit = partial(limit_rows, self.evaluator, q, v, t)
+        for pose, speed, applied, *one in zip(*states, *vars(terms).values(), strict=True):
+            limit = partial(limit_rows, self.evaluator, pose, speed, t)
             options: dict[str, Any] = {"independent": independent, "lost_rows": limit}
-            results.append(forward_terms(Terms(*one), tau, self.units, formulation, **options))
-        if not results:
-            shapes = ((0, self.nv), (0, self.nv), (0, self.nc), (0, self.nc), (0,))
-            return tuple(np.zeros(shape) for shape in shapes)
-        return tuple(np.stack([np.asarray(r[i]) for r in results]) for i in range(5))
+            results.append(forward_terms(Terms(*one), applied, self.units, formulation, **options))
+        if results and not np.all(np.isfinite([found[0] for found in results])):
+            raise without_inertia()
+        sizes: list[tuple[int, ...]] = [(self.nv,), (self.nv,), (self.nc,), (self.nc,), ()]
+        a, force, lam, unique, rank = (
+            np.array([found[i] for found in results]).reshape((*batch, *size)) for i, size in enumerate(sizes)
+        )
+        pose, speed = states[0].reshape(*batch, self.nq), states[1].reshape(*batch, self.nv)
+        found = a, force, lam, unique.astype(bool), rank if batch else int(rank)
+        return Motion(*found, _q=pose, _v=speed, _model=self.model)
 
     def derivatives(
         self,
@@ -226,7 +213,8 @@ class Mechanism(Variants):
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
-        (qs, vs, wanted), batch = self._states(q, v=v, a=a)
+        given = [(q, "q", True), (v, "v", False), (a, "a", False)]
+        (qs, vs, wanted), batch = self._arguments.states(given)
         default = [x.index for x in self.model.actuators]
         columns = default if actuated is None else self._indices(actuated, "actuated")
         terms, W = self.terms(qs, vs, t), self._metric(metric, qs)

@@ -117,12 +117,17 @@ class Pose:
         return self.xyz + self.rotation @ fixed_shape(point, "point", (3,))
 
 
+def known_pose(xyz: Array, rotation: Array) -> Pose:
+    """A Pose of read-only arrays (3,), (3, 3) that nobody else changes."""
+    pose = object.__new__(Pose)
+    object.__setattr__(pose, "xyz", xyz)
+    object.__setattr__(pose, "rotation", rotation)
+    return pose
+
+
 def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
     """A Pose from a rotation that is known to be one: no check, no rounding."""
-    pose = object.__new__(Pose)
-    object.__setattr__(pose, "xyz", frozen(xyz))
-    object.__setattr__(pose, "rotation", frozen(rotation))
-    return pose
+    return known_pose(frozen(xyz), frozen(rotation))
 
 
 MAKERS["Pose"] = lambda data: _restore(*data)

@@ -212,7 +212,7 @@ class CustomSystem:
                 f"no acceleration: M of {self.name!r} is not positive definite along the directions that the"
                 f" constraints leave free at t = {t:g} s."
             ) from None
-        return Motion(*found, self.model, self._skeleton._kernel.poses(pose[None]))
+        return Motion(*found, _q=None, _v=None, _model=self.model)
 
     def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:
         """Acceleration (nv,) under the applied force tau (nv,), constraints included."""
