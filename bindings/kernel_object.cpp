@@ -6,7 +6,7 @@
 #include "solve/pivoted_matrix.hpp"
 #include "tree/forces/kinds.hpp"
 
-#include <nanobind/ndarray.h>
+#include "numpy.hpp"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -141,14 +141,16 @@ namespace {
 template <class S>
 void load(nb::dict fields, const char* name, size_t count, std::vector<std::shared_ptr<void>>& memory,
           const S*& view) {
-  if (!fields.contains(name))
-    throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
-  auto x = nb::cast<nb::ndarray<const S, nb::c_contig, nb::device::cpu>>(fields[name]);
-  if (x.size() != count)
-    throw nb::value_error((std::string("model field `") + name + "` must have " + std::to_string(count) +
-                           " entries, got " + std::to_string(x.size()))
+  nb::handle x = PyDict_GetItemString(fields.ptr(), name);
+  if (!x) throw nb::key_error((std::string("model field `") + name + "` is missing").c_str());
+  bool plain = PyArray_Check(x.ptr()) && PyArray_TYPE(as_array(x)) == NUMPY_TYPE<S> &&
+               PyArray_ISCARRAY_RO(as_array(x));
+  if (!plain || PyArray_SIZE(as_array(x)) != static_cast<npy_intp>(count))
+    throw nb::value_error((std::string("model field `") + name + "` must be an array in C order with " +
+                           std::to_string(count) + " entries of its type")
                               .c_str());
-  auto copy = std::make_shared<std::vector<S>>(x.data(), x.data() + count);
+  auto* data = static_cast<const S*>(PyArray_DATA(as_array(x)));
+  auto copy = std::make_shared<std::vector<S>>(data, data + count);
   view = copy->data();
   memory.push_back(copy);
 }

@@ -2,6 +2,7 @@
 #include "batches/call_batches.hpp"
 #include "control/call_control.hpp"
 #include "control/call_pose_error.hpp"
+#include "models/call_models.hpp"
 #include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
 
@@ -14,6 +15,7 @@ NB_MODULE(_kernel, m) {
   export_constants(m);
   auto kernel = nb::class_<Kernel>(m, "Kernel").def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a);
   bind_batches(kernel);
+  bind_models(m, kernel);
   bind_queries(m);
   bind_pose_error(m);
   bind_run_options(m);

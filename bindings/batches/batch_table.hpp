@@ -89,6 +89,13 @@ struct BatchTable {
   void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);
+  // centre of mass (3); momentum about it (6), its matrix A (6, nv), rate h' (6), A' and d(A v)/dq (6, nv)
+  void (*center_of_mass)(const ModelD&, States, double* c);
+  void (*momentum)(const ModelD&, States, double* h);
+  void (*momentum_matrix)(const ModelD&, States, double* A);
+  void (*momentum_rate)(const ModelD&, States, const double* a, double* rate);
+  void (*momentum_matrix_rate)(const ModelD&, States, double* rate);
+  void (*momentum_slopes)(const ModelD&, States, double* slopes);
 };
 
 }  // namespace sarrus

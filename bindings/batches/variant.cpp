@@ -1,4 +1,5 @@
 // Batches for one instruction set (SARRUS_ISA).
+#include "centroidal_batches.hpp"
 #include "project_batches.hpp"
 #include "solve_batches.hpp"
 
@@ -28,6 +29,12 @@ const BatchTable& batch_table() {
       .derivatives = derivatives_n,
       .project = project_n,
       .point = point_n,
+      .center_of_mass = center_of_mass_n,
+      .momentum = momentum_n,
+      .momentum_matrix = momentum_matrix_n,
+      .momentum_rate = momentum_rate_n,
+      .momentum_matrix_rate = momentum_matrix_rate_n,
+      .momentum_slopes = momentum_slopes_n,
   };
   return table;
 }

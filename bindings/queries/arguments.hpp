@@ -101,5 +101,6 @@ struct Fields {
 nb::any made(In type, const Fields& fields, std::initializer_list<In> values);
 
 void bind_queries(nb::module_& m);
+void bind_centroidal(nb::class_<Queries>& queries);
 
 }  // namespace sarrus

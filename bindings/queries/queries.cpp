@@ -195,8 +195,8 @@ void bind_queries(nb::module_& m) {
   auto type = "type"_a;
   auto q = "q"_a.none(), v = "v"_a.none(), a = "a"_a.none(), tau = "tau"_a.none(), body = "body"_a.none();
   auto point = "point"_a.none(), frame = "frame"_a.none(), t = "t"_a.none(), evaluator = "evaluator"_a.none();
-  nb::class_<Queries>(m, "Queries")
-      .def(nb::init<nb::object, nb::object>(), "kernel"_a, "checks"_a)
+  nb::class_<Queries> queries(m, "Queries");
+  queries.def(nb::init<nb::object, nb::object>(), "kernel"_a, "checks"_a)
       .def("integrate", &query::integrate, q, "dv"_a.none())
       .def("difference", &query::difference, "q0"_a.none(), "q1"_a.none())
       .def("mass_matrix", &query::mass_matrix, q)
@@ -211,6 +211,7 @@ void bind_queries(nb::module_& m) {
       .def("acceleration", &query::acceleration, q, v, tau, t, evaluator)
       .def("project", &query::project, q, v, t, evaluator)
       .def("forward", &query::forward, type, q, v, tau, t, evaluator);
+  bind_centroidal(queries);
 }
 
 }  // namespace sarrus

@@ -163,15 +163,19 @@ def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> Array:
     array = numeric(value, what, f"an array of finite numbers with shape {shape}")
     if array.shape != shape:
         raise InputError(f"{what} must have shape {shape}, got shape {array.shape}: {_shown(value)}.")
+    if np.max(np.abs(array), initial=0.0) <= LARGEST:
+        return array
     if not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be finite, got {_shown(value)}.")
-    if np.any(np.abs(array) > LARGEST):
-        raise InputError(f"{what} must be at most {LARGEST:g} in size, got {_shown(value)}; use SI units.")
-    return array
+    raise InputError(f"{what} must be at most {LARGEST:g} in size, got {_shown(value)}; use SI units.")
 
 
 def triple(value: object, what: str) -> tuple[float, float, float]:
     """A finite vector of three components, as a tuple (declarations are hashable)."""
+    if type(value) is tuple and len(value) == 3:  # the usual case, without an array
+        x, y, z = value
+        if type(x) is type(y) is type(z) is float and max(abs(x), abs(y), abs(z)) <= LARGEST:
+            return (x, y, z)
     x, y, z = fixed_shape(value, what, (3,)).tolist()
     return (x, y, z)
 

@@ -45,9 +45,7 @@ def _libraries() -> tuple[tuple[Any, Any], ...]:
 def _functions(module: str) -> tuple[tuple[Any, Any], ...]:
     """The two functions of the OpenBLAS that a loaded module is linked to; none for another BLAS."""
     try:
-        library = ctypes.CDLL(
-            sys.modules[module].__file__
-        )  # and what it is linked to
+        library = ctypes.CDLL(sys.modules[module].__file__)  # and what it is linked to
     except OSError:
         return ()
     for prefix, suffix in itertools.product(PREFIXES, SUFFIXES):

@@ -25,7 +25,7 @@ from .linearization.model import LinearModel
 from .linearization.modes import Mode, Reach
 from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
-from .mechanism.core import State
+from .mechanism.core import Slices, State
 from .models.pose import Pose
 from .projection.assembly import Assembly
 from .projection.branches import Branch
@@ -40,7 +40,7 @@ from .simulation.trajectory.trajectory import Sample, Trajectory
 
 __all__ = [
     # a mechanism at a pose
-    "Assembly", "Branch", "Decomposition", "Mobility", "Pose", "State", "Sweep",
+    "Assembly", "Branch", "Decomposition", "Mobility", "Pose", "Slices", "State", "Sweep",
     # its dynamics
     "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
     # linear models

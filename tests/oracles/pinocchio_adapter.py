@@ -80,6 +80,18 @@ class Pinocchio:
         kinetic = float(v @ self.mass_matrix(q) @ v / 2)
         return kinetic, pin.computePotentialEnergy(self.model, self.data, q[self.q_index])
 
+    def centroidal(self, q: Array, v: Array, a: Array) -> dict[str, Array]:
+        """Centre of mass with its derivatives, centroidal momentum h = A v, h', A and A'."""
+        i, model, data = self.v_index, self.model, self.data
+        given = q[self.q_index], v[i]
+        pin.centerOfMass(model, data, *given, a[i])
+        found = {"c": data.com[0], "dc": data.vcom[0], "ddc": data.acom[0]}
+        found["rate"] = pin.computeCentroidalMomentumTimeVariation(model, data, *given, a[i]).vector
+        found["J"] = self._ours(np.reshape(pin.jacobianCenterOfMass(model, data, given[0]), (3, model.nv)))
+        found["rate_A"] = self._ours(np.reshape(pin.dccrba(model, data, *given), (6, model.nv)))
+        found["A"] = self._ours(np.reshape(pin.ccrba(model, data, *given), (6, model.nv)))
+        return {name: np.array(x) for name, x in found.items()} | {"h": data.hg.vector}
+
     def constrained(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """Acceleration (nv,) by Pinocchio's proximal solver, and its multipliers (nc,), which act on a."""
         models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..models.closure_rows import ClosureRows
 from ..models.drawing import Drawing, Frame
 from ..models.forces import check_pair
-from ..models.joint import Joint, check_joint
+from ..models.joint import Joint, check_joint, closure_rows_of
 from ..models.pose import Pose
 from .element import Element
 from .rows import RowName
@@ -44,7 +44,7 @@ class Closure(Element):
 
     def __post_init__(self) -> None:
         check_pair(self.a, self.b, "a loop")
-        check_joint(self.joint, "joint of a loop").closure_rows()  # refuses Free, which leaves none
+        closure_rows_of(check_joint(self.joint, "joint of a loop"))  # refuses Free, which leaves none
         for name in ("at_a", "at_b"):
             pose = getattr(self, name)
             if not isinstance(pose, Pose):
@@ -54,10 +54,10 @@ class Closure(Element):
         return Frame(self.a, self.at_a), Frame(self.b, self.at_b)
 
     def rows(self) -> tuple[RowName, ...]:
-        return closure_row_names(self.joint.closure_rows())
+        return closure_row_names(closure_rows_of(self.joint))
 
     def parameters(self, R_aA: Array, R_bB: Array) -> dict[str, Any]:
-        return self.joint.closure_rows().parameters(R_aA, R_bB)
+        return closure_rows_of(self.joint).parameters(R_aA, R_bB)
 
     def label(self) -> str:
         return type(self.joint).__name__

@@ -8,12 +8,12 @@ central differences on the manifold (`user_rows.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._kernel import Kernel
 from ..arrays import Array
 from ..errors import InputError, SarrusError
 from ..models.model import Model
@@ -24,17 +24,12 @@ from .user_rows import CustomRows, user_rows
 SHARES = (0.0, 0.137, 0.314, 0.618, 0.886)  # of a run, where rates of drives are compared
 
 
-def make_kernel(model: Model) -> Kernel:
-    """The compiled kernel of a model."""
-    return Kernel(model.sizes, model.fields)
-
-
 class Evaluator:
     """Constraints and manifold of one model; immutable, so any number of threads may share it."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.kernel: Any = make_kernel(model)
+        self.kernel: Any = model.kernel
         self.nq, self.nv, self.nc = model.nq, model.nv, model.nc
         self.coordinate_names = model.coordinate_names
         self.row_names = model.row_names
@@ -44,8 +39,11 @@ class Evaluator:
         self.row_kind = model.row_kinds
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
-        self._one_axis = OneAxisClosures(model)
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
+
+    @cached_property
+    def _one_axis(self) -> OneAxisClosures:
+        return OneAxisClosures(self.model)
 
     def drive(self, t: float, count: int) -> Array:
         """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""

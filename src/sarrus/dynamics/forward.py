@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..constraints.evaluate import make_kernel
 from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
 from . import formulations as fm
@@ -120,7 +119,7 @@ class Motion:
         rows (nc, 6) and where they act (ne, 3), those of the forces between bodies (nf, 6), (nf, 3).
         """
         assert self._loaded is not None
-        kernel, q, v = make_kernel(self._model), _flat(self._loaded.q), _flat(self._loaded.v)
+        kernel, q, v = self._model.kernel, _flat(self._loaded.q), _flat(self._loaded.v)
         loads = (*kernel.row_wrenches(q), *kernel.force_wrenches(q, v))
         found = (*kernel.poses(q), *kernel.body_motion(q, v, _flat(self.a)), *loads)
         return [x.reshape(*self.a.shape[:-1], *x.shape[1:]) for x in found]

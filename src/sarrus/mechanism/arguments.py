@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,12 @@ class Arguments:
     def body(self, name: Any) -> int:
         """Index of a body."""
         return self.model.body_index(name)
+
+    def without_mass(self) -> NoReturn:
+        """Refuse to speak of the centre of mass."""
+        raise InputError(
+            f"{self.owner} has no centre of mass: no body that moves has mass. Give one of them mass=."
+        )
 
     def frame(self, frame: Any, world: bool) -> str:
         """How a velocity is expressed; "world" only where that is allowed."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..arrays import Array, OneState
 from ..dynamics.terms import Energy
 from ..models.pose import Pose, known_pose
-from .core import Core
+from .core import Core, Slices
 
 
 class BodyQueries(Core):
@@ -22,6 +22,19 @@ class BodyQueries(Core):
     def neutral(self) -> Array:
         """All coordinates zero, all quaternions the identity, (nq,). Loops need not close there."""
         return self.model.neutral()
+
+    def index(self, name: str) -> Slices:
+        """Where a joint, or one of its coordinates, stands in q and v: `q[mech.index("crank").q]`.
+
+        Args:
+            name: Of a joint ("hip"), or of a coordinate that is an entry of q ("hip.angle1").
+        """
+        tree = self.model.tree
+        if isinstance(name, str) and name in tree.names:
+            place = tree.places[tree.names[name]]
+            return Slices(place.q, place.v)
+        i, k = tree.scalar(name, "index")
+        return Slices(slice(i, i + 1), slice(k, k + 1))
 
     def integrate(self, q: npt.ArrayLike, dv: npt.ArrayLike) -> Array:
         """q (nq,) moved by the tangent vector dv (nv,) on the manifold: plus."""

@@ -42,12 +42,10 @@ def build_model(
     L = length
     if L is None:
         L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
-    if not checked:
-        check_mass_matrix(tree, columns, L, {body for _, given in constraints for body in given.bodies()})
     columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
     columns |= rows.fields(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
-    return Model(
+    model = Model(
         name=name,
         tree=tree,
         constraints=tuple(constraints),
@@ -56,6 +54,9 @@ def build_model(
         omitted=tuple(omitted),
         **(rows.declarations() | filled(columns)),
     )
+    if not checked:
+        check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
+    return model
 
 
 MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)

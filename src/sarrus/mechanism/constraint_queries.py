@@ -21,7 +21,7 @@ from ..projection.mobility import Mobility, mobility
 from ..projection.nearest_state import cannot_project
 from ..projection.sweep import Sweep, sweep
 from ..projection.system_kinematics import dimensionless
-from .body_queries import BodyQueries
+from .centroidal_queries import CentroidalQueries
 from .core import State, frozen_state
 
 Metric = npt.ArrayLike | str | None
@@ -29,7 +29,7 @@ Metric = npt.ArrayLike | str | None
 BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits
 
 
-class ConstraintQueries(BodyQueries):
+class ConstraintQueries(CentroidalQueries):
     """Queries that need the constraints."""
 
     @property

@@ -43,6 +43,13 @@ class State(_Pair):
         return self
 
 
+class Slices(NamedTuple):
+    """Where a joint or a coordinate stands: its slice of q and its slice of v."""
+
+    q: slice
+    v: slice
+
+
 class Core:
     """Base of the parts of `Mechanism`: sizes, names and checks of arguments.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._kernel import principal_moments
 from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
 from .joint import Joint, check_joint
@@ -81,10 +82,23 @@ class Body(Restored):
         return self.joint.coordinate_names(self.name)
 
     @property
-    def inertia_matrix(self) -> Array:
+    def inertia_rows(self) -> tuple[tuple[float, ...], ...]:
         """Inertia about the centre of mass in the body frame [kg m^2], (3, 3)."""
-        array = np.array(self.inertia, dtype=np.float64)
-        return np.diag(array) if array.ndim == 1 else array
+        x, y, z = self.inertia
+        if isinstance(x, float) and isinstance(y, float) and isinstance(z, float):
+            return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
+        return self.inertia  # type: ignore[return-value]
+
+    @property
+    def principal_moments(self) -> Sequence[float]:
+        """Eigenvalues of the inertia [kg m^2], ascending, (3,)."""
+        given: Any = self.inertia
+        return principal_moments(given) if isinstance(given[0], tuple) else sorted(given)
+
+    @property
+    def inertia_matrix(self) -> Array:
+        """The same as an array."""
+        return np.array(self.inertia_rows)
 
 
 @cache
@@ -95,27 +109,34 @@ def ground_body() -> Body:
 
 def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
     """A diagonal (3,) or a symmetric matrix (3, 3), positive semidefinite [kg m^2]."""
-    array = fixed_shape(inertia, f"inertia of {what}", (3, 3) if _has_rows(inertia) else (3,))
-    matrix = np.diag(array) if array.ndim == 1 else array
-    size = float(np.abs(matrix).max())
-    if float(np.abs(matrix - matrix.T).max()) > TRIANGLE * size:
-        raise InputError(f"inertia of {what} must be symmetric, got {array.tolist()}.")
-    moments = np.linalg.eigvalsh(0.5 * (matrix + matrix.T))
+    if not _has_rows(inertia):
+        diagonal = triple(inertia, f"inertia of {what}")
+        _check_moments(sorted(diagonal), max(map(abs, diagonal)), what)
+        return diagonal
+    matrix = fixed_shape(inertia, f"inertia of {what}", (3, 3))
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = matrix.tolist()
+    size = max(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
+    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > TRIANGLE * size:
+        raise InputError(f"inertia of {what} must be symmetric, got {matrix.tolist()}.")
+    xy, xz, yz = 0.5 * (xy + yx), 0.5 * (xz + zx), 0.5 * (yz + zy)
+    rows = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    _check_moments(principal_moments(rows), size, what)
+    return rows
+
+
+def _check_moments(moments: Sequence[float], size: float, what: str) -> None:
+    """Refuse negative principal moments, given in ascending order, of an inertia of this size."""
     if moments[0] < -ROUNDING * size:
         raise InputError(
-            f"inertia of {what} must be positive semidefinite, got principal moments {moments.tolist()}; "
+            f"inertia of {what} must be positive semidefinite, got principal moments {list(moments)}; "
             "give it about the centre of mass, in the body frame."
         )
-    if array.ndim == 1:
-        return tuple(array.tolist())
-    return tuple(tuple(row) for row in (0.5 * (matrix + matrix.T)).tolist())
 
 
 def warn_of_inertia(body: Body, stacklevel: int) -> None:
     """Warn of principal moments that violate the triangle inequality: no distribution of mass has them."""
-    matrix = body.inertia_matrix
-    moments, size = np.linalg.eigvalsh(matrix), float(np.abs(matrix).max())
-    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * size:
+    moments = body.principal_moments
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * moments[2]:
         warnings.warn(
             f"inertia of body {body.name!r} violates the triangle inequality: principal moment"
             f" {moments[2]:.6g} exceeds {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",
@@ -128,7 +149,9 @@ def _per_coordinate(
     value: object, what: str, joint: Joint, check: Callable[[object, str], float]
 ) -> tuple[float, ...]:
     """One number for every coordinate of the joint, from one number or one for each."""
-    if np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence):
+    if type(value) is float or (
+        np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence)
+    ):
         x = check(value, what)
         if joint.nv == 0 and x != 0.0:
             raise InputError(

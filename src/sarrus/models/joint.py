@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -88,7 +89,7 @@ class Joint(Kind):
     @property
     def node_kinds(self) -> tuple[NodeKind, ...]:
         """Kinds of its nodes."""
-        return tuple(node.kind for node in self.primitives())
+        return _node_kinds(self)
 
     @property
     def is_hinge(self) -> bool:
@@ -131,6 +132,26 @@ class Joint(Kind):
         """
         ends = (a.origin, b.origin)
         return Drawing(ends, (b.origin,), ends, bearings=self.bearings(b if in_tree else a))
+
+
+# Joints are values, and a mechanism has few different ones: what follows from a joint is computed once.
+
+
+@lru_cache(maxsize=1000)
+def primitives_of(joint: Joint) -> tuple[Primitive, ...]:
+    """The chain of nodes that a joint becomes in the tree."""
+    return joint.primitives()
+
+
+@lru_cache(maxsize=1000)
+def closure_rows_of(joint: Joint) -> ClosureRows:
+    """The rows that are left when a joint closes a loop."""
+    return joint.closure_rows()
+
+
+@lru_cache(maxsize=1000)
+def _node_kinds(joint: Joint) -> tuple[NodeKind, ...]:
+    return tuple(node.kind for node in primitives_of(joint))
 
 
 def check_joint(joint: object, what: str) -> Joint:

@@ -31,6 +31,10 @@ TABLE = {
     name: Entry(count, SHAPES.get(width, (width,)), TYPES[kind]) for kind, name, count, width in MODEL_FIELDS
 }
 
+COUNTED = {
+    entry.count: name for name, entry in TABLE.items() if entry.count != "one"
+}  # some field of each count
+
 if TYPE_CHECKING:
 
     class Arrays:
@@ -46,11 +50,17 @@ else:
 def shaped(name: str, values: Any) -> NDArray[Any]:
     """Values of one field as the read-only array that the table asks for; no values give (0, *entry)."""
     entry = TABLE[name]
-    array = np.asarray(values, dtype=entry.dtype)
-    axes = () if entry.count == "one" else (0 if array.size == 0 else -1,)
-    return frozen(array.reshape((*axes, *entry.shape)), entry.dtype)
+    array = np.array(values, dtype=entry.dtype, order="C")
+    if array.size == 0 and entry.count != "one":
+        return EMPTY[name]
+    array = array.reshape((*(() if entry.count == "one" else (-1,)), *entry.shape))
+    array.setflags(write=False)
+    return array
+
+
+EMPTY = {name: frozen(np.zeros((0, *entry.shape)), entry.dtype) for name, entry in TABLE.items()}
 
 
 def filled(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Every field of the table: those given, and empty arrays for the others."""
-    return {name: shaped(name, columns.get(name, [])) for name in TABLE}
+    return EMPTY | {name: shaped(name, column) for name, column in columns.items()}

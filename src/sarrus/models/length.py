@@ -39,14 +39,13 @@ def characteristic_length(
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
-    moving = [float(np.linalg.norm(p)) for node, p in points if node > 0]
+    moving = [math.hypot(*p) for node, p in points if node > 0]
     moving += [abs(getattr(one, name)) for _, one in constraints for name in one.lengths]
-    centres = [float(np.linalg.norm(c)) for c in com]
-    still = [float(np.linalg.norm(p)) for node, p in points if node == 0]
-    for distances in (moving, centres, _travels(tree, forces), still):
-        apart = [d for d in distances if d > SAME_POINT * max(distances)]
-        if apart:
-            return float(np.mean(apart))
+    still = [math.hypot(*p) for node, p in points if node == 0]
+    for distances in (moving, [math.hypot(*c) for c in com], _travels(tree, forces), still):
+        least = SAME_POINT * max(distances, default=0.0)
+        if apart := [d for d in distances if d > least]:
+            return math.fsum(apart) / len(apart)
     return 1.0
 
 

@@ -6,18 +6,20 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
 from .bodies import GROUND, Body, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joint import NodeKind
-from .layout import SIZES, TABLE, Arrays, shaped
+from .layout import COUNTED, SIZES, TABLE, Arrays, shaped
 from .parameters import ELEMENTS, unpacked
 from .restore import restore
 from .tree import Tree
@@ -151,15 +153,18 @@ class Model(Arrays):
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes for the kernel, by the names of `kernels/tree/model.hpp`."""
-        many = {name: entry.count for name, entry in TABLE.items() if entry.count != "one"}
-        counts = {count: len(getattr(self, name)) for name, count in many.items()}
-        counts.update(nq=self.nq, nd=len(self.drives), one=1)
-        return {name: counts[name] for name in SIZES}
+        counts = {"nq": self.nq, "nd": len(self.drives), "one": 1}
+        return {size: counts[size] if size in counts else len(getattr(self, COUNTED[size])) for size in SIZES}
 
     @property
     def fields(self) -> dict[str, NDArray[Any]]:
         """Arrays for the kernel, by name."""
         return {name: getattr(self, name) for name in TABLE}
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The compiled kernel of the model."""
+        return Kernel(self.sizes, self.fields)
 
     @property
     def holonomic(self) -> BoolArray:
@@ -261,11 +266,12 @@ class Model(Arrays):
                 _change(key, name, value, bodies, forces)
         tree = dataclasses.replace(self.tree, bodies=tuple(bodies.values()))
         columns = inertia_arrays(tree) | force_arrays(tree, tuple(forces.items()))
-        check_mass_matrix(tree, columns, float(self.length))
         if gravity is not None:
             columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
         changed: dict[str, Any] = {key: shaped(key, column) for key, column in columns.items()}
-        return dataclasses.replace(self, **changed, tree=tree, forces=tuple(forces.items()))
+        copy = dataclasses.replace(self, **changed, tree=tree, forces=tuple(forces.items()))
+        check_mass_matrix(tree, copy.kernel)
+        return copy
 
 
 def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: dict[str, Force]) -> None:

@@ -27,10 +27,10 @@ def kind_number(family: str, kind: str) -> int:
 def packed(family: str, kind: str, values: Mapping[str, Any]) -> list[float]:
     """The parameters of one element; every name of the kernel must be given, with its number of entries."""
     widths = KINDS[family][kind]
-    arrays = {name: np.asarray(value, dtype=np.float64).ravel() for name, value in values.items()}
-    sizes = {name: array.size for name, array in arrays.items()}
+    lists = {name: np.ravel(value).tolist() for name, value in values.items()}
+    sizes = {name: len(entries) for name, entries in lists.items()}
     assert sizes == widths, f"parameters of {kind} must be {widths}, got {sizes}"
-    return [x for name in widths for x in arrays[name].tolist()]
+    return [x for name in widths for x in lists[name]]
 
 
 def unpacked(family: str, number: int, values: Array) -> dict[str, Array]:

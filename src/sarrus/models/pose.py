@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, fixed_shape, frozen
+from .._kernel import compose_poses, invert_pose
+from ..arrays import Array, fixed_shape, frozen, triple
 from ..errors import InputError
 from .restore import MAKERS, restore
 
 ORTHONORMAL = 1e-14
 NEARLY_ORTHONORMAL = 1e-6
 ZERO_NORM = 1e-12
+PARALLEL = frozen(np.eye(3))
 
 
 class Pose:
@@ -47,16 +49,17 @@ class Pose:
         given = [n for n, x in (("rpy", rpy), ("quat", quat), ("matrix", matrix)) if x is not None]
         if len(given) > 1:
             raise InputError(f"a Pose takes at most one of rpy, quat, matrix, got {' and '.join(given)}.")
-        position = fixed_shape(xyz, "xyz of a Pose", (3,))
-        rotation = np.eye(3)
+        position = np.array(triple(xyz, "xyz of a Pose"))
+        rotation = PARALLEL
         if rpy is not None:
-            rotation = _from_rpy(fixed_shape(rpy, "rpy of a Pose", (3,)))
+            rotation = _from_rpy(*triple(rpy, "rpy of a Pose"))
         elif quat is not None:
             rotation = _from_quaternion(fixed_shape(quat, "quat of a Pose", (4,)))
         elif matrix is not None:
             rotation, position = _from_matrix(matrix, position)
-        object.__setattr__(self, "xyz", frozen(position))
-        object.__setattr__(self, "rotation", frozen(rotation))
+        position.setflags(write=False)
+        object.__setattr__(self, "xyz", position)
+        object.__setattr__(self, "rotation", rotation if rotation is PARALLEL else frozen(rotation))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pose cannot be changed: make a new one instead of setting {name!r}.")
@@ -103,18 +106,17 @@ class Pose:
 
     def inverse(self) -> Pose:
         """X_BA."""
-        R_BA = self.rotation.T
-        return _restore(-R_BA @ self.xyz, R_BA)
+        return known_pose(*invert_pose(self.xyz, self.rotation))
 
     def __matmul__(self, other: Pose) -> Pose:
         """X_AC = X_AB @ X_BC."""
         if not isinstance(other, Pose):
             return NotImplemented
-        return _restore(self.xyz + self.rotation @ other.xyz, self.rotation @ other.rotation)
+        return known_pose(*compose_poses(self.xyz, self.rotation, other.xyz, other.rotation))
 
     def apply(self, point: ArrayLike) -> Array:
         """A point given in B [m], (3,), expressed in A."""
-        return self.xyz + self.rotation @ fixed_shape(point, "point", (3,))
+        return self.xyz + self.rotation @ triple(point, "point")
 
 
 def known_pose(xyz: Array, rotation: Array) -> Pose:
@@ -133,8 +135,9 @@ def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
 MAKERS["Pose"] = lambda data: _restore(*data)
 
 
-def _from_rpy(rpy: Array) -> Array:
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+def _from_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

@@ -21,7 +21,7 @@ from ..errors import ModelError, unknown_name
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
 from .coordinates import CoordinateNames
-from .joint import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle
+from .joint import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle, primitives_of
 from .pose import Pose
 
 
@@ -182,19 +182,20 @@ def build_tree(declared: Sequence[Body]) -> Tree:
         parent = places[index[body.parent]]
         node, X = parent.node, parent.X_NB @ body.at  # X: the joint frame, then the body frame, on that node
         q_start, v_start = iq, iv
-        for primitive in body.joint.primitives():
-            A = _turned_to(primitive.axis)
+        for primitive in primitives_of(body.joint):
+            A, X_back = _turned_to(primitive.axis)
             nodes.append(Node(primitive.kind, node, X @ A, iq, iv, primitive.pitch))
-            node, X = len(nodes) - 1, A.inverse()
+            node, X = len(nodes) - 1, X_back
             iq, iv = iq + NODE_NQ[primitive.kind], iv + NODE_NV[primitive.kind]
         places.append(Place(node, X, slice(q_start, iq), slice(v_start, iv)))
     return Tree(bodies, tuple(nodes), tuple(places))
 
 
 @lru_cache(maxsize=1000)
-def _turned_to(axis: tuple[float, float, float]) -> Pose:
-    """The rotation A with A e_z = axis; many joints share few axes."""
-    return Pose(matrix=turn_z_to(np.array(axis)))
+def _turned_to(axis: tuple[float, float, float]) -> tuple[Pose, Pose]:
+    """The rotation A with A e_z = axis, and its inverse; many joints share few axes."""
+    A = Pose(matrix=turn_z_to(np.array(axis)))
+    return A, A.inverse()
 
 
 def tree_arrays(tree: Tree) -> dict[str, Any]:

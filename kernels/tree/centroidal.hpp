@@ -1,0 +1,60 @@
+// Centre of mass c of the moving bodies, and their momentum h about it, in world axes.
+//
+//   h = sum of I_i V_i = A v,   A_k = Ic_i S_k                                                  (1)
+//   h' = sum of I_i A_i + ad*_{V_i} I_i V_i                                                     (2)
+//
+// taken about c, with Ic_i the inertia of the subtree of node i that carries k. c' is parallel to the linear
+// momentum, so (2) needs no term for the motion of c. A is the centroidal momentum matrix of [Orin2013].
+#pragma once
+
+#include "tree/inertia_and_bias.hpp"
+
+SARRUS_BEGIN
+
+// A momentum or its rate about O, taken about c instead
+template <class T>
+SARRUS_HD Spatial<T> about(const Vec3<T>& c, const Spatial<T>& h) {
+  return {h.lin, h.ang - cross(c, h.lin)};
+}
+
+// out: w.I, and w.Ic with the whole mechanism in w.Ic[0]   in: t (placed)
+template <class T>
+SARRUS_FN void weigh_subtrees(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
+  weigh(m, t, w.I);
+  w.Ic[0] = {T(0), zero3<T>(), T(0), T(0), T(0), T(0), T(0), T(0)};
+  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  for (int i = m.nn - 1; i > 0; --i) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
+}
+
+// The centre of mass relative to O   in: w.Ic
+template <class T>
+SARRUS_HD Vec3<T> center_of_mass(const Bodies<T>& w) {
+  return w.Ic[0].h * (T(1) / w.Ic[0].m);
+}
+
+// out: A (nv columns) of (1)   in: t (placed), w.Ic
+template <class T>
+SARRUS_FN void momentum_matrix(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w, Spatial<T>* A) {
+  Vec3<T> c = center_of_mass(w);
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) A[k] = about(c, w.Ic[i] * t.S[k]);
+}
+
+// h   in: t (moved), w.Ic
+template <class T>
+SARRUS_FN Spatial<T> momentum(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w) {
+  Spatial<T> h = zero6<T>();
+  for (int i = 1; i < m.nn; ++i) h = h + w.I[i] * t.V[i];
+  return about(center_of_mass(w), h);
+}
+
+// h' of (2)   in: t (accelerated), w.Ic
+template <class T>
+SARRUS_FN Spatial<T> momentum_rate(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w) {
+  Spatial<T> rate = zero6<T>();
+  for (int i = 1; i < m.nn; ++i)
+    rate = rate + w.I[i] * (t.A[i] - t.A[0]) + cross_force(t.V[i], w.I[i] * t.V[i]);  // A_0 = -g
+  return about(center_of_mass(w), rate);
+}
+
+SARRUS_END
