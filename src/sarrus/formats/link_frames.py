@@ -90,7 +90,7 @@ class Links:
         """
         carriers: list[str] = []
         for k, one in enumerate(joints, start=1):
-            name = self._carrier(one.name, link, offset == Pose() and k == len(joints))
+            name = self._carrier(one.name, link, offset.is_identity and k == len(joints))
             own = one.properties | (inertia if name == link else {})
             self.spec.body(name, parent, joint=one.joint, at=one.at, **own)
             carriers.append(name)

@@ -8,8 +8,6 @@ robot description needs them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
@@ -20,7 +18,7 @@ from sarrus.formats.messages import FormatError
 MAX_DEPTH = 200
 
 
-@dataclass
+@dataclass(slots=True, eq=False)
 class Element:
     """One element: its attributes, its children, and the line it starts on."""
 
@@ -36,7 +34,10 @@ class Element:
 
     def first(self, tag: str) -> Element | None:
         """First child with this tag, or None."""
-        return next((child for child in self.children if child.tag == tag), None)
+        for child in self.children:
+            if child.tag == tag:
+                return child
+        return None
 
     def one(self, tag: str) -> Element:
         """The child with this tag; an error if there is none."""
@@ -51,14 +52,15 @@ class Element:
         where = f"<{self.tag}>" if name is None else f"<{self.tag} name={name!r}>"
         raise FormatError(f"{self.source}, line {self.line}, {where}: {reason}.")
 
-    @contextmanager
-    def context(self) -> Iterator[None]:
-        """Errors raised inside point at this element as well."""
-        try:
-            yield
-        except FormatError:
-            raise
-        except SarrusError as error:
+    def context(self) -> Element:
+        """For `with`: errors raised inside point at this element as well."""
+        return self
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SarrusError) and not isinstance(error, FormatError):
             self.fail(str(error).rstrip("."))
 
     def text(self, name: str, default: str | None = None) -> str:
@@ -70,9 +72,14 @@ class Element:
 
     def number(self, name: str, default: float | None = None) -> float:
         """Attribute as one finite number."""
-        if name not in self.attributes and default is not None:
+        given = self.attributes.get(name)
+        if given is None and default is not None:
             return default
-        return self.vector(name, 1)[0]
+        try:
+            value = float(given or "")
+        except ValueError:
+            value = math.nan
+        return value if math.isfinite(value) else self.vector(name, 1)[0]
 
     def vector(self, name: str, n: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """Attribute as n finite numbers separated by spaces."""
@@ -80,46 +87,39 @@ class Element:
             return default
         words = self.text(name).split()
         try:
-            values = tuple(float(word) for word in words)
+            values = tuple(map(float, words))
         except ValueError:
             values = ()
-        if len(values) != n or not all(math.isfinite(value) for value in values):
+        if len(values) != n or not all(map(math.isfinite, values)):
             count = "one finite number" if n == 1 else f"{n} finite numbers"
             self.fail(f"{name} must be {count}, got {self.text(name)!r}")
         return values
 
 
-class _Builder:
-    """Receives expat's events and keeps the stack of open elements."""
+def _build(parser: expat.XMLParserType, source: str) -> Element:
+    """An element around the document, which grows while the parser reads."""
+    document = Element("", {}, 0, source)
+    stack = [document]
 
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.root: Element | None = None
-        self.stack: list[Element] = []
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.StartDoctypeDeclHandler = self.refuse
-        self.parser.EntityDeclHandler = self.refuse
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, self.parser.CurrentLineNumber, self.source)
-        if len(self.stack) >= MAX_DEPTH:
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber, source)
+        if len(stack) > MAX_DEPTH:
             element.fail(f"elements are nested deeper than {MAX_DEPTH} levels")
-        if self.stack:
-            self.stack[-1].children.append(element)
-        elif self.root is None:
-            self.root = element
-        self.stack.append(element)
+        stack[-1].children.append(element)
+        stack.append(element)
 
-    def end(self, tag: str) -> None:
-        self.stack.pop()
+    def end(tag: str) -> None:
+        stack.pop()
 
-    def refuse(self, *_: object) -> None:
+    def refuse(*_: object) -> None:
         raise FormatError(
-            f"{self.source}, line {self.parser.CurrentLineNumber}: a document type declaration (DTD, "
+            f"{source}, line {parser.CurrentLineNumber}: a document type declaration (DTD, "
             "entities) is not accepted. Remove the <!DOCTYPE ...> block; robot descriptions do not need one."
         )
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    return document
 
 
 def parse(data: bytes, source: str) -> Element:
@@ -135,9 +135,10 @@ def parse(data: bytes, source: str) -> Element:
     Raises:
         FormatError: Where the text is not well-formed XML (with line and reason), or declares a DTD.
     """
-    builder = _Builder(source)
+    parser = expat.ParserCreate()
+    document = _build(parser, source)
     try:
-        builder.parser.Parse(data, True)
+        parser.Parse(data, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise FormatError(
@@ -147,6 +148,6 @@ def parse(data: bytes, source: str) -> Element:
         raise
     except (LookupError, ValueError) as error:  # unknown or impossible encoding declaration
         raise FormatError(f"{source}: its text cannot be decoded ({error}).") from None
-    if builder.root is None:
+    if not document.children:
         raise FormatError(f"{source}: not well-formed XML (no element found).")
-    return builder.root
+    return document.children[0]

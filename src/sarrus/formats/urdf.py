@@ -21,7 +21,7 @@ from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import note_extras, note_meshes
-from sarrus.formats.urdf_inertia import Inertia, grains, inertia_of, lumped, pose_of
+from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical
@@ -116,6 +116,7 @@ class _Reader:
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
             self.body_of_link[GROUND] = claim("ground_link", self.tree.taken)
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
+        self.origins = {ends_of(joint)[1]: pose_of(joint.first("origin")) for joint in self.order}
         self.inertias, self.armature = self._inertias()
 
     def read(self) -> FileSpec:
@@ -132,13 +133,13 @@ class _Reader:
     def _inertias(self) -> tuple[dict[str, Inertia], dict[str, float]]:
         """Inertias of the links, and the armature of joints that carry none."""
         inertias = {name: inertia_of(link) for name, link in self.links.items()}
-        place = {self.root: ("" if self.options.root == "fixed" else self.root, Pose())}
+        place = {self.root: ("" if self.options.root == "fixed" else self.root, HERE)}
         edges = []
         for joint in self.order:
             parent, child = ends_of(joint)
             fixed = _kind(joint, TREE_JOINTS) == "fixed"
             first, X = place[parent]
-            place[child] = (first, X @ pose_of(joint.first("origin"))) if fixed else (child, Pose())
+            place[child] = (first, X @ self.origins[child]) if fixed else (child, HERE)
             edges.append(("" if fixed else joint.text("name"), parent, child))
         welds: dict[str, list[tuple[str, Pose]]] = {}
         for link, (first, X) in place.items():
@@ -158,7 +159,7 @@ class _Reader:
 
     def _add_joint(self, joint: Element) -> None:
         name, kind, (parent, child) = joint.text("name"), _kind(joint, TREE_JOINTS), ends_of(joint)
-        at, inertia = pose_of(joint.first("origin")), self.inertias[child].arguments()
+        at, inertia = self.origins[child], self.inertias[child].arguments()
         bodies = self.body_of_link[child], self.body_of_link[parent]
         with joint.context():
             if kind == "fixed":
@@ -166,7 +167,7 @@ class _Reader:
                 return
             made = TREE_JOINTS[kind](_axis(joint, self.omitted))
             chain = (TreeJoint(name, made, at, self._properties(joint, kind)),)
-            self.body_of_joint[name] = self.tree.mount(*bodies, chain, Pose(), inertia)[-1]
+            self.body_of_joint[name] = self.tree.mount(*bodies, chain, HERE, inertia)[-1]
 
     def _properties(self, joint: Element, kind: str) -> dict[str, Any]:
         """Damping, friction and limits; those of joints with several coordinates hold for each of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,23 +25,26 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
 
 def note_meshes(robot: Element, folder: Path | None, packages: Sequence[Path], omitted: Omitted) -> None:
     """Geometry is not used, so a mesh that is not there is worth a word and nothing more."""
+    if folder is None and not packages:
+        return
+    near = [*map(str, packages), *([] if folder is None else [str(folder)])]
+    above = [*near, *([] if folder is None else map(str, folder.resolve().parents))]
     for link in robot.all("link"):
         for shape in (*link.all("visual"), *link.all("collision")):
             geometry = shape.first("geometry")
             mesh = None if geometry is None else geometry.first("mesh")
-            if mesh is None or (folder is None and not packages):
+            if mesh is None:
                 continue
             filename = mesh.attributes.get("filename", "")
-            if not _mesh_exists(filename, folder, packages):
+            path = filename.removeprefix("package://").removeprefix("file://")
+            if not _is_in(above if filename.startswith("package://") else near, path):
                 omitted.add("mesh file that was not found", filename)
 
 
-def _mesh_exists(filename: str, folder: Path | None, packages: Sequence[Path]) -> bool:
-    path = filename.removeprefix("package://").removeprefix("file://")
-    places = list(packages)
-    if folder is not None:
-        places += [folder, *folder.resolve().parents] if filename.startswith("package://") else [folder]
-    try:
-        return any((place / path).is_file() for place in places)
-    except (OSError, ValueError):  # names no file system takes
-        return False
+def _is_in(places: list[str], path: str) -> bool:
+    """Whether there is such a file in one of the folders; that folder is the first to be asked next time."""
+    for k, place in enumerate(places):
+        if os.path.isfile(os.path.join(place, path)):
+            places.insert(0, places.pop(k))
+            return True
+    return False

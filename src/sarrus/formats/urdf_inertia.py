@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sarrus._kernel import principal_moments
 from sarrus.arrays import LARGEST, Array
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
-from sarrus.models.pose import Pose
+from sarrus.models.pose import PARALLEL, Pose
 
 ROUNDING = 1e-18  # [kg m^2]: smaller entries are rounding of the exporter
 NEGATIVE = -1e-12  # relative size of a principal moment that is negative beyond rounding
@@ -28,30 +29,38 @@ class Inertia:
     """Mass [kg], centre of mass [m] (3,) and inertia about it [kg m^2] (3, 3), in the axes of a link."""
 
     mass: float
-    com: Array
-    tensor: Array
+    com: tuple[float, ...]
+    tensor: tuple[tuple[float, ...], ...]
 
     @property
     def is_possible(self) -> bool:
         """Whether no principal moment is negative."""
-        return bool(np.linalg.eigvalsh(self.tensor)[0] >= NEGATIVE * np.abs(self.tensor).max())
+        size = max(abs(x) for row in self.tensor for x in row)
+        return bool(principal_moments(self.tensor)[0] >= NEGATIVE * size)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it has neither mass nor moments."""
+        return self.mass == 0.0 and not any(map(any, self.tensor))
 
     def arguments(self) -> dict[str, Any]:
         """For `MechanismSpec.body`."""
-        return {"mass": self.mass, "com": tuple(self.com.tolist()), "inertia": self.tensor}
+        return {"mass": self.mass, "com": self.com, "inertia": self.tensor}
 
 
-NOTHING = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+ZERO = (0.0, 0.0, 0.0)
+NOTHING = Inertia(0.0, ZERO, (ZERO, ZERO, ZERO))
+HERE = Pose()
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def pose_of(origin: Element | None) -> Pose:
     """xyz and rpy of an <origin>, or of an element that has them itself."""
     if origin is None:
-        return Pose()
-    zero = (0.0, 0.0, 0.0)
-    rpy = origin.vector("rpy", 3, zero)
+        return HERE
+    xyz, rpy = origin.vector("xyz", 3, ZERO), origin.vector("rpy", 3, ZERO)
     with origin.context():
-        return Pose(origin.vector("xyz", 3, zero), rpy=None if rpy == zero else rpy)
+        return Pose(xyz, rpy=None if rpy == ZERO else rpy)
 
 
 def inertia_of(link: Element) -> Inertia:
@@ -60,15 +69,19 @@ def inertia_of(link: Element) -> Inertia:
     if inertial is None:
         return NOTHING
     at, tensor = pose_of(inertial.first("origin")), inertial.first("inertia")
-    I_C: Array = np.zeros((3, 3))
-    if tensor is not None:
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-            I_C[i, j] = I_C[j, i] = tensor.number(f"i{'xyz'[i]}{'xyz'[j]}", 0.0)
-    I_C[np.abs(I_C) < ROUNDING] = 0.0
-    if not np.all(np.abs(I_C) < LARGEST):
+    given = [0.0 if tensor is None else tensor.number(name, 0.0) for name in MOMENTS]
+    if max(map(abs, given)) >= LARGEST:
         inertial.fail(f"moments of inertia must be below {LARGEST:g} kg m^2 in size")
-    turned = at.rotation @ I_C @ at.rotation.T
-    return Inertia(inertial.one("mass").number("value"), at.xyz, 0.5 * (turned + turned.T))
+    xx, xy, xz, yy, yz, zz = (x if abs(x) >= ROUNDING else 0.0 for x in given)
+    rows: tuple[tuple[float, ...], ...] = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    if at.rotation is not PARALLEL:
+        rows = _symmetric(at.rotation @ rows @ at.rotation.T)
+    return Inertia(inertial.one("mass").number("value"), tuple(at.xyz.tolist()), rows)
+
+
+def _symmetric(tensor: Array) -> tuple[tuple[float, ...], ...]:
+    """Rows of a matrix (3, 3) that is symmetric up to rounding."""
+    return tuple(map(tuple, (0.5 * (tensor + tensor.T)).tolist()))
 
 
 def lumped(
@@ -108,7 +121,7 @@ def _sum(parts: Sequence[tuple[Inertia, Pose]]) -> Inertia:
         d = pose.apply(part.com) - com
         turned = pose.rotation @ part.tensor @ pose.rotation.T
         tensor += turned + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return Inertia(mass, com, 0.5 * (tensor + tensor.T))
+    return Inertia(mass, tuple(com.tolist()), _symmetric(tensor))
 
 
 def grains(
@@ -125,7 +138,7 @@ def grains(
         welds: As for `lumped`.
         omitted: Where to say so.
     """
-    heavy = {name for name, inertia in inertias.items() if inertia.mass != 0.0 or np.any(inertia.tensor)}
+    heavy = {name for name, inertia in inertias.items() if not inertia.is_nothing}
     moving = [inertias[name].mass for first, piece in welds.items() if first for name, _ in piece]
     total = sum(max(mass, 0.0) for mass in moving) or 1.0
     added: dict[str, float] = {}

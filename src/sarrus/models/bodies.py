@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._kernel import principal_moments
-from ..arrays import Array, fixed_shape, nonnegative, number, positive, text, triple
+from ..arrays import LARGEST, Array, fixed_shape, nonnegative, number, positive, text, triple
 from ..errors import InputError, SarrusWarning
 from .joint import Joint, check_joint
 from .joints import Fixed
@@ -113,15 +113,22 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
         diagonal = triple(inertia, f"inertia of {what}")
         _check_moments(sorted(diagonal), max(map(abs, diagonal)), what)
         return diagonal
-    matrix = fixed_shape(inertia, f"inertia of {what}", (3, 3))
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = matrix.tolist()
+    given: Any = inertia
+    if type(inertia) is not tuple or len(inertia) != 3 or not all(map(_is_plain_row, inertia)):
+        given = fixed_shape(inertia, f"inertia of {what}", (3, 3)).tolist()
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = given
     size = max(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
     if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > TRIANGLE * size:
-        raise InputError(f"inertia of {what} must be symmetric, got {matrix.tolist()}.")
+        raise InputError(f"inertia of {what} must be symmetric, got {[list(row) for row in given]}.")
     xy, xz, yz = 0.5 * (xy + yx), 0.5 * (xz + zx), 0.5 * (yz + zy)
     rows = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     _check_moments(principal_moments(rows), size, what)
     return rows
+
+
+def _is_plain_row(row: object) -> bool:
+    """Whether this is a tuple of three numbers that need no conversion."""
+    return type(row) is tuple and len(row) == 3 and all(type(x) is float and abs(x) <= LARGEST for x in row)
 
 
 def _check_moments(moments: Sequence[float], size: float, what: str) -> None:

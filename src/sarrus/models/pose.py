@@ -83,6 +83,11 @@ class Pose:
         return hash((*self.xyz.tolist(), *self.rotation.ravel().tolist()))
 
     @property
+    def is_identity(self) -> bool:
+        """Whether the frames coincide."""
+        return not self.xyz.any() and (self.rotation is PARALLEL or np.array_equal(self.rotation, PARALLEL))
+
+    @property
     def matrix(self) -> Array:
         """Homogeneous transform X_AB, (4, 4)."""
         X_AB = np.eye(4)
