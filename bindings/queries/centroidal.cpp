@@ -9,7 +9,7 @@ namespace query {
 double moving_mass(const Queries& s) {
   double sum = 0;
   for (int i = 1; i < s.m().nn; ++i) sum += s.m().mass[i];
-  if (!(sum > 0)) s.checks.attr("without_mass")();
+  if (!(sum > 0)) s.checks.attr("mass")(sum);
   return sum;
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,8 +77,10 @@ class Arguments:
         """Index of a body."""
         return self.model.body_index(name)
 
-    def without_mass(self) -> NoReturn:
-        """Refuse to speak of the centre of mass."""
+    def mass(self, mass: float) -> float:
+        """Mass of the bodies that move [kg]; without any there is no centre of mass."""
+        if mass > 0.0:
+            return mass
         raise InputError(
             f"{self.owner} has no centre of mass: no body that moves has mass. Give one of them mass=."
         )
