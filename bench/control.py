@@ -1,15 +1,12 @@
-"""One control step of two arms with friction limits, where its time goes, and solvers on its programs."""
+"""Control steps of two arms, with and without friction limits, and solvers on their programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import sarrus as sr
-from sarrus.control.state.measured_state import measured_state
-from sarrus.dynamics.input_response import respond
 
 from .control_qp import problems, solvers
 from .report import Column, table
@@ -17,17 +14,17 @@ from .timing import race
 
 C = sr.control
 
-AIM_US = 100.0  # one step, end to end, called from Python
+AIM_US = 50.0  # one step, end to end, called from Python
 STEPS: tuple[Column, ...] = (
     ("control step, one call", "title", ""),
     ("us", "us", ".0f"),
+    ("of which in the kernel", "kernel_us", ".0f"),
     ("coordinates", "nv", "d"),
     ("rows", "nc", "d"),
     ("inputs", "nu", "d"),
     ("QP variables", "variables", "d"),
     ("QP rows", "qp_rows", "d"),
 )
-PARTS: tuple[Column, ...] = (("part", "part", ""), ("us", "us", ".1f"))
 QPS: tuple[Column, ...] = (
     ("programs", "problem", ""),
     ("solver", "solver", ""),
@@ -44,7 +41,6 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
     return {
         "rows": [],
         "steps": [timed(title, law, state, rounds, seconds) for title, (law, state) in laws.items()],
-        "parts": parts(*laws["two arms and a box, friction and torque limits"], rounds, seconds),
         "qp": compared(4 if quick else 20, rounds, seconds),
     }
 
@@ -55,10 +51,7 @@ def show(results: dict[str, Any]) -> str:
         "Control steps: CPU time of controller(t, q, v), called from Python",
         STEPS,
         results["steps"],
-        (f"aim: {AIM_US:.0f} us for two arms with friction limits, wholly compiled steps to follow.",),
-    )
-    middle = table(
-        "Where the time of the box's step goes (each part alone, caches warm)", PARTS, results["parts"]
+        (f"aim: {AIM_US:.0f} us for two arms with friction limits.",),
     )
     bottom = table(
         "Quadratic programs of our controllers: CPU time of one solve, median over the set",
@@ -66,7 +59,7 @@ def show(results: dict[str, Any]) -> str:
         results["qp"],
         ("off by: largest difference to the answer of Clarabel at 1e-11, relative to the largest entry.",),
     )
-    return f"{top}\n{middle}\n{bottom}"
+    return f"{top}\n{bottom}"
 
 
 def steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
@@ -110,7 +103,12 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
     """One row."""
     found = law.solve(*state)
     mech = law.system
-    times = race({"step": lambda: law(*state)}, rounds, seconds)
+    step, targets = law._compiled.kernel, law._task.targets(0.0)
+    rivals = {
+        "step": lambda: law(*state),
+        "kernel": lambda: step(*state[1:], targets, drive=None, rows=None, select=law._selects, owner=None),
+    }
+    times = race(rivals, rounds, seconds)
     sizes = {
         "nv": mech.nv,
         "nc": mech.nc,
@@ -118,29 +116,8 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
         "variables": found.qp.variables,
         "qp_rows": found.qp.rows,
     }
-    return {"title": title, "us": 1e6 * times["step"].median, "status": found.status.name, **sizes}
-
-
-def parts(law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> list[dict[str, Any]]:
-    """The stages of one step, each alone."""
-    mech = law.system
-    now = measured_state(mech, *state)
-    active, response = law._respond(now)
-    task = law._task.track(now)
-    metric = law._metric.factor(active.terms)
-    least = law._least_norm(now, response, task, metric)
-    limits = law._limits.at(now, response, active.rows)
-
-    stages: dict[str, Callable[[], object]] = {
-        "measured state and terms (kernel)": lambda: law._active.at(measured_state(mech, *state)),
-        "response to the inputs": lambda: respond(active.terms, law._columns, active.units),
-        "outputs and references": lambda: law._task.track(measured_state(mech, *state)),
-        "least-norm inputs": lambda: law._least_norm(now, response, task, metric),
-        "limit rows": lambda: law._limits.at(now, response, active.rows),
-        "quadratic program": lambda: law._selector.select(least, metric, limits, None, None),
-    }
-    times = race(stages, rounds, seconds)
-    return [{"part": name, "us": 1e6 * times[name].median} for name in stages]
+    us = {key: 1e6 * times[name].median for key, name in (("us", "step"), ("kernel_us", "kernel"))}
+    return {"title": title, **us, "status": found.status.name, **sizes}
 
 
 def compared(count: int, rounds: int, seconds: float) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 #include "batches/call_batches.hpp"
 #include "control/call_control.hpp"
 #include "control/call_pose_error.hpp"
+#include "control/control_step.hpp"
 #include "models/call_models.hpp"
 #include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
@@ -21,4 +22,5 @@ NB_MODULE(_kernel, m) {
   bind_run_options(m);
   bind_run(m);
   bind_control(m);
+  bind_control_step(m);
 }

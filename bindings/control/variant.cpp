@@ -1,9 +1,8 @@
 // Control for one instruction set (SARRUS_ISA). Solutions lie in the memory of the thread until its next call.
 #include "../scratch.hpp"
+#include "../strides.hpp"
 #include "algebra/symmetric_eigenvalues.hpp"
-#include "control/input_response.hpp"
-#include "control/least_norm_inputs.hpp"
-#include "control/limited_inputs.hpp"
+#include "control/control_step.hpp"
 #include "control/priority_levels.hpp"
 #include "control_table.hpp"
 
@@ -28,10 +27,37 @@ ResponseStatus response_1(const DenseTerms<double>& d, InputResponse<double>& ou
   return response<0>(d, out);
 }
 
+ControlMemory step_memory(const ControlSetup<double>& s) {
+  Arena kept(nullptr), work(nullptr);
+  ControlFound<double> found{};
+  bind_results(s, kept, found);
+  sized(*s.model, [&](auto ld) {
+    constexpr int LD = decltype(ld)::width;
+    ControlWork<double, LD> w(s, work);
+    measure_stages<double, LD>(s, work);
+  });
+  return {work.used + 64, kept.used + 64};
+}
+
+void step_1(const ControlSetup<double>& s, const ControlInput<double>& in, ControlFound<double>& found,
+            void* work, void* kept) {
+  Arena results(kept);
+  bind_results(s, results, found);
+  sized(*s.model, [&](auto ld) { control_step<double, decltype(ld)::width>(s, in, found, Arena(work)); });
+}
+
+void inputs_1(const ControlSetup<double>& s, const ControlInput<double>& in, ControlFound<double>& found,
+              void* work) {
+  sized(*s.model, [&](auto ld) { control_inputs<double, decltype(ld)::width>(s, in, found, Arena(work)); });
+}
+
 }  // namespace
 
 const ControlTable& control_table() {
   static const ControlTable table = {
+      .step_memory = step_memory,
+      .step = step_1,
+      .inputs = inputs_1,
       .response = response_1,
       .least_norm = solved<LeastNormWork<double>, least_norm_inputs<double>>,
       .program = solved<ProgramWork<double>, solve_program<double>>,

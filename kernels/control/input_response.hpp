@@ -23,6 +23,7 @@ struct ResponseWork {
   Response<T> inverse;
   Rows<T> rows;
   T *M, *N, *y, *extra;  // (nv, ld), (nv, dof), constrained coordinates (ld), right sides of limit rows (nc)
+  bool limits = false;   // whether lost rows are replaced
 
   SARRUS_HD ResponseWork(const DenseTerms<real<T>>& d, Arena& arena) : ld(d.m.nv) {
     factor.bind(arena, d.m, ld);
@@ -65,22 +66,26 @@ SARRUS_HD void apply_response(const DenseTerms<real<T>>& d, const T* C, int stri
   }
 }
 
-// The constraints factorized, lost rows replaced by their limits where v is given.
+// The constraints factorized. RATES_NEEDED: rows are lost in motion, and their limits need J' and gamma'.
 template <class T, int LDC>
 SARRUS_FN ResponseStatus factorize_terms(const DenseTerms<real<T>>& d, ResponseWork<T, LDC>& w) {
   const Model<real<T>>& m = d.m;
-  Factor<T>& f = w.factor;
   pad(d.J, m.nc, m.nv, w.ld, w.rows.J);
   pad(d.M, m.nv, m.nv, w.ld, w.M);
   for (int c = 0; c < m.nc; ++c) w.rows.gamma[c] = d.gamma[c];
-  factorize(m, w.rows.J, w.M, w.ld, -1, f);
-  if (!f.spd) return NO_INERTIA;  // not a number
-  if (f.rank_rows < m.nc) {
-    bool limits = d.v && f.rank_rows < m.nv && moving(d.v, m.nv);
-    if (limits && !d.rate_J) return RATES_NEEDED;
-    complete(m, w.ld, f);
-    if (limits) add_limit_rows(m, d.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), GivenRates<T>{d}, w);
-  }
+  factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
+  if (!w.factor.spd) return NO_INERTIA;  // not a number
+  w.limits = d.v && w.factor.rank_rows < m.nc && w.factor.rank_rows < m.nv && moving(d.v, m.nv);
+  return w.limits ? RATES_NEEDED : RESPONSE_FOUND;
+}
+
+// The same for the inertia, after lost rows were replaced by their limits
+template <class T, int LDC>
+SARRUS_FN ResponseStatus factorize_inertia(const DenseTerms<real<T>>& d, ResponseWork<T, LDC>& w) {
+  const Model<real<T>>& m = d.m;
+  Factor<T>& f = w.factor;
+  if (f.rank_rows < m.nc) complete(m, w.ld, f);
+  if (w.limits) add_limit_rows(m, d.v, real<T>(LIMIT_TOL), real<T>(LIMIT_TOL), GivenRates<T>{d}, w);
   eliminate_inertia(f, m.nv, w.ld);
   return f.spd ? RESPONSE_FOUND : NO_INERTIA;
 }
@@ -120,15 +125,13 @@ SARRUS_FN void respond_at_limit(const DenseTerms<real<T>>& d, ResponseWork<T, LD
   }
 }
 
-// The maps (1)
+// The maps (1), from the factorization
 template <class T, int LDC>
-SARRUS_FN ResponseStatus respond_to_inputs(const DenseTerms<real<T>>& d, InputResponse<real<T>>& out,
-                                           ResponseWork<T, LDC>& w) {
+SARRUS_FN void find_response(const DenseTerms<real<T>>& d, InputResponse<real<T>>& out,
+                             ResponseWork<T, LDC>& w) {
   const Model<real<T>>& m = d.m;
   Factor<T>& f = w.factor;
   Response<T>& c = w.inverse;
-  ResponseStatus status = factorize_terms(d, w);
-  if (status != RESPONSE_FOUND) return status;
   split_directions(d, w, out.prescribed);
   respond(m, w.ld, f, w.M, true, c);
   apply_response<T>(d, c.C, c.stride, m.nv, out.a0, out.B);
@@ -140,6 +143,15 @@ SARRUS_FN ResponseStatus respond_to_inputs(const DenseTerms<real<T>>& d, InputRe
   if (f.rank > f.rank_rows) respond_at_limit(d, w, out);
   uniqueness(m, f, out.lam_unique);
   out.N = w.N, out.rank = f.rank_rows, out.dof = m.nv - f.rank;
+}
+
+template <class T, int LDC>
+SARRUS_FN ResponseStatus respond_to_inputs(const DenseTerms<real<T>>& d, InputResponse<real<T>>& out,
+                                           ResponseWork<T, LDC>& w) {
+  ResponseStatus status = factorize_terms(d, w);
+  if (status == RATES_NEEDED && d.rate_J) status = RESPONSE_FOUND;
+  if (status == RESPONSE_FOUND) status = factorize_inertia(d, w);
+  if (status == RESPONSE_FOUND) find_response(d, out, w);
   return status;
 }
 

@@ -24,11 +24,15 @@ NAMED = ("length", "limits", "mass")
 
 
 class ForceMetric:
-    """The metric of a controller: factors at every state, the full metric W for splitting forces."""
+    """The metric of a controller: factors at every state, the full metric W for splitting forces.
+
+    Attributes:
+        by_mass: whether it is the inertia, which depends on the state.
+    """
 
     def __init__(self, metric: Any, system: Any, columns: Indices) -> None:
         self._columns, self._nv = columns, system.nv
-        self._by_mass = isinstance(metric, str) and metric == "mass"
+        self.by_mass = isinstance(metric, str) and metric == "mass"
         self._plain = False
         self._W: Array | None = None
         self._factor: Array | None = None
@@ -48,6 +52,11 @@ class ForceMetric:
             self._W = np.array(metric, dtype=float)
             self._factor = _factor(self._W, columns)
 
+    @property
+    def fixed(self) -> Factor:
+        """C^-T where it does not depend on the state: None for the identity, (nu,) or (nu, nu)."""
+        return self._factor
+
     def factor(self, terms: Terms) -> Factor:
         """C^-T with u = C^-T x: None where it is the identity, (nu,) where diagonal, else (nu, nu)."""
         if self._plain or self._factor is not None:
@@ -56,7 +65,7 @@ class ForceMetric:
 
     def weights(self, terms: Terms) -> Array | None:
         """The metric W (nv, nv) of velocities; None is the Euclidean one."""
-        return terms.M if self._by_mass else self._W
+        return terms.M if self.by_mass else self._W
 
     def _named(self, metric: str, system: Any) -> None:
         if metric not in NAMED:

@@ -61,6 +61,7 @@ class SelectedInputs:
     violations: Mapping[str, float] = field(default_factory=dict)
     rows: InputRows | None = None
     qp: QPInfo = QPInfo()
+    by_kernel: bool = False  # found in the one call of a step
 
 
 class NearestInputs(NamedTuple):

@@ -13,25 +13,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, names, nonnegative
-from ...dynamics.input_response import Response, respond
+from ...dynamics.input_response import Response
 from ...errors import InputError
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
 from ..limits.quadratic_program import check_solver
-from ..state.active_constraints import ActiveConstraints, ActiveTerms
+from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
-from .force_metric import Factor, ForceMetric
+from .compiled_step import PROGRAM, CompiledStep, FoundStep
+from .force_metric import ForceMetric
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
-from .least_norm_inputs import Damping, LeastNormInputs, least_norm_inputs
-from .solution import Solution, Status
-from .task import Task, TaskTracking
+from .least_norm_inputs import Damping, LeastNormInputs
+from .solution import QPInfo, Solution, Status
+from .task import Task
 from .transition import ForceRelease, Names, Transition
 
 MISSED = 1e-8  # accelerations missed by less than this, relative to the wanted ones, are met
@@ -63,6 +65,7 @@ class Law:
     least_feel: float = 1e-3
     transition: float = 0.0
     _task: Task = field(init=False)
+    _regulates_forces: ClassVar[bool] = False
     _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
     def _prepare(
@@ -141,69 +144,98 @@ class Law:
 
     # ------------------------------------------------------------------ one step
 
-    def _step(self, now: MeasuredState, began: float) -> Solution:
-        active, response = self._respond(now)
-        rows, now = active.rows, active.now
-        task = self._task.track(now)
-        metric = self._metric.factor(active.terms)
-        least = self._least_norm(now, response, task, metric)
-        released = self._release.rows(now, rows)
-        limits = None if self._limits is None else self._limits.at(now, response, rows, released)
-        desired = self._release.desired(now, response, rows, released) or self._desired_forces(
-            now, response, rows
+    @cached_property
+    def _compiled(self) -> CompiledStep:
+        """The law in the kernel, built at the first step."""
+        return CompiledStep(
+            self.system,
+            [self._task],
+            columns=self._columns,
+            used=self._used,
+            active=self._active,
+            metric=self._metric,
+            damping=self._damping,
+            limits=self._limits,
         )
 
-        def select(offset: Array | None) -> SelectedInputs:
-            return self._selector.select(least, metric, limits, desired, offset)
+    @cached_property
+    def _selects(self) -> bool:
+        """Whether the kernel selects the inputs: fixed limits or none, and nothing to blend."""
+        plain = self._transition.duration == 0.0 and not self._release.is_used and not self._regulates_forces
+        return plain and (self._limits is None or (self._solver == "kernel" and self._limits.is_fixed))
 
-        selected = self._transition.smoothed(now.t, (rows, response.rank), select)
-        force_error = self._settled(desired, selected.u)
-        status, message = self._verdict(response, least, selected)
-        if response.rank < len(active.terms.J):
-            message = "; ".join(filter(None, (message, self._undetermined(response, rows))))
-        a = response.a0 + response.B @ selected.u
-        shared = self._shared_fields(now.t, began, active, response, selected)
+    def _step(self, now: MeasuredState, began: float) -> Solution:
+        rows, units = self._active.rows(now)
+        found = self._compiled.run(now, rows, units, self._task.targets(now.t), self._selects)
+        solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
+        selected = self._selected(found) if solved else None
+        force_error = NO_FORCES
+        if selected is None:
+            selected, force_error = self._select(found)
+        status, message = self._verdict(found, selected)
+        if found.found.rank < found.found.constraint_rows:
+            message = "; ".join(filter(None, (message, self._undetermined(found))))
         solution = self._completed(
-            Solution(**shared, a=a, status=status, message=message, force_error=force_error, _task=task)
+            Solution(
+                **self._shared_fields(found, began, selected),
+                status=status,
+                message=message,
+                force_error=force_error,
+            )
         )
         self._release.remember(lambda: solution.lam)
         return solution
 
-    def _shared_fields(
-        self, t: float, began: float, active: ActiveTerms, response: Response, selected: SelectedInputs
-    ) -> dict[str, Any]:
-        """The fields of a Solution that follow from the selected inputs in the same way for all laws."""
-        u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
-        u[self._used] = tau[self._columns] = selected.u
+    def _selected(self, step: FoundStep) -> SelectedInputs:
+        """What the kernel selected."""
+        found = step.found
+        if self._limits is None:
+            return SelectedInputs(found.inputs, found.inputs_used, by_kernel=True)
+        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in found.active]))
+        if PROGRAM[found.program] == "inside":
+            return SelectedInputs(found.inputs, found.inputs_used, active=active, by_kernel=True)
+        qp = QPInfo("kernel", found.open, found.limit_count, 0, found.iterations, found.seconds)
+        limited = Status.LIMITED
+        return SelectedInputs(found.inputs, found.inputs_used, limited, active=active, qp=qp, by_kernel=True)
+
+    def _select(self, step: FoundStep) -> tuple[SelectedInputs, Array]:
+        """Inputs that take more than the kernel's one program, and the error of regulated forces."""
+        now, response, rows = step.now, step.response, step.rows
+        released = self._release.rows(now, rows)
+        limits = None if self._limits is None else self._limits.at(now, response, rows, released)
+        desired = self._release.desired(now, response, rows, released)
+        desired = desired or self._desired_forces(now, response, rows)
+
+        def select(offset: Array | None) -> SelectedInputs:
+            return self._selector.select(step.least, step.factor, limits, desired, offset)
+
+        selected = self._transition.smoothed(now.t, (rows, response.rank), select)
+        return selected, self._settled(desired, selected.u)
+
+    def _shared_fields(self, step: FoundStep, began: float, selected: SelectedInputs) -> dict[str, Any]:
+        """The fields of a Solution that follow from the selected inputs."""
+        found = step.found
+        if selected.by_kernel:
+            u, tau, a = self._compiled.kernel.applied(found)
+        else:
+            u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
+            u[self._used] = tau[self._columns] = selected.u
+            a = step.response.a0 + step.response.B @ selected.u
         return {
-            "t": t,
+            "t": step.t,
             "u": u,
             "tau": tau,
+            "a": a,
             "task_names": self._task.names,
             "active_limits": selected.active,
             "violations": selected.violations,
             "qp": selected.qp,
             "elapsed": time.perf_counter() - began,
-            "gap": active.gap * self.system.length,
-            "_response": response,
-            "_metric": self._metric.weights(active.terms),
-            "_inputs": selected.u,
-            "_rows": active.rows,
-            "_limits": selected.rows,
+            "gap": found.gap * self.system.length,
+            "_task": found,
+            "_step": step,
+            "_selected": selected,
         }
-
-    def _respond(self, now: MeasuredState) -> tuple[ActiveTerms, Response]:
-        """Active constraints and response to inputs; at singular poses its limit, if all rows are active."""
-        active = self._active.at(now)
-        moving = active.now if active.rows is None else None
-        return active, respond(active.terms, self._columns, active.units, moving)
-
-    def _least_norm(
-        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor
-    ) -> LeastNormInputs:
-        """Inputs of least norm for the desired accelerations of the outputs."""
-        unit = self._task.unit
-        return least_norm_inputs(response, task.J, task.wanted, unit, now.v, metric, **self._damping)
 
     # ------------------------------------------------------------------ overridden by some laws
 
@@ -221,13 +253,14 @@ class Law:
 
     # ------------------------------------------------------------------ status
 
-    def _verdict(
-        self, response: Response, least: LeastNormInputs, selected: SelectedInputs
-    ) -> tuple[Status, str]:
-        G, g = least.G, least.g
-        met = least.rank == len(g) and not least.damped and not least.uncontrollable
-        if met and selected.status in (Status.OK, Status.LIMITED):
+    def _verdict(self, step: FoundStep, selected: SelectedInputs) -> tuple[Status, str]:
+        if step.found.regular and selected.status in (Status.OK, Status.LIMITED):
             return (Status.LIMITED if selected.active else selected.status), ""
+        return self._doubtful(step, step.least, selected)
+
+    def _doubtful(self, step: Any, least: LeastNormInputs, selected: SelectedInputs) -> tuple[Status, str]:
+        """Status and message where outputs are not simply met."""
+        G, g = least.G, least.g
         said = [selected.message] if selected.message else []
         status = selected.status
         missed = float(np.max(np.abs(g - G @ selected.x), initial=0.0))
@@ -239,6 +272,7 @@ class Law:
             status = Status.SINGULAR
             said.append("near a pose where a motion is lost: torques are damped")
         if least.uncontrollable:
+            response: Response = step.response
             unfelt = "; ".join(", ".join(each) for each in response.uncontrollable[:3])
             reached = response.dof - len(response.uncontrollable)
             said.append(f"{reached} of {response.dof} freedoms are controllable; no actuator feels: {unfelt}")
@@ -246,18 +280,16 @@ class Law:
             status = Status.LIMITED
         return status, "; ".join(said)
 
-    def _undetermined(self, response: Response, rows: Any) -> str:
+    def _undetermined(self, step: Any) -> str:
         """Which multipliers the law limits or regulates although redundant rows leave them undetermined."""
-        used = self._multipliers_used()
+        used, rows = self._multipliers_used(), step.rows
         if used is None:
             return ""
-        key = (None if rows is None else rows.tobytes(), response.rank)
+        key = (None if rows is None else rows.tobytes(), step.found.rank)
         if key not in self._undetermined_by_rows:
             mask = used if rows is None else used[rows]
-            doubtful = mask & ~response.lam_unique
-            unclear = [
-                name for name, is_one in zip(response.units.row_names, doubtful, strict=True) if is_one
-            ]
+            doubtful = mask & ~step.response.lam_unique
+            unclear = [name for name, is_one in zip(step.units.row_names, doubtful, strict=True) if is_one]
             said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
             self._undetermined_by_rows[key] = said + ", ".join(unclear) if unclear else ""
         return self._undetermined_by_rows[key]

@@ -6,16 +6,18 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...arrays import Array
 from ...dynamics.decoupling import is_decoupled
 from ...dynamics.input_response import Response
 from ...projection.decomposition import Decomposition, decompose
 from ..limits.limit_table import InputRows
-from .task import TaskTracking
+
+if TYPE_CHECKING:
+    from .input_selection import SelectedInputs
 
 
 class Status(enum.IntEnum):
@@ -83,12 +85,23 @@ class Solution:
     elapsed: float = 0.0
     gap: float = 0.0
     force_error: Array = field(default_factory=lambda: np.zeros(0))
-    _task: TaskTracking | None = field(default=None, repr=False)
-    _response: Response | None = field(default=None, repr=False)
-    _metric: Array | None = field(default=None, repr=False)
-    _inputs: Array | None = field(default=None, repr=False)
-    _rows: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
-    _limits: InputRows | None = field(default=None, repr=False)
+    _task: Any = field(default=None, repr=False)  # outputs as in `TaskTracking`
+    _step: Any = field(default=None, repr=False)  # what was computed on the way; None where the step failed
+    _selected: SelectedInputs | None = field(default=None, repr=False)
+
+    @property
+    def _response(self) -> Response | None:
+        return None if self._step is None else self._step.response
+
+    @property
+    def _inputs(self) -> Array | None:
+        return None if self._selected is None else self._selected.u
+
+    @property
+    def _limits(self) -> InputRows | None:
+        if self._selected is None or self._selected.rows is not None:
+            return None if self._selected is None else self._selected.rows
+        return self._step.limits  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------ outputs
 
@@ -143,11 +156,11 @@ class Solution:
         """Predicted multipliers (nc,), of least norm where rows depend on each other; 0 for inactive rows."""
         if self._response is None or self._inputs is None:
             return np.zeros(0)
-        found = self._response.lam0 + self._response.Lam @ self._inputs
-        if self._rows is None:
+        found, rows = self._response.lam0 + self._response.Lam @ self._inputs, self._step.rows
+        if rows is None:
             return found
-        lam = np.zeros(len(self._rows))
-        lam[self._rows] = found
+        lam = np.zeros(len(rows))
+        lam[rows] = found
         return lam
 
     @cached_property
@@ -195,7 +208,7 @@ class Solution:
     def _split(self) -> Decomposition | None:
         if self._response is None:
             return None
-        return decompose(self._response.terms.J, self._metric, rank=self._response.rank)
+        return decompose(self._response.terms.J, self._step.weights, rank=self._response.rank)
 
     @property
     def success(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError, SarrusError
-from ..outputs.output import OutputTracking, as_outputs
+from ..outputs.output import CompiledOutput, OutputTracking, as_outputs, compiled_output
 from ..outputs.references import CHECKED, Reference, Target, as_reference
 from ..state.measured_state import MeasuredState
 from .gains import critical_damping, gain_matrix
@@ -54,6 +54,7 @@ class Task:
         for i in range(len(self._outputs)):
             self._target(i, 0.0)
         self._known = [isinstance(one, CHECKED) for one in self._references]
+        self.count = len(self._outputs)
 
     def track(self, now: MeasuredState) -> TaskTracking:
         """Errors and wanted accelerations at one state.
@@ -74,11 +75,26 @@ class Task:
             wanted.append(one.c + (part if one.T is None else one.T @ part))
         return TaskTracking(x, desired, e, rate, J, np.concatenate(wanted))
 
+    def compiled(self) -> list[CompiledOutput]:
+        """The outputs for the kernel."""
+        return [compiled_output(one) for one in self._outputs]
+
+    def targets(self, t: float) -> list[Target]:
+        """What the references ask for at time t [s], one per output."""
+        return [
+            reference(t) if self._known[i] else self._target(i, t)
+            for i, reference in enumerate(self._references)
+        ]
+
     def _output_error(self, i: int, now: MeasuredState) -> OutputTracking:
-        """The i-th output against its target; what a user's function raises becomes an InputError."""
+        """The i-th output against its target."""
+        target = self._references[i](now.t) if self._known[i] else self._target(i, now.t)
+        return self.output_error(i, now, target)
+
+    def output_error(self, i: int, now: MeasuredState, target: Target) -> OutputTracking:
+        """The i-th output against a target; what a user's function raises becomes an InputError."""
         output = self._outputs[i]
         try:
-            target = self._references[i](now.t) if self._known[i] else self._target(i, now.t)
             return output.track(now, target)
         except SarrusError:
             raise

@@ -29,7 +29,7 @@ class Transition:
     """Smooth inputs across changes of the active rows; `duration` [s] 0 does nothing."""
 
     def __init__(self, duration: float) -> None:
-        self._duration = duration
+        self.duration = duration
         self.reset()
 
     def reset(self) -> None:
@@ -49,7 +49,7 @@ class Transition:
             key: active rows and their rank; a change of them starts a transition.
             select: the inputs as a function of an offset in x.
         """
-        if self._duration == 0.0:
+        if self.duration == 0.0:
             return select(None)
         if self._key is not None and self._x is not None and _differ(self._key, key):
             self._offset, self._began = self._x - select(None).x, t
@@ -57,8 +57,8 @@ class Transition:
         if self._offset is None:
             selected = select(None)
         else:
-            selected = select(faded(t - self._began, self._duration) * self._offset)
-            if t - self._began >= self._duration:
+            selected = select(faded(t - self._began, self.duration) * self._offset)
+            if t - self._began >= self.duration:
                 self._offset = None
         self._x = selected.x
         return selected
@@ -85,6 +85,11 @@ class ForceRelease:
         """Forget the past."""
         self._began: dict[int, tuple[float, float]] = {}
         self._lam: Array | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether constraints can be released at all."""
+        return self._function is not None
 
     def rows(self, now: MeasuredState, active: BoolArray | None) -> BoolArray | None:
         """Active rows that are being released (nc,); None if none."""

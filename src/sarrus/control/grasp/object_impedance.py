@@ -27,9 +27,9 @@ from ...arrays import Array, positive
 from ...dynamics.input_response import Response, respond
 from ...errors import InputError
 from ..core.force_metric import Factor
-from ..core.law import Law
 from ..core.least_norm_inputs import LeastNormInputs
 from ..core.solution import Solution, Status
+from ..core.staged_law import StagedLaw
 from ..core.task import TaskTracking
 from ..core.task_inertia import attainable, damping_of, inverse_inertia, solve_small
 from ..limits.limits import as_limits
@@ -46,7 +46,7 @@ STRETCHED = 0.05  # least mobility of the object over the middle one below which
 
 
 @dataclass(eq=False, repr=False)
-class ObjectImpedance(Law):
+class ObjectImpedance(StagedLaw):
     """Hold and move an object with a chosen impedance, within the limits of the contacts; [Lin2018] III.
 
     Args:

@@ -14,8 +14,9 @@ from ...arrays import Array, positive, state
 from ...dynamics.terms import Terms
 from ...errors import answer_of
 from ..core.force_metric import applied
-from ..core.law import MISSED, Law
+from ..core.law import MISSED
 from ..core.solution import Status
+from ..core.staged_law import StagedLaw
 from ..core.task import TaskTracking
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
@@ -28,7 +29,7 @@ NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | No
 
 
 @dataclass(eq=False, repr=False)
-class TaskHierarchy(Law):
+class TaskHierarchy(StagedLaw):
     """Tasks with strict priorities: a lower one never changes the acceleration of a higher one.
 
     [DeSapio2010] algorithm 2: Jacobians of constraints and tasks are made orthogonal in the mass metric, one
@@ -105,7 +106,7 @@ class TaskHierarchy(Law):
         selected = self._transition.smoothed(now.t, (active.rows, response.rank), select)
         status, message, costs = self._judged(basis, found, free, selected)
         return HierarchySolution(
-            **self._shared_fields(now.t, began, active, response, selected),
+            **self._staged_fields(now.t, began, active, response, selected),
             a=response.a0 + basis.E @ selected.s,
             status=status,
             message=message,

@@ -149,6 +149,31 @@ class LimitTable:
                 self.on_lam |= np.any(one.lam != 0.0, axis=0)
         refuse_contradictions(constant, system)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the kernel can make rows of the limits: no cones, no functions, none on a or forces."""
+        parts = self._constant.parts
+        return not (self._varying or self._cones) and parts["force"] is None and parts["a"] is None
+
+    def fixed(self) -> tuple[Array, Array | None, Array, Array] | None:
+        """Coefficients on multipliers (m, nc) and on used inputs (m, n) or None, and bounds (m,)."""
+        if not self.is_fixed:
+            return None
+        stack = self._constant
+        lam, u = stack.parts["lam"], stack.parts["u"]
+        on_lam = np.zeros((len(stack.lower), len(self.on_lam))) if lam is None else lam
+        on_u = None if u is None else np.ascontiguousarray(u[:, self._used])
+        return on_lam, on_u, stack.lower, stack.upper
+
+    def row_name(self, i: int) -> str:
+        """Name of the limit of a fixed row."""
+        return self._constant.names[i]
+
+    def rows_found(self, R: Array, lower: Array, upper: Array, which: list[int]) -> InputRows:
+        """Rows on inputs that the kernel made of some of the fixed limits."""
+        names = tuple(self._constant.names[i] for i in which)
+        return InputRows(R, lower, upper, names, self._constant.weight[which])
+
     def at(
         self,
         now: MeasuredState,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,7 @@ class HybridForceMotion(Law):
     limits: Sequence[Any] = ()
     gives: str = "limits"
     solver: str = "auto"
+    _regulates_forces: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare(as_limits(self.limits), self.actuated, gives=self.gives, solver=self.solver)

@@ -13,7 +13,7 @@ from ...errors import InputError, unknown_name
 from ...models.pose import Pose
 from ...models.pose_error import check_form, pose_error
 from ..state.measured_state import MeasuredState
-from .output import BoundOutput, NamedOutput, OutputTracking, VectorOutput
+from .output import POINT, POSE, BoundOutput, CompiledOutput, NamedOutput, OutputTracking, VectorOutput
 from .references import Target
 
 AXES = ("x", "y", "z")
@@ -46,6 +46,9 @@ class _Position(VectorOutput):
         self._rows = axis_indices(given.axes, AXES, "Position")
         names = [f"{given.body}.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
+
+    def compiled(self, accelerated: bool) -> CompiledOutput:
+        return (POINT, self.size, accelerated, self._body, self._point, self._rows, False, False, None, None)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         (x, V, A, J, _), rows = now.point(self._body, self._point), self._rows
@@ -126,6 +129,9 @@ class _BodyPose(PoseOutput):
                 f"BodyPose({given.body!r}): a screw, or an error in the axes of the body, has no parts: keep"
                 f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
             )
+
+    def compiled(self, accelerated: bool) -> CompiledOutput:
+        return (POSE, self.size, accelerated, self._body, self._point, self._rows, *self._form, None, None)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         p, V, bias, J, R = now.point(self._body, self._point)

@@ -45,6 +45,25 @@ class OutputTracking(NamedTuple):
         return OutputTracking(x, desired, e, rate, J, c, T=T)
 
 
+# kind, size, whether its target is an acceleration, body, point (3,), components, form of the error, Q, J
+CompiledOutput = tuple[int, int, bool, int, Any, Sequence[int], bool, bool, Any, Any]
+COORDINATES, POINT, POSE, TURN, GIVEN = range(5)  # kernels/control/step_data.hpp
+
+
+def evaluated_in_python(size: int, accelerated: bool) -> CompiledOutput:
+    """An output of which the kernel asks its owner."""
+    return (GIVEN, size, accelerated, 0, None, (), False, False, None, None)
+
+
+def compiled_output(output: Any, accelerated: bool = False) -> CompiledOutput:
+    """An output for the kernel; one that does not say how is evaluated in Python."""
+    found = getattr(output, "compiled", None)
+    made: CompiledOutput = (
+        evaluated_in_python(output.size, accelerated) if found is None else found(accelerated)
+    )
+    return made
+
+
 class BoundOutput(Protocol):
     """An output of one mechanism; `NamedOutput` has what all of them share.
 
@@ -88,6 +107,10 @@ class NamedOutput(ABC):
     @abstractmethod
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         """The output at a state against a target."""
+
+    def compiled(self, accelerated: bool) -> CompiledOutput:
+        """The output for the kernel, whose target is an acceleration alone if `accelerated`."""
+        return evaluated_in_python(self.size, accelerated)
 
     def present(self, now: MeasuredState, a: Array) -> Target:
         """A target with the acceleration a (k,); its x and x' do not enter the right side c."""
@@ -153,6 +176,9 @@ class _Coordinates(VectorOutput):
             unit.append(unit_here)
         super().__init__(names, np.array(unit))
         self._J, self._Q, self._zero = J, Q, np.zeros(len(entries))
+
+    def compiled(self, accelerated: bool) -> CompiledOutput:
+        return (COORDINATES, self.size, accelerated, 0, None, (), False, False, self._Q, self._J)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         return self.tracking_error(target, self._Q @ now.q, self._J @ now.v, self._J, self._zero)

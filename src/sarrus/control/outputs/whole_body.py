@@ -15,7 +15,7 @@ from ...models.pose_error import turn_error
 from ...models.rotation import cross, hat
 from ..state.measured_state import MeasuredState
 from .body import AXES, POSE_AXES, PoseOutput, axis_indices, body_and_point, point_motion
-from .output import BoundOutput, Coordinates, OutputTracking, VectorOutput
+from .output import TURN, BoundOutput, CompiledOutput, Coordinates, OutputTracking, VectorOutput
 from .references import Target
 
 TURN_AXES = POSE_AXES[3:]
@@ -49,6 +49,9 @@ class _Orientation(PoseOutput):
     def __init__(self, given: Orientation, system: Any) -> None:
         self._body, self._origin = body_and_point(given.body, (0.0, 0.0, 0.0), system, "Orientation")
         super().__init__(given.body, given.axes, system, "Orientation")
+
+    def compiled(self, accelerated: bool) -> CompiledOutput:
+        return (TURN, self.size, accelerated, self._body, self._origin, self._rows, False, False, None, None)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         _, V, A, J, R = now.point(self._body, self._origin)

@@ -54,10 +54,19 @@ class ActiveConstraints:
         self._known: dict[tuple[str, ...], tuple[BoolArray | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
+    def setup(self) -> dict[str, Any]:
+        """What the kernel needs to take a state onto its constraints."""
+        part = np.where(self._standing, KEPT, CLOSE)
+        return {"gap_weight": self._weight, "per_row": self._units.per_row, "part": part}
+
+    def rows(self, now: MeasuredState) -> tuple[BoolArray | None, Units]:
+        """The active rows (nc,) of a measured state, None for all, and their units."""
+        found = self._fixed if self._function is None else self._mask(self._function(now.t, now.q, now.v))
+        return (None, self._units) if found is None else found
+
     def at(self, now: MeasuredState) -> ActiveTerms:
         """The state on its active constraints. Points that stand on the ground stay where they are."""
-        found = self._fixed if self._function is None else self._mask(self._function(now.t, now.q, now.v))
-        rows, units = (None, self._units) if found is None else found
+        rows, units = self.rows(now)
         weight = self._weight if rows is None else np.where(rows, self._weight, 0.0)
         gap = largest(now.terms.phi, weight)
         if gap > CONSISTENT or self._slips(now, rows):

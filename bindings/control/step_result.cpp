@@ -1,0 +1,103 @@
+#include "step_result.hpp"
+
+namespace sarrus {
+
+namespace {
+
+nb::object view(nb::handle owner, const double* data, const Shape& shape) {
+  PyObject* array = PyArray_SimpleNewFromData(shape.rank, const_cast<npy_intp*>(shape.sizes), NPY_DOUBLE,
+                                              const_cast<double*>(data));
+  if (!array) throw nb::python_error();
+  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array), owner.inc_ref().ptr());
+  return nb::steal(array);
+}
+
+using Result = nb::handle;
+StepResult& in(Result r) { return nb::cast<StepResult&>(r); }
+
+nb::tuple terms_of(Result r) {
+  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  return nb::make_tuple(view(r, f.M, {nv, nv}), view(r, f.h, {nv}), view(r, f.phi, {f.nc}),
+                        view(r, f.J, {f.nc, nv}), view(r, f.b, {f.nc}), view(r, f.gamma, {f.nc}));
+}
+
+nb::dict response_of(Result r) {
+  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  const InputResponse<double>& p = f.response;
+  nb::dict d;
+  d["a0"] = view(r, p.a0, {nv}), d["B"] = view(r, p.B, {nv, n}), d["lam0"] = view(r, p.lam0, {f.nc});
+  d["Lam"] = view(r, p.Lam, {f.nc, n}), d["lam_per_force"] = view(r, p.lam_per_force, {f.nc, nv});
+  d["lam_unique"] = New<unsigned char>({f.nc}, p.lam_unique), d["N"] = view(r, f.N, {nv, p.dof});
+  d["rank"] = p.rank, d["inverse_inertia"] = view(r, p.inverse_inertia, {nv, nv});
+  d["prescribed"] = view(r, p.prescribed, {nv});
+  return d;
+}
+
+nb::dict least_of(Result r) {
+  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  const LeastNormSolution<double>& l = f.least;
+  nb::dict d;
+  d["G"] = view(r, l.G, {l.rows, n}), d["g"] = view(r, l.g, {l.rows}), d["x"] = view(r, l.x, {n});
+  d["Z"] = view(r, l.Z, {n, n - l.rank}), d["rank"] = l.rank, d["damped"] = l.damped;
+  d["uncontrollable"] = f.response.dof - l.controllable;
+  return d;
+}
+
+// R, lower, upper of the limits that count, and which of the fixed ones they are
+nb::tuple limits_of(Result r) {
+  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  nb::list which;
+  for (int i = 0; i < f.limits; ++i) which.append(f.limit_rows[i]);
+  return nb::make_tuple(view(r, f.rows.R, {f.limits, n}), view(r, f.rows.lower, {f.limits}),
+                        view(r, f.rows.upper, {f.limits}), which);
+}
+
+nb::list active_of(const StepResult& r) {
+  nb::list found;
+  for (int i = 0; i < r.f.count; ++i) found.append(r.f.limit_rows[r.f.active[i]]);
+  return found;
+}
+
+// Whether the outputs are met: their rows are independent, nothing is damped, every motion is controllable.
+bool regular(const StepResult& r) {
+  const LeastNormSolution<double>& l = r.f.least;
+  return l.rank == l.rows && !l.damped && l.controllable == r.f.response.dof;
+}
+
+}  // namespace
+
+void bind_step_result(nb::module_& m) {
+  nb::class_<StepResult> result(m, "StepResult");
+  result.def_prop_ro("status", [](const StepResult& r) { return int(r.f.status); })
+      .def_prop_ro("projection", [](const StepResult& r) { return r.f.projection; })
+      .def_prop_ro("gap", [](const StepResult& r) { return r.f.gap; })
+      .def_prop_ro("rank", [](const StepResult& r) { return r.f.response.rank; })
+      .def_prop_ro("constraint_rows", [](const StepResult& r) { return r.f.nc; })
+      .def_prop_ro("program", [](const StepResult& r) { return int(r.f.program); })
+      .def_prop_ro("iterations", [](const StepResult& r) { return r.f.iterations; })
+      .def_prop_ro("limit_count", [](const StepResult& r) { return r.f.limits; })
+      .def_prop_ro("open", [](const StepResult& r) { return r.n - r.f.least.rank; })
+      .def_prop_ro("active", active_of)
+      .def_prop_ro("regular", regular)
+      .def_prop_ro("seconds", [](const StepResult& r) { return r.seconds; })
+      .def_prop_ro("metric", [](Result r) { return view(r, in(r).f.metric, {in(r).n, in(r).n}); })
+      .def("terms", terms_of)
+      .def("response", response_of)
+      .def("least", least_of)
+      .def("limits", limits_of);
+  auto vector = [&](const char* name, double* ControlFound<double>::* data, auto size) {
+    result.def_prop_ro(name, [=](Result r) { return view(r, in(r).f.*data, {size(in(r))}); });
+  };
+  auto k = [](const StepResult& r) -> npy_intp { return r.f.k; };
+  auto n = [](const StepResult& r) -> npy_intp { return r.n; };
+  auto nv = [](const StepResult& r) -> npy_intp { return r.nv; };
+  using Found = ControlFound<double>;
+  vector("q", &Found::q, [](const StepResult& r) -> npy_intp { return r.nq; });
+  vector("v", &Found::v, nv), vector("a", &Found::a, nv);
+  vector("x", &Found::x, k), vector("desired", &Found::desired, k), vector("e", &Found::e, k);
+  vector("rate", &Found::rate, k), vector("wanted", &Found::wanted, k);
+  vector("inputs", &Found::inputs, n), vector("inputs_used", &Found::u, n);
+  result.def_prop_ro("J", [](Result r) { return view(r, in(r).f.task_J, {in(r).f.k, in(r).nv}); });
+}
+
+}  // namespace sarrus
