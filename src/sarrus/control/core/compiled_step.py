@@ -129,7 +129,7 @@ class CompiledStep:
             self._explain(found, now.t)
         return FoundStep(self, found, now.t, rows, units)
 
-    def _explain(self, found: Any, t: float) -> None:
+    def _explain(self, found: _kernel.StepResult, t: float) -> None:
         """Raise what went wrong."""
         if found.status == OFF_CONSTRAINTS:
             raise MeasurementError(
