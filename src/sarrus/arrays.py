@@ -187,6 +187,13 @@ def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
     return array
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory, not to be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
 def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     """A state array with shape (..., n), finite; leading axes are batch axes.
 

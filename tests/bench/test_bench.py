@@ -51,6 +51,12 @@ def test_kernel_rows(results: dict[str, Any]) -> None:
         assert row["difference"] < 1e-10, "both sides must have computed the same thing"
 
 
+def test_load_rows(results: dict[str, Any]) -> None:
+    rows = {row["title"].split(",")[0]: row for row in results["load"]["load"]}
+    assert set(rows) >= {"import sarrus", "spec.compile() of a four-bar", "memory per kept step"}
+    assert all(row["measured"] > 0.0 and row["at_most"] > 0.0 for row in rows.values())
+
+
 def test_growth(results: dict[str, Any]) -> None:
     rows = results["kernel"]["growth"]
     assert [row["nv"] for row in rows] == [2 * row["n"] + 1 for row in rows]

@@ -1,4 +1,4 @@
-"""States at the times of t_eval: right, and cheap however many they are."""
+"""States that are kept: at the times of t_eval, right and cheap however many they are; and in one place."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.run.recorder import Column
 from tests.simulation.machines import four_bar_moving, held_ball
 
 TIMES = np.linspace(0.0, 1.0, 10_001)[1:] - 3.7e-5
@@ -71,3 +72,32 @@ def test_a_trajectory_projects_other_times_in_one_call():
     assert time.perf_counter() - began < 2.0  # 5 s with one call each
     rows = [run.system.terms(q, v).phi for q, v in zip(found.q[::500], found.v[::500], strict=True)]
     assert np.abs(rows).max() < 1e-13
+
+
+def test_a_column_is_what_was_added_to_it():
+    rng = np.random.default_rng(5)
+    pieces = [np.zeros((3, 2)), np.zeros((0, 2)), *(rng.normal(size=(n, 2)) for n in (1, 40, 7, 300))]
+    column = Column()
+    for piece in pieces:
+        column.add(piece)
+    np.testing.assert_array_equal(column.finish(), np.concatenate(pieces))
+
+
+def test_a_column_of_equal_rows_takes_the_memory_of_one():
+    column = Column()
+    for n in (1, 10, 1000):
+        column.add(np.full((n, 3), 2.0))
+    rows = column.finish()
+    assert rows.shape == (1011, 3) and np.all(rows == 2.0) and rows.strides[0] == 0
+    undefined = Column()
+    undefined.add(np.full(2, np.nan))
+    assert np.isnan(undefined.finish()).all() and len(undefined.finish()) == 2
+
+
+def test_states_are_kept_once():
+    """The arrays of a trajectory are those of its outcome, and nobody may write to them."""
+    run = sr.simulate(sr.library.four_bar(), (0.0, 0.1), dt=1e-3)
+    for name in ("t", "q", "v", "a", "tau", "rank"):
+        array = getattr(run, name)
+        assert np.shares_memory(array, getattr(run._outcome.steps, name)) and not array.flags.writeable, name
+    assert run.u.strides[0] == run.tau.strides[0] == run.rank.strides[0] == 0  # zero, zero, and the same rank

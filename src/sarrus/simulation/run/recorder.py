@@ -3,15 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array
 from ..stepping.options import Options
 from ..stepping.state_projector import Projector
 from ..system.step_records import Steps
 
-MOST_RAW = 20_000  # steps collected before they are thinned
+MOST_RAW = 4_000  # steps collected before they are thinned
+STEP_FIELDS = tuple(field.name for field in fields(Steps))
+GROWTH = 16  # arrays grow by this part of their length, in place where the system can do that
+
+
+class Column:
+    """Rows of one quantity, piece by piece, in one array; as long as they are all equal only one is kept."""
+
+    def __init__(self) -> None:
+        self._rows: NDArray[Any] | None = None
+        self._count, self._is_constant = 0, True
+
+    def add(self, rows: NDArray[Any]) -> None:
+        """The next rows."""
+        begin, end = self._count, self._count + len(rows)
+        if begin == 0:
+            self._rows = rows[:1].copy()
+        assert self._rows is not None
+        self._count = end
+        if self._is_constant and np.all(rows == self._rows):
+            return
+        if self._is_constant:
+            self._rows, self._is_constant = np.repeat(self._rows, begin, axis=0), False
+        if end > len(self._rows):
+            longer = max(end, len(self._rows) + len(self._rows) // GROWTH)
+            self._rows.resize((longer, *rows.shape[1:]), refcheck=False)
+        self._rows[begin:end] = rows
+
+    def finish(self) -> NDArray[Any]:
+        """All rows."""
+        assert self._rows is not None
+        if self._is_constant:
+            return np.broadcast_to(self._rows[:1], (self._count, *self._rows.shape[1:]))
+        self._rows.resize((self._count, *self._rows.shape[1:]), refcheck=False)
+        return self._rows
 
 
 class TrajectoryRecorder:
@@ -20,7 +57,7 @@ class TrajectoryRecorder:
     def __init__(self, options: Options, projector: Projector) -> None:
         self._options, self._projector = options, projector
         self._raw: list[tuple[Steps, Array]] = []
-        self._kept: list[tuple[Steps, Array]] = []
+        self._kept = {name: Column() for name in (*STEP_FIELDS, "u")}
         self._seen = 0  # steps that have been thinned
         self._wanted = 0  # times of t_eval that are done
         self._carry: list[tuple[Steps, Array]] = []  # the last step that has been thinned
@@ -45,7 +82,13 @@ class TrajectoryRecorder:
     def finish(self) -> tuple[Steps, Array]:
         """The steps that are kept, and u (n, nu)."""
         self._compact(True)
-        return _joined(self._kept)
+        columns = {name: self._kept.pop(name).finish() for name in (*STEP_FIELDS, "u")}
+        return Steps(**{name: columns[name] for name in STEP_FIELDS}), columns["u"]
+
+    def _keep(self, steps: Steps, u: Array) -> None:
+        for name in STEP_FIELDS:
+            self._kept[name].add(getattr(steps, name))
+        self._kept["u"].add(u)
 
     def _compact(self, last: bool) -> None:
         """Thin the collected steps; the last step of a run is always kept."""
@@ -53,12 +96,12 @@ class TrajectoryRecorder:
             return
         steps, u = _joined(self._raw)
         if self._options.t_eval is not None:
-            self._kept.append(self._at_times(*_joined([*self._carry, *self._raw])))
+            self._keep(*self._at_times(*_joined([*self._carry, *self._raw])))
         else:
             number = self._seen + np.arange(len(steps))
             keep = number % self._options.store_every == 0
             keep[-1] |= last
-            self._kept.append((steps[keep], u[keep]))
+            self._keep(steps[keep], u[keep])
         self._seen += len(steps)
         self._carry, self._raw = [(steps[-1:], u[-1:])], []
 

@@ -31,7 +31,7 @@ from .progress import Progress
 from .recorder import TrajectoryRecorder
 
 PIECE = 0.05  # [s] of computing between two checks for Ctrl-C and events
-MOST_STEPS = 10_000  # in one piece
+MOST_STEPS = 4_000  # in one piece
 TROUBLE = {
     StepStatus.SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the"
     " constraints leave free; give what moves there mass or inertia",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...formats.replace_file import as_path, replaced
@@ -23,18 +24,33 @@ FREE_SIZE, MOST_GROWTH = (
     2**28,
     100,
 )  # [bytes] unpacked that are always accepted, and times the size of the file
+SAMPLED = 256  # rows that are compressed for a trial
 KINDS = "fiub"  # of numbers and truth values
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Path:
-    """Write the file in one step; arrays that shrink too much to be read again are not compressed."""
+    """Write the file in one step. Arrays are compressed that shrink, but not too much to be read again."""
+    known = {name: np.asarray(x) for name, x in arrays.items()}
     with replaced(path) as temporary:
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-        if sum(np.asarray(x).nbytes + 1024 for x in arrays.values()) > _bound(temporary.stat().st_size):
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
+        _write(temporary, known, {name: _shrinks(x) for name, x in known.items()})
+        if sum(x.nbytes + 1024 for x in known.values()) > _bound(temporary.stat().st_size):
+            _write(temporary, known, dict.fromkeys(known, False))
     return Path(path)
+
+
+def _write(path: Path, arrays: Mapping[str, NDArray[Any]], compressed: Mapping[str, bool]) -> None:
+    with zipfile.ZipFile(path, "w", compresslevel=1) as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy")
+            member.compress_type = zipfile.ZIP_DEFLATED if compressed[name] else zipfile.ZIP_STORED
+            with archive.open(member, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _shrinks(array: NDArray[Any]) -> bool:
+    """Whether compression halves an array, judged by some of its rows: it takes longer than writing them."""
+    sample = (array[:: len(array) // SAMPLED + 1] if array.ndim else array).tobytes()
+    return len(zlib.compress(sample, 1)) < len(sample) // 2
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, frozen, numbers, truth
+from ...arrays import Array, frozen, numbers, read_only, truth
 from ...errors import InputError
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
@@ -42,8 +42,6 @@ class Trajectory:
         a: accelerations (n, nv) [rad/s^2, m/s^2]; where inputs jump, just after the jump.
         u: inputs of the actuators (n, nu) [N m, N].
         tau: applied generalized force in all (n, nv) [N m, N]: S.T u, tau and external wrenches.
-        drift: largest |phi| (n,) [m], angles multiplied by the length L.
-        velocity_drift: largest |J v - b| (n,) [m/s], angles multiplied by L.
         rank: rank of J (n,).
         events: what happened, in the order of time; see `Event`.
         nfev: number of evaluations of the acceleration.
@@ -59,13 +57,12 @@ class Trajectory:
             system: what moved; None where it is not known.
             outcome: of its run.
         """
-        length, steps = 1.0 if system is None else system.length, outcome.steps
+        steps = outcome.steps
         self.system, self._outcome = system, outcome
         self.t, self.q, self.v, self.a, self.tau, self.u = map(
-            frozen, (steps.t, steps.q, steps.v, steps.a, steps.tau, outcome.u)
+            read_only, (steps.t, steps.q, steps.v, steps.a, steps.tau, outcome.u)
         )
-        self.drift, self.velocity_drift = frozen(steps.drift * length), frozen(steps.velocity_drift * length)
-        self.rank = frozen(steps.rank, np.int64)
+        self.rank = read_only(steps.rank)
         self.events, self.nfev = outcome.events, outcome.nfev
         self.status, self.message = outcome.status, outcome.message
         if outcome.active is not None:
@@ -86,6 +83,20 @@ class Trajectory:
         return f"Trajectory({name!r}, {len(self)} states, {span}, {len(self.events)} events: {first})"
 
     # ------------------------------------------------------------------ what follows from the states
+
+    @cached_property
+    def drift(self) -> Array:
+        """Largest |phi| (n,) [m], angles multiplied by the length L."""
+        return frozen(self._outcome.steps.drift * self._length)
+
+    @cached_property
+    def velocity_drift(self) -> Array:
+        """Largest |J v - b| (n,) [m/s], angles multiplied by L."""
+        return frozen(self._outcome.steps.velocity_drift * self._length)
+
+    @property
+    def _length(self) -> float:
+        return 1.0 if self.system is None else float(self.system.length)
 
     @cached_property
     def energy(self) -> Array:
@@ -149,7 +160,7 @@ class Trajectory:
         return dataframe(self.system, self.t, values)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to one compressed file, in one piece or not at all; see `load`."""
+        """Write everything to one file, in one piece or not at all; see `load`."""
         derived = {name: getattr(self, name) for name in DERIVED}
         return save(path, self.system, self._outcome, derived)
 
