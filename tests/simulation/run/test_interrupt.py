@@ -48,6 +48,7 @@ def test_ctrl_c_in_a_controller_returns_what_there_is(control_dt, method):
 
 PROGRAM = """
     import sarrus as sr
+    sr.simulate, sr.library  # loaded before the clock runs
     print("ready", flush=True)
     run = sr.simulate(sr.library.five_bar("raised"), (0.0, 1e6), store_every=1000)
     print(run.status, run.t[-1] > 0.0, run.drift.max() < 1e-12, run.message, flush=True)
@@ -155,6 +156,7 @@ def test_nothing_keeps_a_failed_run_alive():
 T_EVAL = """
     import sys
     import numpy as np, sarrus as sr
+    sr.simulate, sr.library  # loaded before the clock runs
     times = np.linspace(0.0, 1e4, 10_000_001)[1:] - 3e-4  # none of them is the end of a step
     print("ready", flush=True)
     run = sr.simulate(sr.library.MECHANISMS[sys.argv[1]](), (0.0, 1e4), method="rk4", dt=1e-3, t_eval=times)
