@@ -104,8 +104,9 @@ bench: setup
 # ten minutes or more.
 SANITIZED := build/sanitize/python
 SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
+SANITIZE_OPTIONS := ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OPENBLAS_NUM_THREADS=1
 SANITIZE_ENV = LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
-  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=$(SANITIZED):.
+  $(SANITIZE_OPTIONS) PYTHONPATH=$(SANITIZED):.
 SANITIZED_TESTS ?= tests/laws/test_dynamics.py tests/laws/test_derivatives.py tests/laws/test_sizes.py \
   tests/simulation/stepping tests/simulation/run/test_recorder.py tests/simulation/test_large.py tests/control/limits \
   tests/control/hierarchy/test_levels.py
@@ -121,7 +122,7 @@ sanitize: $(INSTALLED)
 	@install -m 755 build/sanitize/cmake/_kernel*.so $(SANITIZED)/sarrus/
 	@set -e; for isa in $(SETS); do echo "== $$isa"; \
 	  march=$$(test $$isa = generic || echo -march=x86-64-$$isa); \
-	  $(SANITIZE_ENV) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
+	  $(SANITIZE_OPTIONS) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
 	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m pytest $(TEST_ARGS) $(SANITIZED_TESTS); \
 	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m bench.fuzz --what api --count $(SANITIZED_COUNT) --limit 200; \
 	done

@@ -84,18 +84,18 @@ SARRUS_FN void scale_velocity(Stepper<T, LDC, S>& s) {
   for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v1[j] * scale;
 }
 
-// Projects the stage (t, q1, v1), with q1 = integrate(q, u): off the constraints its acceleration is wrong by
-// the drift of the stage, of order h^2, over the distance to the singular pose; on them it is smooth, and the
-// method keeps its order through the pose. Where Newton fails the stage stays as it is.
+// Whether the stage (t, q1, v1), with q1 = integrate(q, u), could be projected: off the constraints its
+// acceleration is wrong by the drift of the stage, of order h^2, over the distance to the singular pose. Where
+// Newton fails the stage stays as it is.
 SARRUS_FN bool project_stage(auto& s, double t) {
   if (project_position(s, t)) {
     project_velocity(s);
     difference(s.m, s.q, s.q1, s.u);
     return true;
   }
-  if (!s.recover()) return false;
+  s.recover();
   integrate(s.m, s.q, s.u, s.q1);
-  return true;
+  return false;
 }
 
 SARRUS_END

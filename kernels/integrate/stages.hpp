@@ -7,26 +7,28 @@
 // by the size of the drift.
 #pragma once
 
-#include "integrate/project_step.hpp"
+#include "integrate/local_chart.hpp"
 
 SARRUS_BEGIN
 
 constexpr int MOST_KICKS = 20;        // iterations of a kick with the velocity after it
 constexpr double KICK_FOUND = 1e-13;  // of the speed: change of that velocity at which they end
 
-// Whether the stages of the next step are projected.
-SARRUS_HD bool projects_stages(const auto& s) {
-  return s.o.correction == Correction::PROJECT && s.m.nc > 0 && near_singular(s);
+// Whether the stages of the next step are projected, those in a chart already further away.
+SARRUS_HD bool projects_stages(const auto& s, bool charted) {
+  return s.o.correction == Correction::PROJECT && s.m.nc > 0 &&
+         near_singular(s, charted ? STEPS_CHARTED : STEPS_AROUND);
 }
 
-// Acceleration of a stage at (t, q1, v1) of a step h, into out (ld).
+// Acceleration of a stage at (t, q1, v1) of a step h, into out (ld). `closed`: on the constraints, in
+// the chart of the step.
 template <class T, int LDC, class S>
-SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, T* out) {
+SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, bool closed, T* out) {
   if (!evaluate(s, at, {true, true, true})) return false;
   add_feedback(s, s.v1);
   prepare_without_limits(s, s.held_rank);
   if constexpr (!S::supplies_inertia)
-    if (int regular = regular_pivots(s, h);
+    if (int regular = closed ? pivots_above(s.w, LOST_IN_PASSING) : regular_pivots(s, h);
         s.o.correction == Correction::PROJECT && regular < s.w.factor.rank_rows)
       prepare_grazing(s.m, s.state(s.q1, s.v1), regular, s.d, s.w);
   return accelerate(s, at, out);
@@ -37,7 +39,8 @@ template <class T, int LDC, class S>
 SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   int ld = s.w.ld;
-  bool near = projects_stages(s);
+  bool charted = projects_stages(s, true) && open_fixed_chart(s), near = projects_stages(s, false);
+  if (s.status != StepStatus::FINE) return false;
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 1; i <= tab.stages; ++i) {
@@ -52,8 +55,10 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
     integrate(s.m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
-    if (near && !project_stage(s, t)) return false;
-    if (!accelerate_stage(s, s.trial_state(t, i), h, s.kv + i * ld)) return false;
+    bool closed = charted && close_fixed_stage(s, t);
+    if (near && !charted) project_stage(s, t);
+    if (s.status != StepStatus::FINE) return false;
+    if (!accelerate_stage(s, s.trial_state(t, i), h, closed, s.kv + i * ld)) return false;
     increment_rate(s.m, s.u, s.v1, s.ku + i * ld);
   }
   return true;
@@ -85,7 +90,7 @@ SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, double t, double h, int i,
     axpy(s.v1, T(ahead), s.kv, ld);
     if (projected) project_velocity(s);
     if (k == 0 && !projected) {
-      if (!accelerate_stage(s, at, h, a)) return false;
+      if (!accelerate_stage(s, at, h, false, a)) return false;
     } else {  // M, J and the factorization at q1 are there
       if (!evaluate(s, at, {false, false, true})) return false;
       add_feedback(s, s.v1);

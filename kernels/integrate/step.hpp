@@ -8,10 +8,12 @@
 
 SARRUS_BEGIN
 
-constexpr int MOST_CUTS = 6;         // of a fixed step that cannot be closed
-constexpr double CUT = 0.37;         // to this part of it
-constexpr double LEAST_PART = 1e-6;  // of a fixed step, to which it is cut before a near miss
-constexpr double WHOLE = 1 - 1e-12;  // of the time left: a step so long goes all the way
+constexpr int MOST_CUTS = 6;          // of a fixed step that cannot be closed
+constexpr double CUT = 0.37;          // to this part of it
+constexpr double LEAST_PART = 1e-6;   // of a fixed step, to which it is cut before a near miss
+constexpr double STAGE_APART = 0.15;  // of a step: distance of its stages from a singular pose
+constexpr double CROSSED_AT = 0.75;   // of a step: where it crosses a singular pose that was too near
+constexpr double WHOLE = 1 - 1e-12;   // of the time left: a step so long goes all the way
 constexpr double MOST_GROWTH = 5, MOST_CUT = 0.2, SAFETY = 0.9;  // of adaptive steps from one to the next
 constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L; [s] where nothing moves
 constexpr double NO_ESTIMATE = 1e10;                             // error of a step without one
@@ -68,13 +70,26 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
   }
 }
 
+// A step of at most h whose stages keep away from the singular pose ahead: rounding of size e in phi makes
+// accelerations wrong by e/p^3, p the pivot. Where h itself ends next to the pose nothing is gained.
+SARRUS_FN double away_from_singular(const auto& s, double h) {
+  const Tableau& tab = s.o.method.tableau;
+  double time = s.projects() ? time_to_singular(s) : 0, beyond = time / CROSSED_AT;
+  for (int i = 1; i < tab.stages; ++i) {
+    double apart = time / h - tab.c[i];
+    if (0 < time && beyond < h && apart < STAGE_APART && apart > -STAGE_APART) return beyond;
+  }
+  return h;
+}
+
 // The step from the state to time t, of the given size or shorter ones: where the loops cannot be closed at
 // its end, which happens when that lies within rounding of a singular pose, it ends somewhere else first.
 SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
   double h = t - s.t, whole = h;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
-    bool last = h >= (t - s.t) * WHOLE;
-    double now = last ? t - s.t : h;
+    double most = t - s.t, allowed = away_from_singular(s, h < most ? h : most);
+    bool last = allowed >= most * WHOLE;
+    double now = last ? most : allowed;
     bool tried = from_rest ? trial_from_rest(s, now) : trial(s, now);
     if (tried && project_and_accept(s, last ? t : s.t + now)) {
       if (last) return true;

@@ -4,6 +4,7 @@
 // A Source supplies what comes from outside: generalized forces, drives, rows and terms of user systems.
 #pragma once
 
+#include "integrate/chart.hpp"
 #include "integrate/options.hpp"
 #include "solve/projection.hpp"
 
@@ -29,6 +30,7 @@ struct Stepper {
   S& source;
   Workspace<T, LDC> w;
   Tangent<T, LDC> d;
+  Chart<T, LDC> chart;      // of stages near a singular pose; sparse models have none
   T *q, *v, *a;             // state at t, and its acceleration
   T *q1, *q2, *v1, *u, *x;  // trial state, its increment, room for one more vector
   T *ku, *kv;               // (MAX_STAGES, ld) stage rates
@@ -45,6 +47,7 @@ struct Stepper {
 
   SARRUS_HD Stepper(const Model<real<T>>& model, const Options& options, S& outside, Arena& arena)
       : m(model), o(options), source(outside), w(m, arena), d(m, arena) {
+    if (!m.sparse) chart.bind(m, arena, w.ld);
     arena.take(m.nq, q, q1, q2);
     arena.take(w.ld, v, a, v1, u, x, tau);
     arena.take(MAX_STAGES * w.ld, ku, kv);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "derivatives/dynamics_derivatives.hpp"
-#include "integrate/implicit/local_chart.hpp"
+#include "integrate/local_chart.hpp"
 
 SARRUS_BEGIN
 

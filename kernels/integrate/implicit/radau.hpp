@@ -1,7 +1,7 @@
 // Radau IIA of order 5 on the constraint manifold, for stiff systems.
 //
 // Three stages are solved together by a simplified Newton method, in local coordinates about the beginning of
-// each step (integrate/implicit/local_chart.hpp), every stage on the constraints. The iteration matrix is new
+// each step (integrate/local_chart.hpp), every stage on the constraints. The iteration matrix is new
 // in every step.
 //
 //   Z = h (A x 1) F(Z),   (1/h A^-1 x 1 - 1 x G) dZ = F(Z) - 1/h (A^-1 x 1) Z    [Hairer1996] sec. IV.8   (1)
@@ -52,7 +52,8 @@ struct Radau {
   double past_error = 0;
   int n = 0;
 
-  SARRUS_HD Radau(const Model<real<T>>& m, Arena& arena, int ld) : chart(m, arena, ld), r(m, arena) {
+  SARRUS_HD Radau(const Model<real<T>>& m, Arena& arena, int ld) : r(m, arena) {
+    chart.bind(m, arena, ld);
     int most = 2 * m.nv;
     one.bind(arena, most);
     two.bind(arena, most);
@@ -98,8 +99,7 @@ SARRUS_FN bool stage_rates(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double t, in
   Chart<T, LDC>& chart = r.chart;
   int n = chart.positions().n;
   if (!close_stage(s, t, y, r.across + i * w.ld, chart)) return false;
-  smallest(m, w.ld, w.factor, w.rows.b, w.y, s.v1);
-  keep_coordinates(m, w.ld, chart.vel, y + n, chart, s.v1);
+  close_velocity(s, y + n, chart);
   Instant<T> at = s.trial_state(t, i + 1);
   if (!evaluate(s, at, {false, false, true})) return false;
   if (!accelerate(s, at, s.kv)) return false;

@@ -7,8 +7,9 @@ SARRUS_BEGIN
 
 constexpr double NEAR_SINGULAR = 1e-2;     // pivots below this: loops are closed to rounding
 constexpr double SINGULAR_IN_SIGHT = 0.1;  // pivots below this may vanish within the coming steps
-constexpr double STEPS_AROUND = 10;  // so many steps before and after a singular pose stages are projected
-constexpr double GRAZING = 0.15;     // of the decrease per step: a smaller pivot may change sign in the step
+constexpr double STEPS_AROUND = 10;   // so many steps before and after a singular pose stages are projected
+constexpr double STEPS_CHARTED = 30;  // the same for stages in a chart, integrate/local_chart.hpp
+constexpr double GRAZING = 0.15;      // of the decrease per step: a smaller pivot may change sign in the step
 constexpr double LOST_IN_PASSING = 5e-6;  // pivots below this are lost in a pass: cube root of CLOSED_TIGHT
 constexpr double SUDDEN = 0.05;           // of the pivot a step before: a smaller one belongs to a pass
 
@@ -34,10 +35,10 @@ SARRUS_HD int pivots_above(const Workspace<T, LDC>& w, double least) {
   return n;
 }
 
-// Whether the smallest pivot may vanish within the next STEPS_AROUND steps, or has done so within the last.
-SARRUS_HD bool near_singular(const auto& s) {
+// Whether the smallest pivot may vanish within so many steps from now, or has done so before.
+SARRUS_HD bool near_singular(const auto& s, double steps = STEPS_AROUND) {
   double change = s.pivot - s.before.pivot;
-  return s.pivot < STEPS_AROUND * (change > 0 ? change : -change);
+  return s.pivot < steps * (change > 0 ? change : -change);
 }
 
 // Time until the smallest pivot, extrapolated from the last step, is zero; 0 where no zero is near.

@@ -59,7 +59,7 @@ SARRUS_FN bool trial_from_rest(auto& s, double h) {
     for (int i = 1; i <= 2; ++i) {
       double t = s.t + i * h / 2;
       integrate_parabola(s, h, i == 2);
-      if (!project_stage(s, t)) return false;
+      if (!project_stage(s, t) && s.status != StepStatus::FINE) return false;
       auto at = s.trial_state(t, i);
       if (!evaluate(s, at, {true, true, true})) return false;
       prepare_without_limits(s, s.held_rank);

@@ -13,7 +13,6 @@
 // where T is dexp. Rows that restrict velocities only (rolling) have no part in positions: y_q is longer.
 #pragma once
 
-#include "algebra/lu.hpp"
 #include "integrate/project_step.hpp"
 
 SARRUS_BEGIN
@@ -21,41 +20,6 @@ SARRUS_BEGIN
 constexpr int MOST_CLOSING = 15;
 constexpr double STAGE_CLOSED = 1e-13;         // last correction, without units
 constexpr double STAGE_CLOSED_ENOUGH = 1e-10;  // where rounding does not allow more
-
-// Tangent directions without units as rows (n, ld), those at the pose of a stage, and (2).
-template <class T>
-struct Directions {
-  T *N, *here;  // (nv, ld)
-  Lu<T> both;   // N^T N1
-  int n = 0;
-
-  SARRUS_HD void bind(Arena& arena, int nv, int ld) {
-    arena.take(nv * ld, N, here);
-    both.bind(arena, nv);
-  }
-};
-
-template <class T, int LDC>
-struct Chart {
-  T *q0, *c, *y;           // (nq); room for local coordinates (nv, ld)
-  Directions<T> pos, vel;  // of positions and velocities
-  bool rolling;            // there are rows for velocities only; otherwise the two are one, and `vel` is it
-  Factor<T> held;          // of the rows that restrict positions, where there are others
-  T* J_held;               // (nc, ld)
-
-  SARRUS_HD Chart(const Model<real<T>>& m, Arena& arena, int ld) : rolling(false) {
-    for (int r = 0; r < m.nc; ++r) rolling = rolling || !m.row_holonomic[r];
-    arena.take(m.nq, q0);
-    arena.take(ld, c, y);
-    vel.bind(arena, m.nv, ld);
-    if (!rolling) return;
-    pos.bind(arena, m.nv, ld);
-    held.bind(arena, m, ld);
-    arena.take(m.nc * ld, J_held);
-  }
-  SARRUS_HD Directions<T>& positions() { return rolling ? pos : vel; }
-  SARRUS_HD const Factor<T>& position_rows(const Factor<T>& all) const { return rolling ? held : all; }
-};
 
 // N (nv - rank, ld): the columns of Q that the constraints leave free, solve/factorization.hpp (1)
 template <class T>
@@ -171,6 +135,50 @@ SARRUS_FN bool close_stage(Stepper<T, LDC, S>& s, double t, const T* y, T* acros
     before = size;
   }
   return s.fail(StepStatus::NOT_CLOSED);
+}
+
+// s.v1 on the constraints with local coordinates y, at the factorized pose of a stage.
+SARRUS_FN void close_velocity(auto& s, const auto* y, auto& chart) {
+  smallest(s.m, s.w.ld, s.w.factor, s.w.rows.b, s.w.y, s.v1);
+  keep_coordinates(s.m, s.w.ld, chart.vel, y, chart, s.v1);
+}
+
+// The chart about the state for the stages of a fixed step near a singular pose: of mechanisms with one
+// freedom, whose branches are smooth curves. With more of them such a pose may be the tip of a cone, next to
+// which the tangent directions turn within a step and no chart is any good.
+SARRUS_FN bool open_fixed_chart(auto& s) {
+  auto& m = s.m;
+  if (m.sparse || s.o.method.adaptive || s.held_rank > s.rank || m.nv - s.rank != 1) return false;
+  for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.v1, s.v, s.w.ld);
+  if (!evaluate(s, s.trial_state(s.t, ROWS_ONLY), {true, false, false})) return false;
+  factorize(m, s.w.rows.J, static_cast<decltype(s.w.M)>(nullptr), s.w.ld, s.rank, s.w.factor);
+  complete(m, s.w.ld, s.w.factor);
+  return open_chart(s, s.chart);
+}
+
+// Whether the stage (t, q1 = integrate(q, u), v1) could be closed, its local coordinates kept: the stages are
+// then those of the same method for (3), whose right-hand side is smooth through a singular pose. Projection
+// to the nearest pose is not, it bends by 1/p. Where Newton fails the stage stays as it is.
+template <class T, int LDC, class S>
+SARRUS_FN bool close_fixed_stage(Stepper<T, LDC, S>& s, double t) {
+  const Model<real<T>>& m = s.m;
+  Chart<T, LDC>& chart = s.chart;
+  const Directions<T>& pos = chart.positions();
+  int ld = s.w.ld;
+  copy(chart.u, s.u, ld);
+  reduce(m, pos.N, pos.n, s.u, ld, chart.y, chart.local);
+  lift(m, pos.N, pos.n, chart.local, ld, chart.across);
+  for (int j = 0; j < m.nv; ++j) chart.across[j] = s.u[j] - chart.across[j];
+  if (close_stage(s, t, chart.local, chart.across, chart)) {
+    reduce(m, chart.vel.N, chart.vel.n, s.v1, ld, chart.y, chart.local);
+    close_velocity(s, chart.local, chart);
+    return true;
+  }
+  s.recover();
+  copy(s.u, chart.u, ld);
+  integrate(m, s.q, s.u, s.q1);
+  return false;
 }
 
 SARRUS_END
