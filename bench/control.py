@@ -104,9 +104,10 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
     found = law.solve(*state)
     mech = law.system
     step, targets = law._compiled.kernel, law._task.targets(0.0)
+    options = {"null_force": None, "drive": None, "rows": None, "select": law._selects, "owner": None}
     rivals = {
         "step": lambda: law(*state),
-        "kernel": lambda: step(*state[1:], targets, drive=None, rows=None, select=law._selects, owner=None),
+        "kernel": lambda: step(*state[1:], targets, **options),
     }
     times = race(rivals, rounds, seconds)
     sizes = {

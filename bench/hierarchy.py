@@ -1,4 +1,4 @@
-"""One step of a task hierarchy: in all, level by level, and with limits that bite."""
+"""One step of a task hierarchy: one to three levels, and with limits that bite."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.control.hierarchy.levels import controllable_basis, solve_levels
 from sarrus.control.state.measured_state import measured_state
-from sarrus.dynamics.input_response import respond
 
 from .report import STEPS, table
 from .timing import race
@@ -20,7 +18,7 @@ Array = npt.NDArray[np.float64]
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
 
 TSID = ("TSID, limits that bite", "TSID, limits that do not")
-AIM_US = 100.0  # three levels, end to end, called from Python
+AIM_US = 30.0  # three levels, end to end, called from Python
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:
@@ -59,30 +57,28 @@ def tasks_of_arms(mech: sr.Mechanism) -> list[sr.control.PriorityTask]:
 
 
 def arms(rounds: int, seconds: float) -> list[dict[str, Any]]:
-    """The whole step with one, two and three levels, and what three levels are made of."""
+    """The whole step with one, two and three levels, and what the kernel takes of three."""
     mech = sr.library.dual_arm()
     q, v = (np.array(x) for x in mech.default)
     tasks = tasks_of_arms(mech)
     laws = [sr.control.TaskHierarchy(mech, tasks[:n]) for n in (1, 2, 3)]
     law = laws[2]
-    now = measured_state(mech, 0.0, q, v)
-    active = law._active.at(now)
-    terms, units = active.terms, active.units
-    response = respond(terms, law._columns, units)
-    metric = law._metric.factor(terms)
-    basis = controllable_basis(response, metric, 1e-6)
-    levels = law._levels([task.track(now) for task in law._stack.tasks])
+    law(0.0, q, v)
     rivals: dict[str, Callable[[], object]] = {
         "three levels, whole step": lambda: law(0.0, q, v),
         "two levels, whole step": lambda: laws[1](0.0, q, v),
         "one level, whole step": lambda: laws[0](0.0, q, v),
-        "terms of the state": lambda: measured_state(mech, 0.0, q, v).terms,
-        "response to the actuators": lambda: respond(terms, law._columns, units),
-        "controllable accelerations": lambda: controllable_basis(response, metric, 1e-6),
-        "outputs and references": lambda: _tracked(law, q, v),
-        "three levels, solution": lambda: solve_levels(levels, basis, response, 1e-9),
+        "three levels, in the kernel": in_kernel(law, q, v),
     }
     return _rows(rivals, rounds, seconds)
+
+
+def in_kernel(law: Any, q: Array, v: Array) -> Callable[[], object]:
+    """The one call of a step alone, its targets evaluated before."""
+    now = measured_state(law.system, 0.0, q, v)
+    targets = [task.target(now) for task in law._stack.tasks]
+    options = {"null_force": None, "drive": None, "rows": None, "select": True, "owner": None}
+    return lambda: law._compiled.kernel(q, v, targets, **options)
 
 
 def standing(rounds: int, seconds: float) -> list[dict[str, Any]]:
@@ -100,7 +96,13 @@ def standing(rounds: int, seconds: float) -> list[dict[str, Any]]:
         "limits that bite, whole step": lambda: hasty(0.0, q, v),
         "limits that do not, whole step": lambda: calm(0.0, q, v),
     }
-    return _rows({**rivals, **peers(mech, calm)}, rounds, seconds)
+    for one in (hasty, calm):
+        one(0.0, q, v)
+    inner = {
+        "limits that bite, in the kernel": in_kernel(hasty, q, v),
+        "limits that do not, in the kernel": in_kernel(calm, q, v),
+    }
+    return _rows({**rivals, **inner, **peers(mech, calm)}, rounds, seconds)
 
 
 def peers(mech: sr.Mechanism, calm: sr.control.TaskHierarchy) -> dict[str, Callable[[], object]]:
@@ -121,12 +123,6 @@ def peers(mech: sr.Mechanism, calm: sr.control.TaskHierarchy) -> dict[str, Calla
         TSID[0]: steps[12.0],
         TSID[1]: steps[0.0],
     }
-
-
-def _tracked(law: sr.control.TaskHierarchy, q: Array, v: Array) -> None:
-    now = measured_state(law.system, 0.0, q, v)
-    for task in law._stack.tasks:
-        task.track(now)
 
 
 def _rows(rivals: dict[str, Callable[[], object]], rounds: int, seconds: float) -> list[dict[str, Any]]:

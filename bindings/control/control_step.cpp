@@ -28,7 +28,11 @@ struct ControlStep {
   std::vector<std::unique_ptr<int[]>> counts;
   std::vector<long long> columns, used;
   std::vector<unsigned char> part;
-  std::vector<double> targets;
+  std::vector<double> targets, null_force;
+  std::vector<unsigned char> on;
+  std::vector<int> hint_rows;
+  Hints hints{};
+  bool pulls = false;  // whether null_force acts
   int nu = 0;
   unsigned long long kept;
   Memory work;
@@ -71,10 +75,11 @@ void ControlStep::add_output(nb::handle o) {
   outputs.push_back(out);
 }
 
-// (first output, number of outputs, kept rows or None, kp or None, kd or None)
+// (first output, number of outputs, kept rows or None, kp or None, kd or None, level, damping)
 void ControlStep::add_task(nb::handle t) {
   Task<double> task{};
   task.first = nb::cast<int>(t[0]), task.outputs = nb::cast<int>(t[1]);
+  task.level = nb::cast<int>(t[5]), task.damping = nb::cast<double>(t[6]);
   for (int o = task.first; o < task.first + task.outputs; ++o) task.size += outputs[o].size;
   task.kept = task.size;
   if (!t[2].is_none()) {
@@ -114,6 +119,7 @@ ControlStep::ControlStep(nb::object kernel_, nb::dict from)
   setup.metric.diagonal = axes_of(C) == 1;
   setup.metric.C = keep(C, "metric", setup.metric.diagonal ? Shape{n} : Shape{n, n});
   setup.mass_metric = nb::cast<bool>(get("mass_metric"));
+  setup.levels = nb::cast<int>(get("levels")), setup.rank_tol = nb::cast<double>(get("rank_tol"));
   setup.damping = nb::cast<double>(get("damping"));
   setup.min_controllability = nb::cast<double>(get("min_controllability"));
   setup.by_mass = nb::cast<bool>(get("by_mass"));
@@ -123,15 +129,56 @@ ControlStep::ControlStep(nb::object kernel_, nb::dict from)
     setup.limits = {whole(m), keep(limits[0], "on_lam", {m, nc}), keep(limits[1], "on_u", {m, n}),
                     keep(limits[2], "lower", {m}), keep(limits[3], "upper", {m})};
   }
+  hint_rows.resize(setup.limits.m + n + 1);
+  hints = {hint_rows.data(), 0};
+  on.assign(tasks.size(), 1);
+  null_force.assign(k.m.nv, 0.0);
   auto [work_bytes, kept_bytes] = best_tables().control.step_memory(setup);
   work = allocate(work_bytes), kept = kept_bytes;
 }
 
+// Numbers of a target (x, x', x'') of one output; a pose is its rotation and place
+void store_target(const Output<double>& o, nb::handle target, double* out) {
+  npy_intp k = o.size;
+  if (o.kind == GIVEN) return;
+  if (o.accelerated) {
+    std::copy_n(Dense(target, "acceleration", {k}).data, k, out);
+    return;
+  }
+  nb::object x = target[0], v = target[1], a = target[2];
+  if (o.kind == POSE || o.kind == TURN) {
+    npy_intp width = o.kind == POSE ? 6 : 3;
+    out = std::copy_n(Dense(x.attr("rotation"), "rotation", {3, 3}).data, 9, out);
+    if (o.kind == POSE) out = std::copy_n(Dense(x.attr("xyz"), "xyz", {3}).data, 3, out);
+    for (nb::object* part : {&v, &a}) {
+      npy_intp given = length_of(*part);
+      Dense twist(*part, "target", {given});
+      if (given < width) throw nb::value_error("twist of a target is too short");
+      out = std::copy_n(twist.data + given - width, width, out);
+    }
+    return;
+  }
+  for (nb::object* part : {&x, &v, &a}) out = std::copy_n(Dense(*part, "target", {k}).data, k, out);
+}
+
+// Targets of all outputs, which tasks are active (None: all), and the force in their null space or None
+void store_tasks(ControlStep& s, nb::handle targets, nb::handle on, nb::handle null_force) {
+  npy_intp count = whole(s.tasks.size());
+  auto* given = on.is_none() ? nullptr : data_of<unsigned char>(on, {count});
+  for (npy_intp i = 0; i < count; ++i) s.on[i] = given ? given[i] : 1;
+  for (npy_intp i = 0; i < count; ++i)
+    for (int o = s.tasks[i].first; s.on[i] && o < s.tasks[i].first + s.tasks[i].outputs; ++o)
+      store_target(s.outputs[o], targets[o], s.targets.data() + s.outputs[o].at);
+  s.pulls = !null_force.is_none();
+  if (s.pulls) std::copy_n(Dense(null_force, "null_torque", {s.k.m.nv}).data, s.k.m.nv, s.null_force.data());
+}
+
 // One call: what the kernel does not know itself it asks of the law.
 struct Call {
-  const ControlStep& s;
+  ControlStep& s;
   nb::handle owner;  // None where the kernel knows all rows and outputs
   const double* drive;
+  const double** null_force;
 
   static const Call& of(void* self) { return *static_cast<const Call*>(self); }
   static nb::object array(const double* x, npy_intp n) { return NewArray({n}, x).object; }
@@ -155,6 +202,12 @@ struct Call {
     const Call& c = of(self);
     npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
     store(c.owner.attr("rates")(c.state(q), c.speed(v)), {nc * nv, nc}, out);
+  }
+  static void tasks(void* self, const double* q, const double* v) {
+    const Call& c = of(self);
+    nb::object found = c.owner.attr("tasks")(c.state(q), c.speed(v));
+    store_tasks(c.s, found[0], found[1], found[2]);
+    *c.null_force = c.s.pulls ? c.s.null_force.data() : nullptr;
   }
   static void given(void* self, int output, const double* q, const double* v, double* out) {
     const Call& c = of(self);
@@ -183,30 +236,6 @@ struct Call {
   }
 };
 
-// Numbers of a target (x, x', x'') of one output; a pose is its rotation and place
-void store_target(const Output<double>& o, nb::handle target, double* out) {
-  npy_intp k = o.size;
-  if (o.kind == GIVEN) return;
-  if (o.accelerated) {
-    std::copy_n(Dense(target, "acceleration", {k}).data, k, out);
-    return;
-  }
-  nb::object x = target[0], v = target[1], a = target[2];
-  if (o.kind == POSE || o.kind == TURN) {
-    npy_intp width = o.kind == POSE ? 6 : 3;
-    out = std::copy_n(Dense(x.attr("rotation"), "rotation", {3, 3}).data, 9, out);
-    if (o.kind == POSE) out = std::copy_n(Dense(x.attr("xyz"), "xyz", {3}).data, 3, out);
-    for (nb::object* part : {&v, &a}) {
-      npy_intp given = length_of(*part);
-      Dense twist(*part, "target", {given});
-      if (given < width) throw nb::value_error("twist of a target is too short");
-      out = std::copy_n(twist.data + given - width, width, out);
-    }
-    return;
-  }
-  for (nb::object* part : {&x, &v, &a}) out = std::copy_n(Dense(*part, "target", {k}).data, k, out);
-}
-
 const unsigned char* mask(nb::handle x, npy_intp n, const char* name) {
   if (x.is_none()) return nullptr;
   auto* data = data_of<unsigned char>(x, {n});
@@ -214,23 +243,27 @@ const unsigned char* mask(nb::handle x, npy_intp n, const char* name) {
   return data;
 }
 
-StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targets, nb::handle drive,
-                     nb::handle rows, bool select, nb::handle owner) {
+StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targets, nb::handle null_force,
+                     nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
   npy_intp nq = s.k.m.nq, nv = s.k.m.nv, nd = s.k.m.nd;
   Dense q_(q, "q", {nq}), v_(v, "v", {nv}), drive_;
   if (nd && !drive.is_none()) drive_ = Dense(drive, "drive", {1, nd, 3});
-  int i = 0;
-  for (const Output<double>& o : s.outputs) store_target(o, targets[i++], s.targets.data() + o.at);
-  Call call{s, owner, drive_};
-  bool asks = !owner.is_none() && nb::cast<bool>(owner.attr("has_terms"));
-  ControlInput<double> in{q_,
-                          v_,
-                          drive_,
-                          mask(rows, s.k.m.nc, "rows"),
-                          nullptr,
-                          s.targets.data(),
-                          {&call, asks ? Call::terms : nullptr, asks ? Call::rates : nullptr,
-                           asks ? Call::project_by_owner : Call::project, Call::given}};
+  auto asks = [&](const char* what) { return !owner.is_none() && nb::cast<bool>(owner.attr(what)); };
+  bool terms = asks("has_terms"), later = asks("has_tasks");
+  if (!later) store_tasks(s, targets, nb::none(), null_force);
+  Call call{s, owner, drive_, nullptr};
+  ControlInput<double> in{
+      q_,
+      v_,
+      drive_,
+      mask(rows, s.k.m.nc, "rows"),
+      s.on.data(),
+      s.targets.data(),
+      s.pulls ? s.null_force.data() : nullptr,
+      &s.hints,
+      {&call, terms ? Call::terms : nullptr, terms ? Call::rates : nullptr,
+       terms ? Call::project_by_owner : Call::project, later ? Call::tasks : nullptr, Call::given}};
+  call.null_force = &in.null_force;
   auto found = std::make_unique<StepResult>();
   found->memory = allocate(s.kept), found->nq = whole(nq), found->nv = whole(nv), found->n = s.setup.n;
   s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
@@ -260,8 +293,8 @@ void bind_control_step(nb::module_& m) {
   bind_step_result(m);
   nb::class_<ControlStep>(m, "ControlStep")
       .def(nb::init<nb::object, nb::dict>(), "kernel"_a, "setup"_a)
-      .def("__call__", run_step, "q"_a, "v"_a, "targets"_a, nb::kw_only(), "drive"_a.none(), "rows"_a.none(),
-           "select"_a, "owner"_a.none(), nb::rv_policy::take_ownership)
+      .def("__call__", run_step, "q"_a, "v"_a, "targets"_a, nb::kw_only(), "null_force"_a.none(),
+           "drive"_a.none(), "rows"_a.none(), "select"_a, "owner"_a.none(), nb::rv_policy::take_ownership)
       .def("applied", applied, "found"_a);
 }
 

@@ -52,6 +52,37 @@ nb::tuple limits_of(Result r) {
                         view(r, f.rows.upper, {f.limits}), which);
 }
 
+// Of a hierarchy: basis (E, to_x, internal, size), rows (A, b) and results of the levels
+nb::dict levels_of(Result r) {
+  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  const PrioritySolution<double>& p = f.levels;
+  int k = f.k, rank = f.basis.r, levels = f.level_count;
+  nb::list left, ends, damped;
+  for (int i = 0; i < levels; ++i) {
+    left.append(view(r, p.left + i * rank * rank, {p.open[i], p.open[i + 1]}));
+    ends.append(f.ends[i]), damped.append(p.damped[i]);
+  }
+  nb::dict d;
+  d["E"] = view(r, f.basis.E, {nv, rank}), d["to_x"] = view(r, f.basis.to_x, {n, rank});
+  d["internal"] = view(r, f.basis.internal, {n, n - rank}), d["size"] = f.basis.size;
+  d["A"] = view(r, p.A, {k, rank}), d["b"] = view(r, p.b, {k}), d["zero"] = view(r, p.zero, {levels});
+  d["left"] = left, d["ends"] = ends, d["damped"] = damped;
+  d["free"] = view(r, f.free, {rank}), d["s"] = view(r, f.s, {rank});
+  d["rest"] = f.rests ? view(r, f.rest, {rank}) : nb::none();
+  return d;
+}
+
+// Of each level: rank, damping, largest |b|, |A (free - s)| and |b - A s|
+nb::list judged_of(const StepResult& r) {
+  nb::list found;
+  for (int i = 0; i < r.f.level_count; ++i) {
+    const double* worst = r.f.judged + 3 * i;
+    found.append(nb::make_tuple(r.f.levels.open[i] - r.f.levels.open[i + 1], r.f.levels.damped[i], worst[0],
+                                worst[1], worst[2]));
+  }
+  return found;
+}
+
 nb::list active_of(const StepResult& r) {
   nb::list found;
   for (int i = 0; i < r.f.count; ++i) found.append(r.f.limit_rows[r.f.active[i]]);
@@ -84,7 +115,13 @@ void bind_step_result(nb::module_& m) {
       .def("terms", terms_of)
       .def("response", response_of)
       .def("least", least_of)
-      .def("limits", limits_of);
+      .def("limits", limits_of)
+      .def("levels", levels_of)
+      .def("judged", judged_of)
+      .def_prop_ro("limited", [](const StepResult& r) { return r.f.limited; })
+      .def_prop_ro("variables", [](const StepResult& r) { return r.f.variables; })
+      .def_prop_ro("dof", [](const StepResult& r) { return r.f.response.dof; })
+      .def_prop_ro("controllable", [](const StepResult& r) { return r.f.basis.r; });
   auto vector = [&](const char* name, double* ControlFound<double>::* data, auto size) {
     result.def_prop_ro(name, [=](Result r) { return view(r, in(r).f.*data, {size(in(r))}); });
   };

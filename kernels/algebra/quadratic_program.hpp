@@ -8,8 +8,8 @@
 //
 //   H = L L^T,   L^-1 N = Q [R; 0],   W = L^-T Q                                                          (2)
 //
-// Rows with lower = upper are added first and never let go. The solution is computed afresh from the active
-// rows.
+// Rows with lower = upper are added first and never let go; rows that were active in a program like this one
+// come next. The solution is computed afresh from the active rows.
 #pragma once
 
 #include "base/arena.hpp"
@@ -23,6 +23,8 @@ struct Program {
   int n, m;
   const R *z0, *H, *A, *lower, *upper;  // (n), (n, n) or null for 1, (m, n), (m), (m)
   R tol;                                // largest violation of a row of unit length
+  const int* hint = nullptr;            // rows (hints) that are tried first: those held in a program like it
+  int hints = 0;
 };
 
 // NOT_CONVERGED: too many iterations, or H not positive definite. INSIDE: nothing had to be solved.
@@ -231,15 +233,14 @@ SARRUS_FN int farthest(const Program<T>& p, const ProgramWork<T>& w, int& side) 
 }
 
 template <class T>
-SARRUS_FN ProgramStatus find_active_rows(const Program<T>& p, ProgramWork<T>& w) {
-  int most = 50 + 10 * (p.n + p.m), side = 1;
-  for (int i = 0; i < p.m; ++i)
-    if (p.lower[i] == p.upper[i] && w.size[i] > 0) {
-      violation(p, i, w.z, side);
-      ProgramStatus status = bring(p, i, side, most, w);
-      if (status != OPTIMAL) return status;
-      w.fixed = w.q;
-    }
+SARRUS_HD int most_iterations(const Program<T>& p) {
+  return 50 + 10 * (p.n + p.m);
+}
+
+// Add violated rows until none is left
+template <class T>
+SARRUS_FN ProgramStatus add_violated(const Program<T>& p, int most, ProgramWork<T>& w) {
+  int side = 1;
   for (int round = 0; round < REFINEMENTS; ++round) {
     int row, added = 0;
     while ((row = farthest(p, w, side)) >= 0) {
@@ -255,9 +256,44 @@ SARRUS_FN ProgramStatus find_active_rows(const Program<T>& p, ProgramWork<T>& w)
 }
 
 template <class T>
+SARRUS_FN ProgramStatus find_active_rows(const Program<T>& p, ProgramWork<T>& w) {
+  int most = most_iterations(p), side = 1;
+  for (int i = 0; i < p.m; ++i)
+    if (p.lower[i] == p.upper[i] && w.size[i] > 0) {
+      violation(p, i, w.z, side);
+      ProgramStatus status = bring(p, i, side, most, w);
+      if (status != OPTIMAL) return status;
+      w.fixed = w.q;
+    }
+  for (int i = 0; i < p.hints; ++i) {
+    int row = p.hint[i];
+    if (row >= p.m || w.state[row] || w.size[row] == 0) continue;
+    if (!(violation(p, row, w.z, side) > p.tol * w.size[row])) continue;
+    ProgramStatus status = bring(p, row, side, most, w);
+    if (status != OPTIMAL) return status;
+  }
+  return add_violated(p, most, w);
+}
+
+template <class T>
 SARRUS_FN ProgramSolution<T> solve_program(const Program<T>& p, ProgramWork<T>& w) {
   ProgramStatus status = begin(p, w) ? find_active_rows(p, w) : NOT_CONVERGED;
   return {status, w.z, w.active, w.q, w.iterations};
+}
+
+// The same for a program that differs from the last one, which was solved with w, in z0 alone: its active
+// rows stay, where their multipliers R^-1 r do not change sign.
+template <class T>
+SARRUS_FN ProgramSolution<T> solve_again(const Program<T>& p, ProgramWork<T>& w) {
+  refine(p, w);
+  w.iterations = 0;
+  for (int k = w.q - 1; k >= 0; --k) {
+    T s = w.r[k];
+    for (int c = k + 1; c < w.q; ++c) s -= w.R[c * p.n + k] * w.u[c];
+    w.u[k] = s / w.R[k * p.n + k];
+    if (w.u[k] < 0 && k >= w.fixed) return solve_program(p, w);
+  }
+  return {add_violated(p, most_iterations(p), w), w.z, w.active, w.q, w.iterations};
 }
 
 SARRUS_END

@@ -91,6 +91,12 @@ struct InputRows {
   T *R, *lower, *upper, *reserve;
 };
 
+// Rows that were active in the last step, which warm-start the programs of the next one.
+struct Hints {
+  int* rows;
+  int count;
+};
+
 // Inputs u = C (x + Z z) with lower <= R u <= upper and z nearest to z0.
 template <class T>
 struct LimitedProblem {
@@ -99,6 +105,8 @@ struct LimitedProblem {
   InputMetric<T> metric;
   const T *R, *lower, *upper, *H;  // (m, n), (m), (m), (open, open) or null for 1
   T touch, tol;                    // a row counts as touched, or as violated, from here
+  const int* hint = nullptr;       // rows (hints) that were active in a problem like it
+  int hints = 0;
 };
 
 template <class R>

@@ -133,7 +133,7 @@ SARRUS_FN void find_response(const DenseTerms<real<T>>& d, InputResponse<real<T>
   Factor<T>& f = w.factor;
   Response<T>& c = w.inverse;
   split_directions(d, w, out.prescribed);
-  respond(m, w.ld, f, w.M, true, c);
+  respond_along(m, w.ld, f, w.M, true, c);
   apply_response<T>(d, c.C, c.stride, m.nv, out.a0, out.B);
   for (int i = 0; i < m.nv; ++i)
     for (int j = 0; j < m.nv; ++j) out.inverse_inertia[i * m.nv + j] = -c.C[i * c.stride + j];

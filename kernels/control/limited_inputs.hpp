@@ -93,10 +93,15 @@ SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, Limited
       w.A[r * in.open + c] = s;
     }
   }
-  Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size};
+  Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size, in.hint, in.hints};
   ProgramSolution<T> best = solve_program(p, w.program);
   if (best.status == OPTIMAL) evaluate_inputs(in, best.z, w);
   return {best.status, w.x, w.u, best.z, best.active, best.count, best.iterations};
+}
+
+SARRUS_HD void remember(const int* rows, int count, Hints& hints) {
+  hints.count = count;
+  for (int i = 0; i < count; ++i) hints.rows[i] = rows[i];
 }
 
 // Largest change of a row on multipliers under disturbances of length 1

@@ -22,7 +22,8 @@ struct Output {
 // Outputs with common gains: e'' + kd e' + kp e = 0; of its rows, those in `keep` count.
 template <class R>
 struct Task {
-  int first, outputs, size, kept;
+  int first, outputs, size, kept, level;
+  R damping;         // of a level, the largest of its tasks counts
   const int* keep;   // (kept), or null for all
   const R *kp, *kd;  // (size, size); null for an output whose acceleration is given
 };
@@ -47,6 +48,8 @@ struct ControlSetup {
   const R* row_unit;      // (k)
   InputMetric<R> metric;  // or that of the inertia:
   bool mass_metric;
+  int levels;  // of priority; 0: no levels, inputs of least norm
+  R rank_tol;  // of levels
   R damping, min_controllability;
   bool by_mass;
   FixedLimits<R> limits;
@@ -63,6 +66,8 @@ struct ControlOwner {
   void (*rates)(void* self, const R* q, const R* v, R* out);
   // the nearest state on the rows of `part`; returns a value of Projected
   int (*project)(void* self, const unsigned char* part, R* q, R* v);
+  // targets and active tasks that are functions of the state, or null; they go where ControlInput looks
+  void (*tasks)(void* self, const R* q, const R* v);
   // an output of kind GIVEN: x, desired, e, rate, c (size), J (size, nv), T (size, size) one after the other
   void (*given)(void* self, int output, const R* q, const R* v, R* out);
 };
@@ -73,6 +78,8 @@ struct ControlInput {
   const unsigned char* rows;  // (nc) which rows hold, or null for all
   const unsigned char* on;    // (tasks) which tasks are active, or null for all
   const R* targets;           // (numbers)
+  const R* null_force;        // (nv) generalized force in the null space of all levels, or null
+  Hints* hints;               // of programs, from the last step; renewed
   ControlOwner<R> owner;
 };
 
@@ -90,7 +97,18 @@ struct ControlFound {
   InputResponse<R> response;
   R* N;                                         // (nv, dof)
   R *x, *desired, *e, *rate, *task_J, *wanted;  // of the outputs
+  R* row_unit;                                  // (k)
   LeastNormSolution<R> least;
+  ControllableBasis<R> basis;  // of a hierarchy
+  PrioritySolution<R> levels;
+  R *free, *s,
+      *rest;        // (r) coordinates of the acceleration without limits, with them, and of the null torque
+  bool rests;       // whether there is a null torque
+  long long* ends;  // (levels) rows down to each level
+  R* judged;        // (levels, 3): largest |b|, |A (free - s)|, |b - A s|
+  int variables;    // of the largest program
+  bool limited;     // whether limits changed s
+  int level_count;
   int limits;       // rows of limits that count
   int* limit_rows;  // (limits) which of the fixed ones they are
   InputRows<R> rows;

@@ -92,13 +92,12 @@ SARRUS_HD void solve_for_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f
   }
 }
 
-// out: w.C, without its last nc rows where multipliers are not wanted   in: a state prepared, no limit rows
+// out: w.C, without its last nc rows where multipliers are not wanted   in: w.Q
 template <class T, class LD>
-SARRUS_FN void respond(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* M, bool multipliers,
-                       Response<T>& w) {
+SARRUS_FN void respond_along(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* M, bool multipliers,
+                             Response<T>& w) {
   int nv = m.nv, nc = m.nc;
   T* G = w.C + nv * w.stride;
-  orthogonal_rows(m, ld, f, w);
   free_response(m, ld, f, w);
   solve_for_rows(m, ld, f, w, G);
   for (int c = 0; c < nc; ++c)
@@ -106,6 +105,14 @@ SARRUS_FN void respond(const Model<real<T>>& m, LD ld, const Factor<T>& f, const
   if (!multipliers) return;
   product(Coefficients<T>{G, w.stride, 1}, M, ld, nc, nv, ld, w.X, ld);
   product(Coefficients<T>{w.X, ld, 1}, w.C + nv, w.stride, nc, nv, f.lc, G + nv, w.stride);
+}
+
+// The same   in: a state prepared, no limit rows
+template <class T, class LD>
+SARRUS_HD void respond(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* M, bool multipliers,
+                       Response<T>& w) {
+  orthogonal_rows(m, ld, f, w);
+  respond_along(m, ld, f, M, multipliers, w);
 }
 
 SARRUS_END

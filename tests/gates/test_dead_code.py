@@ -11,7 +11,11 @@ from .sources import SOURCE, hold, imports, modules, public_rooms, python_files,
 
 # known offenders: "file: name"
 STILL: dict[str, list[str]] = {
-    "names": [],
+    "names": [
+        # stages of a compiled step that tests check by themselves
+        "control/hierarchy/levels.py: controllable_basis",
+        "control/hierarchy/levels.py: solve_levels",
+    ],
     "methods": [],
     "kernel": [],
 }

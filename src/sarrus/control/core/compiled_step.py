@@ -7,8 +7,9 @@ Rows, inertias and outputs that are Python functions are asked for at the projec
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError
 from .force_metric import Factor, ForceMetric
 from .least_norm_inputs import Damping, LeastNormInputs
-from .task import Task
+from .task import CompiledTask
 
 STEPPED, OFF_CONSTRAINTS, WITHOUT_INERTIA = 0, 1, 2
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
@@ -35,21 +36,43 @@ PROGRAM = ("optimal", "infeasible", "not converged", "inside")
 GIVEN = 4  # kind of an output that Python evaluates
 
 
+class CompilableTask(Protocol):
+    """What a law asks of its outputs."""
+
+    count: int
+
+    def compiled(self) -> CompiledTask:
+        """The task for the kernel."""
+        ...
+
+    def output_error(self, i: int, now: MeasuredState, target: Any) -> OutputTracking:
+        """The i-th output against a target, for outputs that are evaluated in Python."""
+        ...
+
+
+class Questions(Protocol):
+    """What a law is asked at the state that a step works at."""
+
+    def __call__(self, now: MeasuredState) -> tuple[Sequence[Any], BoolArray | None, Array | None]:
+        """Targets of all outputs, active tasks (None: all), and force in their null space (nv,) or None."""
+        ...
+
+
 class Asked:
     """What the kernel asks for during a step, at the state that it works at.
 
     Attributes:
         has_terms: whether equations of motion or rows are functions of the user's.
+        has_tasks: whether targets or active tasks depend on the state.
     """
 
-    def __init__(self, tasks: Sequence[Task], system: Any, t: float, targets: Sequence[Any]) -> None:
-        self.has_terms = isinstance(system, CustomSystem) or system.evaluator.has_user_rows
-        self._system, self._t, self._targets = system, t, targets
-        self._outputs = [(task, i) for task in tasks for i in range(task.count)]
+    def __init__(self, step: CompiledStep, t: float, targets: Sequence[Any]) -> None:
+        self.has_terms, self.has_tasks = step.has_terms, step.questions is not None
+        self._step, self._t, self._targets = step, t, targets
         self._now: MeasuredState | None = None
 
     def _at(self, q: Array, v: Array) -> MeasuredState:
-        return MeasuredState(self._system, self._t, q, v)
+        return MeasuredState(self._step.system, self._t, q, v)
 
     def terms(self, q: Array, v: Array) -> tuple[Array, ...]:
         """M, h, phi, J, b, gamma."""
@@ -62,84 +85,134 @@ class Asked:
 
     def project(self, part: npt.NDArray[np.int8], q: Array, v: Array) -> tuple[Array, Array, int]:
         """The nearest state on the rows of `part`, and a PROJECTION status."""
-        metric = self._at(q, v).terms.M if isinstance(self._system, CustomSystem) else None
-        q, v, _, status = self._system.evaluator.project(q, v, self._t, part, metric)
+        system = self._step.system
+        metric = self._at(q, v).terms.M if isinstance(system, CustomSystem) else None
+        q, v, _, status = system.evaluator.project(q, v, self._t, part, metric)
         return q, v, int(status)
+
+    def tasks(self, q: Array, v: Array) -> tuple[Sequence[Any], BoolArray | None, Array | None]:
+        """As `Questions`."""
+        assert self._step.questions is not None
+        self._now = self._at(q, v)
+        found = self._step.questions(self._now)
+        self._targets = found[0]
+        return found
 
     def given(self, number: int, q: Array, v: Array) -> tuple[Array, ...]:
         """x, desired, e, rate, c, J, T of an output."""
         if self._now is None:
             self._now = self._at(q, v)
-        task, i = self._outputs[number]
-        found: OutputTracking = task.output_error(i, self._now, self._targets[number])
+        task, i = self._step.outputs[number]
+        found = task.output_error(i, self._now, self._targets[number])
         T = np.eye(len(found.e)) if found.T is None else found.T
         return found.x, found.desired, found.e, found.rate, found.c, found.J, T
 
 
+@dataclass(eq=False)
 class CompiledStep:
-    """One law in the kernel."""
+    """One law in the kernel.
 
-    def __init__(
-        self,
-        system: Any,
-        tasks: Sequence[Task],
-        *,
-        columns: npt.NDArray[np.int_],
-        used: npt.NDArray[np.int_],
-        active: ActiveConstraints,
-        metric: ForceMetric,
-        damping: Damping,
-        limits: LimitTable | None,
-    ) -> None:
-        self._system, self._tasks, self.columns, self.metric = system, tasks, columns, metric
-        self.limits = limits
-        outputs = [one for task in tasks for one in task.compiled()]
-        self._asks = any(one[0] == GIVEN for one in outputs)
-        self._asks = self._asks or isinstance(system, CustomSystem) or system.evaluator.has_user_rows
+    Attributes:
+        system: whose law.
+        tasks: its outputs.
+        columns, used: coordinates (n,) of the actuators, and their indices into u.
+        active: which constraints hold.
+        metric: of the inputs.
+        damping: of least-norm inputs; of a hierarchy, the null-space damping and the least controllability.
+        limits: None is none.
+        levels: number of levels of priority; 0 for a law without.
+        rank_tol: of levels.
+        questions: what depends on the state that the step works at; None: targets are given before.
+    """
+
+    system: Any
+    tasks: Sequence[CompilableTask]
+    _: KW_ONLY
+    columns: npt.NDArray[np.int_]
+    used: npt.NDArray[np.int_]
+    active: ActiveConstraints
+    metric: ForceMetric
+    damping: Damping
+    limits: LimitTable | None
+    levels: int = 0
+    rank_tol: float = 0.0
+    questions: Questions | None = None
+
+    def __post_init__(self) -> None:
+        system, compiled = self.system, [task.compiled() for task in self.tasks]
+        self.outputs = [(task, i) for task in self.tasks for i in range(task.count)]
+        self.has_terms = isinstance(system, CustomSystem) or system.evaluator.has_user_rows
+        asks_outputs = any(one[0] == GIVEN for task in compiled for one in task.outputs)
+        self._asks = asks_outputs or self.has_terms or self.questions is not None
         self._drive = system.evaluator.drive if system.evaluator.driven else None
-        firsts = np.cumsum([0] + [task.count for task in tasks]).tolist()
+        firsts = np.cumsum([0] + [task.count for task in self.tasks]).tolist()
+        limits = self.limits
         setup = {
-            **active.setup(),
-            "columns": columns.tolist(),
-            "used": used.tolist(),
+            **self.active.setup(),
+            "columns": self.columns.tolist(),
+            "used": self.used.tolist(),
             "nu": system.nu,
-            "outputs": outputs,
+            "outputs": [one for task in compiled for one in task.outputs],
             "tasks": [
-                (first, task.count, None, task.kp, task.kd)
-                for first, task in zip(firsts, tasks, strict=False)
+                (first, len(one.outputs), one.keep, one.kp, one.kd, one.level, one.damping)
+                for first, one in zip(firsts, compiled, strict=False)
             ],
-            "row_unit": np.concatenate([task.unit for task in tasks]),
-            "metric": metric.fixed,
-            "mass_metric": metric.by_mass,
+            "row_unit": np.concatenate([np.zeros(0), *(task.unit for task in compiled)]),
+            "metric": self.metric.fixed,
+            "mass_metric": self.metric.by_mass,
             "limits": None if limits is None else limits.fixed(),
             "touch": TOUCHES,
             "tol": FEASIBLE,
-            **damping,
+            "levels": self.levels,
+            "rank_tol": self.rank_tol,
+            **self.damping,
         }
         self.kernel = _kernel.ControlStep(system.evaluator.kernel, setup)
 
     def run(
-        self, now: MeasuredState, rows: BoolArray | None, units: Units, targets: Sequence[Any], select: bool
+        self,
+        now: MeasuredState,
+        rows: tuple[BoolArray | None, Units],
+        targets: Sequence[Any],
+        select: bool,
+        null_force: Array | None = None,
     ) -> FoundStep:
-        """One step, its inputs selected within fixed limits if `select`."""
-        asked = Asked(self._tasks, self._system, now.t, targets) if self._asks else None
+        """One step, its inputs selected within fixed limits if `select`.
+
+        Args:
+            now: the measured state.
+            rows: which constraint rows are active (nc,), None for all, and their units.
+            targets: of all outputs, where they do not depend on the state.
+            select: whether to choose inputs within limits.
+            null_force: force (nv,) in the null space of all levels.
+        """
+        asked = Asked(self, now.t, targets) if self._asks else None
         drive = None if self._drive is None else self._drive(now.t, 1)
-        found = self.kernel(now.q, now.v, targets, drive=drive, rows=rows, select=select, owner=asked)
+        found = self.kernel(
+            now.q,
+            now.v,
+            targets,
+            null_force=null_force,
+            drive=drive,
+            rows=rows[0],
+            select=select,
+            owner=asked,
+        )
         if found.status != STEPPED:
             self._explain(found, now.t)
-        return FoundStep(self, found, now.t, rows, units)
+        return FoundStep(self, found, now.t, *rows)
 
     def _explain(self, found: _kernel.StepResult, t: float) -> None:
         """Raise what went wrong."""
         if found.status == OFF_CONSTRAINTS:
             raise MeasurementError(
-                f"the measured state of {self._system.name!r} is off its constraints by"
-                f" {found.gap * self._system.length:.2g} m at t = {t:g} s and cannot be projected:"
+                f"the measured state of {self.system.name!r} is off its constraints by"
+                f" {found.gap * self.system.length:.2g} m at t = {t:g} s and cannot be projected:"
                 f" {TROUBLE[found.projection]}."
             )
         if found.status == WITHOUT_INERTIA:
             raise without_inertia()
-        raise np.linalg.LinAlgError("the singular values of the task matrix did not converge.")
+        raise np.linalg.LinAlgError("the singular values of a task did not converge.")
 
 
 class FoundStep:
@@ -160,7 +233,7 @@ class FoundStep:
     @cached_property
     def now(self) -> MeasuredState:
         """The state on the constraints."""
-        return MeasuredState(self._step._system, self.t, self.found.q, self.found.v)
+        return MeasuredState(self._step.system, self.t, self.found.q, self.found.v)
 
     @cached_property
     def terms(self) -> Terms:

@@ -165,8 +165,7 @@ class Law:
         return plain and (self._limits is None or (self._solver == "kernel" and self._limits.is_fixed))
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
-        rows, units = self._active.rows(now)
-        found = self._compiled.run(now, rows, units, self._task.targets(now.t), self._selects)
+        found = self._compiled.run(now, self._active.rows(now), self._task.targets(now.t), self._selects)
         solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
         selected = self._selected(found) if solved else None
         force_error = NO_FORCES

@@ -6,7 +6,7 @@ e'' + K_D e' + K_P e = 0      [Aghili2005] eq. (44), (45)      =>      J_task a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,27 @@ class TaskTracking:
     rate: Array
     J: Array
     wanted: Array
+
+
+class CompiledTask(NamedTuple):
+    """A task as the kernel takes it (kernels/control/step_data.hpp).
+
+    Attributes:
+        outputs: with common gains.
+        unit: of the rows that count (k,).
+        keep: which rows count; None is all.
+        kp, kd: gains; None where the acceleration is given.
+        level: of priority, counted from 0.
+        damping: of its level.
+    """
+
+    outputs: list[CompiledOutput]
+    unit: Array
+    keep: list[int] | None = None
+    kp: Array | None = None
+    kd: Array | None = None
+    level: int = 0
+    damping: float = 0.0
 
 
 class Task:
@@ -75,9 +96,10 @@ class Task:
             wanted.append(one.c + (part if one.T is None else one.T @ part))
         return TaskTracking(x, desired, e, rate, J, np.concatenate(wanted))
 
-    def compiled(self) -> list[CompiledOutput]:
-        """The outputs for the kernel."""
-        return [compiled_output(one) for one in self._outputs]
+    def compiled(self) -> CompiledTask:
+        """The task for the kernel."""
+        outputs = [compiled_output(one) for one in self._outputs]
+        return CompiledTask(outputs, self.unit, kp=self.kp, kd=self.kd)
 
     def targets(self, t: float) -> list[Target]:
         """What the references ask for at time t [s], one per output."""

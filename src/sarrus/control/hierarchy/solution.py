@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array
+from ..core.compiled_step import FoundStep
 from ..core.solution import Solution
-from .levels import ControllableBasis, LevelSplit
+from .levels import ControllableBasis, LevelRows, LevelSplit
+from .tasks import BoundTask, StackedTracking, TaskStack
 
 
 @dataclass(frozen=True)
@@ -67,33 +70,88 @@ class TaskResult:
         return np.asarray(self.wanted - self.achieved)
 
 
-class Parts(NamedTuple):
-    """Data from which the results of levels and tasks are computed on demand.
+class FoundLevels:
+    """The levels of one step, read when asked for.
 
     Attributes:
-        tasks: (name, priority, number of components), highest priority first.
-        on: whether each is active.
-        free: acceleration (nv,) without limits.
-        basis: of the accelerations that the actuators can produce.
-        splits: rank, null space and damping of each level.
-        rows: dimensionless task rows A of each level.
+        step: the whole step.
+        on: whether each task is active.
         costs: largest change of the rows of each level due to limits, dimensionless.
     """
 
-    tasks: tuple[tuple[str, float, int], ...]
-    on: tuple[bool, ...]
-    free: Array
-    basis: ControllableBasis
-    splits: tuple[LevelSplit, ...]
-    rows: tuple[Array, ...]
-    costs: tuple[float, ...]
+    def __init__(self, step: FoundStep, stack: TaskStack, on: tuple[bool, ...]) -> None:
+        self.step, self.stack, self.on = step, stack, on
+        self.costs: tuple[float, ...] = ()
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.step.found.levels()
+        return found
+
+    @cached_property
+    def basis(self) -> ControllableBasis:
+        """Of the accelerations that the actuators can produce."""
+        parts = {name: self._found[name] for name in ("E", "to_x", "internal", "size")}
+        return ControllableBasis(**parts, dof=self.step.found.dof)
+
+    @cached_property
+    def rows(self) -> list[LevelRows]:
+        """Dimensionless task rows of each level."""
+        found, begin, rows = self._found, 0, []
+        for group, end, zero in zip(self.stack.levels, found["ends"], found["zero"].tolist(), strict=False):
+            on = [task.damping for task in group if self.on[self.stack.tasks.index(task)]]
+            A, b = found["A"][begin:end], found["b"][begin:end]
+            rows.append(LevelRows(A, b, zero, max(on, default=0.0)))
+            begin = end
+        return rows
+
+    @cached_property
+    def splits(self) -> list[LevelSplit]:
+        """Rank, null space and damping of each level."""
+        pairs = zip(self.stack.levels, self._found["left"], self._found["damped"], strict=False)
+        return [LevelSplit(left.shape[0] - left.shape[1], left, damped) for _, left, damped in pairs]
+
+    @property
+    def free(self) -> Array:
+        """Coordinates s (r,) of the acceleration without limits."""
+        return self._found["free"]  # type: ignore[no-any-return]
+
+    @property
+    def rest(self) -> Array | None:
+        """Goal for s (r,) in the null space of all levels, or None."""
+        return self._found["rest"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def free_acceleration(self) -> Array:
+        """Acceleration (nv,) without limits."""
+        return np.asarray(self.step.response.a0 + self.basis.E @ self.free)
+
+    @property
+    def tracking(self) -> Any:
+        """Outputs of all tasks, as `TaskTracking`."""
+        if all(self.on):
+            return self.step.found
+        return StackedTracking(self.step.found, [task.size for task in self.stack.tasks], self.on)
+
+    def rows_of(self, group: Sequence[BoundTask]) -> int:
+        """Number of rows of the active tasks of a level."""
+        on = dict(zip([task.name for task in self.stack.tasks], self.on, strict=True))
+        return sum(task.size for task in group if on[task.name])
+
+    def judged(self, s: Array) -> list[tuple[float, ...]]:
+        """Of each level: rank, damping, largest |b|, |A (free - s)| and |b - A s|."""
+        found = []
+        for rows, split in zip(self.rows, self.splits, strict=True):
+            sizes = rows.b, rows.A @ (self.free - s), rows.b - rows.A @ s
+            found.append((split.rank, split.damped, *map(_largest, sizes)))
+        return found
 
 
 @dataclass(frozen=True)
 class HierarchySolution(Solution):
     """One step of a `TaskHierarchy`: all of `Solution`, and its levels and tasks."""
 
-    _parts: Parts | None = field(default=None, repr=False)
+    _parts: FoundLevels | None = field(default=None, repr=False)
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -111,7 +169,7 @@ class HierarchySolution(Solution):
         if self._parts is None:
             return ()
         found, open_ = [], self._parts.basis.E.shape[1]
-        priorities = dict.fromkeys(priority for _, priority, _ in self._parts.tasks)
+        priorities = dict.fromkeys(priority for _, priority, _ in self._parts.stack.labels)
         for priority, split, cost in zip(priorities, self._parts.splits, self._parts.costs, strict=True):
             tasks = [one for one in self.tasks.values() if one.priority == priority and one.on]
             open_ -= split.rank
@@ -137,9 +195,9 @@ class HierarchySolution(Solution):
         if self._task is None or self._parts is None:
             return {}
         achieved, wanted = self._task.J @ self.a, self._task.wanted
-        taken = self._task.J @ (self._parts.free - self.a)
+        taken = self._task.J @ (self._parts.free_acceleration - self.a)
         found, end = {}, 0
-        for (name, priority, size), on in zip(self._parts.tasks, self._parts.on, strict=True):
+        for (name, priority, size), on in zip(self._parts.stack.labels, self._parts.on, strict=True):
             rows, end = slice(end, end + size), end + size
             off = np.full(size, np.nan)
             values = [part[rows] if on else off for part in (self._task.e, wanted, achieved, taken)]
@@ -156,7 +214,7 @@ class HierarchySolution(Solution):
             return ()
         ME = self._response.terms.M @ self._parts.basis.E
         Z, found = np.eye(self._parts.basis.E.shape[1]), []
-        for A, split in zip(self._parts.rows, self._parts.splits, strict=True):
+        for A, split in zip([rows.A for rows in self._parts.rows], self._parts.splits, strict=True):
             found.append((ME @ (Z @ (Z.T @ A.T))).T)
             Z = Z @ split.left
         return tuple(found)

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import islice
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, positive, state
-from ...dynamics.terms import Terms
+from ...arrays import Array, BoolArray, positive, state
 from ...errors import answer_of
+from ..core.compiled_step import PROGRAM, CompiledStep, FoundStep
 from ..core.force_metric import applied
-from ..core.law import MISSED
-from ..core.solution import Status
-from ..core.staged_law import StagedLaw
-from ..core.task import TaskTracking
+from ..core.law import MISSED, Law
+from ..core.solution import QPInfo, Status
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
-from .levels import ControllableBasis, Priorities, TaskRows, controllable_basis, solve_levels
 from .limited_levels import HierarchyInputs, LimitedLevels
-from .solution import HierarchySolution, Parts
-from .tasks import StackedTracking, TaskStack
+from .solution import FoundLevels, HierarchySolution
+from .tasks import TaskStack
 
 NullTorque = npt.ArrayLike | Callable[[float, Array, Array], npt.ArrayLike] | None
 
 
 @dataclass(eq=False, repr=False)
-class TaskHierarchy(StagedLaw):
+class TaskHierarchy(Law):
     """Tasks with strict priorities: a lower one never changes the acceleration of a higher one.
 
     [DeSapio2010] algorithm 2: Jacobians of constraints and tasks are made orthogonal in the mass metric, one
@@ -72,6 +69,7 @@ class TaskHierarchy(StagedLaw):
         self._prepare(as_limits(self.limits), self.actuated, solver=self.solver)
         self._task: Any = self._stack.bind(self.mech)
         self._rank_tol = positive(self.rank_tol, "rank_tol")
+        self._on = (True,) * len(self._stack.tasks)
         if self.null_torque is not None and not callable(self.null_torque):
             state(self.null_torque, "null_torque", self.mech.nv, repr(self.mech.name))
 
@@ -81,16 +79,72 @@ class TaskHierarchy(StagedLaw):
 
     # ------------------------------------------------------------------ one step
 
+    @cached_property
+    def _compiled(self) -> CompiledStep:
+        asks = callable(self.null_torque) or any(task.asks_state for task in self._stack.tasks)
+        return CompiledStep(
+            self.system,
+            self._stack.tasks,
+            columns=self._columns,
+            used=self._used,
+            active=self._active,
+            metric=self._metric,
+            damping=self._damping,
+            limits=self._limits,
+            levels=max(len(self._stack.levels), 1),
+            rank_tol=self._rank_tol,
+            questions=self._asked if asks else None,
+        )
+
+    def _asked(self, now: MeasuredState) -> tuple[list[Any], BoolArray, Array | None]:
+        """Targets, active tasks and null torque at the state that a step works at."""
+        tasks = self._stack.tasks
+        self._on = tuple(task.is_on(now) for task in tasks)
+        targets = [task.target(now) if on else None for task, on in zip(tasks, self._on, strict=True)]
+        return targets, np.array(self._on, dtype=bool), self._null_force(now)
+
+    def _null_force(self, now: MeasuredState) -> Array | None:
+        """The null torque (nv,), or None."""
+        given = self.null_torque
+        if given is None:
+            return None
+        if callable(given):
+            who = f"null_torque at t = {now.t:g} s: it"
+            given = answer_of(who, given, now.t, now.q.copy(), now.v.copy())
+        return state(given, "null_torque", self.system.nv, repr(self.system.name))
+
     def _step(self, now: MeasuredState, began: float) -> HierarchySolution:
-        active, response = self._respond(now)
-        now = active.now
-        metric = self._metric.factor(active.terms)
-        basis = controllable_basis(response, metric, self._damping["min_controllability"])
-        errors = [task.track(now) for task in self._stack.tasks]
-        found = solve_levels(self._levels(errors), basis, response, self._rank_tol)
-        rest = self._rest(now, active.terms, basis)
-        free = found.s if rest is None else found.s + found.Z @ (found.Z.T @ rest)
-        limits = None if self._limits is None else self._limits.at(now, response, active.rows)
+        step, rows = self._compiled, self._active.rows(now)
+        if step.questions is None:
+            targets, force = [task.target(now) for task in self._stack.tasks], self._null_force(now)
+            found = step.run(now, rows, targets, self._selects, force)
+        else:
+            found = step.run(now, rows, (), self._selects)
+        levels = FoundLevels(found, self._stack, self._on)
+        solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
+        selected = self._selected(found) if solved else self._select_in_python(levels)
+        status, message, costs = self._judged(levels, selected)
+        fields = self._shared_fields(found, began, selected)
+        if not selected.by_kernel:
+            fields["a"] = found.response.a0 + levels.basis.E @ selected.s
+        levels.costs, fields["_task"] = costs, levels.tracking
+        return HierarchySolution(**fields, status=status, message=message, _parts=levels)
+
+    def _selected(self, step: FoundStep) -> HierarchyInputs:
+        found = step.found
+        x, u = found.inputs, found.inputs_used
+        if not found.limited:
+            return HierarchyInputs(x, u, by_kernel=True)
+        assert self._limits is not None
+        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in found.active]))
+        qp = QPInfo("kernel", found.variables, found.limit_count, 0, found.iterations, found.seconds)
+        return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, by_kernel=True, limited=True)
+
+    def _select_in_python(self, levels: FoundLevels) -> HierarchyInputs:
+        """Inputs where limits cannot hold, are no fixed rows, or where inputs are blended."""
+        step, basis, free = levels.step, levels.basis, levels.free
+        metric, rest = step.factor, levels.rest
+        limits = None if self._limits is None else self._limits.at(step.now, step.response, step.rows)
 
         def select(offset: Array | None) -> HierarchyInputs:
             x = basis.to_x @ free
@@ -101,82 +155,35 @@ class TaskHierarchy(StagedLaw):
                 return HierarchyInputs(x, u, rows=limits, s=free)
             cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
             near = np.zeros(len(x)) if offset is None else offset
-            return cascade.run(found.rows, free, np.zeros(len(free)) if rest is None else rest, near)
+            return cascade.run(levels.rows, free, np.zeros(len(free)) if rest is None else rest, near)
 
-        selected = self._transition.smoothed(now.t, (active.rows, response.rank), select)
-        status, message, costs = self._judged(basis, found, free, selected)
-        return HierarchySolution(
-            **self._staged_fields(now.t, began, active, response, selected),
-            a=response.a0 + basis.E @ selected.s,
-            status=status,
-            message=message,
-            _task=StackedTracking(self._stack, errors, self.system.nv),
-            _parts=Parts(
-                tasks=self._stack.labels,
-                on=tuple(one is not None for one in errors),
-                free=response.a0 + basis.E @ free,
-                basis=basis,
-                splits=tuple(found.splits),
-                rows=tuple(rows.A for rows in found.rows),
-                costs=costs,
-            ),
-        )
-
-    def _levels(self, errors: Sequence[TaskTracking | None]) -> list[list[TaskRows]]:
-        """Rows of the active tasks, level by level."""
-        found = zip(self._stack.tasks, errors, strict=True)
-        return [
-            [TaskRows(one.J, one.wanted, task.unit, task.damping) for task, one in level if one is not None]
-            for level in (islice(found, len(tasks)) for tasks in self._stack.levels)
-        ]
-
-    def _rest(self, now: MeasuredState, terms: Terms, basis: ControllableBasis) -> Array | None:
-        """s (r,) of the acceleration due to null torque and null-space damping; None without both."""
-        given, damping = self.null_torque, self._damping["damping"]
-        if given is None and not damping:
-            return None
-        force = -damping * (terms.M @ now.v)
-        if callable(given):
-            who = f"null_torque at t = {now.t:g} s: it"
-            given = answer_of(who, given, now.t, now.q.copy(), now.v.copy())
-        if given is not None:
-            force = force + state(given, "null_torque", self.system.nv, repr(self.system.name))
-        return np.asarray(basis.E.T @ force)
+        return self._transition.smoothed(step.t, (step.rows, step.found.rank), select)
 
     # ------------------------------------------------------------------ status
 
     def _judged(
-        self, basis: ControllableBasis, found: Priorities, free: Array, selected: HierarchyInputs
+        self, levels: FoundLevels, selected: HierarchyInputs
     ) -> tuple[Status, str, tuple[float, ...]]:
         """Status, message, and the largest change of the rows of each level due to limits, dimensionless."""
-        status, said, costs, s = selected.status, [], [], selected.s
-        for group, rows, split in zip(self._stack.levels, found.rows, found.splits, strict=True):
-            if len(rows.b) == 0:
-                costs.append(0.0)
-                continue
-            size = MISSED * (1.0 + _largest(rows.b))
-            took = _largest(rows.A @ (free - s)) if selected.limited else 0.0
-            costs.append(took if took > size else 0.0)
-            if _largest(rows.b - rows.A @ s) <= size:
+        status, said, costs, any_damped = selected.status, [], [], False
+        judged = levels.step.found.judged() if selected.by_kernel else levels.judged(selected.s)
+        for group, (rank, damped, wanted, taken, missed) in zip(self._stack.levels, judged, strict=False):
+            size = MISSED * (1.0 + wanted)
+            costs.append(taken if taken > size else 0.0)
+            any_damped = any_damped or damped > 0.0
+            if missed <= size:
                 continue
             status = Status.PARTIAL
-            why = "limits" if costs[-1] else f"{split.rank} of {len(rows.b)} rows independent"
-            why = "damped near a singular pose" if split.damped else why
+            why = "limits" if costs[-1] else f"{rank} of {levels.rows_of(group)} rows independent"
+            why = "damped near a singular pose" if damped else why
             said.append(f"level {group[0].priority:g} is met as far as possible ({why})")
-        if any(split.damped for split in found.splits):
+        if any_damped:
             status = Status.SINGULAR
         if selected.status == Status.INFEASIBLE:
             worst = ", ".join(f"{name} exceeded by {by:.4g}" for name, by in selected.violations.items())
             status = Status.INFEASIBLE
             said.insert(0, f"the limits cannot all hold; least violation: {worst or 'below the tolerance'}")
-        reached = basis.E.shape[1]
-        if reached < basis.dof:
-            said.append(
-                f"{reached} of {basis.dof} freedoms are controllable, `uncontrollable` has the others"
-            )
+        reached, dof = levels.step.found.controllable, levels.step.found.dof
+        if reached < dof:
+            said.append(f"{reached} of {dof} freedoms are controllable, `uncontrollable` has the others")
         return status, "; ".join(said), tuple(costs)
-
-
-def _largest(x: Array) -> float:
-    """Largest size of an entry, for the short arrays of a level."""
-    return float(max(map(abs, x.tolist())))

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, SarrusError
-from ..core.task import Task, TaskTracking
-from ..outputs.output import BoundOutput, as_outputs
+from ..core.task import CompiledTask, Task, TaskTracking
+from ..outputs.output import BoundOutput, OutputTracking, as_outputs, compiled_output
 from ..state.measured_state import MeasuredState
 
 FIELDS = frozenset(one.name for one in fields(TaskTracking))
@@ -60,6 +60,8 @@ class BoundTask:
 
     Attributes:
         name, priority, weight, damping: as given.
+        level: of its priority, counted from 0.
+        count: number of outputs.
         names: of the components that count (k).
         unit: value of each component that counts as much as 1 rad, divided by the weight of the task (k,).
     """
@@ -89,29 +91,44 @@ class BoundTask:
         except SarrusError as error:
             raise type(error)(f"task {name!r}: {error}") from error
         self._rows = _mask(given.mask, len(names), name)
-        self._whole = bool(self._rows.all())
+        self.count, self.level = 1, 0
         self.names = tuple(np.array(names, dtype=object)[self._rows].tolist())
         self.unit = unit[self._rows] / weight
         self.size = len(self.names)
         if given.acceleration is not None and not callable(given.acceleration):
-            self._wanted(0.0, system.default.q, system.default.v)
+            self._constant = self._wanted(0.0, system.default.q, system.default.v)
 
-    def track(self, now: MeasuredState) -> TaskTracking | None:
-        """Errors and desired acceleration at a state; None while the task is inactive."""
-        if self._when is not None and not self._asked("when", self._when, now.t, now.q, now.v):
-            return None
+    def compiled(self) -> CompiledTask:
+        """The task for the kernel; `TaskStack` sets its level."""
+        keep = None if self._rows.all() else np.flatnonzero(self._rows).tolist()
         if self._task is not None:
-            found = self._task.track(now)
-            if self._whole:
-                return found
-            parts = (found.x, found.desired, found.e, found.rate, found.J, found.wanted)
-        else:
-            x, J, wanted = self._output.at_acceleration(now, self._wanted(now.t, now.q, now.v))
-            none = np.zeros(self._output.size)
-            parts = (x, x, none, none, J, wanted)
-            if self._whole:
-                return TaskTracking(*parts)
-        return TaskTracking(*(part[self._rows] for part in parts))
+            whole = self._task.compiled()
+            return whole._replace(unit=self.unit, keep=keep, level=self.level, damping=self.damping)
+        outputs = [compiled_output(self._output, accelerated=True)]
+        return CompiledTask(outputs, self.unit, keep, level=self.level, damping=self.damping)
+
+    @property
+    def asks_state(self) -> bool:
+        """Whether its target, or whether it is active, depends on the state."""
+        return self._when is not None or callable(self._acceleration)
+
+    def is_on(self, now: MeasuredState) -> bool:
+        """Whether it is active."""
+        return self._when is None or bool(self._asked("when", self._when, now.t, now.q, now.v))
+
+    def target(self, now: MeasuredState) -> Any:
+        """What it asks for now: a Target, or an acceleration."""
+        if self._task is not None:
+            return self._task.targets(now.t)[0]
+        return self._wanted(now.t, now.q, now.v) if callable(self._acceleration) else self._constant
+
+    def output_error(self, i: int, now: MeasuredState, target: Any) -> OutputTracking:
+        """The output against a target, where it is evaluated in Python."""
+        if self._task is not None:
+            return self._task.output_error(i, now, target)
+        x, J, wanted = self._output.at_acceleration(now, target)
+        none = np.zeros(self._output.size)
+        return OutputTracking(x, x, none, none, J, wanted)
 
     def _wanted(self, t: float, q: Array, v: Array) -> Array:
         """The desired acceleration (k,), checked."""
@@ -161,6 +178,9 @@ class TaskStack:
         bound = [BoundTask(one, system, label) for one, label in zip(self._given, labels, strict=True)]
         self.tasks = sorted(bound, key=lambda task: task.priority)
         self.levels = [list(group) for _, group in groupby(self.tasks, key=lambda task: task.priority)]
+        for level, group in enumerate(self.levels):
+            for task in group:
+                task.level = level
         self.labels = tuple((task.name, task.priority, task.size) for task in self.tasks)
         plain = [name for task in self.tasks for name in task.names]
         self.names = tuple(
@@ -172,23 +192,22 @@ class TaskStack:
 
 
 class StackedTracking(TaskTracking):
-    """`TaskTracking` of all tasks, concatenated when an attribute is first read; NaN for inactive tasks."""
+    """`TaskTracking` of all tasks: what was found for active ones, NaN for the others; made on access."""
 
-    _tasks: Sequence[BoundTask]
-    _found: Sequence[TaskTracking | None]
-    _nv: int
+    _found: Any
+    _sizes: Sequence[int]
+    _on: Sequence[bool]
 
-    def __init__(self, stack: TaskStack, found: Sequence[TaskTracking | None], nv: int) -> None:
-        self.__dict__.update(_tasks=stack.tasks, _found=found, _nv=nv)
+    def __init__(self, found: Any, sizes: Sequence[int], on: Sequence[bool]) -> None:
+        self.__dict__.update(_found=found, _sizes=sizes, _on=on)
 
     def __getattr__(self, name: str) -> Array:
         if not isinstance(name, str) or name not in FIELDS:
             raise AttributeError(name)
-        parts = [np.zeros((0, self._nv)) if name == "J" else np.zeros(0)]
-        for task, one in zip(self._tasks, self._found, strict=True):
-            off = np.zeros((task.size, self._nv)) if name == "J" else np.full(task.size, np.nan)
-            parts.append(off if one is None else getattr(one, name))
-        self.__dict__[name] = whole = np.concatenate(parts)
+        found: Array = getattr(self._found, name)
+        whole = np.full((sum(self._sizes), *found.shape[1:]), 0.0 if name == "J" else np.nan)
+        whole[np.repeat(self._on, self._sizes)] = found
+        self.__dict__[name] = whole
         return whole
 
 
