@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 import sarrus as sr
+from sarrus.results import Decomposition
 
 from .kernel import Bench, prepare
 from .report import Column, table
@@ -213,13 +214,23 @@ def pose_calls(bench: Bench) -> list[Call]:
     coordinate = m.names[-1]
     start = float(q[m.model.coordinate_q[-1]])
     values = start + np.linspace(0.0, 0.3, SWEPT)
-    V = bench.batch()[1][:BATCH]
+    Q, V = (part[:BATCH] for part in bench.batch()[:2])
+    rows = m.evaluator
     calls = [
         Call("project", lambda: m.project(near, v), lambda: m.project(np.tile(near, (BATCH, 1)), V)),
-        Call("consistent_velocity", lambda: m.consistent_velocity(q, v), arrays=True),
-        Call("decompose", lambda: m.decompose(q)),
-        Call("mobility", lambda: m.mobility(q)),
-        Call("impact", lambda: m.impact(q, v)),
+        Call(
+            "consistent_velocity",
+            lambda: m.consistent_velocity(q, v),
+            lambda: m.consistent_velocity(Q, V),
+            arrays=True,
+        ),
+        Call(
+            "decompose",
+            lambda: m.decompose(q),
+            lambda: m._queries.decompose(Decomposition, Q, None, 0.0, rows),
+        ),
+        Call("mobility", lambda: m.mobility(q), lambda: m._queries.mobility(Q, 0.0, rows)),
+        Call("impact", lambda: m.impact(q, v), lambda: m.impact(Q, V)),
         Call("assemble", lambda: m.assemble(near)),
     ]
     if m.nc:

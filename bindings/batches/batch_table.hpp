@@ -60,6 +60,51 @@ struct ProjectOptions {
   void* owner;
 };
 
+// A metric of velocities: (nv, nv), or the inertia where by_mass, or neither: Euclidean.
+struct Metric {
+  const double* matrix = nullptr;
+  bool by_mass = false;
+};
+
+// Entries of v that are prescribed.
+struct Held {
+  const int* index;
+  const double* value;
+  int count;
+};
+
+// status: 0, 1 where the metric is not positive definite, 2 where no velocity satisfies all rows; miss (nc):
+// |J v - b| / row_unit
+struct VelocityArrays {
+  double *v, *miss;
+  int* status;
+};
+
+// v after, generalized impulse, lam, momenta before and after; energies before, after and dissipated; miss
+struct ImpactArrays {
+  double *v, *impulse, *lam, *before, *momentum, *energy, *miss;
+  int *rank, *status;
+};
+
+// u, tau, lam, constraint force, directions that no actuator feels (nv, nv), residual and miss and size (3);
+// status: 0, 1 where the metric is not positive definite, 2 where M a + h is not finite
+struct InverseArrays {
+  double *u, *tau, *lam, *force, *unfelt, *sizes;
+  int *n_unfelt, *status;
+};
+
+// s (min(nc, nv)), V (nv, nv), R (nc, min(nc, nv)); status as of velocities
+struct SplitArrays {
+  double *s, *V, *R;
+  int *rank, *status;
+};
+
+// J without units (nc, nv), its singular values, the largest |phi| / row_unit
+struct MobilityArrays {
+  double *J, *s, *gap;
+  int* rank;
+};
+
 struct BatchTable {
   bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
   void (*mass_matrix)(const ModelD&, States, double* M);
@@ -86,6 +131,13 @@ struct BatchTable {
   void (*difference)(const ModelD&, States, const double* q1, double* dv);
   void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
+  void (*consistent_velocity)(const ModelD&, States, Metric, Held, VelocityArrays);
+  void (*impact)(const ModelD&, States, ImpactArrays);
+  // actuated: indices of coordinates
+  void (*inverse_dynamics)(const ModelD&, States, const double* a, Metric, Held actuated, InverseArrays);
+  void (*decompose)(const ModelD&, States, Metric, SplitArrays);
+  void (*split_rows)(const double* J, const double* L, const int* nc_nv, SplitArrays);  // L may be null
+  void (*mobility)(const ModelD&, States, MobilityArrays);
   void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);

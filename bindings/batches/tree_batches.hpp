@@ -13,14 +13,17 @@
 SARRUS_BEGIN
 namespace {
 
+inline State<double> state_of(const ModelD& m, const States& s, long i) {
+  return {s.q + i * m.nq, s.v ? s.v + i * m.nv : nullptr, s.drive ? s.drive + i * 3 * m.nd : nullptr,
+          s.user ? s.user + i * m.n_user_rows * (3 + m.nv) : nullptr};
+}
+
 // use(i, x, w): state x, number i of the batch, with the memory w
 template <class Work, class Use>
 inline void each_state(const ModelD& m, const States& s, Use use) {
   with_work<Work>(m, [&](Work& w) {
     for (long i = 0; i < s.n; ++i) {
-      State<double> x{s.q + i * m.nq, s.v ? s.v + i * m.nv : nullptr,
-                      s.drive ? s.drive + i * 3 * m.nd : nullptr,
-                      s.user ? s.user + i * m.n_user_rows * (3 + m.nv) : nullptr};
+      State<double> x = state_of(m, s, i);
       use(i, x, w);
     }
   });

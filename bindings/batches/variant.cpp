@@ -1,5 +1,6 @@
 // Batches for one instruction set (SARRUS_ISA).
 #include "centroidal_batches.hpp"
+#include "constraint_batches.hpp"
 #include "project_batches.hpp"
 #include "solve_batches.hpp"
 
@@ -27,6 +28,12 @@ const BatchTable& batch_table() {
       .difference = difference_n,
       .forward = forward_n,
       .derivatives = derivatives_n,
+      .consistent_velocity = consistent_velocity_n,
+      .impact = impact_n,
+      .inverse_dynamics = inverse_dynamics_n,
+      .decompose = decompose_n,
+      .split_rows = split_rows_of,
+      .mobility = mobility_n,
       .project = project_n,
       .point = point_n,
       .center_of_mass = center_of_mass_n,

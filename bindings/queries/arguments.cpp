@@ -102,6 +102,14 @@ Call::Call(const Queries& queries, std::initializer_list<Argument> arguments) : 
   if (!plain(arguments)) convert(arguments);
 }
 
+GivenMetric::GivenMetric(const Queries& s, In given) {
+  if (given.is_none()) return;
+  metric.by_mass = PyUnicode_Check(given.ptr()) && PyUnicode_CompareWithASCIIString(given.ptr(), "mass") == 0;
+  if (metric.by_mass) return;
+  kept = s.checks.attr("metric")(given);
+  metric.matrix = data_of<double>(kept, {s.k.m.nv, s.k.m.nv});
+}
+
 nb::any made(In type, const Fields& fields, std::initializer_list<In> values) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type.ptr());
   nb::object object = nb::steal(cls->tp_alloc(cls, 0));

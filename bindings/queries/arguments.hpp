@@ -100,7 +100,15 @@ struct Fields {
 // An instance of a result class (a frozen dataclass) with these fields, without the cost of its constructor.
 nb::any made(In type, const Fields& fields, std::initializer_list<In> values);
 
+// A metric of velocities as a call names it: None, "mass" or a matrix.
+struct GivenMetric {
+  nb::object kept;
+  Metric metric;
+  GivenMetric(const Queries& s, In given);
+};
+
 void bind_queries(nb::module_& m);
 void bind_centroidal(nb::class_<Queries>& queries);
+void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries);
 
 }  // namespace sarrus

@@ -121,7 +121,7 @@ class Response:
             return ()
         bare = self._bare_N
         Vt = full_svd(bare[self.columns])[2]
-        return unfelt_motions(bare @ Vt[self.controllable_dof :].T, self.units)
+        return unfelt_motions(bare @ Vt[self.controllable_dof :].T, self.units.coordinate_names)
 
     @cached_property
     def _bare_N(self) -> Array:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, flatten_batch, one_of, state
+from ..arrays import Array, flatten_batch, numbers, one_of, state
 from ..errors import InputError
 from ..models.model import Model
+from ..projection.decomposition import metric_factor
 
 ZERO_NORM = 1e-9
 UNIT_NORM = 1e-14
@@ -95,3 +96,11 @@ class Arguments:
         if p.ndim != 1:
             raise InputError(f"point must have shape (3,), got {p.shape}.")
         return np.ascontiguousarray(p)
+
+    def metric(self, metric: Any) -> Array:
+        """A symmetric positive definite matrix (nv, nv) that measures velocities."""
+        if isinstance(metric, str):
+            raise InputError(f'`metric` must be None, "mass" or a matrix, got {metric!r}.')
+        W = numbers(metric, "metric", 2)
+        metric_factor(W, self.model.nv)
+        return np.ascontiguousarray(W)

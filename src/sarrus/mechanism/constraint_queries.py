@@ -15,17 +15,17 @@ from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
 from ..projection.assembly import Assembly, assemble
-from ..projection.consistent_velocity import consistent_velocity
-from ..projection.decomposition import Decomposition, decompose, rank_of
-from ..projection.mobility import Mobility, mobility
+from ..projection.consistent_velocity import no_velocity
+from ..projection.decomposition import Decomposition, metric_factor
+from ..projection.mobility import Mobility
 from ..projection.nearest_state import cannot_project
 from ..projection.sweep import Sweep, sweep
-from ..projection.system_kinematics import dimensionless
 from .centroidal_queries import CentroidalQueries
 from .core import State, frozen_state
 
 Metric = npt.ArrayLike | str | None
 
+NONE_HELD = np.zeros(0, dtype=np.int32), np.zeros(0)
 BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits
 
 
@@ -51,7 +51,6 @@ class ConstraintQueries(CentroidalQueries):
             self._require_defined(terms.J, terms.gamma)
         return terms
 
-    @one_blas_thread
     def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
         """Split velocities and forces at the constraints of the pose q (nq,); see `Decomposition`.
 
@@ -62,17 +61,26 @@ class ConstraintQueries(CentroidalQueries):
             metric: None (Euclidean), "mass", or a symmetric positive definite matrix (nv, nv).
             t: time [s].
         """
-        q = self._one_pose(q)
-        J = self.terms(q, np.zeros(self.nv), t).J
-        rank = rank_of(dimensionless(self.evaluator, J), self.evaluator.rank_tol)
-        return decompose(J, self._metric(metric, q), rank=rank)
+        if self._may_be_undefined:
+            self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
+        found: Decomposition | None = self._queries.decompose(Decomposition, q, metric, t, self.evaluator)
+        if found is None or found.singular_values.ndim > 1:
+            q = self._one_pose(q)  # refuses batches
+        if found is None:
+            metric_factor(self.mass_matrix(q), self.nv)  # says why it is no metric
+        assert found is not None
+        return found
 
-    @one_blas_thread
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`."""
-        pose = np.array(self.default.q) if q is None else self._one_pose(q)
-        self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
-        return mobility(self.evaluator, pose, self._time(t))
+        pose = self.default.q if q is None else q
+        if self._may_be_undefined:
+            self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
+        J, s, rank, gap, at = self._queries.mobility(pose, t, self.evaluator)
+        if s.ndim > 1:
+            self._one_pose(pose)  # refuses batches
+        where: dict[str, Any] = {"_system": self.evaluator, "_q": at, "_t": float(t), "_J": J}
+        return Mobility(rank, s, gap, **where)
 
     @one_blas_thread
     def assemble(
@@ -95,7 +103,6 @@ class ConstraintQueries(CentroidalQueries):
         found = assemble(self.evaluator, q, self._time(t), held, text)
         return replace(found, message=found.message + self._beyond(found.q[None]))
 
-    @one_blas_thread
     def consistent_velocity(
         self,
         q: npt.ArrayLike,
@@ -104,7 +111,7 @@ class ConstraintQueries(CentroidalQueries):
         fixed: Mapping[str, Any] | None = None,
         metric: Metric = "mass",
     ) -> Array:
-        """The velocity (nv,) nearest to v that satisfies J v = b.
+        """The velocity (nv,) nearest to v that satisfies J v = b. Batch axes allowed.
 
         Args:
             q: positions (nq,).
@@ -117,18 +124,19 @@ class ConstraintQueries(CentroidalQueries):
         Raises:
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
         """
-        q = self._one_pose(q)
-        start = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
-        held, values = [], []
-        for name, value in mapping(fixed, "fixed", "{coordinate: value}").items():
-            where = self._indices([name], "fixed")
-            given = state(np.atleast_1d(value), f"velocity of {name!r}", len(where), self._owner)
-            held += where
-            values += given.tolist()
-        W = self._metric(metric, q)
-        self.terms(q, start, t)  # refuses poses at which rows are undefined
-        fixed_at = {"held": held, "values": values}
-        return consistent_velocity(self.evaluator, q, start, self._time(t), **fixed_at, metric=W)
+        held = NONE_HELD if fixed is None else self._prescribed(fixed)
+        if self._may_be_undefined:
+            self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
+        rows = self.evaluator, t
+        found: Array
+        found, miss, status = self._queries.consistent_velocity(q, v, rows, metric, held)
+        if status.any():
+            first = int(np.flatnonzero(status)[0])
+            if status.flat[first] == 1:  # not positive definite
+                W = self.mass_matrix(q) if isinstance(metric, str) else np.asarray(metric)
+                metric_factor(W.reshape(-1, self.nv, self.nv)[min(first, W.size // self.nv**2 - 1)], self.nv)
+            raise no_velocity(self.row_names, self.names, miss.reshape(-1, self.nc)[first], held[0].tolist())
+        return found
 
     def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
         """The consistent state nearest to a given one, such as a measured one. Batch axes allowed.
@@ -202,12 +210,15 @@ class ConstraintQueries(CentroidalQueries):
                 said.append(f"{name} = {worst:.4g}, limits {lower:g} to {upper:g}")
         return f" Beyond the limits of joints, which are not enforced: {'; '.join(said)}." if said else ""
 
-    def _metric(self, metric: Metric, q: Array) -> Array | None:
-        if isinstance(metric, str):
-            if metric != "mass":
-                raise InputError(f'`metric` must be None, "mass" or a matrix, got {metric!r}.')
-            return self.mass_matrix(q)
-        return None if metric is None else numbers(metric, "metric", 2)
+    def _prescribed(self, fixed: Mapping[str, Any]) -> tuple[Any, Array]:
+        """Indices into v and values of prescribed velocities."""
+        held, values = [], []
+        for name, value in mapping(fixed, "fixed", "{coordinate: value}").items():
+            where = self._indices([name], "fixed")
+            given = state(np.atleast_1d(value), f"velocity of {name!r}", len(where), self._owner)
+            held += where
+            values += given.tolist()
+        return np.array(held, dtype=np.int32), np.array(values, dtype=float)
 
     def _hold(self, q: Array, name: str, value: Any) -> list[int]:
         """Put a held position into q; the indices into v that must not move then."""

@@ -88,6 +88,7 @@ class Core:
     _arguments: Arguments
     _queries: Queries
     _owner: str
+    _actuated: npt.NDArray[np.int32]
     _default: State | None
     _may_be_undefined: bool
 
@@ -111,6 +112,7 @@ class Core:
             _arguments=arguments,
             _queries=Queries(evaluator.kernel, arguments),
             _owner=arguments.owner,
+            _actuated=np.array([actuator.index for actuator in model.actuators], dtype=np.int32),
             _default=default,
             _may_be_undefined=any(one.undefined for _, one in model.constraints),
         )

@@ -15,10 +15,11 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
-from ..dynamics.inverse import Torques, against_limits, inverse_dynamics, stacked
+from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
+from ..projection.decomposition import metric_factor
 from .constraint_queries import Metric
 from .core import frozen_state
 from .report import report
@@ -189,7 +190,6 @@ class Mechanism(Variants):
             self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
         return derivatives(self.evaluator, qs, vs, forces, drive, method=method).reshaped(batch)
 
-    @one_blas_thread
     def inverse_dynamics(
         self,
         q: npt.ArrayLike,
@@ -213,17 +213,19 @@ class Mechanism(Variants):
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
-        given = [(q, "q", True), (v, "v", False), (a, "a", False)]
-        (qs, vs, wanted), batch = self._arguments.states(given)
-        default = [x.index for x in self.model.actuators]
-        columns = default if actuated is None else self._indices(actuated, "actuated")
-        terms, W = self.terms(qs, vs, t), self._metric(metric, qs)
-        each = [
-            inverse_dynamics(Terms(*one), a_one, columns, self.units, W if W is None or W.ndim == 2 else W[i])
-            for i, (a_one, *one) in enumerate(zip(wanted, *vars(terms).values(), strict=True))
-        ]
-        found = stacked(each, batch, (self.nv, len(columns), self.nc)) if batch else each[0]
-        return against_limits(found, columns, self.model.actuators)
+        columns = self._actuated
+        if actuated is not None:
+            columns = np.array(self._indices(actuated, "actuated"), dtype=np.int32)
+        if self._may_be_undefined:
+            self.terms(q, v, t)  # refuses poses at which rows are undefined
+        outside = self.evaluator, t
+        found: Torques = self._queries.inverse_dynamics(Torques, (q, v, a), outside, metric, columns)
+        if found._status.any():
+            first = int(np.flatnonzero(found._status)[0])
+            if found._status.flat[first] == 1:
+                metric_factor(self.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
+            raise overflow()
+        return found
 
     def is_decoupled(self, q: npt.ArrayLike, t: float = 0.0) -> bool:
         """Whether motion and constraint force are decoupled at q (nq,): (1 - P) M P = 0.

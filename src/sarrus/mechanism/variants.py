@@ -11,9 +11,10 @@ import numpy.typing as npt
 from ..arrays import mapping, names
 from ..blas_threads import one_blas_thread
 from ..constraints.rows import Constraint
-from ..dynamics.impact import Impact, impact
+from ..dynamics.impact import Impact, no_velocity_after
 from ..errors import InputError, unknown_name
 from ..projection.branches import Branch, branches
+from ..projection.decomposition import metric_factor
 from .compile import exchange_constraints
 from .constraint_queries import ConstraintQueries
 
@@ -61,10 +62,21 @@ class Variants(ConstraintQueries):
         """The impact of all constraints, closing at once at the pose q (nq,), on the velocity v (nv,).
 
         Inelastic: the velocity afterwards is the one nearest to v in the mass metric with J v = b, the change
-        an impulse of the constraints; see `Impact`. Rows may depend on each other.
+        an impulse of the constraints; see `Impact`. Rows may depend on each other. Batch axes allowed.
+
+        Raises:
+            AssemblyError: no velocity satisfies J v = b: drives contradict what closes.
         """
-        pose, speed = self._one_pose(q), self._one_tangent(v, "v")
-        return impact(self.terms(pose, speed, t), speed, self.units)
+        if self._may_be_undefined:
+            self.terms(q, v, t)  # refuses poses at which rows are undefined
+        found = self._queries.impact(Impact, q, v, t, self.evaluator)
+        if type(found) is Impact:
+            return found
+        miss, status = found
+        first = int(np.flatnonzero(status)[0])
+        if status[first] == 1:
+            metric_factor(self.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
+        raise no_velocity_after(self.row_names, miss.reshape(-1, self.nc)[first])
 
     @one_blas_thread
     def branches(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> tuple[Branch, ...]:

@@ -8,7 +8,8 @@ of the square root ([Aghili2005] II-A.1, corrected, and VII-B):
     P      = N N.T W              onto the tangent directions, P P = P                          (2)
     J^+    = L^-T V1 diag(1/s) U1.T                                          [Aghili2005] eq. (15), (16)
 
-Velocities split with P, forces with P.T. Nothing here needs the rows of J to be independent, or to exist.
+Velocities split with P, forces with P.T. Nothing here needs the rows of J to be independent, or to exist. The
+kernel computes (1) (kernels/solve/metric_split.hpp).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._kernel import RANK_TOL
+from .._kernel import RANK_TOL, split_rows
 from ..arrays import Array, numbers, numeric
 from ..errors import InputError
 
@@ -32,19 +33,33 @@ class Decomposition:
 
     Attributes:
         rank: number of independent rows of J.
-        dof: nv - rank, the dimension of the tangent directions.
         singular_values: of J in the metric, descending, (min(nc, nv),).
-        N: null-space basis (nv, dof), orthonormal in the metric, J N = 0.
         metric: the metric W (nv, nv), or None for the Euclidean one.
     """
 
     rank: int
-    dof: int
     singular_values: Array
-    N: Array
     metric: Array | None
-    _normal: Array = field(repr=False)  # L^-T V1 (nv, rank), orthonormal in the metric
-    _rows: Array = field(repr=False)  # U1 diag(1/s) (nc, rank)
+    _V: Array = field(repr=False)  # L^-T V (nv, nv), orthonormal in the metric
+    _R: Array = field(repr=False)  # U diag(1/s) (nc, min(nc, nv))
+
+    @property
+    def dof(self) -> int:
+        """nv - rank, the dimension of the tangent directions."""
+        return len(self._V) - self.rank
+
+    @property
+    def N(self) -> Array:
+        """Null-space basis (nv, dof), orthonormal in the metric, J N = 0."""
+        return self._V[:, self.rank :]
+
+    @property
+    def _normal(self) -> Array:
+        return self._V[:, : self.rank]
+
+    @property
+    def _rows(self) -> Array:
+        return self._R[:, : self.rank]
 
     @property
     def P(self) -> Array:
@@ -127,29 +142,13 @@ def decompose(
     nc, nv = J.shape
     check_rank_tol(rank_tol)
     L = None if metric is None else metric_factor(metric, nv)
-    if L is not None:
-        from scipy.linalg import solve_triangular
-    J_W = J if L is None else solve_triangular(L, J.T, lower=True).T
-
-    # J_W = U diag(s) V.T   (1)
-    U, s, Vt = full_svd(J_W)
+    values, V, R = split_rows(J, L)
     if rank is None:
-        rank = count_above(s, rank_tol, absolute)
+        rank = count_above(values, rank_tol, absolute)
     elif not isinstance(rank, (int, np.integer)) or not 0 <= rank <= min(nc, nv):
         raise InputError(f"`rank` of a {nc} x {nv} matrix must be between 0 and {min(nc, nv)}, got {rank!r}.")
-
-    V = Vt.T if L is None else solve_triangular(L, Vt.T, trans="T", lower=True)
     W = None if metric is None else np.array(metric, dtype=float)
-    inverse = np.divide(1.0, s[:rank], out=np.zeros(rank), where=s[:rank] > 0.0)
-    return Decomposition(
-        rank=rank,
-        dof=nv - rank,
-        singular_values=s,
-        N=V[:, rank:],
-        metric=W,
-        _normal=V[:, :rank],
-        _rows=U[:, :rank] * inverse,
-    )
+    return Decomposition(rank, values, W, V, R)
 
 
 def full_svd(J: Array) -> tuple[Array, Array, Array]:

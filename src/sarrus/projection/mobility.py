@@ -17,7 +17,8 @@ constraints; otherwise it is at rest at this pose only, as a slider at its dead 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from ..arrays import Array, BoolArray
 from .branches import second_order_forms
 from .closing import close
 from .decomposition import RankedSVD, rank_of, ranked_svd
-from .system_kinematics import Kinematics, dimensionless, drift, even_gamma
+from .system_kinematics import Kinematics, dimensionless, even_gamma
 from .tangent_cone import independent_forms, rigid_directions
 
 ALONE_TOL = 1e-9  # on the diagonal of the projector
@@ -37,42 +38,106 @@ MOST_LISTED = 12
 
 @dataclass(frozen=True)
 class Mobility:
-    """Degrees of freedom and redundancy of the constraints at one pose.
+    """Degrees of freedom and redundancy of the constraints at one pose. What is read is computed when read.
 
     Attributes:
-        dof: degrees of freedom in velocity, nv - rank.
         rank: number of independent rows.
-        redundant: names of the rows that depend on rows declared before them.
-        gruebler: nv - nc, what counting rows would give.
-        condition: largest over smallest nonzero singular value of the dimensionless J; 1 without rows.
-        is_singular: rows that are independent nearby depend on each other at this pose.
-        is_rigid: nothing can move, although there are degrees of freedom in velocity: second-order rigidity.
         singular_values: of the dimensionless J, descending (min(nc, nv),).
-        locked: names of the coordinates that cannot move, here and nearby.
-        at_rest: names of the coordinates that cannot move at this pose but do nearby: dead centres.
-        free: names of the coordinates that can move while all others stand still.
         gap: largest |phi| [m], angles multiplied by the length L.
-        nv, nc: number of coordinates and of rows.
-        nonholonomic: number of rows that restrict velocities only.
-        driven: whether drives prescribe motions.
     """
 
-    dof: int
     rank: int
-    redundant: tuple[str, ...]
-    gruebler: int
-    condition: float
-    is_singular: bool
-    is_rigid: bool
     singular_values: Array
-    locked: tuple[str, ...]
-    at_rest: tuple[str, ...]
-    free: tuple[str, ...]
     gap: float
-    nv: int
-    nc: int
-    nonholonomic: int
-    driven: bool
+    _system: Kinematics = field(repr=False)
+    _q: Array = field(repr=False)
+    _t: float = field(repr=False)
+    _J: Array = field(repr=False)  # without units
+
+    @property
+    def nv(self) -> int:
+        """Number of coordinates."""
+        return self._system.nv
+
+    @property
+    def nc(self) -> int:
+        """Number of rows."""
+        return self._system.nc
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom in velocity, nv - rank."""
+        return self.nv - self.rank
+
+    @property
+    def gruebler(self) -> int:
+        """nv - nc, what counting rows would give."""
+        return self.nv - self.nc
+
+    @property
+    def condition(self) -> float:
+        """Largest over smallest nonzero singular value of the dimensionless J; 1 without rows."""
+        return float(self.singular_values[0] / self.singular_values[self.rank - 1]) if self.rank else 1.0
+
+    @property
+    def nonholonomic(self) -> int:
+        """Number of rows that restrict velocities only."""
+        return int(np.sum(~self._system.holonomic))
+
+    @property
+    def driven(self) -> bool:
+        """Whether drives prescribe motions."""
+        return self._system.driven
+
+    @cached_property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of the rows that depend on rows declared before them."""
+        dependent = dependent_rows(self._J, self._system.rank_tol, self.rank)
+        return tuple(self._system.row_names[i] for i in dependent)
+
+    @cached_property
+    def is_singular(self) -> bool:
+        """Rows that are independent nearby depend on each other at this pose."""
+        return self.rank < self.nc and loses_rank_here(self._system, self._q, self._t, self._svd)
+
+    @cached_property
+    def is_rigid(self) -> bool:
+        """Nothing can move, although there are degrees of freedom in velocity: second-order rigidity."""
+        if not self.is_singular:
+            return False
+        forms = independent_forms(second_order_forms(self._system, self._q, self._t, self._svd))
+        return len(rigid_directions(forms)) == self.dof
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Names of the coordinates that cannot move, here and nearby."""
+        return self._still[0]
+
+    @property
+    def at_rest(self) -> tuple[str, ...]:
+        """Names of the coordinates that cannot move at this pose but do nearby: dead centres."""
+        return self._still[1]
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        """Names of the coordinates that can move while all others stand still."""
+        return self._named(_projector_diagonal(self._svd) > 1.0 - ALONE_TOL)
+
+    @cached_property
+    def _still(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the coordinates at rest here: those that rest nearby too, those that move there."""
+        still = _projector_diagonal(self._svd) < ALONE_TOL
+        if not np.any(still) or self.rank == self.nv:
+            return self._named(still), ()
+        moving = _moves_nearby(self._system, self._q, self._t, self._svd)
+        return self._named(still & ~moving), self._named(still & moving)
+
+    @cached_property
+    def _svd(self) -> RankedSVD:
+        return ranked_svd(self._J, self._system.rank_tol, self.rank)
+
+    def _named(self, which: BoolArray) -> tuple[str, ...]:
+        return tuple(self._system.coordinate_names[i] for i in np.flatnonzero(which))
 
     def explain(self) -> str:
         """The result in words."""
@@ -139,43 +204,6 @@ class Mobility:
             f"Careful: the constraints are open by {self.gap:.2e} m at this pose. Rows that are redundant"
             " when closed look independent when open; assemble first."
         )
-
-
-def mobility(system: Kinematics, q: Array, t: float = 0.0) -> Mobility:
-    """Mobility of a system at the pose q (nq,) and time t [s]; see `Mobility`."""
-    phi, J, _, _ = system.constraints(q, np.zeros(system.nv), t)
-    Jd = dimensionless(system, J)
-    svd = ranked_svd(Jd, system.rank_tol)
-    rank, s = svd.rank, svd.s
-    singular = loses_rank_here(system, q, t, svd)
-    reach = _projector_diagonal(svd)
-    still = reach < ALONE_TOL
-    moving = still & _moves_nearby(system, q, t, svd) if np.any(still) and rank < system.nv else ~still
-    names = np.array(system.coordinate_names, dtype=object)
-    return Mobility(
-        dof=system.nv - rank,
-        rank=rank,
-        redundant=tuple(system.row_names[i] for i in dependent_rows(Jd, system.rank_tol, rank)),
-        gruebler=system.nv - system.nc,
-        condition=float(s[0] / s[rank - 1]) if rank else 1.0,
-        is_singular=singular,
-        is_rigid=singular and _is_rigid(system, q, t, svd),
-        singular_values=s,
-        locked=tuple(names[still & ~moving]),
-        at_rest=tuple(names[still & moving]),
-        free=tuple(names[reach > 1.0 - ALONE_TOL]),
-        gap=drift(system, phi),
-        nv=system.nv,
-        nc=system.nc,
-        nonholonomic=int(np.sum(~system.holonomic)),
-        driven=system.driven,
-    )
-
-
-def _is_rigid(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> bool:
-    """Whether the second-order forms of the lost rows leave no direction to move in."""
-    forms = independent_forms(second_order_forms(system, q, t, svd))
-    return len(rigid_directions(forms)) == system.nv - svd.rank
 
 
 def _projector_diagonal(svd: RankedSVD) -> Array:

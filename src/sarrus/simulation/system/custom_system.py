@@ -27,7 +27,6 @@ from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ...models.joints import Revolute, Spherical
 from ...projection.assembly import Assembly
-from ...projection.consistent_velocity import consistent_velocity
 from ...projection.mobility import Mobility
 from ...projection.nearest_state import cannot_project
 
@@ -154,7 +153,7 @@ class CustomSystem:
         """The velocity (nv,) with J v = b nearest to v (nv,) in the mass metric; v defaults to rest."""
         pose = self._skeleton._one_pose(q)
         wish = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
-        return consistent_velocity(self.evaluator, pose, wish, t, metric=self.inertia(pose, wish, t)[0])
+        return self._skeleton.consistent_velocity(pose, wish, t, metric=self.inertia(pose, wish, t)[0])
 
     def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
         """The consistent state nearest to (q, v) in the metric M(q); see `Mechanism.project`. One state."""

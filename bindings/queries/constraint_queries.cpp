@@ -1,0 +1,143 @@
+#include "arguments.hpp"
+
+namespace sarrus {
+
+using namespace nb::literals;
+
+namespace {
+namespace query {
+
+Call velocities(const Queries& s, In q, In v) {
+  if (!v.is_none()) return Call(s, {{q, "q", true}, {v, "v"}});
+  Call c(s, {{q, "q", true}});
+  c.rest(1);
+  return c;
+}
+
+// A number for one state, the array for a batch
+template <class T>
+nb::object number(const Call& c, const New<T>& x) {
+  if (c.batch.rank) return x.object;
+  if constexpr (std::is_same_v<T, int>)
+    return nb::int_(x.data()[0]);
+  else
+    return nb::float_(x.data()[0]);
+}
+
+// (v, miss, status); held: (indices int32, values)
+nb::tuple consistent_velocity(const Queries& s, In q, In v, In rows, In metric, nb::tuple held) {
+  Call c = velocities(s, q, v);
+  RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
+  GivenMetric W(s, metric);
+  npy_intp n = length_of(held[0]);
+  Held fixed = {data_of<int>(held[0], {n}), data_of<double>(held[1], {n}), static_cast<int>(n)};
+  NewArray found = c.out({c.m.nv}), miss = c.out({c.m.nc});
+  auto status = c.out<int>({});
+  VelocityArrays out = {found, miss, status};
+  c.run_on(s.k.tables.batches.consistent_velocity, outside.drive, outside.user, W.metric, fixed, out);
+  return nb::make_tuple(found, miss, status);
+}
+
+// An Impact; where there is none (miss, status)
+nb::any impact(const Queries& s, In type, In q, In v, In t, In evaluator) {
+  Call c(s, {{q, "q", true}, {v, "v"}});
+  RowValues outside(c, evaluator, t);
+  NewArray after = c.out({c.m.nv}), impulse = c.out({c.m.nv}), lam = c.out({c.m.nc}), miss = c.out({c.m.nc});
+  NewArray before = c.out({c.m.nv}), momentum = c.out({c.m.nv}), energy(c.flat(3));
+  auto rank = c.out<int>({});
+  New<int> status({c.count});
+  ImpactArrays out = {after, impulse, lam, before, momentum, energy, miss, rank, status};
+  c.run_on(s.k.tables.batches.impact, outside.drive, outside.user, out);
+  if (!std::all_of(status.data(), status + c.count, [](int x) { return x == 0; }))
+    return nb::borrow<nb::any>(nb::make_tuple(miss, status));
+  NewArray energies[3] = {c.out({}), c.out({}), c.out({})};
+  for (npy_intp i = 0; i < 3 * c.count; ++i) energies[i % 3].data()[i / 3] = energy.data()[i];
+  static const Fields fields = {"v_before", "v",    "impulse",       "lam",    "momentum_before",
+                                "momentum", "rank", "energy_before", "energy", "dissipated"};
+  NewArray given = c.copy(1, c.m.nv);
+  nb::object numbers[4] = {number(c, rank), number(c, energies[0]), number(c, energies[1]),
+                           number(c, energies[2])};
+  return made(type, fields,
+              {given.object, after.object, impulse.object, lam.object, before.object, momentum.object,
+               numbers[0], numbers[1], numbers[2], numbers[3]});
+}
+
+// actuated: indices int32
+nb::any inverse_dynamics(const Queries& s, In type, nb::tuple state, In rows, In metric, In actuated) {
+  Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "a"}});
+  RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
+  GivenMetric W(s, metric);
+  npy_intp nv = c.m.nv, n = length_of(actuated);
+  Held by = {data_of<int>(actuated, {n}), nullptr, static_cast<int>(n)};
+  NewArray u = c.out({n}), tau = c.out({nv}), lam = c.out({c.m.nc}), force = c.out({nv});
+  NewArray unfelt = c.out({nv, nv}), sizes = c.out({3});
+  auto n_unfelt = c.out<int>({}), status = c.out<int>({});
+  InverseArrays out = {u, tau, lam, force, unfelt, sizes, n_unfelt, status};
+  c.run_on(s.k.tables.batches.inverse_dynamics, outside.drive, outside.user, c.x[2], W.metric, by, out);
+  static const Fields fields = {"tau",     "u",      "lam",      "constraint_force", "_sizes",
+                                "_unfelt", "_count", "_columns", "_model",           "_status"};
+  return made(type, fields,
+              {tau.object, u.object, lam.object, force.object, sizes.object, unfelt.object, n_unfelt.object,
+               actuated, s.model, status.object});
+}
+
+// A Decomposition; None where the metric is not positive definite
+nb::any decompose(const Queries& s, In type, In q, In metric, In t, In evaluator) {
+  Call c = velocities(s, q, nb::none());
+  RowValues outside(c, evaluator, t);
+  GivenMetric W(s, metric);
+  npy_intp nv = c.m.nv, nc = c.m.nc, most = std::min(nv, nc);
+  NewArray values = c.out({most}), V = c.out({nv, nv}), R = c.out({nc, most});
+  auto rank = c.out<int>({}), status = c.out<int>({});
+  SplitArrays out = {values, V, R, rank, status};
+  c.run_on(s.k.tables.batches.decompose, outside.drive, outside.user, W.metric, out);
+  if (!std::all_of(status.data(), status + c.count, [](int x) { return x == 0; }))
+    return nb::borrow<nb::any>(Py_None);
+  nb::object ranks = number(c, rank), matrix = W.kept.is_valid() ? W.kept : nb::none();
+  if (W.metric.by_mass) {
+    NewArray M = c.out({nv, nv});
+    c.run(s.k.tables.batches.mass_matrix, M);
+    matrix = M.object;
+  }
+  static const Fields fields = {"rank", "singular_values", "metric", "_V", "_R"};
+  return made(type, fields, {ranks, values.object, matrix, V.object, R.object});
+}
+
+// (s, V, R) of rows J (nc, nv) in the metric with the lower factor L (nv, nv) or None, see SplitRows
+nb::tuple split_rows(In J, In L) {
+  npy_intp nc = length_of(J), nv = length_of(J, 1), most = std::min(nv, nc);
+  Dense rows(J, "J", {nc, nv}), factor = Dense::or_none(L, "L", {nv, nv});
+  NewArray s({most}), V({nv, nv}), R({nc, most});
+  int sizes[2] = {static_cast<int>(nc), static_cast<int>(nv)};
+  best_tables().batches.split_rows(rows, factor, sizes, {s, V, R, nullptr, nullptr});
+  return nb::make_tuple(s, V, R);
+}
+
+// (J without units, its singular values, rank, the largest |phi| [m], q)
+nb::tuple mobility(const Queries& s, In q, In t, In evaluator) {
+  Call c = velocities(s, q, nb::none());
+  RowValues outside(c, evaluator, t);
+  npy_intp nv = c.m.nv, nc = c.m.nc;
+  NewArray J = c.out({nc, nv}), values = c.out({std::min(nv, nc)}), gap = c.out({});
+  auto rank = c.out<int>({});
+  c.run_on(s.k.tables.batches.mobility, outside.drive, outside.user, MobilityArrays{J, values, gap, rank});
+  for (npy_intp i = 0; i < c.count; ++i) gap.data()[i] *= c.m.length[0];
+  return nb::make_tuple(J, values, number(c, rank), number(c, gap), c.copy(0, c.m.nq));
+}
+
+}  // namespace query
+}  // namespace
+
+void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries) {
+  m.def("split_rows", &query::split_rows, "J"_a, "L"_a.none());
+  auto type = "type"_a;
+  auto q = "q"_a.none(), v = "v"_a.none(), t = "t"_a.none(), evaluator = "evaluator"_a.none();
+  auto metric = "metric"_a.none();
+  queries.def("consistent_velocity", &query::consistent_velocity, q, v, "rows"_a, metric, "held"_a)
+      .def("impact", &query::impact, type, q, v, t, evaluator)
+      .def("inverse_dynamics", &query::inverse_dynamics, type, "state"_a, "rows"_a, metric, "actuated"_a)
+      .def("decompose", &query::decompose, type, q, metric, t, evaluator)
+      .def("mobility", &query::mobility, q, t, evaluator);
+}
+
+}  // namespace sarrus

@@ -1,0 +1,181 @@
+// Inverse dynamics of closed chains: the least actuator forces that produce an acceleration.
+//
+//   N^T S^T u = N^T (M a + h),    u = argmin |S^T u| in the metric W^-1 of forces                         (1)
+//
+// [Aghili2005] eqs. (21), (47), (60); N spans the tangent directions, S selects the actuated coordinates.
+// With C C^T = S W^-1 S^T and u = C^-T x the norm is Euclidean. The mechanism is controllable if no tangent
+// direction leaves all actuated coordinates at rest, eqs. (56), (62).
+#pragma once
+
+#include "solve/forward_dynamics.hpp"
+#include "solve/metric_split.hpp"
+
+SARRUS_BEGIN
+
+// Actuated coordinates. The metric W (nv, nv) of velocities, or null for the Euclidean norm; by_mass: W = M.
+template <class T>
+struct Actuated {
+  const int* columns;
+  int count;
+  const T* metric = nullptr;
+  bool by_mass = false;
+};
+
+template <class T>
+struct InverseWork {
+  Workspace<T, 0> w;
+  SingularValues<T> felt, G;  // (S N)^T or S N; (dof, count)
+  T *N, *needed, *c, *x;      // (nv, nv), columns from the rank on; M a + h; its tangent part; room
+  T *W, *L, *half, *C;        // the metric, its factor, L^-1 S^T (nv, count), C (count, count)
+  bool weighted = false;
+
+  SARRUS_HD InverseWork(const Model<real<T>>& m, const Actuated<T>& by, Arena& arena) : w(m, arena) {
+    int wide = m.nv > by.count ? m.nv : by.count;
+    felt.bind(arena, wide, wide);
+    G.bind(arena, m.nv, by.count);
+    arena.take(m.nv * m.nv, N, W, L);
+    arena.take(wide * wide, half, C);
+    arena.take(wide + LANES, needed, c, x);
+  }
+};
+
+// Forces: u (count), lam (nc), constraint (nv); directions that no actuator feels: unfelt (nv, nv), the first
+// n_unfelt columns; residual, miss and size: largest |M a + h - S^T u - constraint|, |J a - gamma|, |M a + h|
+template <class T>
+struct InverseForces {
+  T *u, *lam, *constraint, *unfelt;
+  T residual = T(0), miss = T(0), size = T(0);
+  int n_unfelt = 0;
+};
+
+// r.C; false where the metric is not positive definite
+template <class T>
+SARRUS_FN bool force_metric(const Model<real<T>>& m, const Actuated<T>& by, InverseWork<T>& r) {
+  r.weighted = by.metric || by.by_mass;
+  if (!r.weighted) return true;
+  for (int i = 0; i < m.nv; ++i)
+    for (int j = 0; j < m.nv; ++j)
+      r.W[i * m.nv + j] = by.by_mass ? r.w.M[i * r.w.ld + j] : by.metric[i * m.nv + j];
+  if (!factor_metric(r.W, m.nv, r.L)) return false;
+  for (int k = 0; k < by.count; ++k) {
+    for (int i = 0; i < m.nv; ++i) r.half[i * by.count + k] = T(i == by.columns[k] ? 1 : 0);
+    solve_lower(r.L, m.nv, by.count, r.half + k);
+  }
+  for (int i = 0; i < by.count; ++i)
+    for (int j = 0; j < by.count; ++j) {
+      r.W[i * by.count + j] = T(0);
+      for (int k = 0; k < m.nv; ++k)
+        r.W[i * by.count + j] += r.half[k * by.count + i] * r.half[k * by.count + j];
+    }
+  return factor_metric(r.W, by.count, r.C);
+}
+
+// w.N: orthonormal tangent directions without units, in the columns from the rank on
+template <class T>
+SARRUS_FN void tangent_basis(const Model<real<T>>& m, InverseWork<T>& r) {
+  Workspace<T, 0>& w = r.w;
+  factorize(m, w.rows.J, static_cast<const T*>(nullptr), w.ld, -1, w.factor);
+  if (w.factor.first_rows < m.nc) complete(m, w.ld, w.factor);
+  for (int e = w.factor.rank; e < m.nv; ++e) {
+    fill(w.a, w.ld);
+    w.a[e] = T(1);
+    for (int k = w.factor.rank - 1; k >= 0; --k) reflect(w.factor, k, w.ld, w.a);
+    for (int i = 0; i < m.nv; ++i) r.N[i * m.nv + e] = w.a[i];
+  }
+}
+
+// The rank of S N, and the directions that the actuated coordinates do not feel.
+template <class T>
+SARRUS_FN int felt_directions(const Model<real<T>>& m, const Actuated<T>& by, InverseWork<T>& r,
+                              InverseForces<T>& out) {
+  int first = r.w.factor.rank, dof = m.nv - first;
+  for (int e = 0; e < dof; ++e)
+    for (int k = 0; k < by.count; ++k) r.felt.at(e, k) = r.N[by.columns[k] * m.nv + first + e];
+  if (dof <= by.count && independent(r.felt, dof, by.count, m.rank_tol[0])) return dof;
+  for (int k = 0; k < by.count; ++k)
+    for (int e = 0; e < dof; ++e) r.felt.at(k, e) = r.N[by.columns[k] * m.nv + first + e];
+  decompose(r.felt, by.count, dof);
+  int rank = r.felt.rank(m.rank_tol[0]);
+  out.n_unfelt = dof - rank;
+  for (int e = rank; e < dof; ++e) {
+    fill(r.x, r.felt.p.ld);
+    r.x[e] = T(1);
+    if (e < r.felt.count) copy(r.x, r.felt.W + e * r.felt.count, r.felt.count);
+    turn_back(r.felt.p, r.x);
+    for (int i = 0; i < m.nv; ++i) {
+      T s = T(0);
+      for (int k = 0; k < dof; ++k) s += r.N[i * m.nv + first + k] * r.x[k];
+      out.unfelt[i * m.nv + e - rank] = s;
+    }
+  }
+  return rank;
+}
+
+// out.u: (1)   in: r.N, r.c = N^T unit (M a + h), the rank of S N
+template <class T>
+SARRUS_FN void least_forces(const Model<real<T>>& m, const Actuated<T>& by, int rank, InverseWork<T>& r,
+                            InverseForces<T>& out) {
+  int first = r.w.factor.rank, dof = m.nv - first, n = by.count;
+  for (int e = 0; e < dof; ++e) {
+    T* row = &r.G.at(e, 0);
+    for (int k = 0; k < n; ++k) row[k] = r.N[by.columns[k] * m.nv + first + e] * m.unit[by.columns[k]];
+    if (r.weighted) solve_lower(r.C, n, 1, row);
+  }
+  if (rank == dof) {
+    r.G.count = 0;
+    eliminate(r.G.p, dof, n, real<T>(0), real<T>(0));
+    if (r.G.p.rank() == dof) {
+      shortest(r.G.p, r.c, r.x);
+    } else {
+      decompose(r.G, dof, n);
+      solve_damped(r.G, rank < r.G.count ? rank : r.G.count, T(0), r.c, r.x);
+    }
+  } else {
+    decompose(r.G, dof, n);
+    fill(r.x, n);
+    if (r.G.count) solve_damped(r.G, rank < r.G.count ? rank : r.G.count, T(0), r.c, r.x);
+  }
+  for (int k = 0; k < n; ++k) out.u[k] = r.x[k];
+  if (r.weighted) solve_upper(r.C, n, 1, out.u);
+}
+
+// in: r.w evaluated (M, h, rows) and r.C, a (nv)   False where M a + h is not finite.
+template <class T>
+SARRUS_FN bool inverse_dynamics(const Model<real<T>>& m, const T* a, const Actuated<T>& by, InverseWork<T>& r,
+                                InverseForces<T>& out) {
+  Workspace<T, 0>& w = r.w;
+  fill(w.y, w.ld);
+  for (int j = 0; j < m.nv; ++j) w.y[j] = a[j];
+  for (int j = 0; j < m.nv; ++j) {
+    r.needed[j] = dot(w.M + j * w.ld, w.y, w.ld) + w.h[j];
+    if (!(abs_(r.needed[j]) <= real<T>(1.7e308))) return false;
+    out.size = abs_(r.needed[j]) > out.size ? abs_(r.needed[j]) : out.size;
+  }
+  for (int k = 0; k < m.nc; ++k) {
+    T off = abs_(dot(w.rows.J + k * w.ld, w.y, w.ld) - w.rows.gamma[k]);
+    out.miss = off > out.miss ? off : out.miss;
+  }
+  tangent_basis(m, r);
+  int first = w.factor.rank;
+  for (int e = first; e < m.nv; ++e) {
+    r.c[e - first] = T(0);
+    for (int i = 0; i < m.nv; ++i) r.c[e - first] += r.N[i * m.nv + e] * m.unit[i] * r.needed[i];
+  }
+  least_forces(m, by, felt_directions(m, by, r, out), r, out);
+  for (int k = 0; k < by.count; ++k) r.needed[by.columns[k]] -= out.u[k];
+  solve_multipliers(m, w.ld, w.factor, r.needed, out.lam);
+  for (int e = first; e < m.nv; ++e) {  // the tangent part of the force is what nothing balances
+    r.c[e - first] = T(0);
+    for (int i = 0; i < m.nv; ++i) r.c[e - first] += r.N[i * m.nv + e] * m.unit[i] * r.needed[i];
+  }
+  for (int i = 0; i < m.nv; ++i) {
+    T along = T(0);
+    for (int e = first; e < m.nv; ++e) along += r.N[i * m.nv + e] * r.c[e - first];
+    along = along / m.unit[i];
+    out.constraint[i] = r.needed[i] - along;
+    out.residual = abs_(along) > out.residual ? abs_(along) : out.residual;
+  }
+  return true;
+}
+
+SARRUS_END
