@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import InputError, ModelError
@@ -130,15 +130,16 @@ class Rows:
                 raise ModelError(f"{twice}; rename one of them.")
             self.taken.add(row.name)
         self.names.extend(rows)
-        self.groups.append(replace(group, rows=here))
-        return self.groups[-1]
+        placed = RowGroup(group.name, group.kind, here, group.a, group.b, group.element)
+        self.groups.append(placed)
+        return placed
 
     def add_element(
         self, name: str, given: Element, nodes: tuple[int, int], tree: Tree, parameters: dict[str, Any]
     ) -> None:
         """The rows of an element between two nodes, and its fields el_*."""
         a, b = (end.body for end in given.ends())
-        named = [replace(row, name=f"{name}.{row.name}") for row in given.rows()]
+        named = [RowName(f"{name}.{row.name}", row.kind, row.holonomic, row.scale) for row in given.rows()]
         here = self.add(RowGroup(name, given.label(), a=a, b=b, element=len(self.elements)), named).rows
         begin, end = self.add_support(tree, *nodes)
         of_rows = {"row": here.start, "rows": len(named), "sup_begin": begin, "sup_end": end}
@@ -158,10 +159,12 @@ class Rows:
         above_a, above_b = set(tree.path(a)), set(tree.path(b))
         moved = [(k, 1.0) for n in above_b - above_a for k in tree.nodes[n].columns]
         moved += [(k, -1.0) for n in above_a - above_b for k in tree.nodes[n].columns]
-        begin = self.count("sup_col")
+        columns, signs = (self.columns.setdefault(name, []) for name in ("sup_col", "sup_sign"))
+        begin = len(columns)
         for column, sign in sorted(moved):
-            self.append(sup_col=column, sup_sign=sign)
-        return begin, self.count("sup_col")
+            columns.append(column)
+            signs.append(sign)
+        return begin, len(columns)
 
     def fields(self, length: float) -> dict[str, Any]:
         """Fields of the kernel's model that rows fill, for a mechanism of this length L [m]."""

@@ -22,7 +22,7 @@ from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import note_extras, note_meshes
 from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
-from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
+from sarrus.formats.urdf_tree import by_name, tree_order
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
@@ -116,13 +116,13 @@ class _Reader:
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
             self.body_of_link[GROUND] = claim("ground_link", self.tree.taken)
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
-        self.origins = {ends_of(joint)[1]: pose_of(joint.first("origin")) for joint in self.order}
+        self.origins = {child: pose_of(joint.first("origin")) for joint, _, child in self.order}
         self.inertias, self.armature = self._inertias()
 
     def read(self) -> FileSpec:
         self._add_root()
-        for joint in self.order:
-            self._add_joint(joint)
+        for joint, parent, child in self.order:
+            self._add_joint(joint, parent, child)
         for joint in self.joints.values():
             self._add_mimic(joint)
         for loop in self.robot.all("loop_joint"):
@@ -135,8 +135,7 @@ class _Reader:
         inertias = {name: inertia_of(link) for name, link in self.links.items()}
         place = {self.root: ("" if self.options.root == "fixed" else self.root, HERE)}
         edges = []
-        for joint in self.order:
-            parent, child = ends_of(joint)
+        for joint, parent, child in self.order:
             fixed = _kind(joint, TREE_JOINTS) == "fixed"
             first, X = place[parent]
             place[child] = (first, X @ self.origins[child]) if fixed else (child, HERE)
@@ -150,15 +149,15 @@ class _Reader:
     def _add_root(self) -> None:
         link, name = self.links[self.root], self.body_of_link[self.root]
         free = self.options.root == "free"
-        if not free and all(_kind(joint, TREE_JOINTS) == "fixed" for joint in self.order):
+        if not free and all(_kind(joint, TREE_JOINTS) == "fixed" for joint, _, _ in self.order):
             self.robot.fail("no joint of it moves; load it with root='free' to let it float")
         if name != GROUND:
             with link.context():
                 joint = Free() if free else Fixed()
                 self.spec.body(name, parent=GROUND, joint=joint, **self.inertias[self.root].arguments())
 
-    def _add_joint(self, joint: Element) -> None:
-        name, kind, (parent, child) = joint.text("name"), _kind(joint, TREE_JOINTS), ends_of(joint)
+    def _add_joint(self, joint: Element, parent: str, child: str) -> None:
+        name, kind = joint.text("name"), _kind(joint, TREE_JOINTS)
         at, inertia = self.origins[child], self.inertias[child].arguments()
         bodies = self.body_of_link[child], self.body_of_link[parent]
         with joint.context():

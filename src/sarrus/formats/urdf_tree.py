@@ -26,10 +26,13 @@ def by_name(elements: Iterable[Element]) -> dict[str, Element]:
 
 def tree_order(
     robot: Element, links: dict[str, Element], joints: dict[str, Element]
-) -> tuple[str, list[Element]]:
-    """The root link, and the joints from it outwards, depth first, siblings in the order of the file."""
+) -> tuple[str, list[tuple[Element, str, str]]]:
+    """The root link, and the joints from it outwards, depth first, siblings in the order of the file.
+
+    Each joint comes with the names of its parent link and its child link.
+    """
     parent_joint: dict[str, Element] = {}
-    children: dict[str, list[Element]] = {name: [] for name in links}
+    children: dict[str, list[tuple[Element, str, str]]] = {name: [] for name in links}
     for joint in joints.values():
         for tag in ("parent", "child"):
             end = joint.one(tag)
@@ -42,7 +45,7 @@ def tree_order(
                 "here and close it with <loop_joint>, or with spec.close after load_spec"
             )
         parent_joint[child] = joint
-        children[parent].append(joint)
+        children[parent].append((joint, parent, child))
     roots = [name for name in links if name not in parent_joint]
     if not roots:
         robot.fail("the joints form a cycle: every link is the child of some joint, so there is no root")
@@ -50,9 +53,8 @@ def tree_order(
         robot.fail(f"there must be one root link, got {len(roots)}: {', '.join(map(repr, roots[:8]))}")
     order, waiting, reached = [], children[roots[0]][::-1], {roots[0]}
     while waiting:
-        joint = waiting.pop()
-        order.append(joint)
-        child = ends_of(joint)[1]
+        order.append(waiting.pop())
+        child = order[-1][2]
         reached.add(child)
         waiting.extend(reversed(children[child]))
     lost = [name for name in links if name not in reached]

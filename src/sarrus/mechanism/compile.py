@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._kernel import RANK_TOL
 from ..constraints.rows import Constraint, lower_constraints
 from ..errors import ModelError
@@ -42,7 +40,7 @@ def build_model(
     L = length
     if L is None:
         L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
-    columns["unit"] = np.where(tree.coordinate_is_angle, 1.0, L)
+    columns["unit"] = [1.0 if is_angle else L for is_angle in tree.coordinate_is_angle]
     columns |= rows.fields(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
     model = Model(

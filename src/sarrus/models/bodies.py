@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,12 @@ ROUNDING = 1e-12
 TRIANGLE = 1e-9
 FRICTION_SPEED = 1e-2
 UNLIMITED = (-math.inf, math.inf)
+PER_COORDINATE: dict[str, tuple[Callable[[object, str], float], float]] = {  # with check and default
+    **dict.fromkeys(
+        ("armature", "damping", "friction", "stop_stiffness", "stop_damping"), (nonnegative, 0.0)
+    ),
+    "friction_speed": (positive, FRICTION_SPEED),
+}
 
 Limit = tuple[float, float]
 PerCoordinate = float | Sequence[float]
@@ -64,15 +70,21 @@ class Body(Restored):
         joint = check_joint(self.joint, f"joint of {what}")
         if not isinstance(self.at, Pose):
             raise InputError(f"at of {what} must be a Pose, got {self.at!r}; write at=sr.Pose((x, y, z)).")
-        put = partial(object.__setattr__, self)
-        put("mass", nonnegative(self.mass, f"mass of {what}"))
-        put("com", triple(self.com, f"com of {what}"))
-        put("inertia", check_inertia(self.inertia, what))
-        for name in ("armature", "damping", "friction", "stop_stiffness", "stop_damping"):
-            put(name, _per_coordinate(getattr(self, name), f"{name} of {what}", joint, nonnegative))
-        speed = self.friction_speed if joint.nv else ()
-        put("friction_speed", _per_coordinate(speed, f"friction_speed of {what}", joint, positive))
-        put("limits", _limits(self.limits, what, joint))
+        checked: dict[str, Any] = {
+            "mass": nonnegative(self.mass, f"mass of {what}"),
+            "com": triple(self.com, f"com of {what}"),
+            "inertia": check_inertia(self.inertia, what),
+            "limits": _limits(self.limits, what, joint),
+        }
+        for name, (check, default) in PER_COORDINATE.items():
+            value, nv = getattr(self, name), joint.nv
+            if type(value) is float and value == default:
+                checked[name] = (value,) * nv
+            elif nv or check is nonnegative:
+                checked[name] = _per_coordinate(value, f"{name} of {what}", joint, check)
+            else:
+                checked[name] = ()
+        self.__dict__.update(checked)
         _check_armature(self, what)
         _check_stops(self, what)
 

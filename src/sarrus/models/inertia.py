@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._kernel import Kernel
+from .._kernel import Kernel, merge_inertias
 from ..errors import ModelError
 from .tree import Tree
 
 SINGULAR = 1e-13  # smallest pivot of M relative to the inertia that its joint carries
-UPPER = [0, 1, 2, 4, 5, 8]  # entries of the upper triangle of a matrix (3, 3)
 
 
 def inertia_arrays(tree: Tree) -> dict[str, Any]:
@@ -24,28 +23,17 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
 
     Bodies fixed to the ground do not move and are left out.
     """
-    node = np.array([place.node for place in tree.places])
-    R = np.array([place.X_NB.rotation for place in tree.places])
-    p = np.array([place.X_NB.xyz for place in tree.places])
-    mass = np.array([body.mass for body in tree.bodies])
-    com = p + (R @ np.array([body.com for body in tree.bodies])[:, :, None])[:, :, 0]
-    inertia = R @ np.array([body.inertia_rows for body in tree.bodies]) @ R.transpose(0, 2, 1)
-
-    total, count = np.zeros(len(tree.nodes)), np.zeros(len(tree.nodes))
-    np.add.at(total, node, mass)
-    np.add.at(count, node, 1.0)
-    share = np.where(count[node] == 1.0, 1.0, mass / np.where(total > 0.0, total, 1.0)[node])
-    center = np.zeros((len(total), 3))
-    np.add.at(center, node, share[:, None] * com)
-    away = com - center[node]
-    inertia += mass[:, None, None] * (
-        np.sum(away * away, axis=1)[:, None, None] * np.eye(3) - away[:, :, None] * away[:, None, :]
+    bodies, frames = tree.bodies, [place.X_NB for place in tree.places]
+    mass, com, inertia = merge_inertias(
+        node=np.array([place.node for place in tree.places]),
+        R=[frame.rotation for frame in frames],
+        p=[frame.xyz for frame in frames],
+        mass=[body.mass for body in bodies],
+        com=[body.com for body in bodies],
+        inertia=[body.inertia_rows for body in bodies],
+        nodes=len(tree.nodes),
     )
-    merged = np.zeros((len(total), 3, 3))
-    np.add.at(merged, node, inertia)
-    for array in (total, center, merged):
-        array[0] = 0.0
-    return {"mass": total, "com": center, "inertia": merged.reshape(-1, 9)[:, UPPER]}
+    return {"mass": mass, "com": com, "inertia": inertia}
 
 
 def check_mass_matrix(tree: Tree, kernel: Kernel, looped: Collection[str] = ()) -> None:

@@ -8,10 +8,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import ClassVar
 
-import numpy as np
-
 from .._kernel import NODES
-from ..arrays import Array, BoolArray
+from ..arrays import Array
 from ..errors import InputError
 from .closure_rows import ClosureRows
 from .drawing import Bearing, Drawing, Frame
@@ -33,11 +31,11 @@ NODE_NQ = {kind: NODES[kind.name][0] for kind in NodeKind}
 NODE_NV = {kind: NODES[kind.name][1] for kind in NodeKind}
 
 
-def coordinate_is_angle(kind: NodeKind) -> BoolArray:
+def coordinate_is_angle(kind: NodeKind) -> tuple[bool, ...]:
     """For each velocity coordinate of a node, whether it is an angle (True) or a length (False)."""
     if kind == NodeKind.FREE:
-        return np.array([False] * 3 + [True] * 3)
-    return np.full(NODE_NV[kind], kind != NodeKind.SLIDE)
+        return (False,) * 3 + (True,) * 3
+    return (kind != NodeKind.SLIDE,) * int(NODE_NV[kind])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernel import MODEL_FIELDS, MODEL_SIZES
+from .._kernel import MODEL_FIELDS, MODEL_SIZES, field_array
 from ..arrays import frozen
 
 
@@ -50,12 +50,9 @@ else:
 def shaped(name: str, values: Any) -> NDArray[Any]:
     """Values of one field as the read-only array that the table asks for; no values give (0, *entry)."""
     entry = TABLE[name]
-    array = np.array(values, dtype=entry.dtype, order="C")
-    if array.size == 0 and entry.count != "one":
-        return EMPTY[name]
-    array = array.reshape((*(() if entry.count == "one" else (-1,)), *entry.shape))
-    array.setflags(write=False)
-    return array
+    if entry.count == "one":
+        return field_array(values, False, entry.shape)
+    return field_array(values, entry.dtype is np.int32, (-1, *entry.shape)) if len(values) else EMPTY[name]
 
 
 EMPTY = {name: frozen(np.zeros((0, *entry.shape)), entry.dtype) for name, entry in TABLE.items()}

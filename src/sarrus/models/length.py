@@ -39,14 +39,22 @@ def characteristic_length(
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
-    moving = [math.hypot(*p) for node, p in points if node > 0]
+    moving = [math.hypot(*p.tolist()) for node, p in points if node > 0]
     moving += [abs(getattr(one, name)) for _, one in constraints for name in one.lengths]
-    still = [math.hypot(*p) for node, p in points if node == 0]
-    for distances in (moving, [math.hypot(*c) for c in com], _travels(tree, forces), still):
-        least = SAME_POINT * max(distances, default=0.0)
-        if apart := [d for d in distances if d > least]:
-            return math.fsum(apart) / len(apart)
-    return 1.0
+    return (
+        _mean(moving)
+        or _mean([math.hypot(*c.tolist()) for c in com])
+        or _mean(_travels(tree, forces))
+        or _mean([math.hypot(*p.tolist()) for node, p in points if node == 0])
+        or 1.0
+    )
+
+
+def _mean(lengths: Sequence[float]) -> float:
+    """Mean of those that are not zero up to rounding; 0 where there is none."""
+    least = SAME_POINT * max(lengths, default=0.0)
+    apart = [d for d in lengths if d > least]
+    return math.fsum(apart) / len(apart) if apart else 0.0
 
 
 def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
@@ -65,5 +73,5 @@ def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
 
 def ground_origin(tree: Tree) -> Array:
     """Mean position [m] of the joints on the ground, (3,): spatial vectors are taken about this point."""
-    roots = [node.X_PJ.xyz for node in tree.nodes[1:] if node.parent == 0]
-    return np.mean(roots, axis=0) if roots else np.zeros(3)
+    roots = [node.X_PJ.xyz.tolist() for node in tree.nodes[1:] if node.parent == 0]
+    return np.array([math.fsum(x) / len(roots) for x in zip(*roots, strict=True)] or [0.0, 0.0, 0.0])

@@ -83,7 +83,7 @@ class UserRows:
     constraint: Any
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, init=False)
 class Model(Arrays):
     """Flat arrays (see `Arrays`), names and declarations. Built by `MechanismSpec.compile`.
 
@@ -111,6 +111,9 @@ class Model(Arrays):
     drives: tuple[Driver, ...]
     customs: tuple[UserRows, ...]
     omitted: tuple[str, ...] = ()
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
 
     @property
     def declared(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ names and widths (`_kernel.KINDS`), so that nothing is listed twice.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ import numpy as np
 from .._kernel import KINDS
 from ..arrays import Array
 
+PLAIN = (float, int)
 ELEMENTS, FORCES, COORDINATE_FORCES = "elements", "forces", "coordinate_forces"  # families of kinds
 
 
+@cache
 def kind_number(family: str, kind: str) -> int:
     """Number of a kind in the kernel."""
     kinds = list(KINDS[family])
@@ -27,7 +30,7 @@ def kind_number(family: str, kind: str) -> int:
 def packed(family: str, kind: str, values: Mapping[str, Any]) -> list[float]:
     """The parameters of one element; every name of the kernel must be given, with its number of entries."""
     widths = KINDS[family][kind]
-    lists = {name: np.ravel(value).tolist() for name, value in values.items()}
+    lists = {name: [x] if type(x) in PLAIN else np.asarray(x).ravel().tolist() for name, x in values.items()}
     sizes = {name: len(entries) for name, entries in lists.items()}
     assert sizes == widths, f"parameters of {kind} must be {widths}, got {sizes}"
     return [x for name in widths for x in lists[name]]

@@ -83,7 +83,7 @@ class Tree:
     @cached_property
     def coordinate_is_angle(self) -> tuple[bool, ...]:
         """For each entry of v whether it is an angle rather than a length, (nv,)."""
-        return tuple(bool(x) for node in self.nodes for x in coordinate_is_angle(node.kind))
+        return tuple(x for node in self.nodes for x in coordinate_is_angle(node.kind))
 
     @cached_property
     def coordinate_q(self) -> tuple[int, ...]:
