@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -128,9 +129,10 @@ def _row(
 
 
 def _fresh(code: str, *words: str) -> str:
-    """What this code prints in an interpreter of its own."""
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-    return done.stdout
+    """What this code prints in an interpreter of its own, which may keep compiled modules as usual."""
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=usual).stdout
 
 
 def _robot(name: str) -> Path | None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         def __getattr__(self, name: str) -> NDArray[Any]: ...
 else:
     Arrays = make_dataclass(
-        "Arrays", [(name, np.ndarray) for name in TABLE], frozen=True, eq=False, kw_only=True
+        "Arrays", [(name, np.ndarray) for name in TABLE], frozen=True, eq=False, init=False, repr=False
     )
 
 
