@@ -128,7 +128,7 @@ def compared(count: int, rounds: int, seconds: float) -> list[dict[str, Any]]:
         reference = [solvers()["Clarabel"]()(program) for program in programs]
         cones = any(program.cones for program in programs)
         for name, make in solvers().items():
-            if cones and name != "Clarabel":
+            if cones and name not in ("kernel", "Clarabel"):
                 continue
             try:
                 solver = make()

@@ -68,7 +68,10 @@ def problems(count: int) -> dict[str, list[Program]]:
             C.ForceLimits(box, C.BodyPose("box"), way, grips(8), solver="scipy"),
             box,
         ),
-        "box in two arms, exact cones": (C.ForceLimits(box, C.BodyPose("box"), way, grips(None)), box),
+        "box in two arms, exact cones": (
+            C.ForceLimits(box, C.BodyPose("box"), way, grips(None), solver="clarabel"),
+            box,
+        ),
         "planar arms, friction": (
             C.ForceLimits(arms, ["object.x", "object.y", "object.angle"], lift, planar, solver="scipy"),
             arms,
@@ -84,7 +87,7 @@ def problems(count: int) -> dict[str, list[Program]]:
 def solvers() -> dict[str, Callable[[], Solver]]:
     """Makers of solvers by name; each keeps what it can between calls."""
     return {
-        "kernel": lambda: _through("kernel"),
+        "kernel": lambda: _through("cones"),
         "DAQP": lambda: _through("daqp"),
         "DAQP, kept": _daqp_kept,
         "ProxQP, kept": _proxqp,

@@ -145,6 +145,19 @@ nb::dict solve_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle low
                numbers(found.active, found.count), "iterations", found.iterations);
 }
 
+// The same with cones |(y_0, y_1)| <= y_2, y = R z + at: R (cones, 3, n), at (cones, 3)
+nb::dict solve_cone_program(nb::handle z0, nb::handle H, nb::handle A, nb::handle lower, nb::handle upper,
+                            nb::handle R, nb::handle at, double tol) {
+  npy_intp n = length_of(z0), m = length_of(lower), count = length_of(at);
+  Dense z0_(z0, "z0", {n}), A_(A, "A", {m, n}), lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
+  Dense H_ = Dense::or_none(H, "H", {n, n}), R_(R, "R", {count, 3, n}), at_(at, "at", {count, 3});
+  NewArray along({count, 2});
+  std::fill_n(along.data(), 2 * count, 0.0);
+  ProgramSolution<double> found = best_tables().control.cone_program(
+      {whole(n), whole(m), z0_, H_, A_, lower_, upper_, tol}, {whole(count), R_, at_, along.data()});
+  return named("status", word(found.status), "z", NewArray({n}, found.z), "iterations", found.iterations);
+}
+
 // reserve: by how much disturbances drew each row in; None where none are given
 nb::dict rows_on_inputs(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::handle Lam, nb::handle lower,
                         nb::handle upper, nb::handle disturbance) {
@@ -288,6 +301,8 @@ void bind_control(nb::module_& m) {
         only, "metric"_a.none(), "damping"_a, "by_mass"_a, "min_controllability"_a);
   m.def("solve_program", &call::solve_program, only, "z0"_a, "H"_a.none(), "A"_a, "lower"_a, "upper"_a,
         "tol"_a);
+  m.def("solve_cone_program", &call::solve_cone_program, only, "z0"_a, "H"_a.none(), "A"_a, "lower"_a,
+        "upper"_a, "R"_a, "at"_a, "tol"_a);
   m.def("rows_on_inputs", &call::rows_on_inputs, only, "on_lam"_a, "on_u"_a.none(), "lam0"_a, "Lam"_a,
         "lower"_a, "upper"_a, "disturbance"_a.none());
   m.def("limited_inputs", &call::limited_inputs, only, "x"_a, "Z"_a, "z0"_a.none(), "metric"_a.none(), "R"_a,

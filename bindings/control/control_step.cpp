@@ -31,6 +31,7 @@ struct ControlStep {
   std::vector<double> targets, null_force;
   std::vector<unsigned char> on;
   std::vector<int> hint_rows;
+  std::vector<double> along;
   Hints hints{};
   bool pulls = false;  // whether null_force acts
   int nu = 0;
@@ -126,10 +127,17 @@ ControlStep::ControlStep(nb::object kernel_, nb::dict from)
   setup.touch = nb::cast<double>(get("touch")), setup.tol = nb::cast<double>(get("tol"));
   if (!limits.is_none()) {
     npy_intp m = length_of(limits[2]);
-    setup.limits = {whole(m), keep(limits[0], "on_lam", {m, nc}), keep(limits[1], "on_u", {m, n}),
-                    keep(limits[2], "lower", {m}), keep(limits[3], "upper", {m})};
+    npy_intp cones = length_of(limits[4]) / 3;
+    setup.limits = {whole(m),
+                    keep(limits[0], "on_lam", {m, nc}),
+                    keep(limits[1], "on_u", {m, n}),
+                    keep(limits[2], "lower", {m}),
+                    keep(limits[3], "upper", {m}),
+                    whole(cones),
+                    keep(limits[4], "cone_lam", {3 * cones, nc})};
   }
-  hint_rows.resize(setup.limits.m + n + 1);
+  hint_rows.resize(setup.limits.m + n + setup.limits.cones + 1);
+  along.assign(2 * setup.limits.cones + 1, 0.0);
   hints = {hint_rows.data(), 0};
   on.assign(tasks.size(), 1);
   null_force.assign(k.m.nv, 0.0);
@@ -261,11 +269,13 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targ
       s.targets.data(),
       s.pulls ? s.null_force.data() : nullptr,
       &s.hints,
+      s.along.data(),
       {&call, terms ? Call::terms : nullptr, terms ? Call::rates : nullptr,
        terms ? Call::project_by_owner : Call::project, later ? Call::tasks : nullptr, Call::given}};
   call.null_force = &in.null_force;
   auto found = std::make_unique<StepResult>();
   found->memory = allocate(s.kept), found->nq = whole(nq), found->nv = whole(nv), found->n = s.setup.n;
+  found->all_limits = s.setup.limits.m;
   s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
   if (!select || found->f.status != STEPPED) return found.release();
   auto began = std::chrono::steady_clock::now();

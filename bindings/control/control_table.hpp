@@ -18,6 +18,7 @@ struct ControlTable {
   ResponseStatus (*response)(const DenseTerms<double>&, InputResponse<double>&);
   LeastNormSolution<double> (*least_norm)(const LeastNormProblem<double>&);
   ProgramSolution<double> (*program)(const Program<double>&);
+  ProgramSolution<double> (*cone_program)(const Program<double>&, const Cones<double>&);
   LimitedSolution<double> (*limited)(const LimitedProblem<double>&);
   ControllableBasis<double> (*controllable)(const ControllableProblem<double>&);
   PrioritySolution<double> (*priorities)(const PriorityProblem<double>&);

@@ -16,13 +16,13 @@ using Result = nb::handle;
 StepResult& in(Result r) { return nb::cast<StepResult&>(r); }
 
 nb::tuple terms_of(Result r) {
-  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
   return nb::make_tuple(view(r, f.M, {nv, nv}), view(r, f.h, {nv}), view(r, f.phi, {f.nc}),
                         view(r, f.J, {f.nc, nv}), view(r, f.b, {f.nc}), view(r, f.gamma, {f.nc}));
 }
 
 nb::dict response_of(Result r) {
-  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
   const InputResponse<double>& p = f.response;
   nb::dict d;
   d["a0"] = view(r, p.a0, {nv}), d["B"] = view(r, p.B, {nv, n}), d["lam0"] = view(r, p.lam0, {f.nc});
@@ -34,7 +34,7 @@ nb::dict response_of(Result r) {
 }
 
 nb::dict least_of(Result r) {
-  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
   const LeastNormSolution<double>& l = f.least;
   nb::dict d;
   d["G"] = view(r, l.G, {l.rows, n}), d["g"] = view(r, l.g, {l.rows}), d["x"] = view(r, l.x, {n});
@@ -45,16 +45,24 @@ nb::dict least_of(Result r) {
 
 // R, lower, upper of the limits that count, and which of the fixed ones they are
 nb::tuple limits_of(Result r) {
-  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
   nb::list which;
   for (int i = 0; i < f.limits; ++i) which.append(f.limit_rows[i]);
   return nb::make_tuple(view(r, f.rows.R, {f.limits, n}), view(r, f.rows.lower, {f.limits}),
                         view(r, f.rows.upper, {f.limits}), which);
 }
 
+// R (cones, 3, n) and at (cones, 3) of the cones that count, and which of the fixed ones they are
+nb::tuple cones_of(Result r) {
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  nb::list which;
+  for (int i = 0; i < f.cones; ++i) which.append(f.cone_rows[i]);
+  return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n}), view(r, f.cone_at, {f.cones, 3}), which);
+}
+
 // Of a hierarchy: basis (E, to_x, internal, size), rows (A, b) and results of the levels
 nb::dict levels_of(Result r) {
-  auto& [memory, f, nq, nv, n, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
   const PrioritySolution<double>& p = f.levels;
   int k = f.k, rank = f.basis.r, levels = f.level_count;
   nb::list left, ends, damped;
@@ -83,9 +91,13 @@ nb::list judged_of(const StepResult& r) {
   return found;
 }
 
+// Limits that are active; cones are counted behind all fixed rows
 nb::list active_of(const StepResult& r) {
   nb::list found;
-  for (int i = 0; i < r.f.count; ++i) found.append(r.f.limit_rows[r.f.active[i]]);
+  for (int i = 0; i < r.f.count; ++i) {
+    int at = r.f.active[i] - r.f.limits;
+    found.append(at < 0 ? r.f.limit_rows[r.f.active[i]] : r.all_limits + r.f.cone_rows[at]);
+  }
   return found;
 }
 
@@ -116,6 +128,8 @@ void bind_step_result(nb::module_& m) {
       .def("response", response_of)
       .def("least", least_of)
       .def("limits", limits_of)
+      .def("cones", cones_of)
+      .def_prop_ro("cone_count", [](const StepResult& r) { return r.f.cones; })
       .def("levels", levels_of)
       .def("judged", judged_of)
       .def_prop_ro("limited", [](const StepResult& r) { return r.f.limited; })

@@ -28,6 +28,7 @@ struct StepResult {
   Memory memory;
   ControlFound<double> f{};
   int nq, nv, n;
+  int all_limits;      // number of fixed rows of limits
   double seconds = 0;  // spent on limits
 };
 

@@ -27,6 +27,14 @@ ResponseStatus response_1(const DenseTerms<double>& d, InputResponse<double>& ou
   return response<0>(d, out);
 }
 
+ProgramSolution<double> cone_program(const Program<double>& p, const Cones<double>& cones) {
+  Arena measure(nullptr);
+  ConeWork<double> measured(p.n, p.m, cones.count, measure);
+  Arena arena(scratch.need(measure.used + 64));
+  ConeWork<double> work(p.n, p.m, cones.count, arena);
+  return solve_cone_program(p, cones, work);
+}
+
 ControlMemory step_memory(const ControlSetup<double>& s) {
   Arena kept(nullptr), work(nullptr);
   ControlFound<double> found{};
@@ -61,6 +69,7 @@ const ControlTable& control_table() {
       .response = response_1,
       .least_norm = solved<LeastNormWork<double>, least_norm_inputs<double>>,
       .program = solved<ProgramWork<double>, solve_program<double>>,
+      .cone_program = cone_program,
       .limited = solved<LimitedWork<double>, limited_inputs<double>>,
       .controllable = solved<ControllableWork<double>, controllable_basis<double>>,
       .priorities = solved<PriorityWork<double>, solve_priorities<double>>,

@@ -68,6 +68,12 @@ SARRUS_HD T inner(const T* x, const T* y, int n) {
   return s;
 }
 
+// y += s x, for rows without padding
+template <class T>
+SARRUS_HD void add_scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
+  for (int i = 0; i < n; ++i) y[i] += s * x[i];
+}
+
 // W = L^-T of H = L L^T, by columns; false where H is not positive definite
 template <class T>
 SARRUS_FN bool begin(const Program<T>& p, ProgramWork<T>& w) {
@@ -215,6 +221,16 @@ SARRUS_FN void refine(const Program<T>& p, ProgramWork<T>& w) {
     for (int i = 0; i < n; ++i) w.z[i] += w.W[k * n + i] * w.r[k];
 }
 
+// w.u = R^-1 r, after refine()
+template <class T>
+SARRUS_HD void find_multipliers(const Program<T>& p, ProgramWork<T>& w) {
+  for (int k = w.q - 1; k >= 0; --k) {
+    T s = w.r[k];
+    for (int c = k + 1; c < w.q; ++c) s -= w.R[c * p.n + k] * w.u[c];
+    w.u[k] = s / w.R[k * p.n + k];
+  }
+}
+
 // The violated row that is farthest off, or -1
 template <class T>
 SARRUS_FN int farthest(const Program<T>& p, const ProgramWork<T>& w, int& side) {
@@ -286,13 +302,10 @@ SARRUS_FN ProgramSolution<T> solve_program(const Program<T>& p, ProgramWork<T>& 
 template <class T>
 SARRUS_FN ProgramSolution<T> solve_again(const Program<T>& p, ProgramWork<T>& w) {
   refine(p, w);
+  find_multipliers(p, w);
   w.iterations = 0;
-  for (int k = w.q - 1; k >= 0; --k) {
-    T s = w.r[k];
-    for (int c = k + 1; c < w.q; ++c) s -= w.R[c * p.n + k] * w.u[c];
-    w.u[k] = s / w.R[k * p.n + k];
-    if (w.u[k] < 0 && k >= w.fixed) return solve_program(p, w);
-  }
+  for (int k = w.fixed; k < w.q; ++k)
+    if (w.u[k] < 0) return solve_program(p, w);
   return {add_violated(p, most_iterations(p), w), w.z, w.active, w.q, w.iterations};
 }
 

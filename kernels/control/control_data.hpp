@@ -2,7 +2,7 @@
 // elsewhere, rows without padding. Outside the instruction-set namespaces, like the model.
 #pragma once
 
-#include "algebra/quadratic_program.hpp"
+#include "algebra/cone_program.hpp"
 #include "tree/model.hpp"
 
 namespace sarrus {
@@ -107,6 +107,7 @@ struct LimitedProblem {
   T touch, tol;                    // a row counts as touched, or as violated, from here
   const int* hint = nullptr;       // rows (hints) that were active in a problem like it
   int hints = 0;
+  Cones<T> cones = {};  // on u
 };
 
 template <class R>
@@ -114,7 +115,7 @@ struct LimitedSolution {
   ProgramStatus status;  // INSIDE: z0 is within all rows
   const R *x, *u;        // (n)
   const R* z;            // (open)
-  const int* active;     // rows that are touched or held (count)
+  const int* active;     // rows that are touched or held (count); cones are counted behind the rows
   int count, iterations;
 };
 

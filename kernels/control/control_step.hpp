@@ -30,7 +30,11 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(s.limits.m * n, f.rows.R);
   arena.take(s.limits.m, f.rows.lower, f.rows.upper, f.rows.reserve);
   arena.take(s.limits.m, f.limit_rows);
-  arena.take(s.limits.m + n, f.active);
+  arena.take(s.limits.m + n + s.limits.cones, f.active);
+  arena.take(3 * s.limits.cones * n, f.cone_R);
+  arena.take(3 * s.limits.cones, f.cone_at);
+  arena.take(s.limits.cones, f.cone_reserve);
+  arena.take(s.limits.cones, f.cone_rows);
   if (s.levels) bind_levels(s, arena, f);
 }
 
@@ -168,19 +172,46 @@ SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& 
   }
 }
 
+// Fixed cones in the same way: y = R u + at
+template <class T>
+SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
+  int nc = s.model->nc, n = s.n;
+  f.cones = 0;
+  for (int i = 0; i < s.limits.cones; ++i) {
+    const T* rows = s.limits.cone_lam + 3 * i * nc;
+    bool holds = true;
+    for (int c = 0; c < 3 * nc && in.rows; ++c) holds = holds && (in.rows[c % nc] || rows[c] == 0);
+    if (!holds) continue;
+    T *R = f.cone_R + 3 * f.cones * n, *at = f.cone_at + 3 * f.cones;
+    for (int e = 0; e < 3 * n; ++e) R[e] = T(0);
+    for (int r = 0; r < 3; ++r) {
+      at[r] = T(0);
+      for (int c = 0, k = 0; c < nc; ++c) {
+        if (in.rows && !in.rows[c]) continue;
+        T on = rows[r * nc + c];
+        if (on != 0) at[r] += on * f.response.lam0[k], add_scaled(R + r * n, on, f.response.Lam + k * n, n);
+        ++k;
+      }
+    }
+    f.cone_reserve[f.cones] = T(0);
+    f.cone_rows[f.cones++] = i;
+  }
+}
+
 // The inputs: least ones, or the nearest to them within limits
 template <class T>
 SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                              Arena arena) {
-  int open = s.n - f.least.rank;
-  LimitedProblem<T> p{
-      s.n,          open,         f.limits, f.least.x, f.least.Z, nullptr,        metric_of(s, f), f.rows.R,
-      f.rows.lower, f.rows.upper, nullptr,  s.touch,   s.tol,     in.hints->rows, in.hints->count};
+  LimitedProblem<T> p{};
+  p.n = s.n, p.open = s.n - f.least.rank, p.m = f.limits, p.x = f.least.x, p.Z = f.least.Z;
+  p.metric = metric_of(s, f), p.R = f.rows.R, p.lower = f.rows.lower, p.upper = f.rows.upper;
+  p.touch = s.touch, p.tol = s.tol, p.hint = in.hints->rows, p.hints = in.hints->count;
+  p.cones = {f.cones, f.cone_R, f.cone_at, in.along};
   LimitedWork<T> w(p, arena);
   LimitedSolution<T> found = limited_inputs(p, w);
   if (found.status == OPTIMAL) remember(found.active, found.count, *in.hints);
   f.program = found.status, f.count = found.count, f.iterations = found.iterations;
-  f.variables = open;
+  f.variables = p.open;
   for (int i = 0; i < found.count; ++i) f.active[i] = found.active[i];
   for (int i = 0; i < s.n; ++i) f.inputs[i] = found.x[i], f.u[i] = found.u[i];
 }
@@ -191,6 +222,7 @@ SARRUS_FN void control_inputs(const ControlSetup<T>& s, const ControlInput<T>& i
                               Arena arena) {
   ControlWork<T, LDC> w(s, arena);
   find_limit_rows(s, in, f, w.on_lam);
+  find_cones(s, in, f);
   if (s.levels) return choose_within_levels(s, in, f, arena);
   choose_inputs(s, in, f, arena);
   for (int i = 0; i < s.model->nv; ++i) f.a[i] = f.response.a0[i] + inner(f.response.B + i * s.n, f.u, s.n);
@@ -218,6 +250,7 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   measured();
   LimitedProblem<T> limited{};
   limited.n = limited.open = s.n, limited.m = s.limits.m;
+  limited.cones.count = s.limits.cones;
   LimitedWork<T> limited_work(limited, arena);
   measured();
   if (s.levels) {
@@ -245,7 +278,7 @@ template <class T, int LDC>
 SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                             Arena arena) {
   ControlWork<T, LDC> w(s, arena);
-  f.projection = 0, f.count = f.iterations = f.limits = 0, f.program = INSIDE;
+  f.projection = 0, f.count = f.iterations = f.limits = f.cones = 0, f.program = INSIDE;
   f.limited = false, f.variables = 0, f.level_count = s.levels;
   f.status = take_state(s, in, f, w);
   if (f.status == STEPPED) f.status = respond_to_step(s, in, f, arena, w);

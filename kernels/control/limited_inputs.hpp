@@ -27,22 +27,20 @@ SARRUS_HD void apply_metric(const InputMetric<T>& metric, const T* X, int n, int
 
 template <class T>
 struct LimitedWork {
-  T *x, *u, *y, *z0, *CZ, *A, *lower, *upper;
+  T *x, *u, *y, *z0, *CZ, *A, *lower, *upper, *cone_R, *cone_at;
   int* active;
-  ProgramWork<T> program;
+  ConeWork<T> program;
 
-  static SARRUS_HD Program<T> shape(const LimitedProblem<T>& in) {
-    Program<T> p{};
-    p.n = in.open, p.m = in.m;
-    return p;
-  }
-  SARRUS_HD LimitedWork(const LimitedProblem<T>& in, Arena& arena) : program(shape(in), arena) {
+  SARRUS_HD LimitedWork(const LimitedProblem<T>& in, Arena& arena)
+      : program(in.open, in.m, in.cones.count, arena) {
     arena.take(in.n, x, u);
     arena.take(in.m, y, lower, upper);
     arena.take(in.open, z0);
     arena.take(in.n * in.open, CZ);
     arena.take(in.m * in.open, A);
-    arena.take(in.m + in.open, active);
+    arena.take(in.m + in.open + in.cones.count, active);
+    arena.take(3 * in.cones.count * in.open, cone_R);
+    arena.take(3 * in.cones.count, cone_at);
   }
 };
 
@@ -54,12 +52,13 @@ SARRUS_HD void evaluate_inputs(const LimitedProblem<T>& in, const T* z, LimitedW
   for (int r = 0; r < in.m; ++r) w.y[r] = inner(in.R + r * in.n, w.u, in.n);
 }
 
-// Rows that w.y touches, into w.active; returns their number, or -1 where it lies outside of one
+// Rows and cones that w.u touches, into w.active; returns their number, or, asked for those that it lies
+// `within`, -1 where it lies outside of one
 template <class T>
-SARRUS_HD int touched(const LimitedProblem<T>& in, LimitedWork<T>& w) {
-  T largest = T(0);
+SARRUS_HD int touched(const LimitedProblem<T>& in, bool within, LimitedWork<T>& w) {
+  T largest = T(0), excess[3];
   for (int r = 0; r < in.m; ++r) {
-    if (w.y[r] > in.upper[r] || w.y[r] < in.lower[r]) return -1;
+    if (within && (w.y[r] > in.upper[r] || w.y[r] < in.lower[r])) return -1;
     T size = abs_(w.y[r]);
     if (size > largest) largest = size;
   }
@@ -67,6 +66,13 @@ SARRUS_HD int touched(const LimitedProblem<T>& in, LimitedWork<T>& w) {
   int count = 0;
   for (int r = 0; r < in.m; ++r)
     if (w.y[r] >= in.upper[r] - near || w.y[r] <= in.lower[r] + near) w.active[count++] = r;
+  for (int i = 0; i < in.cones.count; ++i) {
+    for (int r = 0; r < 3; ++r)
+      excess[r] = inner(in.cones.R + (3 * i + r) * in.n, w.u, in.n) + in.cones.at[3 * i + r];
+    T out = sqrt_(excess[0] * excess[0] + excess[1] * excess[1]) - excess[2];
+    if (within && out > 0) return -1;
+    if (out >= -near) w.active[count++] = in.m + i;
+  }
   return count;
 }
 
@@ -79,7 +85,7 @@ SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, Limited
     if (abs_(w.z0[i]) > size) size = abs_(w.z0[i]);
   }
   evaluate_inputs(in, w.z0, w);
-  int count = touched(in, w);
+  int count = touched(in, true, w);
   if (count >= 0) return {INSIDE, w.x, w.u, w.z0, w.active, count, 0};
   apply_metric(in.metric, in.x, in.n, 1, w.u);
   apply_metric(in.metric, in.Z, in.n, in.open, w.CZ);
@@ -94,9 +100,23 @@ SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, Limited
     }
   }
   Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size, in.hint, in.hints};
-  ProgramSolution<T> best = solve_program(p, w.program);
-  if (best.status == OPTIMAL) evaluate_inputs(in, best.z, w);
-  return {best.status, w.x, w.u, best.z, best.active, best.count, best.iterations};
+  if (in.cones.count == 0) {
+    ProgramSolution<T> best = solve_program(p, w.program.program);
+    if (best.status == OPTIMAL) evaluate_inputs(in, best.z, w);
+    return {best.status, w.x, w.u, best.z, best.active, best.count, best.iterations};
+  }
+  for (int r = 0; r < 3 * in.cones.count; ++r) {
+    const T* row = in.cones.R + r * in.n;
+    w.cone_at[r] = inner(row, w.u, in.n) + in.cones.at[r];
+    for (int c = 0; c < in.open; ++c) w.cone_R[r * in.open + c] = T(0);
+    for (int i = 0; i < in.n; ++i) add_scaled(w.cone_R + r * in.open, row[i], w.CZ + i * in.open, in.open);
+  }
+  Cones<T> cones{in.cones.count, w.cone_R, w.cone_at, in.cones.along};
+  ProgramSolution<T> best = solve_cone_program(p, cones, w.program);
+  if (best.status != OPTIMAL) return {best.status, w.x, w.u, best.z, w.active, 0, best.iterations};
+  evaluate_inputs(in, best.z, w);
+  count = touched(in, false, w);
+  return {OPTIMAL, w.x, w.u, best.z, w.active, count, best.iterations};
 }
 
 SARRUS_HD void remember(const int* rows, int count, Hints& hints) {

@@ -84,7 +84,7 @@ SARRUS_HD void rows_at(const CascadeProblem<T>& in, int open, const T* lower, co
     T at = inner(row, w.c, in.n);
     w.low[r] = lower[r] - at, w.high[r] = upper[r] - at;
     for (int e = 0; e < open; ++e) w.A[r * open + e] = T(0);
-    for (int i = 0; i < in.n; ++i) axpy(w.A + r * open, row[i], w.Z + i * open, open);
+    for (int i = 0; i < in.n; ++i) add_scaled(w.A + r * open, row[i], w.Z + i * open, open);
   }
 }
 
@@ -178,7 +178,7 @@ SARRUS_FN void begin_cascade(const CascadeProblem<T>& in, CascadeWork<T>& w) {
   apply_metric(in.metric, w.K, n, n, w.CK);
   for (int i = 0; i < in.m; ++i) {
     for (int j = 0; j < n; ++j) w.RK[i * n + j] = T(0);
-    for (int j = 0; j < n; ++j) axpy(w.RK + i * n, in.R[i * n + j], w.CK + j * n, n);
+    for (int j = 0; j < n; ++j) add_scaled(w.RK + i * n, in.R[i * n + j], w.CK + j * n, n);
     for (int side = 0; side < 2; ++side) {
       T bound = side ? in.upper[i] : in.lower[i];
       if (bound - bound == 0 && abs_(bound) > largest) largest = abs_(bound);  // finite

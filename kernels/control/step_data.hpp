@@ -33,6 +33,8 @@ template <class R>
 struct FixedLimits {
   int m;
   const R *on_lam, *on_u, *lower, *upper;  // (m, nc), (m, n) or null, (m), (m)
+  int cones;
+  const R* cone_lam;  // (3 cones, nc): |(y_0, y_1)| <= y_2 for y = cone_lam lam
 };
 
 template <class R>
@@ -80,6 +82,7 @@ struct ControlInput {
   const R* targets;           // (numbers)
   const R* null_force;        // (nv) generalized force in the null space of all levels, or null
   Hints* hints;               // of programs, from the last step; renewed
+  R* along;                   // (2 cones) directions of cones from the last step; renewed
   ControlOwner<R> owner;
 };
 
@@ -109,8 +112,10 @@ struct ControlFound {
   int variables;    // of the largest program
   bool limited;     // whether limits changed s
   int level_count;
-  int limits;       // rows of limits that count
-  int* limit_rows;  // (limits) which of the fixed ones they are
+  int limits;                          // rows of limits that count
+  int* limit_rows;                     // (limits) which of the fixed ones they are
+  int cones, *cone_rows;               // (cones) the same for cones
+  R *cone_R, *cone_at, *cone_reserve;  // (3 cones, n), (3 cones), (cones)
   InputRows<R> rows;
   ProgramStatus program;  // of the inputs within limits
   R *inputs, *u, *a;      // x (n) in the metric, u (n), predicted acceleration (nv)

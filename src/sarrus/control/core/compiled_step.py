@@ -267,4 +267,4 @@ class FoundStep:
     def limits(self) -> InputRows | None:
         """Fixed limits as rows on the inputs, as the kernel used them."""
         table = self._step.limits
-        return None if table is None else table.rows_found(*self.found.limits())
+        return None if table is None else table.rows_found(self.found.limits(), self.found.cones())

@@ -162,7 +162,13 @@ class Law:
     def _selects(self) -> bool:
         """Whether the kernel selects the inputs: fixed limits or none, and nothing to blend."""
         plain = self._transition.duration == 0.0 and not self._release.is_used and not self._regulates_forces
-        return plain and (self._limits is None or (self._solver == "kernel" and self._limits.is_fixed))
+        return plain and self._has_fixed_limits
+
+    @property
+    def _has_fixed_limits(self) -> bool:
+        """Whether the kernel can take the limits as they are, or there are none."""
+        compiled = self._solver in ("kernel", "cones")
+        return self._limits is None or (compiled and self._limits.is_fixed)
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
         found = self._compiled.run(now, self._active.rows(now), self._task.targets(now.t), self._selects)
@@ -193,7 +199,8 @@ class Law:
         active = tuple(dict.fromkeys([self._limits.row_name(i) for i in found.active]))
         if PROGRAM[found.program] == "inside":
             return SelectedInputs(found.inputs, found.inputs_used, active=active, by_kernel=True)
-        qp = QPInfo("kernel", found.open, found.limit_count, 0, found.iterations, found.seconds)
+        sizes = found.open, found.limit_count, found.cone_count
+        qp = QPInfo("kernel", *sizes, found.iterations, found.seconds)
         limited = Status.LIMITED
         return SelectedInputs(found.inputs, found.inputs_used, limited, active=active, qp=qp, by_kernel=True)
 

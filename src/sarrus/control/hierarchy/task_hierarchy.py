@@ -96,6 +96,12 @@ class TaskHierarchy(Law):
             questions=self._asked if asks else None,
         )
 
+    @cached_property
+    def _selects(self) -> bool:
+        """As for all laws; exact cones go through the cascade in Python."""
+        cones = self._limits is not None and self._limits.has_cones
+        return not cones and self._transition.duration == 0.0 and self._has_fixed_limits
+
     def _asked(self, now: MeasuredState) -> tuple[list[Any], BoolArray, Array | None]:
         """Targets, active tasks and null torque at the state that a step works at."""
         tasks = self._stack.tasks

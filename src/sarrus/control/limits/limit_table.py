@@ -151,28 +151,43 @@ class LimitTable:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the kernel can make rows of the limits: no cones, no functions, none on a or forces."""
-        parts = self._constant.parts
-        return not (self._varying or self._cones) and parts["force"] is None and parts["a"] is None
+        """Whether the kernel can make rows of the limits: no functions, none on a or forces."""
+        stacks = [self._constant, *self._cones]
+        given = [one.parts[part] for one in stacks for part in ("force", "a")]
+        return not self._varying and all(part is None for part in given)
 
-    def fixed(self) -> tuple[Array, Array | None, Array, Array] | None:
-        """Coefficients on multipliers (m, nc) and on used inputs (m, n) or None, and bounds (m,)."""
+    def fixed(self) -> tuple[Array, Array | None, Array, Array, Array] | None:
+        """Coefficients on multipliers (m, nc) and on used inputs (m, n) or None, bounds (m,), and rows of
+        cones (3 cones, nc)."""
         if not self.is_fixed:
             return None
         stack = self._constant
         lam, u = stack.parts["lam"], stack.parts["u"]
         on_lam = np.zeros((len(stack.lower), len(self.on_lam))) if lam is None else lam
         on_u = None if u is None else np.ascontiguousarray(u[:, self._used])
-        return on_lam, on_u, stack.lower, stack.upper
+        cones = [np.zeros((0, len(self.on_lam))), *(one.rows[0].lam for one in self._cones)]
+        return on_lam, on_u, stack.lower, stack.upper, np.concatenate(cones)  # type: ignore[arg-type]
 
     def row_name(self, i: int) -> str:
-        """Name of the limit of a fixed row."""
-        return self._constant.names[i]
+        """Name of the limit of a fixed row; cones are counted behind the rows."""
+        count = len(self._constant.names)
+        return self._constant.names[i] if i < count else self._cones[i - count].names[0]
 
-    def rows_found(self, R: Array, lower: Array, upper: Array, which: list[int]) -> InputRows:
-        """Rows on inputs that the kernel made of some of the fixed limits."""
-        names = tuple(self._constant.names[i] for i in which)
-        return InputRows(R, lower, upper, names, self._constant.weight[which])
+    def rows_found(self, rows: tuple[Any, ...], cones: tuple[Any, ...]) -> InputRows:
+        """Rows and cones on inputs that the kernel made of some of the fixed limits."""
+        R, lower, upper, which = rows
+        cone_R, at, chosen = cones
+        names, weights = tuple(self._constant.names[i] for i in which), self._constant.weight[which]
+        stacks = [self._cones[i] for i in chosen]
+        return InputRows(
+            R,
+            lower,
+            upper,
+            names=names,
+            weights=np.append(weights, [one.weight[0] for one in stacks]),
+            cones=tuple(Cone(T[:2], c[:2], T[2], float(c[2])) for T, c in zip(cone_R, at, strict=True)),
+            cone_names=tuple(one.names[0] for one in stacks),
+        )
 
     def at(
         self,

@@ -2,9 +2,11 @@
 
     min (z - z0).T H (z - z0) / 2    subject to    lower <= A z <= upper,  |T z + c| <= d.z + e     (1)
 
-The kernel (a dual active-set method, kernels/algebra/quadratic_program.hpp) solves programs without cones.
-Two others are there to compare with: DAQP, and non-negative least squares of SciPy after [Lawson1974] chapter
-23 (least distance programming), which also solves what the kernel does not converge on. Cones go to Clarabel.
+The kernel solves programs without cones (a dual active-set method, kernels/algebra/quadratic_program.hpp),
+and programs with cones in three dimensions by a sequence of those (cone_program.hpp). Two others are there to
+compare with: DAQP, and non-negative least squares of SciPy after [Lawson1974] chapter 23 (least distance
+programming), which also solves what the kernel does not converge on. Clarabel solves what is left of programs
+with cones: steps that do not end, and least violations.
 Why these: docs/decisions/0012-quadratic-programs.md.
 """
 
@@ -74,7 +76,8 @@ def check_solver(name: str, cones: bool) -> str:
     if not isinstance(name, str) or name not in SOLVERS:
         raise InputError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {name!r}.")
     if cones and name in ("auto", "clarabel"):
-        return _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")
+        found = _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")
+        return "cones" if name == "auto" else found
     if cones:
         raise InputError(f'solver="{name}" knows no cones: use solver="clarabel", or pyramids (edges=8).')
     if name in ("auto", "kernel"):
@@ -93,7 +96,9 @@ def _installed(package: str, purpose: str) -> str:
 def solve(program: Program, solver: str) -> ProgramSolution:
     """Solve (1); `feasible` is False where nothing satisfies all rows, and z then has no meaning."""
     began = time.perf_counter()
-    z, iterations, active = _SOLVERS["clarabel" if program.cones else solver](program)
+    if program.cones and solver != "cones":
+        solver = "clarabel"
+    z, iterations, active = _SOLVERS[solver](program)
     spent = time.perf_counter() - began
     if z is None:
         return ProgramSolution(program.z0, False, solver, iterations, spent)
@@ -191,6 +196,21 @@ def _scipy(p: Program) -> Found:
     return p.z0 + solve_triangular(root, y), len(g), None
 
 
+def _in_kernel_with_cones(p: Program) -> Found:
+    if not p.cones:
+        return _in_kernel(p)
+    if any(len(cone.c) != 2 for cone in p.cones):
+        return _clarabel(p)
+    R = np.array([[*cone.T, cone.d] for cone in p.cones])
+    at = np.array([[*cone.c, cone.e] for cone in p.cones])
+    found = _kernel.solve_cone_program(
+        z0=p.z0, H=p.H, A=p.A, lower=p.lower, upper=p.upper, R=R, at=at, tol=_tolerance(p)
+    )
+    if found["status"] == "not converged":
+        return _clarabel(p)
+    return (found["z"] if found["status"] == "optimal" else None), found["iterations"], None
+
+
 def _clarabel(p: Program) -> Found:
     import clarabel
     from scipy.sparse import csc_matrix
@@ -223,4 +243,5 @@ _SOLVERS: dict[str, Callable[[Program], Found]] = {
     "daqp": _daqp,
     "scipy": _scipy,
     "clarabel": _clarabel,
+    "cones": _in_kernel_with_cones,
 }
