@@ -76,7 +76,7 @@ def test_a_trajectory_projects_other_times_in_one_call():
 
 def test_a_column_is_what_was_added_to_it():
     rng = np.random.default_rng(5)
-    pieces = [np.zeros((3, 2)), np.zeros((0, 2)), *(rng.normal(size=(n, 2)) for n in (1, 40, 7, 300))]
+    pieces = [np.full((3, 2), 2.0), np.zeros((0, 2)), *(rng.normal(size=(n, 2)) for n in (1, 40, 7, 300))]
     column = Column()
     for piece in pieces:
         column.add(piece)
