@@ -104,7 +104,14 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
     found = law.solve(*state)
     mech = law.system
     step, targets = law._compiled.kernel, law._task.targets(0.0)
-    options = {"null_force": None, "drive": None, "rows": None, "select": law._selects, "owner": None}
+    options = {
+        "null_force": None,
+        "load": None,
+        "drive": None,
+        "rows": None,
+        "select": law._selects,
+        "owner": None,
+    }
     rivals = {
         "step": lambda: law(*state),
         "kernel": lambda: step(*state[1:], targets, **options),

@@ -136,6 +136,16 @@ ControlStep::ControlStep(nb::object kernel_, nb::dict from)
                     whole(cones),
                     keep(limits[4], "cone_lam", {3 * cones, nc})};
   }
+  nb::object held = get("object");
+  setup.object.body = -1;
+  if (!held.is_none()) {  // (body, column, com, stiffness, damping, inertia or None, reserve or None)
+    setup.object.body = nb::cast<int>(held[0]), setup.object.column = nb::cast<int>(held[1]);
+    std::copy_n(Dense(held[2], "com", {3}).data, 3, setup.object.com);
+    setup.object.stiffness = keep(held[3], "stiffness", {6, 6});
+    setup.object.damping = keep(held[4], "damping", {6, 6});
+    setup.object.inertia = keep(held[5], "inertia", {6, 6});
+    setup.object.reserve = keep(held[6], "reserve", {6, 6});
+  }
   hint_rows.resize(setup.limits.m + n + setup.limits.cones + 1);
   along.assign(2 * setup.limits.cones + 1, 0.0);
   hints = {hint_rows.data(), 0};
@@ -252,7 +262,7 @@ const unsigned char* mask(nb::handle x, npy_intp n, const char* name) {
 }
 
 StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targets, nb::handle null_force,
-                     nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
+                     nb::handle load, nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
   npy_intp nq = s.k.m.nq, nv = s.k.m.nv, nd = s.k.m.nd;
   Dense q_(q, "q", {nq}), v_(v, "v", {nv}), drive_;
   if (nd && !drive.is_none()) drive_ = Dense(drive, "drive", {1, nd, 3});
@@ -260,6 +270,9 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targ
   bool terms = asks("has_terms"), later = asks("has_tasks");
   if (!later) store_tasks(s, targets, nb::none(), null_force);
   Call call{s, owner, drive_, nullptr};
+  Dense external, payload;
+  if (!load.is_none())
+    external = Dense::or_none(load[0], "external", {6}), payload = Dense::or_none(load[1], "payload", {10});
   ControlInput<double> in{
       q_,
       v_,
@@ -268,6 +281,8 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targ
       s.on.data(),
       s.targets.data(),
       s.pulls ? s.null_force.data() : nullptr,
+      external,
+      payload,
       &s.hints,
       s.along.data(),
       {&call, terms ? Call::terms : nullptr, terms ? Call::rates : nullptr,
@@ -304,7 +319,8 @@ void bind_control_step(nb::module_& m) {
   nb::class_<ControlStep>(m, "ControlStep")
       .def(nb::init<nb::object, nb::dict>(), "kernel"_a, "setup"_a)
       .def("__call__", run_step, "q"_a, "v"_a, "targets"_a, nb::kw_only(), "null_force"_a.none(),
-           "drive"_a.none(), "rows"_a.none(), "select"_a, "owner"_a.none(), nb::rv_policy::take_ownership)
+           "load"_a.none(), "drive"_a.none(), "rows"_a.none(), "select"_a, "owner"_a.none(),
+           nb::rv_policy::take_ownership)
       .def("applied", applied, "found"_a);
 }
 

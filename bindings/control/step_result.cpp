@@ -60,6 +60,14 @@ nb::tuple cones_of(Result r) {
   return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n}), view(r, f.cone_at, {f.cones, 3}), which);
 }
 
+// By how much the limits that count, and then the cones, were drawn in
+nb::object reserve_of(const StepResult& r) {
+  NewArray reserve({r.f.limits + r.f.cones});
+  std::copy_n(r.f.rows.reserve, r.f.limits, reserve.data());
+  std::copy_n(r.f.cone_reserve, r.f.cones, reserve.data() + r.f.limits);
+  return reserve.object;
+}
+
 // Of a hierarchy: basis (E, to_x, internal, size), rows (A, b) and results of the levels
 nb::dict levels_of(Result r) {
   auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
@@ -129,6 +137,9 @@ void bind_step_result(nb::module_& m) {
       .def("least", least_of)
       .def("limits", limits_of)
       .def("cones", cones_of)
+      .def("reserve", reserve_of)
+      .def_prop_ro("stretched", [](const StepResult& r) { return r.f.stretched; })
+      .def_prop_ro("mobility", [](Result r) { return view(r, in(r).f.mobility, {6, 6}); })
       .def_prop_ro("cone_count", [](const StepResult& r) { return r.f.cones; })
       .def("levels", levels_of)
       .def("judged", judged_of)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "control/hierarchy_step.hpp"
+#include "control/object_step.hpp"
 
 SARRUS_BEGIN
 
@@ -35,6 +36,8 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(3 * s.limits.cones, f.cone_at);
   arena.take(s.limits.cones, f.cone_reserve);
   arena.take(s.limits.cones, f.cone_rows);
+  arena.take(s.object.body >= 0 ? 36 : 0, f.mobility);
+  arena.take(s.object.body >= 0 ? 6 * m.nc : 0, f.disturbance);
   if (s.levels) bind_levels(s, arena, f);
 }
 
@@ -144,6 +147,8 @@ SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& 
                                T* on_lam) {
   const FixedLimits<T>& all = s.limits;
   int nc = s.model->nc;
+  bool bears = s.object.body >= 0 && s.object.reserve;
+  if (bears) find_disturbance(s, f);
   f.limits = 0;
   for (int r = 0; r < all.m; ++r) {
     const T* row = all.on_lam + r * nc;
@@ -157,25 +162,39 @@ SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& 
   }
   for (int i = 0; i < f.limits; ++i) {
     int r = f.limit_rows[i];
-    MultiplierLimits<T> one{1,
-                            f.nc,
-                            s.n,
-                            0,
-                            on_lam + i * f.nc,
-                            all.on_u ? all.on_u + r * s.n : nullptr,
-                            f.response.lam0,
-                            f.response.Lam,
-                            all.lower + r,
-                            all.upper + r,
-                            nullptr};
+    MultiplierLimits<T> one{};
+    one.m = 1, one.nc = f.nc, one.n = s.n, one.k = 6, one.on_lam = on_lam + i * f.nc;
+    one.on_u = all.on_u ? all.on_u + r * s.n : nullptr;
+    one.lam0 = f.response.lam0, one.Lam = f.response.Lam, one.lower = all.lower + r,
+    one.upper = all.upper + r;
+    one.disturbance = bears ? f.disturbance : nullptr;
     rows_on_inputs(one, {f.rows.R + i * s.n, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
   }
+}
+
+// Largest change of a cone under disturbances of length 1: of its vector, and of what bounds that
+template <class T>
+SARRUS_FN T cone_change(const ControlSetup<T>& s, const ControlInput<T>& in, const T* rows,
+                        const ControlFound<T>& f) {
+  int nc = s.model->nc;
+  T squared[3];
+  for (int r = 0; r < 3; ++r) {
+    squared[r] = T(0);
+    for (int e = 0; e < 6; ++e) {
+      T sum = T(0);
+      for (int c = 0, k = 0; c < nc; ++c)
+        if (!in.rows || in.rows[c]) sum += rows[r * nc + c] * f.disturbance[6 * k++ + e];
+      squared[r] += sum * sum;
+    }
+  }
+  return sqrt_(squared[0] + squared[1]) + sqrt_(squared[2]);
 }
 
 // Fixed cones in the same way: y = R u + at
 template <class T>
 SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
   int nc = s.model->nc, n = s.n;
+  bool bears = s.object.body >= 0 && s.object.reserve;
   f.cones = 0;
   for (int i = 0; i < s.limits.cones; ++i) {
     const T* rows = s.limits.cone_lam + 3 * i * nc;
@@ -193,7 +212,8 @@ SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, C
         ++k;
       }
     }
-    f.cone_reserve[f.cones] = T(0);
+    f.cone_reserve[f.cones] = bears ? cone_change(s, in, rows, f) : T(0);
+    at[2] -= f.cone_reserve[f.cones];
     f.cone_rows[f.cones++] = i;
   }
 }
@@ -281,10 +301,13 @@ SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in,
   f.projection = 0, f.count = f.iterations = f.limits = f.cones = 0, f.program = INSIDE;
   f.limited = false, f.variables = 0, f.level_count = s.levels;
   f.status = take_state(s, in, f, w);
+  f.stretched = false;
+  if (f.status == STEPPED && s.object.body >= 0) load_object(s, in, f, w);
   if (f.status == STEPPED) f.status = respond_to_step(s, in, f, arena, w);
   if (f.status != STEPPED) return;
   if (in.owner.tasks) in.owner.tasks(in.owner.self, f.q, f.v);
   track_tasks(s, in, f, w);
+  if (s.object.body >= 0 && !want_impedance(s, in, f, w)) f.status = NOT_FINITE;
   if (s.mass_metric && !mass_metric(s, f, arena)) f.status = WITHOUT_INERTIA;
   if (f.status == STEPPED) f.status = s.levels ? find_levels(s, in, f, arena) : find_least_norm(s, f, arena);
 }

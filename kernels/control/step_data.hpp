@@ -37,6 +37,15 @@ struct FixedLimits {
   const R* cone_lam;  // (3 cones, nc): |(y_0, y_1)| <= y_2 for y = cone_lam lam
 };
 
+// An object held by several arms: control/object_step.hpp
+template <class R>
+struct HeldObject {
+  int body = -1, column = 0;  // its index, none where negative, and its first coordinate
+  R com[3];
+  const R *stiffness, *damping, *inertia;  // (6, 6) each; the inertia may be null
+  const R* reserve;  // (6, 6) wrenches on its coordinates to be borne, by columns, or null
+};
+
 template <class R>
 struct ControlSetup {
   const Model<R>* model;
@@ -55,6 +64,7 @@ struct ControlSetup {
   R damping, min_controllability;
   bool by_mass;
   FixedLimits<R> limits;
+  HeldObject<R> object;
   R touch, tol;  // of limits
 };
 
@@ -77,12 +87,13 @@ struct ControlOwner {
 template <class R>
 struct ControlInput {
   const R *q, *v, *drive;
-  const unsigned char* rows;  // (nc) which rows hold, or null for all
-  const unsigned char* on;    // (tasks) which tasks are active, or null for all
-  const R* targets;           // (numbers)
-  const R* null_force;        // (nv) generalized force in the null space of all levels, or null
-  Hints* hints;               // of programs, from the last step; renewed
-  R* along;                   // (2 cones) directions of cones from the last step; renewed
+  const unsigned char* rows;    // (nc) which rows hold, or null for all
+  const unsigned char* on;      // (tasks) which tasks are active, or null for all
+  const R* targets;             // (numbers)
+  const R* null_force;          // (nv) generalized force in the null space of all levels, or null
+  const R *external, *payload;  // on the object: wrench (6) at its centre of mass, payload (10), or null
+  Hints* hints;                 // of programs, from the last step; renewed
+  R* along;                     // (2 cones) directions of cones from the last step; renewed
   ControlOwner<R> owner;
 };
 
@@ -101,6 +112,8 @@ struct ControlFound {
   R* N;                                         // (nv, dof)
   R *x, *desired, *e, *rate, *task_J, *wanted;  // of the outputs
   R* row_unit;                                  // (k)
+  R *mobility, *disturbance;                    // of a held object: (6, 6), (nc, 6)
+  bool stretched;                               // whether its acceleration was reduced
   LeastNormSolution<R> least;
   ControllableBasis<R> basis;  // of a hierarchy
   PrioritySolution<R> levels;

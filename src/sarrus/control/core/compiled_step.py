@@ -7,7 +7,7 @@ Rows, inertias and outputs that are Python functions are asked for at the projec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -21,7 +21,7 @@ from ...dynamics.input_response import Response
 from ...dynamics.terms import Terms, Units
 from ...projection.nearest_state import TROUBLE
 from ...simulation.system.custom_system import CustomSystem
-from ..limits.limit_table import InputRows, LimitTable
+from ..limits.limit_table import InputRows
 from ..limits.quadratic_program import FEASIBLE
 from ..outputs.output import OutputTracking
 from ..state.active_constraints import ActiveConstraints
@@ -34,6 +34,18 @@ STEPPED, OFF_CONSTRAINTS, WITHOUT_INERTIA = 0, 1, 2
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 PROGRAM = ("optimal", "infeasible", "not converged", "inside")
 GIVEN = 4  # kind of an output that Python evaluates
+
+
+class FixedLimits(Protocol):
+    """Limits as the kernel takes them: `LimitTable`, or one with a reserve."""
+
+    def fixed(self) -> tuple[Array | None, ...] | None:
+        """Rows, bounds and cones; None where they are not fixed."""
+        ...
+
+    def rows_found(self, rows: tuple[Any, ...], cones: tuple[Any, ...]) -> InputRows:
+        """Rows and cones on inputs that the kernel made."""
+        ...
 
 
 class CompilableTask(Protocol):
@@ -123,6 +135,7 @@ class CompiledStep:
         levels: number of levels of priority; 0 for a law without.
         rank_tol: of levels.
         questions: what depends on the state that the step works at; None: targets are given before.
+        held: an object held by the mechanism, as the kernel takes it; None is none.
     """
 
     system: Any
@@ -133,10 +146,11 @@ class CompiledStep:
     active: ActiveConstraints
     metric: ForceMetric
     damping: Damping
-    limits: LimitTable | None
+    limits: FixedLimits | None
     levels: int = 0
     rank_tol: float = 0.0
     questions: Questions | None = None
+    held: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         system, compiled = self.system, [task.compiled() for task in self.tasks]
@@ -165,6 +179,7 @@ class CompiledStep:
             "tol": FEASIBLE,
             "levels": self.levels,
             "rank_tol": self.rank_tol,
+            "object": self.held,
             **self.damping,
         }
         self.kernel = _kernel.ControlStep(system.evaluator.kernel, setup)
@@ -175,7 +190,9 @@ class CompiledStep:
         rows: tuple[BoolArray | None, Units],
         targets: Sequence[Any],
         select: bool,
+        *,
         null_force: Array | None = None,
+        load: tuple[Array | None, Array | None] | None = None,
     ) -> FoundStep:
         """One step, its inputs selected within fixed limits if `select`.
 
@@ -185,6 +202,7 @@ class CompiledStep:
             targets: of all outputs, where they do not depend on the state.
             select: whether to choose inputs within limits.
             null_force: force (nv,) in the null space of all levels.
+            load: on the held object: wrench (6,) at its centre of mass, payload (10,); None is none.
         """
         asked = Asked(self, now.t, targets) if self._asks else None
         drive = None if self._drive is None else self._drive(now.t, 1)
@@ -193,6 +211,7 @@ class CompiledStep:
             now.v,
             targets,
             null_force=null_force,
+            load=load,
             drive=drive,
             rows=rows[0],
             select=select,
@@ -267,4 +286,8 @@ class FoundStep:
     def limits(self) -> InputRows | None:
         """Fixed limits as rows on the inputs, as the kernel used them."""
         table = self._step.limits
-        return None if table is None else table.rows_found(self.found.limits(), self.found.cones())
+        if table is None:
+            return None
+        found = table.rows_found(self.found.limits(), self.found.cones())
+        held = self._step.held
+        return found if held is None or held[-1] is None else replace(found, reserve=self.found.reserve())

@@ -171,7 +171,7 @@ class Law:
         return self._limits is None or (compiled and self._limits.is_fixed)
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
-        found = self._compiled.run(now, self._active.rows(now), self._task.targets(now.t), self._selects)
+        found = self._run(now)
         solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
         selected = self._selected(found) if solved else None
         force_error = NO_FORCES
@@ -190,6 +190,10 @@ class Law:
         )
         self._release.remember(lambda: solution.lam)
         return solution
+
+    def _run(self, now: MeasuredState) -> FoundStep:
+        """The one call of a step."""
+        return self._compiled.run(now, self._active.rows(now), self._task.targets(now.t), self._selects)
 
     def _selected(self, step: FoundStep) -> SelectedInputs:
         """What the kernel selected."""

@@ -1,4 +1,4 @@
-"""Operational space inertia of a body within the constraints, attainable accelerations and damping."""
+"""Operational space inertia of a body within the constraints, and damping for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ...arrays import Array
 from ...dynamics.input_response import Response
 
 SHOWN = 0.02  # eigenvalues of the inverse inertia below this share of the median one are faded out
-LOST = 1e-9  # eigenvalues of the inverse inertia below this share of the largest one: the body cannot move
 
 
 def inverse_inertia(response: Response, J: Array) -> Array:
@@ -45,26 +44,6 @@ def inertia_of(inverse: Array, size: Array) -> Array:
     fading = np.maximum(least - s, 0.0)
     kept = np.where(s > 1e-9 * s[-1], s / np.maximum(s * s + fading * fading, 1e-300), 0.0)
     return np.asarray((U * kept) @ U.T / size)
-
-
-def attainable(inverse: Array, unit: Array, wanted: Array, threshold: float) -> Array:
-    """The part of an acceleration (k,) that bounded forces on the task can produce.
-
-    Where the smallest eigenvalue of the dimensionless inverse inertia falls below `threshold` times the
-    median one, an arm is about to be stretched: accelerations along such directions would need unbounded
-    forces and are reduced by s^2 / (s^2 + d^2), as in `least_norm_inputs.py`. Elsewhere nothing changes.
-    """
-    s, U = eigenvalues(inverse / unit / unit[:, None])
-    middle = float(s[len(s) // 2])
-    if middle <= LOST * float(s[-1]):  # most directions are locked: relative to the largest eigenvalue
-        middle = float(s[-1])
-    if middle <= 0.0:
-        return np.zeros_like(wanted)  # nothing moves
-    share = max(float(s[0]), 0.0) / middle
-    if share >= threshold:
-        return wanted
-    d = (1.0 - (share / threshold) ** 2) * (threshold * middle) ** 2
-    return np.asarray(unit * (U @ (s * s / (s * s + d) * (U.T @ (wanted / unit)))))
 
 
 def damping_of(inertia: Array, stiffness: Array, ratio: float) -> Array:

@@ -34,13 +34,19 @@ class LimitsWithReserve:
 
     def __init__(self, table: LimitTable, grasp: Grasp, reserve: Array) -> None:
         self._table, self._reserve = table, reserve
-        self.on_lam = table.on_lam
+        self.on_lam, self.is_fixed, self.has_cones = table.on_lam, table.is_fixed, table.has_cones
+        self.fixed, self.row_name, self.rows_found = table.fixed, table.row_name, table.rows_found
         own = grasp.system.model.v_slices[grasp.system.model.body_index(grasp.body, "Grasp")]
         self._columns = np.arange(grasp.system.nv)[own]
         # [force; moment] on the coordinates of the object, for a wrench at its centre of mass
         at_origin = np.eye(6)
         at_origin[3:, :3] = hat(grasp.com)
         self._to_origin = at_origin * np.repeat(reserve, 3)
+
+    @property
+    def wrenches(self) -> Array | None:
+        """Wrenches on the coordinates of the object that shall be borne, (6, 6) by columns; None is none."""
+        return self._to_origin if self._reserve.any() else None
 
     def at(self, now: MeasuredState, response: Response, rows: Any, released: Any = None) -> InputRows:
         """As `LimitTable.at`, with the reserve of every row."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...dynamics.terms import Terms
 from ..core.solution import Solution
-from ..core.task import Task, TaskTracking
+from ..core.task import CompiledTask, Task, TaskTracking
 from ..outputs.body import BodyPose
-from ..state.active_constraints import ActiveConstraints, ActiveTerms
 from ..state.measured_state import MeasuredState
 from .grasp import Grasp
-from .payload import Payload, with_payload
+from .payload import Payload
 
 
 @dataclass(eq=False)
@@ -35,6 +32,10 @@ class PoseTask(Task):
         super().__init__(grasp.system, output, reference, 1.0, 1.0)
         self._seen: tuple[MeasuredState, PoseTracking] | None = None
 
+    def compiled(self) -> CompiledTask:
+        """The task for the kernel, which sets the desired acceleration."""
+        return super().compiled()._replace(kp=None, kd=None)
+
     def track(self, now: MeasuredState) -> PoseTracking:
         """Errors at one state, computed once."""
         if self._seen is None or self._seen[0] is not now:
@@ -49,46 +50,6 @@ class ObjectLoad:
 
     external: Array
     payload: Array | None
-
-
-class LoadedConstraints:
-    """The active constraints with the object's load in the equations of motion.
-
-    Args:
-        inner: which constraints hold.
-        grasp: whose object.
-        load: what acts on it at a state.
-        massless: whether the object's own inertia is taken away.
-    """
-
-    def __init__(
-        self,
-        inner: ActiveConstraints,
-        grasp: Grasp,
-        load: Callable[[MeasuredState], ObjectLoad],
-        massless: bool,
-    ) -> None:
-        self._inner, self._grasp, self._load = inner, grasp, load
-        model = grasp.system.model
-        self._body = model.body_index(grasp.body, "Grasp")
-        self._gravity = np.asarray(model.gravity, dtype=float)
-        self._own = -Payload.of_body(model.bodies[self._body]).parameters if massless else None
-
-    def at(self, now: MeasuredState) -> ActiveTerms:
-        """As `ActiveConstraints.at`."""
-        active = self._inner.at(now)
-        terms, load = active.terms, self._load(now)  # estimators take what was measured
-        now = active.now
-        more = self._own
-        if load.payload is not None:
-            more = load.payload if more is None else load.payload + more
-        if more is not None:
-            terms = with_payload(terms, now, self._body, more, self._gravity)
-        if load.external.any():
-            J = now.jacobian(self._body, self._grasp.com)
-            h = terms.h - J.T @ load.external
-            terms = Terms(terms.M, h, terms.phi, terms.J, terms.b, terms.gamma)
-        return active._replace(terms=terms)
 
 
 @dataclass(frozen=True)

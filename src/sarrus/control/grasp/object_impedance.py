@@ -17,36 +17,34 @@ and load share, and these are what is limited; in the paper's massless form only
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, positive
-from ...dynamics.input_response import Response, respond
+from ...dynamics.input_response import respond
 from ...errors import InputError
-from ..core.force_metric import Factor
-from ..core.least_norm_inputs import LeastNormInputs
+from ..core.compiled_step import CompiledStep, FoundStep
+from ..core.law import Law
 from ..core.solution import Solution, Status
-from ..core.staged_law import StagedLaw
-from ..core.task import TaskTracking
-from ..core.task_inertia import attainable, damping_of, inverse_inertia, solve_small
+from ..core.task_inertia import damping_of, inverse_inertia, solve_small
 from ..limits.limits import as_limits
 from ..outputs.body import BodyPose
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, measured_state
 from .force_margin import LimitsWithReserve, check_reserve
 from .grasp import Grasp
-from .held_object import ImpedanceSolution, LoadedConstraints, ObjectLoad, PoseTask, PoseTracking
+from .held_object import ImpedanceSolution, ObjectLoad, PoseTask
 from .impedance_arguments import Sensor, check_grasp, default_pose, external_source, sensed_wrench, six_gains
+from .payload import Payload
 from .wrench_estimator import WrenchEstimator
-
-STRETCHED = 0.05  # least mobility of the object over the middle one below which an arm counts as stretched
 
 
 @dataclass(eq=False, repr=False)
-class ObjectImpedance(StagedLaw):
+class ObjectImpedance(Law):
     """Hold and move an object with a chosen impedance, within the limits of the contacts; [Lin2018] III.
 
     Args:
@@ -113,9 +111,9 @@ class ObjectImpedance(StagedLaw):
         assert self._limits is not None
         self._limits: Any = LimitsWithReserve(self._limits, grasp, check_reserve(self.reserve))
         self._load = ObjectLoad(np.zeros(6), None)
-        self._mobility, self._stretched = np.zeros((6, 6)), False
-        self._error: PoseTracking | None = None
-        self._active: Any = LoadedConstraints(self._active, grasp, self._loaded, massless)
+        self._mobility = np.zeros((6, 6))
+        own = mech.model.bodies[mech.model.body_index(grasp.body, "Grasp")]
+        self._own = -Payload.of_body(own).parameters if massless else None
         self.stiffness = six_gains(self.stiffness, "stiffness", zero_allowed=True)
         self.inertia = None if self.inertia is None else six_gains(self.inertia, "inertia")
         if self.damping is not None:
@@ -142,12 +140,45 @@ class ObjectImpedance(StagedLaw):
 
     # ------------------------------------------------------------------ parts of a step
 
+    @cached_property
+    def _compiled(self) -> CompiledStep:
+        model, grasp = self.system.model, self.grasp
+        body = model.body_index(grasp.body, "Grasp")
+        return CompiledStep(
+            self.system,
+            [self._task],
+            columns=self._columns,
+            used=self._used,
+            active=self._active,
+            metric=self._metric,
+            damping=self._damping,
+            limits=self._limits,
+            held=(
+                body,
+                model.v_slices[body].start,
+                grasp.com,
+                self.stiffness,
+                self.damping,
+                self.inertia,
+                self._limits.wrenches,
+            ),
+        )
+
+    def _run(self, now: MeasuredState) -> FoundStep:
+        load = self._loaded(now)  # estimators take what was measured
+        payload = load.payload
+        if self._own is not None:
+            payload = self._own if payload is None else payload + self._own
+        external = load.external if load.external.any() else None
+        rows, targets = self._active.rows(now), self._task.targets(now.t)
+        return self._compiled.run(now, rows, targets, self._selects, load=(external, payload))
+
     def _completed(self, solution: Solution) -> ImpedanceSolution:
         """The result with the object's part of the law."""
         parts = dict(vars(solution))
-        if solution.status != Status.FAILED:
-            parts["_task"] = self._error
-            if self._stretched and 0 <= solution.status <= Status.LIMITED:
+        if solution._step is not None:
+            self._mobility = solution._step.found.mobility
+            if solution._step.found.stretched and 0 <= solution.status <= Status.LIMITED:
                 said = "an arm is almost stretched: forces stay bounded"
                 parts["status"], parts["message"] = Status.SINGULAR, said
         external, payload = self._load.external, self._load.payload
@@ -173,35 +204,6 @@ class ObjectImpedance(StagedLaw):
             wrench = sensed_wrench(source, now)
         self._load = ObjectLoad(wrench, payload)
         return self._load
-
-    def _least_norm(
-        self, now: MeasuredState, response: Response, task: TaskTracking, metric: Factor
-    ) -> LeastNormInputs:
-        """Inputs that do not depend on the external wrench, known or not, unless an inertia is shaped."""
-        assert isinstance(task, PoseTracking)
-        self._mobility = inverse_inertia(response, task.J)
-        self._error = replace(task, wanted=self._wanted(task, response))
-        return super()._least_norm(now, response, self._error, metric)
-
-    def _wanted(self, error: PoseTracking, response: Response) -> Array:
-        """Acceleration of the object under the external wrench, J a = c - T e'' with e'' from (1).
-
-        What would need forces without bound, since an arm is about to be stretched, is not asked for: of
-        that kind is what differs from the acceleration `bound` that the constraints prescribe.
-        """
-        bound = error.J @ response.prescribed
-        pull = self.damping @ error.rate + self.stiffness @ error.e
-        T, wrench = error.T, self._load.external
-        if self.inertia is None:  # T.T Lambda T e'' = -pull - T.T F
-            felt = bound + self._mobility @ (solve_small(T.T, pull) + wrench)
-            return np.asarray(felt + self._reached(error.c - bound))
-        shaped = error.c + T @ np.linalg.solve(self.inertia, pull + T.T @ wrench)
-        return np.asarray(bound + self._reached(shaped - bound))
-
-    def _reached(self, acceleration: Array) -> Array:
-        found = attainable(self._mobility, self._task.unit, acceleration, STRETCHED)
-        self._stretched = found is not acceleration
-        return found
 
     def _designed(self, ratio: float) -> Array:
         """Damping for the inertia at the default pose, about the reference wherever that is."""

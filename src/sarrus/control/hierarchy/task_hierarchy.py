@@ -123,7 +123,7 @@ class TaskHierarchy(Law):
         step, rows = self._compiled, self._active.rows(now)
         if step.questions is None:
             targets, force = [task.target(now) for task in self._stack.tasks], self._null_force(now)
-            found = step.run(now, rows, targets, self._selects, force)
+            found = step.run(now, rows, targets, self._selects, null_force=force)
         else:
             found = step.run(now, rows, (), self._selects)
         levels = FoundLevels(found, self._stack, self._on)
