@@ -180,14 +180,9 @@ class Law:
         status, message = self._verdict(found, selected)
         if found.found.rank < found.found.constraint_rows:
             message = "; ".join(filter(None, (message, self._undetermined(found))))
-        solution = self._completed(
-            Solution(
-                **self._shared_fields(found, began, selected),
-                status=status,
-                message=message,
-                force_error=force_error,
-            )
-        )
+        fields = self._shared_fields(found, began, selected)
+        fields.update(status=status, message=message, force_error=force_error)
+        solution = self._completed(fields)
         self._release.remember(lambda: solution.lam)
         return solution
 
@@ -257,9 +252,9 @@ class Law:
         """Called with the inputs that were selected; returns the error of the forces."""
         return NO_FORCES
 
-    def _completed(self, solution: Solution) -> Solution:
-        """The result of a step, with the fields that a law adds to it; none here."""
-        return solution
+    def _completed(self, fields: dict[str, Any]) -> Solution:
+        """The result of a step from its fields, and those that a law adds."""
+        return Solution(**fields)
 
     # ------------------------------------------------------------------ status
 
@@ -311,16 +306,16 @@ class Law:
     def _failed(self, t: Any, message: str, began: float) -> Solution:
         system, last = self.system, self.last
         return self._completed(
-            Solution(
-                t=float(t) if isinstance(t, (int, float)) else float("nan"),
-                u=np.zeros(system.nu) if last is None else last.u,
-                tau=np.zeros(system.nv) if last is None else last.tau,
-                a=np.full(system.nv, np.nan),
-                status=Status.FAILED,
-                message=message,
-                task_names=self._task.names,
-                elapsed=time.perf_counter() - began,
-            )
+            {
+                "t": float(t) if isinstance(t, (int, float)) else float("nan"),
+                "u": np.zeros(system.nu) if last is None else last.u,
+                "tau": np.zeros(system.nv) if last is None else last.tau,
+                "a": np.full(system.nv, np.nan),
+                "status": Status.FAILED,
+                "message": message,
+                "task_names": self._task.names,
+                "elapsed": time.perf_counter() - began,
+            }
         )
 
 

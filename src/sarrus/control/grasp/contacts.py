@@ -37,7 +37,7 @@ class PointContact(FrictionCone):
         loop: name of the loop, its first body the object.
         mu: coefficient of friction.
         normal: direction in which the object is pushed, an axis of the loop's frame A: "z", "-z", "x", ...
-        edges: of the pyramid inside the friction cone; None is the exact cone (needs Clarabel).
+        edges: of the pyramid inside the friction cone; None is the exact cone (needs the extra `qp`).
         least: normal force that must remain at least [N].
     """
 

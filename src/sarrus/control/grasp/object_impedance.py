@@ -29,7 +29,7 @@ from ...dynamics.input_response import respond
 from ...errors import InputError
 from ..core.compiled_step import CompiledStep, FoundStep
 from ..core.law import Law
-from ..core.solution import Solution, Status
+from ..core.solution import Status
 from ..core.task_inertia import damping_of, inverse_inertia, solve_small
 from ..limits.limits import as_limits
 from ..outputs.body import BodyPose
@@ -169,21 +169,21 @@ class ObjectImpedance(Law):
         payload = load.payload
         if self._own is not None:
             payload = self._own if payload is None else payload + self._own
-        external = load.external if load.external.any() else None
+        external = None if self._external is None else load.external
         rows, targets = self._active.rows(now), self._task.targets(now.t)
         return self._compiled.run(now, rows, targets, self._selects, load=(external, payload))
 
-    def _completed(self, solution: Solution) -> ImpedanceSolution:
+    def _completed(self, fields: dict[str, Any]) -> ImpedanceSolution:
         """The result with the object's part of the law."""
-        parts = dict(vars(solution))
-        if solution._step is not None:
-            self._mobility = solution._step.found.mobility
-            if solution._step.found.stretched and 0 <= solution.status <= Status.LIMITED:
-                said = "an arm is almost stretched: forces stay bounded"
-                parts["status"], parts["message"] = Status.SINGULAR, said
+        step = fields.get("_step")
+        if step is not None:
+            self._mobility = step.found.mobility
+            if step.found.stretched and 0 <= fields["status"] <= Status.LIMITED:
+                fields["status"] = Status.SINGULAR
+                fields["message"] = "an arm is almost stretched: forces stay bounded"
         external, payload = self._load.external, self._load.payload
         return ImpedanceSolution(
-            **parts, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
+            **fields, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
         )
 
     def _loaded(self, now: MeasuredState) -> ObjectLoad:

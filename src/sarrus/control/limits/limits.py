@@ -99,7 +99,7 @@ class Friction(FrictionCone):
         mu: coefficient of friction.
         normal: direction in which the contact pushes body b, an axis of the loop's frame A: "x", "-x",
             ... "-z".
-        edges: of the pyramid inside the cone; None is the exact cone (needs Clarabel). In a plane both
+        edges: of the pyramid inside the cone; None is the exact cone (needs the extra `qp`). In a plane both
             are exact.
         least: normal force that must remain at least [N].
     """
