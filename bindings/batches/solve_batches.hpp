@@ -94,6 +94,7 @@ void forward_n(const ModelD& m, States s, const double* tau, int rank, MotionArr
       evaluate(m, x, w);
       prepare(m, x, rank, &w.d, w);
       accelerate(m, tau + i * m.nv, w);
+      refine(m, w);
       for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k];
       out.rank[i] = w.factor.rank_rows;
       out.status[i] = status_of(w.factor);

@@ -173,6 +173,7 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
     if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
     accelerate(s.m, s.tau, s.w);
+    if constexpr (!S::supplies_inertia && Plain<T>::value) refine(s.m, s.w);
     if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
       return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA
                                                                            : StepStatus::NOT_FINITE);

@@ -14,6 +14,9 @@
 
 SARRUS_BEGIN
 
+constexpr double LIGHT = 1e-7;  // of the largest inertia: K_xx has then 9 digits left
+constexpr int MOST_REFINEMENTS = 6;
+
 // Factorize at the evaluated state. d: workspace for limit rows, or null to leave lost rows out.
 template <class T, int LDC>
 SARRUS_FN void prepare(const Model<real<T>>& m, const State<T>& s, int hold, Tangent<T, LDC>* d,
@@ -53,6 +56,39 @@ SARRUS_FN void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LD
   solve_rows(m, w.ld, w.factor, w.rows.gamma, w.extra, w.y);
   for (int j = 0; j < m.nv; ++j) w.rhs[j] = tau[j] - w.h[j];
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
+}
+
+// Whether K_xx may have lost digits to cancellation: some free direction has next to none of the inertia of the
+// coordinates (a crank of 1e-4 m or less on a coupler of 1 m).
+template <class T, int LDC>
+SARRUS_FN bool cancels(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
+  double light = 1e300, heavy = 0;
+  for (int j = w.factor.first; j < m.nv; ++j)
+    light = value(w.factor.inv_d[j]) * light > 1 ? 1 / value(w.factor.inv_d[j]) : light;
+  for (int j = 0; j < m.nv; ++j) {
+    double x = value(w.M[j * w.ld + j]) * m.unit[j] * m.unit[j];
+    heavy = x > heavy ? x : heavy;
+  }
+  return light < LIGHT * heavy;
+}
+
+// w.a after iterative refinement with residuals summed over the bodies, where digits were lost.
+// in: w.tree and w.bodies.I at the state
+template <class T, int LDC>
+SARRUS_FN void refine(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  if (!cancels(m, w)) return;
+  double before = 1e300;
+  for (int i = 0; i < MOST_REFINEMENTS; ++i) {
+    inertia_times(m, w.a, w.tree, w.bodies, w.force);
+    for (int j = 0; j < m.nv; ++j) w.force[j] = w.rhs[j] - w.force[j];
+    fill(w.y, w.ld);
+    solve_free(m, w.ld, w.factor, w.force, w.y, w.change);
+    double size = 0;
+    for (int j = 0; j < m.nv; ++j) size += value(w.change[j] * w.change[j]) / (m.unit[j] * m.unit[j]);
+    if (!(size < 0.25 * before)) return;
+    for (int j = 0; j < m.nv; ++j) w.a[j] += w.change[j];
+    before = size;
+  }
 }
 
 // out: w.force = M a + h - tau, lam (nc)   in: w.a

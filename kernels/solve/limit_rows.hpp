@@ -16,7 +16,7 @@ struct Workspace {
   Bodies<T> bodies;
   Rows<T> rows;
   Factor<T> factor;
-  T *M, *h, *rhs, *a, *y, *extra, *force;
+  T *M, *h, *rhs, *a, *y, *extra, *force, *change;
 
   SARRUS_HD Workspace(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
     tree.bind(arena, m);
@@ -24,7 +24,7 @@ struct Workspace {
     rows.bind(arena, m, ld);
     factor.bind(arena, m, ld);
     arena.take(m.nv * ld, M);
-    arena.take(ld, h, rhs, a, y, force);
+    arena.take(ld, h, rhs, a, y, force, change);
     arena.take(m.nc, extra);
   }
 };

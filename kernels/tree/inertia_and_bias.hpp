@@ -73,6 +73,23 @@ SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
   }
 }
 
+// out: f = M a (nv), w.F   in: a, t (placed), w.I. Summed over the bodies: what coordinates that move against each
+// other do to a body cancels in its motion before it is squared.
+template <class T>
+SARRUS_FN void inertia_times(const Model<real<T>>& m, const T* a, const Tree<T>& t, Bodies<T>& w, T* f) {
+  w.F[0] = zero6<T>();
+  for (int i = 1; i < m.nn; ++i) {
+    w.F[i] = w.F[m.parent[i]];
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) w.F[i] = w.F[i] + t.S[k] * a[k];
+  }
+  for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * w.F[i];
+  for (int i = m.nn - 1; i > 0; --i) {
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k)
+      f[k] = dot(t.S[k], w.F[i]) + a[k] * m.armature[k];
+    w.F[m.parent[i]] = w.F[m.parent[i]] + w.F[i];
+  }
+}
+
 // out: f = M a + h (nv)   in: q, v, a, t (placed)
 template <class T>
 SARRUS_FN void rnea(const Model<real<T>>& m, const T* q, const T* v, const T* a, Tree<T>& t, Bodies<T>& w,
