@@ -134,8 +134,8 @@ SARRUS_FN bool trial(auto& s, double h) {
 }
 
 // The error estimate of a step in units of the tolerance: of the worst coordinate. (The root mean square of n
-// coordinates hides sqrt(n) of it, and the sum over a run came out at 130 tolerances.) Next to a singular pose,
-// where rounding in phi disturbs single coordinates, it is the root mean square.
+// coordinates hides sqrt(n) of it, and the sum over a run came out at 130 tolerances.) Next to a singular
+// pose, where rounding in phi disturbs single coordinates, it is the root mean square.
 SARRUS_FN double error_norm(const auto& s, double h) {
   auto& m = s.m;
   const Tableau& tab = s.o.method.tableau;

@@ -58,8 +58,8 @@ SARRUS_FN void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LD
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
 
-// Whether K_xx may have lost digits to cancellation: some free direction has next to none of the inertia of the
-// coordinates (a crank of 1e-4 m or less on a coupler of 1 m).
+// Whether K_xx may have lost digits to cancellation: some free direction has next to none of the inertia of
+// the coordinates (a crank of 1e-4 m or less on a coupler of 1 m).
 template <class T, int LDC>
 SARRUS_FN bool cancels(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
   double light = 1e300, heavy = 0;

@@ -73,8 +73,8 @@ SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
   }
 }
 
-// out: f = M a (nv), w.F   in: a, t (placed), w.I. Summed over the bodies: what coordinates that move against each
-// other do to a body cancels in its motion before it is squared.
+// out: f = M a (nv), w.F   in: a, t (placed), w.I. Summed over the bodies: what coordinates that move against
+// each other do to a body cancels in its motion before it is squared.
 template <class T>
 SARRUS_FN void inertia_times(const Model<real<T>>& m, const T* a, const Tree<T>& t, Bodies<T>& w, T* f) {
   w.F[0] = zero6<T>();
