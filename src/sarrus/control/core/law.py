@@ -195,7 +195,7 @@ class Law:
         found = step.found
         if self._limits is None:
             return SelectedInputs(found.inputs, found.inputs_used, by_kernel=True)
-        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in found.active]))
+        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in sorted(found.active)]))
         if PROGRAM[found.program] == "inside":
             return SelectedInputs(found.inputs, found.inputs_used, active=active, by_kernel=True)
         sizes = found.open, found.limit_count, found.cone_count

@@ -142,7 +142,7 @@ class TaskHierarchy(Law):
         if not found.limited:
             return HierarchyInputs(x, u, by_kernel=True)
         assert self._limits is not None
-        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in found.active]))
+        active = tuple(dict.fromkeys([self._limits.row_name(i) for i in sorted(found.active)]))
         qp = QPInfo("kernel", found.variables, found.limit_count, 0, found.iterations, found.seconds)
         return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, by_kernel=True, limited=True)
 
