@@ -220,6 +220,10 @@ def test_decompose_in_every_metric(mech: Any) -> None:
             "unknown body 'rod'",
         ),
         (
+            lambda m: m.forward_dynamics(np.zeros(3), np.zeros(3), external=np.zeros(6)),
+            "external must be a mapping {body: wrench}",
+        ),
+        (
             lambda m: m.forward_dynamics(np.zeros(3), np.zeros(3), external={"crank": [1.0]}),
             r"wrench on 'crank'.*\(1,\)",
         ),

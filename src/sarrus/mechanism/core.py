@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernel import Queries
-from ..arrays import Array, flatten_batch, frozen, names, state
+from ..arrays import Array, flatten_batch, frozen, mapping, names, state
 from ..constraints.evaluate import Evaluator
 from ..dynamics.terms import Units
 from ..errors import InputError
@@ -185,7 +185,7 @@ class Core:
             spread = np.zeros((*inputs.shape[:-1], self.nv))
             spread[..., [actuator.index for actuator in self.model.actuators]] = inputs
             total = total + spread
-        for body, given in (external or {}).items():
+        for body, given in mapping(external, "external", "{body: wrench}").items():
             wrench, point = _wrench_at(body, given)
             self.model.body_index(body, "external")
             J = self._queries.jacobian(q, body, point, "world_aligned")
@@ -197,7 +197,7 @@ class Core:
     ) -> tuple[tuple[int, Array, Array], ...]:
         """Wrenches on bodies as (body, wrench (*batch, 6), point in the body frame (3,))."""
         found = []
-        for body, given in (external or {}).items():
+        for body, given in mapping(external, "external", "{body: wrench}").items():
             wrench, point = _wrench_at(body, given)
             found.append((self.model.body_index(body), np.broadcast_to(wrench, (*batch, 6)), point))
         return tuple(found)
