@@ -195,3 +195,5 @@ def test_active_constraints_that_do_not_exist_are_reported(mech: sr.Mechanism) -
     law = pid(mech, "thigh", 0.0, active=lambda t, q, v: ["glue"])
     with pytest.raises(sr.UnknownNameError, match="unknown constraint 'glue'; existing names: 'pin'"):
         law.solve(0.0, *mech.default)
+    with pytest.raises(sr.UnknownNameError, match=r"unknown constraint \[1.0\]; existing names: 'pin'"):
+        C.ProjectedInverseDynamics(sr.library.four_bar(), "crank", 0.0, active=[[1.0]])

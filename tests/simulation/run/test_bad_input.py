@@ -160,3 +160,10 @@ def test_masked_states_are_refused():
         sr.simulate(sr.library.four_bar(), (0.0, 0.1), q0)
     with pytest.raises(sr.InputError, match="masked values"):
         sr.library.four_bar().mass_matrix(q0)
+
+
+def test_samples_far_beyond_the_end() -> None:
+    """One sample for the whole run; control_dt / dt overflows."""
+    control = {"control": lambda t, q, v: [0.0], "control_dt": 1e308}
+    run = sr.simulate(sr.library.four_bar(), (0.0, 0.01), dt=1e-3, **control)
+    assert run.success and len(run) == 11

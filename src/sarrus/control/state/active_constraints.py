@@ -120,7 +120,7 @@ def mask_of(names: Any, system: Any, what: str) -> BoolArray:
     rows = system.evaluator.constraint_rows
     mask = np.zeros(system.nc, dtype=bool)
     for name in names:
-        if name not in rows:
+        if not isinstance(name, str) or name not in rows:
             raise unknown_name("constraint", name, rows, what)
         mask[rows[name]] = True
     return mask

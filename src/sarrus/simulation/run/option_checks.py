@@ -36,7 +36,7 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
     check_formulation(given["formulation"], None)
     dt = min(FIXED_STEP, t1 - t0) if given["dt"] is None else _step("dt", given["dt"], t0, t1)
     control, control_dt = _control(system, given["control"], given["control_dt"], t0, t1)
-    if control_dt is not None:  # a whole number of equal steps between samples
+    if control_dt is not None and control_dt < t1 - t0:  # a whole number of equal steps between samples
         dt = control_dt / max(1, math.ceil(control_dt / dt - 1e-9))
     _energy(system, correction, given)
     _implicit(method, correction, given)
