@@ -2,6 +2,7 @@
 
 #include "constraints/kinds.hpp"
 #include "integrate/step.hpp"
+#include "solve/closing.hpp"
 #include "solve/nearest_state.hpp"
 #include "solve/pivoted_matrix.hpp"
 #include "tree/forces/kinds.hpp"
@@ -93,6 +94,7 @@ void export_constants(nb::module_& m) {
   SARRUS_EXPORT(UNIQUE_TOL)
   SARRUS_EXPORT(LOST)
   SARRUS_EXPORT(CLOSED)
+  SARRUS_EXPORT(CLOSED_TOL)
   SARRUS_EXPORT(CLOSED_ENOUGH)
   SARRUS_EXPORT(NEWTON_STEPS)
   SARRUS_EXPORT(NEAR_SINGULAR)

@@ -105,6 +105,18 @@ struct MobilityArrays {
   int* rank;
 };
 
+// Rows to close and coordinates to move, by their indices.
+struct Closed {
+  const int *rows, *columns;
+  int n_rows, n_columns;
+};
+
+// Poses (nq), what is left of the rows without units (n_rows), iterations
+struct ClosingArrays {
+  double *q, *r;
+  int* iterations;
+};
+
 struct BatchTable {
   bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
   void (*mass_matrix)(const ModelD&, States, double* M);
@@ -138,6 +150,7 @@ struct BatchTable {
   void (*decompose)(const ModelD&, States, Metric, SplitArrays);
   void (*split_rows)(const double* J, const double* L, const int* nc_nv, SplitArrays);  // L may be null
   void (*mobility)(const ModelD&, States, MobilityArrays);
+  void (*close)(const ModelD&, States, const ProjectOptions&, Closed, ClosingArrays);
   void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);

@@ -210,6 +210,22 @@ nb::tuple project(const Kernel& k, In q, In v, In drive, nb::object user, In par
   return nb::make_tuple(q1, v1, gap, status);
 }
 
+// (q, r, iterations): poses at which the rows close, moving the coordinates (both int32); user as in project
+nb::tuple close(const Kernel& k, In q, In drive, nb::object user, In rows, In columns) {
+  Batch b(k, q, {}, drive);
+  npy_intp n = length_of(rows), wide = length_of(columns);
+  Closed which = {data_of<int>(rows, {n}), data_of<int>(columns, {wide}), static_cast<int>(n),
+                  static_cast<int>(wide)};
+  if (!which.rows || !which.columns) throw nb::value_error("`rows` and `columns` must be int32");
+  AskUser owner{k.m, user};
+  NewArray found = b.out({b.nq}), r = b.out({n});
+  auto iterations = b.out<int>({});
+  ProjectOptions options = {nullptr, nullptr, k.m.n_user_rows ? AskUser::at : nullptr, &owner};
+  States states = {static_cast<int>(b.n), b.q, nullptr, b.drive, nullptr};
+  k.tables.batches.close(k.m, states, options, which, {found, r, iterations});
+  return nb::make_tuple(found, r, iterations);
+}
+
 // (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau. Without
 // multipliers dlam has no rows.
 nb::tuple derivatives(const Kernel& k, In q, In v, In tau, In drive, In user, bool dual, bool multipliers) {
@@ -282,6 +298,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("forward", &call::forward, "q"_a, "v"_a, "tau"_a, drive, user, "rank"_a = -1)
       .def("project", &call::project, "q"_a, "v"_a, drive, "user"_a.none(), "part"_a.none() = nb::none(),
            "metric"_a.none() = nb::none())
+      .def("close", &call::close, "q"_a, drive, "user"_a.none(), "rows"_a, "columns"_a)
       .def("derivatives", &call::derivatives, "q"_a, "v"_a, "tau"_a, drive, user, "dual"_a = false,
            "multipliers"_a = true)
       .def("acceleration", &call::acceleration, "q"_a.none(), "v"_a.none(), "tau"_a.none(),

@@ -34,6 +34,7 @@ const BatchTable& batch_table() {
       .decompose = decompose_n,
       .split_rows = split_rows_of,
       .mobility = mobility_n,
+      .close = close_n,
       .project = project_n,
       .point = point_n,
       .center_of_mass = center_of_mass_n,

@@ -15,6 +15,8 @@ LOST: float = 1e-09
 
 CLOSED: float = 1e-14
 
+CLOSED_TOL: float = 1e-10
+
 CLOSED_ENOUGH: float = 1e-12
 
 NEWTON_STEPS: int = 12
@@ -93,6 +95,8 @@ class Kernel:
     def forward(self, q: object, v: object, tau: object, drive: object | None, user: object | None, rank: int = -1) -> tuple: ...
 
     def project(self, q: object, v: object, drive: object | None, user: object | None, part: object | None = None, metric: object | None = None) -> tuple: ...
+
+    def close(self, q: object, drive: object | None, user: object | None, rows: object, columns: object) -> tuple: ...
 
     def derivatives(self, q: object, v: object, tau: object, drive: object | None, user: object | None, dual: bool = False, multipliers: bool = True) -> tuple: ...
 

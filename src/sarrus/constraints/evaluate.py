@@ -8,7 +8,6 @@ central differences on the manifold (`user_rows.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import InputError, SarrusError
 from ..models.model import Model
-from .alignment import OneAxisClosures
 from .check_derivatives import check_drive, check_jumps, check_rows
 from .user_rows import CustomRows, user_rows
 
@@ -40,10 +38,6 @@ class Evaluator:
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
-
-    @cached_property
-    def _one_axis(self) -> OneAxisClosures:
-        return OneAxisClosures(self.model)
 
     def drive(self, t: float, count: int) -> Array:
         """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""
@@ -129,9 +123,14 @@ class Evaluator:
         """User rows at another pose q of state i, whose velocity is v[i], as a function of (i, q)."""
         return lambda i, q: user_rows(self, q, v[i], t)
 
-    def whole_angles(self, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
-        """phi and J with the rows of one-axis closures replaced by the whole angle between their axes."""
-        return self._one_axis.whole_angles(self.kernel, q, phi, J)
+    def close(
+        self, q: Array, t: float, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
+    ) -> tuple[Array, Array, int]:
+        """Pose (nq,) near q at which rows close, moving coordinates; what is left of them, iterations."""
+        user = self.rows_at(np.zeros((1, self.nv)), t) if self.has_user_rows else None
+        which = rows.astype(np.int32), columns.astype(np.int32)
+        found, r, iterations = self.kernel.close(np.ascontiguousarray(q), self.drive(t, 1), user, *which)
+        return found, r, int(iterations)
 
     def integrate(self, q: Array, dv: Array) -> Array:
         """q moved by dv on the manifold, one state."""

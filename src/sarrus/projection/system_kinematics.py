@@ -69,10 +69,12 @@ class Kinematics(Scales, Protocol):
         """phi (nc,), J (nc, nv), b (nc,), gamma (nc,) at one state."""
         ...
 
-    def whole_angles(self, q: Array, phi: Array, J: Array) -> tuple[Array, Array]:
-        """phi and J with the rows of one-axis joints replaced by the whole angle between the two axes.
+    def close(
+        self, q: Array, t: float, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
+    ) -> tuple[Array, Array, int]:
+        """Pose (nq,) near q at which these rows close, moving these coordinates; see `closing.close`.
 
-        The rows of such a joint vanish for anti-parallel axes too; these do not.
+        Also what is left of the rows, without units, and the number of iterations.
         """
         ...
 

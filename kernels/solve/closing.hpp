@@ -1,0 +1,197 @@
+// Closing constraints: a trust-region Levenberg-Marquardt method on the manifold, then Newton's method.
+//
+// Each step solves, in coordinates without units x = dv / unit and with r = phi / row_unit,
+//
+//   min |r + J x|^2 + mu |x|^2   subject to |x| <= radius                                                 (1)
+//
+// by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U^T r, the smallest solution. Redundant rows
+// become independent off the manifold, with singular values s ~ |r| that carry no information. Therefore mu
+// is at least min(|r|^2, 0.5), which keeps the convergence quadratic.
+#pragma once
+
+#include "constraints/whole_angles.hpp"
+#include "solve/limit_rows.hpp"
+#include "solve/singular_values.hpp"
+
+SARRUS_BEGIN
+
+constexpr double CLOSED_TOL = 1e-10;  // closed when no |phi| / row_unit exceeds this
+constexpr double DAMPING_FLOOR = 1e-16;
+constexpr double LARGEST_FLOOR = 0.5;
+constexpr double STATIONARY = 1e-8;  // predicted decrease of |r|^2, relative, below which no direction helps
+constexpr int MOST_ITERATIONS = 120;
+constexpr int MOST_POLISHING = 8;
+
+// Rows to close and coordinates to move.
+struct Selected {
+  const int *rows, *columns;
+  int n_rows, n_columns;
+};
+
+template <class T>
+struct ClosingWork {
+  Workspace<T, 0> w;
+  SingularValues<T> d;
+  T *q, *trial, *v, *dv;         // (nq), (nq), rest and a step (nv)
+  T *r, *J, *r_trial, *J_trial;  // (rows), (rows, columns) without units
+  T *x, *along;                  // a step (columns), s_i u_i . r
+
+  SARRUS_HD ClosingWork(const Model<real<T>>& m, Arena& arena) : w(m, arena) {
+    d.bind(arena, m.nc, m.nv);
+    arena.take(m.nq, q, trial);
+    arena.take(w.ld, v, dv);
+    arena.take(m.nc, r, r_trial);
+    arena.take(m.nc * m.nv, J, J_trial);
+    arena.take(w.ld + m.nc, x, along);
+    if (arena.at) fill(v, w.ld);
+  }
+};
+
+// out: r, J at q   at(q) evaluates w.rows there; whole: with whole angles. False where an entry is not finite.
+template <class T, class At>
+SARRUS_FN bool residual(const Model<real<T>>& m, const Selected& s, At at, const T* q, bool whole,
+                        ClosingWork<T>& w, T* r, T* J) {
+  at(q);
+  if (whole) whole_angles(m, w.w.tree, w.w.ld, w.w.rows);
+  T sum = T(0);
+  for (int k = 0; k < s.n_rows; ++k) {
+    int row = s.rows[k];
+    r[k] = w.w.rows.phi[row] / m.row_unit[row];
+    sum += r[k] * real<T>(0);
+    for (int c = 0; c < s.n_columns; ++c) {
+      int j = s.columns[c];
+      J[k * s.n_columns + c] = w.w.rows.J[row * w.w.ld + j] * m.unit[j] / m.row_unit[row];
+      sum += J[k * s.n_columns + c] * real<T>(0);
+    }
+  }
+  return sum == 0;
+}
+
+template <class T>
+SARRUS_HD T squared(const T* r, int n) {
+  T sum = T(0);
+  for (int k = 0; k < n; ++k) sum += r[k] * r[k];
+  return sum;
+}
+
+template <class T>
+SARRUS_HD T worst_row(const T* r, int n) {
+  T worst = T(0);
+  for (int k = 0; k < n; ++k) worst = abs_(r[k]) > worst ? abs_(r[k]) : worst;
+  return worst;
+}
+
+// w.x: the minimiser of (1); mu is its lower bound, or larger so that |x| equals the radius (< 0: none)
+template <class T>
+SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> radius, ClosingWork<T>& w) {
+  SingularValues<T>& d = w.d;
+  for (int k = 0; k < s.n_rows; ++k)
+    for (int c = 0; c < s.n_columns; ++c) d.at(k, c) = J[k * s.n_columns + c];
+  decompose(d, s.n_rows, s.n_columns);
+  T total = T(0), rr = squared(r, s.n_rows);
+  for (int i = 0; i < d.count; ++i) {
+    w.along[i] = along_left(d, i, r);
+    total += w.along[i] * w.along[i];
+  }
+  auto size = [&](T mu) {
+    T sum = T(0);
+    for (int i = 0; i < d.count; ++i) {
+      T y = w.along[i] / (d.s[i] * d.s[i] + mu);
+      sum += y * y;
+    }
+    return sqrt_(sum);
+  };
+  T mu = T(real<T>(DAMPING_FLOOR)) + (rr < real<T>(LARGEST_FLOOR) ? rr : T(real<T>(LARGEST_FLOOR)));
+  if (radius >= 0 && size(mu) > radius) {
+    T low = mu, high = sqrt_(total) / radius;
+    for (int n = 0; n < 60; ++n) {
+      mu = sqrt_(low * high);
+      if (size(mu) > radius)
+        low = mu;
+      else
+        high = mu;
+      if (high < low * real<T>(1.05)) break;
+    }
+    mu = high;
+  }
+  fill(w.x, d.p.ld);
+  for (int i = 0; i < d.count; ++i) {
+    T y = -(w.along[i] / (d.s[i] * d.s[i] + mu));
+    for (int j = 0; j < d.count; ++j) w.x[j] += d.W[i * d.count + j] * y;
+  }
+  turn_back(d.p, w.x);
+}
+
+// w.trial: q moved by w.x
+template <class T>
+SARRUS_HD void try_step(const Model<real<T>>& m, const Selected& s, ClosingWork<T>& w) {
+  fill(w.dv, m.nv);
+  for (int c = 0; c < s.n_columns; ++c) w.dv[s.columns[c]] = m.unit[s.columns[c]] * w.x[c];
+  integrate(m, w.q, w.dv, w.trial);
+}
+
+// w.q, w.r, w.J <- those of the trial
+template <class T>
+SARRUS_HD void accept_trial(const Model<real<T>>& m, ClosingWork<T>& w) {
+  for (int j = 0; j < m.nq; ++j) w.q[j] = w.trial[j];
+  swap_(w.r, w.r_trial);
+  swap_(w.J, w.J_trial);
+}
+
+// Trust-region steps from w.q; returns the number of iterations.
+template <class T, class At>
+SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
+  if (!residual(m, s, at, w.q, true, w, w.r, w.J)) return 1;
+  real<T> radius = real<T>(0.3) * sqrt_(real<T>(s.n_columns > 1 ? s.n_columns : 1)), longest = 2 * radius;
+  for (int n = 0; n < MOST_ITERATIONS; ++n) {
+    if (worst_row(w.r, s.n_rows) <= real<T>(CLOSED_TOL) || s.n_columns == 0) return n;
+    closing_step(s, w.r, w.J, radius, w);
+    T rr = squared(w.r, s.n_rows), left = T(0);
+    for (int k = 0; k < s.n_rows; ++k) {
+      T e = w.r[k];
+      for (int c = 0; c < s.n_columns; ++c) e += w.J[k * s.n_columns + c] * w.x[c];
+      left += e * e;
+    }
+    T predicted = rr - left, size = sqrt_(squared(w.x, s.n_columns));
+    if (predicted <= real<T>(STATIONARY) * rr) return n;
+    try_step(m, s, w);
+    bool fine = residual(m, s, at, w.trial, true, w, w.r_trial, w.J_trial);
+    T gain = fine ? (rr - squared(w.r_trial, s.n_rows)) / predicted : T(-1);
+    if (gain > real<T>(1e-3)) accept_trial(m, w);
+    if (gain < real<T>(0.25))
+      radius = real<T>(0.3) * size;
+    else if (gain > real<T>(0.75)) {
+      real<T> wider = real<T>(2.5) * size > radius ? real<T>(2.5) * size : radius;
+      radius = wider < longest ? wider : longest;
+    }
+    if (radius < real<T>(1e-12)) return n + 1;
+  }
+  return MOST_ITERATIONS;
+}
+
+// Newton steps q - J^+ phi [Aghili2005] eq. (37), as long as each makes the residual clearly smaller.
+template <class T, class At>
+SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
+  residual(m, s, at, w.q, false, w, w.r, w.J);
+  for (int n = 0; n < MOST_POLISHING; ++n) {
+    T size = worst_row(w.r, s.n_rows);
+    if (!(size > 0 && size <= real<T>(1e-4)) || s.n_columns == 0) return n;
+    closing_step(s, w.r, w.J, real<T>(-1), w);
+    try_step(m, s, w);
+    if (!residual(m, s, at, w.trial, false, w, w.r_trial, w.J_trial)) return n;
+    if (!(worst_row(w.r_trial, s.n_rows) < real<T>(0.7) * size)) return n;
+    accept_trial(m, w);
+  }
+  return MOST_POLISHING;
+}
+
+// Moves w.q until the rows close; w.r: what is left, with whole angles. Returns the number of iterations.
+template <class T, class At>
+SARRUS_FN int close_rows(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
+  int n = descend(m, s, at, w);
+  n += polish(m, s, at, w);
+  residual(m, s, at, w.q, true, w, w.r, w.J);
+  return n;
+}
+
+SARRUS_END
