@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 import sarrus as sr
-from sarrus.results import Decomposition
+from sarrus.results import Decomposition, Mobility
 
 from .kernel import Bench, prepare
 from .report import Column, table
@@ -229,7 +229,7 @@ def pose_calls(bench: Bench) -> list[Call]:
             lambda: m.decompose(q),
             lambda: m._queries.decompose(Decomposition, Q, None, 0.0, rows),
         ),
-        Call("mobility", lambda: m.mobility(q), lambda: m._queries.mobility(Q, 0.0, rows)),
+        Call("mobility", lambda: m.mobility(q), lambda: m._queries.mobility(Mobility, Q, 0.0, rows)),
         Call("impact", lambda: m.impact(q, v), lambda: m.impact(Q, V)),
         Call("assemble", lambda: m.assemble(near)),
     ]

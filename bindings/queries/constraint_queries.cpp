@@ -24,8 +24,12 @@ nb::object number(const Call& c, const New<T>& x) {
     return nb::float_(x.data()[0]);
 }
 
-// (v, miss, status); held: (indices int32, values)
-nb::tuple consistent_velocity(const Queries& s, In q, In v, In rows, In metric, nb::tuple held) {
+bool all_fine(const Call& c, const int* status) {
+  return std::all_of(status, status + c.count, [](int x) { return x == 0; });
+}
+
+// v; where some state has none (miss, status)   held: (indices int32, values)
+nb::any consistent_velocity(const Queries& s, In q, In v, In rows, In metric, nb::tuple held) {
   Call c = velocities(s, q, v);
   RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
   GivenMetric W(s, metric);
@@ -35,7 +39,8 @@ nb::tuple consistent_velocity(const Queries& s, In q, In v, In rows, In metric, 
   auto status = c.out<int>({});
   VelocityArrays out = {found, miss, status};
   c.run_on(s.k.tables.batches.consistent_velocity, outside.drive, outside.user, W.metric, fixed, out);
-  return nb::make_tuple(found, miss, status);
+  if (all_fine(c, status)) return nb::borrow<nb::any>(found.object);
+  return nb::borrow<nb::any>(nb::make_tuple(miss, status));
 }
 
 // An Impact; where there is none (miss, status)
@@ -48,8 +53,7 @@ nb::any impact(const Queries& s, In type, In q, In v, In t, In evaluator) {
   New<int> status({c.count});
   ImpactArrays out = {after, impulse, lam, before, momentum, energy, miss, rank, status};
   c.run_on(s.k.tables.batches.impact, outside.drive, outside.user, out);
-  if (!std::all_of(status.data(), status + c.count, [](int x) { return x == 0; }))
-    return nb::borrow<nb::any>(nb::make_tuple(miss, status));
+  if (!all_fine(c, status)) return nb::borrow<nb::any>(nb::make_tuple(miss, status));
   NewArray energies[3] = {c.out({}), c.out({}), c.out({})};
   for (npy_intp i = 0; i < 3 * c.count; ++i) energies[i % 3].data()[i / 3] = energy.data()[i];
   static const Fields fields = {"v_before", "v",    "impulse",       "lam",    "momentum_before",
@@ -91,8 +95,7 @@ nb::any decompose(const Queries& s, In type, In q, In metric, In t, In evaluator
   auto rank = c.out<int>({}), status = c.out<int>({});
   SplitArrays out = {values, V, R, rank, status};
   c.run_on(s.k.tables.batches.decompose, outside.drive, outside.user, W.metric, out);
-  if (!std::all_of(status.data(), status + c.count, [](int x) { return x == 0; }))
-    return nb::borrow<nb::any>(Py_None);
+  if (!all_fine(c, status)) return nb::borrow<nb::any>(Py_None);
   nb::object ranks = number(c, rank), matrix = W.kept.is_valid() ? W.kept : nb::none();
   if (W.metric.by_mass) {
     NewArray M = c.out({nv, nv});
@@ -113,8 +116,8 @@ nb::tuple split_rows(In J, In L) {
   return nb::make_tuple(s, V, R);
 }
 
-// (J without units, its singular values, rank, the largest |phi| [m], q)
-nb::tuple mobility(const Queries& s, In q, In t, In evaluator) {
+// A Mobility; evaluator: what it computes the rest with when that is read
+nb::any mobility(const Queries& s, In type, In q, In t, In evaluator) {
   Call c = velocities(s, q, nb::none());
   RowValues outside(c, evaluator, t);
   npy_intp nv = c.m.nv, nc = c.m.nc;
@@ -122,7 +125,10 @@ nb::tuple mobility(const Queries& s, In q, In t, In evaluator) {
   auto rank = c.out<int>({});
   c.run_on(s.k.tables.batches.mobility, outside.drive, outside.user, MobilityArrays{J, values, gap, rank});
   for (npy_intp i = 0; i < c.count; ++i) gap.data()[i] *= c.m.length[0];
-  return nb::make_tuple(J, values, number(c, rank), number(c, gap), c.copy(0, c.m.nq));
+  static const Fields fields = {"rank", "singular_values", "gap", "_system", "_q", "_t", "_J"};
+  nb::object ranks = number(c, rank), gaps = number(c, gap), at = c.copy(0, c.m.nq).object;
+  nb::object time = nb::float_(s.time(t));
+  return made(type, fields, {ranks, values.object, gaps, evaluator, at, time, J.object});
 }
 
 }  // namespace query
@@ -137,7 +143,7 @@ void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries) {
       .def("impact", &query::impact, type, q, v, t, evaluator)
       .def("inverse_dynamics", &query::inverse_dynamics, type, "state"_a, "rows"_a, metric, "actuated"_a)
       .def("decompose", &query::decompose, type, q, metric, t, evaluator)
-      .def("mobility", &query::mobility, q, t, evaluator);
+      .def("mobility", &query::mobility, type, q, t, evaluator);
 }
 
 }  // namespace sarrus

@@ -92,9 +92,9 @@ class Evaluator:
 
     def constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """phi (nc,), J (nc, nv), b (nc,), gamma (nc,) at one state."""
-        q, v = q[None], v[None]
-        phi, J, b, gamma = self.kernel.constraints(q, v, *self.outside(q, v, t))
-        return phi[0], J[0], b[0], gamma[0]
+        drive, user = self.outside(q[None], v[None], t)
+        found: tuple[Array, Array, Array, Array] = self.kernel.constraints(q, v, drive, user)
+        return found
 
     def project(
         self, q: Array, v: Array, t: float, part: Array | None = None, metric: Array | None = None

@@ -76,11 +76,10 @@ class ConstraintQueries(CentroidalQueries):
         pose = self.default.q if q is None else q
         if self._may_be_undefined:
             self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
-        J, s, rank, gap, at = self._queries.mobility(pose, t, self.evaluator)
-        if s.ndim > 1:
+        found: Mobility = self._queries.mobility(Mobility, pose, t, self.evaluator)
+        if found.singular_values.ndim > 1:
             self._one_pose(pose)  # refuses batches
-        where: dict[str, Any] = {"_system": self.evaluator, "_q": at, "_t": float(t), "_J": J}
-        return Mobility(rank, s, gap, **where)
+        return found
 
     @one_blas_thread
     def assemble(
@@ -128,15 +127,16 @@ class ConstraintQueries(CentroidalQueries):
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         rows = self.evaluator, t
-        found: Array
-        found, miss, status = self._queries.consistent_velocity(q, v, rows, metric, held)
-        if status.any():
+        found = self._queries.consistent_velocity(q, v, rows, metric, held)
+        if type(found) is tuple:
+            miss, status = found
             first = int(np.flatnonzero(status)[0])
             if status.flat[first] == 1:  # not positive definite
                 W = self.mass_matrix(q) if isinstance(metric, str) else np.asarray(metric)
                 metric_factor(W.reshape(-1, self.nv, self.nv)[min(first, W.size // self.nv**2 - 1)], self.nv)
             raise no_velocity(self.row_names, self.names, miss.reshape(-1, self.nc)[first], held[0].tolist())
-        return found
+        velocity: Array = found
+        return velocity
 
     def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
         """The consistent state nearest to a given one, such as a measured one. Batch axes allowed.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from .assembly import assemble
 from .closing import Closing, close
-from .decomposition import decompose, rank_of, ranked_svd
+from .decomposition import decompose, ranked_svd
 from .mobility import loses_rank_here
 from .system_kinematics import Kinematics, dimensionless
 
@@ -61,6 +62,21 @@ class _Path:
     position: int
     held: list[int]
     t: float
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.intp]:
+        """Indices of the rows that restrict positions."""
+        return np.flatnonzero(self.system.holonomic)
+
+    @cached_property
+    def columns(self) -> npt.NDArray[np.intp]:
+        """Indices of the coordinates that corrections move."""
+        return np.setdiff1d(np.arange(self.system.nv), self.held)
+
+    @cached_property
+    def selected(self) -> Array:
+        """Rows of the identity: the held coordinates, the swept one last."""
+        return np.asarray(np.eye(self.system.nv)[[*self.held[1:], self.index]])
 
 
 @dataclass(frozen=True)
@@ -144,12 +160,10 @@ def _advance(path: _Path, point: _Point, value: float) -> tuple[_Point, bool]:
 def _correct(path: _Path, point: _Point, target: float) -> Array | None:
     """Predict along the tangent and close; None where the branch cannot be told apart or does not close."""
     system = path.system
-    rows = np.flatnonzero(system.holonomic)
-    columns = np.setdiff1d(np.arange(system.nv), path.held)
     step = (target - point.value) * point.tangent
     predicted = system.integrate(point.q, step)
     predicted[path.position] = target
-    found: Closing = close(system, predicted, path.t, rows, columns)
+    found: Closing = close(system, predicted, path.t, path.rows, path.columns)
     if not found.closed:
         return None
     correction = np.linalg.norm(system.difference(predicted, found.q) / system.unit)
@@ -164,15 +178,18 @@ def _point(path: _Path, q: Array, value: float, last: _Point | None) -> _Point:
     where rank is lost."""
     system = path.system
     _, J, _, _ = system.constraints(q, np.zeros(system.nv), path.t)
-    Jd = np.vstack([dimensionless(system, J), np.eye(system.nv)[path.held[1:]]])
-    rows = np.vstack([Jd, np.eye(system.nv)[path.index]])
-    rank, free = rank_of(rows, SINGULAR_TOL), ranked_svd(Jd, SINGULAR_TOL)
-    bare = ranked_svd(Jd[: system.nc], SINGULAR_TOL) if path.held[1:] else free
-    lost = loses_rank_here(system, q, path.t, bare) if last is None else rank < last.rank
-    singular = lost or rank == free.rank
+    rows = np.concatenate([dimensionless(system, J), path.selected])
+    split = decompose(rows, rank_tol=SINGULAR_TOL, absolute=True)
+    rank, Jd = split.rank, rows[:-1]
+    if last is None:
+        lost = loses_rank_here(system, q, path.t, ranked_svd(Jd[: system.nc], SINGULAR_TOL))
+    else:
+        lost = rank < last.rank
+    singular = lost or rank == decompose(Jd, rank_tol=SINGULAR_TOL, absolute=True).rank
     wish = last.tangent / system.unit if last is not None and singular else np.zeros(system.nv)
-    right = np.append(np.zeros(len(Jd)), 1.0 / system.unit[path.index])
-    x = wish + decompose(rows, rank=rank).solve(right - rows @ wish)
+    right = np.zeros(len(rows))
+    right[-1] = 1.0 / system.unit[path.index]
+    x = wish + split.solve(right - rows @ wish)
     x[path.held[1:]] = 0.0
     known = rank if last is None else max(rank, last.rank)
     return _Point(q, value, system.unit * x, known, singular, last is None)
