@@ -48,7 +48,7 @@ class Torques:
     _count: npt.NDArray[np.int_] = field(repr=False)
     _columns: npt.NDArray[np.int_] = field(repr=False)  # indices of the actuated coordinates
     _model: Model = field(repr=False)
-    _status: npt.NDArray[np.int_] | None = field(repr=False)  # of the kernel; None: no trouble
+    _status: npt.NDArray[np.int_] = field(repr=False)  # of the kernel
 
     @property
     def residual(self) -> float | Any:

@@ -220,7 +220,7 @@ class Mechanism(Variants):
             self.terms(q, v, t)  # refuses poses at which rows are undefined
         outside = self.evaluator, t
         found: Torques = self._queries.inverse_dynamics(Torques, (q, v, a), outside, metric, columns)
-        if found._status is not None:
+        if found._status.any():
             first = int(np.flatnonzero(found._status)[0])
             if found._status.flat[first] == 1:
                 metric_factor(self.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
