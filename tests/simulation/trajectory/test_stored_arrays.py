@@ -151,3 +151,13 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
             sr.Trajectory.load(wrong)
     with pytest.raises(sr.InputError, match="path of a file must be"):
         sr.Trajectory.load(3.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["control_dt", "dt", "rtol", "store_every"])
+def test_options_that_divide_by_zero_are_refused(stored: bytes, tmp_path: Path, name: str) -> None:
+    with np.load(io.BytesIO(stored)) as old:
+        options = json.loads(old["head"].tobytes())["options"]
+    path = tmp_path / "run.npz"
+    path.write_bytes(_changed(stored, head={"options": options | {name: 0}}))
+    with pytest.raises(sr.InputError, match=f"the stored option {name} is 0; the file is damaged"):
+        sr.Trajectory.load(path)

@@ -7,6 +7,7 @@ shorten that step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ STORED = """
     correction baumgarte energy store_every jacobian
 """.split()
 WORDS = ("method", "formulation", "coordinates", "correction", "jacobian")  # the others are numbers
+POSITIVE = ("control_dt", "dt", "rtol", "atol", "store_every")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,12 @@ def restored_options(head: Mapping[str, Any]) -> tuple[Options, tuple[str, ...]]
     for name, value in values.items():
         numbers = value if isinstance(value, list) else [value]
         right = str if name in WORDS else (float, int, type(None))
-        if isinstance(value, list) != (name == "baumgarte") or not all(isinstance(x, right) for x in numbers):
+        sound = isinstance(value, list) == (name == "baumgarte") and all(
+            isinstance(x, right) for x in numbers
+        )
+        if sound and name in POSITIVE and value is not None:
+            sound = 0.0 < value < math.inf
+        if not sound:
             raise InputError(f"the stored option {name} is {value!r:.80}; the file is damaged.")
     values["baumgarte"] = tuple(values["baumgarte"])
     tau = None if head["tau"] is None else np.array(head["tau"])
