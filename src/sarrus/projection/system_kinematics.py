@@ -101,7 +101,8 @@ def undetermined(
     free = np.setdiff1d(np.arange(system.nv), np.asarray(held, dtype=int))
     values, Vt = np.linalg.svd((J * system.unit / system.row_unit[rows, None])[:, free])[1:]
     N = Vt[int(np.sum(values > UNDETERMINED)) :]
-    picked = qr(N, pivoting=True, mode="r")[1][: len(N)] if N.size else []
+    known = N.size and np.all(np.isfinite(N))  # rows of 1e300 have no singular vectors
+    picked = qr(N, pivoting=True, mode="r")[1][: len(N)] if known else []
     return tuple(system.coordinate_names[free[k]] for k in sorted(picked))
 
 

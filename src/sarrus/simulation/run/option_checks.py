@@ -63,6 +63,7 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         store_every=_count("store_every", given["store_every"]),
         progress=bool(given["progress"]),
         jacobian=_one_of("jacobian", given["jacobian"], JACOBIANS),
+        switched=bool(given["stops"]) or given["switches"] not in (None, [], ()),
         first_step=0.0 if given["dt"] is None else dt,
     )
 

@@ -14,7 +14,7 @@ from ..events.events import UserEvent
 from .methods import CORRECTIONS, METHODS
 
 SHORTEST = 1e-14  # smallest step, relative to the largest time
-LONGEST = 0.01  # [s] of a step where forces come from functions of time: longer ones may miss a pulse
+LONGEST = 0.01  # [s] of a step where something may begin and end within it: a pulse, a touch, an event
 ATOL = 1e-10  # in units of the mechanism
 
 
@@ -42,6 +42,7 @@ class Options:
     store_every: int
     progress: bool
     jacobian: str
+    switched: bool = False  # constraints close and open during the run
     first_step: float = 0.0  # [s] of methods that choose their steps; 0: that one too
 
     @property
@@ -55,11 +56,12 @@ class Options:
         held = self.control is None or self.control_dt is not None
         return not held or callable(self.tau) or bool(self.external)
 
-    def compiled(self, *, known: bool = True) -> RunOptions:
+    def compiled(self, *, known: bool = True, watched: bool = False) -> RunOptions:
         """The options of the compiled run; the caller sets `sampled`, `keep_energy` and `energy`.
 
         Args:
             known: whether the kernel has the derivatives of the system.
+            watched: whether it has drives, limits or functions of the user's, which act within a step too.
         """
         alpha, beta = self.baumgarte
         out = RunOptions()
@@ -67,7 +69,7 @@ class Options:
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
         out.rtol, out.atol_in_units = self.rtol, self.atol is None
         out.atol = ATOL if self.atol is None else self.atol
-        if self.integrator.switches and self.feedback:  # forces may change at any time
+        if self.integrator.switches and (watched or self.feedback or self.switched or self.events):
             out.most_step = LONGEST
         out.least_step = SHORTEST * max(abs(self.t0), abs(self.t1))
         analytic = Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..._kernel import Run
 from ..system.system import System
 from .callbacks import Inputs
@@ -37,7 +39,8 @@ class StepSetup:
     def compiled_run(self) -> Run:
         """A run in full coordinates."""
         system = self.system
-        o = self.options.compiled(known=not system.has_user_terms)
+        watched = system.called_at_every_stage or bool(np.isfinite(system.model.limits).any())
+        o = self.options.compiled(known=not system.has_user_terms, watched=watched)
         o.keep_energy, o.energy = self.options.energy, self.energy
         o.sampled = self.inputs.sampled and self.formulated is None
         called = self.inputs if self.calls_inputs else None

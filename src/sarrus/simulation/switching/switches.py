@@ -200,4 +200,4 @@ def _with_stops(mech: Mechanism) -> tuple[Mechanism, list[Contact]]:
             f"stops=True, but no coordinate of {mech.name!r} has limits; give some: limits=(lower, upper) in"
             " MechanismSpec.body."
         )
-    return mech.with_constraints(replaced=extra), contacts
+    return Mechanism(mech.with_constraints(replaced=extra).model, mech._default), contacts
