@@ -1,4 +1,4 @@
-"""What begins and ends within a long step of the default method: touches of stops, events, drives that dwell."""
+"""What begins and ends within a long step of the default method: a touch, an event, a drive that dwells."""
 
 from __future__ import annotations
 
