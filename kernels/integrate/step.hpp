@@ -38,6 +38,7 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
   double grow = MOST_GROWTH, first = h;
   StepStatus trouble = StepStatus::STEP_COLLAPSED;
   Crossing crossing{time_to_singular(s)};
+  if (crossing.ends_there(h)) h = crossing.next_trial(h, 0.5 * crossing.time, s.before.regular_step);
   for (;;) {
     double left = t_end - s.t, error = NO_ESTIMATE;
     bool last = h >= left * WHOLE;

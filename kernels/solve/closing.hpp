@@ -47,7 +47,8 @@ struct ClosingWork {
   }
 };
 
-// out: r, J at q   at(q) evaluates w.rows there; whole: with whole angles. False where an entry is not finite.
+// out: r, J at q   at(q) evaluates w.rows there; whole: with whole angles. False where an entry is not
+// finite.
 template <class T, class At>
 SARRUS_FN bool residual(const Model<real<T>>& m, const Selected& s, At at, const T* q, bool whole,
                         ClosingWork<T>& w, T* r, T* J) {

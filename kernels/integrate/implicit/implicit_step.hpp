@@ -89,6 +89,10 @@ SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
     bool last = h >= (t_end - t) * WHOLE;
     double now = last ? t_end - t : h;
     if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
+    if (Crossing{singular}.ends_there(now)) {
+      r.past_step = 0;
+      return step(s, h, t_end);
+    }
     Attempt tried = attempt(s, r, now, rejected);
     if (tried.found && tried.error < 1 && accept_end(s, r, last ? t_end : t + now)) {
       double factor = within(remember(r, now, tried), MOST_CUT, rejected ? 1 : MOST_IMPLICIT_GROWTH);

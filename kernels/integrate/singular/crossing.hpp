@@ -13,7 +13,8 @@ constexpr double ROUNDING_FACTOR = 10;    // estimates of at most so many times 
 constexpr double LONGEST_CROSSING = 1.5;  // of the last regular step
 constexpr double SHORTENED =
     1e-3;  // steps cut to this part of the first trial, with pivots below it, are taken
-constexpr double MOST_TAKEN = 100;  // tolerances: up to this error
+constexpr double ENDS_APART = 0.25;  // of the time to the pose: steps end further away from it
+constexpr double MOST_TAKEN = 100;   // tolerances: up to this error
 
 // What rounding alone does to the error estimate of a step across a singular pose, in units of the tolerance.
 // With phi = x y closed to c, x = pivot and dx/dt = pivot / time, the path x y = c has y'' = 2 c (dx/dt)^2 /
@@ -42,6 +43,10 @@ struct Crossing {
     bool noisy = error < ROUNDING_FACTOR * (1 + rounding(s, time));
     bool short_enough = h < SHORTENED * first && pivot < SHORTENED && error < MOST_TAKEN;
     return error > 1 && ((across && mirrored && noisy) || short_enough);
+  }
+  // Whether a step of size h would end at the pose, where rounding is all that is left of its error.
+  SARRUS_HD bool ends_there(double h) const {
+    return time > 0 && h > (1 - ENDS_APART) * time && h < (1 + ENDS_APART) * time;
   }
   // The next trial after one of size h was rejected; `shorter` is what its error asks for.
   SARRUS_HD double next_trial(double h, double shorter, double regular_step) {

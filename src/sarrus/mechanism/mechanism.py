@@ -120,7 +120,7 @@ class Mechanism(Variants):
             independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
         """
         forces = tau if u is None and external is None else self._applied(q, tau, u, external)
-        if formulation != "nullspace" or independent is not None:
+        if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
             motion = self._by_terms(q, v, forces, t, formulation, independent)
         else:
             if self._may_be_undefined:

@@ -77,8 +77,11 @@ def chosen_steps(mech, method):
     return [END / (len(run) - 1) for run in runs], runs
 
 
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("method", METHODS)
+# with drives the steps of "auto" are limited; its parts, dopri5 and radau, have cases of their own
+FREE_STEPS = [(m, n) for m in METHODS for n in MACHINES if not (m == "auto" and n == "shaken_pendulum")]
+
+
+@pytest.mark.parametrize(("method", "name"), FREE_STEPS)
 def test_every_method_has_its_order(method, name):
     """As registered in kernels/integrate/methods.hpp; chosen steps come down to it from above."""
     mech, method = MACHINES[name](), METHODS[method]
