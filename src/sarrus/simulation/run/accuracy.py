@@ -24,7 +24,7 @@ ROUNDING = 1e-15  # of a number
 SINGULAR = 5.0 * NEAR_SINGULAR  # smaller pivots: accelerations are those of limits, and steps are cut
 EQUAL = 1e-6  # of a step: two that differ by less are equal
 INACCURATE = 1e-2  # relative to one radian, to L, to the largest speed: from here a run warns
-PER_STEP, PER_RTOL = 0.035, 0.15  # error of a dopri5 step over its tolerance at 1e-4, and how that grows
+PER_STEP, PER_RTOL = 0.015, 0.18  # error of a dopri5 step over its tolerance, and how that grows above 1e-6
 MOST_TOLERANCES = 100.0  # errors up to so many tolerances are what tolerances mean
 LOST = 5e-3  # per step: from here the motion is not followed at all, and the run has failed
 
@@ -109,9 +109,10 @@ def many_steps(options: Options, steps: int) -> str:
     """A sentence where errors that are within tolerance in each of many steps may add up; else empty.
 
     Measured on an oscillator: dopri5 errs by 0.035, 0.014 and 0.009 of its tolerance per step at rtol = 1e-4,
-    1e-6 and 1e-8, all in one direction.
+    1e-6 and 1e-8, all in one direction; in a random run of 11,300 steps at 2e-9 it was 0.014.
     """
-    method, total = options.integrator, PER_STEP * (options.rtol / 1e-4) ** PER_RTOL * steps
+    method = options.integrator
+    total = PER_STEP * max(1.0, options.rtol / 1e-6) ** PER_RTOL * steps
     if not method.adaptive or (method.implicit and not method.switches) or total <= MOST_TOLERANCES:
         return ""
     return (
