@@ -21,6 +21,11 @@ Term = tuple[int, float]  # k and the weight of f(k h)
 SLOPE = {4: (12.0, (0.0, 8.0, -1.0)), 6: (60.0, (0.0, 45.0, -9.0, 1.0))}
 CURVATURE = {4: (12.0, (-30.0, 16.0, -1.0)), 6: (180.0, (-490.0, 270.0, -27.0, 2.0))}
 
+RESOLVED = 1e-8  # relative change of derivatives under halving, below which they are taken
+CORNER = 0.1  # relative change above which a function has a corner, or is too fast for the step
+ROUNDING = 1e-14  # of the values of a function, relative
+HALVINGS = 10
+
 
 def slope(f: Callable[[float], Value], h: float) -> Value:
     """f'(0) of order 4, (1)."""
@@ -34,6 +39,35 @@ def curvature(f: Callable[[float], Value], h: float, order: int) -> Value:
     divisor, (middle, *weights) = CURVATURE[order]
     total: Any = sum(w * (f(k * h) + f(-k * h)) for k, w in enumerate(weights, start=1))
     return (total + middle * f(0.0)) / (divisor * h * h)  # type: ignore[no-any-return]
+
+
+def resolved(f: Callable[[float], float], h: float) -> tuple[float, float, bool]:
+    """f'(0), f''(0) of order 4, with h halved until that changes them by 1e-8, and whether it ever does.
+
+    At a corner halving the step doubles f'': then both are those of the step given, which round it off.
+    """
+    middle = f(0.0)
+    pairs = [(f(k * h), f(-k * h)) for k in (2.0, 1.0)]
+    first = coarse = _from_pairs(middle, pairs, h)
+    for _ in range(HALVINGS):
+        h *= 0.5
+        pairs = [pairs[1], (f(h), f(-h))]
+        fine = _from_pairs(middle, pairs, h)
+        change = abs(fine[0] - coarse[0]) + h * abs(fine[1] - coarse[1])
+        size = abs(fine[0]) + h * abs(fine[1])
+        if change <= RESOLVED * size + ROUNDING * max(abs(middle), abs(pairs[0][0])) / h:
+            return *coarse, True
+        if change > CORNER * size:
+            break
+        coarse = fine
+    return *first, False
+
+
+def _from_pairs(middle: float, pairs: list[tuple[float, float]], h: float) -> tuple[float, float]:
+    """f'(0) and f''(0), (1) and (2) of order 4, from f(0) and f(+-2h), f(+-h)."""
+    (far, far_back), (near, near_back) = pairs
+    first = (8.0 * (near - near_back) - (far - far_back)) / (12.0 * h)
+    return first, (16.0 * (near + near_back) - (far + far_back) - 30.0 * middle) / (12.0 * h * h)
 
 
 def slope_terms(order: int) -> list[Term]:

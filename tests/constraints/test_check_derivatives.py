@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -156,3 +157,17 @@ def test_signatures_and_errors_at_the_start_raise() -> None:
             sr.simulate(mech, (0.0, 0.1), **given, **options)
     later = sr.simulate(mech, (0.0, 0.1), control=lambda t, q, v: 0 * t if t < 0.05 else 1 / 0, **options)
     assert not later.success and len(later.t) > 40 and "ZeroDivisionError" in later.message
+
+
+@pytest.mark.parametrize("frequency", [250.0, 500.0, 5e3])
+def test_drives_too_fast_for_differences_warn(frequency: float) -> None:
+    w = 2 * math.pi * frequency
+    with pytest.warns(sr.SarrusWarning, match=r"Drive 'turn' changes too fast.*Give rate="):
+        run(driven(lambda t: 0.5 + 1e-3 * math.sin(w * t)), 0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sr.SarrusWarning)
+        driven(
+            lambda t: 0.5 + 1e-3 * math.sin(w * t),
+            lambda t: 1e-3 * w * math.cos(w * t),
+            lambda t: -1e-3 * w * w * math.sin(w * t),
+        ).evaluator.check_drives(0.0, 0.05)

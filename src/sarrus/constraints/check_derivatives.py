@@ -7,6 +7,7 @@ functions need short steps, corners have two slopes. What is refused is wrong by
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..differences import slope
-from ..errors import InputError
+from ..errors import InputError, SarrusWarning
 
 if TYPE_CHECKING:
     from ..models.model import Driver
@@ -95,6 +96,18 @@ def check_jumps(name: str, drive: Driver, t0: float, t1: float) -> None:
         raise InputError(
             f"function of Drive {name!r} jumps from {low:.6g} to {high:.6g} at t = {b:.6g} s; no motion"
             " follows it. Blend it over some time, with its rate continuous."
+        )
+
+
+def check_speed(name: str, drive: Driver, t0: float, t1: float) -> None:
+    """Warn of a drive without derivatives that is too fast for differences at a quarter of the times from t0 to t1 [s]."""
+    times = np.linspace(t0, t1, SAMPLES // 4 + 1)[1:-1].tolist()
+    if 4 * sum(not drive.is_resolved(t) for t in times) > len(times):
+        warnings.warn(
+            f"Drive {name!r} changes too fast, or has too many corners, for differences over 4 ms: its speeds"
+            " and forces may be wrong. Give rate= and acceleration=.",
+            SarrusWarning,
+            stacklevel=5,  # the caller of simulate
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..arrays import number, text
-from ..differences import curvature, slope
+from ..differences import resolved
 from ..errors import InputError
 from ..models.kinds import Checks
 from ..models.model import RowGroup
@@ -87,8 +87,9 @@ class Drive(Constraint):
 
     f must be twice differentiable: a jump of f cannot be followed, a jump of f' is an impulse that nothing
     here computes. Without `rate` and `acceleration` they are fourth-order differences of f(t - 2 ms) ...
-    f(t + 2 ms): f is asked a little before the start and after the end of a run, a corner is rounded off over
-    4 ms, and what changes within milliseconds needs its derivatives given.
+    f(t + 2 ms), over shorter times where f changes faster: f is asked a little before the start and after
+    the end of a run, and a corner is rounded off over 4 ms. A function of more than some 200 Hz needs its
+    derivatives given; `simulate` warns of it.
 
     Args:
         coordinate: Name of a coordinate, or {name: coefficient}.
@@ -130,15 +131,22 @@ class Drive(Constraint):
     def values(self, t: float) -> tuple[float, float, float]:
         """f, f' and f'' at time t [s]."""
         f = _call(self.function, t, "function")
-        if self.rate is not None:
-            rate = _call(self.rate, t, "rate")
+        if self.rate is None:
+            rate, acceleration, _ = resolved(lambda s: _call(self.function, t + s, "function"), STEP)
         else:
-            rate = slope(lambda s: _call(self.function, t + s, "function"), STEP)
+            rate = _call(self.rate, t, "rate")
+            if self.acceleration is None:
+                acceleration, _, _ = resolved(lambda s: _call(self.rate, t + s, "rate"), STEP)
         if self.acceleration is not None:
-            return f, rate, _call(self.acceleration, t, "acceleration")
-        if self.rate is not None:
-            return f, rate, slope(lambda s: _call(self.rate, t + s, "rate"), STEP)
-        return f, rate, curvature(lambda s: _call(self.function, t + s, "function"), STEP, order=4)
+            acceleration = _call(self.acceleration, t, "acceleration")
+        return f, rate, acceleration
+
+    def is_resolved(self, t: float) -> bool:
+        """Whether differences at time t [s] give what is not given of f' and f''."""
+        if self.rate is not None and self.acceleration is not None:
+            return True
+        name = "function" if self.rate is None else "rate"
+        return resolved(lambda s: _call(getattr(self, name), t + s, name), STEP)[2]
 
 
 def _call(function: Callable[[float], float] | None, t: float, name: str) -> float:

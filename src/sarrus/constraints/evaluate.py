@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..errors import InputError, SarrusError
+from ..errors import InputError, SarrusError, SarrusWarning
 from ..models.model import Model
-from .check_derivatives import check_drive, check_jumps, check_rows
+from .check_derivatives import check_drive, check_jumps, check_rows, check_speed
 from .user_rows import CustomRows, user_rows
 
 SHARES = (0.0, 0.137, 0.314, 0.618, 0.886)  # of a run, where rates of drives are compared
@@ -49,7 +49,7 @@ class Evaluator:
         return np.ascontiguousarray(np.broadcast_to(values, (count, *values.shape)))
 
     def check_drives(self, t0: float, t1: float | None = None) -> None:
-        """Compare rates of drives with differences, at t0 [s] or at some times until t1, and look for jumps.
+        """Compare rates of drives with differences, at t0 [s] or at some times until t1, and look for what cannot be followed.
 
         Done by itself at first use, with the time asked for.
         """
@@ -60,7 +60,8 @@ class Evaluator:
                 check_drive(name, one, times)
                 if t1 is not None:
                     check_jumps(name, one, t0, t1)
-            except SarrusError:
+                    check_speed(name, one, t0, t1)
+            except (SarrusError, SarrusWarning):  # a warning that was made an error
                 raise
             except Exception:  # a function that fails somewhere is reported where that matters
                 continue
