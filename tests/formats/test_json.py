@@ -86,3 +86,13 @@ def test_other_extensions_are_refused(tmp_path: Path) -> None:
             sr.save(sr.library.four_bar(), tmp_path / name)
         assert not (tmp_path / name).exists()
     assert sr.save(sr.library.four_bar(), tmp_path / "robot.json").exists()
+
+
+def test_a_description_as_text(tmp_path: Path) -> None:
+    sr.save(sr.library.four_bar(), tmp_path / "four_bar.json")
+    mech = sr.load((tmp_path / "four_bar.json").read_text())
+    assert mech.names == sr.library.four_bar().names
+    with pytest.raises(FormatError, match="got an empty text"):
+        sr.load("")
+    with pytest.raises(FormatError, match='text: a description must say "format"'):
+        sr.load("{}")

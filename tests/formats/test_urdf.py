@@ -292,7 +292,7 @@ def test_entities_are_refused_before_they_expand() -> None:
 def test_bad_arguments_of_load(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot be read: Is a directory"):
         sr.load(tmp_path)
-    with pytest.raises(FormatError, match="takes the path of a file, or XML as text, got int"):
+    with pytest.raises(FormatError, match="takes the path of a file, or XML or JSON as text, got int"):
         sr.load(3)  # type: ignore[arg-type]
     with pytest.raises(sr.UnknownNameError, match="unknown option for URDF 'roots'; existing names: 'root'"):
         sr.load(robot(BASE), roots="free")

@@ -219,3 +219,11 @@ def balls() -> sr.Mechanism:
 def test_bad_input_is_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         balls().assemble(**arguments)
+
+
+def test_held_coordinates_that_contradict_the_loop_are_blamed() -> None:
+    """Not the frames of the loop, which closes without them."""
+    found = sr.library.four_bar().assemble(fixed={"crank": 0.3, "coupler": 0.3, "rocker": 0.3})
+    assert not found.success
+    assert "crank = 0.3, coupler = 0.3, rocker = 0.3. It closes where nothing is held" in found.message
+    assert "check its frames" not in found.message

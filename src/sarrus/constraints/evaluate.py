@@ -49,8 +49,9 @@ class Evaluator:
         return np.ascontiguousarray(np.broadcast_to(values, (count, *values.shape)))
 
     def check_drives(self, t0: float, t1: float | None = None) -> None:
-        """Compare rates of drives with differences, at t0 [s] or at some times until t1, and look for what cannot be followed.
+        """Compare rates of drives with differences, at t0 [s] or at some times until t1.
 
+        Then also look for jumps, and for functions too fast for differences.
         Done by itself at first use, with the time asked for.
         """
         times = [t0] if t1 is None else [t0 + share * (t1 - t0) for share in SHARES]

@@ -41,7 +41,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
     by how much. `default` is the pose nearest to the file's rest pose at which the loops close.
 
     Args:
-        path: File, or the XML itself as text.
+        path: File, or the XML or JSON itself as text.
         **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
             "free", packages=folders that package:// is looked up in, gravity=(3,) [m/s^2]. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
@@ -70,7 +70,7 @@ def load_spec(path: str | os.PathLike[str], **options: Any) -> MechanismSpec:
     """Load the description only, to add loops, forces and actuators before compiling it.
 
     Args:
-        path: File, or the XML itself as text.
+        path: File, or the XML or JSON itself as text.
         **options: As for `load`.
 
     Returns:
@@ -129,14 +129,16 @@ def _read(
 
 def _content(path: str | os.PathLike[str]) -> tuple[bytes, Path | None]:
     """Bytes of a file, or of text that is given instead of one."""
-    if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith("<"):
+    if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith(("<", "{")):
         return path.encode("utf-8", errors="surrogatepass"), None
+    if path == "":
+        raise FormatError("load takes the path of a file, or XML or JSON as text, got an empty text.")
     try:
         file = Path(path)
         return _bytes_of(file), file
     except TypeError:
         raise FormatError(
-            f"load takes the path of a file, or XML as text, got {type(path).__name__}."
+            f"load takes the path of a file, or XML or JSON as text, got {type(path).__name__}."
         ) from None
     except FormatError:
         raise

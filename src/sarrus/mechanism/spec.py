@@ -206,7 +206,8 @@ class MechanismSpec:
 
         Args:
             name: Its name, unique among loops and constraints.
-            constraint: Coupling, Drive, Distance, PointOnLine, PointOnPlane, Rolling or CustomConstraint.
+            constraint: Coupling, Drive, Distance, PointOnLine, PointOnPlane, PointOnCylinder, Rolling or
+                CustomConstraint.
 
         Returns:
             This spec.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,12 +19,14 @@ from ..errors import InputError
 from .drawing import Drawing, Line
 from .kinds import Checks, Kind
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
+from .pose import Pose
 from .tree import Tree
 
 __all__ = ["ConstantWrench", "JointDamper", "JointSpring", "PointSpring"]
 
 FRAMES = ("world", "body")
 SPRING = ("stiffness", "rest", "damping")
+POINTS_COINCIDE = 1e-12  # of the rest length
 BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no product of it is NaN
 
 
@@ -55,6 +57,10 @@ class Force(Kind):
 
     def work(self) -> str:
         """Why it changes the energy of the mechanism, in words; "" if it is conservative."""
+        return ""
+
+    def undefined(self, pose: Callable[[str], Pose]) -> str:
+        """Why no force is defined with bodies at these poses, in words; "" where it is."""
         return ""
 
     def drawing(self) -> Drawing:
@@ -98,6 +104,12 @@ class PointSpring(Force):
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""
+
+    def undefined(self, pose: Callable[[str], Pose]) -> str:
+        apart = pose(self.b).apply(self.p_b) - pose(self.a).apply(self.p_a)
+        if self.rest * self.stiffness > 0.0 and np.linalg.norm(apart) < POINTS_COINCIDE * self.rest:
+            return "its two points coincide, so that its force has no direction"
+        return ""
 
     def drawing(self) -> Drawing:
         ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))

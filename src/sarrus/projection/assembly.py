@@ -73,13 +73,21 @@ def assemble(
             message += f" Not determined, left near the guess: {', '.join(loose)}."
     else:
 
+        def closes(some: Indices, free: Indices) -> bool:
+            return any(close(system, q, t, some, free).closed for q in (best.q, q_guess))
+
         def closes_alone(name: str) -> bool:
             """Whether a constraint closes when all others are left out."""
             alone = np.arange(system.nc)[system.constraint_rows[name]]
-            alone = alone[system.holonomic[alone]]
-            return any(close(system, q, t, alone, columns).closed for q in (best.q, q_guess))
+            return closes(alone[system.holonomic[alone]], columns)
 
-        message = _failure(system, best, gaps, closes_alone, held_text)
+        if held_text and closes(rows, np.arange(system.nv)):
+            message = _open(system, best, gaps)[1] + (
+                f" Held all the while: {held_text}. It closes where nothing is held: hold fewer, or other"
+                " values."
+            )
+        else:
+            message = _failure(system, best, gaps, closes_alone, held_text)
     return Assembly(
         q=best.q,
         residual=residual,
@@ -128,6 +136,18 @@ def _gaps(system: Kinematics, rows: Indices, r: Array) -> dict[str, float]:
     }
 
 
+def _open(system: Kinematics, best: Closing, gaps: Mapping[str, float]) -> tuple[list[str], str]:
+    """The constraints that stay open, the worst first, and a sentence on them."""
+    tol = 1e-6 * system.length
+    names = sorted((name for name in gaps if gaps[name] > tol), key=lambda name: -gaps[name])
+    names = names or [max(gaps, key=lambda name: gaps[name])]
+    text = f"Not assembled: '{names[0]}' stays open by {_describe(system, names[0], best)}."
+    if len(names) > 1:
+        others = [f"'{name}' by {_describe(system, name, best)}" for name in names[1:6]]
+        text += f" Also open: {', '.join(others)}."
+    return names, text
+
+
 def _failure(
     system: Kinematics,
     best: Closing,
@@ -136,15 +156,8 @@ def _failure(
     held_text: str,
 ) -> str:
     """The worst gap, whether the open loops contradict each other, and what to try."""
-    tol = 1e-6 * system.length
-    still_open = sorted((name for name in gaps if gaps[name] > tol), key=lambda name: -gaps[name])
-    if not still_open:
-        still_open = [max(gaps, key=lambda name: gaps[name])]
+    still_open, text = _open(system, best, gaps)
     worst = still_open[0]
-    text = f"Not assembled: '{worst}' stays open by {_describe(system, worst, best)}."
-    if len(still_open) > 1:
-        others = [f"'{name}' by {_describe(system, name, best)}" for name in still_open[1:6]]
-        text += f" Also open: {', '.join(others)}."
     alone = [name for name in still_open if closes_alone(name)]
     if alone == still_open and len(gaps) > 1:
         names = ", ".join(f"'{name}'" for name in still_open[:6])

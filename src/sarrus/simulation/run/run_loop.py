@@ -29,21 +29,10 @@ from .interrupts import Interrupts
 from .outcome import Outcome, Status
 from .progress import Progress
 from .recorder import TrajectoryRecorder
+from .trouble import trouble
 
 PIECE = 0.05  # [s] of computing between two checks for Ctrl-C and events
 MOST_STEPS = 4_000  # in one piece
-TROUBLE = {
-    StepStatus.SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the"
-    " constraints leave free; give what moves there mass or inertia",
-    StepStatus.NOT_FINITE: "numbers grew beyond all bounds; the step is too long for this motion, or the"
-    ' system is unstable: take a smaller dt, or method="dopri5"',
-    StepStatus.NOT_CLOSED: "the constraints could not be closed at the end of a step; it is too long for this"
-    " motion, or drives ask for what the mechanism cannot do: take a smaller dt",
-    StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
-    " there, or the tolerances rtol, atol cannot be met",
-    StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
-    " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
-}
 
 
 class Simulation:
@@ -292,7 +281,7 @@ class Simulation:
         if failure is not None:
             return Status.STOPPED, failure.message
         if self._run.status != StepStatus.FINE:
-            return Status.FAILED, f"Stopped after t = {end:.9g} s: {TROUBLE[self._run.status]}."
+            return Status.FAILED, trouble(self._run.status, self._system, self.last, end)
         if self._error.lost:
             return (
                 Status.FAILED,

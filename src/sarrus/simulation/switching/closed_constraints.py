@@ -87,7 +87,7 @@ class Topology:
             if not self.closed[name] and gap < -INSIDE * self._plan.mech.length:
                 raise InputError(
                     f"contact {name!r} starts inside by {-gap:.3g}; side * phi must not be negative there."
-                    f" Start at another pose, or turn the side of Contact({name!r}) around."
+                    " Start at another pose, or, unless it is a stop, turn the side of its Contact around."
                 )
 
     def impact(

@@ -21,6 +21,7 @@ def initial_state(system: System, q0: Any, v0: Any, t: float) -> tuple[Array, Ar
     q = _default_pose(system, t) if q0 is None else checks._one_pose(q0, "q0")
     if system.nc:
         _require_closed(system, q, t)
+    _require_forces(system, q)
     if v0 is None and q0 is None and not system.has_drives:
         return q, np.array(original.default.v)
     if v0 is None:
@@ -52,6 +53,13 @@ def _require_closed(system: System, q: Array, t: float) -> None:
             f" (angles times L), worst row {worst!r}, allowed {CONSISTENT * system.length:.1g}. Start from"
             " q0 = system.assemble(q0).q instead."
         )
+
+
+def _require_forces(system: System, q: Array) -> None:
+    """Refuse a pose at which a declared force has no value."""
+    for name, force in system.model.forces:
+        if why := force.undefined(lambda body: system.original.pose(q, body)):
+            raise InputError(f"force {name!r} is not defined at q0: {why}. Start at another pose.")
 
 
 def _require_tangent(system: System, q: Array, v: Array, t: float) -> None:

@@ -1,0 +1,35 @@
+"""What a run that failed says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "radau"])
+def test_a_drive_beyond_reach_is_named(method: str) -> None:
+    """A slider that is pulled further than crank and rod are long: 0.1.0 spoke of tolerances alone."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("crank", joint=sr.Revolute("z"), mass=1.0, com=(0.5, 0, 0), inertia=(1, 1, 1))
+    spec.body("rod", "crank", joint=sr.Revolute("z"), at=sr.Pose((1, 0, 0)), mass=1.0, com=(1, 0, 0))
+    spec.body("slider", joint=sr.Prismatic("x"), mass=1.0)
+    spec.close("pin", "rod", "slider", joint=sr.Revolute("z"), at_a=sr.Pose((2.0, 0, 0)))
+    spec.constrain("feed", sr.Drive("slider", lambda t: 2.5 + t, lambda t: 1.0, lambda t: 0.0))
+    mech = spec.compile()
+    run = sr.simulate(mech, (0, 1), mech.assemble([0.5, -0.7, 2.5]).q, method=method)
+    assert not run.success
+    assert run.t[-1] == pytest.approx(0.5, abs=1e-3)  # 1 m + 2 m
+    assert "next to a singular pose" in run.message
+    assert "driven by 'feed'" in run.message
+
+
+def test_other_failures_say_nothing_of_drives() -> None:
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("slider", joint=sr.Prismatic("x"), mass=1.0)
+    run = sr.simulate(
+        spec.compile(), (0, 2), [0.0], [1.0], tau=lambda t, q, v: np.minimum(v, 1e150) ** 2, method="dopri5"
+    )
+    assert not run.success  # v = 1 / (1 - t)
+    assert "singular pose" not in run.message
