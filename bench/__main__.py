@@ -16,7 +16,18 @@ from .cases import CASES  # noqa: E402
 from .machine import fingerprint  # noqa: E402
 from .report import Column, table, targets, write  # noqa: E402
 
-PARTS = ("kernel", "calls", "simulation", "defaults", "linearize", "hierarchy", "grasp", "control", "load")
+PARTS = (
+    "kernel",
+    "calls",
+    "simulation",
+    "large",
+    "defaults",
+    "linearize",
+    "hierarchy",
+    "grasp",
+    "control",
+    "load",
+)
 TARGETS: tuple[Column, ...] = (
     ("ratio to the peer", "what", ""),
     ("measured", "ratio", ".2f"),

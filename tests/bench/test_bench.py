@@ -17,6 +17,7 @@ import sarrus as sr
 from bench.__main__ import main
 from bench.cases import CASES, STEP, UnsupportedError
 from bench.kernel import exponent
+from bench.large import FAMILIES
 from bench.mujoco_twin import mjcf, mujoco_twin
 from bench.pinocchio_twin import pinocchio_twin
 from bench.report import table, targets
@@ -55,6 +56,13 @@ def test_load_rows(results: dict[str, Any]) -> None:
     rows = {row["title"].split(",")[0]: row for row in results["load"]["load"]}
     assert set(rows) >= {"import sarrus", "spec.compile() of a four-bar", "memory per kept step"}
     assert all(row["measured"] > 0.0 and row["at_most"] > 0.0 for row in rows.values())
+
+
+def test_large_rows(results: dict[str, Any]) -> None:
+    large = results["large"]
+    assert {row["title"].rsplit(" ", 1)[0] for row in large["rows"]} == set(FAMILIES)
+    assert all(row["ms"] > 0.0 for row in large["rows"]) and large["memory"]["mb"] >= 0.0
+    assert {row["call"] for row in large["calls"]} >= {"derivatives", "linearize", "assemble", "mobility"}
 
 
 def test_growth(results: dict[str, Any]) -> None:

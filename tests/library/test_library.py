@@ -67,12 +67,19 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("arms_around_box", {}, 27, 18, 9),
     ("arms_around_box", {"arms": 4}, 34, 24, 10),
     ("arms_around_box", {"arms": ("panda", "ur5", "lwr")}, 26, 18, 8),
+    ("net", {}, 12, 8, 4),
+    ("net", {"k": 4, "closure": "revolute"}, 40, 80, 8),
+    ("scissor", {}, 8, 7, 1),
+    ("scissor", {"n": 1, "angle": 1.0}, 2, 1, 1),
+    ("deployable_ring", {}, 18, 18, 4),
+    ("deployable_ring", {"n": 5, "angle": -0.3}, 12, 12, 4),
+    ("chain_mail", {}, 27, 12, 15),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
     " sarrus scott_russell flyball_governor jansen_leg stewart delta three_rrr three_r_on_slider loader"
     " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped rolling_disk"
-    " robot_arm arms_around_box"
+    " robot_arm arms_around_box net scissor deployable_ring chain_mail"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]

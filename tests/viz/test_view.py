@@ -11,6 +11,7 @@ from sarrus.viz.view import Placed, Plane, find_plane
 FLAT = """
     pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews scott_russell
     jansen_leg three_rrr three_r_on_slider loader cable_robot pantograph_leg dual_planar_arms
+    net scissor deployable_ring
 """.split()
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 

@@ -12,6 +12,7 @@ from .overconstrained import bennett, sarrus, scott_russell
 from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
 from .platforms import cable_robot, delta, stewart, three_rrr
 from .robot_arms import robot_arm
+from .structures import chain_mail, deployable_ring, net, scissor
 from .walking import jansen_leg, pantograph_leg, quadruped, rolling_disk
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "andrews", "bricard", "bennett", "sarrus", "scott_russell", "flyball_governor", "jansen_leg", "stewart",
     "delta", "three_rrr", "three_r_on_slider", "loader", "cable_robot", "pantograph_leg", "dual_planar_arms",
     "dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "robot_arm", "arms_around_box",
+    "net", "scissor", "deployable_ring", "chain_mail",
     "MECHANISMS", "names",
 ]  # fmt: skip
 

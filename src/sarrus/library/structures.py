@@ -1,0 +1,169 @@
+"""Structures of any number of cells: nets, scissors, deployable rings, chain mail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import count
+from ..constraints.points import PointOnPlane
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+from ..mechanism.spec import MechanismSpec
+from ..models.joints import Planar, Spherical
+from ..models.pose import Pose
+from .argument_checks import checked
+from .default_state import compile_at
+from .mass_properties import Mass, bar, cuboid
+from .plane_geometry import HINGE, joint_angles, pin, wrap
+
+
+@checked
+def net(k: int = 2, closure: str = "pin", gravity: float = 9.81) -> Mechanism:
+    """Net of k x k cells of pinned bars, hung up at one corner; 2 k freedoms.
+
+    Uniform thin bars of 1 m and 1 kg. Bars "t0", "t1", ... make the upper edge, "v{i}_{j}" hang from its
+    nodes, "h{i}_{j}" join them below. Every cell is a parallelogram: bars of a row turn alike, and so do
+    those of a column. Starts at rest, rows and columns in zigzag.
+
+    Args:
+        k: Number of cells along each side.
+        closure: "pin" (2 rows for each cell), "point" (3) or "revolute" (5, a hinge in space).
+        gravity: Gravity along -y [m/s^2].
+    """
+    count(k, "k of net")
+    spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="net")
+    rows = [0.2 if i % 2 else -0.2 for i in range(k)]
+    columns = [0.1 if j % 2 else -0.1 for j in range(k)]
+    right, down, origin = Pose((1.0, 0.0, 0.0)), Pose((0.0, -1.0, 0.0)), Pose()
+    for i in range(k):
+        parent, at = (f"t{i - 1}", right) if i else ("ground", origin)
+        spec.body(f"t{i}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0))
+    for i in range(k + 1):
+        parent, at = (f"t{i - 1}", right) if i else ("ground", origin)
+        for j in range(k):
+            spec.body(f"v{i}_{j}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0, "-y"))
+            parent, at = f"v{i}_{j}", down
+    for j in range(k):
+        for i in range(k):
+            spec.body(f"h{i}_{j}", parent=f"v{i}_{j}", joint=HINGE, at=down, **bar(1.0, 1.0))
+            ends = (f"v{i + 1}_{j}", (0.0, -1.0), f"h{i}_{j}", (1.0, 0.0))
+            pin(spec, f"p{i}_{j}", *ends, kind=closure)
+    q = joint_angles(rows)
+    for i in range(k + 1):
+        q += list(np.diff(columns, prepend=rows[i - 1] if i else 0.0))
+    q += [row - column for column in columns for row in rows]
+    return compile_at(spec, q)
+
+
+@checked
+def scissor(n: int = 4, angle: float = 0.6, gravity: float = 9.81) -> Mechanism:
+    """Scissor lift of n crossed pairs of bars on a fixed and a sliding foot; mobility 1.
+
+    Uniform thin bars of 1 m and 1 kg, "a1", "b1", ... from below, pinned at their middles and ends. Starts
+    at rest and sinks.
+
+    Args:
+        n: Number of crossed pairs.
+        angle: Angle of the bars above the horizontal at the start [rad].
+        gravity: Gravity along -y [m/s^2].
+    """
+    count(n, "n of scissor")
+    spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="scissor")
+    middle = Pose((0.5, 0.0, 0.0))  # of a bar a; the upper end of a bar b
+    for i in range(1, n + 1):
+        parent, at = (f"b{i - 1}", middle) if i > 1 else ("ground", Pose())
+        spec.body(f"a{i}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0))
+        spec.body(f"b{i}", parent=f"a{i}", joint=HINGE, at=middle, **bar(1.0, 1.0, start=-0.5))
+        if i > 1:
+            pin(spec, f"p{i}", f"a{i - 1}", (1.0, 0.0), f"b{i}", (-0.5, 0.0))
+    foot = PointOnPlane("ground", (0.0, 0.0, 0.0), "b1", (-0.5, 0.0, 0.0), normal=(0.0, 1.0, 0.0))
+    spec.constrain("foot", foot)
+    q = []
+    for i in range(n):  # headings: angle, pi - angle
+        q += [angle if i == 0 else wrap(2.0 * angle - math.pi), math.pi - 2.0 * angle]
+    return compile_at(spec, q)
+
+
+@checked
+def deployable_ring(n: int = 8, angle: float = 0.6, speed: float = 0.5) -> Mechanism:
+    """Floating ring of n pairs of angled bars that opens and folds as one: one freedom besides its drift.
+
+    Two arms of 1 m and 1 kg meet at pi - 2 pi/n in each bar, so that the ends of a pair stay on two rays from
+    the centre [Hoberman1990]. Four of its rows are redundant. No gravity; starts opening.
+
+    Args:
+        n: Number of pairs, at least 3.
+        angle: Angle of the arms against the tangent at the start [rad]; 0 where the ring is widest.
+        speed: Rate at which that angle falls at the start [rad/s].
+    """
+    if count(n, "n of deployable_ring") < 3:
+        raise InputError(f"n of deployable_ring must be at least 3, got {n}.")
+    spec = MechanismSpec(gravity=(0.0, 0.0, 0.0), name="deployable_ring")
+    sector = 2.0 * math.pi / n
+    inner, outer = {}, {}  # ends of bars a and b, seen from their middle; the outer arm is the x axis
+    inner["a"], inner["b"] = (-math.cos(sector), math.sin(sector)), (-math.cos(sector), -math.sin(sector))
+    start = (-inner["a"][0], -inner["a"][1])  # middle of a bar a whose frame is at its inner end
+    spec.body("a0", joint=Planar("z"), **_angled(inner["a"], (0.0, 0.0)))
+    for i in range(n):
+        middle = start if i else (0.0, 0.0)
+        outer[f"a{i}"] = (middle[0] + 1.0, middle[1])
+        spec.body(
+            f"b{i}", parent=f"a{i}", joint=HINGE, at=Pose((*middle, 0.0)), **_angled(inner["b"], (0, 0))
+        )
+        if i < n - 1:
+            at = Pose((*inner["b"], 0.0))
+            spec.body(f"a{i + 1}", parent=f"b{i}", joint=HINGE, at=at, **_angled(inner["a"], start))
+    for i in range(n):
+        pin(spec, f"outer{i}", f"a{i}", outer[f"a{i}"], f"b{(i + 1) % n}", (1.0, 0.0))
+    pin(spec, "inner", f"b{n - 1}", inner["b"], "a0", inner["a"])
+    lean, radius = 0.5 * (sector + math.pi) - angle, math.cos(angle) / math.sin(0.5 * sector)
+    q, v = [radius, 0.0, lean], [speed * math.sin(angle) / math.sin(0.5 * sector), 0.0, speed]
+    turns = [wrap(-2.0 * lean), wrap(sector + 2.0 * lean)] * n
+    return compile_at(spec, q + turns[:-1], v + ([-2.0 * speed, 2.0 * speed] * n)[:-1])
+
+
+def _angled(inner: Sequence[float], middle: Sequence[float]) -> Mass:
+    """Two thin arms of 1 m and 1 kg from `middle` [m]: one along x, one to middle + inner."""
+    com = (middle[0] + 0.25 * (1.0 + inner[0]), middle[1] + 0.25 * inner[1], 0.0)
+    apart = 0.25 * ((1.0 - inner[0]) ** 2 + inner[1] ** 2)  # squared distance of the arms' centres
+    about = 2.0 * (1.0 / 12.0 + 0.25 * apart)
+    return Mass(mass=2.0, com=com, inertia=(0.5 * about, 0.5 * about, about))
+
+
+@checked
+def chain_mail(k: int = 3, fold: float = 0.3, gravity: float = 9.81) -> Mechanism:
+    """Sheet of k x k square plates, linked to their neighbours by ball joints and hung up at one corner.
+
+    Plates "p{i}_{j}" of 1 m and 1 kg in column i and row j from above, joined at the middles of their edges.
+    Starts at rest, folded about vertical lines.
+
+    Args:
+        k: Number of plates along each side.
+        fold: Angle of the columns against the plane of the sheet at the start, in turn to either side [rad].
+        gravity: Gravity along -y [m/s^2].
+    """
+    count(k, "k of chain_mail")
+    spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="chain_mail")
+    ball, half = Spherical(), 0.5
+    for i in range(k):
+        for j in range(k):  # frames at the upper edge; in the first row at the left one
+            centre = (0.0, -half, 0.0) if j else (half, 0.0, 0.0)
+            parent, at = "ground", Pose()
+            if j:
+                parent, at = f"p{i}_{j - 1}", Pose((0.0, -1.0, 0.0) if j > 1 else (half, -half, 0.0))
+            elif i:
+                parent, at = f"p{i - 1}_0", Pose((1.0, 0.0, 0.0))
+            solid = cuboid(1.0, (1.0, 1.0, 0.05), centre)
+            spec.body(f"p{i}_{j}", parent=parent, joint=ball, at=at, **solid)
+    right, left = Pose((half, -half, 0.0)), Pose((-half, -half, 0.0))
+    for i in range(1, k):
+        for j in range(1, k):
+            spec.close(f"l{i}_{j}", f"p{i - 1}_{j}", f"p{i}_{j}", joint=ball, at_a=right, at_b=left)
+    q = []
+    for i in range(k):  # quaternions of the first row relative to the column before, the others straight
+        turn = fold * (2.0 if i else 1.0) * (-1.0 if i % 2 else 1.0)
+        q += [0.0, math.sin(half * turn), 0.0, math.cos(half * turn)] + [0.0, 0.0, 0.0, 1.0] * (k - 1)
+    return compile_at(spec, q)
