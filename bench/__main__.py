@@ -17,16 +17,8 @@ from .machine import fingerprint  # noqa: E402
 from .report import Column, table, targets, write  # noqa: E402
 
 PARTS = (
-    "kernel",
-    "calls",
-    "simulation",
+    *("kernel", "calls", "simulation", "defaults", "linearize", "hierarchy", "grasp", "control", "load"),
     "large",
-    "defaults",
-    "linearize",
-    "hierarchy",
-    "grasp",
-    "control",
-    "load",
 )
 TARGETS: tuple[Column, ...] = (
     ("ratio to the peer", "what", ""),
