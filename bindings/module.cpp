@@ -21,6 +21,7 @@ NB_MODULE(_kernel, m) {
   bind_pose_error(m);
   bind_run_options(m);
   bind_run(m);
+  bind_copies(m);
   bind_control(m);
   bind_control_step(m);
 }

@@ -212,6 +212,7 @@ void bind_queries(nb::module_& m) {
       .def("project", &query::project, q, v, t, evaluator)
       .def("forward", &query::forward, type, q, v, tau, t, evaluator);
   bind_centroidal(queries);
+  bind_steps(queries);
   bind_constraint_queries(m, queries);
 }
 

@@ -17,5 +17,6 @@ struct RunOptions : Options {
 
 void bind_run_options(nb::module_& m);
 void bind_run(nb::module_& m);
+void bind_copies(nb::module_& m);
 
 }  // namespace sarrus

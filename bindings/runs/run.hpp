@@ -86,6 +86,7 @@ struct SizedRun : Run {
     return sarrus::restore(*s, at.t, history);
   }
   History history() const override { return s->before; }
+  void end_at(double t) override { s->end = t; }
   bool step(double h, double t_end) override {
     next_step = h > 0 ? h : first_step(*s);
     if (next_step > o.most_step) next_step = o.most_step;
@@ -118,5 +119,7 @@ struct SizedRun : Run {
     for (int i = 0; i < n; ++i) r->past_u[i] = from[2 + i], r->past_v[i] = from[2 + n + i];
   }
 };
+
+Run* make_run(const ModelD& m, const Options& o, const Outside& outside);
 
 SARRUS_END

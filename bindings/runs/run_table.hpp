@@ -1,12 +1,10 @@
 // Runs: many steps in time, one object per run.
 #pragma once
 
+#include "../batches/batch_table.hpp"
 #include "integrate/options.hpp"
-#include "tree/model.hpp"
 
 namespace sarrus {
-
-using ModelD = Model<double>;
 
 // The callbacks of a run. inputs fills what it is asked for (stage ROWS_ONLY: no forces) and returns false to
 // stop; M and h only where the system supplies its own inertia. Null: zero force, no calls.
@@ -29,6 +27,7 @@ struct Run {
   // largest_rank: that J is known to have nearby; -1: not known
   virtual bool start(double t, const double* q, const double* v, int largest_rank) = 0;
   virtual bool step(double step, double t_end) = 0;  // one accepted step of at most `step`, never past t_end
+  virtual void end_at(double t) = 0;                 // from this time on the acceleration is not needed
   virtual RunState state() const = 0;
   // What the next step needs of the steps before: their history, and its size.
   virtual History history() const = 0;
@@ -39,8 +38,34 @@ struct Run {
   virtual void load_tail(const double*) = 0;
 };
 
+// Steps from n states at time t to time t + h, in equal parts; tau (n, nv) is held.
+struct StepCall {
+  const double* tau;
+  double t, h;
+  int parts;
+  const Options& options;
+  Outside outside;  // drives and user rows
+};
+
+// The states after the step; a value of StepStatus, and NaN where there is none.
+struct SteppedArrays {
+  double *q, *v;
+  int* status;
+};
+
+// K (nu, 2 nv), reference q (nq), v (nv), u (nu); and a state, with the number of inputs
+struct FeedbackLaw {
+  const double *K, *q, *v, *u;
+};
+struct FeedbackState {
+  int nu;
+  const double *q, *v;
+};
+
 struct RunTable {
   Run* (*make)(const ModelD&, const Options&, const Outside&);  // owned by the caller
+  void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
+  void (*feedback)(const ModelD&, FeedbackLaw, FeedbackState, double* room, double* u);
 };
 
 }  // namespace sarrus

@@ -2,9 +2,10 @@
 #include "run.hpp"
 
 #include "../strides.hpp"
+#include "integrate/linear_feedback.hpp"
+#include "step_batches.hpp"
 
 SARRUS_BEGIN
-namespace {
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
   bool accelerations = outside.acceleration && !o.method.implicit;
@@ -16,10 +17,17 @@ Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
   });
 }
 
+namespace {
+
+void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, double* u) {
+  apply_feedback(m, LinearFeedback<double>{law.K, law.q, law.v, law.u}, x.nu,
+                 State<double>{x.q, x.v, nullptr, nullptr}, room, u);
+}
+
 }  // namespace
 
 const RunTable& run_table() {
-  static const RunTable table = {.make = make_run};
+  static const RunTable table = {.make = make_run, .step = step_n, .feedback = feedback};
   return table;
 }
 

@@ -38,13 +38,15 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
 // Makes (t, q1, v1) the state; its acceleration is the first stage of the next step.
 SARRUS_FN bool accept_step(auto& s, double t, bool project) {
   auto& w = s.w;
-  if (!accelerate_accepted(s, t, project)) return false;
+  bool unused = t >= s.end && (project || s.m.nc == 0);
+  if (!unused && !accelerate_accepted(s, t, project)) return false;
   if (!project) {
     s.drift = value(position_residual(s.m, w));
     s.velocity_drift = value(velocity_residual(s.m, s.v1, w));
   }
   s.before.step = t - s.t;
   s.before.pivot = s.pivot;
+  s.before.limits = s.held_rank != s.rank;
   s.t = t;
   for (int j = 0; j < s.m.nq; ++j) s.q[j] = s.q1[j];
   copy(s.v, s.v1, w.ld);
@@ -75,6 +77,8 @@ SARRUS_FN bool restore(auto& s, double t, const History& before) {
   bool project = s.projects();
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
   s.before.largest_rank = before.largest_rank;
+  s.rank = 0;
+  s.held_rank = before.limits ? 1 : 0;
   if (project) {
     if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, true, false})) return false;
     s.drift = value(position_residual(s.m, s.w));

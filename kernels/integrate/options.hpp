@@ -42,6 +42,7 @@ struct History {
   double regular_step = 0;        // last step whose error estimate no singular pose disturbed
   int largest_rank = -1;          // of J so far
   bool close_to_rounding = true;  // a singular pose is near, or the rank has just changed
+  bool limits = false;            // limits had taken the place of lost rows at the state before
 };
 
 constexpr int ROWS_ONLY = -1;  // stage of a projection: forces are not needed

@@ -36,6 +36,7 @@ struct Stepper {
   T *ku, *kv;               // (MAX_STAGES, ld) stage rates
   T *tau, *drive, *user;    // what the outside supplied last
   double t = 0;
+  double end = 1e300;                    // from this time on nobody needs the acceleration
   double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
   double pivot = 0;                      // smallest pivot of J: near zero means near a singular pose
   int rank = -1;                         // of J at the state

@@ -55,10 +55,13 @@ if TYPE_CHECKING:
         Contact,
         CustomSystem,
         Event,
+        LinearFeedback,
+        Rollout,
         Study,
         Switch,
         SwitchedTrajectory,
         Trajectory,
+        rollout,
         simulate,
         study,
     )
@@ -69,8 +72,8 @@ _LATE = {
     "formats": ("FormatError", "from_pinocchio", "load", "load_spec", "save"),
     "linearization": ("Equilibrium", "LinearModel", "LinearTrajectory", "equilibrium", "linearize",
                       "linearize_trajectory"),
-    "simulation": ("Contact", "CustomSystem", "Event", "Study", "Switch", "SwitchedTrajectory", "Trajectory",
-                   "simulate", "study"),
+    "simulation": ("Contact", "CustomSystem", "Event", "LinearFeedback", "Rollout", "Study", "Switch",
+                   "SwitchedTrajectory", "Trajectory", "rollout", "simulate", "study"),
 }  # fmt: skip
 
 __version__ = "0.1.0"
@@ -82,8 +85,9 @@ __all__ = [
     "from_pinocchio", "load", "load_spec", "restore", "save",
     # what is done with it, and what comes back
     "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
-    "LinearModel", "LinearTrajectory", "Study", "Switch", "SwitchedTrajectory", "Trajectory",
-    "decompose", "equilibrium", "linearize", "linearize_trajectory", "simulate", "study",
+    "LinearFeedback", "LinearModel", "LinearTrajectory", "Rollout", "Study", "Switch", "SwitchedTrajectory",
+    "Trajectory", "decompose", "equilibrium", "linearize", "linearize_trajectory", "rollout", "simulate",
+    "study",
     # packages
     "control", "library", "results", "viz",
     # errors

@@ -32,6 +32,7 @@ from .projection.branches import Branch
 from .projection.decomposition import Decomposition
 from .projection.mobility import Mobility
 from .projection.sweep import Sweep
+from .simulation.copies.result import Rollout
 from .simulation.events.events import Event
 from .simulation.run.outcome import Status
 from .simulation.study import Study, StudyRow
@@ -46,7 +47,7 @@ __all__ = [
     # linear models
     "Equilibrium", "LinearModel", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs
-    "Event", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
+    "Event", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
     # control steps
     "ControlStatus", "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History",
     "ImpedanceSolution", "LevelResult", "Payload", "QPInfo", "Regulation", "Regulator", "Solution",

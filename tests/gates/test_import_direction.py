@@ -41,13 +41,14 @@ INNER_FLOORS = {
         {"stepping"},
         {"charts"},
         {"run"},
-        {"trajectory"},
+        {"copies", "trajectory"},
         {"switching"},
     ],
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"scipy", "matplotlib", "mujoco", "pinocchio", "viser", "typer", "rich", "pandas", "control", "cupy"}
+HEAVY |= {"distributed"}
 NO_KERNEL = {"viz", "cli"}  # they compute nothing; control calls the functions of bindings/control itself
 
 # known offenders: "importing file -> imported module" (cycles), "importing file -> imported folder" (floors)

@@ -64,6 +64,8 @@ SIGNATURES = {
     "Mechanism.inverse_dynamics": "q v a t actuated metric",
     "simulate": "system t_span q0 v0 control control_dt method dt rtol atol t_eval formulation correction"
     " energy events coordinates progress",
+    "rollout": "mech q0 v0 u dt steps method policy parameters every device dtype threads client progress",
+    "Mechanism.step": "q v u dt t tau method substeps",
     "CustomSystem": "nq nv M h phi J gamma",
     "linearize": "mech q v u t independent inputs outputs method",
     "equilibrium": "mech q_guess u",

@@ -23,10 +23,10 @@ from ..projection.decomposition import metric_factor
 from .constraint_queries import Metric
 from .core import frozen_state
 from .report import report
-from .variants import Variants
+from .time_steps import TimeSteps
 
 
-class Mechanism(Variants):
+class Mechanism(TimeSteps):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
     Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Rows of J may depend on each

@@ -1,6 +1,9 @@
-"""Simulation: `simulate` and `study`; integration, events, charts, switches, and the Trajectory of a run."""
+"""Simulation: `simulate`, `rollout`, `study`; integration, events, charts, switches, Trajectory of a run."""
 
+from .copies.linear_feedback import LinearFeedback
+from .copies.result import Rollout
 from .events.events import Event
+from .rollout import rollout
 from .run.outcome import Status
 from .simulate import simulate
 from .study import Study, study
@@ -13,12 +16,15 @@ __all__ = [
     "Contact",
     "CustomSystem",
     "Event",
+    "LinearFeedback",
+    "Rollout",
     "Sample",
     "Status",
     "Study",
     "Switch",
     "SwitchedTrajectory",
     "Trajectory",
+    "rollout",
     "simulate",
     "study",
 ]

@@ -1,0 +1,194 @@
+// sarrus._kernel.Copies: many copies of one mechanism in time, in all threads. A copy's numbers depend neither on the
+// other copies nor on the threads.
+#include "../threads.hpp"
+#include "copy_inputs.hpp"
+#include "copy_states.hpp"
+#include "recorder.hpp"
+
+#include <numeric>
+
+namespace sarrus {
+
+using namespace nb::literals;
+
+namespace {
+
+constexpr long PART = 8;  // copies that a thread takes at a time
+
+// Where the states of a call are recorded: (copies, rows, width), every so many steps; row 0 is step 0.
+struct Records {
+  double *q, *v, *u;
+  npy_intp rows;
+  long every;
+};
+
+struct Copies {
+  nb::list kernels;  // one of each copy, or one for all
+  std::vector<const Kernel*> k;
+  const RunOptions o;
+  const double t0, dt;
+  std::vector<int> columns;
+  Drives drives;
+  CopyStates x;
+
+  Copies(nb::list given, const RunOptions& options, nb::tuple time, nb::handle actuated, nb::object driven)
+      : kernels(given), o(options), t0(nb::cast<double>(time[0])), dt(nb::cast<double>(time[1])) {
+    for (nb::handle one : kernels) k.push_back(&nb::cast<const Kernel&>(one));
+    if (k.empty()) throw nb::value_error("`kernels` must not be empty");
+    x.nq = k[0]->m.nq, x.nv = k[0]->m.nv, x.nu = length_of(actuated);
+    auto* index = data_of<int>(actuated, {x.nu});
+    if (!index) throw nb::value_error("`actuated` must be int32");
+    columns.assign(index, index + x.nu);
+    drives.function = driven;
+    CopyInputs none = inputs(nullptr, 0);
+    x.tail = std::unique_ptr<Run>(make(0, none))->tail_size();
+  }
+  const ModelD& model(long i) const { return k[k.size() == 1 ? 0 : i]->m; }
+  double time(long step) const { return t0 + static_cast<double>(step) * dt; }
+  CopyInputs inputs(const CallInputs* call, long first) {
+    CopyInputs found(k[0]->tables, columns, drives);
+    found.call = call, found.first = first, found.t0 = t0, found.dt = dt;
+    return found;
+  }
+  Run* make(long i, CopyInputs& source) const {
+    source.m = &model(i);
+    return k[0]->tables.runs.make(model(i), o, source.outside());
+  }
+  // use(i, j, run, source) for copies i = which[j] that are fine, with a run that others may have used before
+  template <class Use>
+  void each(const CallInputs* call, long first, const std::vector<long>& which, int threads, Use use) {
+    in_parallel(which.size(), PART, threads, [&](long begin, long end) {
+      CopyInputs source = inputs(call, first);
+      std::unique_ptr<Run> run;
+      for (long j = begin; j < end; ++j) {
+        long i = which[j];
+        if (x.carried[i].status != StepStatus::FINE) continue;
+        if (!run || k.size() > 1) run.reset(make(i, source));
+        source.begin(i, first);
+        use(i, j, *run, source);
+        x.keep(i, *run);
+      }
+    });
+  }
+
+  // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64.
+  void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads) {
+    npy_intp count = length_of(q0);
+    Dense q(q0, "q", {count, x.nq}), v(v0, "v", {count, x.nv});
+    std::vector<long> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    if (!which.is_none()) {
+      std::copy_n(indices(which, "which", count, x.n), count, order.begin());
+    } else {
+      if (k.size() > 1 && npy_intp(k.size()) != count) throw nb::value_error("one kernel for each copy");
+      x.resize(count);
+    }
+    for (long j = 0; j < count; ++j) {
+      bool usable = finite(q + j * x.nq, x.nq) && finite(v + j * x.nv, x.nv);
+      x.carried[order[j]] = {};
+      x.carried[order[j]].status = usable ? StepStatus::FINE : StepStatus::NOT_FINITE;
+    }
+    nb::gil_scoped_release free;
+    each(nullptr, step, order, threads, [&](long i, long j, Run& run, CopyInputs& source) {
+      run.end_at(time(step));
+      if (run.start(time(step), q + j * x.nq, v + j * x.nv, -1))
+        x.look(i, run.state(), step, source.u.data());
+    });
+  }
+
+  // Steps first + 1 ... last of all copies that are fine. given: (u, K, q, v), out: (q, v, u, every)
+  void advance(long first, long last, nb::tuple given, nb::tuple out, int threads) {
+    long count = last - first;
+    CallInputs call = {{given[0], "u", x.n, count, x.nu},
+                       {given[1], "K", x.n, count, 2 * x.nv * x.nu},
+                       {given[2], "q", x.n, count, x.nq},
+                       {given[3], "v", x.n, count, x.nv}};
+    npy_intp rows = length_of(out[0], 1);
+    auto writable = [&](int i, npy_intp width) {
+      auto* data = data_of<double>(out[i], {x.n, rows, width});
+      if (!data) throw nb::value_error("records must be float64 arrays (copies, rows, width)");
+      return const_cast<double*>(data);
+    };
+    Records records = {writable(0, x.nq), writable(1, x.nv), writable(2, x.nu), rows, nb::cast<long>(out[3])};
+    std::vector<long> order(x.n);
+    std::iota(order.begin(), order.end(), 0);
+    {
+      nb::gil_scoped_release free;
+      each(&call, first, order, threads, [&](long i, long, Run& run, CopyInputs& source) {
+        run.end_at(time(last));
+        if (!x.restore(i, time(first), run)) return take_back(i, first, records);
+        for (long step = first; step < last && source.usable; ++step) {
+          store_inputs(i, step, source.u.data(), records);
+          if (!advance_one(run, time(step + 1))) return;
+          x.look(i, run.state(), step + 1, source.u.data());
+          store_state(i, step + 1, run.state(), records);
+        }
+        if (!source.usable) x.carried[i].unusable = true;
+      });
+    }
+    drives.known.clear();
+  }
+  bool advance_one(Run& run, double target) const {
+    double size = o.method.adaptive ? run.state().step : target - run.state().t;
+    while (run.state().t < target) {
+      if (!run.step(size, target)) return false;
+      size = run.state().step;
+    }
+    return true;
+  }
+  // A state without an acceleration is not one that a copy has reached, except the first one.
+  void take_back(long i, long step, const Records& to) {
+    if (x.carried[i].fresh) return;
+    x.carried[i].steps = step - 1;
+    if (step % to.every) return;
+    std::fill_n(to.q + (i * to.rows + step / to.every) * x.nq, x.nq, NAN);
+    std::fill_n(to.v + (i * to.rows + step / to.every) * x.nv, x.nv, NAN);
+  }
+  void store_inputs(long i, long step, const double* u, const Records& to) const {
+    if (step % to.every == 0) std::copy_n(u, x.nu, to.u + (i * to.rows + step / to.every) * x.nu);
+  }
+  void store_state(long i, long step, const RunState& s, const Records& to) const {
+    if (step % to.every) return;
+    std::copy_n(s.q, x.nq, to.q + (i * to.rows + step / to.every) * x.nq);
+    std::copy_n(s.v, x.nv, to.v + (i * to.rows + step / to.every) * x.nv);
+  }
+
+  // One number of each copy
+  template <class T>
+  New<T> column(T (*get)(const Carried&)) const {
+    New<T> found({x.n});
+    std::transform(x.carried.begin(), x.carried.end(), found.data(), get);
+    return found;
+  }
+  // States at which a singular pose may have been passed since the last call, with their neighbours (count, 3, width)
+  NewArray passes() {
+    NewArray found({npy_intp(x.passed.size()) / (3 * (4 + x.wide())), 3, 4 + x.wide()}, x.passed.data());
+    x.passed.clear();
+    return found;
+  }
+};
+
+}  // namespace
+
+void bind_copies(nb::module_& m) {
+  nb::class_<Copies>(m, "Copies")
+      .def(nb::init<nb::list, const RunOptions&, nb::tuple, nb::handle, nb::object>(), "kernels"_a,
+           "options"_a, "time"_a, "actuated"_a, "drives"_a.none())
+      .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a)
+      .def("advance", &Copies::advance, "first"_a, "last"_a, "inputs"_a, "out"_a, "threads"_a)
+      .def("passes", &Copies::passes)
+      .def_prop_ro("q", [](const Copies& c) { return NewArray({c.x.n, c.x.nq}, c.x.q.data()); })
+      .def_prop_ro("v", [](const Copies& c) { return NewArray({c.x.n, c.x.nv}, c.x.v.data()); })
+      .def_prop_ro("status",
+                   [](const Copies& c) { return c.column<int>([](auto& x) { return int(x.status); }); })
+      .def_prop_ro(
+          "steps",
+          [](const Copies& c) { return c.column<long long>([](auto& x) { return (long long)x.steps; }); })
+      .def_prop_ro("drift", [](const Copies& c) { return c.column<double>([](auto& x) { return x.drift; }); })
+      .def_prop_ro("velocity_drift", [](const Copies& c) {
+        return c.column<double>([](auto& x) { return x.velocity_drift; });
+      });
+  m.def("all_cores", &all_cores);
+}
+
+}  // namespace sarrus

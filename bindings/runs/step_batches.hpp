@@ -1,0 +1,100 @@
+// Steps of a batch of states, each on its own (kernels/integrate/single_step.hpp).
+#pragma once
+
+#include "../scratch.hpp"
+#include "../strides.hpp"
+#include "integrate/single_step.hpp"
+#include "run.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+// The held force; drives and user rows from outside.
+struct HeldForce {
+  static constexpr bool supplies_inertia = false;
+  static constexpr bool supplies_acceleration = false;
+  const double* tau;
+  const Outside& outside;
+
+  bool inputs(const ModelD& m, const Instant<double>& at, const Supplied<double>& to) const {
+    if (outside.inputs && !outside.inputs(outside.context, at, to)) return false;
+    for (int j = 0; j < m.nv; ++j) to.tau[j] = tau[j];
+    return true;
+  }
+  bool acceleration(const Instant<double>&, double*) const { return false; }
+};
+
+// A Stepper with its source; padding of rows is zero and stays zero.
+template <int LD>
+struct StepWork {
+  HeldForce source;
+  Stepper<double, LD, HeldForce> s;
+
+  struct Problem {
+    const ModelD& m;
+    const StepCall& call;
+  };
+  StepWork(const Problem& p, Arena& arena)
+      : source{nullptr, p.call.outside}, s(p.m, p.call.options, source, arena) {
+    if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
+  }
+};
+
+void store_state(const ModelD& m, const RunState& x, long i, SteppedArrays out) {
+  bool fine = x.status == StepStatus::FINE;
+  out.status[i] = static_cast<int>(x.status);
+  for (int j = 0; j < m.nq; ++j) out.q[i * m.nq + j] = fine ? x.q[j] : NAN;
+  for (int j = 0; j < m.nv; ++j) out.v[i * m.nv + j] = fine ? x.v[j] : NAN;
+}
+
+// Methods that are implicit, at times: a run for each state.
+void run_step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) {
+  HeldForce source{nullptr, call.outside};
+  struct Context {
+    const ModelD& m;
+    HeldForce& source;
+  } context{m, source};
+  Outside outside;
+  outside.context = &context;
+  outside.inputs = [](void* c, const Instant<double>& at, const Supplied<double>& to) {
+    auto& found = *static_cast<Context*>(c);
+    return found.source.inputs(found.m, at, to);
+  };
+  Run* run = make_run(m, call.options, outside);
+  for (long i = 0; i < x.n; ++i) {
+    source.tau = call.tau + i * m.nv;
+    double end = call.t + call.h, size = 0;
+    bool fine = run->start(call.t, x.q + i * m.nq, x.v + i * m.nv, -1);
+    while (fine && run->state().t < end) fine = run->step(size, end), size = run->state().step;
+    store_state(m, run->state(), i, out);
+  }
+  delete run;
+}
+
+void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) {
+  if (call.options.method.implicit) return run_step_n(m, x, call, out);
+  sized(m, [&](auto ld) {
+    using Work = StepWork<decltype(ld)::width>;
+    typename Work::Problem problem{m, call};
+    Arena measure(nullptr);
+    Work measured(problem, measure);
+    Scratch own;  // functions of the user's may take steps themselves
+    Scratch& memory = call.outside.inputs ? own : scratch;
+    std::memset(memory.need(measure.used + 64), 0, measure.used);
+    Arena arena(memory.memory);
+    Work work(problem, arena);
+    auto& s = work.s;
+    for (long i = 0; i < x.n; ++i) {
+      work.source.tau = call.tau + i * m.nv;
+      for (int j = 0; j < m.nq; ++j) s.q1[j] = x.q[i * m.nq + j];
+      for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
+      s.status = StepStatus::FINE;
+      s.end = 1e300;
+      step_alone(s, call.t, call.h, call.parts);
+      store_state(m, {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations, s.status}, i, out);
+    }
+  });
+}
+
+}  // namespace
+SARRUS_END

@@ -1,0 +1,114 @@
+"""Single steps in time of a Mechanism, and why a step may fail."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._kernel import RunOptions, StepStatus, methods
+from ..arrays import one_of, positive, positive_whole
+from ..errors import AssemblyError, InputError, SarrusError
+from .core import State
+from .variants import Variants
+
+SHORTEST = 1e-14  # smallest step of methods that choose theirs, relative to the largest time
+TROUBLE = {
+    StepStatus.SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the"
+    " constraints leave free; give what moves there mass or inertia",
+    StepStatus.NOT_FINITE: "numbers grew beyond all bounds; the step is too long for this motion, or the"
+    ' system is unstable: take a smaller dt, or method="dopri5"',
+    StepStatus.NOT_CLOSED: "the constraints could not be closed at the end of a step; it is too long for this"
+    " motion, or drives ask for what the mechanism cannot do: take a smaller dt",
+    StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
+    " there, or the tolerances rtol, atol cannot be met",
+    StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
+    " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
+}
+METHODS = {method.name: method for method in methods()}
+
+
+@cache
+def _fixed_options(method: str) -> RunOptions:
+    options = RunOptions()
+    options.method = method
+    return options
+
+
+def step_options(method: str, end: float) -> RunOptions:
+    """Options of the compiled steps of a method, for times up to `end` [s]; tolerances are the default."""
+    if not METHODS[method].adaptive:
+        return _fixed_options(method)
+    options = RunOptions()
+    options.method, options.atol_in_units, options.least_step = method, True, SHORTEST * abs(end)
+    return options
+
+
+class TimeSteps(Variants):
+    """Single steps in time."""
+
+    def step(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        u: npt.ArrayLike | None = None,
+        dt: float = 1e-3,
+        t: float = 0.0,
+        *,
+        tau: npt.ArrayLike | None = None,
+        method: str = "rk4",
+        substeps: int = 1,
+    ) -> State:
+        """The state after a step of dt, on the constraints. Batch axes allowed; batches use all cores.
+
+        It depends on its arguments only: made for loops of your own, such as environments and predictive
+        control. `simulate` and `rollout` know their steps before, which matters in the last digits, and
+        report events. Small errors in the constraints of (q, v) are corrected first; poses that are open by
+        more than 1e-2 rad (or L) are refused: `project` them.
+
+        Args:
+            q: positions (nq,) [rad, m].
+            v: velocities (nv,) [rad/s, m/s].
+            u: actuator inputs (nu,) [N m, N], held over the step; default none.
+            dt: length of the step [s].
+            t: time at its beginning [s]; matters with drives only.
+            tau: applied generalized force (nv,) [N m, N], held over the step and added to u; default none.
+            method: integrator, see docs/motion.md; those that choose their steps arrive at t + dt.
+            substeps: number of equal steps that dt is divided into.
+
+        Returns:
+            The pair (q, v). In a batch a state that has no step is NaN with a `status` other than 0, an
+            `int` of `sarrus._kernel.StepStatus`; `sarrus.mechanism.time_steps.TROUBLE` says what they mean.
+
+        Raises:
+            SarrusError: the step of a single state failed; the message says why.
+        """
+        if not (type(dt) is float and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
+            dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
+            method = one_of(method, "`method`", tuple(METHODS))
+        options = step_options(method, t + dt) if method != "rk4" else _RK4
+        found = self._queries.step(
+            (q, v, u, tau), (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
+        )
+        if type(found[2]) is int and found[2]:
+            raise self._no_step(found[2], q, v)
+        return State(found[0], found[1], 0.0, found[2])
+
+    def _no_step(self, status: int, q: Any, v: Any) -> SarrusError:
+        """Why a single step failed."""
+        why = StepStatus(status)
+        if why == StepStatus.NOT_CLOSED and self.nc:
+            gap = float(self.mobility(np.asarray(q, dtype=float)).gap)
+            if gap > 1e-6 * self.length:
+                return AssemblyError(
+                    f"step: the pose q of {self._owner} is open by {gap:.2g} m, or drives do not fit it;"
+                    " start from a closed one: q, v = mech.project(q, v)."
+                )
+        error = AssemblyError if why in (StepStatus.NOT_CLOSED, StepStatus.UNRESOLVED) else InputError
+        return error(f"step of {self._owner}: {TROUBLE[why]}.")
+
+
+_RK4 = _fixed_options("rk4")

@@ -1,0 +1,1 @@
+"""Many copies of one mechanism in time: arguments, the compiled steps, events, results, clusters."""

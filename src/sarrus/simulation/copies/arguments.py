@@ -1,0 +1,226 @@
+"""Arguments of a rollout, checked: states and inputs of B copies, and mechanisms with other parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
+from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
+from ...mechanism.time_steps import METHODS
+from .linear_feedback import LinearFeedback
+
+CONSISTENT = 1e-6  # of L: a copy that is further open at its start does not start
+Policy = Callable[[float, Array, Array], Any]
+
+
+@dataclass(frozen=True)
+class RolloutArguments:
+    """The checked arguments of `rollout`, which describes them; B copies.
+
+    Attributes:
+        mech: the mechanism.
+        variants: one of each copy (B) where they have parameters of their own; else empty.
+        q, v: where the copies start (B, nq), (B, nv); NaN marks a copy that does not start.
+        u: inputs (B or 1, steps or 1, nu), or None.
+        feedback: u, K, q, v of a LinearFeedback, or None.
+        policy: a function for whole batches, or None.
+        t0, dt, steps, every, method, threads, progress: as in `rollout`.
+        threads_asked: whether the number of threads was given.
+        open_by: largest |phi| of each copy at its start [m], (B,).
+    """
+
+    mech: Mechanism
+    variants: tuple[Mechanism, ...]
+    q: Array
+    v: Array
+    u: Array | None
+    feedback: tuple[Array, Array, Array, Array] | None
+    policy: Policy | None
+    t0: float
+    dt: float
+    steps: int
+    every: int
+    method: str
+    threads: int
+    progress: bool
+    open_by: Array
+    threads_asked: bool = False
+
+    @property
+    def count(self) -> int:
+        """B."""
+        return len(self.q)
+
+
+def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
+    """The arguments of `rollout` by name."""
+    mech = _mechanism(given["mech"])
+    _available(given["device"], "`device`", "cpu")
+    _available(given["dtype"], "`dtype`", "float64")
+    steps = positive_whole(given["steps"], "`steps`")
+    threads = cores if given["threads"] is None else positive_whole(given["threads"], "`threads`")
+    policy, feedback = _policy(mech, given["policy"], given["u"], steps)
+    parameters = mapping(
+        given["parameters"], "parameters", "{keyword of with_: values with a leading axis B}"
+    )
+    q = _batch(given["q0"], "q0", mech.nq, mech)
+    v = None if given["v0"] is None else _batch(given["v0"], "v0", mech.nv, mech)
+    u = None if given["u"] is None else _inputs(given["u"], mech, steps)
+    lengths = {"q0": len(q), "v0": len(q if v is None else v), "u": 1 if u is None else len(u)}
+    lengths |= {f"parameters[{key!r}]": n for key, n in _lengths(parameters).items()}
+    count = _common_length(lengths)
+    t0 = mech._time(given["t0"])
+    q, v, open_by = _start(mech, np.repeat(q, count // len(q), axis=0), v, t0)
+    return RolloutArguments(
+        mech=mech,
+        variants=_variants(mech, parameters, count),
+        q=q,
+        v=v,
+        u=u,
+        feedback=feedback,
+        policy=policy,
+        t0=t0,
+        dt=positive(given["dt"], "`dt`"),
+        steps=steps,
+        every=positive_whole(given["every"], "`every`"),
+        method=one_of(given["method"], "`method`", tuple(METHODS)),
+        threads=threads,
+        progress=truth(given["progress"], "`progress`"),
+        open_by=open_by,
+        threads_asked=given["threads"] is not None,
+    )
+
+
+def _mechanism(mech: Any) -> Mechanism:
+    if not isinstance(mech, Mechanism):
+        raise InputError(f"rollout takes a Mechanism, got {type(mech).__name__}.")
+    if len(mech.model.u_row):
+        listed = ", ".join(repr(one.name) for one in mech.model.customs)
+        raise InputError(
+            f"rollout runs compiled code in several threads and cannot call the Python functions of the"
+            f" CustomConstraint {listed}; use simulate, or step, for this mechanism."
+        )
+    return mech
+
+
+def _available(value: Any, what: str, only: str) -> None:
+    if not isinstance(value, str) or value != only:
+        raise InputError(f"{what} must be {only!r}, which is all that this version has, got {value!r}.")
+
+
+def _policy(
+    mech: Mechanism, policy: Any, u: Any, steps: int
+) -> tuple[Policy | None, tuple[Array, Array, Array, Array] | None]:
+    """The policy as a function, or the rows of a LinearFeedback."""
+    if policy is None:
+        return None, None
+    if u is not None:
+        raise InputError("give u or policy, not both; a policy can add its own u.")
+    if mech.nu == 0:
+        raise InputError(f"a policy needs actuators, and mechanism {mech.name!r} has none.")
+    if isinstance(policy, LinearFeedback):
+        return None, policy.rows(mech, steps)
+    takes(policy, "t, q, v", "policy")
+    return policy, None
+
+
+def _batch(value: Any, name: str, n: int, mech: Mechanism) -> Array:
+    """States (B, n), as numbers of which some may not be finite."""
+    rule = f"an array of numbers with shape (B, {n}) for mechanism {mech.name!r}"
+    array = numeric(value, name, rule)
+    if array.ndim == 1:
+        array = array[None]
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"{name} must be {rule}, got shape {np.shape(value)}.")
+    if len(array) == 0:
+        raise InputError(f"{name} must have at least one copy, got shape {np.shape(value)}.")
+    return array
+
+
+def _inputs(value: Any, mech: Mechanism, steps: int) -> Array:
+    """u (B or 1, steps, nu)."""
+    rule = f"an array of numbers with shape (B, {steps}, {mech.nu}) or ({steps}, {mech.nu})"
+    array = numeric(value, "u", f"{rule}: B copies, steps, actuators {list(mech.actuators)}")
+    if array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or array.shape[1:] != (steps, mech.nu) or len(array) == 0:
+        raise InputError(
+            f"u must be {rule}: B copies, {steps} steps, {mech.nu} actuators, got {np.shape(value)}."
+        )
+    return np.ascontiguousarray(array)
+
+
+def _lengths(parameters: Mapping[str, Any]) -> dict[str, int]:
+    """Leading axes of all parameters, by name."""
+    found: dict[str, int] = {}
+    for key, value in parameters.items():
+        each = value.items() if isinstance(value, Mapping) else [("", value)]
+        for name, values in each:
+            shape = np.shape(values)
+            if not shape:
+                raise InputError(
+                    f"parameters[{key!r}]{f'[{name!r}]' if name else ''} must have a leading axis B, one"
+                    f" value for each copy, got {values!r}."
+                )
+            found[f"{key}.{name}" if name else key] = shape[0]
+    return found
+
+
+def _common_length(lengths: dict[str, int]) -> int:
+    count = max(lengths.values())
+    if any(n not in (1, count) for n in lengths.values()):
+        listed = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise InputError(f"all batches must have the same number of copies, or one for all, got {listed}.")
+    return count
+
+
+def _variants(mech: Mechanism, parameters: Mapping[str, Any], count: int) -> tuple[Mechanism, ...]:
+    """Mechanisms with the parameters of each copy."""
+
+    def of_copy(value: Any, i: int) -> Any:
+        return value[i if len(value) > 1 else 0]
+
+    if not parameters:
+        return ()
+    return tuple(
+        mech.with_(
+            **{
+                key: {name: of_copy(values, i) for name, values in value.items()}
+                if isinstance(value, Mapping)
+                else of_copy(value, i)
+                for key, value in parameters.items()
+            }
+        )
+        for i in range(count)
+    )
+
+
+def _start(mech: Mechanism, q: Array, v: Array | None, t0: float) -> tuple[Array, Array, Array]:
+    """q, v (B, ...) with NaN where a copy cannot start, and by how much each pose is open [m] (B,)."""
+    count = len(q)
+    good = np.isfinite(q).all(axis=1)
+    for first in mech.model.quaternions:
+        norm = np.linalg.norm(q[:, first : first + 4], axis=1)
+        good &= norm > 1e-9
+        q[:, first : first + 4] /= np.where(norm > 1e-9, norm, 1.0)[:, None]
+    open_by = np.full(count, np.nan)
+    if mech.nc and good.any():
+        rest = np.zeros((int(good.sum()), mech.nv))
+        drive = mech.evaluator.drive(t0, len(rest))
+        user = np.zeros((len(rest), 0, 3 + mech.nv))
+        phi = mech._kernel.constraints(np.ascontiguousarray(q[good]), rest, drive, user)[0]
+        open_by[good] = np.max(np.abs(phi) / mech.units.row_unit, axis=1) * mech.length
+        good &= open_by <= CONSISTENT * mech.length
+    if v is None:
+        v = np.zeros((count, mech.nv))
+        if mech.model.drives and good.any():
+            v[good] = mech.consistent_velocity(q[good], t=t0)
+    else:
+        v = np.repeat(v, count // len(v), axis=0)
+    q[~good] = np.nan
+    return np.ascontiguousarray(q), np.ascontiguousarray(v), open_by

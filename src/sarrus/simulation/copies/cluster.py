@@ -1,0 +1,64 @@
+"""A rollout on a Dask cluster: batches in parts, results in order; what a worker lost is done again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..run.progress import Progress
+from .arguments import RolloutArguments
+from .copies_run import CopiesRun
+from .result import Rollout
+
+PARTS = 4  # for each thread of the cluster, so that fast workers take more of them
+REPEATED = 3  # times that a part which failed, or whose worker died, is tried again
+
+
+def run_on_cluster(client: Any, given: RolloutArguments) -> Rollout:
+    """The same numbers as on this machine; `client` is a `distributed.Client`."""
+    if not all(hasattr(client, name) for name in ("submit", "gather", "nthreads")):
+        raise InputError(f"client must be a dask.distributed Client, got {type(client).__name__}.")
+    parts = split(given, PARTS * max(sum(client.nthreads().values()), 1))
+    futures = [client.submit(run_part, part, pure=False, retries=REPEATED) for part in parts]
+    bar = Progress(given.progress, 0.0, float(len(parts)))
+    try:
+        if given.progress:
+            from distributed import as_completed
+
+            for done, _ in enumerate(as_completed(futures), 1):
+                bar.show(float(done))
+        found = client.gather(futures)
+    except KeyboardInterrupt:
+        client.cancel(futures)
+        raise
+    finally:
+        bar.close()
+    return Rollout.joined(given.mech, found)
+
+
+def run_part(part: RolloutArguments) -> Rollout:
+    """One part, on a worker."""
+    return CopiesRun(part).run()
+
+
+def split(given: RolloutArguments, most: int) -> list[RolloutArguments]:
+    """At most so many parts of about the same size, each with one thread unless the user says otherwise."""
+    edges = np.linspace(0, given.count, min(most, given.count) + 1).astype(int).tolist()
+    threads = given.threads if given.threads_asked else 1
+    return [
+        replace(
+            given,
+            variants=given.variants[begin:end],
+            q=given.q[begin:end],
+            v=given.v[begin:end],
+            u=given.u if given.u is None or len(given.u) == 1 else given.u[begin:end],
+            open_by=given.open_by[begin:end],
+            threads=threads,
+            progress=False,
+        )
+        for begin, end in pairwise(edges)
+    ]

@@ -1,0 +1,176 @@
+"""CopiesRun: the compiled copies, advanced in pieces; between them Ctrl-C, policy and progress bar."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ..._kernel import Copies, StepStatus
+from ...arrays import Array
+from ...errors import InputError
+from ...mechanism.time_steps import TROUBLE, step_options
+from ..events.events import Event
+from ..run.interrupts import Interrupts
+from ..run.outcome import Status
+from ..run.progress import Progress
+from ..stepping.callbacks import Failure
+from .arguments import CONSISTENT, RolloutArguments
+from .passes import passes
+from .result import Rollout, summary
+
+PIECE = 0.1  # [s] of computing between two checks for Ctrl-C
+FIRST, MOST = 8, 100_000  # steps of the first piece, and of any
+
+
+class CopiesRun:
+    """One rollout on this machine."""
+
+    def __init__(self, given: RolloutArguments) -> None:
+        a = self._given = given
+        mech = a.mech
+        kernels = [one._kernel for one in a.variants] or [mech._kernel]
+        end = a.t0 + a.steps * a.dt
+        drives = mech.evaluator.drive if mech.model.drives else None
+        if drives is not None:
+            mech.evaluator.check_drives(a.t0, end)
+        options = step_options(a.method, max(abs(a.t0), abs(end)))
+        self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
+        rows = 1 + a.steps // a.every
+        self._q = np.full((a.count, rows, mech.nq), np.nan)
+        self._v = np.full((a.count, rows, mech.nv), np.nan)
+        self._u = np.full((a.count, rows, mech.nu), np.nan)
+        self._done = 0
+        self._failure: Failure | None = None
+        self._interrupts = Interrupts()
+
+    def run(self) -> Rollout:
+        """All steps, as far as they get."""
+        a = self._given
+        with self._interrupts:
+            self._copies.start(a.q, a.v, None, 0, a.threads)
+            fine = self._copies.status == StepStatus.FINE.value
+            self._q[fine, 0], self._v[fine, 0] = self._copies.q[fine], self._copies.v[fine]
+            bar = Progress(a.progress, a.t0, a.t0 + a.steps * a.dt)
+            try:
+                self._advance(bar)
+            finally:
+                bar.close()
+        return self._result()
+
+    def _advance(self, bar: Progress) -> None:
+        a = self._given
+        count = 1 if a.policy is not None else FIRST
+        while self._done < a.steps and not self._interrupts.pending:
+            last = min(self._done + count, a.steps)
+            inputs = self._inputs(self._done, last)
+            if inputs is None:
+                return
+            began = time.perf_counter()
+            out = self._q, self._v, self._u, a.every
+            self._copies.advance(self._done, last, inputs, out, a.threads)
+            taken = max(time.perf_counter() - began, 1e-6)
+            self._done = last
+            if a.policy is None:
+                count = int(np.clip(count * PIECE / taken, 1, min(4 * count, MOST)))
+            bar.show(a.t0 + last * a.dt)
+            if not np.any(self._copies.status == StepStatus.FINE.value):
+                return
+
+    def _inputs(self, first: int, last: int) -> tuple[Any, Any, Any, Any] | None:
+        """u, K, q, v of these steps; None where the policy failed."""
+        a = self._given
+        if a.feedback is not None:
+            u_ref, K, q, v = (_part(x, first, last) for x in a.feedback)
+            return u_ref, K, q, v
+        if a.policy is None:
+            return None if a.u is None else _part(a.u, first, last), None, None, None
+        t = a.t0 + first * a.dt
+        try:
+            u = self._answer(a.policy(t, self._copies.q, self._copies.v))
+        except (Exception, KeyboardInterrupt) as error:
+            self._failure = Failure.of(error, "policy", t, isinstance(error, InputError))
+            if self._failure.interrupted:
+                self._interrupts.pending = True
+            elif first == 0:
+                raise InputError(self._failure.message) from None
+            return None
+        return u[:, None], None, None, None
+
+    def _answer(self, u: Any) -> Array:
+        """What the policy returned, as an array (B, nu)."""
+        shape = self._given.count, self._given.mech.nu
+        try:
+            array = np.asarray(np.nan if u is None else u, dtype=float)
+        except (TypeError, ValueError):
+            array = np.zeros(())
+        if array.shape != shape:
+            got = f"shape {array.shape}" if array.ndim else type(u).__name__
+            raise InputError(
+                f"policy(t, q, v) must return u with shape {shape} = (copies, actuators), got {got}."
+            )
+        return np.ascontiguousarray(array)
+
+    # ------------------------------------------------------------------ how it went
+
+    def _result(self) -> Rollout:
+        a, mech = self._given, self._given.mech
+        steps, code = self._copies.steps, self._copies.status
+        started = np.isfinite(self._q[:, 0]).all(axis=1)
+        length = np.where(started, 1 + steps // a.every, 0)
+        self._hold_last_inputs(length)
+        fine = code == StepStatus.FINE.value
+        status = np.where(fine, np.where(steps == a.steps, Status.END, Status.INTERRUPTED), Status.FAILED)
+        if self._failure is not None and not self._failure.interrupted:
+            status[fine & (steps < a.steps)] = Status.STOPPED
+        messages = tuple(
+            self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)
+        )
+        found = passes(mech, self._copies.passes(), a.t0, a.dt)
+        none: tuple[Event, ...] = ()
+        return Rollout(
+            t=a.t0 + a.dt * a.every * np.arange(1.0 + a.steps // a.every),
+            q=self._q,
+            v=self._v,
+            u=self._u,
+            status=status,
+            drift=self._copies.drift * mech.length,
+            velocity_drift=self._copies.velocity_drift * mech.length,
+            length=length,
+            events=tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
+            message=summary(status, messages),
+            messages=messages,
+        )
+
+    def _hold_last_inputs(self, length: Array) -> None:
+        """The row after the last step that began at a stored state has no inputs of its own yet."""
+        for i in range(1, self._u.shape[1]):
+            missing = (length > i) & np.isnan(self._u[:, i]).all(axis=1)
+            self._u[missing, i] = self._u[missing, i - 1]
+
+    def _message(self, i: int, steps: int, code: int, status: int) -> str:
+        a = self._given
+        t = a.t0 + steps * a.dt
+        if status == Status.END:
+            return f"Reached the end, t = {t:.9g} s."
+        if status == Status.INTERRUPTED:
+            return f"Interrupted at t = {t:.9g} s; everything up to there is kept."
+        if status == Status.STOPPED and self._failure is not None:
+            return self._failure.message
+        if not np.isfinite(self._q[i, 0]).all():
+            if a.open_by[i] > CONSISTENT * a.mech.length:
+                return (
+                    f"Did not start: q0 does not satisfy the constraints, |phi| is {a.open_by[i]:.3g} m"
+                    f" (angles times L), allowed {CONSISTENT * a.mech.length:.1g}; start from"
+                    " mech.project(q0, v0)."
+                )
+            return "Did not start: q0 or v0 is not finite, or a quaternion is zero."
+        if a.u is not None and not np.isfinite(a.u[min(i, len(a.u) - 1), steps]).all():
+            return f"Stopped after t = {t:.9g} s: its input u is not finite at step {steps}."
+        return f"Stopped after t = {t:.9g} s: {TROUBLE[StepStatus(code)]}."
+
+
+def _part(x: Array, first: int, last: int) -> Array:
+    """Rows (B or 1, steps or 1, width) of these steps."""
+    return x if x.shape[1] == 1 else np.ascontiguousarray(x[:, first:last])
