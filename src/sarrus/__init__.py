@@ -36,6 +36,8 @@ from .models.joint import Joint as _Joint
 from .models.joints import *
 from .models.pose import Pose
 from .models.restore import restore
+from .models.shapes import *
+from .models.shapes import Shape as _Shape
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
@@ -94,8 +96,10 @@ __all__ = [
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",
 ]  # fmt: skip
-# kinds of joints, constraints and forces that `import *` brings from their modules
-__all__ += [kind for family in (_Joint, _Constraint, _Force) for kind in family.kinds if kind in globals()]
+# kinds of joints, constraints, forces and shapes that `import *` brings from their modules
+__all__ += [
+    kind for family in (_Joint, _Constraint, _Force, _Shape) for kind in family.kinds if kind in globals()
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -194,6 +194,11 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def point(value: object, what: str) -> tuple[float, float, float] | str:
+    """A point on a body [m], (3,), or the name of one of a drawing, which `MechanismSpec` replaces."""
+    return text(value, what) if isinstance(value, str) else triple(value, what)
+
+
 def state(value: ArrayLike, what: str, n: int, owner: str = "") -> Array:
     """A state array with shape (..., n), finite; leading axes are batch axes.
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, positive, triple
+from ..arrays import Array, point, positive
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.closure_rows import ClosureRows, axis_rows
 from ..models.drawing import Anchor, Disc, Drawing, Frame, Line, Rail
@@ -25,7 +25,7 @@ __all__ = ["Distance", "PointOnCylinder", "PointOnLine", "PointOnPlane"]
 
 @dataclass(frozen=True)
 class _PointPair(Element, base=True):
-    checks: ClassVar[Checks] = {"p_a": triple, "p_b": triple}
+    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
     a: str
     p_a: ArrayLike
     b: str

@@ -84,6 +84,8 @@ def _both(model: Model, a: str, b: str, wrench: Array, at: Array) -> Iterator[Lo
 def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: str) -> Array:
     """Wrench [force; moment] (6,) that the joint of a body transmits to it, at the body's origin.
 
+    Of a joint that was declared backwards: to its parent, at the same place.
+
     Args:
         model: whose joint.
         bodies: how its bodies move.
@@ -103,7 +105,10 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
             f, n = wrench[:3], wrench[3:]
             force, moment = force - f, moment - n - np.cross(at - bodies.p[i], f)
     ends = Frame(model.bodies[i].parent, model.bodies[i].at), Frame(name)
-    return in_axes(model, bodies.R, ends, frame, np.concatenate([force, moment]))
+    wrench = np.concatenate([force, moment])
+    if model.bodies[i].backwards:
+        return in_axes(model, bodies.R, (ends[1], ends[0]), frame, -wrench)
+    return in_axes(model, bodies.R, ends, frame, wrench)
 
 
 def _carried(model: Model, i: int) -> set[int]:

@@ -26,7 +26,9 @@ from ..models.forces import Force
 from ..models.joint import Joint
 from ..models.model import Model
 from ..models.pose import Pose
+from .as_drawn import lower
 from .compile import build_model, default_actuated
+from .drawn_spec import DrawnSpec
 from .mechanism import Mechanism
 from .report import outline
 from .schema import decode, encode
@@ -34,7 +36,7 @@ from .schema import decode, encode
 COMPILERS: dict[str, Callable[..., Mechanism]] = {}  # filled by a room above: fits loops of rounded data
 
 
-class MechanismSpec:
+class MechanismSpec(DrawnSpec):
     """The description of a mechanism. Every method checks its arguments; one that raises changes nothing.
 
     Args:
@@ -49,6 +51,7 @@ class MechanismSpec:
     def __init__(
         self, gravity: ArrayLike = (0.0, 0.0, -9.81), name: str = "mechanism", length: float | None = None
     ) -> None:
+        super().__init__()
         self._gravity = triple(gravity, "gravity")
         self._name = text(name, "the name of a mechanism")
         self._length = None if length is None else positive(length, "length")
@@ -59,7 +62,9 @@ class MechanismSpec:
         self.omitted: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        counts = [f"{kind}={len(getattr(self, kind))}" for kind in ("bodies", "constraints", "forces")]
+        bodies = len(self._coordinates.bodies) - len(self._joints)
+        sizes = {"bodies": bodies, "constraints": len(self._constraints), "forces": len(self._forces)}
+        counts = [f"{kind}={size}" for kind, size in sizes.items()]
         return f"MechanismSpec({self.name!r}, {', '.join(counts)})"
 
     def __str__(self) -> str:
@@ -82,13 +87,13 @@ class MechanismSpec:
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies declared so far, without the ground."""
-        return tuple(self._coordinates.bodies.values())
+        """Bodies of the tree so far, without the ground."""
+        return self._tree()[0]
 
     @property
     def constraints(self) -> tuple[tuple[str, Constraint], ...]:
-        """Loops and constraints declared so far, by name."""
-        return tuple(self._constraints.items())
+        """Loops and constraints so far, by name."""
+        return self._tree()[1]
 
     @property
     def forces(self) -> tuple[tuple[str, Force], ...]:
@@ -103,8 +108,22 @@ class MechanismSpec:
     @property
     def declared(self) -> dict[str, Any]:
         """All of it: arguments of `build_model` and `from_declared`."""
-        names = ("name", "gravity", "length", "bodies", "constraints", "forces", "actuated", "omitted")
-        return {name: getattr(self, name) for name in names}
+        bodies, constraints = self._tree()
+        names = ("name", "gravity", "length", "forces", "actuated", "omitted")
+        return {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
+
+    def _tree(self) -> tuple[tuple[Body, ...], tuple[tuple[str, Constraint], ...]]:
+        """Bodies and constraints; those of parts and joints as drawn lowered to a tree and loops."""
+        declared, owners = self._coordinates.bodies, self._coordinates.owners
+        if not self._parts and not self._joints:
+            return tuple(declared.values()), tuple(self._constraints.items())
+        plain = [body for name, body in declared.items() if name not in self._parts | self._joints]
+        asked = [name for name, _ in self._actuated or ()]
+        for entries in (self._constraints, self._forces):
+            asked += [name for entry in entries.values() for name in entry.coordinates()]
+        needed = {owners[k].name for name in asked for k in self._coordinates.find_all(name)}
+        bodies, loops = lower(plain, self._parts, list(self._joints.values()), needed)
+        return tuple(bodies), (*loops.items(), *self._constraints.items())
 
     def body(
         self,
@@ -212,8 +231,7 @@ class MechanismSpec:
         Returns:
             This spec.
         """
-        self._check_entry("constraint", name, constraint, Constraint, self._constraints)
-        self._constraints[name] = constraint
+        self._constraints[name] = self._checked("constraint", name, constraint, Constraint, self._constraints)
         return self
 
     def force(self, name: str, force: Force) -> MechanismSpec:
@@ -226,8 +244,7 @@ class MechanismSpec:
         Returns:
             This spec.
         """
-        self._check_entry("force", name, force, Force, self._forces)
-        self._forces[name] = force
+        self._forces[name] = self._checked("force", name, force, Force, self._forces)
         return self
 
     def actuate(self, *names: str, limits: Sequence[float | None] | None = None) -> MechanismSpec:
@@ -246,9 +263,11 @@ class MechanismSpec:
             This spec.
         """
         pair = check_limits(limits, "limits of actuate")
+        each: list[str] = []
         for name in names:
             self._coordinates.find_all(name, "actuate")
-        self._actuated = [*(self._actuated or []), *((name, pair) for name in names)]
+            each += self._joints[name].body.coordinate_names if name in self._joints else (name,)
+        self._actuated = [*(self._actuated or []), *((name, pair) for name in each)]
         return self
 
     def compile(self, loop_tolerance: float | None = None) -> Mechanism:
@@ -298,19 +317,21 @@ class MechanismSpec:
         """A description from the result of to_dict()."""
         return decode(data, MechanismSpec)
 
-    def _check_entry(
-        self, kind: str, name: str, entry: Any, base: type[Any], entries: Mapping[str, Any]
-    ) -> None:
-        """Name, type, and the bodies and coordinates that a constraint or force refers to."""
+    def _checked(self, kind: str, name: str, entry: Any, base: type[Any], entries: Mapping[str, Any]) -> Any:
+        """A constraint or force with named points located, after checks of all names in it."""
         text(name, f"the name of a {kind}")
         where = f"{kind} {name!r}"
         if not isinstance(entry, base):
             raise InputError(f"{where} must be an instance of a {kind} class, got {entry!r}.")
-        if name in entries:
+        if name in entries or (kind == "constraint" and name in self._joints):
             raise ModelError(f"a {kind} called {name!r} exists already; names must differ.")
+        entry = self._located(entry, where)
         bodies = self._coordinates.bodies
         for body in entry.bodies():
-            if body != GROUND and body not in bodies:
-                raise unknown_name("body", body, [GROUND, *bodies], where)
+            if body != GROUND and (body not in bodies or body in self._joints):
+                raise unknown_name(
+                    "body", body, [GROUND, *(n for n in bodies if n not in self._joints)], where
+                )
         for coordinate in entry.coordinates():
             self._coordinates.find(coordinate, where, scalar=entry.needs_position)
+        return entry

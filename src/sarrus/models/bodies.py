@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -20,6 +20,7 @@ from .pose import Pose
 from .restore import Restored
 
 GROUND = "ground"
+COPY = "@"  # "rod@D": the copy of part "rod" that hangs on joint "D"; both share its mass
 ROUNDING = 1e-12
 TRIANGLE = 1e-9
 FRICTION_SPEED = 1e-2
@@ -45,7 +46,8 @@ class Body(Restored):
     """A rigid body and its joint. `MechanismSpec.body` explains the arguments.
 
     After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
-    `stop_damping` hold one entry for each velocity coordinate of the joint.
+    `stop_damping` hold one entry for each velocity coordinate of the joint. `backwards`: the joint was
+    declared from this body to its parent, and reactions are those on the parent.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Body(Restored):
     limits: tuple[Limit, ...] = _each(None)
     stop_stiffness: tuple[float, ...] = _each(0.0)
     stop_damping: tuple[float, ...] = _each(0.0)
+    backwards: bool = False
 
     def __post_init__(self) -> None:
         text(self.name, "the name of a body")
@@ -87,6 +90,12 @@ class Body(Restored):
         self.__dict__.update(checked)
         _check_armature(self, what)
         _check_stops(self, what)
+
+    def again(self, **fields: Any) -> Body:
+        """A copy with other fields, which need no check."""
+        copy = object.__new__(Body)
+        copy.__dict__.update(self.__dict__ | fields)
+        return copy
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -117,6 +126,11 @@ class Body(Restored):
 def ground_body() -> Body:
     """The body that every tree starts from."""
     return Body(GROUND, GROUND, Fixed())
+
+
+def copies(name: str, bodies: Collection[str]) -> list[str]:
+    """The names of a body and of its copies among those of all bodies."""
+    return [n for n in bodies if n == name or (n.startswith(name + COPY) and n[len(name) + 1 :] in bodies)]
 
 
 def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import fixed_shape, nonnegative, number, text, triple
+from ..arrays import fixed_shape, nonnegative, number, point, text
 from ..errors import InputError
 from .drawing import Drawing, Line
 from .kinds import Checks, Kind
@@ -82,7 +82,7 @@ class PointSpring(Force):
         damping: [N s/m], not negative.
     """
 
-    checks: ClassVar[Checks] = {"p_a": triple, "p_b": triple, **dict.fromkeys(SPRING, nonnegative)}
+    checks: ClassVar[Checks] = {"p_a": point, "p_b": point, **dict.fromkeys(SPRING, nonnegative)}
     lengths: ClassVar[tuple[str, ...]] = ("rest",)
     a: str
     p_a: ArrayLike
@@ -174,7 +174,7 @@ class ConstantWrench(Force):
         frame: "world" (dead load) or "body" (follows the body).
     """
 
-    checks: ClassVar[Checks] = {"body": text, "wrench": _wrench, "point": triple}
+    checks: ClassVar[Checks] = {"body": text, "wrench": _wrench, "point": point}
     body: str
     wrench: ArrayLike
     point: ArrayLike = (0.0, 0.0, 0.0)

@@ -71,6 +71,13 @@ class Joint(Kind):
         """The rows that are left when this joint closes a loop."""
         raise InputError(f"a loop cannot be closed by {self!r}: it keeps every freedom and adds no row.")
 
+    def turned_around(self, name: str) -> tuple[tuple[str, Joint], ...]:
+        """Joints that move A in B as this one moves B in A, by the names of their coordinates.
+
+        Velocities of a quaternion are then those of A in the axes of A.
+        """
+        return ((name, self),)
+
     def label(self) -> str:
         """Short text for reports, such as "Revolute z"."""
         return type(self).__name__

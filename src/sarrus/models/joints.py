@@ -52,6 +52,9 @@ class _OneAxis(Joint, base=True):
     def primitives(self) -> tuple[Primitive, ...]:
         return tuple(Primitive.along(kind, self.direction) for kind in self.nodes)
 
+    def turned_around(self, name: str) -> tuple[tuple[str, Joint], ...]:
+        return ((name, dataclasses.replace(self, axis=0.0 - self.direction)),)
+
     def label(self) -> str:
         return f"{type(self).__name__} {axis_label(self.axis)}"
 
@@ -180,6 +183,10 @@ class Universal(Joint):
         across = np.column_stack([first, np.zeros(3)])
         return ClosureRows(EVERY, "COSINE", (k,), across=across, axis=second)
 
+    def turned_around(self, name: str) -> tuple[tuple[str, Joint], ...]:
+        first, second = self.directions
+        return (f"{name}.angle2", Revolute(0.0 - second)), (f"{name}.angle1", Revolute(0.0 - first))
+
     def label(self) -> str:
         return f"Universal {axis_label(self.axis_a)} {axis_label(self.axis_b)}"
 
@@ -236,6 +243,14 @@ class Planar(Joint):
 
     def closure_rows(self) -> ClosureRows:
         return axis_rows(self.direction, True, False)
+
+    def turned_around(self, name: str) -> tuple[tuple[str, Joint], ...]:
+        x, y, normal = 0.0 - turn_z_to(self.direction).T
+        return (
+            (f"{name}.angle", Revolute(normal)),
+            (f"{name}.x", Prismatic(x)),
+            (f"{name}.y", Prismatic(y)),
+        )
 
     def label(self) -> str:
         return f"Planar {axis_label(self.normal)}"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
-from .bodies import GROUND, Body, warn_of_inertia
+from .bodies import GROUND, Body, copies, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joint import NodeKind
@@ -287,7 +287,11 @@ def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: di
     if name in joints and name in owners:
         raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
     if name in joints:
-        bodies[name] = dataclasses.replace(bodies[name], **{key: value})
+        same = copies(name, bodies)
+        if key in ("mass", "inertia") and len(same) > 1:
+            value = np.asarray(value, dtype=np.float64) / len(same)
+        for one in same:
+            bodies[one] = dataclasses.replace(bodies[one], **{key: value})
         warn_of_inertia(bodies[name], stacklevel=4)  # the caller of Mechanism.with_
     elif name in owners:
         forces[name] = dataclasses.replace(forces[name], **{key: value})

@@ -16,6 +16,7 @@ from .restore import MAKERS, restore
 ORTHONORMAL = 1e-14
 NEARLY_ORTHONORMAL = 1e-6
 ZERO_NORM = 1e-12
+VERTICAL = 1.0 - 1e-12
 PARALLEL = frozen(np.eye(3))
 
 
@@ -109,6 +110,51 @@ class Pose:
             return np.array([0.0, pitch, math.atan2(-R[0, 1], R[1, 1])])
         return np.array([math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])])
 
+    @classmethod
+    def from_points(cls, origin: ArrayLike, x: ArrayLike, y: ArrayLike | None = None) -> Pose:
+        """The frame at a point whose x axis leads to another and whose y axis turns towards a third.
+
+        Args:
+            origin: Where it stands [m], (3,).
+            x: A point on its x axis [m], (3,).
+            y: A point on its side of positive y [m], (3,); default: z is as near to (0, 0, 1) as it can be,
+                to (0, 1, 0) where x leads up or down.
+        """
+        start = np.array(triple(origin, "origin of from_points"))
+        along = _unit(np.array(triple(x, "x of from_points")) - start, "origin and x of from_points")
+        if y is None:
+            third = np.array([0.0, 1.0, 0.0] if abs(along[2]) > VERTICAL else [0.0, 0.0, 1.0])
+        else:
+            third = np.cross(along, np.array(triple(y, "y of from_points")) - start)
+        upward = _unit(third - along * (along @ third), "the third point of from_points and the x axis")
+        return cls(start, matrix=np.column_stack([along, np.cross(upward, along), upward]))
+
+    @classmethod
+    def looking_at(
+        cls, origin: ArrayLike, target: ArrayLike, axis: str = "z", up: ArrayLike = (0.0, 0.0, 1.0)
+    ) -> Pose:
+        """The frame at a point of which one axis leads to another point.
+
+        Args:
+            origin: Where it stands [m], (3,).
+            target: Where its axis leads to [m], (3,).
+            axis: "x", "y" or "z".
+            up: The axis after it in x, y, z, x is as near to this direction (3,) as it can be.
+        """
+        if axis not in ("x", "y", "z"):
+            raise InputError(f"axis of looking_at must be 'x', 'y' or 'z', got {axis!r}.")
+        start = np.array(triple(origin, "origin of looking_at"))
+        ahead = _unit(
+            np.array(triple(target, "target of looking_at")) - start, "origin and target of looking_at"
+        )
+        second = np.array(triple(up, "up of looking_at"))
+        if np.linalg.norm(np.cross(ahead, second)) < ZERO_NORM * np.linalg.norm(second):
+            second = np.eye(3)[int(np.argmin(np.abs(ahead)))]  # up is along the axis: any direction across
+        second = _unit(second - ahead * (ahead @ second), "up of looking_at and the axis")
+        columns = [ahead, second, np.cross(ahead, second)]
+        first = "xyz".index(axis)
+        return cls(start, matrix=np.column_stack([columns[(k - first) % 3] for k in range(3)]))
+
     def inverse(self) -> Pose:
         """X_BA."""
         return known_pose(*invert_pose(self.xyz, self.rotation))
@@ -122,6 +168,13 @@ class Pose:
     def apply(self, point: ArrayLike) -> Array:
         """A point given in B [m], (3,), expressed in A."""
         return self.xyz + self.rotation @ triple(point, "point")
+
+
+def _unit(vector: Array, what: str) -> Array:
+    length = float(np.linalg.norm(vector))
+    if length < ZERO_NORM:
+        raise InputError(f"{what} coincide or are parallel: they give no direction.")
+    return vector / length
 
 
 def known_pose(xyz: Array, rotation: Array) -> Pose:

@@ -1,0 +1,222 @@
+"""What a description takes as it is drawn: points, parts, links, and joints between any two of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import nonnegative, positive, text, triple, truth
+from ..errors import InputError, ModelError, unknown_name
+from ..models.bodies import COPY, FRICTION_SPEED, GROUND, Body, PerCoordinate, warn_of_inertia
+from ..models.coordinates import CoordinateNames
+from ..models.forces import check_pair
+from ..models.joint import Joint
+from ..models.joints import Fixed
+from ..models.pose import Pose
+from ..models.shapes import STEEL, MassProperties, Shape, combined, rod
+from .as_drawn import DrawnJoint, places
+
+SLENDER = 20.0  # length of a link over its diameter where none is given
+COINCIDE = 1e-9  # of the extent of a link: two of its points closer than that are one
+Triple = tuple[float, float, float]
+PLACES = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
+
+
+class DrawnSpec:
+    """Points, parts and joints in world coordinates. The drawing is the pose with all coordinates zero."""
+
+    _coordinates: CoordinateNames
+
+    def __init__(self) -> None:
+        self._points: dict[str, Triple] = {}
+        self._parts: dict[str, Body] = {}
+        self._joints: dict[str, DrawnJoint] = {}
+
+    def point(self, name: str, xyz: ArrayLike) -> Self:
+        """Name a point of the drawing.
+
+        Args:
+            name: Unique among points.
+            xyz: In the world [m], (3,).
+
+        Returns:
+            This spec.
+        """
+        text(name, "the name of a point")
+        if name in self._points:
+            raise ModelError(f"a point called {name!r} exists already; names must differ.")
+        self._points[name] = triple(xyz, f"point {name!r}")
+        return self
+
+    def part(
+        self,
+        name: str,
+        *,
+        at: Pose | None = None,
+        mass: float = 0.0,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Shape | Sequence[Shape] | None = None,
+    ) -> Self:
+        """Add a rigid part where it is drawn. `joint` ties it to others.
+
+        Args:
+            name: Unique among bodies, parts and joints.
+            at: Its frame in the world; default: the world's.
+            mass: [kg].
+            com: Centre of mass in its frame [m], (3,).
+            inertia: About the centre of mass in its axes [kg m^2], diagonal (3,) or matrix (3, 3).
+            shape: Box, Cylinder, Plate, Tube or Sphere, or several together, instead of mass data.
+
+        Returns:
+            This spec.
+        """
+        what = f"part {text(name, 'the name of a part')!r}"
+        if shape is not None:
+            if mass or np.any(np.asarray(com)) or np.any(np.asarray(inertia)):
+                raise InputError(f"{what} takes a shape or mass data, not both.")
+            mass, com, inertia = _weighed(shape, what)
+        given: dict[str, Any] = {"mass": mass, "com": com, "inertia": inertia}
+        body = Body(name, GROUND, Fixed(), Pose() if at is None else at, **given)
+        warn_of_inertia(body, 2)
+        self._new_name(name)
+        self._coordinates.add(body)
+        self._parts[name] = body
+        return self
+
+    def link(
+        self,
+        name: str,
+        *points: str | ArrayLike,
+        mass: float | None = None,
+        diameter: float | None = None,
+        density: float = STEEL,
+    ) -> Self:
+        """Add a part made of straight round bars from point to point.
+
+        Its frame stands at the first point, x towards the second, z as near to the world's as that allows
+        (for a vertical link: to the world's y).
+
+        Args:
+            name: Unique among bodies, parts and joints.
+            *points: Two or more, names or coordinates in the world [m], (3,).
+            mass: [kg], spread evenly over its length; default: from diameter and density.
+            diameter: [m]; default: a twentieth of its length. With a mass it matters about the link's own
+                axis only.
+            density: [kg/m^3]; default: steel.
+
+        Returns:
+            This spec.
+        """
+        what = f"link {text(name, 'the name of a link')!r}"
+        if len(points) < 2:
+            raise InputError(f"{what} needs two points or more, got {len(points)}.")
+        corners = np.array([self._place(point, f"a point of {what}") for point in points])
+        sides = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+        for k in np.flatnonzero(sides <= COINCIDE * max(float(np.max(np.ptp(corners, axis=0))), 1e-300)):
+            raise InputError(f"{what}: points {points[k]!r} and {points[k + 1]!r} coincide; leave one out.")
+        length = float(np.sum(sides))
+        radius = 0.5 * (length / SLENDER if diameter is None else positive(diameter, f"diameter of {what}"))
+        solid = nonnegative(density, f"density of {what}") * np.pi * radius**2 * length
+        total = solid if mass is None else nonnegative(mass, f"mass of {what}")
+        ends = zip(corners, corners[1:], total / length * sides, strict=False)
+        pieces = [rod(p, q, float(share), radius) for p, q, share in ends]
+        frame = Pose.from_points(corners[0], corners[1])
+        whole, R = combined(pieces), frame.rotation
+        com = frame.inverse().apply(whole.com)
+        return self.part(name, at=frame, mass=whole.mass, com=com, inertia=R.T @ whole.inertia @ R)
+
+    def joint(
+        self,
+        name: str,
+        a: str,
+        b: str,
+        joint: Joint,
+        at: str | ArrayLike | Pose,
+        *,
+        coordinate: bool = True,
+        armature: PerCoordinate = 0.0,
+        damping: PerCoordinate = 0.0,
+        friction: PerCoordinate = 0.0,
+        limits: Sequence[Any] | None = None,
+        friction_speed: PerCoordinate = FRICTION_SPEED,
+        stop_stiffness: PerCoordinate = 0.0,
+        stop_damping: PerCoordinate = 0.0,
+    ) -> Self:
+        """Tie two bodies by a joint where it is drawn. Its coordinates are those of b relative to a.
+
+        They are zero in the drawing, bear the name of the joint and can be actuated, driven, limited, swept
+        and read, whichever joints the library cuts to close loops.
+
+        Args:
+            name: Unique among bodies, parts and joints.
+            a: Body, part or "ground".
+            b: Another one.
+            joint: Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free or Fixed.
+            at: Name of a point, or a point in the world [m] (3,): axes are the world's; or a Pose in the
+                world: axes are its own.
+            coordinate: False: where it closes a loop it has no coordinate, which saves rows.
+            armature, damping, friction, limits, friction_speed, stop_stiffness, stop_damping: As in `body`.
+
+        Returns:
+            This spec.
+        """
+        what = f"joint {text(name, 'the name of a joint')!r}"
+        for end in (a, b):
+            if (end != GROUND and end not in self._coordinates.bodies) or end in self._joints:
+                known = [n for n in self._coordinates.bodies if n not in self._joints]
+                raise unknown_name("body", end, [GROUND, *known], what)
+        check_pair(a, b, what)
+        X_WJ = at if isinstance(at, Pose) else Pose(self._place(at, f"at of {what}"))
+        given = {
+            "armature": armature, "damping": damping, "friction": friction, "limits": limits,
+            "friction_speed": friction_speed, "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
+        }  # fmt: skip
+        body = Body(name, GROUND, joint, X_WJ, **given)  # type: ignore[arg-type]
+        truth(coordinate, f"coordinate of {what}")
+        self._new_name(name)
+        self._coordinates.add(body)
+        self._joints[name] = DrawnJoint(body, a, b, coordinate)
+        return self
+
+    def _new_name(self, name: str) -> None:
+        if name == GROUND or COPY in name:
+            raise ModelError(f"{name!r} cannot be the name of a part or joint: it is ground's or has an '@'.")
+        if name in self._coordinates.bodies:
+            raise ModelError(f"a body, part or joint called {name!r} exists already; names must differ.")
+
+    def _place(self, point: object, what: str) -> Triple:
+        """A point of the world, by name or coordinates."""
+        if not isinstance(point, str):
+            return triple(point, what)
+        if point not in self._points:
+            raise unknown_name("point", point, self._points, what)
+        return self._points[point]
+
+    def _located(self, entry: Any, where: str) -> Any:
+        """A force or constraint with named points in the frames of its bodies."""
+        named = {key: body for key, body in PLACES if isinstance(getattr(entry, key, None), str)}
+        if not named:
+            return entry
+        plain = [b for name, b in self._coordinates.bodies.items() if name not in self._parts | self._joints]
+        world, _ = places(plain, self._parts)
+        changed = {}
+        for key, field in named.items():
+            body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
+            if body not in world:
+                raise unknown_name("body", body, world, where)
+            changed[key] = tuple(world[body].inverse().apply(xyz).tolist())
+        return dataclasses.replace(entry, **changed)
+
+
+def _weighed(shape: object, what: str) -> MassProperties:
+    shapes = [shape] if isinstance(shape, Shape) else shape
+    if not isinstance(shapes, (list, tuple)) or not all(isinstance(one, Shape) for one in shapes):
+        raise InputError(
+            f"shape of {what} must be one of {', '.join(Shape.kinds)}, or a list of them, got {shape!r}."
+        )
+    return combined([one.mass_properties() for one in shapes])
