@@ -28,6 +28,8 @@ from .errors import (
     SingularConstraintError,
     UnknownNameError,
 )
+from .mechanism.measures import *
+from .mechanism.measures import Measure as _Measure
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.forces import *
@@ -96,10 +98,9 @@ __all__ = [
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",
 ]  # fmt: skip
-# kinds of joints, constraints, forces and shapes that `import *` brings from their modules
-__all__ += [
-    kind for family in (_Joint, _Constraint, _Force, _Shape) for kind in family.kinds if kind in globals()
-]
+# kinds of joints, constraints, forces, shapes and measures that `import *` brings from their modules
+_FAMILIES = (_Joint, _Constraint, _Force, _Shape, _Measure)
+__all__ += [kind for family in _FAMILIES for kind in family.kinds if kind in globals()]
 
 
 def __getattr__(name: str) -> Any:

@@ -29,6 +29,7 @@ def build_model(
     forces: Sequence[tuple[str, Force]],
     actuated: Sequence[tuple[str, Limit]] | None,
     omitted: Sequence[str] = (),
+    measures: Sequence[tuple[str, Any]] = (),
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
@@ -50,6 +51,7 @@ def build_model(
         forces=tuple(forces),
         actuators=_actuators(tree, actuated),
         omitted=tuple(omitted),
+        measures=tuple(measures),
         **(rows.declarations() | filled(columns)),
     )
     if not checked:

@@ -14,13 +14,15 @@ from ..models.forces import Force
 from ..models.joint import Joint
 from ..models.kinds import Kind
 from ..models.pose import Pose
+from .measures import Measure
 
 if TYPE_CHECKING:
     from .spec import MechanismSpec
 
 FORMAT = "sarrus"
 VERSION = 1
-KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators")
+KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators",
+        "measures")  # fmt: skip
 T = TypeVar("T")
 
 
@@ -38,6 +40,8 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
     data["forces"] = [_encode_entry("force", *pair) for pair in spec.forces]
     if spec.actuated is not None:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
+    if spec.measures:
+        data["measures"] = [_encode_entry("measure", *pair) for pair in spec.measures]
     return data
 
 
@@ -97,6 +101,8 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
         for entry in _list(data, "actuators"):
             actuator = _mapping(entry, "an actuator", ("name", "limits"))
             spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
+    for entry in _list(data, "measures"):
+        spec.measure(*_decode_entry("measure", entry, Measure.written()))
     return spec
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import fixed_shape, nonnegative, number, point, text
+from ..arrays import Array, fixed_shape, nonnegative, number, point, text
 from ..errors import InputError
 from .drawing import Drawing, Line
 from .kinds import Checks, Kind
@@ -111,6 +111,14 @@ class PointSpring(Force):
             return "its two points coincide, so that its force has no direction"
         return ""
 
+    def tension(self, states: Any) -> Array:
+        """Its force (B,) [N] in states that measures see, positive in tension."""
+        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
+        rate = states.speed(self.b, self.p_b) - states.speed(self.a, self.p_a)
+        length = np.linalg.norm(apart, axis=-1)
+        along = np.sum(apart * rate, axis=-1) / np.where(length > 0.0, length, 1.0)
+        return np.asarray(self.stiffness * (length - self.rest) + self.damping * along)
+
     def drawing(self) -> Drawing:
         ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
         return Drawing(ends, lines=(Line("spring", ends),))
@@ -137,6 +145,10 @@ class JointSpring(Force):
         spring = {"stiffness": self.stiffness, "rest": self.rest}
         table.coordinates.add("JointSpring", spring, q=iq, v=iv)
 
+    def tension(self, states: Any) -> Array:
+        """Its force (B,) [N m, N] in states that measures see, positive where it pulls back."""
+        return np.asarray(self.stiffness * (states.coordinate(self.coordinate)[0] - self.rest))
+
 
 @dataclass(frozen=True)
 class JointDamper(Force):
@@ -154,6 +166,10 @@ class JointDamper(Force):
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         table.damping[tree.coordinate(self.coordinate, where)] += self.damping
+
+    def tension(self, states: Any) -> Array:
+        """Its force (B,) [N m, N] in states that measures see, positive against positive speed."""
+        return np.asarray(self.damping * states.v[:, states.mech.names.index(self.coordinate)])
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""

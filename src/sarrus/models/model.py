@@ -101,6 +101,8 @@ class Model(Arrays):
         actuators: Actuated coordinates, in the order of u.
         drives: Prescribed motions, in the order of the kernel's drive array, (nd,).
         customs: Rows computed by callables.
+        omitted: What a file contained and the model does not.
+        measures: Declarations by name, in order.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Model(Arrays):
     drives: tuple[Driver, ...]
     customs: tuple[UserRows, ...]
     omitted: tuple[str, ...] = ()
+    measures: tuple[tuple[str, Any], ...] = ()
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
@@ -124,7 +127,8 @@ class Model(Arrays):
         actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
         declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
-        return {"name": self.name, **numbers, **declarations, "actuated": actuated, "omitted": self.omitted}
+        said = {"omitted": self.omitted, "measures": self.measures}
+        return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, ("Model", self.declared)

@@ -11,7 +11,6 @@ import numpy as np
 from ..._kernel import StepStatus
 from ...arrays import Array
 from ...errors import SarrusWarning
-from ...mechanism.time_steps import TROUBLE
 from ..charts.chart_run import ChartRun
 from ..events.events import Event, UserWatch
 from ..events.interpolation import Hermite, Manifold

@@ -32,13 +32,14 @@ def position_names(model: Model) -> tuple[str, ...]:
     return tuple(names)
 
 
-def dataframe(system: Any, t: Array, values: Mapping[str, Array]) -> Any:
+def dataframe(system: Any, t: Array, values: Mapping[str, Array], measures: Mapping[str, Array]) -> Any:
     """A pandas.DataFrame; see `Trajectory.to_dataframe`.
 
     Args:
         system: what moved.
         t: times (n,) [s].
         values: MATRICES and VECTORS of the trajectory, by name.
+        measures: (n,) or (n, k), by name.
     """
     try:
         import pandas
@@ -53,4 +54,7 @@ def dataframe(system: Any, t: Array, values: Mapping[str, Array]) -> Any:
         for i, name in enumerate(names[letter])
     }
     columns |= {name: np.array(values[name]) for name in VECTORS}
+    for name, x in measures.items():
+        each = [(name, x)] if x.ndim == 1 else [(f"{name}[{i}]", x[:, i]) for i in range(x.shape[1])]
+        columns |= {label: np.array(column) for label, column in each}
     return pandas.DataFrame(columns, index=pandas.Index(np.array(t), name="t"))

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, frozen, numbers, read_only, truth
-from ...errors import InputError
+from ...dynamics.forward import Motion
+from ...errors import InputError, unknown_name
+from ...mechanism.measures import MOTION, Angle, ForceIn, MeasuredStates, Reaction, measured
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
 from ..run.resume import resume
@@ -75,6 +77,36 @@ class Trajectory:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __getitem__(self, name: str) -> Array:
+        """A measure of the mechanism along the run, (n,) or (n, k); angles go on beyond pi."""
+        system, steps = self._moved("measures"), self._outcome.steps
+        measures = dict(system.model.measures)
+        if not isinstance(name, str) or name not in measures:
+            raise unknown_name("measure", name, measures, "trajectory[...]")
+        one = measures[name]
+        states = MeasuredStates(system.original, steps.q, steps.v, steps.t, steps.tau)
+        if isinstance(one, Angle):
+            return frozen(one.continued(states))
+        if isinstance(one, (ForceIn, Reaction)):
+            states.motion = self._motion(f"measure {name!r}" if isinstance(one, Reaction) else "")
+        return frozen(measured(states, one, name))
+
+    def reaction(self, name: str, frame: str = "A") -> Array:
+        """Wrench [force; moment] (n, 6) [N, N m] of a joint or loop along the run; see `Motion.reaction`."""
+        return frozen(self._motion("reaction").reaction(name, frame))
+
+    def _motion(self, reactions: str) -> Motion:
+        """The accelerations and forces of the run; `reactions` says who asks for those of joints."""
+        system, options = self._moved(reactions or "forces"), self._outcome.options
+        if reactions and options is not None and options.external:
+            raise InputError(
+                f"{reactions}: a run with external wrenches does not keep them. Call forward_dynamics(q, v,"
+                " tau, external=...).reaction at the times that matter."
+            )
+        known: dict[str, Any] = {name: getattr(self, name) for name in MOTION if hasattr(self, name)}
+        known |= {"lam_unique": np.ones_like(self.lam, dtype=bool), "_model": system.model}
+        return Motion(**known, _q=self._outcome.steps.q, _v=self._outcome.steps.v)
 
     def __repr__(self) -> str:
         name = "unknown system" if self.system is None else self.system.name
@@ -155,9 +187,13 @@ class Trajectory:
     # ------------------------------------------------------------------ out of here
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame, one row per time (its index), columns "q.crank", "v.crank", ..., "energy"."""
+        """A pandas.DataFrame, one row per time (its index), columns "q.crank", "v.crank", ..., "energy".
+
+        Measures follow under their names, those of several numbers as "tip[0]", "tip[1]", ...
+        """
         values = {name: getattr(self, name) for name in (*MATRICES, *VECTORS)}
-        return dataframe(self.system, self.t, values)
+        measures = {name: self[name] for name, _ in self._moved("to_dataframe").model.measures}
+        return dataframe(self.system, self.t, values, measures)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one file, in one piece or not at all; see `load`."""

@@ -1,0 +1,297 @@
+"""Measures: what a user wants to read off a mechanism by name, at a pose, along a sweep or a run.
+
+Every measure is computed for a batch of states at once, in the world unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Array, one_of, point, takes, text
+from ..dynamics.forward import Motion
+from ..dynamics.reactions import FRAMES
+from ..errors import InputError, unknown_name
+from ..models.axes import Axis, canonical_axis, direction
+from ..models.bodies import GROUND
+from ..models.forces import check_pair
+from ..models.kinds import Checks, Kind
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+__all__ = ["Angle", "ForceIn", "Length", "Position", "Reaction", "Speed"]
+
+
+class MeasuredStates:
+    """States of a mechanism, B of them, as measures see them.
+
+    Attributes:
+        mech: whose.
+        q, v: positions (B, nq) [rad, m] and velocities (B, nv) [rad/s, m/s].
+        t: times [s] (B,).
+        tau: applied generalized force (B, nv) [N m, N].
+    """
+
+    def __init__(self, mech: Mechanism, q: Array, v: Array, t: Array, tau: Array) -> None:
+        self.mech, self.q, self.v, self.t, self.tau = mech, q, v, t, tau
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Accelerations and forces of the constraints."""
+        times = np.unique(self.t)
+        if len(times) == 1:
+            return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(times[0]))
+        states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
+        each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
+        fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}
+        return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model)
+
+    def frames(self, body: str) -> tuple[Array, Array]:
+        """Rotation R_WB (B, 3, 3) and origin (B, 3) of a body."""
+        p, R = self.mech._queries.pose(self.q, body)
+        return R, p
+
+    def place(self, body: str, p_BP: ArrayLike) -> Array:
+        """A point of a body, (B, 3) [m]."""
+        R, p = self.frames(body)
+        return p + R @ np.asarray(p_BP, dtype=np.float64)
+
+    def speed(self, body: str, p_BP: ArrayLike) -> Array:
+        """Its velocity (B, 3) [m/s]."""
+        return self.mech.velocity(self.q, self.v, body, p_BP)[..., :3]
+
+    def coordinate(self, name: str) -> tuple[Array, Array]:
+        """A coordinate and its rate, (B,) each."""
+        i, k = self.mech.model.tree.scalar(name)
+        return self.q[:, i], self.v[:, k]
+
+
+MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")
+
+
+@dataclass(frozen=True)
+class Measure(Kind):
+    """Base of all measures."""
+
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that it looks at."""
+        return tuple(getattr(self, name) for name in ("a", "b", "body") if hasattr(self, name))
+
+    def check(self, mech: Mechanism, where: str) -> None:
+        """Refuse names that the mechanism does not have."""
+        for body in self.bodies():
+            mech.model.body_index(body, where)
+
+    @abstractmethod
+    def values(self, states: MeasuredStates) -> Array:
+        """Its value for each state, (B,) or (B, n)."""
+
+
+@dataclass(frozen=True)
+class Length(Measure):
+    """Distance between a point of body a and a point of body b [m], positive.
+
+    Args:
+        a: First body.
+        p_a: Point in the frame of a [m], (3,), or the name of a point of the drawing.
+        b: Second body.
+        p_b: Likewise on b.
+    """
+
+    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
+    a: str
+    p_a: ArrayLike
+    b: str
+    p_b: ArrayLike
+
+    def __post_init__(self) -> None:
+        check_pair(self.a, self.b, "a Length")
+        super().__post_init__()
+
+    def values(self, states: MeasuredStates) -> Array:
+        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
+        return np.asarray(np.linalg.norm(apart, axis=-1))
+
+
+@dataclass(frozen=True)
+class Angle(Measure):
+    """Angle by which b is turned against a about an axis of a [rad]: from a direction of a to one of b.
+
+    Signed, between -pi and pi at a single pose, continuous along a run. Directions are seen along the axis.
+
+    Args:
+        a: First body.
+        b: Second body.
+        axis: "x", "y", "z" or a vector (3,) in the frame of a.
+        direction_a: "x", "y", "z" or a vector (3,) in the frame of a; default: the axis of that frame that
+            follows `axis` in x, y, z, x (for a vector: x).
+        direction_b: Likewise in the frame of b.
+    """
+
+    checks: ClassVar[Checks] = dict.fromkeys(("axis", "direction_a", "direction_b"), canonical_axis)
+    a: str
+    b: str
+    axis: Axis = "z"
+    direction_a: Axis | None = None
+    direction_b: Axis | None = None
+
+    def __post_init__(self) -> None:
+        check_pair(self.a, self.b, "an Angle")
+        follows = {"x": "y", "y": "z", "z": "x"}.get(self.axis if isinstance(self.axis, str) else "", "x")
+        for name in ("direction_a", "direction_b"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, follows)
+        super().__post_init__()
+        assert self.direction_a is not None
+        if np.linalg.norm(np.cross(direction(self.axis), direction(self.direction_a))) < 1e-9:
+            raise InputError("direction_a of Angle must not be parallel to its axis.")
+
+    def values(self, states: MeasuredStates) -> Array:
+        assert self.direction_a is not None and self.direction_b is not None
+        (R_a, _), (R_b, _) = states.frames(self.a), states.frames(self.b)
+        axis, one = R_a @ direction(self.axis), R_a @ direction(self.direction_a)
+        other = R_b @ direction(self.direction_b)
+        along = [np.sum(axis * x, axis=-1) for x in (one, other)]
+        sine = np.sum(axis * np.cross(one, other), axis=-1)
+        return np.asarray(np.arctan2(sine, np.sum(one * other, axis=-1) - along[0] * along[1]))
+
+    def continued(self, states: MeasuredStates) -> Array:
+        """Values along a run (B,) that go on beyond pi: whole turns as the angular velocity says."""
+        mech, found = states.mech, self.values(states)
+        turning = [mech.velocity(states.q, states.v, body)[:, 3:] for body in (self.a, self.b)]
+        axis = states.frames(self.a)[0] @ direction(self.axis)
+        rate = np.sum(axis * (turning[1] - turning[0]), axis=-1)
+        expected = np.diff(states.t) * 0.5 * (rate[1:] + rate[:-1])
+        missing = np.round((expected - np.diff(found)) / (2.0 * np.pi))
+        return found + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(missing)])
+
+
+@dataclass(frozen=True)
+class Position(Measure):
+    """A point of a body in the world [m], (3,).
+
+    Args:
+        body: Its name.
+        point: In the frame of the body [m], (3,), or the name of a point of the drawing.
+    """
+
+    checks: ClassVar[Checks] = {"point": point}
+    body: str
+    point: ArrayLike = (0.0, 0.0, 0.0)
+
+    def values(self, states: MeasuredStates) -> Array:
+        return states.place(self.body, self.point)
+
+
+@dataclass(frozen=True)
+class Speed(Measure):
+    """Velocity of a point of a body in the world [m/s], (3,).
+
+    Args:
+        body: Its name.
+        point: In the frame of the body [m], (3,), or the name of a point of the drawing.
+    """
+
+    checks: ClassVar[Checks] = {"point": point}
+    body: str
+    point: ArrayLike = (0.0, 0.0, 0.0)
+
+    def values(self, states: MeasuredStates) -> Array:
+        return states.speed(self.body, self.point)
+
+
+@dataclass(frozen=True)
+class ForceIn(Measure):
+    """Force in a spring, a rod, a coupling, a drive or an actuator [N], [N m].
+
+    Of a PointSpring and a Distance: positive in tension. Of a spring or damper on a coordinate: what it
+    resists with. Of a Coupling, a Drive, a PointOnPlane: the multiplier of its row. Of a coordinate: the
+    force applied along it.
+
+    Args:
+        element: Name of a force, a constraint of one row, or a coordinate.
+    """
+
+    checks: ClassVar[Checks] = {"element": text}
+    element: str
+
+    def check(self, mech: Mechanism, where: str) -> None:
+        forces = [name for name, force in mech.model.forces if hasattr(force, "tension")]
+        rows = [g.name for g in mech.model.groups if g.rows.stop - g.rows.start == 1]
+        known = [*forces, *rows, *mech.names]
+        if self.element not in known:
+            raise unknown_name("force, constraint of one row or coordinate", self.element, known, where)
+
+    def values(self, states: MeasuredStates) -> Array:
+        model = states.mech.model
+        force = dict(model.forces).get(self.element)
+        if force is not None:
+            return np.asarray(force.tension(states))  # type: ignore[attr-defined]
+        for group in model.groups:
+            if group.name == self.element:
+                sign = -1.0 if group.kind == "Distance" else 1.0
+                return sign * np.asarray(states.motion.lam)[:, group.rows.start]
+        return states.tau[:, states.mech.names.index(self.element)]
+
+
+@dataclass(frozen=True)
+class Reaction(Measure):
+    """Wrench [force; moment] [N, N m], (6,), that a joint or loop exerts on its second body, at frame B.
+
+    Args:
+        element: Name of a joint or of a loop, see `Motion.reaction`.
+        frame: Axes to express it in: "A", "B", "a", "b" or "world".
+    """
+
+    checks: ClassVar[Checks] = {"element": text}
+    element: str
+    frame: str = "A"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self.frame, "frame of Reaction", FRAMES)
+
+    def check(self, mech: Mechanism, where: str) -> None:
+        loops = [group.name for group in mech.model.groups if group.element >= 0]
+        known = [*loops, *(name for name in mech.body_names if name != GROUND)]
+        if self.element not in known:
+            raise unknown_name("joint or loop", self.element, known, where)
+
+    def values(self, states: MeasuredStates) -> Array:
+        return states.motion.reaction(self.element, self.frame)
+
+
+@dataclass(frozen=True)
+class UserMeasure(Measure):
+    """A function of the state.
+
+    Args:
+        function: f(q, v, t) -> a number or an array (n,), of one state: q (nq,), v (nv,), t [s].
+    """
+
+    holds_functions: ClassVar[bool] = True
+    function: Callable[[Array, Array, float], Any]
+
+    def __post_init__(self) -> None:
+        takes(self.function, "q, v, t", "a measure")
+
+    def values(self, states: MeasuredStates) -> Array:
+        each = zip(states.q, states.v, states.t.tolist(), strict=True)
+        return np.array([np.asarray(self.function(*one), dtype=np.float64) for one in each])
+
+
+def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
+    """Values of one measure, refused where a function of the user's gives no numbers."""
+    try:
+        return measure.values(states)
+    except (TypeError, ValueError) as error:
+        if not isinstance(measure, UserMeasure):
+            raise
+        raise InputError(f"measure {name!r} must return a number or an array of numbers: {error}.") from error
