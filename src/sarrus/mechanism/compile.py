@@ -30,6 +30,7 @@ def build_model(
     actuated: Sequence[tuple[str, Limit]] | None,
     omitted: Sequence[str] = (),
     measures: Sequence[tuple[str, Any]] = (),
+    recipe: Any = None,
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
@@ -52,6 +53,7 @@ def build_model(
         actuators=_actuators(tree, actuated),
         omitted=tuple(omitted),
         measures=tuple(measures),
+        recipe=recipe,
         **(rows.declarations() | filled(columns)),
     )
     if not checked:

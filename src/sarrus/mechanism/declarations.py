@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from ..arrays import positive, text, triple
+from ..arrays import number, positive, text, triple
 from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
@@ -21,11 +21,16 @@ from ..models.bodies import (
     warn_of_inertia,
 )
 from ..models.coordinates import CoordinateNames
+from ..models.expressions import Expression, Parameter
 from ..models.forces import Force
 from ..models.joint import Joint
+from ..models.model import BODY_VALUES, FORCE_VALUES
 from ..models.pose import Pose
 from .drawn_spec import DrawnSpec
 from .measures import Measure, UserMeasure
+from .recipe import declares
+
+RESERVED = ("gravity", *dict.fromkeys((*BODY_VALUES, *FORCE_VALUES)))  # other arguments of with_
 
 
 class Declarations(DrawnSpec):
@@ -75,6 +80,31 @@ class Declarations(DrawnSpec):
         """Names given to actuate() with their limits; None if it was never called."""
         return None if self._actuated is None else tuple(self._actuated)
 
+    def parameter(self, name: str, value: float | Expression) -> Any:
+        """A number that `mech.with_(name=...)` can change, to be used wherever a number is.
+
+        Arithmetic and NumPy's functions (`np.sin(a)`, `np.hypot(a, b)`) give numbers that change with it.
+
+        Args:
+            name: A word of Python, unique, and no argument of `with_`.
+            value: Its value, or an expression of other parameters, which it follows until it is given one.
+
+        Returns:
+            The parameter, a number to type checkers.
+        """
+        text(name, "the name of a parameter")
+        if not name.isidentifier() or name in RESERVED:
+            raise InputError(
+                f"{name!r} cannot be a parameter: it must be a word and none of {', '.join(RESERVED)}."
+            )
+        if name in self._parameters:
+            raise ModelError(f"a parameter called {name!r} exists already; names must differ.")
+        if not isinstance(value, Expression):
+            value = number(value, f"parameter {name!r}")
+        self._parameters[name] = Parameter(name, value)
+        return self._parameters[name]
+
+    @declares
     def body(
         self,
         name: str,
@@ -130,9 +160,10 @@ class Declarations(DrawnSpec):
             raise unknown_name(
                 "body", parent, [GROUND, *self._coordinates.bodies], f"parent of body {name!r}"
             )
-        return self.add(body, stacklevel=2)
+        return self.add(body, stacklevel=4)
 
-    def add(self, body: Body, stacklevel: int = 1) -> Self:
+    @declares
+    def add(self, body: Body, stacklevel: int = 2) -> Self:
         """Add a body that is checked already; its parent may come later, as in files."""
         if not isinstance(body, Body):
             raise InputError(
@@ -149,6 +180,7 @@ class Declarations(DrawnSpec):
         self._coordinates.add(body)
         return self
 
+    @declares
     def close(
         self, name: str, a: str, b: str, joint: Joint, at_a: Pose | None = None, at_b: Pose | None = None
     ) -> Self:
@@ -170,6 +202,7 @@ class Declarations(DrawnSpec):
         closure = Closure(a, b, joint, Pose() if at_a is None else at_a, Pose() if at_b is None else at_b)
         return self.constrain(name, closure)
 
+    @declares
     def constrain(self, name: str, constraint: Constraint) -> Self:
         """Add a constraint.
 
@@ -184,6 +217,7 @@ class Declarations(DrawnSpec):
         self._constraints[name] = self._checked("constraint", name, constraint, Constraint, self._constraints)
         return self
 
+    @declares
     def force(self, name: str, force: Force) -> Self:
         """Add a force.
 
@@ -197,6 +231,7 @@ class Declarations(DrawnSpec):
         self._forces[name] = self._checked("force", name, force, Force, self._forces)
         return self
 
+    @declares
     def actuate(self, *names: str, limits: Sequence[float | None] | None = None) -> Self:
         """Declare which coordinates have an actuator; the order of the calls is the order of u.
 
@@ -220,6 +255,7 @@ class Declarations(DrawnSpec):
         self._actuated = [*(self._actuated or []), *((name, pair) for name in each)]
         return self
 
+    @declares
     def measure(self, name: str, measure: Measure | Callable[..., Any]) -> Self:
         """Name something to read off the mechanism: `mech.measure(q)`, `trajectory[name]`.
 

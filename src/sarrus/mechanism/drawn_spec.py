@@ -19,6 +19,7 @@ from ..models.joints import Fixed
 from ..models.pose import Pose
 from ..models.shapes import STEEL, MassProperties, Shape, combined, rod
 from .as_drawn import DrawnJoint, places
+from .recipe import Recorded, declares
 
 SLENDER = 20.0  # length of a link over its diameter where none is given
 COINCIDE = 1e-9  # of the extent of a link: two of its points closer than that are one
@@ -26,16 +27,18 @@ Triple = tuple[float, float, float]
 PLACES = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 
 
-class DrawnSpec:
+class DrawnSpec(Recorded):
     """Points, parts and joints in world coordinates. The drawing is the pose with all coordinates zero."""
 
     _coordinates: CoordinateNames
 
     def __init__(self) -> None:
+        super().__init__()
         self._points: dict[str, Triple] = {}
         self._parts: dict[str, Body] = {}
         self._joints: dict[str, DrawnJoint] = {}
 
+    @declares
     def point(self, name: str, xyz: ArrayLike) -> Self:
         """Name a point of the drawing.
 
@@ -52,6 +55,7 @@ class DrawnSpec:
         self._points[name] = triple(xyz, f"point {name!r}")
         return self
 
+    @declares
     def part(
         self,
         name: str,
@@ -82,12 +86,13 @@ class DrawnSpec:
             mass, com, inertia = _weighed(shape, what)
         given: dict[str, Any] = {"mass": mass, "com": com, "inertia": inertia}
         body = Body(name, GROUND, Fixed(), Pose() if at is None else at, **given)
-        warn_of_inertia(body, 2)
+        warn_of_inertia(body, 3)
         self._new_name(name)
         self._coordinates.add(body)
         self._parts[name] = body
         return self
 
+    @declares
     def link(
         self,
         name: str,
@@ -130,6 +135,7 @@ class DrawnSpec:
         com = frame.inverse().apply(whole.com)
         return self.part(name, at=frame, mass=whole.mass, com=com, inertia=R.T @ whole.inertia @ R)
 
+    @declares
     def joint(
         self,
         name: str,

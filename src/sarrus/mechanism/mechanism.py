@@ -60,9 +60,27 @@ class Mechanism(TimeSteps):
 
         Args:
             **changes: gravity=(3,), and mass, com, inertia, armature, damping, friction = {body: value},
-                stiffness, damping = {force: value}, as in the description.
+                stiffness, damping = {force: value}, as in the description; and values of its parameters, with
+                which the default state is assembled anew.
         """
-        return Mechanism(self.model.replace(**changes), self._default)
+        recipe = self.model.recipe
+        if recipe is None:
+            return Mechanism(self.model.replace(**changes), self._default)
+        values = {name: changes.pop(name) for name in list(changes) if name in recipe.parameters}
+        recipe = recipe.with_values(values)
+        if not values:
+            model, default = self.model.replace(**changes), self._default
+            return Mechanism(replace(model, recipe=recipe.with_changes(changes)), default)
+        model = recipe.made().model()
+        for one in (*recipe.changes, *((changes,) if changes else ())):
+            model = model.replace(**one)
+        recipe = recipe.with_changes(changes) if changes else recipe
+        return Mechanism(replace(model, recipe=recipe))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters of the description and their present values."""
+        return {} if self.model.recipe is None else self.model.recipe.current()
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""

@@ -13,6 +13,7 @@ from .as_drawn import lower
 from .compile import build_model, default_actuated
 from .declarations import Declarations
 from .mechanism import Mechanism
+from .recipe import Recipe
 from .report import outline
 from .schema import decode, encode
 
@@ -55,7 +56,12 @@ class MechanismSpec(Declarations):
         """All of it: arguments of `build_model` and `from_declared`."""
         bodies, constraints = self._tree()
         names = ("name", "gravity", "length", "forces", "actuated", "omitted", "measures")
-        return {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
+        found = {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
+        return found | {"recipe": self._recipe()} if self._parameters else found
+
+    def _recipe(self) -> Recipe:
+        head = {"gravity": self.gravity, "name": self.name, "length": self.length}
+        return Recipe(MechanismSpec, head, dict(self._parameters), tuple(self._calls), {})
 
     def _tree(self) -> tuple[tuple[Body, ...], tuple[tuple[str, Constraint], ...]]:
         """Bodies and constraints; those of parts and joints as drawn lowered to a tree and loops."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..errors import InputError
+from .expressions import KeepsParameters
 from .restore import Restored
 
 Checks = dict[str, Callable[[object, str], Any]]
 
 
-class Kind(Restored, ABC):
+class Kind(Restored, metaclass=KeepsParameters):
     """Base of the three families: `Joint`, `Force`, `Constraint`.
 
     A subclass of a family is registered by its definition, unless it says base=True: what several kinds

@@ -103,6 +103,7 @@ class Model(Arrays):
         customs: Rows computed by callables.
         omitted: What a file contained and the model does not.
         measures: Declarations by name, in order.
+        recipe: How to make it with other values of its parameters; None without any.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Model(Arrays):
     customs: tuple[UserRows, ...]
     omitted: tuple[str, ...] = ()
     measures: tuple[tuple[str, Any], ...] = ()
+    recipe: Any = None
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
@@ -127,7 +129,7 @@ class Model(Arrays):
         actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
         declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
-        said = {"omitted": self.omitted, "measures": self.measures}
+        said = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
         return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
     def __reduce__(self) -> tuple[Any, ...]:

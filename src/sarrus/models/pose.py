@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._kernel import compose_poses, invert_pose
 from ..arrays import Array, fixed_shape, frozen, triple
 from ..errors import InputError
+from .expressions import KeepsParameters, is_parametric, made
 from .restore import MAKERS, restore
 
 ORTHONORMAL = 1e-14
@@ -20,7 +21,7 @@ VERTICAL = 1.0 - 1e-12
 PARALLEL = frozen(np.eye(3))
 
 
-class Pose:
+class Pose(metaclass=KeepsParameters):
     """Position and orientation of a frame B in a frame A. Immutable.
 
     Give at most one of `rpy`, `quat`, `matrix`; without any of them the frames are parallel.
@@ -36,9 +37,10 @@ class Pose:
         rotation: R_AB, (3, 3), read-only.
     """
 
-    __slots__ = ("rotation", "xyz")
+    __slots__ = ("_made_of", "rotation", "xyz")
     xyz: Array
     rotation: Array
+    _made_of: Any
 
     def __init__(
         self,
@@ -66,6 +68,8 @@ class Pose:
         raise AttributeError(f"a Pose cannot be changed: make a new one instead of setting {name!r}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if is_parametric(self):
+            return _made_again, self._made_of
         return restore, ("Pose", (self.xyz.tolist(), self.rotation.tolist()))
 
     def __repr__(self) -> str:
@@ -110,8 +114,8 @@ class Pose:
             return np.array([0.0, pitch, math.atan2(-R[0, 1], R[1, 1])])
         return np.array([math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])])
 
-    @classmethod
-    def from_points(cls, origin: ArrayLike, x: ArrayLike, y: ArrayLike | None = None) -> Pose:
+    @staticmethod
+    def from_points(origin: ArrayLike, x: ArrayLike, y: ArrayLike | None = None) -> Pose:
         """The frame at a point whose x axis leads to another and whose y axis turns towards a third.
 
         Args:
@@ -120,18 +124,11 @@ class Pose:
             y: A point on its side of positive y [m], (3,); default: z is as near to (0, 0, 1) as it can be,
                 to (0, 1, 0) where x leads up or down.
         """
-        start = np.array(triple(origin, "origin of from_points"))
-        along = _unit(np.array(triple(x, "x of from_points")) - start, "origin and x of from_points")
-        if y is None:
-            third = np.array([0.0, 1.0, 0.0] if abs(along[2]) > VERTICAL else [0.0, 0.0, 1.0])
-        else:
-            third = np.cross(along, np.array(triple(y, "y of from_points")) - start)
-        upward = _unit(third - along * (along @ third), "the third point of from_points and the x axis")
-        return cls(start, matrix=np.column_stack([along, np.cross(upward, along), upward]))
+        return made(Pose.from_points, _from_points, origin=origin, x=x, y=y)
 
-    @classmethod
+    @staticmethod
     def looking_at(
-        cls, origin: ArrayLike, target: ArrayLike, axis: str = "z", up: ArrayLike = (0.0, 0.0, 1.0)
+        origin: ArrayLike, target: ArrayLike, axis: str = "z", up: ArrayLike = (0.0, 0.0, 1.0)
     ) -> Pose:
         """The frame at a point of which one axis leads to another point.
 
@@ -141,33 +138,52 @@ class Pose:
             axis: "x", "y" or "z".
             up: The axis after it in x, y, z, x is as near to this direction (3,) as it can be.
         """
-        if axis not in ("x", "y", "z"):
-            raise InputError(f"axis of looking_at must be 'x', 'y' or 'z', got {axis!r}.")
-        start = np.array(triple(origin, "origin of looking_at"))
-        ahead = _unit(
-            np.array(triple(target, "target of looking_at")) - start, "origin and target of looking_at"
-        )
-        second = np.array(triple(up, "up of looking_at"))
-        if np.linalg.norm(np.cross(ahead, second)) < ZERO_NORM * np.linalg.norm(second):
-            second = np.eye(3)[int(np.argmin(np.abs(ahead)))]  # up is along the axis: any direction across
-        second = _unit(second - ahead * (ahead @ second), "up of looking_at and the axis")
-        columns = [ahead, second, np.cross(ahead, second)]
-        first = "xyz".index(axis)
-        return cls(start, matrix=np.column_stack([columns[(k - first) % 3] for k in range(3)]))
+        return made(Pose.looking_at, _looking_at, origin=origin, target=target, axis=axis, up=up)
 
     def inverse(self) -> Pose:
         """X_BA."""
+        if is_parametric(self):
+            return made(Pose.inverse, Pose.inverse, self=self)
         return known_pose(*invert_pose(self.xyz, self.rotation))
 
     def __matmul__(self, other: Pose) -> Pose:
         """X_AC = X_AB @ X_BC."""
         if not isinstance(other, Pose):
             return NotImplemented
+        if is_parametric(self) or is_parametric(other):
+            return made(Pose.__matmul__, Pose.__matmul__, self=self, other=other)
         return known_pose(*compose_poses(self.xyz, self.rotation, other.xyz, other.rotation))
 
     def apply(self, point: ArrayLike) -> Array:
         """A point given in B [m], (3,), expressed in A."""
+        if is_parametric(self) or is_parametric(point):
+            raise InputError("apply takes numbers: name a point of the drawing instead, or compose poses.")
         return self.xyz + self.rotation @ triple(point, "point")
+
+
+def _from_points(origin: ArrayLike, x: ArrayLike, y: ArrayLike | None) -> Pose:
+    start = np.array(triple(origin, "origin of from_points"))
+    along = _unit(np.array(triple(x, "x of from_points")) - start, "origin and x of from_points")
+    if y is None:
+        third = np.array([0.0, 1.0, 0.0] if abs(along[2]) > VERTICAL else [0.0, 0.0, 1.0])
+    else:
+        third = np.cross(along, np.array(triple(y, "y of from_points")) - start)
+    upward = _unit(third - along * (along @ third), "the third point of from_points and the x axis")
+    return Pose(start, matrix=np.column_stack([along, np.cross(upward, along), upward]))
+
+
+def _looking_at(origin: ArrayLike, target: ArrayLike, axis: str, up: ArrayLike) -> Pose:
+    if axis not in ("x", "y", "z"):
+        raise InputError(f"axis of looking_at must be 'x', 'y' or 'z', got {axis!r}.")
+    start = np.array(triple(origin, "origin of looking_at"))
+    ahead = _unit(np.array(triple(target, "target of looking_at")) - start, "origin and target of looking_at")
+    second = np.array(triple(up, "up of looking_at"))
+    if np.linalg.norm(np.cross(ahead, second)) < ZERO_NORM * np.linalg.norm(second):
+        second = np.eye(3)[int(np.argmin(np.abs(ahead)))]  # up is along the axis: any direction across
+    second = _unit(second - ahead * (ahead @ second), "up of looking_at and the axis")
+    columns = [ahead, second, np.cross(ahead, second)]
+    first = "xyz".index(axis)
+    return Pose(start, matrix=np.column_stack([columns[(k - first) % 3] for k in range(3)]))
 
 
 def _unit(vector: Array, what: str) -> Array:
@@ -175,6 +191,12 @@ def _unit(vector: Array, what: str) -> Array:
     if length < ZERO_NORM:
         raise InputError(f"{what} coincide or are parallel: they give no direction.")
     return vector / length
+
+
+def _made_again(make: Any, arguments: dict[str, Any]) -> Pose:
+    """From a pickle of a Pose made of parameters."""
+    pose: Pose = make(**arguments)
+    return pose
 
 
 def known_pose(xyz: Array, rotation: Array) -> Pose:

@@ -40,8 +40,9 @@ class Restored:
             MAKERS[cls.__name__] = lambda data: cls(**data)
 
     def data(self) -> dict[str, Any]:
-        """Arguments of the class, by name."""
-        return dict(vars(self))
+        """Arguments of the class, by name; of one made of parameters, these."""
+        made_of = vars(self).get("_made_of")
+        return dict(vars(self) if made_of is None else made_of[1])
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not _is_ours(type(self)):

@@ -1,0 +1,93 @@
+"""Recipe: the calls that made a description, to be made again with other values of its parameters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ..arrays import number
+from ..errors import unknown_name
+from ..models.expressions import PLAIN, Parameter, is_parametric, resolved
+
+P = ParamSpec("P")
+S = TypeVar("S", bound="Recorded")
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+class Recorded:
+    """Base of descriptions: keeps the calls that declare something."""
+
+    def __init__(self) -> None:
+        self._parameters: dict[str, Parameter] = {}
+        self._calls: list[Call] = []
+        self._recording = True
+
+
+def declares(method: Callable[Concatenate[S, P], S]) -> Callable[Concatenate[S, P], S]:
+    """A method of a description that is recorded where it succeeds and is given numbers for expressions."""
+
+    @functools.wraps(method)
+    def call(self: S, *args: P.args, **named: P.kwargs) -> S:
+        if not self._recording:
+            return method(self, *args, **named)
+        plain, plain_named = args, named
+        for x in (*args, *named.values()):
+            if type(x) not in PLAIN and is_parametric(x):
+                plain, plain_named = resolved(args, {}), resolved(named, {})
+                break
+        self._recording = False
+        try:
+            method(self, *plain, **plain_named)
+        finally:
+            self._recording = True
+        self._calls.append((method.__name__, args, dict(named)))
+        return self
+
+    return call  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make a mechanism again.
+
+    Attributes:
+        make: The class of the description.
+        head: Arguments of its constructor.
+        parameters: By name.
+        calls: Method, arguments, named arguments, in order.
+        values: Values of parameters that were changed.
+        changes: Arguments of `with_` that are no parameters, in order.
+    """
+
+    make: Callable[..., Any]
+    head: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
+    calls: tuple[Call, ...]
+    values: Mapping[str, float]
+    changes: tuple[Mapping[str, Any], ...] = ()
+
+    def current(self) -> dict[str, float]:
+        """The value of each parameter."""
+        return {name: one.evaluate(self.values) for name, one in self.parameters.items()}
+
+    def with_values(self, given: Mapping[str, Any]) -> Recipe:
+        """The recipe with other values."""
+        for name in given:
+            if name not in self.parameters:
+                raise unknown_name("parameter", name, self.parameters)
+        checked = {name: number(x, f"parameter {name!r}") for name, x in given.items()}
+        return replace(self, values={**self.values, **checked})
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Recipe:
+        """The recipe with further changes by `with_`."""
+        return replace(self, changes=(*self.changes, dict(changes)))
+
+    def made(self) -> Any:
+        """The description with its present values."""
+        spec = self.make(**self.head)
+        spec._recording = False
+        for name, args, named in self.calls:
+            getattr(spec, name)(*resolved(args, self.values), **resolved(named, self.values))
+        return spec
