@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .constraints.couplings import *
 from .constraints.custom import *
 from .constraints.points import *
+from .constraints.polynomials import *
 from .constraints.rolling import *
 from .constraints.rows import Constraint as _Constraint
 from .dynamics.impact import Impact
@@ -32,6 +33,7 @@ from .mechanism.measures import *
 from .mechanism.measures import Measure as _Measure
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
+from .models.actuator_law import ActuatorLaw
 from .models.forces import *
 from .models.forces import Force as _Force
 from .models.joint import Joint as _Joint
@@ -40,13 +42,14 @@ from .models.pose import Pose
 from .models.restore import restore
 from .models.shapes import *
 from .models.shapes import Shape as _Shape
+from .models.visual import Visual
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
 
 if TYPE_CHECKING:
-    from . import control, library, results, viz
-    from .formats import FormatError, from_pinocchio, load, load_spec, save
+    from . import bridge, control, library, results, viz
+    from .formats import FormatError, from_mujoco, from_pinocchio, load, load_spec, save
     from .linearization import (
         Equilibrium,
         LinearModel,
@@ -72,8 +75,8 @@ if TYPE_CHECKING:
 
 # Imported when one of their names is first used: `import sarrus` loads what a Mechanism needs and no more.
 _LATE = {
-    "control": (), "library": (), "results": (), "viz": (),
-    "formats": ("FormatError", "from_pinocchio", "load", "load_spec", "save"),
+    "bridge": (), "control": (), "library": (), "results": (), "viz": (),
+    "formats": ("FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"),
     "linearization": ("Equilibrium", "LinearModel", "LinearTrajectory", "equilibrium", "linearize",
                       "linearize_trajectory"),
     "simulation": ("Contact", "CustomSystem", "Event", "LinearFeedback", "Rollout", "Study", "Switch",
@@ -86,14 +89,14 @@ __all__ = [
     # a description
     "Mechanism", "MechanismSpec", "Pose",
     # files and pickles
-    "from_pinocchio", "load", "load_spec", "restore", "save",
+    "ActuatorLaw", "Visual", "from_mujoco", "from_pinocchio", "load", "load_spec", "restore", "save",
     # what is done with it, and what comes back
     "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
     "LinearFeedback", "LinearModel", "LinearTrajectory", "Rollout", "Study", "Switch", "SwitchedTrajectory",
     "Trajectory", "decompose", "equilibrium", "linearize", "linearize_trajectory", "rollout", "simulate",
     "study",
     # packages
-    "control", "library", "results", "viz",
+    "bridge", "control", "library", "results", "viz",
     # errors
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",

@@ -48,7 +48,7 @@ def test_check_as_json() -> None:
     assert report["mobility"]["dof"] == 14
     assert report["mobility"]["redundant"] == ["toe_loop.ty"]
     assert report["default"]["gap"] < 1e-12
-    assert report["names"][:2] == ["root.vx", "root.vy"]
+    assert report["names"][:2] == ["pelvis.vx", "pelvis.vy"]
     assert [c["name"] for c in report["constraints"]] == ["achilles_loop", "toe_loop"]
     assert report["actuated"] == ["hip_roll", "hip_yaw", "hip_pitch", "knee", "crank"]
     assert any("contact of geoms" in text for text in report["warnings"])

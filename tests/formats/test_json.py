@@ -80,9 +80,9 @@ def test_bad_files_say_where_and_why(reason: str, tmp_path: Path) -> None:
 
 
 def test_other_extensions_are_refused(tmp_path: Path) -> None:
-    """0.1.0 wrote JSON into robot.urdf."""
-    for name in ("robot.urdf", "robot.xml", "robot.SDF"):
-        with pytest.raises(sr.InputError, match=r"save writes JSON, but .* by its extension"):
+    """0.1.0 wrote JSON into everything."""
+    for name in ("robot.yaml", "robot.usd", "robot.XACRO"):
+        with pytest.raises(sr.InputError, match=r"save writes .json, .* by its extension"):
             sr.save(sr.library.four_bar(), tmp_path / name)
         assert not (tmp_path / name).exists()
     assert sr.save(sr.library.four_bar(), tmp_path / "robot.json").exists()

@@ -81,18 +81,24 @@ def test_actuators_say_what_is_driven_and_how_hard() -> None:
     assert mech.actuators == ("j2", "j1", "j0", "j3")
     ranges = [(a.lower, a.upper) for a in mech.model.actuators]
     assert ranges == [(-6.0, 2.0), (-5.0, 9.0), (-np.inf, np.inf), (-2.0, 2.0)]
-    assert "servo or muscle law of an actuator" in said(text)
+    laws = [mech.laws[name][0] for name in mech.actuators]
+    assert [law.gear for law in laws] == [-2.0, 5.0, 1.0, 1.0]
+    assert [law.ctrl_limits for law in laws] == [(-1.0, 3.0), (-1.0, 3.0), None, None]
+    assert laws[3].gain == 4.0 and laws[3].bias == (0.0, -4.0, 0.0) and laws[3].force_limits == (-2.0, 2.0)
+    assert "actuator" not in said(text)
 
 
-def test_without_actuators_every_joint_may_be_driven_and_with_odd_ones_none() -> None:
-    body = f'<body name="b"><joint name="j"/>{BALL}</body>'
-    assert quiet(model(body)).nu == 1
-    odd = """<tendon><fixed name="cable"><joint joint="j" coef="1"/></fixed></tendon>
-      <actuator><motor name="winch" tendon="cable"/></actuator>"""
-    assert quiet(model(body, odd)).nu == 0
-    text = said(model(body, odd))
-    assert "actuator that does not act on one hinge or slide ('winch')" in text
-    assert "tendon ('cable')" in text
+def test_a_file_without_actuators_has_none_and_says_so() -> None:
+    text = model(f'<body name="b"><joint name="j"/>{BALL}</body>')
+    assert quiet(text).nu == 0
+    assert "it has no actuators; spec.actuate(...) of load_spec declares them" in said(text)
+
+
+def test_actuators_that_drive_no_coordinate_are_listed() -> None:
+    body = f'<body name="b"><joint name="j" type="ball"/>{BALL}</body>'
+    text = model(body, '<actuator><motor name="spin" joint="j" gear="0 1 1"/></actuator>')
+    assert quiet(text).nu == 0
+    assert "actuator that does not act on one hinge, slide or fixed tendon ('spin')" in said(text)
 
 
 # ---------------------------------------------------------------------- what is left out
@@ -110,7 +116,6 @@ def test_one_warning_lists_everything_left_out() -> None:
     text = said(text)
     for part in (
         "limit of a ball joint ('j')",
-        "joint equality with a polynomial of degree 2 or more ('k')",
         "inactive equality constraint",
         "contact of geoms (3)",
         "keyframe (1)",
@@ -268,10 +273,3 @@ def test_what_mujoco_mutters_is_part_of_the_warning(
     assert "MuJoCo: XML contains a 'NaN'" in text
     assert not list(tmp_path.iterdir())
     assert "NaN" not in capfd.readouterr().err
-
-
-def test_a_gear_is_said_to_be_left_to_the_user() -> None:
-    text = model(
-        f'<body><joint name="j"/>{BALL}</body>', '<actuator><motor name="m" joint="j" gear="5"/></actuator>'
-    )
-    assert "gear or gain of an actuator (u is the force on its joint) ('m')" in said(text)

@@ -10,16 +10,19 @@ import pytest
 import sarrus as sr
 
 TENDON = """<mujoco model="hand"><worldbody>
-  <body name="palm"><joint name="a" type="hinge"/><geom size=".1" mass="1"/>
-    <body name="finger" pos="0.2 0 0"><joint name="b" type="hinge"/><geom size=".1" mass="1"/></body></body>
+  <body name="palm"><joint name="a" type="hinge"/><geom size=".1" mass="1"/><site name="s"/>
+    <body name="finger" pos="0.2 0 0"><joint name="b" type="hinge"/><geom size=".1" mass="1"/>
+      <site name="r" pos="0.1 0 0"/></body></body>
   <camera name="eye" pos="0 0 1"/></worldbody>
-  <tendon><fixed name="cord"><joint joint="a" coef="1"/><joint joint="b" coef="-1"/></fixed></tendon>
+  <tendon><spatial name="cord"><site site="s"/><site site="r"/></spatial></tendon>
   <actuator><position name="pull" tendon="cord"/></actuator>
   <sensor><jointpos joint="a"/></sensor></mujoco>"""
 EQUALITY = """<mujoco model="arm"><worldbody>
-  <body name="l"><joint name="a" type="hinge"/><geom size=".1" mass="1"/></body>
-  <body name="r" pos="1 0 0"><joint name="b" type="hinge"/><geom size=".1" mass="1"/></body></worldbody>
-  <equality><joint name="bent" joint1="a" joint2="b" polycoef="0 1 0.5 0 0"/></equality></mujoco>"""
+  <body name="l"><joint name="a" type="hinge"/><geom size=".1" mass="1"/><site name="s"/></body>
+  <body name="r" pos="1 0 0"><joint name="b" type="hinge"/><geom size=".1" mass="1"/><site name="t"/></body>
+  </worldbody><tendon><spatial name="x"><site site="s"/><site site="t"/></spatial>
+  <fixed name="y"><joint joint="a" coef="1"/></fixed></tendon>
+  <equality><tendon name="bent" tendon1="x" tendon2="y" polycoef="0 1 0.5 0 0"/></equality></mujoco>"""
 PLAIN = """<mujoco model="plain"><worldbody><camera name="eye" pos="0 0 1"/>
   <body name="l"><joint name="a" type="hinge"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
 
@@ -30,7 +33,8 @@ def needs_mujoco() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "names"), [(TENDON, ("actuator that does not act", "tendon ('cord')")), (EQUALITY, ("'bent'",))]
+    ("text", "names"),
+    [(TENDON, ("actuator that does not act", "spatial tendon ('cord')")), (EQUALITY, ("'bent'",))],
 )
 def test_dropped_constraints_and_actuators(text: str, names: tuple[str, ...]) -> None:
     """0.1.0 listed a tendon between cameras and sensors, and had no way to refuse."""

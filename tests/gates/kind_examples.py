@@ -137,6 +137,13 @@ def _coupling(c: Cell) -> Constraint:
     return sr.Coupling(terms, offset=sum(k * c.positions[name] for name, k in terms.items()))
 
 
+def _polynomial(c: Cell) -> Constraint:
+    follower, leader = c.coordinates[:2]
+    slopes, x = (0.8, -0.5, 0.3), c.positions[leader] - 0.2
+    first = c.positions[follower] - sum(slope * x ** (k + 1) for k, slope in enumerate(slopes))
+    return sr.PolynomialCoupling(follower, leader, (first, *slopes), origin=0.2)
+
+
 def _drive(c: Cell) -> Constraint:
     name = c.coordinates[1]
     return sr.Drive(name, *(Swing(c.positions[name], order) for order in range(3)))
@@ -180,6 +187,7 @@ CONSTRAINTS: dict[str, Example] = {
     "PointOnPlane": Example(_plane, 1, solid=False),
     "PointOnCylinder": Example(_cylinder, 1, undefined=_on_the_axis),
     "Coupling": Example(_coupling, 1, **UNSEEN),
+    "PolynomialCoupling": Example(_polynomial, 1, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),
     "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),
     "CustomConstraint": Example(_custom, 1, latches=False, **UNSEEN),

@@ -25,6 +25,7 @@ FLOORS = [
     {"dynamics"},
     {"mechanism"},
     {"formats", "library"},
+    {"bridge"},
     {"simulation"},
     {"linearization"},
     {"control"},

@@ -30,7 +30,7 @@ from .kind_examples import T
 Array = npt.NDArray[np.float64]
 
 SOURCE = Path(__file__).parents[2] / "src" / "sarrus"
-IMPORTERS = ("formats/pinocchio.py",)  # translate the joints of another library
+IMPORTERS = ("formats/", "bridge/")  # they translate kinds of other libraries, and to theirs
 STEP = 1e-3
 
 

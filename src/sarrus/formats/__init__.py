@@ -16,12 +16,13 @@ from typing import Any
 
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.json import read_json, save
+from sarrus.formats.json import read_json
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import parse
 from sarrus.formats.messages import FormatError
-from sarrus.formats.mjcf import MjcfOptions, read_mjcf
+from sarrus.formats.mjcf import MjcfOptions, read_mjcf, read_mujoco
 from sarrus.formats.pinocchio import read_pinocchio
+from sarrus.formats.save import save
 from sarrus.formats.urdf import UrdfOptions, read_urdf
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
@@ -104,6 +105,26 @@ def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechani
     return read_pinocchio(model, constraint_models).compile()
 
 
+def from_mujoco(model: Any, **options: Any) -> Mechanism:
+    """A mechanism from a `mujoco.MjModel` or a `mujoco.MjSpec`.
+
+    What becomes of joints, tendons, equalities and actuators is as in `load` of the MJCF file;
+    `sr.bridge.mujoco` converts states and inputs between the two.
+
+    Args:
+        model: The model, or the specification, which is compiled here.
+        **options: keyframe, loop_tolerance and strict, as for `load`.
+
+    Returns:
+        The mechanism.
+
+    Raises:
+        FormatError: Where MuJoCo cannot compile it, or no mechanism can be made of it.
+    """
+    _check_options("MJCF", options)
+    return read_mujoco(model, MjcfOptions(**options)).compile()
+
+
 def _read(
     path: str | os.PathLike[str], options: dict[str, Any]
 ) -> tuple[MechanismSpec, dict[str, Any] | None, str]:
@@ -165,4 +186,4 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
             raise unknown_name(f"option for {kind}", name, OPTIONS[kind], "load")
 
 
-__all__ = ["FileSpec", "FormatError", "from_pinocchio", "load", "load_spec", "save"]
+__all__ = ["FileSpec", "FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"]

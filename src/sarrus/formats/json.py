@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 from sarrus.errors import InputError, SarrusError
 from sarrus.formats.messages import FormatError
-from sarrus.formats.replace_file import replace_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
-OTHER_FORMATS = {
-    ".urdf": "URDF", ".xml": "MJCF", ".mjcf": "MJCF", ".xacro": "xacro", ".sdf": "SDF", ".world": "SDF",
-    ".npz": "a trajectory", ".html": "a page", ".yaml": "YAML", ".yml": "YAML", ".usd": "USD", ".usda": "USD",
-}  # fmt: skip
 
-
-def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str]) -> Path:
-    """Write a mechanism or a description as JSON; an existing file is replaced in one step, a link stays.
-
-    Args:
-        what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
-        path: File to write, by its extension JSON; its folder must exist.
-
-    Returns:
-        The path.
-
-    Raises:
-        InputError: Where it holds Python functions (Drive, CustomConstraint), is something else, or cannot be
-            written there.
-    """
-    suffix = os.path.splitext(os.fspath(path))[1].lower() if isinstance(path, (str, os.PathLike)) else ""
-    if suffix in OTHER_FORMATS:
-        raise InputError(
-            f"save writes JSON, but {os.fspath(path)!r} says {OTHER_FORMATS[suffix]} by its extension; name"
-            " the file .json."
-        )
-    text = json.dumps(_data_of(what), indent=1, allow_nan=False) + "\n"
-    return replace_bytes(path, text.encode())
+def json_bytes(what: Mechanism | MechanismSpec) -> bytes:
+    """The content of a JSON file."""
+    return (json.dumps(_data_of(what), indent=1, allow_nan=False) + "\n").encode()
 
 
 def _data_of(what: object) -> dict[str, Any]:

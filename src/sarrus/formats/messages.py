@@ -12,7 +12,8 @@ PACKAGE = str(Path(__file__).parents[1])
 HARMLESS = {  # kinds that do not change the motion
     "sensor", "camera", "light", "skin", "keyframe", "key", "visual", "material", "collision", "gazebo",
     "mesh file that was not found", "inactive equality constraint", "actuator without any force",
-    "safety_controller", "calibration", "velocity limit", "ros2_control", "transmission",
+    "tendon without any force", "safety_controller", "calibration", "velocity limit", "ros2_control",
+    "transmission", "velocity of the default state", "mesh that MuJoCo cannot read",
 }  # fmt: skip
 SHOWN = 4  # names listed for each kind before "and n more"
 
@@ -39,9 +40,13 @@ class Omitted:
     """Things a file contains and the library does not model: gathered while reading, said once.
 
     Constraints and actuators that were dropped come first, then what else changes the motion, then the rest.
+
+    Args:
+        done: What became of them: "not modelled" by a reader, "not written" by a writer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, done: str = "not modelled") -> None:
+        self.done = done
         self.kinds: dict[str, list[str]] = {}
         self.remarks: list[str] = []
         self._dropped: set[str] = set()
@@ -75,12 +80,12 @@ class Omitted:
         dropped = self.listed(dropped=True)
         if strict and dropped:
             raise FormatError(
-                f"{source}: strict=True, but these constraints and actuators are not modelled:"
-                f" {'; '.join(dropped)}. Leave strict out to load the rest; `omitted` then lists them."
+                f"{source}: strict=True, but these constraints and actuators are {self.done}:"
+                f" {'; '.join(dropped)}. Leave strict out for the rest; a warning then lists them."
             )
         parts = []
         if self.kinds:
-            parts.append(f"not modelled: {'; '.join(self.listed())}")
+            parts.append(f"{self.done}: {'; '.join(self.listed())}")
         parts.extend(self.remarks)
         if parts:
             warn(f"{source}: " + ". ".join(parts) + ".")

@@ -8,7 +8,7 @@ joint keeps world coordinates (with the quaternion's scalar last).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.mjcf_actuators import add_actuators, reflected
 from sarrus.formats.mjcf_loops import add_equalities, wxyz_pose
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
+from sarrus.formats.mjcf_tendons import Tendons
+from sarrus.formats.mjcf_visuals import read_visuals
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Free, Prismatic, Revolute, Spherical
@@ -78,6 +80,29 @@ def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOption
     return spec
 
 
+def read_mujoco(model: Any, options: MjcfOptions) -> FileSpec:
+    """Description of a `mujoco.MjModel` or `mujoco.MjSpec`.
+
+    Raises:
+        FormatError: With the reason.
+    """
+    kind, omitted = type(model).__name__, Omitted()
+    if kind not in ("MjModel", "MjSpec"):
+        raise FormatError(
+            f"from_mujoco takes a mujoco.MjModel or a mujoco.MjSpec, got {kind}; load takes files and text."
+        )
+    if kind == "MjSpec":
+        model = _compiled(model.compile, "MjSpec", omitted)
+    name = bytes(model.names).split(b"\0", 1)[0].decode(errors="replace").strip() or "MuJoCo model"
+    try:
+        spec = _convert(model, name, options, omitted)
+    except SarrusError as error:
+        raise FormatError(f"{kind}: {error}") from None
+    omitted.warn(name, options.strict)
+    spec.omitted = omitted.listed()
+    return spec
+
+
 @contextmanager
 def _listening(mujoco: Any, omitted: Omitted) -> Iterator[None]:
     """MuJoCo's warnings as remarks, instead of lines on stderr and in a log file in the current folder."""
@@ -98,11 +123,18 @@ def _compile(data: bytes, source: str, path: Path | None, omitted: Omitted) -> A
             f"{source}: reading MJCF needs the package mujoco, which is not installed. "
             "Install it with: pip install 'sarrus[mujoco]'."
         ) from None
+    if path is not None:
+        return _compiled(lambda: mujoco.MjModel.from_xml_path(str(path)), source, omitted)
+    return _compiled(lambda: mujoco.MjModel.from_xml_string(data.decode()), source, omitted)
+
+
+def _compiled(make: Callable[[], Any], source: str, omitted: Omitted) -> Any:
+    """What MuJoCo makes; its errors as ours."""
+    import mujoco
+
     try:
         with _listening(mujoco, omitted):
-            if path is not None:
-                return mujoco.MjModel.from_xml_path(str(path))
-            return mujoco.MjModel.from_xml_string(data.decode())
+            return make()
     except UnicodeDecodeError as error:
         raise FormatError(f"{source}: its text is not UTF-8 ({error}).") from None
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
@@ -125,9 +157,12 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
         reader.note_rest(joint, rest)
         reader.add_spring(joint)
     reader.add_gravity_compensation(gravity)
-    add_equalities(spec, model, reader.bodies, reader.joints, omitted)
-    add_actuators(spec, model, reader.joints, omitted)
+    tendons = Tendons(spec, model, reader.bodies, reader.joints, omitted)
+    tendons.read(reader.links.taken)
+    add_equalities(spec, model, reader.bodies, tendons, omitted)
+    add_actuators(spec, model, reader.bodies, tendons, omitted)
     note_extras(model, omitted)
+    spec.visuals = read_visuals(model, reader.bodies)
     return spec
 
 
@@ -157,7 +192,7 @@ class _Reader:
             position = model.jnt_pos[joint] if kind != FREE else np.zeros(3)
             at = Pose() if kind == FREE else at @ Pose(position - anchor) @ _reference(model, joint)
             unnamed = name if count == 1 else f"{name}_joint{joint - first + 1}"
-            called = model.joint(joint).name or unnamed
+            called = name if kind == FREE else model.joint(joint).name or unnamed
             chain.append(TreeJoint(called, _joint(model, joint), at, self._properties(joint)))
             at, anchor = Pose(), position
         offset = at if not chain else Pose(-anchor)

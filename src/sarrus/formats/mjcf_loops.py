@@ -1,4 +1,5 @@
-"""Equality constraints of a compiled MuJoCo model: connect and weld close loops, joint couples coordinates.
+"""Equality constraints of a compiled MuJoCo model: connect and weld close loops, joint and
+tendon couple coordinates.
 
 Connects between one pair of bodies are read together: one is a ball, two (or more in a line) a hinge, three
 or more that are not in a line a weld, which is what their authors mean by them.
@@ -14,8 +15,10 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array
 from sarrus.constraints.couplings import Coupling
+from sarrus.constraints.polynomials import PolynomialCoupling
 from sarrus.formats.link_frames import claim
 from sarrus.formats.messages import Omitted
+from sarrus.formats.mjcf_tendons import Tendons
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import turn_z_to
 from sarrus.models.joint import Joint
@@ -39,14 +42,14 @@ class _Connect:
 
 
 def add_equalities(
-    spec: MechanismSpec, model: Any, bodies: list[str], joints: dict[int, str], omitted: Omitted
+    spec: MechanismSpec, model: Any, bodies: list[str], tendons: Tendons, omitted: Omitted
 ) -> None:
     """Add what `<equality>` declares; kinds that are not modelled go to `omitted`."""
     import mujoco
 
     kinds = mujoco.mjtEq
     disabled = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY) | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-    used: set[str] = set()
+    used = {name for name, _ in spec.constraints}
     off = bool(int(model.opt.disableflags) & disabled)
     active = [i for i in range(model.neq) if model.eq_active0[i] and not off]
     for i in sorted({*range(model.neq)} - {*active}):
@@ -62,7 +65,9 @@ def add_equalities(
             name = claim(model.equality(i).name or f"{bodies[a]}-{bodies[b]}", used)
             spec.close(name, bodies[a], bodies[b], joint=Fixed(), at_a=at_a, at_b=at_b)
         elif kind == int(kinds.mjEQ_JOINT):
-            _couple(spec, model, i, joints, used, omitted)
+            _couple(spec, model, i, tendons.joints, used)
+        elif kind == int(kinds.mjEQ_TENDON) and _couple_tendons(model, i, tendons, used):
+            continue
         else:
             label = kinds(kind).name.removeprefix("mjEQ_").lower()
             omitted.drop(f"equality constraint of type {label}", model.equality(i).name)
@@ -119,22 +124,39 @@ def _weld_frames(model: Any, i: int) -> tuple[tuple[int, Pose], tuple[int, Pose]
     return (int(model.eq_obj1id[i]), at_a), (int(model.eq_obj2id[i]), Pose(data[0:3]))
 
 
-def _couple(
-    spec: MechanismSpec, model: Any, i: int, joints: dict[int, str], used: set[str], omitted: Omitted
-) -> None:
-    """y - y0 = c0 + c1 (x - x0), where y0 and x0 are the reference positions."""
+def _couple(spec: MechanismSpec, model: Any, i: int, joints: dict[int, str], used: set[str]) -> None:
+    """y - y0 = sum of c_k (x - x0)^k, where y0 and x0 are the reference positions."""
     c0, c1, *higher = model.eq_data[i, 0:5].tolist()
     follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    name = model.equality(i).name
-    if any(higher) and leader >= 0:
-        omitted.drop("joint equality with a polynomial of degree 2 or more", name or joints[follower])
+    name = claim(model.equality(i).name or f"{joints[follower]}.equality", used)
+    c0 += float(model.qpos0[model.jnt_qposadr[follower]])
+    if leader < 0:
+        spec.constrain(name, Coupling({joints[follower]: 1.0}, offset=c0))
         return
-    y0 = float(model.qpos0[model.jnt_qposadr[follower]])
-    terms, offset = {joints[follower]: 1.0}, y0 + c0
-    if leader >= 0 and c1 != 0.0:
-        terms[joints[leader]] = -c1
-        offset -= c1 * float(model.qpos0[model.jnt_qposadr[leader]])
-    spec.constrain(claim(name or f"{joints[follower]}.equality", used), Coupling(terms, offset=offset))
+    x0 = float(model.qpos0[model.jnt_qposadr[leader]])
+    if any(higher):
+        coefficients = (c0, c1, *higher)
+        spec.constrain(name, PolynomialCoupling(joints[follower], joints[leader], coefficients, origin=x0))
+        return
+    terms = {joints[follower]: 1.0} | ({joints[leader]: -c1} if c1 != 0.0 else {})
+    spec.constrain(name, Coupling(terms, offset=c0 - c1 * x0))
+
+
+def _couple_tendons(model: Any, i: int, tendons: Tendons, used: set[str]) -> bool:
+    """L - L0 = c0 + c1 (K - K0), with the lengths L0 and K0 at the reference pose; False: not modelled."""
+    c0, c1, *higher = model.eq_data[i, 0:5].tolist()
+    one, two = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    name = model.equality(i).name or f"{model.tendon(one).name}.equality"
+    if two < 0:
+        return tendons.hold(claim(name, used), one, c0)
+    terms, others = tendons.terms(one), tendons.terms(two)
+    if not terms or not others or any(higher):
+        return False
+    total = {x: terms.get(x, 0.0) - c1 * others.get(x, 0.0) for x in terms | others}
+    offset = c0 + float(model.tendon_length0[one]) - c1 * float(model.tendon_length0[two])
+    coupled = Coupling({x: c for x, c in total.items() if c != 0.0}, offset=offset)
+    tendons.spec.constrain(claim(name, used), coupled)
+    return True
 
 
 def _close(

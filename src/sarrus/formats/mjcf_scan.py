@@ -79,12 +79,11 @@ def note_extras(model: Any, omitted: Omitted) -> None:
     """List what a compiled model contains and a Mechanism does not."""
     touching = int(np.count_nonzero(model.geom_contype | model.geom_conaffinity))
     omitted.count("contact of geoms", touching)
-    for kind in ("tendon", "flex", "skin", "plugin", "pair", "key", "sensor", "camera", "light"):
+    for kind in ("flex", "skin", "plugin", "pair", "key", "sensor", "camera", "light"):
         count = int(getattr(model, _SIZE_OF.get(kind, f"n{kind}"), 0))
-        if kind in ("tendon", "flex"):
+        if kind == "flex":
             for i in range(count):
-                note = omitted.drop if kind == "tendon" else omitted.add
-                note(kind, getattr(model, kind)(i).name)
+                omitted.add(kind, model.flex(i).name)
         else:
             omitted.count(_LABEL.get(kind, kind), count)
     omitted.count("mocap body (fixed where it is)", int(model.nmocap))

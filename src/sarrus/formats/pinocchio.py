@@ -178,6 +178,11 @@ def _constraint_joint(constraint: Any) -> Joint | None:
     return None
 
 
+def joint_parts(model: Any, index: int) -> Iterator[Joint]:
+    """The joints of ours that a joint of Pinocchio becomes."""
+    return (joint for joint, _ in _parts(model, index))
+
+
 def _parts(model: Any, index: int) -> Iterator[tuple[Joint, Pose]]:
     """The joints of ours that a joint of Pinocchio becomes, with the placement of each on the one before."""
     joint = model.joints[index].extract()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel import RANK_TOL
 from ..constraints.rows import Constraint, lower_constraints
 from ..errors import ModelError
+from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import Body, Limit
 from ..models.forces import Force, force_arrays
 from ..models.inertia import check_mass_matrix, inertia_arrays
@@ -17,6 +18,7 @@ from ..models.length import characteristic_length, ground_origin
 from ..models.model import Actuator, Model
 from ..models.restore import MAKERS
 from ..models.tree import Tree, build_tree, tree_arrays
+from ..models.visual import Visual
 
 
 def build_model(
@@ -31,6 +33,8 @@ def build_model(
     omitted: Sequence[str] = (),
     measures: Sequence[tuple[str, Any]] = (),
     recipe: Any = None,
+    laws: Mapping[str, tuple[ActuatorLaw, ...]] = {},
+    visuals: Sequence[Visual] = (),
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
@@ -54,6 +58,8 @@ def build_model(
         omitted=tuple(omitted),
         measures=tuple(measures),
         recipe=recipe,
+        laws=dict(laws),
+        visuals=tuple(visuals),
         **(rows.declarations() | filled(columns)),
     )
     if not checked:

@@ -13,7 +13,9 @@ from ..arrays import Array, flatten_batch, frozen, mapping, names, state
 from ..constraints.evaluate import Evaluator
 from ..dynamics.terms import Units
 from ..errors import InputError
+from ..models.actuator_law import ActuatorLaw
 from ..models.model import Model
+from ..models.visual import Visual
 from .arguments import Arguments
 
 
@@ -67,6 +69,8 @@ class Core:
         units: Units of coordinates and rows.
         omitted: What the file that it was loaded from contains and it does not, in words: constraints and
             actuators that were dropped, then what else changes the motion, then the rest.
+        laws: Laws of actuators by the coordinate that they drive, where its file gives them.
+        visuals: Shapes for pictures.
     """
 
     name: str
@@ -84,6 +88,8 @@ class Core:
     evaluator: Evaluator
     units: Units
     omitted: tuple[str, ...]
+    laws: Mapping[str, tuple[ActuatorLaw, ...]]
+    visuals: tuple[Visual, ...]
     _kernel: Any
     _arguments: Arguments
     _queries: Queries
@@ -108,6 +114,8 @@ class Core:
             passive=tuple(name for name in names if name not in actuators),
             length=evaluator.length,
             omitted=model.omitted,
+            laws=model.laws,
+            visuals=model.visuals,
             _kernel=evaluator.kernel,
             _arguments=arguments,
             _queries=Queries(evaluator.kernel, arguments),

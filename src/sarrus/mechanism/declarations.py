@@ -11,6 +11,7 @@ from ..arrays import number, positive, text, triple
 from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
+from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import (
     FRICTION_SPEED,
     GROUND,
@@ -26,6 +27,7 @@ from ..models.forces import Force
 from ..models.joint import Joint
 from ..models.model import BODY_VALUES, FORCE_VALUES
 from ..models.pose import Pose
+from ..models.visual import Visual
 from .drawn_spec import DrawnSpec
 from .measures import Measure, UserMeasure
 from .recipe import declares
@@ -49,6 +51,8 @@ class Declarations(DrawnSpec):
         self._actuated: list[tuple[str, Limit]] | None = None
         self._measures: dict[str, Measure] = {}
         self.omitted: tuple[str, ...] = ()
+        self.laws: dict[str, tuple[ActuatorLaw, ...]] = {}
+        self.visuals: list[Visual] = []
 
     @property
     def name(self) -> str:

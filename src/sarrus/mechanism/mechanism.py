@@ -41,6 +41,7 @@ class Mechanism(TimeSteps):
         actuators, passive: Names of the coordinates with an actuator, in the order of u, and without.
         length: Characteristic length L [m], which makes metres and radians comparable.
         omitted: What its file contains and it does not, what changes the motion first.
+        laws, visuals: Laws of actuators by coordinate and shapes for pictures, where its file gives them.
     """
 
     def __repr__(self) -> str:

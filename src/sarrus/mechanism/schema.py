@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..constraints.rows import Constraint
 from ..errors import InputError, unknown_name
+from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import Body
 from ..models.forces import Force
 from ..models.joint import Joint
 from ..models.kinds import Kind
 from ..models.pose import Pose
+from ..models.visual import Visual
 from .measures import Measure
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 FORMAT = "sarrus"
 VERSION = 1
 KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators",
-        "measures")  # fmt: skip
+        "measures", "laws", "visuals")  # fmt: skip
 T = TypeVar("T")
 
 
@@ -42,6 +44,10 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
     if spec.measures:
         data["measures"] = [_encode_entry("measure", *pair) for pair in spec.measures]
+    if spec.laws:
+        data["laws"] = {name: [_encode_fields(one) for one in laws] for name, laws in spec.laws.items()}
+    if spec.visuals:
+        data["visuals"] = [_encode_fields(one) for one in spec.visuals]
     return data
 
 
@@ -57,6 +63,10 @@ def _encode(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return None
     return value
+
+
+def _encode_fields(entry: ActuatorLaw | Visual) -> dict[str, Any]:
+    return {name: _encode(value) for name, value in entry.data().items() if value is not None}
 
 
 def _encode_kind(entry: Kind) -> dict[str, Any]:
@@ -103,6 +113,12 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
             spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
     for entry in _list(data, "measures"):
         spec.measure(*_decode_entry("measure", entry, Measure.written()))
+    laws = data.get("laws", {})
+    for name, entries in _mapping(laws, "laws", [*laws] if isinstance(laws, Mapping) else ()).items():
+        given = _list({"laws": entries}, "laws")
+        spec.laws[name] = tuple(ActuatorLaw(**_values(ActuatorLaw, entry, "a law", ())) for entry in given)
+    for entry in _list(data, "visuals"):
+        spec.visuals.append(Visual(**_values(Visual, entry, "a visual", ())))
     return spec
 
 

@@ -17,6 +17,7 @@ from .recipe import Recipe
 from .report import outline
 from .schema import decode, encode
 
+FROM_FILES = ("omitted", "laws", "visuals")  # what files say besides the mechanism
 COMPILERS: dict[str, Callable[..., Mechanism]] = {}  # filled by a room above: fits loops of rounded data
 
 
@@ -30,6 +31,8 @@ class MechanismSpec(Declarations):
 
     Attributes:
         omitted: What the file that it comes from contains and it does not, what changes the motion first.
+        laws: Laws of actuators by the coordinate that they drive: {coordinate: (ActuatorLaw, ...)}.
+        visuals: Shapes for pictures, a list of `Visual`.
     """
 
     def __repr__(self) -> str:
@@ -55,7 +58,7 @@ class MechanismSpec(Declarations):
     def declared(self) -> dict[str, Any]:
         """All of it: arguments of `build_model` and `from_declared`."""
         bodies, constraints = self._tree()
-        names = ("name", "gravity", "length", "forces", "actuated", "omitted", "measures")
+        names = ("name", "gravity", "length", "forces", "actuated", "measures", *FROM_FILES)
         found = {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
         return found | {"recipe": self._recipe()} if self._parameters else found
 
@@ -113,6 +116,8 @@ class MechanismSpec(Declarations):
         spec._actuated = None if declared["actuated"] is None else list(declared["actuated"])
         spec.omitted = tuple(declared.get("omitted", ()))
         spec._measures.update(declared.get("measures", ()))
+        spec.laws = dict(declared.get("laws", {}))
+        spec.visuals = list(declared.get("visuals", ()))
         return spec
 
     @classmethod

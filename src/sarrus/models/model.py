@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
+from .actuator_law import ActuatorLaw
 from .bodies import GROUND, Body, copies, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
@@ -23,6 +24,7 @@ from .layout import COUNTED, SIZES, TABLE, Arrays, shaped
 from .parameters import ELEMENTS, unpacked
 from .restore import restore
 from .tree import Tree
+from .visual import Visual
 
 BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction")
 FORCE_VALUES = ("stiffness", "damping")
@@ -101,9 +103,11 @@ class Model(Arrays):
         actuators: Actuated coordinates, in the order of u.
         drives: Prescribed motions, in the order of the kernel's drive array, (nd,).
         customs: Rows computed by callables.
-        omitted: What a file contained and the model does not.
+        omitted: What the file that it comes from contains and it does not.
         measures: Declarations by name, in order.
         recipe: How to make it with other values of its parameters; None without any.
+        laws: Laws of actuators by coordinate, where a file gives them.
+        visuals: Shapes for pictures.
     """
 
     name: str
@@ -119,6 +123,8 @@ class Model(Arrays):
     omitted: tuple[str, ...] = ()
     measures: tuple[tuple[str, Any], ...] = ()
     recipe: Any = None
+    laws: Mapping[str, tuple[ActuatorLaw, ...]] = field(default_factory=dict)
+    visuals: tuple[Visual, ...] = ()
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
@@ -129,7 +135,8 @@ class Model(Arrays):
         actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
         declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
-        said = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
+        said: dict[str, Any] = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
+        said |= {"laws": getattr(self, "laws", {}), "visuals": self.visuals}  # pickles of 0.1 have no laws
         return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,0 +1,85 @@
+"""M, bias, equality rows and constrained accelerations of a MuJoCo model, in the coordinates of a mechanism.
+
+MuJoCo's own constraints are soft. Here its M, forces and equality Jacobian are taken, and the acceleration
+that keeps the equalities is solved for: an oracle for files that were read or written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from sarrus.bridge.mujoco import MujocoBridge, equality_rows
+
+Array = npt.NDArray[np.float64]
+STEP = 1e-4  # [s] of the differences of J along the motion
+
+
+@dataclass(frozen=True)
+class Terms:
+    """M a + h = J.T lam, J a = gamma, in MuJoCo's velocities; phi is the residual, T gives qvel = T v."""
+
+    M: Array
+    h: Array
+    J: Array
+    gamma: Array
+    phi: Array
+    T: Array
+    drift: Array
+
+    @property
+    def acceleration(self) -> Array:
+        """qacc, with the equalities kept."""
+        m = len(self.J)
+        K = np.block([[self.M, self.J.T], [self.J, np.zeros((m, m))]])
+        right = np.concatenate([-self.h, self.gamma])
+        return np.linalg.lstsq(K, right, rcond=1e-13)[0][: len(self.M)]
+
+    def difference(self, a: Array) -> float:
+        """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute."""
+        known = np.any(self.T != 0.0, axis=1)  # joints that both have
+        gap = (self.acceleration - self.T @ a - self.drift)[known]
+        return float(np.abs(gap).max() / max(1.0, np.abs(a).max()))
+
+
+def terms(bridge: MujocoBridge, q: Array, v: Array, ctrl: Array | None = None) -> Terms:
+    """MuJoCo's terms at a state of the mechanism, without dry friction; actuators where ctrl is given."""
+    model, data = bridge.model, mujoco.MjData(bridge.model)
+    data.ctrl[:] = 0.0 if ctrl is None else ctrl
+    bridge.to_mujoco(data, q, v)
+    M = np.zeros((model.nv, model.nv))
+    try:
+        mujoco.mj_fullM(model, data, M)
+    except TypeError:  # before MuJoCo 4
+        mujoco.mj_fullM(model, M, data.qM)
+    phi, J = equality_rows(model, data)
+    speed = data.qvel.copy()
+
+    def rows_at(s: float) -> Array:
+        there = mujoco.MjData(model)
+        there.qpos[:] = data.qpos
+        mujoco.mj_integratePos(model, there.qpos, speed, s)
+        mujoco.mj_forward(model, there)
+        return equality_rows(model, there)[1] @ speed
+
+    gamma = -_slope(rows_at) if len(phi) else np.zeros(0)
+    drift = _slope(lambda s: bridge.velocity_map(bridge.mech.integrate(q, s * v)) @ v)
+    h = data.qfrc_bias - data.qfrc_passive - (0.0 if ctrl is None else data.qfrc_actuator)
+    return Terms(M, h, J, gamma, phi, bridge.velocity_map(q), drift)
+
+
+def _slope(f: Any) -> Array:
+    """Derivative at zero, central differences of sixth order."""
+    pairs = ((1, 45.0), (2, -9.0), (3, 1.0))
+    return np.asarray(sum(c * (f(k * STEP) - f(-k * STEP)) for k, c in pairs) / (60.0 * STEP))
+
+
+def row_space(J: Array) -> Array:
+    """Orthogonal projector on the row space of J."""
+    _, s, Vt = np.linalg.svd(J)
+    rank = int(np.sum(s > 1e-9 * s[0])) if len(s) else 0
+    return np.asarray(Vt[:rank].T @ Vt[:rank])

@@ -1,0 +1,159 @@
+"""A mechanism beside a Pinocchio model of it.
+
+q and v are the same but for: the order of joints; an unbounded revolute joint, (cos, sin) there and an angle
+here; a planar joint, (x, y, cos, sin) there with its velocity in body axes; a mimic joint, no coordinate
+there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sarrus.arrays import Array, state
+from sarrus.errors import InputError
+from sarrus.formats.pinocchio import joint_parts
+from sarrus.mechanism.core import State
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.models.joint import Joint
+from sarrus.models.joints import Planar
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A joint of ours in theirs: slices of positions and velocities, and what differs."""
+
+    q: slice
+    v: slice
+    theirs_q: slice
+    theirs_v: slice
+    kind: str  # "same", "angle" or "planar"
+
+
+class PinocchioBridge:
+    """Converts states and inputs between a mechanism and a Pinocchio model; made by `sr.bridge.pinocchio`.
+
+    Attributes:
+        mech: The mechanism.
+        model: The `pinocchio.Model`.
+    """
+
+    def __init__(self, mech: Mechanism, model: Any) -> None:
+        self.mech, self.model = mech, model
+        self._parts: list[_Part] = []
+        self._mimics: list[tuple[int, int, int, float, float]] = []
+        self._free = [body.name for body in mech.model.bodies[1:] if body.joint.is_free]
+        for index in range(1, model.njoints):
+            self._match(index)
+        known = {k for part in self._parts for k in range(part.v.start, part.v.stop)}
+        known |= {one[1] for one in self._mimics}
+        missing = [name for k, name in enumerate(mech.names) if k not in known]
+        if missing:
+            raise InputError(
+                f"the Pinocchio model has no joints for the coordinates {', '.join(map(repr, missing))} of"
+                f" {mech.name!r}; it has {', '.join(map(repr, list(model.names)[1:]))}."
+            )
+
+    def to_sarrus(self, q: npt.ArrayLike, v: npt.ArrayLike) -> State:
+        """q (..., nq) and v (..., nv) of Pinocchio's."""
+        theirs = state(q, "q", self.model.nq, "the Pinocchio model")
+        speed = state(v, "v", self.model.nv, "the Pinocchio model")
+        batch = np.broadcast_shapes(theirs.shape[:-1], speed.shape[:-1])
+        pose, rate = np.empty((*batch, self.mech.nq)), np.empty((*batch, self.mech.nv))
+        for part in self._parts:
+            x, w = theirs[..., part.theirs_q], speed[..., part.theirs_v]
+            if part.kind != "same":
+                angle = np.arctan2(x[..., -1:], x[..., -2:-1])
+                x = np.concatenate([x[..., :-2], angle], axis=-1)
+            if part.kind == "planar":
+                w = _turned(w, x[..., 2], 1.0)
+            pose[..., part.q], rate[..., part.v] = x, w
+        for iq, iv, leader, scaling, offset in self._mimics:
+            pose[..., iq] = scaling * pose[..., self._entry(leader)[0]] + offset
+            rate[..., iv] = scaling * rate[..., self._entry(leader)[1]]
+        return State(pose, rate)
+
+    def to_pinocchio(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> tuple[Array, Array]:
+        """Pinocchio's q (..., nq there) and v (..., nv there) of ours; v defaults to rest."""
+        pose = self.mech._positions(q)
+        rate = self.mech._tangent(np.zeros(self.mech.nv) if v is None else v, "v")
+        batch = np.broadcast_shapes(pose.shape[:-1], rate.shape[:-1])
+        theirs, speed = np.empty((*batch, self.model.nq)), np.empty((*batch, self.model.nv))
+        for part in self._parts:
+            x, w = pose[..., part.q], rate[..., part.v]
+            if part.kind == "planar":
+                w = _turned(w, x[..., 2], -1.0)
+            if part.kind != "same":
+                x = np.concatenate([x[..., :-1], np.cos(x[..., -1:]), np.sin(x[..., -1:])], axis=-1)
+            theirs[..., part.theirs_q], speed[..., part.theirs_v] = x, w
+        return theirs, speed
+
+    def velocity_map(self, q: npt.ArrayLike) -> Array:
+        """T (nv there, nv) with v there = T v at the pose q (nq,)."""
+        pose = self.mech._one_pose(q)
+        many = np.broadcast_to(pose, (self.mech.nv, self.mech.nq))
+        return np.ascontiguousarray(self.to_pinocchio(many, np.eye(self.mech.nv))[1].T)
+
+    def to_tau(self, u: npt.ArrayLike, q: npt.ArrayLike) -> Array:
+        """Pinocchio's generalized force (nv there,) of the inputs u (nu,) at the pose q (nq,)."""
+        tau = self.mech._applied(q, None, u, None)
+        return np.asarray(np.linalg.pinv(self.velocity_map(q)).T @ tau)
+
+    # ------------------------------------------------------------------ construction
+
+    def _match(self, index: int) -> None:
+        model = self.model
+        name, parts = model.names[index], list(joint_parts(model, index))
+        iq, iv = int(model.idx_qs[index]), int(model.idx_vs[index])
+        if int(model.nvs[index]) == 0:
+            self._add_mimic(index, name)
+            return
+        spare = int(model.nqs[index]) - sum(_width(joint) for joint in parts)
+        for i, joint in enumerate(parts):
+            k = self._body(name if len(parts) == 1 else f"{name}_{i + 1}", joint)
+            planar = isinstance(joint, Planar)
+            extra = 1 if planar or (len(parts) == 1 and spare == 1) else 0
+            nq = _width(joint) + extra
+            kind = "planar" if planar else "angle" if extra else "same"
+            slices = self.mech.model.q_slices[k], self.mech.model.v_slices[k]
+            self._parts.append(_Part(*slices, slice(iq, iq + nq), slice(iv, iv + joint.nv), kind))
+            iq, iv = iq + nq, iv + joint.nv
+
+    def _body(self, name: str, joint: Joint) -> int:
+        """Our body for a joint of theirs: by name, or the only free one."""
+        named = [x for x in (name, f"{name}_joint") if x in self.mech.body_names[1:]]
+        if joint.is_free and not named and len(self._free) == 1:
+            named = self._free
+        for one in named:
+            k = self.mech.model.body_index(one)
+            if self.mech.model.bodies[k].joint.nv == joint.nv:
+                return k
+        raise InputError(
+            f"{self.mech.name!r} has no joint like {name!r} of the Pinocchio model ({joint.label()})."
+        )
+
+    def _add_mimic(self, index: int, name: str) -> None:
+        followers, leaders = (
+            [int(i) for i in x] for x in (self.model.mimicking_joints, self.model.mimicked_joints)
+        )
+        leader, mimic = leaders[followers.index(index)], self.model.joints[index].extract()
+        iq, iv = self.mech.model.tree.scalar(name, "bridge")
+        self._mimics.append((iq, iv, leader, float(mimic.scaling), float(mimic.offset)))
+
+    def _entry(self, joint: int) -> tuple[int, int]:
+        return self.mech.model.tree.scalar(self.model.names[joint], "bridge")
+
+
+def _width(joint: Joint) -> int:
+    """Number of positions of ours."""
+    return joint.nv + (1 if joint.has_quaternion else 0)
+
+
+def _turned(w: Array, angle: Array, sign: float) -> Array:
+    """The first two entries of w (..., 3) turned by sign * angle (...)."""
+    c, s = np.cos(angle), sign * np.sin(angle)
+    parts = (c * w[..., 0] - s * w[..., 1], s * w[..., 0] + c * w[..., 1], w[..., 2])
+    return np.stack(np.broadcast_arrays(*parts), axis=-1)

@@ -1,0 +1,59 @@
+"""save: a mechanism as a file of the format that the name says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from sarrus.errors import InputError
+from sarrus.formats.json import json_bytes
+from sarrus.formats.messages import Omitted
+from sarrus.formats.mjcf_write import mjcf_bytes
+from sarrus.formats.replace_file import as_path, replace_bytes
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.mechanism.spec import MechanismSpec
+
+WRITERS: dict[str, Callable[[Mechanism, Path, Omitted], bytes]] = {".xml": mjcf_bytes, ".mjcf": mjcf_bytes}
+OTHER_FORMATS = {
+    ".xacro": "xacro", ".world": "SDF", ".npz": "a trajectory", ".html": "a page", ".yaml": "YAML",
+    ".yml": "YAML", ".usd": "USD", ".usda": "USD", ".urdf": "URDF", ".sdf": "SDF",
+}  # fmt: skip
+
+
+def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str], strict: bool = False) -> Path:
+    """Write a mechanism or a description; an existing file is replaced in one step, a link stays.
+
+    The extension says what is written: .xml or .mjcf MJCF, everything else JSON, which alone keeps every
+    digit and every kind. MJCF is drawn at the default state, so that MuJoCo starts with closed loops. What it
+    cannot say is listed in one `SarrusWarning`.
+
+    Args:
+        what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
+        path: File to write; its folder must exist.
+        strict: Whether constraints, forces and actuators that the format cannot say are an error; nothing is
+            written then.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: Where it holds Python functions (Drive, CustomConstraint; JSON), is something else, or
+            cannot be written there.
+        FormatError: Where strict and something is missing in the file.
+    """
+    suffix = os.path.splitext(os.fspath(path))[1].lower() if isinstance(path, (str, os.PathLike)) else ""
+    if suffix in OTHER_FORMATS:
+        raise InputError(
+            f"save writes .json, {', '.join(WRITERS)}, but {os.fspath(path)!r} says {OTHER_FORMATS[suffix]}"
+            " by its extension; name the file .json."
+        )
+    if suffix not in WRITERS:
+        return replace_bytes(path, json_bytes(what))
+    if not isinstance(what, Mechanism | MechanismSpec):
+        raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
+    target, omitted = as_path(path), Omitted("not written")
+    mech = what if isinstance(what, Mechanism) else what.compile()
+    data = WRITERS[suffix](mech, target, omitted)
+    omitted.warn(target.name, strict)
+    return replace_bytes(path, data)
