@@ -73,6 +73,7 @@ void bind_run_options(nb::module_& m) {
           "method", [](const RunOptions& o) { return o.method.name; },
           [](RunOptions& o, const std::string& name) { o.method = method_of(name); })
       .def_rw("correction", &RunOptions::correction)
+      .def_rw("euclidean", &RunOptions::euclidean)
       .def_rw("damping", &RunOptions::damping)
       .def_rw("stiffness", &RunOptions::stiffness)
       .def_rw("rtol", &RunOptions::rtol)

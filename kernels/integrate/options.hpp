@@ -27,6 +27,7 @@ enum class StepStatus : int {
 struct Options {
   Method method = METHODS[0];
   Correction correction = Correction::PROJECT;
+  bool euclidean = false;  // projection by the smallest correction without units, not of least energy
   double damping = 0, stiffness = 0;  // Baumgarte: 2 alpha [1/s], beta^2 [1/s^2]
   double rtol = 1e-8, atol = 1e-10;
   bool atol_in_units = false;  // lengths are then allowed atol L

@@ -32,6 +32,13 @@ SARRUS_FN bool closed_to_rounding(const Stepper<T, LDC, S>& s, double closed) {
   return true;
 }
 
+// w.a with J a = w.extra: of least kinetic energy, or the smallest without units [Aghili2005] eq. (37)
+SARRUS_FN void correction_step(auto& s) {
+  auto& w = s.w;
+  if (s.o.euclidean) return smallest(s.m, w.ld, w.factor, w.extra, w.y, w.a);
+  normal_step(s.m, w.extra, w);
+}
+
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves M and
 // rows at the final q1 in w, factorized with a rank decided there.
 SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
@@ -56,7 +63,7 @@ SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
     if (done) return true;
     last = r;
     for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
-    normal_step(m, w.extra, w);
+    correction_step(s);
     integrate(m, s.q1, w.a, s.q2);
     for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q2[j];
   }
@@ -67,7 +74,7 @@ SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
 SARRUS_FN void project_velocity(auto& s) {
   auto& w = s.w;
   velocity_residual(s.m, s.v1, w);
-  normal_step(s.m, w.extra, w);
+  correction_step(s);
   for (int j = 0; j < s.m.nv; ++j) s.v1[j] += w.a[j];
 }
 

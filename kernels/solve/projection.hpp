@@ -64,8 +64,13 @@ SARRUS_FN void smallest(const Model<real<T>>& m, LD ld, const Factor<T>& f, cons
   if (f.rank_rows == m.nc) substitute(m, ld, f, g, y);
   if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
   for (int k = f.rank_rows; k < ld; ++k) y[k] = T(0);
-  copy(x, y, ld);
-  for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
+  if (f.sparse) {
+    fill(x, ld);
+    for (int k = 0; k < f.rank_rows; ++k) x[f.rows.col[k]] = y[k];
+  } else {
+    copy(x, y, ld);
+  }
+  for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, ld, x);
   for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
 }
 

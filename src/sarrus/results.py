@@ -15,6 +15,8 @@ from .control.grasp.payload import Payload
 from .control.grasp.wrench_estimator import Estimate
 from .control.hierarchy.solution import HierarchySolution, LevelResult, TaskResult
 from .control.regulators.lqr import Regulation, Regulator
+from .dynamics.constraint_inertia import ConstraintInertia
+from .dynamics.decoupling import Coupling
 from .dynamics.derivatives import Derivatives
 from .dynamics.forward import Motion
 from .dynamics.impact import Impact
@@ -43,7 +45,7 @@ __all__ = [
     # a mechanism at a pose
     "Assembly", "Branch", "Decomposition", "Mobility", "Pose", "Slices", "State", "Sweep",
     # its dynamics
-    "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
+    "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
     # linear models
     "Equilibrium", "LinearModel", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs

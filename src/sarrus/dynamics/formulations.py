@@ -65,6 +65,17 @@ def split(terms: Terms, tau: Array, units: Units, rank: int | None = None) -> Sp
     return Split(M=M, f=f, J=J, gamma=gamma, rank=r, lost=svd.lost, N=svd.N, x_normal=x_normal)
 
 
+def softened(state: Split, softness: float) -> Split:
+    """The state with x_normal by the damped inverse of J, s / (s^2 + softness^2) instead of 1 / s.
+
+    The damped least-squares inverse of [Spencer2004] 3.3: constraints give way where s is small.
+    """
+    U, s, Vt = full_svd(state.J)
+    k = len(s)
+    x = Vt[:k].T @ (s / (s**2 + softness**2) * (U[:, :k].T @ state.gamma))
+    return replace(state, x_normal=x)
+
+
 def with_limit(state: Split, limit: LimitRows, units: Units) -> Split:
     """The state with lost rows replaced by their limits; rows that are redundant at all poses add none."""
     E = limit.E * units.unit

@@ -22,8 +22,7 @@ from ..projection.nearest_state import cannot_project
 from ..projection.sweep import Sweep, sweep
 from .centroidal_queries import CentroidalQueries
 from .core import State, frozen_state
-
-Metric = npt.ArrayLike | str | None
+from .inertia_queries import Metric
 
 NONE_HELD = np.zeros(0, dtype=np.int32), np.zeros(0)
 BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits

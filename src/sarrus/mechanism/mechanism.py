@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
-from ..dynamics.decoupling import is_decoupled
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, overflow
@@ -20,14 +19,14 @@ from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
-from .constraint_queries import Metric
 from .core import frozen_state
 from .measures import MeasuredStates, measured
+from .inertia_queries import InertiaQueries, Metric
 from .report import report
 from .time_steps import TimeSteps
 
 
-class Mechanism(TimeSteps):
+class Mechanism(TimeSteps, InertiaQueries):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
     Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Rows of J may depend on each
@@ -274,14 +273,6 @@ class Mechanism(TimeSteps):
                 metric_factor(self.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
             raise overflow()
         return found
-
-    def is_decoupled(self, q: npt.ArrayLike, t: float = 0.0) -> bool:
-        """Whether motion and constraint force are decoupled at q (nq,): (1 - P) M P = 0.
-
-        [Aghili2005] proposition 3.
-        """
-        terms = self.terms(self._one_pose(q), np.zeros(self.nv), t)
-        return is_decoupled(terms.M, terms.J, self.units)
 
 
 def _restored(data: dict[str, Any]) -> Mechanism:

@@ -106,6 +106,10 @@ class LinearChart:
         least = [float(np.linalg.svd(R @ N, compute_uv=False)[-1]) for R, N in pairs if N.shape[1]]
         return min(least, default=1.0)
 
+    def condition(self, J: Array) -> float:
+        """Condition number of [R; J], lengths divided by L, [Spencer2004] 2.3.3.1, remark 1."""
+        return condition(np.vstack([self._R_v, dimensionless(self._system, J)]))
+
     def _position(self, y_q: Array, t: float) -> tuple[Array, Array, Array]:
         """Newton for w in (1); q, J, b at the end."""
         system, w, last = self._system, self._S_q.T @ self._x, np.inf
@@ -148,6 +152,12 @@ class LinearChart:
         for g in self._twists:
             rate[g] = np.linalg.solve(dexp((unit * self._x)[None, g])[0], v[g]) / unit[g]
         return np.asarray(rate)
+
+
+def condition(A: Array) -> float:
+    """Condition number of a matrix of full column rank; 1 where there is none."""
+    s = np.linalg.svd(A, compute_uv=False)[: A.shape[1]] if A.size else np.ones(1)
+    return float(s[0] / s[-1]) if s[-1] > 0.0 else np.inf
 
 
 def least_squares(A: Array, b: Array) -> Array:

@@ -23,7 +23,7 @@ from .._kernel import CLOSED, CLOSED_ENOUGH, NEWTON_STEPS
 from ..arrays import Array, positive_whole, state
 from ..differences import curvature_terms, slope_of_terms, slope_terms
 from ..errors import InputError
-from .charts import ChartError, least_squares
+from .charts import ChartError, condition, least_squares
 from .decomposition import rank_of, ranked_svd
 from .system_kinematics import Kinematics, dimensionless
 
@@ -126,6 +126,11 @@ class UserChart:
         D2 = self.D2(self._q, self._y)
         D2 = D2 / np.maximum(np.linalg.norm(D2, axis=1, keepdims=True), 1e-300)
         return min(float(np.linalg.svd(x, compute_uv=False)[-1]) for x in (rows @ N, D2))
+
+    def condition(self, J: Array) -> float:
+        """Condition number of [D1 R; J], lengths divided by L, [Spencer2004] eq. (2.22)."""
+        rows = self.D1(self._q, self._y) * self._system.unit
+        return condition(np.vstack([rows, dimensionless(self._system, J)]))
 
     # ------------------------------------------------------------------ R and its derivatives
 

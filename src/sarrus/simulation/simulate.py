@@ -45,6 +45,10 @@ def simulate(
     switches: Any = (),
     stops: bool = False,
     jacobian: str = "analytic",
+    projection_metric: str = "mass",
+    softness: float | None = None,
+    chart_rule: str = "quality",
+    chart_thresholds: tuple[float, float] | None = None,
 ) -> Trajectory:
     """Integrate the motion of a system with its constraints satisfied; returns a `Trajectory`.
 
@@ -70,8 +74,9 @@ def simulate(
             by default 1e-10 in units of the mechanism (lengths times its length L).
         t_eval: times at which to keep the state [s], increasing; default: at every step.
         formulation: of the accelerations, see `Mechanism.forward_dynamics`; all but "nullspace" are slow.
-        correction: "project" (positions and velocities back onto the constraints after every step, in the
-            mass metric), "baumgarte" or "none".
+        correction: "project" (positions and velocities back onto the constraints after every step),
+            "baumgarte", "soft" (Baumgarte's terms through a damped inverse of J, for comparison: constraints
+            give way near singular poses, [Spencer2004] 3.3) or "none".
         energy: also keep the energy of a conservative system, by scaling the velocity [Spencer2004] 3.1.3.
         events: functions g(t, q, v) -> float whose zeros are events; attributes `terminal` (bool or number of
             crossings) and `direction` (sign of the crossing) as in SciPy.
@@ -83,12 +88,22 @@ def simulate(
         tau: applied generalized force (nv,) [N m, N], constant or tau(t, q, v).
         external: wrenches on bodies: {body: wrench or function of t}, a wrench being [force; moment] (6,) in
             world axes at the body's origin; or {body: (wrench, point in the body frame (3,))}.
-        baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte"; default 0.1 / dt each.
+        baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte" and "soft"; default 0.1 / dt each.
         store_every: record every n-th step, and the last one.
         switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
             is a `SwitchedTrajectory`; impacts are on its events. Each switch calls the controller again.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
         jacobian: of implicit methods: "analytic" or "finite_difference", always used for user functions.
+        projection_metric: of correction="project": "mass" (the correction of least kinetic energy) or
+            "euclidean" (the smallest one, lengths divided by L, [Aghili2005] eq. (37), for comparison).
+        softness: of correction="soft": singular values of J (without units) below it give way, the epsilon
+            of the damped inverse sigma / (sigma^2 + epsilon^2); default 1e-3.
+        chart_rule: when a run in minimal coordinates changes its chart: "quality" (it determines the motion
+            less well than at its best) or "condition" (number of the matrix that is inverted, [Spencer2004]
+            2.3.3.1, remark 1).
+        chart_thresholds: (leave, enter) of that rule. "quality": part of the best quality below which a chart
+            is left and above which one of the user's is entered again, default (0.6, 0.7), (0.5, 0.7) for
+            charts of the library. "condition": condition numbers, default (20, 10).
     """
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)

@@ -109,7 +109,7 @@ def study(mech: Mechanism, t_end: float = 1.0, dt: float = 2e-3, method: str = "
 def ways() -> Iterator[dict[str, Any]]:
     """Options of every way to run, the default first."""
     for correction in ("project", *(name for name in CORRECTIONS if name != "project")):
-        for formulation in FORMULATIONS:
+        for formulation in FORMULATIONS if correction != "soft" else ("svd",):
             yield {"formulation": formulation, "coordinates": "full", "correction": correction}
     for kind in KINDS:
         yield {"formulation": "nullspace", "coordinates": kind, "correction": "project"}

@@ -43,6 +43,12 @@ def test_every_combination_runs_or_is_refused_by_name(method: str) -> None:
             with pytest.raises(sr.InputError, match=f'method="{method}"'):
                 sr.simulate(mech, SPAN, dt=STEP, method=method, **options)
             continue
+        if way[:2] == ("soft", "lagrange"):  # the one combination that does not exist
+            with pytest.raises(sr.InputError, match="damps the inverse of J"):
+                sr.simulate(mech, SPAN, dt=STEP, method=method, **options)
+            continue
+        if way[0] == "soft":  # accurate to the square of the softness over a singular value, so here
+            options["softness"] = 1e-5
         run = sr.simulate(mech, SPAN, dt=STEP, method=method, **options)
         assert run.success, (options, run.message)
         assert error(mech, run, exact) < accuracy(method), options

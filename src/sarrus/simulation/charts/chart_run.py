@@ -33,7 +33,7 @@ class ChartRun:
         self._stepper = ChartStep(setup)
         self._full: Any = None  # the compiled run, while steps are taken in full coordinates
         self._adaptive = options.integrator.adaptive
-        self._charts = ChartSelector(setup.system, options.coordinates)
+        self._charts = ChartSelector(setup.system, options.coordinates, options.chart_rule)
         self._chart: LocalChart  # set where steps are taken in a chart
         self._records: list[Point] = []
         self._most, self._next = 0, options.dt

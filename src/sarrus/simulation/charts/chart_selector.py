@@ -1,10 +1,10 @@
 """ChartSelector: which minimal coordinates a run uses, and when it changes them.
 
-A chart is used while its quality (0 where it fails) is at least half of that at its origin; then a new chart
-of the same kind is made at the present pose. A user's chart is left at 0.6 of the best quality it has had:
-towards a pose where the conditions of theorem 2.3.1 of [Spencer2004] fail, derivatives in its coordinates
-grow, and with them the error of the method. A tangent chart replaces it until the quality of a user's chart
-is high again.
+A chart is used while its rule allows (`stepping/chart_rules.py`), by default while its quality (0 where it
+fails) is at least half of that at its origin; then a new chart of the same kind is made at the present pose.
+A user's chart is left at 0.6 of the best quality it has had: towards a pose where the conditions of theorem 2.3.1 of
+[Spencer2004] fail, derivatives in its coordinates grow, and with them the error of the method. A tangent
+chart replaces it until the quality of a user's chart is high again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ...models.twists import twist_slices
 from ...projection.charts import ChartError, LinearChart, partition_chart, tangent_chart
 from ...projection.null_chart import NullspaceChart
 from ...projection.user_chart import Chart, UserChart, check_chart, named_coordinates
+from ..stepping.chart_rules import ChartRule
 from ..system.system import System
 
 LocalChart = LinearChart | UserChart
@@ -29,8 +30,6 @@ KINDS: dict[str, Callable[..., LinearChart]] = {
     "tangent": tangent_chart,
     "nullspace": NullspaceChart,
 }
-KEPT = 0.5  # least quality of a chart in use, relative to the quality at its origin
-ENTER, LEAVE = 0.7, 0.6  # of the best quality of a user's chart: entered above, left below
 FAIR = 0.5  # taken for the best quality of a user's chart until it has had a better one
 
 
@@ -56,8 +55,8 @@ def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
 class ChartSelector:
     """Charts of one run."""
 
-    def __init__(self, system: System, coordinates: str | tuple[Chart, ...]) -> None:
-        self._system, self._twists = system.evaluator, twist_slices(system.model)
+    def __init__(self, system: System, coordinates: str | tuple[Chart, ...], rule: ChartRule) -> None:
+        self._system, self._twists, self._rule = system.evaluator, twist_slices(system.model), rule
         self._kind = coordinates if isinstance(coordinates, str) else "tangent"
         charts = () if isinstance(coordinates, str) else coordinates
         self._users = [UserChart(self._system, chart) for chart in charts]
@@ -92,29 +91,37 @@ class ChartSelector:
     def kept(self, chart: LocalChart, q: Array, v: Array, J: Array) -> LocalChart:
         """The chart for the next step: the same one, or another one where its quality has become low."""
         if isinstance(chart, UserChart):
-            return chart if self._compared(chart, J) >= LEAVE else self.at(q, v, J)
+            return chart if self._usable(chart, J, self._rule.leave) else self.at(q, v, J)
         user = self._good_user_chart(q, v, J)
         if user is not None:
             return user
-        if chart.quality(J) >= KEPT * self._first:
+        if self._good_own_chart(chart, J):
             return chart
         new = self.at(q, v, J)
         same = new.note == chart.note and self._kind == "partition" and chart.quality(J) > 0.0
         return chart if same else new
 
     def _good_user_chart(self, q: Array, v: Array, J: Array) -> UserChart | None:
-        """The first of the user's charts whose quality is at least ENTER of its best."""
+        """The first of the user's charts that may be entered here."""
         for chart in self._users:
             try:
                 chart.coordinates(q, v, J)
             except (ChartError, np.linalg.LinAlgError):
                 continue
-            if self._compared(chart, J) >= ENTER:
+            if self._usable(chart, J, self._rule.enter):
                 return chart
         return None
 
-    def _compared(self, chart: UserChart, J: Array) -> float:
-        """Quality of a user's chart relative to the best it has had in this run."""
+    def _good_own_chart(self, chart: LinearChart, J: Array) -> bool:
+        """Whether a chart of the library is kept: its quality relative to the origin, or its condition."""
+        if self._rule.kind == "condition":
+            return chart.quality(J) > 0.0 and chart.condition(J) <= self._rule.leave_own
+        return chart.quality(J) >= self._rule.leave_own * self._first
+
+    def _usable(self, chart: UserChart, J: Array, threshold: float) -> bool:
+        """Whether a user's chart is within a threshold: of its best quality in this run, or its condition."""
         quality = chart.quality(J)
         self._best[id(chart)] = max(self._best[id(chart)], quality)
-        return quality / self._best[id(chart)]
+        if self._rule.kind == "condition":
+            return quality > 0.0 and chart.condition(J) <= threshold
+        return quality >= threshold * self._best[id(chart)]

@@ -22,7 +22,15 @@ STORED = """
     t0 t1 control_dt method dt rtol atol formulation coordinates
     correction baumgarte energy store_every jacobian
 """.split()
-WORDS = ("method", "formulation", "coordinates", "correction", "jacobian")  # the others are numbers
+LATER = {"projection_metric": "mass", "softness": 0.0}  # what files without them mean
+WORDS = (
+    "method",
+    "formulation",
+    "coordinates",
+    "correction",
+    "jacobian",
+    "projection_metric",
+)  # the others are numbers
 POSITIVE = ("control_dt", "dt", "rtol", "atol", "store_every")
 
 
@@ -59,7 +67,7 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
     """Options as plain data, functions by name only; None where a run cannot be resumed."""
     if options is None or not isinstance(options.coordinates, str):
         return None
-    head: dict[str, Any] = {name: getattr(options, name) for name in STORED}
+    head: dict[str, Any] = {name: getattr(options, name) for name in (*STORED, *LATER)}
     tau = options.tau
     head["tau"] = tau.tolist() if isinstance(tau, np.ndarray) else None
     given: dict[str, Any] = {"control": options.control, "tau": tau if callable(tau) else None}
@@ -71,6 +79,7 @@ def stored_options(options: Options | None) -> dict[str, Any] | None:
 def restored_options(head: Mapping[str, Any]) -> tuple[Options, tuple[str, ...]]:
     """Options from plain data, and the names of the functions that are missing in them."""
     values: dict[str, Any] = {name: head[name] for name in STORED}
+    values |= {name: head.get(name, value) for name, value in LATER.items()}
     for name, value in values.items():
         numbers = value if isinstance(value, list) else [value]
         right = str if name in WORDS else (float, int, type(None))

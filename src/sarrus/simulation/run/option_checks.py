@@ -16,15 +16,22 @@ from ...errors import InputError
 from ...projection.user_chart import Chart
 from ..charts.chart_selector import check_coordinates
 from ..events.events import user_events
+from ..stepping.chart_rules import chart_rule
 from ..stepping.methods import CORRECTIONS, METHODS
 from ..stepping.options import SHORTEST, Options
 from ..system.system import System
+from .correction_checks import correction_options
 
 RTOL, FIXED_STEP = 1e-8, 1e-3  # defaults of simulate; [s]
-IMPLICIT_NEEDS = {"coordinates": "full", "correction": "project", "formulation": "nullspace", "energy": False}
+IMPLICIT_NEEDS = {
+    "coordinates": "full",
+    "correction": "project",
+    "projection_metric": "mass",
+    "formulation": "nullspace",
+    "energy": False,
+}
 JACOBIANS = ("analytic", "finite_difference")
 MOST_COUNT = 2**62  # fits into 64 bits; no run has so many steps
-BAUMGARTE_PER_STEP = 0.1  # default of alpha dt and of beta dt
 
 
 def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Options:
@@ -55,7 +62,8 @@ def check_options(system: System, t_span: Any, given: Mapping[str, Any]) -> Opti
         formulation=given["formulation"],
         coordinates=coordinates,
         correction=correction,
-        baumgarte=_baumgarte(given["baumgarte"], correction, dt),
+        **correction_options(given, correction, dt),
+        chart_rule=chart_rule(given),
         energy=bool(given["energy"]),
         events=user_events(given["events"]),
         tau=_tau(system, given["tau"]),
@@ -175,20 +183,6 @@ def _t_eval(value: Any, t0: float, t1: float) -> Array | None:
             f"t_eval must lie within t_span = ({t0:g}, {t1:g}), got times from {times[0]:g} to {times[-1]:g}."
         )
     return times
-
-
-def _baumgarte(value: Any, correction: str, dt: float) -> tuple[float, float]:
-    if value is None:
-        gain = BAUMGARTE_PER_STEP / dt if correction == "baumgarte" else 0.0
-        return gain, gain
-    if correction != "baumgarte":
-        raise InputError(
-            f'baumgarte gains are for correction="baumgarte" only; got correction="{correction}".'
-        )
-    alpha, beta = state(value, "baumgarte (alpha, beta) [1/s]", 2).tolist()
-    if alpha < 0.0 or beta < 0.0:
-        raise InputError(f"baumgarte gains (alpha, beta) [1/s] must not be negative, got {value!r}.")
-    return alpha, beta
 
 
 def _tau(system: System, value: Any) -> Array | Callable[..., Any] | None:

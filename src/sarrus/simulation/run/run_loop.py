@@ -100,11 +100,13 @@ class Simulation:
         return setup.compiled_run() if o.coordinates == "full" else ChartRun(setup)
 
     def _formulation(self) -> str:
-        """The formulation to use: "svd" for user terms that start at a singular pose.
+        """The formulation to use: "svd" for soft constraints, and user terms that start at a singular pose.
 
         At a singular pose the kernel does not compute the limits of rows from Python functions; NumPy does.
         """
         system, o = self._system, self._options
+        if o.correction == "soft" and o.formulation == "nullspace":
+            return "svd"
         if o.formulation != "nullspace" or not system.has_user_terms or not np.any(self._v):
             return o.formulation
         singular = system.nc and system.original.mobility(self._q, o.t0).is_singular

@@ -11,6 +11,7 @@ from ...arrays import Array
 from ...dynamics import formulations as fm
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Terms
+from ...errors import InputError
 from ..system.system import System
 from .callbacks import FIRST_STAGE, Failure, Inputs
 from .options import Options
@@ -36,6 +37,8 @@ class FormulatedSystem:
         first = self._inputs.stage == FIRST_STAGE
         decide = first and (self._options.correction == "project" or self._held is None)
         system, terms = self._system, self._stabilized(self._system.terms(t, q, v), v)
+        if self._options.correction == "soft":
+            return self._softened(terms, t, q)
         if self._name == "lagrange":
             state = fm.split(terms, self._inputs.tau, system.units)
             fm.require_independent(state, system.units)
@@ -48,9 +51,24 @@ class FormulatedSystem:
             self._held = system.nv - state.N.shape[1]
         return state
 
+    def _softened(self, terms: Terms, t: float, q: Array) -> fm.Split:
+        """The split with the normal acceleration by the damped inverse of J, [Spencer2004] 3.3.
+
+        The rank is that of the first state: a start where rows lose rank would drop them for the whole run.
+        """
+        state = fm.split(terms, self._inputs.tau, self._system.units, self._held)
+        if self._held is None:
+            self._held = state.rank
+            if self._system.loses_rank(t, q, state.rank):
+                raise InputError(
+                    'correction="soft" cannot start at a singular pose, where it does not know the rows that'
+                    " it has to soften; start next to it."
+                )
+        return fm.softened(state, self._options.softness)
+
     def _stabilized(self, terms: Terms, v: Array) -> Terms:
-        """gamma + 2 alpha (b - J v) - beta^2 phi with Baumgarte's gains."""
-        if self._options.correction != "baumgarte":
+        """gamma + 2 alpha (b - J v) - beta^2 phi with Baumgarte's gains, [Spencer2004] eq. (3.8)."""
+        if self._options.correction not in ("baumgarte", "soft"):
             return terms
         alpha, beta = self._options.baumgarte
         gamma = terms.gamma + 2.0 * alpha * (terms.b - terms.J @ v) - beta * beta * terms.phi

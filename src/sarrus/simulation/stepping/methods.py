@@ -9,3 +9,4 @@ from ..._kernel import Correction, Method, methods
 
 METHODS: dict[str, Method] = {method.name: method for method in methods()}
 CORRECTIONS: dict[str, Correction] = {correction.name.lower(): correction for correction in Correction}
+CORRECTIONS["soft"] = Correction.NONE  # the accelerations, from NumPy, keep the constraints

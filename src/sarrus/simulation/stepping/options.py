@@ -11,6 +11,7 @@ from ..._kernel import Jacobian, Method, RunOptions
 from ...arrays import Array
 from ...projection.user_chart import Chart
 from ..events.events import UserEvent
+from .chart_rules import QUALITY, ChartRule
 from .methods import CORRECTIONS, METHODS
 
 SHORTEST = 1e-14  # smallest step, relative to the largest time
@@ -35,6 +36,8 @@ class Options:
     coordinates: str | tuple[Chart, ...]
     correction: str
     baumgarte: tuple[float, float]
+    projection_metric: str
+    softness: float
     energy: bool
     events: tuple[UserEvent, ...]
     tau: Array | Callable[..., Any] | None
@@ -44,6 +47,7 @@ class Options:
     jacobian: str
     switched: bool = False  # constraints close and open during the run
     first_step: float = 0.0  # [s] of methods that choose their steps; 0: that one too
+    chart_rule: ChartRule = QUALITY
 
     @property
     def integrator(self) -> Method:
@@ -66,6 +70,7 @@ class Options:
         alpha, beta = self.baumgarte
         out = RunOptions()
         out.method, out.correction = self.method, CORRECTIONS[self.correction]
+        out.euclidean = self.projection_metric == "euclidean"
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
         out.rtol, out.atol_in_units = self.rtol, self.atol is None
         out.atol = ATOL if self.atol is None else self.atol
