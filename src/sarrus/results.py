@@ -13,6 +13,7 @@ from .control.grasp.grasp import Distribution
 from .control.grasp.held_object import ImpedanceSolution
 from .control.grasp.payload import Payload
 from .control.grasp.wrench_estimator import Estimate
+from .control.hierarchy.operational_space import OperationalSpace
 from .control.hierarchy.solution import HierarchySolution, LevelResult, TaskResult
 from .control.regulators.lqr import Regulation, Regulator
 from .dynamics.constraint_inertia import ConstraintInertia
@@ -52,8 +53,8 @@ __all__ = [
     "Event", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
     # control steps
     "ControlStatus", "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History",
-    "ImpedanceSolution", "LevelResult", "Payload", "QPInfo", "Regulation", "Regulator", "Solution",
-    "TaskResult",
+    "ImpedanceSolution", "LevelResult", "OperationalSpace", "Payload", "QPInfo", "Regulation", "Regulator",
+    "Solution", "TaskResult",
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from .change_of_coordinates import changed
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
@@ -42,6 +43,7 @@ def linearize(
     method: str = "analytic",
     form: str = "minimal",
     tau: npt.ArrayLike | None = None,
+    coordinates: Any = None,
 ) -> LinearModel:
     """A linear model about any consistent state, at rest, in motion or accelerating; see `LinearModel`.
 
@@ -64,6 +66,9 @@ def linearize(
             constraints only; the one for CustomConstraint rows).
         form: "minimal", "full" or "descriptor".
         tau: applied generalized force besides u (nv,) [N m, N].
+        coordinates: other states than coordinates of the mechanism, instead of `independent`: names,
+            combinations such as [{"link1": 1, "link2": 1}] (an absolute angle), a matrix R (p, nv) with
+            y = R dq, or a `Chart`. The states are y, then its time derivative.
 
     Raises:
         InputError: a state off the constraints, unknown names, coordinates that are not independent (the
@@ -72,6 +77,12 @@ def linearize(
     """
     _one_of("method", method, METHODS)
     _one_of("form", form, tuple(FORMS))
+    if coordinates is not None:
+        _refuse_with_coordinates(independent, form)
+        given: dict[str, Any] = {"u": u, "t": t, "inputs": inputs, "method": method, "tau": tau}
+        base = linearize(mech, q, v, outputs=outputs, **given)
+        rates = linearize(mech, q, v, outputs=[f"a.{name}" for name in mech.names], **given)
+        return changed(base, rates, coordinates)
     point = operating_point(mech, q, v, u, tau=tau, t=t)
     choice = independent_coordinates(mech, point.at, independent)
     names, columns = input_columns(mech, inputs)
@@ -92,6 +103,13 @@ def linearize(
         method=method,
         point=point,
     )
+
+
+def _refuse_with_coordinates(independent: Any, form: str) -> None:
+    if independent is not None:
+        raise InputError("coordinates and independent both choose the states; give one of them.")
+    if form != "minimal":
+        raise InputError(f'coordinates= is for form="minimal", whose states they are; got form="{form}".')
 
 
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:

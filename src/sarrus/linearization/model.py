@@ -153,6 +153,24 @@ class LinearModel(LinearSystem):
         dv = fixed_shape(v, "v", (self.mechanism.nv,)) - self.point.v
         return np.asarray(self.reduce @ np.concatenate([dq, dv]))
 
+    def in_coordinates(self, coordinates: Any) -> LinearModel:
+        """The same model with other states: names, combinations, a matrix or a `Chart`, as for `linearize`.
+
+        Its states are `other.reduce @ self.lift` times those of this one.
+        """
+        from .linearize import linearize
+
+        if self.form != "minimal" or self.dt is not None:
+            raise InputError(
+                "in_coordinates needs a continuous model of the minimal form; change coordinates before"
+                " discretize()."
+            )
+        p = self.point
+        applied = self.mechanism._applied(p.q, None, p.u, None)
+        given: dict[str, Any] = {"u": p.u, "t": p.t, "tau": p.tau - applied, "method": self.method}
+        given |= {"inputs": self.inputs, "outputs": None if self.outputs == self.names else self.outputs}
+        return linearize(self.mechanism, p.q, p.v, coordinates=coordinates, **given)
+
     # ------------------------------------------------------------------ elsewhere
 
     def discretize(self, dt: float) -> LinearModel:

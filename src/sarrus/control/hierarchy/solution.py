@@ -13,6 +13,7 @@ from ...arrays import Array
 from ..core.compiled_step import FoundStep
 from ..core.solution import Solution
 from .levels import ControllableBasis, LevelRows, LevelSplit
+from .operational_space import OperationalSpace
 from .tasks import BoundTask, StackedTracking, TaskStack
 
 
@@ -204,31 +205,37 @@ class HierarchySolution(Solution):
             found[name] = TaskResult(name, priority, self.task_names[rows], on, *values)
         return found
 
-    @cached_property
-    def orthogonalized(self) -> tuple[Array, ...]:
-        """Q_i (k_i, nv) of each level, Jacobians made orthogonal in the mass metric; [DeSapio2010] eq. (91).
+    # ------------------------------------------------------------------ the paper's quantities
 
-        Rows are divided by the units of the outputs (the length L for metres).
+    @cached_property
+    def operational(self) -> OperationalSpace | None:
+        """H, alpha, rho, Theta, J_i, Q_i, N_i, z_i, eta_i, Lambda_c, mu_c, p_c; None where the step failed.
+
+        By the names of [DeSapio2010]; see `OperationalSpace`. Made when first read.
         """
-        if self._parts is None or self._response is None:
-            return ()
-        ME = self._response.terms.M @ self._parts.basis.E
-        Z, found = np.eye(self._parts.basis.E.shape[1]), []
-        for A, split in zip([rows.A for rows in self._parts.rows], self._parts.splits, strict=True):
-            found.append((ME @ (Z @ (Z.T @ A.T))).T)
-            Z = Z @ split.left
-        return tuple(found)
+        if self._parts is None or self._response is None or self._task is None:
+            return None
+        parts, J, wanted = self._parts, self._task.J, self._task.wanted
+        found, end = [], 0
+        on = dict(zip([task.name for task in parts.stack.tasks], parts.on, strict=True))
+        for group in parts.stack.levels:
+            active = [task for task in group if on[task.name]]
+            rows: list[int] = []
+            for task in group:
+                rows += range(end, end + task.size) if on[task.name] else ()
+                end += task.size
+            found.append((active, J[rows], wanted[rows]))
+        return OperationalSpace(parts.step.now, self._response, found, parts.splits, parts.basis.E)
 
-    @cached_property
+    @property
+    def orthogonalized(self) -> tuple[Array, ...]:
+        """Q_i (k_i, nv) of each level, orthogonal to those above in the mass metric; [DeSapio2010] (91)."""
+        return () if self.operational is None else self.operational.Q
+
+    @property
     def null_space(self) -> Array:
         """Projector N.T (nv, nv) onto forces that move no task and load no constraint; [DeSapio2010] (94)."""
-        if self._parts is None or self._response is None:
-            return np.zeros((0, 0))
-        Z = np.eye(self._parts.basis.E.shape[1])
-        for split in self._parts.splits:
-            Z = Z @ split.left
-        EZ = self._parts.basis.E @ Z
-        return np.asarray(self._response.terms.M @ EZ @ EZ.T)
+        return np.zeros((0, 0)) if self.operational is None else self.operational.N[-1]
 
     def summary(self) -> str:
         """Levels and tasks in words."""

@@ -130,6 +130,11 @@ class BoundTask:
         none = np.zeros(self._output.size)
         return OutputTracking(x, x, none, none, J, wanted)
 
+    def rows_at(self, now: MeasuredState) -> Array:
+        """Its Jacobian (k, nv) at another state, evaluated in Python."""
+        J: Array = self.output_error(0, now, self.target(now)).J
+        return J[self._rows]
+
     def _wanted(self, t: float, q: Array, v: Array) -> Array:
         """The desired acceleration (k,), checked."""
         given = self._acceleration

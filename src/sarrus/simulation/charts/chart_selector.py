@@ -2,9 +2,9 @@
 
 A chart is used while its rule allows (`stepping/chart_rules.py`), by default while its quality (0 where it
 fails) is at least half of that at its origin; then a new chart of the same kind is made at the present pose.
-A user's chart is left at 0.6 of the best quality it has had: towards a pose where the conditions of theorem 2.3.1 of
-[Spencer2004] fail, derivatives in its coordinates grow, and with them the error of the method. A tangent
-chart replaces it until the quality of a user's chart is high again.
+A user's chart is left at 0.6 of the best quality it has had: towards a pose where the conditions of theorem
+2.3.1 of [Spencer2004] fail, derivatives in its coordinates grow, and with them the error of the method. A
+tangent chart replaces it until the quality of a user's chart is high again.
 """
 
 from __future__ import annotations

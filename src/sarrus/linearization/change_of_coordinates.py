@@ -1,0 +1,215 @@
+"""Linear models in general coordinates: y = R x, combinations of coordinates, or a chart R(q, y) = 0.
+
+With [dq; dv] = T x and its rate d[dq; dv]/dt = V x + V_w w along the motion, of any minimal model,
+
+    z = S x,  dz/dt = (D x + D_w w)              z = [dy; dy'] or [R dq; R dv]                            (1)
+    A = D S^-1,  B = D_w                         [Spencer2004] eq. (2.32), section 4.2                    (2)
+
+Linear coordinates: S = R T, D = R V with R = diag(R, R). A chart has y' = C(q) v and y'' = C a + ..., of
+which S and D are the derivatives along the columns of T and V. Eigenvalues are the same for all choices only
+at an equilibrium (section 4.1.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..differences import slope_of_terms, slope_terms
+from ..errors import InputError
+from ..projection.local_coordinates import INDEPENDENT_TOL
+from ..projection.user_chart import Chart, UserChart, check_chart
+from .model import LinearModel
+from .operating_point import OperatingPoint
+
+STEP = 0.01  # of differences [rad], or times L [m]
+
+
+class Coordinates(NamedTuple):
+    """General coordinates at an operating point.
+
+    Attributes:
+        names: of y (p).
+        independence: how well they determine the motion: 1 at best, 0 not at all.
+        rate: (y', y'') at the point (2 p,).
+        of_state: change of (y, y') along changes [dq; dv], columns (2 nv, k) -> (2 p, k).
+        of_rate: change of (y', y'') along changes [dq; dv; da], columns (3 nv, k) -> (2 p, k).
+    """
+
+    names: tuple[str, ...]
+    independence: float
+    rate: Array
+    of_state: Callable[[Array], Array]
+    of_rate: Callable[[Array], Array]
+
+
+def changed(base: LinearModel, accelerations: LinearModel, coordinates: Any) -> LinearModel:
+    """A minimal model in other coordinates.
+
+    Args:
+        base: the model, minimal and continuous.
+        accelerations: the same with the acceleration of every coordinate as outputs.
+        coordinates: as `linearize` takes them.
+    """
+    point, T = base.point, base.lift
+    y = _coordinates(point, coordinates)
+    nv = point.mech.nv
+    whole, whole_w = (
+        np.vstack([T, accelerations.C]),
+        np.vstack([np.zeros((2 * nv, base.B.shape[1])), accelerations.D]),
+    )
+    S, D, D_w = y.of_state(T), y.of_rate(whole), y.of_rate(whole_w)
+    back = np.linalg.inv(S)
+    names = (*(f"q.{name}" for name in y.names), *(f"v.{name}" for name in y.names))
+    states = base.outputs == base.names
+    return replace(
+        base,
+        A=D @ back,
+        B=D_w,
+        C=np.eye(len(names)) if states else base.C @ back,
+        D=np.array(base.D),
+        names=names,
+        outputs=names if states else base.outputs,
+        independent=y.names,
+        independence=y.independence,
+        rate=y.rate,
+        lift=T @ back,
+        reduce=y.of_state(np.eye(2 * nv)),
+    )
+
+
+def _coordinates(point: OperatingPoint, given: Any) -> Coordinates:
+    """The coordinates from names, combinations, a matrix or a Chart, checked."""
+    mech, at = point.mech, point.at
+    if at.N_q.shape[1] != at.N_v.shape[1]:
+        raise InputError(
+            f"coordinates= describes positions and their rates alike, but {mech.name!r} has rows that"
+            ' restrict velocities only (rolling); use independent={"positions": [...], "velocities": [...]}.'
+        )
+    found = _of_chart(point, given) if isinstance(given, Chart) else _linear(point, given)
+    count = at.N_q.shape[1]
+    if len(found.names) != count:
+        raise InputError(
+            f"coordinates must be {count}, the degrees of freedom of {mech.name!r} at this pose; got"
+            f" {len(found.names)}: {list(found.names)}."
+        )
+    if found.independence <= INDEPENDENT_TOL:
+        raise InputError(
+            f"the coordinates {list(found.names)} are not independent at this pose: {mech.name!r} can move"
+            " while they stand still. Choose others, or leave them out."
+        )
+    return found
+
+
+# ------------------------------------------------------------------ linear coordinates
+
+
+def _linear(point: OperatingPoint, given: Any) -> Coordinates:
+    names, R = _rows(point, given)
+    nv, N = point.mech.nv, point.at.bare(point.at.N_q)
+    sizes = np.linalg.norm(R * point.at.unit, axis=1, keepdims=True)
+    if R.size == 0 or np.any(sizes == 0.0):
+        raise InputError("coordinates: every combination must have a coefficient that is not zero.")
+    least = np.linalg.svd(R * point.at.unit / sizes @ N, compute_uv=False)
+    square = len(R) == N.shape[1]
+
+    def of_state(x: Array) -> Array:
+        return np.vstack([R @ x[:nv], R @ x[nv : 2 * nv]])
+
+    def of_rate(x: Array) -> Array:
+        return np.vstack([R @ (x[nv : 2 * nv] - point.ad_v @ x[:nv]), R @ x[2 * nv :]])
+
+    rate = np.concatenate([R @ point.v, R @ point.a])
+    return Coordinates(names, float(least[-1]) if square else 1.0, rate, of_state, of_rate)
+
+
+def _rows(point: OperatingPoint, given: Any) -> tuple[tuple[str, ...], Array]:
+    """Names and matrix R (p, nv) of linear coordinates."""
+    mech = point.mech
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    if isinstance(given, Sequence) and len(given) and all(isinstance(x, (str, Mapping)) for x in given):
+        names, rows = [], []
+        for one in given:
+            parts = {one: 1.0} if isinstance(one, str) else one
+            where = [(mech._indices([name], "coordinates"), name, weight) for name, weight in parts.items()]
+            if any(len(indices) != 1 for indices, _, _ in where):
+                raise InputError(
+                    f"coordinates: name single coordinates, not joints with several; got {one!r}."
+                )
+            row = np.zeros(mech.nv)
+            for indices, name, weight in where:
+                row[indices[0]] += _number(weight, name)
+            rows.append(row)
+            names.append(_label(parts))
+        return tuple(names), np.array(rows)
+    try:
+        R = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        R = np.zeros(0)
+    if R.ndim != 2 or R.shape[1] != mech.nv or not np.all(np.isfinite(R)):
+        raise InputError(
+            "coordinates must be names, combinations [{name: coefficient}, ...], a matrix R (p,"
+            f" {mech.nv}) of finite numbers, or a Chart; got {given!r:.80}."
+        )
+    return tuple(f"y{i}" for i in range(len(R))), R
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise InputError(f"coordinates: the coefficient of {name!r} must be a finite number, got {value!r}.")
+    return float(value)
+
+
+def _label(parts: Mapping[str, Any]) -> str:
+    """A combination in words: "link1 + link2", "2 crank - rod"."""
+    text = ""
+    for name, weight in parts.items():
+        size = "" if abs(weight) == 1.0 else f"{abs(weight):g} "
+        sign = (" - " if weight < 0 else " + ") if text else ("-" if weight < 0 else "")
+        text += f"{sign}{size}{name}"
+    return text
+
+
+# ------------------------------------------------------------------ charts
+
+
+def _of_chart(point: OperatingPoint, chart: Chart) -> Coordinates:
+    """Coordinates of a chart; derivatives by differences of order six."""
+    mech, system = point.mech, point.mech.evaluator
+    here = UserChart(system, chart)
+    wrong = check_chart(system, here, point.q, point.J)
+    if wrong:
+        raise InputError(f"chart {chart.name!r} cannot be used here: {wrong}. Choose other coordinates.")
+    first = here.coordinates(point.q, point.v, point.J)
+    independence, p, nv = here.quality(point.J), chart.n, mech.nv
+    guess = replace(chart, y0=first[:p])
+
+    def motion(x: Array, s: float) -> Array:
+        """(y, y', y'') where [dq; dv; da] = s x."""
+        near = UserChart(system, guess)
+        q, v = mech.integrate(point.q, s * x[:nv]), point.v + s * x[nv : 2 * nv]
+        y = near.coordinates(q, v, point.J)
+        acceleration = near.rates(point.t, q, v, point.a + s * x[2 * nv :], point.J)[p:]
+        return np.concatenate([y, acceleration])
+
+    def slopes(columns: Array) -> Array:
+        """Derivatives (3 p, k) along columns (3 nv, k)."""
+        unit = np.tile(point.at.unit, 3)
+        found = []
+        for x in columns.T:
+            size = float(np.max(np.abs(x / unit)))
+            step = STEP / size if size else 1.0
+            found.append(slope_of_terms(lambda s, x=x: motion(x, s), step, slope_terms(6)))  # type: ignore[misc]
+        return np.array(found).reshape(-1, 3 * p).T
+
+    def of_state(x: Array) -> Array:
+        return slopes(np.vstack([x[: 2 * nv], np.zeros((nv, x.shape[1]))]))[: 2 * p]
+
+    names = tuple(f"{chart.name}{i}" if p > 1 else chart.name for i in range(p))
+    rate = motion(np.zeros(3 * nv), 0.0)[p:]
+    return Coordinates(names, independence, rate, of_state, lambda x: slopes(x)[p:])
