@@ -20,8 +20,8 @@ from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
 from .core import frozen_state
-from .measures import MeasuredStates, measured
 from .inertia_queries import InertiaQueries, Metric
+from .measures import MeasuredStates, measured
 from .report import report
 from .time_steps import TimeSteps
 
