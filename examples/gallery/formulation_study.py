@@ -2,73 +2,81 @@
 # requires-python = ">=3.11"
 # dependencies = ["sarrus[viz]"]
 # ///
-"""Every formulation, correction and chart, accuracy against cost: out/formulation_study.png.
+"""Formulations compared, [Aghili2005] V-A.3, [Spencer2004] 2: out/formulation_study.png.
 
-The table that `sarrus study NAME` prints, for a four-bar whose closure has three rows too many, for a row of
-four-bars that passes its singular pose on the way, and for two arms welded at their tips. "nullspace" in full
-coordinates is compiled, everything else is NumPy: compare costs within one of the two.
+For a four-bar with three rows too many, a row of forty four-bars (one freedom, 81 coordinates) and two arms
+welded at their tips: the time of a formulation with the terms of a state given, NumPy against NumPy, the
+compiled one beside them, and how well it satisfies the equations.
 """
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 
 import sarrus as sr
+from sarrus.dynamics import formulations as fm
 
 PICTURE = Path("out/formulation_study.png")
-COLORS = {"project": "tab:blue", "none": "tab:red", "baumgarte": "tab:orange"}
-MARKS = {"full": "o", "partition": "s", "tangent": "^", "nullspace": "D"}
-LEAST = 1e-15  # errors below this are drawn there
+MARKS = {"nullspace": "*", "svd": "D", "partition": "s", "lagrange": "X", "projection": "o",
+         "projection_symmetric": "^", "projection_gamma": "v"}  # fmt: skip
 
 
-def main(durations: tuple[float, float, float] = (1.0, 1.0, 0.3), dt: float = 2e-3) -> dict[str, float]:
-    """Run the studies; returns the error of the default and the largest drift with and without projection."""
-    mechs = (sr.library.four_bar(), sr.library.n_four_bar(2), sr.library.dual_arm())
-    studies = [sr.study(mech, t_end, dt) for mech, t_end in zip(mechs, durations, strict=True)]
-    for study in studies:
-        print(f"{study}\n")
-    draw(studies)
-    print(f"Picture: {PICTURE}")
-    rows = [row for study in studies for row in study.rows if not row.message]
-    return {
-        "refused": sum(bool(row.message) for study in studies for row in study.rows),
-        "worst_error": max(study.rows[0].error for study in studies),
-        "held_drift": max(row.drift for row in rows if row.correction == "project"),
-        "free_drift": max(row.drift for row in rows if row.correction == "none"),
-    }
+def main(repeat: int = 300) -> dict[str, float]:
+    """Print the tables; returns the cost of each formulation on the arms, relative to "projection"."""
+    tables = []
+    for mech in (sr.library.four_bar(), sr.library.n_four_bar(40), sr.library.dual_arm()):
+        run = sr.simulate(mech, (0.0, 0.3), dt=2e-3)
+        q, v, rank = run.q[-1], run.v[-1], int(run.rank[-1])
+        costs = timed(mech, q, v, [x for x in MARKS if x != "lagrange" or rank == mech.nc], repeat)
+        rows = {name: (cost, residual(mech, name, q, v)) for name, cost in costs.items()}
+        for name, (cost, off) in rows.items():
+            print(f"{mech.name:12} {name:21} {1e6 * cost:7.1f} us   residual {off:.0e}")
+        tables.append((mech.name, rows))
+    draw(tables)
+    arms, worst = tables[-1][1], max(x[1] for _, rows in tables for x in rows.values())
+    return {name: cost / arms["projection"][0] for name, (cost, _) in arms.items()} | {"residual": worst}
 
 
-def draw(studies: list[sr.Study]) -> None:
-    """Error against cost, and drift against cost, one column for each mechanism."""
+def timed(mech: sr.Mechanism, q: np.ndarray, v: np.ndarray, names: list[str], n: int) -> dict[str, float]:
+    """Least time [s] of one acceleration, in turn; all but Lagrange multipliers decompose J first."""
+    terms, tau, found = mech.terms(q, v), np.zeros(mech.nv), dict.fromkeys(names, np.inf)
+    known = fm.split(terms, tau, mech.units)
+    for name in names * n:
+        began = time.perf_counter()
+        if name == "nullspace":
+            mech.acceleration(q, v, tau)
+        else:
+            fm.FORMULATIONS[name](known if name == "lagrange" else fm.split(terms, tau, mech.units))
+        found[name] = min(found[name], time.perf_counter() - began)
+    return found
+
+
+def residual(mech: sr.Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> float:
+    """What is left of J a = gamma and of N.T (M a + h) = 0, relative."""
+    a, x, N = mech.forward_dynamics(q, v, formulation=name).a, mech.terms(q, v), mech.decompose(q).N
+    rows, along = abs(x.J @ a - x.gamma).max(), abs(N.T @ (x.M @ a + x.h)).max()
+    return float(max(rows / (1.0 + abs(x.gamma).max()), along / (1.0 + abs(x.h).max()), 1e-17))
+
+
+def draw(tables: list[Any]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, panels = plt.subplots(2, len(studies), figsize=(12.5, 7.0), sharex="col", layout="constrained")
-    for column, study in zip(panels.T, studies, strict=True):
-        scatter(column[0], study, "error", "error of the last pose [rad]")
-        scatter(column[1], study, "drift", "largest drift [m]")
-        column[0].set_title(f"{study.name}, {study.t_end:g} s, rk4, {1e3 * study.dt:g} ms", fontsize=11)
-        column[1].set_xlabel("time per step [us]")
-    marks = [("o", color, f"correction {name}") for name, color in COLORS.items()]
-    marks += [(mark, "gray", f"coordinates {name}") for name, mark in MARKS.items()]
-    handles = [plt.Line2D([], [], marker=m, color=c, linestyle="", label=text) for m, c, text in marks]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9)
+    figure, panels = plt.subplots(1, 3, figsize=(12.5, 4.6), layout="constrained")
+    figure.suptitle('One acceleration in every formulation; "nullspace" is compiled, the others NumPy')
+    for ax, (title, rows) in zip(panels, tables, strict=True):
+        for i, (name, mark) in enumerate(MARKS.items()):
+            cost, off = rows.get(name, (np.nan, np.nan))  # Lagrange multipliers need independent rows
+            ax.loglog(1e6 * cost, off, mark, color=f"C{i}", markersize=9, label=name)
+        ax.set(xlabel="time [us]", ylabel="residual, relative", title=title)
+    figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)
-    plt.close(figure)
-
-
-def scatter(ax: Any, study: sr.Study, what: str, label: str) -> None:
-    """One mark for each way that got to the end, the default named."""
-    for k, row in enumerate(row for row in study.rows if not row.message):
-        at = 1e6 * row.cost, max(getattr(row, what), LEAST)
-        ax.plot(*at, MARKS[row.coordinates], color=COLORS[row.correction], alpha=0.75)
-        ax.annotate("" if k else "default", at, (6, 6), textcoords="offset points")
-    ax.set(xscale="log", yscale="log", ylabel=label, ylim=(3e-16, 1e-5))
-    ax.grid(alpha=0.3)
 
 
 if __name__ == "__main__":

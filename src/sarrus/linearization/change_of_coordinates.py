@@ -23,7 +23,6 @@ from ..differences import slope_of_terms, slope_terms
 from ..errors import InputError
 from ..projection.local_coordinates import INDEPENDENT_TOL
 from ..projection.user_chart import Chart, UserChart, check_chart
-from .model import LinearModel
 from .operating_point import OperatingPoint
 
 STEP = 0.01  # of differences [rad], or times L [m]
@@ -47,39 +46,30 @@ class Coordinates(NamedTuple):
     of_rate: Callable[[Array], Array]
 
 
-def changed(base: LinearModel, accelerations: LinearModel, coordinates: Any) -> LinearModel:
-    """A minimal model in other coordinates.
+class Minimal(NamedTuple):
+    """What a change of coordinates needs of a minimal model, named as in `LinearModel`."""
 
-    Args:
-        base: the model, minimal and continuous.
-        accelerations: the same with the acceleration of every coordinate as outputs.
-        coordinates: as `linearize` takes them.
-    """
-    point, T = base.point, base.lift
+    point: OperatingPoint
+    lift: Array
+    C: Array | None  # None: the outputs are the states
+    acceleration: tuple[Array, Array]  # da of the states (nv, nx) and of the inputs (nv, nw)
+
+
+def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
+    """The fields of a minimal model that other coordinates change; these as `linearize` takes them."""
+    point, T, (da, da_w) = base.point, base.lift, base.acceleration
     y = _coordinates(point, coordinates)
     nv = point.mech.nv
-    whole, whole_w = (
-        np.vstack([T, accelerations.C]),
-        np.vstack([np.zeros((2 * nv, base.B.shape[1])), accelerations.D]),
-    )
-    S, D, D_w = y.of_state(T), y.of_rate(whole), y.of_rate(whole_w)
+    still = np.zeros((2 * nv, da_w.shape[1]))
+    S, D, D_w = y.of_state(T), y.of_rate(np.vstack([T, da])), y.of_rate(np.vstack([still, da_w]))
     back = np.linalg.inv(S)
     names = (*(f"q.{name}" for name in y.names), *(f"v.{name}" for name in y.names))
-    states = base.outputs == base.names
-    return replace(
-        base,
-        A=D @ back,
-        B=D_w,
-        C=np.eye(len(names)) if states else base.C @ back,
-        D=np.array(base.D),
-        names=names,
-        outputs=names if states else base.outputs,
-        independent=y.names,
-        independence=y.independence,
-        rate=y.rate,
-        lift=T @ back,
-        reduce=y.of_state(np.eye(2 * nv)),
-    )
+    found: dict[str, Any] = {"A": D @ back, "B": D_w, "names": names, "rate": y.rate, "lift": T @ back}
+    found |= {"independent": y.names, "independence": y.independence, "_acceleration": (da @ back, da_w)}
+    found["reduce"] = y.of_state(np.eye(2 * nv))
+    if base.C is None:
+        return found | {"C": np.eye(len(names)), "outputs": names}
+    return found | {"C": base.C @ back}
 
 
 def _coordinates(point: OperatingPoint, given: Any) -> Coordinates:

@@ -18,7 +18,6 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from .change_of_coordinates import changed
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
@@ -79,10 +78,6 @@ def linearize(
     _one_of("form", form, tuple(FORMS))
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
-        given: dict[str, Any] = {"u": u, "t": t, "inputs": inputs, "method": method, "tau": tau}
-        base = linearize(mech, q, v, outputs=outputs, **given)
-        rates = linearize(mech, q, v, outputs=[f"a.{name}" for name in mech.names], **given)
-        return changed(base, rates, coordinates)
     point = operating_point(mech, q, v, u, tau=tau, t=t)
     choice = independent_coordinates(mech, point.at, independent)
     names, columns = input_columns(mech, inputs)
@@ -91,7 +86,8 @@ def linearize(
     labels, C, D = _outputs(point, written, outputs)
     system = written._asdict()
     del system["variation"]
-    return LinearModel(
+    nv, minimal = mech.nv, form == "minimal"
+    model = LinearModel(
         **system,
         C=C,
         D=D,
@@ -102,7 +98,9 @@ def linearize(
         form=form,
         method=method,
         point=point,
+        _acceleration=(variation.rate[nv:], variation.rate_u[nv:]) if minimal else None,
     )
+    return model if coordinates is None else model.in_coordinates(coordinates)
 
 
 def _refuse_with_coordinates(independent: Any, form: str) -> None:

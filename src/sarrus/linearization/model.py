@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..arrays import Array, fixed_shape, number, numbers, positive
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from .change_of_coordinates import Minimal, changed
 from .modes import Complex, Mode, Reach, modes, ordered, reach, spectrum
 from .operating_point import OperatingPoint
 
@@ -64,6 +65,7 @@ class LinearModel(LinearSystem):
     reduce: Array
     point: OperatingPoint
     dt: float | None = None
+    _acceleration: tuple[Array, Array] | None = None  # of the states (nv, nx) and of the inputs (nv, nw)
 
     def __post_init__(self) -> None:
         for name in ("A", "B", "C", "D", "E", "rate", "lift", "reduce"):
@@ -158,18 +160,14 @@ class LinearModel(LinearSystem):
 
         Its states are `other.reduce @ self.lift` times those of this one.
         """
-        from .linearize import linearize
-
-        if self.form != "minimal" or self.dt is not None:
+        if self._acceleration is None or self.dt is not None:
             raise InputError(
                 "in_coordinates needs a continuous model of the minimal form; change coordinates before"
                 " discretize()."
             )
-        p = self.point
-        applied = self.mechanism._applied(p.q, None, p.u, None)
-        given: dict[str, Any] = {"u": p.u, "t": p.t, "tau": p.tau - applied, "method": self.method}
-        given |= {"inputs": self.inputs, "outputs": None if self.outputs == self.names else self.outputs}
-        return linearize(self.mechanism, p.q, p.v, coordinates=coordinates, **given)
+        C = None if self.outputs == self.names else self.C
+        base = Minimal(self.point, self.lift, C, self._acceleration)
+        return replace(self, **changed(base, coordinates))
 
     # ------------------------------------------------------------------ elsewhere
 
