@@ -106,7 +106,7 @@ def test_constraint_inertia(run: Callable[..., dict[str, float]]) -> None:
     arms, bars = "two welded arms", "two four-bars through a singular pose"
     usual, best = (found[f"{arms}, M_c'', {gamma}"] for gamma in ("gamma = |M|", "best gamma"))
     assert usual == pytest.approx(613.0, abs=2.0) and best == pytest.approx(257.0, abs=2.0)
-    assert found[f"{bars}, J M^-1 J.T"] > 300.0 > 10.0 * found[f"{bars}, M_c'', best gamma"]
+    assert found[f"{bars}, J M^-1 J.T"] > 100.0 > 10.0 * found[f"{bars}, M_c'', best gamma"]
 
 
 def test_sympy_system(run: Callable[..., dict[str, float]]) -> None:
