@@ -29,6 +29,8 @@ from .linearization.modes import Mode, Reach
 from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
 from .mechanism.core import Slices, State
+from .mechanism.kinematics import Assemblies, Reached
+from .mechanism.parameter_derivatives import ParameterDerivatives
 from .models.pose import Pose
 from .projection.assembly import Assembly
 from .projection.branches import Branch
@@ -44,7 +46,8 @@ from .simulation.trajectory.trajectory import Sample, Trajectory
 
 __all__ = [
     # a mechanism at a pose
-    "Assembly", "Branch", "Decomposition", "Mobility", "Pose", "Slices", "State", "Sweep",
+    "Assemblies", "Assembly", "Branch", "Decomposition", "Mobility", "ParameterDerivatives", "Pose",
+    "Reached", "Slices", "State", "Sweep",
     # its dynamics
     "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
     # linear models

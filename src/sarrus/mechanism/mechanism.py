@@ -20,13 +20,12 @@ from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
 from .core import frozen_state
+from .design_queries import DesignQueries
 from .inertia_queries import InertiaQueries, Metric
-from .measures import MeasuredStates, measured
 from .report import report
-from .time_steps import TimeSteps
 
 
-class Mechanism(TimeSteps, InertiaQueries):
+class Mechanism(DesignQueries, InertiaQueries):
     """Rigid bodies, joints, closed loops and other constraints, compiled from a `MechanismSpec`.
 
     Signs: M a + h = tau + S.T u + J.T lam, phi(q, t) = 0, J v = b, J a = gamma. Rows of J may depend on each
@@ -77,44 +76,11 @@ class Mechanism(TimeSteps, InertiaQueries):
         recipe = recipe.with_changes(changes) if changes else recipe
         return Mechanism(replace(model, recipe=recipe))
 
-    @property
-    def parameters(self) -> dict[str, float]:
-        """The parameters of the description and their present values."""
-        return {} if self.model.recipe is None else self.model.recipe.current()
-
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""
         pose = self._one_pose(q)
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         return Mechanism(self.model, frozen_state(pose, speed))
-
-    # ------------------------------------------------------------------ measures
-
-    def measure(
-        self,
-        q: npt.ArrayLike,
-        v: npt.ArrayLike | None = None,
-        t: float = 0.0,
-        *,
-        u: npt.ArrayLike | None = None,
-        tau: npt.ArrayLike | None = None,
-    ) -> dict[str, Any]:
-        """The declared measures of a state by name: numbers, or arrays (n,). Batch axes allowed.
-
-        Args:
-            q: positions (nq,) [rad, m].
-            v: velocities (nv,) [rad/s, m/s]; default rest.
-            t: time [s]; matters with drives and user rows only.
-            u: actuator inputs (nu,); forces in constraints and reactions depend on them. Default none.
-            tau: applied generalized force (nv,) [N m, N], added.
-        """
-        given = [(q, "q", True), (np.zeros(self.nv) if v is None else v, "v", False)]
-        given.append((self._applied(q, tau, u, None), "tau", False))
-        (pose, velocity, applied), batch = self._arguments.states(given)
-        states = MeasuredStates(self, pose, velocity, np.full(len(pose), float(t)), applied)
-        found = {name: measured(states, one, name) for name, one in self.model.measures}
-        shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in found.items()}
-        return {name: float(x) if x.ndim == 0 else x for name, x in shaped.items()}
 
     # ------------------------------------------------------------------ pictures
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .drawing import Drawing
+from .view import find_plane
 
 
 def draw(
@@ -46,3 +48,32 @@ def draw(
         raise InputError(f"draw shows one pose: q must have shape ({mech.nq},), got {pose.shape}.")
     options = {"color": color, "alpha": alpha, "ground": ground, "masses": masses, "labels": labels}
     return Drawing(mech, pose, ax, **options).ax
+
+
+def draw_poses(mech: Mechanism, poses: npt.ArrayLike, titles: Sequence[str], **options: Any) -> list[Any]:
+    """Draw several poses side by side, at the same scale.
+
+    Args:
+        mech: The mechanism.
+        poses: (k, nq), at least one.
+        titles: One for each.
+        **options: As for `draw`.
+
+    Returns:
+        The axes.
+    """
+    from matplotlib import pyplot
+
+    each = np.atleast_2d(np.asarray(poses, dtype=float))
+    if not len(each):
+        raise InputError("draw_poses needs at least one pose.")
+    flat = find_plane(mech, each[0]) is not None
+    figure = pyplot.figure(figsize=(3.2 * len(each), 3.4), layout="constrained")
+    axes: list[Any] = []
+    for k, (pose, title) in enumerate(zip(each, titles, strict=True), start=1):
+        same = {"sharex": axes[0], "sharey": axes[0]} if flat and axes else {}
+        kind: dict[str, Any] = same if flat else {"projection": "3d", "proj_type": "ortho"}
+        axes.append(figure.add_subplot(1, len(each), k, **kind))
+        draw(mech, pose, axes[-1], **options)
+        axes[-1].set_title(title)
+    return axes
