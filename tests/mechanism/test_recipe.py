@@ -154,3 +154,23 @@ def test_bad_parameters() -> None:
 def test_signatures_are_those_of_the_constructors() -> None:
     assert list(inspect.signature(sr.PointSpring).parameters)[:4] == ["a", "p_a", "b", "p_b"]
     assert next(iter(inspect.signature(sr.Pose).parameters)) == "xyz"
+
+
+def test_the_default_pose_stays_on_its_branch() -> None:
+    """Of the two ways to assemble a slider-crank the one chosen by with_default, also after a pickle."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    r = spec.parameter("r", 0.2)
+    spec.body("crank", joint=sr.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+    spec.body("rod", "crank", joint=sr.Revolute("z"), at=sr.Pose((r, 0, 0)), mass=1.0, inertia=(1, 1, 1))
+    spec.body("piston", joint=sr.Prismatic("x"), mass=1.0)
+    spec.close("pin", "rod", "piston", joint=sr.Revolute("z"), at_a=sr.Pose((0.5, 0, 0)))
+    mech = spec.compile()
+    back = mech.with_default(mech.assemble([1.0, 1.9, -0.3], fixed={"crank": 1.0}).q)
+    assert back.default.q[2] < 0.0
+    for copy in (
+        back.with_(r=0.25),
+        pickle.loads(pickle.dumps(back.with_(r=0.25))),
+        back.with_(r=0.22).with_(r=0.25),
+    ):
+        assert copy.default.q[2] < 0.0
+        assert np.abs(copy.terms(copy.default.q, np.zeros(3)).phi).max() < 1e-9

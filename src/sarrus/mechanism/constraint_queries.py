@@ -33,9 +33,12 @@ class ConstraintQueries(CentroidalQueries):
 
     @property
     def default(self) -> State:
-        """A consistent State(q, v): the one given, else assembled near `neutral()`, at rest, at t = 0."""
+        """A consistent State(q, v): the one given, else assembled near `neutral()`, at rest, at t = 0.
+
+        Where parameters were changed: assembled near the default pose before.
+        """
         if self._default is None:
-            found = self.assemble()
+            found = self.assemble(self._near)
             if not found.success:
                 raise AssemblyError(f"{self._owner} has no default state. {found.message}")
             v = self.consistent_velocity(found.q)

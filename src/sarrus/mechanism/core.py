@@ -96,9 +96,10 @@ class Core:
     _owner: str
     _actuated: npt.NDArray[np.int32]
     _default: State | None
+    _near: Array | None  # where to assemble the default state; None: at neutral()
     _may_be_undefined: bool
 
-    def __init__(self, model: Model, default: State | None = None) -> None:
+    def __init__(self, model: Model, default: State | None = None, near: Array | None = None) -> None:
         evaluator, arguments = Evaluator(model), Arguments(model)
         names, row_names = model.coordinate_names, model.row_names
         actuators = tuple(actuator.name for actuator in model.actuators)
@@ -122,6 +123,7 @@ class Core:
             _owner=arguments.owner,
             _actuated=np.array([actuator.index for actuator in model.actuators], dtype=np.int32),
             _default=default,
+            _near=near,
             _may_be_undefined=any(one.undefined for _, one in model.constraints),
         )
 

@@ -49,7 +49,8 @@ class Mechanism(DesignQueries, InertiaQueries):
         return report(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        default = None if self._default is None else (self._default.q.tolist(), self._default.v.tolist())
+        known = self._default if self._near is None else self.default
+        default = None if known is None else (known.q.tolist(), known.v.tolist())
         return restore, ("Mechanism", {"model": self.model, "default": default})
 
     # ------------------------------------------------------------------ changed copies
@@ -60,7 +61,7 @@ class Mechanism(DesignQueries, InertiaQueries):
         Args:
             **changes: gravity=(3,), and mass, com, inertia, armature, damping, friction = {body: value},
                 stiffness, damping = {force: value}, as in the description; and values of its parameters, with
-                which the default state is assembled anew.
+                which the default state is assembled anew, near the one before.
         """
         recipe = self.model.recipe
         if recipe is None:
@@ -74,7 +75,8 @@ class Mechanism(DesignQueries, InertiaQueries):
         for one in (*recipe.changes, *((changes,) if changes else ())):
             model = model.replace(**one)
         recipe = recipe.with_changes(changes) if changes else recipe
-        return Mechanism(replace(model, recipe=recipe))
+        near = self._near if self._default is None else self._default.q
+        return Mechanism(replace(model, recipe=recipe), near=near)
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""
