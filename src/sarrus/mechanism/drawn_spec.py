@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -120,20 +122,23 @@ class DrawnSpec(Recorded):
         what = f"link {text(name, 'the name of a link')!r}"
         if len(points) < 2:
             raise InputError(f"{what} needs two points or more, got {len(points)}.")
-        corners = np.array([self._place(point, f"a point of {what}") for point in points])
-        sides = np.linalg.norm(np.diff(corners, axis=0), axis=1)
-        for k in np.flatnonzero(sides <= COINCIDE * max(float(np.max(np.ptp(corners, axis=0))), 1e-300)):
-            raise InputError(f"{what}: points {points[k]!r} and {points[k + 1]!r} coincide; leave one out.")
-        length = float(np.sum(sides))
+        corners = [self._place(point, f"a point of {what}") for point in points]
+        sides = [math.dist(p, q) for p, q in itertools.pairwise(corners)]
+        for k, side in enumerate(sides):
+            if side <= COINCIDE * max(sides):
+                raise InputError(
+                    f"{what}: points {points[k]!r} and {points[k + 1]!r} coincide; leave one out."
+                )
+        length = math.fsum(sides)
         radius = 0.5 * (length / SLENDER if diameter is None else positive(diameter, f"diameter of {what}"))
-        solid = nonnegative(density, f"density of {what}") * np.pi * radius**2 * length
+        solid = nonnegative(density, f"density of {what}") * math.pi * radius**2 * length
         total = solid if mass is None else nonnegative(mass, f"mass of {what}")
-        ends = zip(corners, corners[1:], total / length * sides, strict=False)
-        pieces = [rod(p, q, float(share), radius) for p, q, share in ends]
         frame = Pose.from_points(corners[0], corners[1])
-        whole, R = combined(pieces), frame.rotation
-        com = frame.inverse().apply(whole.com)
-        return self.part(name, at=frame, mass=whole.mass, com=com, inertia=R.T @ whole.inertia @ R)
+        local = frame.inverse()
+        ends = itertools.pairwise([local.apply(corner) for corner in corners])
+        shares = [total * side / length for side in sides]
+        whole = combined([rod(p, q, share, radius) for (p, q), share in zip(ends, shares, strict=True)])
+        return self.part(name, at=frame, mass=whole.mass, com=whole.com, inertia=whole.inertia)
 
     @declares
     def joint(

@@ -71,12 +71,12 @@ class Mechanism(DesignQueries, InertiaQueries):
         if not values:
             model, default = self.model.replace(**changes), self._default
             return Mechanism(replace(model, recipe=recipe.with_changes(changes)), default)
-        model = recipe.made().model()
-        for one in (*recipe.changes, *((changes,) if changes else ())):
-            model = model.replace(**one)
         recipe = recipe.with_changes(changes) if changes else recipe
+        model = recipe.made().model(recipe)
+        for one in recipe.changes:
+            model = model.replace(**one)
         near = self._near if self._default is None else self._default.q
-        return Mechanism(replace(model, recipe=recipe), near=near)
+        return Mechanism(model, near=near)
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""

@@ -13,7 +13,7 @@ from ..models.expressions import PLAIN, Parameter, is_parametric, resolved
 
 P = ParamSpec("P")
 S = TypeVar("S", bound="Recorded")
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+Call = tuple[str, tuple[Any, ...], dict[str, Any], bool]  # method, arguments, whether they have parameters
 
 
 class Recorded:
@@ -32,17 +32,14 @@ def declares(method: Callable[Concatenate[S, P], S]) -> Callable[Concatenate[S, 
     def call(self: S, *args: P.args, **named: P.kwargs) -> S:
         if not self._recording:
             return method(self, *args, **named)
-        plain, plain_named = args, named
-        for x in (*args, *named.values()):
-            if type(x) not in PLAIN and is_parametric(x):
-                plain, plain_named = resolved(args, {}), resolved(named, {})
-                break
+        changes = any(type(x) not in PLAIN and is_parametric(x) for x in (*args, *named.values()))
+        plain, plain_named = (resolved(args, {}), resolved(named, {})) if changes else (args, named)
         self._recording = False
         try:
             method(self, *plain, **plain_named)
         finally:
             self._recording = True
-        self._calls.append((method.__name__, args, dict(named)))
+        self._calls.append((method.__name__, args, dict(named), changes))
         return self
 
     return call  # type: ignore[return-value]
@@ -56,7 +53,7 @@ class Recipe:
         make: The class of the description.
         head: Arguments of its constructor.
         parameters: By name.
-        calls: Method, arguments, named arguments, in order.
+        calls: In order.
         values: Values of parameters that were changed.
         changes: Arguments of `with_` that are no parameters, in order.
     """
@@ -88,6 +85,8 @@ class Recipe:
         """The description with its present values."""
         spec = self.make(**self.head)
         spec._recording = False
-        for name, args, named in self.calls:
-            getattr(spec, name)(*resolved(args, self.values), **resolved(named, self.values))
+        for name, args, named, changes in self.calls:
+            if changes:
+                args, named = resolved(args, self.values), resolved(named, self.values)
+            getattr(spec, name)(*args, **named)
         return spec

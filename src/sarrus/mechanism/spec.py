@@ -97,9 +97,10 @@ class MechanismSpec(Declarations):
             measure.check(mech, f"measure {name!r}")
         return mech
 
-    def model(self) -> Model:
-        """The flat arrays that compile() hands to the kernel."""
-        return build_model(**self.declared)
+    def model(self, recipe: Recipe | None = None) -> Model:
+        """The flat arrays that compile() hands to the kernel, and how they were made, where that is known."""
+        declared = self.declared
+        return build_model(**declared if recipe is None else declared | {"recipe": recipe})
 
     def to_dict(self) -> dict[str, Any]:
         """The description as plain lists, numbers and strings, ready for JSON; carries a version."""

@@ -13,6 +13,7 @@ from ..arrays import Array, fixed_shape, frozen, triple
 from ..errors import InputError
 from .expressions import KeepsParameters, is_parametric, made
 from .restore import MAKERS, restore
+from .rotation import cross
 
 ORTHONORMAL = 1e-14
 NEARLY_ORTHONORMAL = 1e-6
@@ -162,14 +163,15 @@ class Pose(metaclass=KeepsParameters):
 
 
 def _from_points(origin: ArrayLike, x: ArrayLike, y: ArrayLike | None) -> Pose:
-    start = np.array(triple(origin, "origin of from_points"))
-    along = _unit(np.array(triple(x, "x of from_points")) - start, "origin and x of from_points")
+    start, ahead = np.array(triple(origin, "origin of from_points")), np.array(triple(x, "x of from_points"))
+    along = _unit(ahead - start, "origin and x of from_points")
     if y is None:
         third = np.array([0.0, 1.0, 0.0] if abs(along[2]) > VERTICAL else [0.0, 0.0, 1.0])
     else:
-        third = np.cross(along, np.array(triple(y, "y of from_points")) - start)
+        third = cross(along, np.array(triple(y, "y of from_points")) - start)
     upward = _unit(third - along * (along @ third), "the third point of from_points and the x axis")
-    return Pose(start, matrix=np.column_stack([along, np.cross(upward, along), upward]))
+    start.setflags(write=False)
+    return known_pose(start, frozen(np.array([along, cross(upward, along), upward]).T))
 
 
 def _looking_at(origin: ArrayLike, target: ArrayLike, axis: str, up: ArrayLike) -> Pose:
@@ -187,7 +189,7 @@ def _looking_at(origin: ArrayLike, target: ArrayLike, axis: str, up: ArrayLike) 
 
 
 def _unit(vector: Array, what: str) -> Array:
-    length = float(np.linalg.norm(vector))
+    length = math.hypot(*vector.tolist())
     if length < ZERO_NORM:
         raise InputError(f"{what} coincide or are parallel: they give no direction.")
     return vector / length

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, fixed_shape, nonnegative, number, numeric, positive, triple
+from ..arrays import Array, nonnegative, numeric, positive, triple
 from ..errors import InputError
 from .kinds import Checks, Kind
 from .pose import Pose
@@ -30,6 +30,8 @@ class MassProperties(NamedTuple):
 
 def combined(pieces: list[MassProperties]) -> MassProperties:
     """Mass properties of several pieces together, by the parallel axis theorem."""
+    if len(pieces) == 1:
+        return pieces[0]
     mass = math.fsum(piece.mass for piece in pieces)
     if mass == 0.0:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -242,11 +244,10 @@ def _moments(corners: Array) -> tuple[Array, Array]:
     return first, np.array([squares[0] / 12.0, squares[1] / 12.0, mixed])
 
 
-def rod(p: ArrayLike, q: ArrayLike, mass: float, radius: float) -> MassProperties:
+def rod(p: Array, q: Array, mass: float, radius: float) -> MassProperties:
     """A straight rod from p to q (3,) [m]: m l^2/12 across, m r^2/2 about its own axis [kg m^2]."""
-    ends = fixed_shape([p, q], "the ends of a rod", (2, 3))
-    along = ends[1] - ends[0]
-    length = float(np.linalg.norm(along))
-    e = np.outer(along, along) / length**2
-    inertia = mass * (length**2 / 12.0 * (np.eye(3) - e) + 0.5 * number(radius, "radius") ** 2 * e)
-    return MassProperties(mass, ends.mean(axis=0), inertia)
+    along = q - p
+    square = float(along @ along)
+    lengthwise = along[:, None] * along / square
+    inertia = mass * (square / 12.0 * (np.eye(3) - lengthwise) + 0.5 * radius**2 * lengthwise)
+    return MassProperties(mass, 0.5 * (p + q), inertia)
