@@ -109,6 +109,12 @@ def test_constraint_inertia(run: Callable[..., dict[str, float]]) -> None:
     assert found[f"{bars}, J M^-1 J.T"] > 100.0 > 10.0 * found[f"{bars}, M_c'', best gamma"]
 
 
+def test_elastic_arm(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/elastic_arm.py", duration=0.4, dt=4e-3)
+    assert found["off"] < 5e-3 and found["drift"] < 1e-12 and found["force"] > 5.0
+    assert 1.0 < found["frequency"] < 20.0
+
+
 def test_sympy_system(run: Callable[..., dict[str, float]]) -> None:
     pytest.importorskip("sympy")
     found = run("gallery/sympy_system.py", duration=1.4)

@@ -23,7 +23,8 @@ from ..differences import slope_of_terms, slope_terms
 from ..errors import InputError
 from ..projection.local_coordinates import INDEPENDENT_TOL
 from ..projection.user_chart import Chart, UserChart, check_chart
-from .operating_point import OperatingPoint
+from .finite_differences import finite_variation
+from .operating_point import OperatingPoint, by_differences
 
 STEP = 0.01  # of differences [rad], or times L [m]
 
@@ -52,12 +53,23 @@ class Minimal(NamedTuple):
     point: OperatingPoint
     lift: Array
     C: Array | None  # None: the outputs are the states
-    acceleration: tuple[Array, Array]  # da of the states (nv, nx) and of the inputs (nv, nw)
+    inputs: tuple[str, ...]
+
+    def acceleration(self) -> tuple[Array, Array]:
+        """da of the states (nv, nx) and of the inputs (nv, nw)."""
+        p, T, mech, nv = self.point, self.lift, self.point.mech, self.point.mech.nv
+        columns = [mech.names.index(name) for name in self.inputs]
+        if not by_differences(mech):
+            d = mech.derivatives(p.q, p.v, p.tau, t=p.t)
+            return d.a_q @ T[:nv] + d.a_v @ T[nv:], d.a_tau[:, columns]
+        R = np.asarray(np.linalg.pinv(p.at.N_q), dtype=float)
+        x = finite_variation(p, R, R, columns)
+        return x.rate[nv:] @ np.vstack([R @ T[:nv], R @ T[nv:]]), x.rate_u[nv:]
 
 
 def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
     """The fields of a minimal model that other coordinates change; these as `linearize` takes them."""
-    point, T, (da, da_w) = base.point, base.lift, base.acceleration
+    point, T, (da, da_w) = base.point, base.lift, base.acceleration()
     y = _coordinates(point, coordinates)
     nv = point.mech.nv
     still = np.zeros((2 * nv, da_w.shape[1]))
@@ -65,7 +77,7 @@ def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
     back = np.linalg.inv(S)
     names = (*(f"q.{name}" for name in y.names), *(f"v.{name}" for name in y.names))
     found: dict[str, Any] = {"A": D @ back, "B": D_w, "names": names, "rate": y.rate, "lift": T @ back}
-    found |= {"independent": y.names, "independence": y.independence, "_acceleration": (da @ back, da_w)}
+    found |= {"independent": y.names, "independence": y.independence}
     found["reduce"] = y.of_state(np.eye(2 * nv))
     if base.C is None:
         return found | {"C": np.eye(len(names)), "outputs": names}

@@ -23,8 +23,9 @@ from ..dynamics.derivatives import derivatives
 from ..errors import AssemblyError, EquilibriumError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..projection.decomposition import full_svd
+from ..simulation.system.custom_system import CustomSystem
 from .finite_differences import finite_variation
-from .operating_point import OperatingPoint, operating_point, require_mechanism
+from .operating_point import OperatingPoint, by_differences, operating_point, require_mechanism
 from .stability import stability
 
 NEAR = 0.5  # an equilibrium within this distance of the guess [rad, or times L] is accepted, stable or not
@@ -58,7 +59,7 @@ class Equilibrium:
 
 @one_blas_thread
 def equilibrium(
-    mech: Mechanism,
+    mech: Mechanism | CustomSystem,
     q_guess: npt.ArrayLike | None = None,
     u: npt.ArrayLike | None = None,
     *,
@@ -72,7 +73,7 @@ def equilibrium(
     which the mechanism comes to rest when it slides slowly down from the guess.
 
     Args:
-        mech: the mechanism.
+        mech: a Mechanism or a CustomSystem.
         q_guess: where to look (nq,) [rad, m]; default `mech.default.q`. Closed first where it is open.
         u: inputs of the actuators (nu,) [N m, N]; default zero.
         fixed: coordinates to hold at these values, {name: value}: the least inputs that do so are found and
@@ -87,10 +88,11 @@ def equilibrium(
     require_mechanism(mech, "equilibrium")
     if fixed is not None and not isinstance(fixed, Mapping):
         raise InputError(f"fixed must be a mapping {{name: value}} of coordinates to hold, got {fixed!r}.")
-    search = _Search(mech, u, fixed, tau, t)
+    system: Any = mech
+    search = _Search(system, u, fixed, tau, t)
     start = search.close(np.array(mech.default.q) if q_guess is None else mech._one_pose(q_guess, "q_guess"))
     found = search.run(start, NEWTON_STEPS, damped=False)
-    if found is None or _distance(mech, start, found.q) > NEAR:
+    if found is None or _distance(system, start, found.q) > NEAR:
         found = search.run(start, DESCENT_STEPS, damped=True) or found
     if found is None:
         raise EquilibriumError(search.why_not())
@@ -219,7 +221,7 @@ class _Search:
 def _acceleration_slope(point: OperatingPoint, N: Array) -> Array:
     """da/dq N (nv, k) at rest."""
     system = point.mech.evaluator
-    if len(system.model.u_row) == 0:
+    if not by_differences(point.mech):
         drive = system.drive(point.t, 1)
         states = point.q[None], point.v[None], point.tau[None]
         d = derivatives(system, *states, drive, multipliers=False)

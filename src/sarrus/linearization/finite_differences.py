@@ -12,12 +12,14 @@ so that the curves need not keep any coordinate fixed. Nothing here uses a deriv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
 from ..errors import AssemblyError
+from ..simulation.system.custom_system import CustomSystem
 from .first_variations import Variation
 from .operating_point import OperatingPoint
 
@@ -73,10 +75,8 @@ def _moved(point: OperatingPoint, dq: Array) -> Array:
 
 def _neighbour(point: OperatingPoint, q: Array, v: Array, tau: Array | None = None) -> Array:
     """Increments (q, v) relative to the point, their time derivatives, multipliers: (4 nv + nc,)."""
-    mech, system = point.mech, point.mech.evaluator
-    qs, vs, forces = q[None], v[None], (point.tau if tau is None else tau)[None]
-    drive, user = system.drive(point.t, 1), system.user(qs, vs, point.t)
-    a, _, lam, *_ = system.kernel.forward(qs, vs, forces, drive, user, point.at.rank)
+    mech, force = point.mech, point.tau if tau is None else tau
+    a, lam = _accelerated(point, q, v, force)
 
     def increment(s: float) -> Array:
         """Between the point and its neighbour, both moved on by s [s]."""
@@ -85,4 +85,17 @@ def _neighbour(point: OperatingPoint, q: Array, v: Array, tau: Array | None = No
     # exact for scalar coordinates, O(STEP^4) for quaternions
     rate = slope_of_terms(increment, STEP, TERMS)
     dq = mech.difference(point.q, q)
-    return np.concatenate([dq, v - point.v, rate, a[0] - point.a, lam[0] - point.lam])
+    return np.concatenate([dq, v - point.v, rate, a - point.a, lam - point.lam])
+
+
+def _accelerated(point: OperatingPoint, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+    """Acceleration and multipliers at a neighbour, of the rank of the point."""
+    mech: Any = point.mech
+    if isinstance(mech, CustomSystem):
+        motion = mech.forward_dynamics(q, v, tau, t=point.t)
+        return motion.a, motion.lam
+    system = point.mech.evaluator
+    qs, vs, forces = q[None], v[None], tau[None]
+    drive, user = system.drive(point.t, 1), system.user(qs, vs, point.t)
+    a, _, lam, *_ = system.kernel.forward(qs, vs, forces, drive, user, point.at.rank)
+    return a[0], lam[0]

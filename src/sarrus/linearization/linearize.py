@@ -18,6 +18,7 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from ..simulation.system.custom_system import CustomSystem
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
@@ -31,7 +32,7 @@ METHODS = ("analytic", "dual", "finite_difference")
 
 @one_blas_thread
 def linearize(
-    mech: Mechanism,
+    mech: Mechanism | CustomSystem,
     q: npt.ArrayLike | None = None,
     v: npt.ArrayLike | None = None,
     u: npt.ArrayLike | None = None,
@@ -51,7 +52,7 @@ def linearize(
     relative to the motion.
 
     Args:
-        mech: the mechanism.
+        mech: a Mechanism or a CustomSystem.
         q: positions (nq,) [rad, m]; default `mech.default.q`.
         v: velocities (nv,) [rad/s, m/s]; default `mech.default.v` without q, else rest.
         u: inputs of the actuators there (nu,) [N m, N]; default zero.
@@ -62,7 +63,7 @@ def linearize(
         outputs: names, see `signals.py`: "crank", "v.crank", "a.crank", "pose.rod", "lam.loop.tx", "loop";
             default the states.
         method: "analytic" (recursive), "dual" (dual numbers) or "finite_difference" (states perturbed on the
-            constraints only; the one for CustomConstraint rows).
+            constraints only; the one for CustomConstraint rows, and always that of a CustomSystem).
         form: "minimal", "full" or "descriptor".
         tau: applied generalized force besides u (nv,) [N m, N].
         coordinates: other states than coordinates of the mechanism, instead of `independent`: names,
@@ -79,16 +80,17 @@ def linearize(
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
     point = operating_point(mech, q, v, u, tau=tau, t=t)
-    choice = independent_coordinates(mech, point.at, independent)
-    names, columns = input_columns(mech, inputs)
+    method = "finite_difference" if isinstance(mech, CustomSystem) else method
+    system: Any = mech
+    choice = independent_coordinates(system, point.at, independent)
+    names, columns = input_columns(system, inputs)
     variation = variation_at(point, choice, columns, method)
     written = FORMS[form](point, choice, variation, independent is not None)
     labels, C, D = _outputs(point, written, outputs)
-    system = written._asdict()
-    del system["variation"]
-    nv, minimal = mech.nv, form == "minimal"
+    fields = written._asdict()
+    del fields["variation"]
     model = LinearModel(
-        **system,
+        **fields,
         C=C,
         D=D,
         inputs=names,
@@ -98,7 +100,6 @@ def linearize(
         form=form,
         method=method,
         point=point,
-        _acceleration=(variation.rate[nv:], variation.rate_u[nv:]) if minimal else None,
     )
     return model if coordinates is None else model.in_coordinates(coordinates)
 

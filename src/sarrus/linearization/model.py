@@ -65,7 +65,6 @@ class LinearModel(LinearSystem):
     reduce: Array
     point: OperatingPoint
     dt: float | None = None
-    _acceleration: tuple[Array, Array] | None = None  # of the states (nv, nx) and of the inputs (nv, nw)
 
     def __post_init__(self) -> None:
         for name in ("A", "B", "C", "D", "E", "rate", "lift", "reduce"):
@@ -160,14 +159,13 @@ class LinearModel(LinearSystem):
 
         Its states are `other.reduce @ self.lift` times those of this one.
         """
-        if self._acceleration is None or self.dt is not None:
+        if self.form != "minimal" or self.dt is not None:
             raise InputError(
                 "in_coordinates needs a continuous model of the minimal form; change coordinates before"
                 " discretize()."
             )
         C = None if self.outputs == self.names else self.C
-        base = Minimal(self.point, self.lift, C, self._acceleration)
-        return replace(self, **changed(base, coordinates))
+        return replace(self, **changed(Minimal(self.point, self.lift, C, self.inputs), coordinates))
 
     # ------------------------------------------------------------------ elsewhere
 

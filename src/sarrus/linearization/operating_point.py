@@ -17,6 +17,7 @@ from ..projection.decomposition import ranked_svd
 from ..projection.local_coordinates import Tangents, tangents
 from ..projection.mobility import loses_rank_here
 from ..projection.system_kinematics import dimensionless, drift
+from ..simulation.system.custom_system import CustomSystem
 
 CONSISTENT = 1e-6  # errors of position (over L) and velocity (over speed) up to this are corrected silently
 CLOSED = 1e-13  # errors below this are left as they are
@@ -60,11 +61,16 @@ class OperatingPoint:
         return float(np.max(np.abs(both), initial=0.0))
 
 
+def by_differences(mech: Any) -> bool:
+    """Whether the kernel has no derivatives of its motion: user rows, or a CustomSystem."""
+    return len(mech.model.u_row) > 0 or isinstance(mech, CustomSystem)
+
+
 def require_mechanism(mech: Any, what: str) -> None:
-    """Refuse anything but a Mechanism; a MechanismSpec with the hint to compile it."""
+    """Refuse anything but a Mechanism or CustomSystem; a MechanismSpec with the hint to compile it."""
     if isinstance(mech, MechanismSpec):
         raise InputError(f"{what} takes a Mechanism, got a MechanismSpec; compile it: spec.compile().")
-    if not isinstance(mech, Mechanism):
+    if not isinstance(mech, (Mechanism, CustomSystem)):
         raise InputError(f"{what} takes a Mechanism, got {type(mech).__name__}.")
 
 

@@ -72,12 +72,13 @@ def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
     here = rest if kind == "lam" and rest in rows else name
     if here in rows:
         return [f"lam.{mech.row_names[i]}" for i in rows[here]], _entries(mech, 3, rows[here])
-    body = rest if kind == "pose" and rest in mech.body_names else name
-    if body in mech.body_names:
+    bodies = mech.body_names if hasattr(mech, "jacobian") else ()  # a CustomSystem has none
+    body = rest if kind == "pose" and rest in bodies else name
+    if body in bodies:
         block = np.zeros((6, 3 * mech.nv + mech.nc))
         block[:, : mech.nv] = mech.jacobian(q, body)
         return [f"pose.{body}.{axis}" for axis in POSE], block
-    known = [*coordinates, *(f"pose.{b}" for b in mech.body_names), *(f"lam.{r}" for r in rows)]
+    known = [*coordinates, *(f"pose.{b}" for b in bodies), *(f"lam.{r}" for r in rows)]
     raise unknown_name("output", name, known, 'outputs (velocities are "v.name", accelerations "a.name")')
 
 

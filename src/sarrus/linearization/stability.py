@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..mechanism.mechanism import Mechanism
 from .independent_coordinates import independent_coordinates
 from .linearize import variation_at
 from .modes import modes, spectrum
-from .operating_point import OperatingPoint
+from .operating_point import OperatingPoint, by_differences
 from .state_space_forms import minimal
 
 FINITE = " Derivatives by finite differences, because of CustomConstraint rows."
@@ -29,11 +30,11 @@ class Stability:
 def stability(point: OperatingPoint) -> Stability:
     """Stability of an equilibrium under constant inputs."""
     mech = point.mech
-    method = "finite_difference" if len(mech.model.u_row) else "analytic"
+    method = "finite_difference" if by_differences(mech) else "analytic"
     choice = independent_coordinates(mech, point.at)
     form = minimal(point, choice, variation_at(point, choice, [], method), False)
     values, vectors = spectrum(form.A, None, len(form.A))
-    note = FINITE if len(mech.model.u_row) else ""
+    note = FINITE if len(mech.model.u_row) and isinstance(mech, Mechanism) else ""
     if len(values) == 0:
         return Stability(True, values, "Rigid: the constraints leave no motion." + note)
     tol = ZERO * max(float(np.max(np.abs(values))), 1e-3)

@@ -19,14 +19,17 @@ import numpy.typing as npt
 from ...arrays import Array, fixed_shape, frozen, positive_whole, state
 from ...constraints.custom import CustomConstraint, call_checked
 from ...dynamics.forward import Motion, check_formulation, forward_terms
+from ...dynamics.inverse import Torques
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Energy, Terms
 from ...errors import InputError, ModelError
 from ...mechanism.core import State
+from ...mechanism.inertia_queries import InertiaQueries, Metric
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ...models.joints import Revolute, Spherical
 from ...projection.assembly import Assembly
+from ...projection.decomposition import Decomposition
 from ...projection.mobility import Mobility
 from ...projection.nearest_state import cannot_project
 
@@ -37,7 +40,7 @@ ROWS = "phi"
 SYMMETRIC = 1e-9
 
 
-class CustomSystem:
+class CustomSystem(InertiaQueries):
     """A constrained system given by functions of (q, v, t), with the methods of `Mechanism` that apply.
 
     Args:
@@ -116,6 +119,14 @@ class CustomSystem:
         self.model, self.evaluator, self.units = skeleton.model, skeleton.evaluator, skeleton.units
         self.name, self.length, self.nc, self.nu = skeleton.name, skeleton.length, skeleton.nc, skeleton.nu
         self.names, self.row_names, self.actuators = skeleton.names, skeleton.row_names, skeleton.actuators
+        self.body_names = skeleton.body_names
+        # checks of arguments, as in `Mechanism`
+        self._one_pose, self._one_tangent, self._time = (
+            skeleton._one_pose,
+            skeleton._one_tangent,
+            skeleton._time,
+        )
+        self._applied, self._indices = skeleton._applied, skeleton._indices
 
     def __repr__(self) -> str:
         return f"CustomSystem({self.name!r}, nq={self.nq}, nv={self.nv}, nc={self.nc}, nu={self.nu})"
@@ -143,6 +154,11 @@ class CustomSystem:
         """What the constraints leave free at the pose q (nq,), default `default.q`."""
         return self._skeleton.mobility(q, t)
 
+    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
+        """Split velocities and forces at the constraints of the pose q (nq,); see `Mechanism.decompose`."""
+        mass = isinstance(metric, str) and metric == "mass"
+        return self._skeleton.decompose(q, self.mass_matrix(q, t) if mass else metric, t)
+
     def assemble(
         self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
     ) -> Assembly:
@@ -151,16 +167,16 @@ class CustomSystem:
 
     def consistent_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> Array:
         """The velocity (nv,) with J v = b nearest to v (nv,) in the mass metric; v defaults to rest."""
-        pose = self._skeleton._one_pose(q)
-        wish = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
+        pose = self._one_pose(q)
+        wish = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         return self._skeleton.consistent_velocity(pose, wish, t, metric=self.inertia(pose, wish, t)[0])
 
     def project(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, t: float = 0.0) -> State:
         """The consistent state nearest to (q, v) in the metric M(q); see `Mechanism.project`. One state."""
-        pose = self._skeleton._one_pose(q)
-        speed = np.zeros(self.nv) if v is None else self._skeleton._one_tangent(v, "v")
+        pose = self._one_pose(q)
+        speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         M = self.inertia(pose, speed, t)[0]
-        q1, v1, gap, status = self.evaluator.project(pose, speed, self._skeleton._time(t), metric=M)
+        q1, v1, gap, status = self.evaluator.project(pose, speed, self._time(t), metric=M)
         if status:
             raise cannot_project(f"system {self.name!r}", int(status), float(gap) * self.length)
         return State(q1, v1, float(gap) * self.length, 0)
@@ -171,18 +187,26 @@ class CustomSystem:
         """M (nv, nv) and h (nv,) at one state, their shapes and values checked."""
         return self._call("M", (self.nv, self.nv), q, v, t), self._call("h", (self.nv,), q, v, t)
 
+    def mass_matrix(self, q: npt.ArrayLike, t: float = 0.0) -> Array:
+        """M (nv, nv) at the pose q (nq,), at rest."""
+        return self.inertia(self._one_pose(q), np.zeros(self.nv), self._time(t))[0]
+
+    def bias(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Array:
+        """h (nv,) at one state."""
+        return self.inertia(self._one_pose(q), self._one_tangent(v, "v"), self._time(t))[1]
+
     def terms(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Terms:
         """M, h, phi, J, b, gamma at one state; see `Terms`."""
-        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
+        pose, speed = self._one_pose(q), self._one_tangent(v, "v")
         M, h = self.inertia(pose, speed, t)
         if np.max(np.abs(M - M.T)) > SYMMETRIC * np.max(np.abs(M)):
             worst = float(np.max(np.abs(M - M.T)))
             raise ModelError(f"M of {self.name!r} must be symmetric; it differs from M.T by {worst:.3g}.")
-        return Terms(M, h, *self.evaluator.constraints(pose, speed, self._skeleton._time(t)))
+        return Terms(M, h, *self.evaluator.constraints(pose, speed, self._time(t)))
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Energy:
         """Kinetic and potential energy [J] of one state; NaN where no potential was given."""
-        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
+        pose, speed = self._one_pose(q), self._one_tangent(v, "v")
         kinetic = 0.5 * speed @ self.inertia(pose, speed, t)[0] @ speed
         known = self._given["potential"] is not None
         potential = self._call("potential", (1,), pose, speed, t)[0] if known else np.nan
@@ -200,8 +224,8 @@ class CustomSystem:
     ) -> Motion:
         """Accelerations and constraint forces of one state; arguments as in `Mechanism.forward_dynamics`."""
         check_formulation(formulation, independent)
-        pose, speed = self._skeleton._one_pose(q), self._skeleton._one_tangent(v, "v")
-        applied = self._skeleton._applied(pose, tau, u, None)
+        pose, speed = self._one_pose(q), self._one_tangent(v, "v")
+        applied = self._applied(pose, tau, u, None)
         terms, limit = self.terms(pose, speed, t), partial(limit_rows, self.evaluator, pose, speed, t)
         how = "svd" if formulation == "nullspace" else formulation
         try:
@@ -212,6 +236,28 @@ class CustomSystem:
                 f" constraints leave free at t = {t:g} s."
             ) from None
         return Motion(*found, _q=None, _v=None, _model=self.model)
+
+    def inverse_dynamics(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        a: npt.ArrayLike,
+        t: float = 0.0,
+        actuated: Sequence[str] | None = None,
+        metric: Metric = None,
+    ) -> Torques:
+        """Actuator forces of least norm that produce the acceleration a (nv,) at one state.
+
+        Arguments as in `Mechanism.inverse_dynamics`.
+        """
+        terms, wanted = self.terms(q, v, t), self._one_tangent(a, "a")
+        mass = isinstance(metric, str) and metric == "mass"
+        needed = terms.M @ wanted + terms.h
+        # the skeleton has unit inertia and no bias: there the force M a + h is an acceleration
+        given = self._skeleton.inverse_dynamics(q, v, needed, t, actuated, terms.M if mass else metric)
+        sizes = np.array(given._sizes)
+        sizes[1] = np.max(np.abs(terms.J @ wanted - terms.gamma), initial=0.0)
+        return dataclasses.replace(given, _sizes=sizes)
 
     def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:
         """Acceleration (nv,) under the applied force tau (nv,), constraints included."""
