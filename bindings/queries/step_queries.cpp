@@ -21,10 +21,11 @@ struct AskEvaluator {
     auto& asked = *static_cast<const AskEvaluator*>(self);
     const ModelD& m = asked.m;
     nb::gil_scoped_acquire gil;
-    NewArray q({1, m.nq}, at.q), v({1, m.nv}, at.v);
-    nb::tuple found(asked.evaluator.attr("outside")(q, v, at.t));
-    Dense drive(found[0], "drive", {1, m.nd, 3}), user(found[1], "user", {1, m.n_user_rows, 3 + m.nv});
+    Dense drive(asked.evaluator.attr("drive")(at.t, 1), "drive", {1, m.nd, 3});
     std::copy_n(drive.data, 3 * m.nd, to.drive);
+    if (!m.n_user_rows) return true;
+    NewArray q({1, m.nq}, at.q), v({1, m.nv}, at.v);
+    Dense user(asked.evaluator.attr("user")(q, v, at.t), "user", {1, m.n_user_rows, 3 + m.nv});
     std::copy_n(user.data, m.n_user_rows * (3 + m.nv), to.user);
     return true;
   }
@@ -53,44 +54,85 @@ nb::object force_of(const Queries& s, In q, In u, In tau, nb::tuple inputs) {
   return found.is_none() ? nb::object(inputs[1](q, tau, u, nb::none())) : found;
 }
 
-// (q, v, status) after a step   state: (q, v, u, tau), inputs: (actuated, applied), time: (t, dt, substeps)
-nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
-               In evaluator) {
-  nb::object force = force_of(s, state[0], state[2], state[3], inputs);
-  Call c(s, {{state[0], "q", true}, {state[1], "v"}, {force.is_none() ? In(state[1]) : In(force), "tau"}});
-  if (force.is_none()) c.rest(2);
-  AskEvaluator owner{c.m, evaluator};
-  StepCall call = {c.x[2],
-                   s.time(time[0]),
-                   nb::cast<double>(time[1]),
-                   nb::cast<int>(time[2]),
-                   options,
-                   c.m.nd || c.m.n_user_rows ? Outside{&owner, AskEvaluator::at} : Outside{}};
-  NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv});
-  auto status = c.out<int>({});
-  auto part = [&](long begin, long end) {
-    StepCall mine = call;
-    mine.tau += begin * c.m.nv;
-    States from = {static_cast<int>(end - begin), c.x[0] + begin * c.m.nq, c.x[1] + begin * c.m.nv, nullptr,
-                   nullptr};
-    s.k.tables.runs.step(c.m, from, mine,
-                         {q.data() + begin * c.m.nq, v.data() + begin * c.m.nv, status.data() + begin});
-  };
-  if (c.count == 1 || call.outside.inputs) {
-    part(0, c.count);
-  } else {
+// One call for steps, with its arguments checked.
+struct Steps {
+  const Queries& s;
+  nb::object force;
+  Call c;
+  AskEvaluator owner;
+  StepCall call;
+
+  // state: (q, v, u, tau), inputs: (actuated, applied), time: (t, dt, substeps)
+  Steps(const Queries& queries, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
+        In evaluator)
+      : s(queries),
+        force(force_of(s, state[0], state[2], state[3], inputs)),
+        c(s, {{state[0], "q", true}, {state[1], "v"}, {force.is_none() ? In(state[1]) : In(force), "tau"}}),
+        owner{c.m, evaluator},
+        call{nullptr,
+             s.time(time[0]),
+             nb::cast<double>(time[1]),
+             nb::cast<int>(time[2]),
+             options,
+             c.m.nd || c.m.n_user_rows ? Outside{&owner, AskEvaluator::at} : Outside{}} {
+    if (force.is_none()) c.rest(2);
+    call.tau = c.x[2];
+  }
+  // use(first, states, call) for parts of the batch, in several threads where no function of Python is called
+  template <class Use>
+  void each(Use use) const {
+    auto part = [&](long begin, long end) {
+      StepCall mine = call;
+      mine.tau += begin * c.m.nv;
+      use(begin,
+          States{static_cast<int>(end - begin), c.x[0] + begin * c.m.nq, c.x[1] + begin * c.m.nv, nullptr,
+                 nullptr},
+          mine);
+    };
+    if (c.count == 1 || call.outside.inputs) return part(0, c.count);
     nb::gil_scoped_release free;
     in_parallel(c.count, PART, all_cores(), part);
   }
+};
+
+// (q, v, status) after a step
+nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
+               In evaluator) {
+  Steps x(s, state, inputs, time, options, evaluator);
+  const Call& c = x.c;
+  NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv});
+  auto status = c.out<int>({});
+  x.each([&](long i, States from, const StepCall& call) {
+    s.k.tables.runs.step(c.m, from, call, {q + i * c.m.nq, v + i * c.m.nv, status + i});
+  });
   if (c.batch.rank) return nb::make_tuple(q, v, status);
   return nb::make_tuple(q, v, status.data()[0]);
+}
+
+// (A, B, q, v, status): derivatives of a step, and the state after it
+nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time,
+                           const RunOptions& options, In evaluator) {
+  Steps x(s, state, inputs, time, options, evaluator);
+  const Call& c = x.c;
+  npy_intp n = 2 * c.m.nv, nu = length_of(inputs[0]);
+  Held actuated = {data_of<int>(inputs[0], {nu}), nullptr, static_cast<int>(nu)};
+  NewArray A = c.out({n, n}), B = c.out({n, nu}), q = c.out({c.m.nq}), v = c.out({c.m.nv});
+  auto status = c.out<int>({});
+  x.each([&](long i, States from, const StepCall& call) {
+    s.k.tables.runs.step_derivatives(
+        c.m, from, call, actuated,
+        {A + i * n * n, B + i * n * nu, q + i * c.m.nq, v + i * c.m.nv, status + i});
+  });
+  return nb::make_tuple(A, B, q, v, status);
 }
 
 }  // namespace query
 }  // namespace
 
 void bind_steps(nb::class_<Queries>& queries) {
-  queries.def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none());
+  queries.def("step", &query::step, "state"_a, "inputs"_a, "time"_a, "options"_a, "evaluator"_a.none())
+      .def("step_derivatives", &query::step_derivatives, "state"_a, "inputs"_a, "time"_a, "options"_a,
+           "evaluator"_a.none());
 }
 
 }  // namespace sarrus

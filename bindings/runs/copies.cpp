@@ -2,7 +2,7 @@
 // other copies nor on the threads.
 #include "../threads.hpp"
 #include "copy_inputs.hpp"
-#include "copy_states.hpp"
+#include "lane_group.hpp"
 #include "recorder.hpp"
 
 #include <numeric>
@@ -110,23 +110,54 @@ struct Copies {
       return const_cast<double*>(data);
     };
     Records records = {writable(0, x.nq), writable(1, x.nv), writable(2, x.nu), rows, nb::cast<long>(out[3])};
-    std::vector<long> order(x.n);
-    std::iota(order.begin(), order.end(), 0);
     {
       nb::gil_scoped_release free;
-      each(&call, first, order, threads, [&](long i, long, Run& run, CopyInputs& source) {
-        run.end_at(time(last));
-        if (!x.restore(i, time(first), run)) return take_back(i, first, records);
-        for (long step = first; step < last && source.usable; ++step) {
-          store_inputs(i, step, source.u.data(), records);
-          if (!advance_one(run, time(step + 1))) return;
-          x.look(i, run.state(), step + 1, source.u.data());
-          store_state(i, step + 1, run.state(), records);
-        }
-        if (!source.usable) x.carried[i].unusable = true;
-      });
+      std::unique_ptr<LaneSteps> lanes(k.size() == 1 ? k[0]->tables.runs.make_lanes(k[0]->m, o) : nullptr);
+      if (lanes)
+        advance_lanes(call, first, last, records, threads);
+      else
+        advance_single(call, first, last, records, threads);
     }
     drives.known.clear();
+  }
+  void advance_single(const CallInputs& call, long first, long last, const Records& records, int threads) {
+    std::vector<long> order(x.n);
+    std::iota(order.begin(), order.end(), 0);
+    each(&call, first, order, threads, [&](long i, long, Run& run, CopyInputs& source) {
+      run.end_at(time(last));
+      if (!x.restore(i, time(first), run)) return take_back(i, first, records);
+      for (long step = first; step < last && source.usable; ++step) {
+        store_inputs(i, step, source.u.data(), records);
+        if (!advance_one(run, time(step + 1))) return;
+        x.look(i, run.state(), step + 1, source.u.data());
+        store_state(i, step + 1, run.state(), records);
+      }
+      if (!source.usable) x.carried[i].unusable = true;
+    });
+  }
+  // The same where copies fit into lanes.
+  void advance_lanes(const CallInputs& call, long first, long last, const Records& records, int threads) {
+    in_parallel(x.n, PART, threads, [&](long begin, long end) {
+      CopyInputs source = inputs(&call, first);
+      std::unique_ptr<Run> run(make(begin, source));
+      std::unique_ptr<LaneSteps> lanes(k[0]->tables.runs.make_lanes(k[0]->m, o));
+      source.call = &call;
+      LaneGroup group(x, *lanes, *run, source);
+      run->end_at(time(last));
+      for (; begin < end; begin += lanes->width()) {
+        group.begin(begin, end, first, time(first), [&](long i) { take_back(i, first, records); });
+        for (long step = first; step < last && group.active; ++step) {
+          group.stop_unusable();
+          group.each_active(
+              [&](int l) { store_inputs(group.id[l], step, group.sources[l].u.data(), records); });
+          group.step(step, time(step), time(step + 1), step + 1 == last, [&](int l, const RunState& s) {
+            x.look(group.id[l], s, step + 1, group.sources[l].u.data());
+            store_state(group.id[l], step + 1, s, records);
+          });
+        }
+        group.stop_unusable();
+      }
+    });
   }
   bool advance_one(Run& run, double target) const {
     double size = o.method.adaptive ? run.state().step : target - run.state().t;
@@ -184,6 +215,8 @@ void bind_copies(nb::module_& m) {
       .def_prop_ro(
           "steps",
           [](const Copies& c) { return c.column<long long>([](auto& x) { return (long long)x.steps; }); })
+      .def_prop_ro("single",
+                   [](const Copies& c) { return c.column<int>([](auto& x) { return int(x.single); }); })
       .def_prop_ro("drift", [](const Copies& c) { return c.column<double>([](auto& x) { return x.drift; }); })
       .def_prop_ro("velocity_drift", [](const Copies& c) {
         return c.column<double>([](auto& x) { return x.velocity_drift; });

@@ -12,6 +12,7 @@ namespace sarrus {
 
 constexpr double REACH = 2;  // minima of the pivot up to this multiple of its change per step may be passes
 constexpr double NO_PIVOT = 1e300;
+constexpr double CLOSE_PIVOT = 1e-2;  // NEAR_SINGULAR of the kernel: loops are closed to rounding
 
 // What a copy carries from one call to the next, besides q and v.
 struct Carried {
@@ -19,8 +20,10 @@ struct Carried {
   double next_step = 0, drift = 0, velocity_drift = 0;
   double pivots[2] = {NO_PIVOT, NO_PIVOT}, ranks[2] = {-1, -1};  // of the last two states
   long steps = 0;
+  int seen = 0;  // states since the start
   StepStatus status = StepStatus::STOPPED;
   bool fresh = true;      // no step was taken since the start
+  bool single = true;     // the last step was not taken in a lane
   bool unusable = false;  // stopped by inputs that are not finite
 };
 
@@ -28,7 +31,7 @@ struct CopyStates {
   long n = 0, nq = 0, nv = 0, nu = 0, tail = 0;
   std::vector<double> q, v, tails;
   std::vector<Carried> carried;
-  // (q, v, u) of the last three states of each copy, by step modulo 3; and those around a minimum of the pivot or a
+  // (q, v, u) of the last three states of each copy, by their number modulo 3; and those around a minimum of the pivot or a
   // change of rank: copy, step, pivot, rank, q, v, u
   std::vector<double> recent, passed;
   std::mutex passing;
@@ -44,7 +47,7 @@ struct CopyStates {
   // Copy i has reached a state, after `steps` steps, with the inputs u (nu) before it.
   void look(long i, const RunState& s, long steps, const double* u) {
     Carried& c = carried[i];
-    double* now = recent.data() + (3 * i + steps % 3) * wide();
+    double* now = recent.data() + (3 * i + c.seen++ % 3) * wide();
     std::copy_n(u, nu, std::copy_n(s.v, nv, std::copy_n(s.q, nq, now)));
     c.fresh = c.ranks[1] < 0;
     c.steps = steps;
@@ -64,9 +67,8 @@ struct CopyStates {
     double pivots[] = {c.pivots[0], c.pivots[1], s.pivot}, ranks[] = {c.ranks[0], c.ranks[1], double(s.rank)};
     for (int j = 0; j < 3; ++j) {
       int which = std::max(j, 2 - before);
-      long step = steps - 2 + which;
-      passed.insert(passed.end(), {double(i), double(step), pivots[which], ranks[which]});
-      const double* x = recent.data() + (3 * i + step % 3) * wide();
+      passed.insert(passed.end(), {double(i), double(steps - 2 + which), pivots[which], ranks[which]});
+      const double* x = recent.data() + (3 * i + (c.seen + which) % 3) * wide();
       passed.insert(passed.end(), x, x + wide());
     }
   }
@@ -80,6 +82,15 @@ struct CopyStates {
     run.store_tail(tails.data() + i * tail);
     c.before = run.history();
     c.next_step = s.step;
+    c.single = true;
+  }
+  // The state after a regular step of size h in a lane.
+  void keep(long i, const RunState& s, double h) {
+    Carried& c = carried[i];
+    std::copy_n(s.q, nq, q.data() + i * nq);
+    std::copy_n(s.v, nv, v.data() + i * nv);
+    c.before = {c.pivots[1], h, c.before.regular_step, c.before.largest_rank, s.pivot < CLOSE_PIVOT, false};
+    c.single = false;
   }
   bool restore(long i, double t, Run& run) const {
     const Carried& c = carried[i];

@@ -37,6 +37,7 @@ struct SizedRun : Run {
   Options o;
   S source;
   void* memory = nullptr;
+  unsigned long long bytes = 0;
   Steps* s = nullptr;
   Radau<double, LD>* r = nullptr;
   StiffnessWatch watch;
@@ -47,7 +48,7 @@ struct SizedRun : Run {
     Arena measure(nullptr);
     build(measure);
     clear();
-    unsigned long long bytes = (measure.used + 4096) / 64 * 64;
+    bytes = (measure.used + 4096) / 64 * 64;
     memory = std::memset(aligned_alloc(64, bytes), 0, bytes);  // padding is zero and stays zero
     Arena arena(memory);
     build(arena);
@@ -67,6 +68,8 @@ struct SizedRun : Run {
   SizedRun(const SizedRun&) = delete;
 
   void set_trial_state(const double* q, const double* v) {
+    if (s->status != StepStatus::FINE)
+      std::memset(memory, 0, bytes);  // numbers that are not finite stay in padding
     for (int j = 0; j < m.nq; ++j) s->q1[j] = q[j];
     for (int j = 0; j < m.nv; ++j) s->v1[j] = v[j];
     s->status = StepStatus::FINE;
@@ -121,5 +124,7 @@ struct SizedRun : Run {
 };
 
 Run* make_run(const ModelD& m, const Options& o, const Outside& outside);
+LaneSteps* make_lanes(const ModelD& m, const Options& o);
+void step_derivatives_n(const ModelD& m, States x, const StepCall& call, Held actuated, SlopeArrays out);
 
 SARRUS_END

@@ -53,6 +53,13 @@ struct SteppedArrays {
   int* status;
 };
 
+// Derivatives of [position increment; velocity] after a step: A (2 nv, 2 nv) with respect to those before it, B
+// (2 nv, nu) to inputs; the state after it, and a value of StepStatus.
+struct SlopeArrays {
+  double *A, *B, *q, *v;
+  int* status;
+};
+
 // K (nu, 2 nv), reference q (nq), v (nv), u (nu); and a state, with the number of inputs
 struct FeedbackLaw {
   const double *K, *q, *v, *u;
@@ -62,9 +69,28 @@ struct FeedbackState {
   const double *q, *v;
 };
 
+// A state with its acceleration, the force on it, and the smallest pivots of J there and a step before.
+struct LaneState {
+  const double *q, *v, *a, *tau;
+  double pivot, pivot_before;
+};
+
+// Steps of width() copies at once (kernels/integrate/lane_step.hpp); bits of `used` are lanes with this rank of J.
+struct LaneSteps {
+  virtual ~LaneSteps() {}
+  virtual int width() const = 0;
+  virtual void accelerate(const LaneState*, int used, int rank) = 0;  // end(lane).a, at the states themselves
+  virtual int step(const LaneState*, int used, int rank, double h) = 0;  // the lanes whose step is regular
+  virtual int accelerate_end(const LaneState*,
+                             int used) = 0;  // after a step, under other forces: lanes with a
+  virtual RunState end(int lane) = 0;        // after a step
+};
+
 struct RunTable {
   Run* (*make)(const ModelD&, const Options&, const Outside&);  // owned by the caller
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
+  void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
+  LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one
   void (*feedback)(const ModelD&, FeedbackLaw, FeedbackState, double* room, double* u);
 };
 

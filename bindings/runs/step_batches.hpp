@@ -1,6 +1,8 @@
 // Steps of a batch of states, each on its own (kernels/integrate/single_step.hpp).
 #pragma once
 
+#include <vector>
+
 #include "../scratch.hpp"
 #include "../strides.hpp"
 #include "integrate/single_step.hpp"
@@ -39,6 +41,23 @@ struct StepWork {
     if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
   }
 };
+
+// The sizes of the model that the memory of a thread was last used for: where they are the same, so are the places of
+// all arrays, and their padding is zero already.
+struct Stepped {
+  std::vector<int> sizes;
+  unsigned long long used = 0;
+  bool same(const ModelD& m, unsigned long long bytes) {
+    std::vector<int> now;
+#define SARRUS_SIZE(name) now.push_back(m.name);
+    SARRUS_MODEL_SIZES(SARRUS_SIZE)
+#undef SARRUS_SIZE
+    bool yes = now == sizes && bytes == used;
+    sizes = std::move(now), used = bytes;
+    return yes;
+  }
+};
+thread_local Stepped stepped;
 
 void store_state(const ModelD& m, const RunState& x, long i, SteppedArrays out) {
   bool fine = x.status == StepStatus::FINE;
@@ -79,18 +98,22 @@ void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) 
     Arena measure(nullptr);
     Work measured(problem, measure);
     Scratch own;  // functions of the user's may take steps themselves
-    Scratch& memory = call.outside.inputs ? own : scratch;
-    std::memset(memory.need(measure.used + 64), 0, measure.used);
+    bool shared = !call.outside.inputs;
+    Scratch& memory = shared ? scratch : own;
+    memory.need(measure.used + 64);
+    if (!shared || !stepped.same(m, measure.used)) std::memset(memory.memory, 0, measure.used);
     Arena arena(memory.memory);
     Work work(problem, arena);
     auto& s = work.s;
     for (long i = 0; i < x.n; ++i) {
+      if (s.status != StepStatus::FINE) std::memset(memory.memory, 0, measure.used);  // also what padding has
       work.source.tau = call.tau + i * m.nv;
       for (int j = 0; j < m.nq; ++j) s.q1[j] = x.q[i * m.nq + j];
       for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
       s.status = StepStatus::FINE;
       s.end = 1e300;
       step_alone(s, call.t, call.h, call.parts);
+      if (s.status != StepStatus::FINE) stepped = {};
       store_state(m, {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations, s.status}, i, out);
     }
   });

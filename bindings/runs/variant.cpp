@@ -27,7 +27,11 @@ void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, d
 }  // namespace
 
 const RunTable& run_table() {
-  static const RunTable table = {.make = make_run, .step = step_n, .feedback = feedback};
+  static const RunTable table = {.make = make_run,
+                                 .step = step_n,
+                                 .step_derivatives = step_derivatives_n,
+                                 .make_lanes = make_lanes,
+                                 .feedback = feedback};
   return table;
 }
 

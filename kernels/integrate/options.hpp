@@ -21,7 +21,8 @@ enum class StepStatus : int {
   NOT_FINITE,
   NOT_CLOSED,  // no state on the constraints was found
   STEP_COLLAPSED,
-  UNRESOLVED  // the step jumps over a near miss, integrate/singular/near_miss.hpp
+  UNRESOLVED,      // the step jumps over a near miss, integrate/singular/near_miss.hpp
+  SINGULAR_WITHIN  // J loses rank within a step: it has no derivatives
 };
 
 struct Options {

@@ -9,6 +9,7 @@ SARRUS_BEGIN
 // Newton with an old factorization must reduce the residual to this part of it, else there is a new one.
 // After a drift the old one has its own merit (integrate/stages.hpp) and gets more time.
 constexpr double SLOW = 0.03, SLOW_DRIFT = 0.1;
+constexpr double SLOPES_CLOSED = 1e-13;        // derivatives of phi / row_unit
 constexpr double ROW_ROUNDING = 8 * 2.22e-16;  // of what is added up in a row of constraints
 
 // Whether nothing but rounding is left of phi: eps times what is added up in each row, |J| |q| for rounded
@@ -39,21 +40,41 @@ SARRUS_FN void correction_step(auto& s) {
   normal_step(s.m, w.extra, w);
 }
 
+// Whether the derivatives of phi are closed too, where the scalar has some: they converge as the values do,
+// an iteration later. last: the largest of them an iteration before.
+template <class T, int LDC>
+SARRUS_FN bool derivatives_closed(const Model<real<T>>& m, const Workspace<T, LDC>& w, double& last) {
+  if constexpr (Plain<T>::value) {
+    return true;
+  } else {
+    double most = 0;
+    for (int r = 0; r < m.nc; ++r) {
+      double size = largest_slope(w.rows.phi[r]) / m.row_unit[r];
+      most = size > most ? size : most;
+    }
+    bool done = most <= SLOPES_CLOSED || most > 0.5 * last;
+    last = most;
+    return done;
+  }
+}
+
 // q1 onto phi = 0 by Newton, with the factorization of the last stage while that converges fast. Leaves M and
 // rows at the final q1 in w, factorized with a rank decided there.
 SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
   auto& m = s.m;
   auto& w = s.w;
   bool fresh = w.factor.rank != w.factor.rank_rows;
-  double last = 1e300, closed = s.before.close_to_rounding ? CLOSED_TIGHT : CLOSED;
+  double last = 1e300, slopes = 1e300, closed = s.before.close_to_rounding ? CLOSED_TIGHT : CLOSED;
+  bool closes = false;
   for (int i = 0; i < NEWTON_STEPS; ++i) {
     if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, fresh, false})) return false;
     double r = value(position_residual(m, w));
     if (!(r < 1e300)) return s.fail(StepStatus::NOT_FINITE);
     s.drift = r;
-    bool done = r <= closed || (i > 0 && r > 0.5 * last && closed_to_rounding(s, closed)) ||
-                (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
-    if (!done && !fresh && r > slow * last) {  // too slow: once more, with M and a new factorization
+    closes = closes || r <= closed || (i > 0 && r > 0.5 * last && closed_to_rounding(s, closed)) ||
+             (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
+    bool done = closes && derivatives_closed(m, w, slopes);
+    if (!closes && !fresh && r > slow * last) {  // too slow: once more, with M and a new factorization
       fresh = true;
       last = 1e300;
       continue;

@@ -35,10 +35,10 @@ SARRUS_FN bool start_alone(auto& s, double t, double h) {
   return true;
 }
 
-// From (q1, v1) at time t to time t + h, in equal parts; the acceleration at the end is left out.
-SARRUS_FN bool step_alone(auto& s, double t, double h, int parts) {
+// From the state, where start_alone() has left it, to time t + h in equal parts; the acceleration at the end
+// is left out.
+SARRUS_FN bool steps_alone(auto& s, double t, double h, int parts) {
   double first = h / parts;
-  if (!start_alone(s, t, first)) return false;
   s.end = t + h;
   for (int k = 1; k <= parts; ++k) {
     double target = k == parts ? s.end : t + k * first, size = target - s.t;
@@ -46,6 +46,11 @@ SARRUS_FN bool step_alone(auto& s, double t, double h, int parts) {
       if (!step(s, size, target)) return false;
   }
   return true;
+}
+
+// The same from (q1, v1) at time t.
+SARRUS_FN bool step_alone(auto& s, double t, double h, int parts) {
+  return start_alone(s, t, h / parts) && steps_alone(s, t, h, parts);
 }
 
 SARRUS_END

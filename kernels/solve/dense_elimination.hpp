@@ -95,6 +95,7 @@ SARRUS_HD void pivot(Factor<T>& f, int k, int end, int ld) {
     }
     for (int r = k + 1; r < end; ++r) {
       auto here = (best - real<T>(r)) * (best - real<T>(r)) < real<T>(0.25);
+      if (!any(here)) continue;
       auto exchange = [&](T& a, T& b) {
         T t = a;
         a = select(here, b, t);

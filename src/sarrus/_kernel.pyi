@@ -167,6 +167,8 @@ class Queries:
 
     def step(self, state: tuple, inputs: tuple, time: tuple, options: RunOptions, evaluator: object | None) -> tuple: ...
 
+    def step_derivatives(self, state: tuple, inputs: tuple, time: tuple, options: RunOptions, evaluator: object | None) -> tuple: ...
+
     def consistent_velocity(self, q: object | None, v: object | None, rows: object, metric: object | None, held: tuple) -> Any: ...
 
     def impact(self, type: object, q: object | None, v: object | None, t: object | None, evaluator: object | None) -> Any: ...
@@ -251,6 +253,8 @@ class StepStatus(enum.Enum):
     STEP_COLLAPSED = 5
 
     UNRESOLVED = 6
+
+    SINGULAR_WITHIN = 7
 
 class RunOptions:
     def __init__(self) -> None: ...
@@ -389,6 +393,9 @@ class Copies:
 
     @property
     def steps(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def single(self) -> NDArray[numpy.float64]: ...
 
     @property
     def drift(self) -> NDArray[numpy.float64]: ...

@@ -22,6 +22,7 @@ from .dynamics.derivatives import Derivatives
 from .dynamics.forward import Motion
 from .dynamics.impact import Impact
 from .dynamics.inverse import Torques
+from .dynamics.step_derivatives import StepDerivatives
 from .dynamics.terms import Energy, Terms, Units
 from .linearization.equilibrium import Equilibrium
 from .linearization.model import LinearModel
@@ -49,7 +50,8 @@ __all__ = [
     "Assemblies", "Assembly", "Branch", "Decomposition", "Mobility", "ParameterDerivatives", "Pose",
     "Reached", "Slices", "State", "Sweep",
     # its dynamics
-    "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "Terms", "Torques", "Units",
+    "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "StepDerivatives", "Terms",
+    "Torques", "Units",
     # linear models
     "Equilibrium", "LinearModel", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs

@@ -83,6 +83,18 @@ def test_five_bar_methods_in_full(run: Callable[..., dict[str, float]]) -> None:
     assert found["lagrange_energy"] > 1.0 and found["lagrange_drift"] > 1e-5
 
 
+def test_ilqr_five_bar(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/ilqr_five_bar.py", rounds=15)
+    assert found["last"] < 0.05 * found["first"] and found["miss"] < 0.05
+    assert found["drift"] < 1e-12
+
+
+def test_learn_delta(run: Callable[..., dict[str, float]]) -> None:
+    pytest.importorskip("gymnasium")
+    found = run("gallery/learn_delta.py", generations=4)
+    assert found["last"] > found["first"]
+
+
 def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/sarrus_linkage.py")
     assert -9.81 < found["up"] < -9.0

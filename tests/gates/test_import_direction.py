@@ -27,7 +27,7 @@ FLOORS = [
     {"formats", "library"},
     {"bridge"},
     {"simulation"},
-    {"linearization"},
+    {"gym", "linearization"},
     {"control"},
     {"results"},
     {"viz"},

@@ -66,6 +66,7 @@ SIGNATURES = {
     " energy events coordinates progress",
     "rollout": "mech q0 v0 u dt steps method policy parameters every device dtype threads client progress",
     "Mechanism.step": "q v u dt t tau method substeps",
+    "Mechanism.step_derivatives": "q v u dt t tau method substeps",
     "CustomSystem": "nq nv M h phi J gamma",
     "linearize": "mech q v u t independent inputs outputs method",
     "equilibrium": "mech q_guess u",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
@@ -35,16 +36,48 @@ class LinearTrajectory(LinearSystem):
         independent: the independent coordinates.
         independence: how well they determine the motion at each state (n,).
         lift: [dq; dv] in all coordinates of the states (n, 2 nv, nx).
+        reduce: states of [dq; dv] (nx, 2 nv).
+        motion: the run.
+        columns: coordinates on which the inputs act (nw,).
+        dt: steps [s] of discrete models (n,), x[k+1] = A[k] x[k] + B[k] w[k]; None: continuous.
     """
 
     t: Array
     independence: Array
+    reduce: Array
+    motion: Trajectory
+    columns: npt.NDArray[np.intp]
+    dt: Array | None = None
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
         return f"LinearTrajectory({len(self)} states, t = {self.t[0]:g} .. {self.t[-1]:g} s, {self._sizes})"
+
+    def discretize(self) -> LinearTrajectory:
+        """The models that lead from each state to the next, with inputs held in between: one less.
+
+        They are exact to the steps of the run, `Mechanism.step_derivatives`: those of its method where steps
+        are fixed, else steps of "dopri5" with its tolerances.
+        """
+        if self.dt is not None:
+            raise InputError("the models are discrete already.")
+        run, dt = self.motion, np.diff(self.t)
+        A, B = (np.stack(x) for x in zip(*(self._step(k, float(h)) for k, h in enumerate(dt)), strict=True))
+        before = {name: getattr(self, name)[:-1] for name in ("t", "C", "D", "lift", "independence")}
+        steps = {"A": self.reduce @ A @ self.lift[:-1], "B": self.reduce @ B, "motion": run, "dt": dt}
+        return replace(self, **before, **steps)
+
+    def _step(self, k: int, h: float) -> tuple[Array, Array]:
+        """A (2 nv, 2 nv) and B (2 nv, nw) of the step of size h from state k."""
+        run, options = self.motion, self.motion._outcome.options
+        mech: Mechanism = run.system
+        method, parts = "dopri5", 1
+        if options is not None and not options.integrator.adaptive:
+            method, parts = options.method, max(1, round(h / options.dt))
+        state = run.q[k], run.v[k], run.tau[k]
+        return mech._step_slopes(state, self.columns, (float(run.t[k]), h, parts), method)
 
 
 @one_blas_thread
@@ -93,7 +126,8 @@ def linearize_trajectory(
     independent_names = tuple(mech.names[i] for i in choice.positions)
     states: dict[str, Any] = {"names": choice.names(mech), "independent": independent_names}
     signals: dict[str, Any] = {"inputs": names, "outputs": labels, "independence": quality}
-    return LinearTrajectory(t=trajectory.t, A=A, B=B, C=C, D=D, lift=T, **states, **signals)
+    known: dict[str, Any] = {"reduce": R, "motion": trajectory, "columns": np.asarray(columns, dtype=np.intp)}
+    return LinearTrajectory(t=trajectory.t, A=A, B=B, C=C, D=D, lift=T, **states, **signals, **known)
 
 
 def _all_tangents(mech: Mechanism, trajectory: Trajectory) -> list[Tangents]:

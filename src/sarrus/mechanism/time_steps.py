@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._kernel import RunOptions, StepStatus, methods
-from ..arrays import one_of, positive, positive_whole
-from ..errors import AssemblyError, InputError, SarrusError
+from ..arrays import Array, one_of, positive, positive_whole
+from ..dynamics.derivatives import derivatives
+from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
+from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from .core import State
 from .variants import Variants
 
@@ -27,6 +29,8 @@ TROUBLE = {
     " there, or the tolerances rtol, atol cannot be met",
     StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
     " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
+    StepStatus.SINGULAR_WITHIN: "J loses rank within the step, at a singular pose, and the step has no"
+    " derivatives there; take states that are at least a step away from it",
 }
 METHODS = {method.name: method for method in methods()}
 
@@ -94,12 +98,73 @@ class TimeSteps(Variants):
             (q, v, u, tau), (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
         )
         if type(found[2]) is int and found[2]:
-            raise self._no_step(found[2], q, v)
+            raise self._no_step(found[2], q)
         return State(found[0], found[1], 0.0, found[2])
 
-    def _no_step(self, status: int, q: Any, v: Any) -> SarrusError:
+    def step_derivatives(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike,
+        u: npt.ArrayLike | None = None,
+        dt: float = 1e-3,
+        t: float = 0.0,
+        *,
+        tau: npt.ArrayLike | None = None,
+        method: str = "rk4",
+        substeps: int = 1,
+    ) -> StepDerivatives:
+        """Derivatives of `step` after `project` with respect to state and inputs; see `StepDerivatives`.
+
+        Batch axes allowed; batches use all cores. Arguments are those of `step`. Methods that choose their
+        steps keep those of the state itself; implicit ones are refused.
+
+        Raises:
+            SingularConstraintError: J loses rank within the step of a single state.
+            SarrusError: the step of a single state failed.
+        """
+        dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
+        explicit = tuple(name for name, one in METHODS.items() if not one.implicit)
+        options = step_options(one_of(method, "`method` of step derivatives", explicit), self._time(t) + dt)
+        if len(self.model.u_row):
+            listed = ", ".join(repr(one.name) for one in self.model.customs)
+            raise InputError(f"step derivatives cannot differentiate the Python functions of {listed}.")
+        A, B, q1, v1, status = self._queries.step_derivatives(
+            (q, v, u, tau), (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
+        )
+        if A.ndim == 2 and status:
+            raise self._no_step(int(status), q)
+        if not np.all(self.model.holonomic):  # the step would project positions with all rows
+            (q0, v0), batch = self._arguments.states([(q, "q", True), (v, "v", False)])
+            slopes = derivatives(self.evaluator, q0, v0, 0.0 * v0, self.evaluator.drive(t, len(q0)))
+            first = projection_slopes(self.terms(q0, v0, t), slopes.Jv_q, self.model.holonomic.astype(bool))
+            A = A @ first.reshape(*batch, 2 * self.nv, 2 * self.nv)
+        return StepDerivatives(A, B, q1, v1, status)
+
+    def _step_slopes(
+        self, state: tuple[Array, Array, Array], columns: Any, time: tuple[float, float, int], method: str
+    ) -> tuple[Array, Array]:
+        """A (2 nv, 2 nv) and B (2 nv, k) of a step with respect to forces on some coordinates.
+
+        Args:
+            state: q, v and the applied force tau.
+            columns: coordinates of the forces (k,).
+            time: t, dt [s] and the number of substeps.
+            method: integrator.
+        """
+        q, v, tau = state
+        inputs = np.asarray(columns, dtype=np.int32), self._applied
+        options = step_options(method, time[0] + time[1])
+        found = self._queries.step_derivatives((q, v, None, tau), inputs, time, options, self.evaluator)
+        A, B, status = found[0], found[1], found[4]
+        if np.any(status):
+            raise self._no_step(int(np.max(status)), q)
+        return A, B
+
+    def _no_step(self, status: int, q: Any) -> SarrusError:
         """Why a single step failed."""
         why = StepStatus(status)
+        if why == StepStatus.SINGULAR_WITHIN:
+            return SingularConstraintError(f"step of {self._owner}: {TROUBLE[why]}.")
         if why == StepStatus.NOT_CLOSED and self.nc:
             gap = float(self.mobility(np.asarray(q, dtype=float)).gap)
             if gap > 1e-6 * self.length:

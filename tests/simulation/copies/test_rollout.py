@@ -296,3 +296,19 @@ def test_python_functions_of_a_mechanism_are_refused_by_name() -> None:
     mech = no_inputs.compile()
     with pytest.raises(sr.InputError, match="a policy needs actuators"):
         sr.rollout(mech, mech.neutral(), dt=DT, steps=5, policy=lambda t, q, v: np.zeros((1, 0)))
+
+
+def test_numbers_that_are_not_finite_stay_with_their_copy() -> None:
+    """Copies that overflow share memory with others, before and after them, in lanes and alone."""
+    mech = sr.library.dual_arm()
+    q, v, u = batch(mech, 40)
+    good = sr.rollout(mech, q, v, u, dt=DT, steps=STEPS)
+    for bad in (1, 10, 11, 12, 13, 30):
+        v[bad] *= 1e160
+    for threads in (1, 2):
+        found = sr.rollout(mech, q, v, u, dt=DT, steps=STEPS, threads=threads)
+        fine = np.flatnonzero(found.status == 0)
+        assert len(fine) == 34
+        assert np.array_equal(found.q[fine], good.q[fine])
+    after = mech.step(q, v)
+    assert np.array_equal(after.q[2], mech.step(q[2], v[2]).q) and after.status[1] != 0

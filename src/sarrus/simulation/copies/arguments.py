@@ -72,6 +72,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     v = None if given["v0"] is None else _batch(given["v0"], "v0", mech.nv, mech)
     u = None if given["u"] is None else _inputs(given["u"], mech, steps)
     lengths = {"q0": len(q), "v0": len(q if v is None else v), "u": 1 if u is None else len(u)}
+    lengths["policy"] = 1 if feedback is None else len(feedback[0])
     lengths |= {f"parameters[{key!r}]": n for key, n in _lengths(parameters).items()}
     count = _common_length(lengths)
     t0 = mech._time(given["t0"])

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import InputError
 from ..run.progress import Progress
 from .arguments import RolloutArguments
 from .copies_run import CopiesRun
 from .result import Rollout
 
+Law = tuple[Array, Array, Array, Array]
 PARTS = 4  # for each thread of the cluster, so that fast workers take more of them
 REPEATED = 3  # times that a part which failed, or whose worker died, is tried again
 
@@ -56,9 +58,17 @@ def split(given: RolloutArguments, most: int) -> list[RolloutArguments]:
             q=given.q[begin:end],
             v=given.v[begin:end],
             u=given.u if given.u is None or len(given.u) == 1 else given.u[begin:end],
+            feedback=_part_of(given.feedback, begin, end),
             open_by=given.open_by[begin:end],
             threads=threads,
             progress=False,
         )
         for begin, end in pairwise(edges)
     ]
+
+
+def _part_of(law: Law | None, begin: int, end: int) -> Law | None:
+    """A linear feedback, whose inputs may differ between copies."""
+    if law is None or len(law[0]) == 1:
+        return law
+    return law[0][begin:end], *law[1:]

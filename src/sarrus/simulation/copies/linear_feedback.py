@@ -24,7 +24,8 @@ class LinearFeedback:
         K: gains (nu, 2 nv) or (steps, nu, 2 nv) [N m/rad, N m s/rad, ...].
         q: reference positions (nq,) or (steps, nq) [rad, m].
         v: reference velocities (nv,) or (steps, nv) [rad/s, m/s]; default rest.
-        u: inputs at the reference (nu,) or (steps, nu) [N m, N]; default zero.
+        u: inputs at the reference (nu,), (steps, nu), or (B, steps, nu) where they differ between copies
+            [N m, N]; default zero.
     """
 
     K: npt.ArrayLike
@@ -33,15 +34,21 @@ class LinearFeedback:
     u: npt.ArrayLike | None = None
 
     def rows(self, mech: Mechanism, steps: int) -> tuple[Array, Array, Array, Array]:
-        """u, K, q, v as arrays (1, steps or 1, width)."""
+        """u (B or 1, steps or 1, nu), and K, q, v (1, steps or 1, width)."""
         nv, nu = mech.nv, mech.nu
         q = mech._positions(self.q, "q of the feedback")
         return (
-            _rows(np.zeros(nu) if self.u is None else self.u, "u", (nu,), steps),
+            self._inputs(nu, steps),
             _rows(self.K, "K", (nu, 2 * nv), steps),
             _rows(q, "q", (mech.nq,), steps),
             _rows(np.zeros(nv) if self.v is None else self.v, "v", (nv,), steps),
         )
+
+    def _inputs(self, nu: int, steps: int) -> Array:
+        u = np.zeros(nu) if self.u is None else numbers(self.u, "u of the feedback")
+        if u.ndim == 3 and u.shape[1:] == (steps, nu) and len(u):
+            return np.ascontiguousarray(u)
+        return _rows(u, "u", (nu,), steps)
 
 
 def _rows(value: Any, name: str, shape: tuple[int, ...], steps: int) -> Array:

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from ..._kernel import StepStatus
+from ...mechanism.time_steps import TROUBLE
 from ..system.step_records import Steps
 from ..system.system import System
 
 DEAD_CENTRE = 1e-2  # a smaller pivot at the end of a driven run that failed
-TROUBLE = {
-    StepStatus.SINGULAR_INERTIA: "the mass matrix is not positive definite along the directions that the"
-    " constraints leave free; give what moves there mass or inertia",
-    StepStatus.NOT_FINITE: "numbers grew beyond all bounds; the step is too long for this motion, or the"
-    ' system is unstable: take a smaller dt, or method="dopri5"',
-    StepStatus.NOT_CLOSED: "the constraints could not be closed at the end of a step; it is too long for this"
-    " motion, or drives ask for what the mechanism cannot do: take a smaller dt",
-    StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
-    " there, or the tolerances rtol, atol cannot be met",
-    StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
-    " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
-}
 
 
 def trouble(status: StepStatus, system: System, last: Steps | None, end: float) -> str:

@@ -1,0 +1,131 @@
+"""Task: a mechanism, and what an agent is to do with it, as functions of whole batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array, numbers, positive, positive_whole
+from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
+
+Reward = Callable[[Array, Array, Array, Array], npt.ArrayLike]
+Reset = Callable[[np.random.Generator, int], tuple[npt.ArrayLike, npt.ArrayLike]]
+Observe = Callable[[Array, Array, Array], npt.ArrayLike]
+Ends = Callable[[Array, Array, Array], npt.ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What an environment needs. Functions are called with batches; t is the time since each copy started.
+
+    Attributes:
+        mech: the mechanism.
+        reward: reward(t, q, v, u) -> (B,), after a step: t (B,) [s], q (B, nq), v (B, nv), u (B, nu).
+        reset: reset(rng, count) -> q (count, nq), v (count, nv), where copies start; small errors in the
+            constraints are corrected. Default: `mech.default`.
+        observe: observe(t, q, v) -> (B, n); default [q, v].
+        terminated: terminated(t, q, v) -> (B,) bool, where an episode ends for good; default never.
+        dt: time between two actions [s].
+        substeps: integration steps in between.
+        horizon: actions after which an episode is truncated.
+        actuators: names of the actuators that actions drive; default all.
+        limits: largest size of each action [N m, N]; default the limits of the actuators.
+        method: integrator.
+    """
+
+    mech: Mechanism
+    reward: Reward
+    reset: Reset | None = None
+    observe: Observe | None = None
+    terminated: Ends | None = None
+    dt: float = 0.02
+    substeps: int = 10
+    horizon: int = 250
+    actuators: Sequence[str] | None = None
+    limits: npt.ArrayLike | None = None
+    method: str = "rk4"
+
+    def __post_init__(self) -> None:
+        positive(self.dt, "dt of a task")
+        positive_whole(self.substeps, "substeps of a task")
+        positive_whole(self.horizon, "horizon of a task")
+        if not isinstance(self.mech, Mechanism):
+            raise InputError(f"a task takes a Mechanism, got {type(self.mech).__name__}.")
+        if len(self.mech.model.u_row) or self.mech.model.drives:
+            raise InputError(
+                "environments run compiled steps and cannot call Python functions of constraints."
+            )
+        unknown = [name for name in self.actuators or () if name not in self.mech.actuators]
+        if unknown:
+            raise InputError(f"{unknown[0]!r} is no actuator; there are {list(self.mech.actuators)}.")
+
+    @property
+    def columns(self) -> list[int]:
+        """Where the actions stand in u."""
+        names = self.mech.actuators if self.actuators is None else self.actuators
+        return [self.mech.actuators.index(name) for name in names]
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Least and largest actions (na,)."""
+        if self.limits is not None:
+            size = numbers(self.limits, "limits of a task")
+            high = np.broadcast_to(size, (len(self.columns),)).astype(float)
+            return -high, high
+        found = [self.mech.model.actuators[i] for i in self.columns]
+        low, high = np.array([a.lower for a in found]), np.array([a.upper for a in found])
+        if not np.isfinite([low, high]).all():
+            raise InputError(
+                "actuators without limits need limits= [N m, N], the largest size of each action."
+            )
+        return low, high
+
+    def start(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+        """Consistent states of new episodes (count, nq), (count, nv)."""
+        if self.reset is None:
+            q, v = (np.tile(x, (count, 1)) for x in self.mech.default)
+        else:
+            q, v = (self._shaped(x, "reset", (count, n)) for x, n in zip(
+                self.reset(rng, count), (self.mech.nq, self.mech.nv), strict=True))  # fmt: skip
+        found = self.mech.project(q, v)
+        if np.any(found.status):
+            raise InputError(
+                f"reset: state {int(np.argmax(found.status))} of {count} cannot be made consistent."
+            )
+        return np.asarray(found.q), np.asarray(found.v)
+
+    def observations(self, t: Array, q: Array, v: Array) -> Array:
+        """(B, n)."""
+        if self.observe is None:
+            return np.concatenate([q, v], axis=1)
+        return self._shaped(self.observe(t, q, v), "observe", (len(q), -1))
+
+    def rewards(self, t: Array, q: Array, v: Array, u: Array) -> Array:
+        """(B,)."""
+        return self._shaped(self.reward(t, q, v, u), "reward", (len(q),))
+
+    def ends(self, t: Array, q: Array, v: Array) -> npt.NDArray[np.bool_]:
+        """(B,)."""
+        if self.terminated is None:
+            return np.zeros(len(q), dtype=bool)
+        return self._shaped(self.terminated(t, q, v), "terminated", (len(q),)).astype(bool)
+
+    def inputs(self, actions: Array) -> Array:
+        """u (B, nu) of actions (B, na), within their bounds."""
+        u = np.zeros((len(actions), self.mech.nu))
+        u[:, self.columns] = np.clip(actions, *self.bounds)
+        return u
+
+    @staticmethod
+    def _shaped(value: Any, what: str, shape: tuple[int, ...]) -> Array:
+        array = np.asarray(value, dtype=float)
+        fits = array.ndim == len(shape) and all(n in (-1, m) for n, m in zip(shape, array.shape, strict=True))
+        if not fits:
+            wanted = str(shape).replace("-1", "n")
+            raise InputError(f"{what} of a task must return an array of shape {wanted}, got {array.shape}.")
+        return array

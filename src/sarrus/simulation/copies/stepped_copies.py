@@ -1,0 +1,64 @@
+"""SteppedCopies: copies that move when they are told to, each of which may start anew at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._kernel import Copies, StepStatus, all_cores
+from ...arrays import Array, BoolArray
+from ...mechanism.mechanism import Mechanism
+from ...mechanism.time_steps import step_options
+
+NEVER = 2**60  # steps between two records
+
+
+class SteppedCopies:
+    """Copies of a mechanism for environments: `start`, then `step` after `step`, with inputs held over each.
+
+    Time plays no part: mechanisms with drives are not for this.
+
+    Attributes:
+        count: number of copies B.
+    """
+
+    def __init__(self, mech: Mechanism, count: int, dt: float, substeps: int, method: str = "rk4") -> None:
+        """
+        Args:
+            mech: the mechanism.
+            count: number of copies.
+            dt: length of a step [s].
+            substeps: number of integration steps that it is divided into.
+            method: integrator.
+        """
+        self.count, self._substeps = count, substeps
+        options = step_options(method, dt)
+        self._copies = Copies([mech._kernel], options, (0.0, dt / substeps), mech._actuated, None)
+        self._out = *(np.zeros((count, 1, n)) for n in (mech.nq, mech.nv, mech.nu)), NEVER
+        self._threads = min(all_cores(), 1 + count // 8)
+        self._copies.start(np.full((count, mech.nq), np.nan), np.zeros((count, mech.nv)), None, 0, 1)
+
+    def start(self, q: Array, v: Array, which: npt.NDArray[np.int64]) -> None:
+        """Start copies anew, at q (k, nq), v (k, nv); which (k,)."""
+        self._copies.start(np.ascontiguousarray(q), np.ascontiguousarray(v), which, 0, self._threads)
+
+    def step(self, u: Array) -> None:
+        """One step of all copies that are fine, with the inputs u (B, nu)."""
+        inputs = np.ascontiguousarray(u[:, None]), None, None, None
+        self._copies.advance(0, self._substeps, inputs, self._out, self._threads)
+        self._copies.passes()
+
+    @property
+    def q(self) -> Array:
+        """Positions (B, nq); of copies that have failed, the last good ones."""
+        return np.asarray(self._copies.q)
+
+    @property
+    def v(self) -> Array:
+        """Velocities (B, nv)."""
+        return np.asarray(self._copies.v)
+
+    @property
+    def fine(self) -> BoolArray:
+        """Whether each copy can go on (B,)."""
+        return np.asarray(self._copies.status == StepStatus.FINE.value)

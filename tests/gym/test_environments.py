@@ -1,0 +1,136 @@
+"""Environments: Gymnasium's checker, vectors of copies beside single ones, callables of the user."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+
+gymnasium = pytest.importorskip("gymnasium")
+
+import sarrus.gym  # noqa: E402
+from sarrus.gym.tasks import TASKS  # noqa: E402
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_gymnasium_checks_the_registered_tasks(name: str) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*(infinity|float32|render|spec|symmetric).*")
+        env = gymnasium.make(f"sarrus/{name}-v0")
+        check_env(env.unwrapped, skip_render_check=True)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_vector_of_copies_moves_as_single_ones(name: str) -> None:
+    """Without noise in the resets: each copy has the bits of an environment of its own."""
+    task = TASKS[name]()
+    start = task.start(np.random.default_rng(1), 6)
+    same = sr.gym.Task(**{**vars(task), "reset": lambda rng, count: tuple(x[:count] for x in start)})
+    many, one = sr.gym.MechanismVectorEnv(same, 6), sr.gym.MechanismEnv(same)
+    observations, _ = many.reset(seed=0)
+    alone, _ = one.reset(seed=0)
+    assert np.array_equal(observations[0], alone) and observations in many.observation_space
+    many.action_space.seed(0)
+    for _ in range(5):
+        actions = 0.1 * many.action_space.sample()
+        observations, rewards, terminated, truncated, _ = many.step(actions)
+        alone, reward, *ends, info = one.step(actions[0])
+        assert np.array_equal(observations[0], alone) and rewards[0] == reward
+        assert ends == [terminated[0], truncated[0]] and not terminated.any()
+        assert rewards.shape == (6,) and rewards.max() <= 1.0
+        assert np.abs(task.mech.terms(info["q"], info["v"]).phi).max() <= 1e-11 * max(task.mech.length, 1.0)
+
+
+def pendulum_task(**options) -> sr.gym.Task:
+    mech = sr.library.pendulum()
+    given = {"reward": lambda t, q, v, u: np.cos(q[:, 0]), "limits": 1.0, "horizon": 4} | options
+    return sr.gym.Task(mech, **given)
+
+
+def test_episodes_end_and_start_anew() -> None:
+    env = sr.gym.MechanismVectorEnv(pendulum_task(), 3)
+    first, _ = env.reset(seed=1)
+    for k in range(1, 10):
+        observations, rewards, terminated, truncated, _ = env.step(np.zeros((3, 1)))
+        assert not terminated.any() and truncated.all() == (k in (4, 9))
+        if k == 5:  # the step after the end is the new start
+            assert np.array_equal(observations, first) and not rewards.any()
+
+
+def test_terminated_copies_start_anew_alone() -> None:
+    count = [0]
+
+    def reset(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        count[0] += n
+        return np.linspace(0.0, 1.0, n)[:, None], np.zeros((n, 1))
+
+    task = pendulum_task(reset=reset, terminated=lambda t, q, v: q[:, 0] > 0.9, horizon=100)
+    env = sr.gym.MechanismVectorEnv(task, 4)
+    env.reset()
+    assert count[0] == 5  # four, and one for the size of observations
+    _, _, terminated, _, _ = env.step(np.zeros((4, 1)))
+    assert terminated.tolist() == [False, False, False, True]
+    env.step(np.zeros((4, 1)))
+    assert count[0] == 6
+
+
+def test_an_environment_from_a_mechanism_and_functions() -> None:
+    mech = sr.library.four_bar()
+    env = sr.gym.MechanismEnv(mech, reward=lambda t, q, v, u: -np.sum(u * u, axis=1), limits=2.0, dt=0.01)
+    observation, info = env.reset(seed=0)
+    assert observation.shape == (mech.nq + mech.nv,) and np.array_equal(info["q"], observation[: mech.nq])
+    action = env.action_space.sample()
+    after, reward, _, _, info = env.step(10.0 * np.ones_like(action))
+    assert reward == pytest.approx(-4.0 * mech.nu) and info["u"].max() == 2.0  # within the bounds
+    expected = mech.step(observation[: mech.nq], observation[mech.nq :], info["u"], dt=0.01, substeps=10)
+    assert after[: mech.nq] == pytest.approx(expected.q, abs=1e-11)
+
+
+def test_pictures() -> None:
+    pytest.importorskip("matplotlib")
+    env = sr.gym.MechanismEnv(pendulum_task(), render_mode="rgb_array")
+    env.reset()
+    picture = env.render()
+    assert picture.ndim == 3 and picture.shape[2] == 3 and picture.dtype == np.uint8
+    assert sr.gym.MechanismEnv(pendulum_task()).render() is None
+
+
+def test_bad_tasks() -> None:
+    mech = sr.library.pendulum()
+    with pytest.raises(sr.InputError, match="need limits="):
+        sr.gym.MechanismEnv(mech, reward=lambda t, q, v, u: q[:, 0])
+    with pytest.raises(sr.InputError, match="is no actuator; there are"):
+        pendulum_task(actuators=("motor",))
+    env = sr.gym.MechanismEnv(pendulum_task(reward=lambda t, q, v, u: 1.0))
+    env.reset()
+    with pytest.raises(sr.InputError, match=r"reward of a task must return an array of shape \(1,\)"):
+        env.step(np.zeros(1))
+    with pytest.raises(sr.InputError, match="belong into the Task"):
+        sr.gym.MechanismEnv(pendulum_task(), horizon=3)
+    with pytest.raises(sr.InputError, match="a task takes a Mechanism"):
+        sr.gym.MechanismEnv(3, reward=lambda t, q, v, u: 1.0)
+    with pytest.raises(sr.InputError, match="observe of a task must return"):
+        sr.gym.MechanismEnv(pendulum_task(observe=lambda t, q, v: q[:, 0]))
+    apart = sr.MechanismSpec()
+    apart.body("arm", parent="ground", joint=sr.Revolute("z"), mass=1.0, inertia=(0.1,) * 3)
+    apart.constrain("rod", sr.Distance("arm", (1, 0, 0), "ground", (5, 0, 0), 1.0))
+    wrong = sr.gym.Task(
+        apart.compile(),
+        lambda t, q, v, u: q[:, 0],
+        lambda rng, n: (np.ones((n, 1)), np.zeros((n, 1))),
+        limits=1.0,
+    )
+    with pytest.raises(sr.InputError, match="cannot be made consistent"):
+        sr.gym.MechanismEnv(wrong)
+    spec = sr.MechanismSpec()
+    for name in ("a", "b"):
+        spec.body(name, parent="ground", joint=sr.Revolute("z"), mass=1.0, inertia=(0.1,) * 3)
+    spec.constrain("equal", sr.CustomConstraint(lambda q, t: [q[0] - q[1]], 1))
+    with pytest.raises(sr.InputError, match="cannot call Python functions"):
+        sr.gym.Task(spec.compile(), lambda t, q, v, u: q[:, 0])
