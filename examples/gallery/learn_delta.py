@@ -51,11 +51,11 @@ def learn(generations: int, copies: int = COPIES, elite: int = ELITE) -> tuple[n
     return mean, np.array(curve)
 
 
-def main(generations: int = 60) -> dict[str, float]:
+def main(generations: int = 25, copies: int = COPIES) -> dict[str, float]:
     """Learn, and draw the learning curve."""
     import matplotlib.pyplot as plt
 
-    _, curve = learn(generations)
+    _, curve = learn(generations, copies, copies // 8)
     figure, axes = plt.subplots(figsize=(7, 4.5))
     for column, label in enumerate(("best copy", "elite", "all copies")):
         axes.plot(curve[:, column], label=label)

@@ -91,7 +91,7 @@ def test_ilqr_five_bar(run: Callable[..., dict[str, float]]) -> None:
 
 def test_learn_delta(run: Callable[..., dict[str, float]]) -> None:
     pytest.importorskip("gymnasium")
-    found = run("gallery/learn_delta.py", generations=4)
+    found = run("gallery/learn_delta.py", generations=2, copies=16)
     assert found["last"] > found["first"]
 
 
