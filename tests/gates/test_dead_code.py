@@ -18,6 +18,7 @@ STILL: dict[str, list[str]] = {
         "control/hierarchy/levels.py: solve_levels",
     ],
     "methods": [
+        "gym/environments.py: MechanismEnv.render",  # Gymnasium calls it
         # what tests read of compiled elements
         "models/model.py: Model.element_parameters",
     ],
