@@ -31,11 +31,16 @@ def test_textbook() -> None:
 
 def test_shapes_from_others() -> None:
     box = sr.Box((0.4, 0.2, 0.1), density=500.0).mass_properties()
-    same(sr.Plate([(-0.2, -0.1), (-0.2, 0.1), (0.2, 0.1), (0.2, -0.1)], 0.1, 500.0).mass_properties(), box)
-    halves = [sr.Box((0.2, 0.2, 0.1), 500.0, at=sr.Pose((x, 0, 0))).mass_properties() for x in (-0.1, 0.1)]
+    same(
+        sr.Plate([(-0.2, -0.1), (-0.2, 0.1), (0.2, 0.1), (0.2, -0.1)], 0.1, density=500.0).mass_properties(),
+        box,
+    )
+    halves = [
+        sr.Box((0.2, 0.2, 0.1), density=500.0, at=sr.Pose((x, 0, 0))).mass_properties() for x in (-0.1, 0.1)
+    ]
     same(combined(halves), box)
-    inside, outside = (sr.Cylinder(r, 0.3, 900.0).mass_properties() for r in (0.1, 0.2))
-    tube = sr.Tube(0.2, 0.1, 0.3, 900.0).mass_properties()
+    inside, outside = (sr.Cylinder(r, 0.3, density=900.0).mass_properties() for r in (0.1, 0.2))
+    tube = sr.Tube(0.2, 0.1, 0.3, density=900.0).mass_properties()
     same(MassProperties(outside.mass - inside.mass, tube.com, outside.inertia - inside.inertia), tube)
 
 
@@ -45,7 +50,7 @@ def test_shapes_from_others() -> None:
 def test_a_polygon_against_triangles(corners: Any) -> None:
     """A fan of triangles with signed areas, each by the formula of a triangle's second moments."""
     outline, moved = np.array(corners, dtype=float), np.array([3.0, -2.0])
-    plate = sr.Plate(outline + moved, 0.01, 1.0).mass_properties()
+    plate = sr.Plate(outline + moved, 0.01, density=1.0).mass_properties()
     area, first, second = 0.0, np.zeros(2), np.zeros((2, 2))
     for p, q in itertools.pairwise(outline[1:]):
         tri = np.array([outline[0], p, q])
@@ -60,7 +65,7 @@ def test_a_polygon_against_triangles(corners: Any) -> None:
     inertia = 0.01 * np.array([[second[1, 1], -second[0, 1]], [-second[0, 1], second[0, 0]]])
     inertia += plate.mass * 0.01**2 / 12 * np.eye(2)
     np.testing.assert_allclose(plate.inertia[:2, :2], inertia, atol=1e-14)
-    same(sr.Plate((outline + moved)[::-1], 0.01, 1.0).mass_properties(), plate)
+    same(sr.Plate((outline + moved)[::-1], 0.01, density=1.0).mass_properties(), plate)
 
 
 def test_turned_shapes() -> None:

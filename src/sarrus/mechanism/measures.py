@@ -174,8 +174,8 @@ class Angle(Measure):
 
 
 @dataclass(frozen=True)
-class Position(Measure):
-    """A point of a body in the world [m], (3,).
+class _AtPoint(Measure, base=True):
+    """Of a point of a body.
 
     Args:
         body: Its name.
@@ -185,23 +185,19 @@ class Position(Measure):
     checks: ClassVar[Checks] = {"point": point}
     body: str
     point: ArrayLike = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Position(_AtPoint):
+    """A point of a body in the world [m], (3,): Position(body, point)."""
 
     def values(self, states: MeasuredStates) -> Array:
         return states.place(self.body, self.point)
 
 
 @dataclass(frozen=True)
-class Speed(Measure):
-    """Velocity of a point of a body in the world [m/s], (3,).
-
-    Args:
-        body: Its name.
-        point: In the frame of the body [m], (3,), or the name of a point of the drawing.
-    """
-
-    checks: ClassVar[Checks] = {"point": point}
-    body: str
-    point: ArrayLike = (0.0, 0.0, 0.0)
+class Speed(_AtPoint):
+    """Velocity of a point of a body in the world [m/s], (3,): Speed(body, point)."""
 
     def values(self, states: MeasuredStates) -> Array:
         return states.speed(self.body, self.point)

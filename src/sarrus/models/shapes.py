@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +45,17 @@ def combined(pieces: list[MassProperties]) -> MassProperties:
 
 @dataclass(frozen=True)
 class Shape(Kind):
-    """Base of all shapes. Give `density` [kg/m^3], steel by default, or `mass` [kg]."""
+    """Base of all shapes.
+
+    Args:
+        density: [kg/m^3]; default steel.
+        mass: [kg], instead of a density.
+        at: Frame of the shape on its part.
+    """
+
+    density: float = field(default=STEEL, kw_only=True)
+    mass: float | None = field(default=None, kw_only=True)
+    at: Pose = field(default_factory=Pose, kw_only=True)
 
     @abstractmethod
     def solid(self) -> tuple[float, Array, Array]:
@@ -54,10 +64,9 @@ class Shape(Kind):
     def mass_properties(self) -> MassProperties:
         """Of the shape where it stands on its part."""
         volume, com, inertia = self.solid()
-        fields: Any = self
-        mass = fields.density * volume if fields.mass is None else fields.mass
-        R = fields.at.rotation
-        return MassProperties(mass, fields.at.apply(com), mass * (R @ inertia @ R.T))
+        mass = self.density * volume if self.mass is None else self.mass
+        R = self.at.rotation
+        return MassProperties(mass, self.at.apply(com), mass * (R @ inertia @ R.T))
 
 
 def _placed(value: object, what: str) -> Pose:
@@ -79,16 +88,11 @@ class Box(Shape):
 
     Args:
         size: Edges along x, y, z [m], (3,).
-        density: [kg/m^3].
-        mass: [kg], instead of a density.
-        at: Its frame on the part.
+        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
     """
 
     checks: ClassVar[Checks] = {"size": triple, **MATERIAL}
     size: ArrayLike
-    density: float = STEEL
-    mass: float | None = None
-    at: Pose = field(default_factory=Pose)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,17 +112,12 @@ class Cylinder(Shape):
     Args:
         radius: [m].
         length: Along z [m].
-        density: [kg/m^3].
-        mass: [kg], instead of a density.
-        at: Its frame on the part.
+        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
     """
 
     checks: ClassVar[Checks] = {"radius": positive, "length": positive, **MATERIAL}
     radius: float
     length: float
-    density: float = STEEL
-    mass: float | None = None
-    at: Pose = field(default_factory=Pose)
 
     def solid(self) -> tuple[float, Array, Array]:
         return _hollow(self.radius, 0.0, self.length)
@@ -132,9 +131,7 @@ class Tube(Shape):
         radius: Outside [m].
         inner_radius: [m], smaller.
         length: Along z [m].
-        density: [kg/m^3].
-        mass: [kg], instead of a density.
-        at: Its frame on the part.
+        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
     """
 
     checks: ClassVar[Checks] = {
@@ -143,9 +140,6 @@ class Tube(Shape):
     radius: float
     inner_radius: float
     length: float
-    density: float = STEEL
-    mass: float | None = None
-    at: Pose = field(default_factory=Pose)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,16 +166,11 @@ class Sphere(Shape):
 
     Args:
         radius: [m].
-        density: [kg/m^3].
-        mass: [kg], instead of a density.
-        at: Its frame on the part.
+        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
     """
 
     checks: ClassVar[Checks] = {"radius": positive, **MATERIAL}
     radius: float
-    density: float = STEEL
-    mass: float | None = None
-    at: Pose = field(default_factory=Pose)
 
     def solid(self) -> tuple[float, Array, Array]:
         return 4.0 / 3.0 * math.pi * self.radius**3, np.zeros(3), 0.4 * self.radius**2 * np.eye(3)
@@ -201,17 +190,12 @@ class Plate(Shape):
     Args:
         outline: Corners in order, either way round (n, 2) [m]; sides must not cross.
         thickness: [m].
-        density: [kg/m^3].
-        mass: [kg], instead of a density.
-        at: Its frame on the part.
+        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
     """
 
     checks: ClassVar[Checks] = {"outline": _outline, "thickness": positive, **MATERIAL}
     outline: ArrayLike
     thickness: float
-    density: float = STEEL
-    mass: float | None = None
-    at: Pose = field(default_factory=Pose)
 
     def __post_init__(self) -> None:
         super().__post_init__()
