@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["sarrus[viz,qp]"]
 # ///
-"""Two planar arms carry an object by friction, [Aghili2011] IV, figures 2 to 7: out/two_arms_friction.png.
+"""Two planar arms carry an object by friction, [Aghili2011] IV, figures 3, 5, 7: out/two_arms_friction.png.
 
 Table I and path of the paper, mu = 0.2. Not given: vertical plane, 9.81 m/s^2 along -y, bases (0, 0.1) and
 (0.8, 0.1). The object is a body, so multipliers are contact forces. Beside it the smallest constant squeeze

@@ -207,6 +207,15 @@ def test_two_arms_friction(run: Callable[..., dict[str, float]]) -> None:
     assert abs(found["margin constant squeeze"]) < 1e-2  # the smallest that never slips
 
 
+def test_two_arms_torques(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/two_arms_torques.py", duration=1.0, dt=5e-3)
+    assert (
+        found["peak any motor"] > 73.0 and found["peak bounded"] < 70.0 + 1e-6 and found["at bounded"] > 0.01
+    )
+    assert min(found["margin any motor"], found["margin bounded"]) > -1e-9
+    assert max(found["off any motor"], found["off bounded"]) < 1e-3
+
+
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
 def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
