@@ -34,11 +34,12 @@ struct SizedLanes : LaneSteps {
   }
   SizedLanes(const SizedLanes&) = delete;
 
+  // One lane of n packs; by bytes, since a compiler reads and writes whole packs to change one number of them.
   static void put(P* to, int lane, const double* from, int n) {
-    for (int j = 0; j < n; ++j) to[j].set(lane, from[j]);
+    for (int j = 0; j < n; ++j) std::memcpy(reinterpret_cast<char*>(to + j) + 8 * lane, from + j, 8);
   }
   static void get(const P* from, int lane, double* to, int n) {
-    for (int j = 0; j < n; ++j) to[j] = from[j][lane];
+    for (int j = 0; j < n; ++j) std::memcpy(to + j, reinterpret_cast<const char*>(from + j) + 8 * lane, 8);
   }
   int width() const override { return W; }
   // The states of used lanes; the others get those of the first one that is used.
@@ -63,14 +64,16 @@ struct SizedLanes : LaneSteps {
   }
   int step(const LaneState* x, int used, int rank, double h) override {
     load(x, used, rank);
-    for (used &= bits(begins_regular(*s, h)); used;) {
-      load(x, used, rank);
+    int regular = used & bits(begins_regular(*s, h));
+    if (regular && regular != used) load(x, regular, rank);
+    while (regular) {
       auto fine = s->pivot > P(-1.0);
       bool same = lane_step(*s, h, fine);
-      int left = used & bits(fine);
-      dirty = left != used;
+      int left = regular & bits(fine);
+      dirty = left != regular;
       if (same) return left;
-      used = left == used ? 0 : left;  // ranks differ: once more, without the lanes that do
+      regular = left == regular ? 0 : left;  // ranks differ: once more, without the lanes that do
+      if (regular) load(x, regular, rank);
     }
     return 0;
   }
@@ -109,6 +112,7 @@ LaneSteps* make_lanes(const ModelD& m, const Options& o) {
   if (!supported || m.nv == 0) return nullptr;
   if (m.nv <= 8) return new SizedLanes<8>(m, o);
   if (m.nv <= 16) return new SizedLanes<16>(m, o);
+  if (m.nv <= 24) return new SizedLanes<24>(m, o);
   if (m.nv <= 32) return new SizedLanes<32>(m, o);
   return nullptr;
 }

@@ -83,15 +83,15 @@ SARRUS_FN auto begins_regular(const LaneStepper<T, LDC>& s, double h) {
 // (solve/forward_dynamics.hpp, cancels())
 template <class T, int LDC>
 SARRUS_FN auto usual_factors(const Model<real<T>>& m, const Workspace<T, LDC>& w, int rank) {
-  T count = T(0), light = T(1e300), heavy = T(0);
+  T count = T(0), heavy = T(0), lightest = T(0);
   for (int k = 0; k < w.factor.rank; ++k) count += w.factor.alive[k];
-  for (int j = w.factor.first; j < m.nv; ++j) {
-    T x = real<T>(1) / w.factor.inv_d[j];
-    light = select(x > light, light, x);  // a NaN stays
-  }
   for (int j = 0; j < m.nv; ++j) heavy = larger(w.M[j * w.ld + j] * (m.unit[j] * m.unit[j]), heavy);
-  T off = abs_(count - real<T>(rank));
-  return off < 0.5 && light > heavy * LIGHT && light > 0.0;
+  auto yes = abs_(count - real<T>(rank)) < 0.5;
+  for (int j = w.factor.first; j < m.nv; ++j) {
+    yes = yes && w.factor.inv_d[j] > 0.0;
+    lightest = larger(w.factor.inv_d[j], lightest);
+  }
+  return yes && lightest * heavy * LIGHT < 1.0;
 }
 
 // Whether all lanes have `rank` pivots: sums then go the same way in all of them.
