@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,3 +64,21 @@ def test_a_killed_worker_loses_nothing(client: Any, tmp_path: Path) -> None:
     there = sr.rollout(mech, q, dt=1e-3, steps=20, policy=policy, client=client)
     assert killed.exists() and there.success
     assert np.array_equal(there.q, sr.rollout(mech, q, dt=1e-3, steps=20, policy=lambda t, q, v: -q).q)
+
+
+def test_ctrl_c_keeps_the_parts_that_are_done(client: Any) -> None:
+    mech = sr.library.pendulum()
+
+    def policy(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        if q[0, 0] > 0.5:
+            time.sleep(0.05)  # parts with large angles take long
+        return 0.0 * q
+
+    q = np.array([0.0] * 8 + [1.0] * 8)[:, None]
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    found = sr.rollout(mech, q, dt=1e-3, steps=200, policy=policy, client=client)
+    timer.cancel()
+    assert set(found.status.tolist()) <= {0, -2} and -2 in found.status
+    assert found.length[found.status == -2].tolist() == [1] * int(np.sum(found.status == -2))
+    assert "Interrupted at t = 0 s" in found.message

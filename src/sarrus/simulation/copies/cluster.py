@@ -35,8 +35,12 @@ def run_on_cluster(client: Any, given: RolloutArguments) -> Rollout:
                 bar.show(float(done))
         found = client.gather(futures)
     except KeyboardInterrupt:
-        client.cancel(futures)
-        raise
+        finished = [future.status == "finished" for future in futures]
+        found = [
+            future.result() if whole else CopiesRun(part).run(interrupted=True)
+            for future, part, whole in zip(futures, parts, finished, strict=True)
+        ]
+        client.cancel([future for future, whole in zip(futures, finished, strict=True) if not whole])
     finally:
         bar.close()
     return Rollout.joined(given.mech, found)

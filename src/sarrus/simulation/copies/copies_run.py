@@ -45,9 +45,10 @@ class CopiesRun:
         self._failure: Failure | None = None
         self._interrupts = Interrupts()
 
-    def run(self) -> Rollout:
-        """All steps, as far as they get."""
+    def run(self, *, interrupted: bool = False) -> Rollout:
+        """All steps, as far as they get; none where the user has interrupted them before."""
         a = self._given
+        self._interrupts.pending = interrupted
         with self._interrupts:
             self._copies.start(a.q, a.v, None, 0, a.threads)
             fine = self._copies.status == StepStatus.FINE.value
