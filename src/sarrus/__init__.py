@@ -42,6 +42,7 @@ from .models.pose import Pose
 from .models.restore import restore
 from .models.shapes import *
 from .models.shapes import Shape as _Shape
+from .models.surface_mesh import *
 from .models.visual import Visual
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
