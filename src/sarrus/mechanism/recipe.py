@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ..arrays import number
 from ..errors import unknown_name
 from ..models.expressions import PLAIN, Parameter, is_parametric, resolved
+from ..models.restore import restore
 
 P = ParamSpec("P")
 S = TypeVar("S", bound="Recorded")
@@ -64,6 +65,9 @@ class Recipe:
     calls: tuple[Call, ...]
     values: Mapping[str, float]
     changes: tuple[Mapping[str, Any], ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Recipe", (self.head, self.parameters, self.calls, self.values, self.changes))
 
     def current(self) -> dict[str, float]:
         """The value of each parameter."""

@@ -9,6 +9,7 @@ from ..arrays import positive
 from ..constraints.rows import Constraint
 from ..models.bodies import UNLIMITED, Body
 from ..models.model import Model
+from ..models.restore import MAKERS
 from .as_drawn import lower
 from .compile import build_model, default_actuated
 from .declarations import Declarations
@@ -133,3 +134,6 @@ class MechanismSpec(Declarations):
     def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:
         """A description from the result of to_dict()."""
         return decode(data, MechanismSpec)
+
+
+MAKERS["Recipe"] = lambda data: Recipe(MechanismSpec, *data)

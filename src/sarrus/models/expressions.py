@@ -11,14 +11,17 @@ import math
 import operator
 from abc import ABCMeta
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
+from .restore import MAKERS, restore
 
 Values = Mapping[str, float]
 T = TypeVar("T")
+LONGEST = 60  # characters of an expression in a message
 
 
 class Expression:
@@ -29,13 +32,28 @@ class Expression:
     def __init__(self, symbol: str, function: Callable[..., float], *arguments: Any) -> None:
         self.symbol, self.function, self.arguments = symbol, function, arguments
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Expression", (self.symbol, *self.arguments))
+
     def evaluate(self, values: Values) -> float:
         """Its value where parameters have other values than declared."""
         found = [x.evaluate(values) if isinstance(x, Expression) else x for x in self.arguments]
         try:
             return float(self.function(*found))
         except (ArithmeticError, ValueError) as error:
-            raise InputError(f"{self!r} has no value for {dict(values)}: {error}.") from None
+            at = ", ".join(f"{p.name} = {p.evaluate(values):.6g}" for p in self.parameters().values())
+            shown = repr(self) if len(repr(self)) <= LONGEST else f"an expression with {self.symbol}"
+            raise InputError(
+                f"{shown} has no value at {at} ({error}); lengths that points are computed from may not fit"
+                " together."
+            ) from None
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Parameters in it, by name."""
+        found = {self.name: self} if isinstance(self, Parameter) else {}
+        for x in self.arguments:
+            found |= x.parameters() if isinstance(x, Expression) else {}
+        return found
 
     @property
     def value(self) -> float:
@@ -49,6 +67,14 @@ class Expression:
     def __float__(self) -> float:
         raise TypeError(f"{self!r} stands for a parameter: take np.sin and the like instead of math.sin.")
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
+        """A function of NumPy. It asks the first argument for its method, which a number does not have."""
+        boxed = [np.array(x, dtype=object) if isinstance(x, Expression) else x for x in given]
+        if ufunc.__name__ in TWO:
+            build = partial(Expression, ufunc.__name__, TWO[ufunc.__name__])
+            return getattr(np.frompyfunc(build, 2, 1), method)(*boxed, **options)
+        return getattr(ufunc, method)(*boxed, **options)
+
 
 class Parameter(Expression):
     """A named number of a description: `spec.parameter("a", 0.2)`."""
@@ -58,6 +84,9 @@ class Parameter(Expression):
     def __init__(self, name: str, declared: float | Expression) -> None:
         super().__init__(name, float)
         self.name, self.declared = name, declared
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Parameter", (self.name, self.declared))
 
     def evaluate(self, values: Values) -> float:
         if self.name in values:
@@ -94,16 +123,21 @@ UNARY: dict[str, Callable[[float], float]] = {
     "arctan": math.atan, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
     "radians": math.radians, "degrees": math.degrees,
 }  # fmt: skip
+SIGNS: dict[str, Callable[[float], float]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
+TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "hypot": math.hypot}
+FUNCTIONS: dict[str, Callable[..., float]] = {**dict(BINARY.values()), **UNARY, **SIGNS, **TWO}  # by symbol
 for _name, (_symbol, _function) in BINARY.items():
     _forward, _backward = _binary(_symbol, _function)
     setattr(Expression, f"__{_name}__", _forward)
     setattr(Expression, f"__r{_name}__", _backward)
 for _name, _one in UNARY.items():  # NumPy calls the method of an object that has the name of the function
     setattr(Expression, _name, _unary(_name, _one))
-for _name, _two in {"arctan2": math.atan2, "hypot": math.hypot}.items():
+for _name, _two in TWO.items():
     setattr(Expression, _name, _binary(_name, _two)[0])
-for _name, _one in (("neg", operator.neg), ("pos", operator.pos), ("abs", abs)):
+for _name, _one in SIGNS.items():
     setattr(Expression, f"__{_name}__", _unary(_name, _one))
+MAKERS["Expression"] = lambda data: Expression(data[0], FUNCTIONS[data[0]], *data[1:])
+MAKERS["Parameter"] = lambda data: Parameter(*data)
 
 
 def is_parametric(value: Any) -> bool:

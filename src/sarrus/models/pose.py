@@ -70,7 +70,8 @@ class Pose(metaclass=KeepsParameters):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if is_parametric(self):
-            return _made_again, self._made_of
+            make, arguments = self._made_of
+            return restore, ("ParametricPose", (make.__name__, arguments))
         return restore, ("Pose", (self.xyz.tolist(), self.rotation.tolist()))
 
     def __repr__(self) -> str:
@@ -195,12 +196,6 @@ def _unit(vector: Array, what: str) -> Array:
     return vector / length
 
 
-def _made_again(make: Any, arguments: dict[str, Any]) -> Pose:
-    """From a pickle of a Pose made of parameters."""
-    pose: Pose = make(**arguments)
-    return pose
-
-
 def known_pose(xyz: Array, rotation: Array) -> Pose:
     """A Pose of read-only arrays (3,), (3, 3) that nobody else changes."""
     pose = object.__new__(Pose)
@@ -214,7 +209,14 @@ def _restore(xyz: ArrayLike, rotation: ArrayLike) -> Pose:
     return known_pose(frozen(xyz), frozen(rotation))
 
 
+def _made_again(how: str, arguments: dict[str, Any]) -> Pose:
+    """A Pose of parameters: by the constructor, or the method of this name."""
+    pose: Pose = Pose(**arguments) if how == "Pose" else getattr(Pose, how)(**arguments)
+    return pose
+
+
 MAKERS["Pose"] = lambda data: _restore(*data)
+MAKERS["ParametricPose"] = lambda data: _made_again(*data)
 
 
 def _from_rpy(roll: float, pitch: float, yaw: float) -> Array:
