@@ -17,7 +17,8 @@ import pytest
 import sarrus as sr
 from sarrus.models.drawing import Anchor, Drawing
 from sarrus.viz.page_data import Film
-from sarrus.viz.skeleton import joint_drawing, skeleton
+from sarrus.viz.shown_parts import joint_drawing
+from sarrus.viz.skeleton import skeleton
 
 from .kind_cells import Built, built, close, each, sizes
 from .kind_examples import CONSTRAINTS, T, every_example
@@ -135,7 +136,7 @@ def test_plots_and_pages(key: str) -> None:
 def shown(b: Built) -> list[Drawing]:
     """What the kind itself says that it shows."""
     if b.example.joint is not None:
-        return [joint_drawing(b.mech.model.bodies[2])]
+        return [joint_drawing(b.mech.model.bodies[2], {})]
     return [one.drawing() for one in b.declared]
 
 

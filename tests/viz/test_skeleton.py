@@ -7,6 +7,8 @@ import pytest
 
 import sarrus as sr
 from sarrus.models.joints import Fixed
+from sarrus.viz.boxes import body_boxes
+from sarrus.viz.shown_parts import body_colors
 from sarrus.viz.skeleton import Part, skeleton
 from sarrus.viz.view import Placed
 
@@ -121,3 +123,50 @@ def test_every_body_of_the_library_is_shown(name: str) -> None:
     placed = Placed(mech, mech.default.q)
     for part in found.parts:
         assert np.all(np.isfinite(placed.points(part.anchors)))
+
+
+def drawn() -> sr.MechanismSpec:
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    for name, xyz in {
+        "A": (0, 0, 0),
+        "B": (0, 1, 0),
+        "C": (2, 1.5, 0),
+        "D": (2, 0, 0),
+        "P": (1, 2, 0),
+    }.items():
+        spec.point(name, xyz)
+    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=2.0).link(
+        "rocker", "C", "D", mass=3.0
+    )
+    for name, a, b in (("A", "ground", "crank"), ("B", "crank", "coupler"), ("C", "coupler", "rocker")):
+        spec.joint(name, a, b, sr.Revolute("z"), at=name)
+    spec.joint("D", "ground", "rocker", sr.Revolute("z"), at="D")
+    return spec.measure("pen", sr.Position("coupler", "P"))
+
+
+def test_parts_of_a_drawing_are_shown_once_and_by_name() -> None:
+    """Three bars, an arm to the point that is measured, four pins; no copies, no bodies of joints."""
+    mech = drawn().compile()
+    found, placed = skeleton(mech), Placed(mech, mech.default.q)
+    bars = [
+        (part.owner, np.round(placed.points(part.anchors)[0, :, :2], 12).tolist()) for part in found.parts
+    ]
+    assert sorted(bars) == [
+        ("coupler", [[0, 1], [2, 1.5]]),
+        ("coupler", [[1.176470588235, 1.294117647059], [1, 2]]),
+        ("crank", [[0, 0], [0, 1]]),
+        ("rocker", [[2, 1.5], [2, 0]]),
+    ]
+    assert {body: mass for (body, _), mass in found.masses} == {"crank": 1.0, "coupler": 2.0, "rocker": 3.0}
+    pins = np.round(placed.points(found.pins)[0, :, :2], 12).tolist()
+    assert sorted(pins) == [[0, 0], [0, 1], [2, 0], [2, 1.5]]
+    colors = body_colors(mech)
+    assert colors["rocker@C"] == colors["rocker"] == colors["D"] != colors["crank"] == colors["A"]
+
+
+def test_a_free_part_of_a_drawing_is_a_box() -> None:
+    spec = sr.MechanismSpec().part("crate", shape=sr.Box((1, 2, 3)))
+    mech = spec.joint("free", "ground", "crate", sr.Free(), at=(0, 0, 0)).compile()
+    (box,) = body_boxes(mech).values()
+    assert box.body == "crate"
+    np.testing.assert_allclose(sorted(box.half), [0.5, 1.0, 1.5])

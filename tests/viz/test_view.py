@@ -11,7 +11,7 @@ from sarrus.viz.view import Placed, Plane, find_plane
 FLAT = """
     pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews scott_russell
     jansen_leg three_rrr three_r_on_slider loader cable_robot pantograph_leg dual_planar_arms
-    net scissor deployable_ring
+    net scissor deployable_ring peaucellier scissor_lift folding_chair excavator landing_gear
 """.split()
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 

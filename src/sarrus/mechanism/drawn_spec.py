@@ -21,12 +21,12 @@ from ..models.joints import Fixed
 from ..models.pose import Pose
 from ..models.shapes import STEEL, MassProperties, Shape, combined, rod
 from .as_drawn import DrawnJoint, places
+from .measures import POINTS
 from .recipe import Recorded, declares
 
 SLENDER = 20.0  # length of a link over its diameter where none is given
 COINCIDE = 1e-9  # of the extent of a link: two of its points closer than that are one
 Triple = tuple[float, float, float]
-PLACES = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 
 
 class DrawnSpec(Recorded):
@@ -76,7 +76,7 @@ class DrawnSpec(Recorded):
             mass: [kg].
             com: Centre of mass in its frame [m], (3,).
             inertia: About the centre of mass in its axes [kg m^2], diagonal (3,) or matrix (3, 3).
-            shape: Box, Cylinder, Plate, Tube or Sphere, or several together, instead of mass data.
+            shape: Box, Cylinder, Plate, Tube, Sphere or Mesh, or several together, instead of mass data.
 
         Returns:
             This spec.
@@ -135,10 +135,13 @@ class DrawnSpec(Recorded):
         total = solid if mass is None else nonnegative(mass, f"mass of {what}")
         frame = Pose.from_points(corners[0], corners[1])
         local = frame.inverse()
-        ends = itertools.pairwise([local.apply(corner) for corner in corners])
+        outline = [local.apply(corner) for corner in corners]
         shares = [total * side / length for side in sides]
-        whole = combined([rod(p, q, share, radius) for (p, q), share in zip(ends, shares, strict=True)])
-        return self.part(name, at=frame, mass=whole.mass, com=whole.com, inertia=whole.inertia)
+        ends = zip(itertools.pairwise(outline), shares, strict=True)
+        whole = combined([rod(p, q, share, radius) for (p, q), share in ends])
+        self.part(name, at=frame, mass=whole.mass, com=whole.com, inertia=whole.inertia)
+        self._parts[name] = self._parts[name].again(outline=tuple(tuple(p.tolist()) for p in outline))
+        return self
 
     @declares
     def joint(
@@ -210,7 +213,7 @@ class DrawnSpec(Recorded):
 
     def _located(self, entry: Any, where: str) -> Any:
         """A force or constraint with named points in the frames of its bodies."""
-        named = {key: body for key, body in PLACES if isinstance(getattr(entry, key, None), str)}
+        named = {key: body for key, body in POINTS if isinstance(getattr(entry, key, None), str)}
         if not named:
             return entry
         plain = [b for name, b in self._coordinates.bodies.items() if name not in self._parts | self._joints]

@@ -73,6 +73,7 @@ class MeasuredStates:
         return self.q[:, i], self.v[:, k]
 
 
+POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")
 
 
@@ -83,6 +84,14 @@ class Measure(Kind):
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it looks at."""
         return tuple(getattr(self, name) for name in ("a", "b", "body") if hasattr(self, name))
+
+    def places(self) -> list[tuple[str, ArrayLike]]:
+        """Points (3,) of bodies that it looks at, which pictures show as places of these bodies."""
+        return [
+            (getattr(self, body), getattr(self, point))
+            for point, body in POINTS
+            if hasattr(self, point) and getattr(self, body) != GROUND
+        ]
 
     def check(self, mech: Mechanism, where: str) -> None:
         """Refuse names that the mechanism does not have."""

@@ -47,7 +47,8 @@ class Body(Restored):
 
     After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
     `stop_damping` hold one entry for each velocity coordinate of the joint. `backwards`: the joint was
-    declared from this body to its parent, and reactions are those on the parent.
+    declared from this body to its parent, and reactions are those on the parent. `outline`: points in its
+    frame [m], (n, 3), along which pictures draw it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Body(Restored):
     stop_stiffness: tuple[float, ...] = _each(0.0)
     stop_damping: tuple[float, ...] = _each(0.0)
     backwards: bool = False
+    outline: tuple[tuple[float, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         text(self.name, "the name of a body")
@@ -78,6 +80,7 @@ class Body(Restored):
             "com": triple(self.com, f"com of {what}"),
             "inertia": check_inertia(self.inertia, what),
             "limits": _limits(self.limits, what, joint),
+            "outline": tuple(triple(point, f"outline of {what}") for point in self.outline),
         }
         for name, (check, default) in PER_COORDINATE.items():
             value, nv = getattr(self, name), joint.nv

@@ -12,6 +12,7 @@ from ..arrays import Array, state
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import Body
+from .shown_parts import shown_names
 
 ALMOST = 1.05  # anchors may lie this much outside of a box that stands for its body
 EYE = np.eye(3)
@@ -64,8 +65,10 @@ def body_boxes(mech: Mechanism, shapes: Mapping[str, npt.ArrayLike] | None = Non
         if np.any(half <= 0.0):
             raise InputError(f"edges of {name!r} must be positive, got {np.asarray(edges).tolist()}.")
         boxes[name] = Box(name, np.array(body.com), half, EYE)
-    for body in mech.model.bodies[1:]:
-        if body.joint.is_free and body.name not in boxes:
+    names = shown_names(mech)
+    for carrier in mech.model.bodies[1:]:
+        body = mech.model.bodies[mech.model.body_index(names[carrier.name])]
+        if carrier.joint.is_free and body.name not in boxes:
             found = _of_inertia(body, places.get(body.name, []))
             if found is not None:
                 boxes[body.name] = found

@@ -20,6 +20,7 @@ from ..models.drawing import Anchor
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .boxes import body_boxes
+from .shown_parts import body_colors
 from .skeleton import Part, skeleton
 from .trajectory import mechanism_of
 from .view import Placed
@@ -125,7 +126,7 @@ class Viewer:
         plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
         scene.add_grid("/grid", width=12 * size, height=12 * size, plane=plane, cell_size=size / 2)
         found, boxes = skeleton(self.mech), body_boxes(self.mech)
-        colors = {name: style.cycle(k) for k, name in enumerate(self.mech.body_names, start=-1)}
+        colors = body_colors(self.mech)
         outlines = [Part("box", name, box.edges()) for name, box in boxes.items()]
         for i, part in enumerate([*(p for p in found.parts if p.owner not in boxes), *outlines]):
             rgb = _rgb(colors.get(part.owner, style.INK))

@@ -15,6 +15,7 @@ from ..models.bodies import GROUND
 from ..models.drawing import Rail
 from . import style
 from .boxes import Box, body_boxes
+from .shown_parts import body_colors
 from .skeleton import Part, Skeleton, skeleton
 from .view import PARALLEL, Placed, Plane, find_plane
 
@@ -55,8 +56,7 @@ class Drawing:
         self.artists: list[Any] = []
         self._moves: list[tuple[Callable[[Array], None], Array]] = []
         self._alpha = alpha
-        names = [body.name for body in mech.model.bodies[1:]]
-        self._colors = {n: color or style.cycle(i) for i, n in enumerate(names)}
+        self._colors = {name: color or one for name, one in body_colors(mech).items()}
         self._colors[GROUND] = color or style.FAINT
         if self.plane is None and not hasattr(self.ax, "get_zlim"):
             raise InputError(
@@ -196,10 +196,15 @@ class Drawing:
             self._line(points, marker=style.mass_marker(), color=style.INK, markeredgewidth=0, **common)
 
     def _names(self, figure: Skeleton) -> None:
+        paper = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5}
+        named = set()
         for part in figure.parts:
-            if part.kind in ("link", "plate"):
-                where = self._seen(self.placed.points(part.anchors))[0].mean(axis=0)
-                self.ax.text(*where, part.owner, color=self._colors[part.owner], fontsize=8, zorder=6)
+            if part.kind in ("link", "plate") and part.owner not in named:
+                named.add(part.owner)
+                ends = part.anchors[:2] if part.kind == "link" else part.anchors
+                where = self._seen(self.placed.points(ends))[0].mean(axis=0)
+                look = {"color": self._colors[part.owner], "fontsize": 8, "zorder": 6, "va": "bottom"}
+                self.ax.text(*where, part.owner, bbox=paper, **look)
 
     # ------------------------------------------------------------------ artists
 

@@ -1,8 +1,10 @@
 """The stick figure of a mechanism: points fixed on bodies and the lines that join them. No pose enters here.
 
 A body is drawn between the places where something holds on to it: its own joint, the joints of its children,
-the points of loops, rods and springs. Two places make a bar, more of them a plate; a body with a single place
-is drawn out to its centre of mass.
+the points of loops, rods and springs, those that are measured. Two places make a bar, more of them a plate; a
+body with a single place is drawn out to its centre of mass. A link of a drawing runs through its points.
+
+Parts of a drawing are shown once and by their names: what hangs on a copy of a part is drawn on the part.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ import numpy as np
 from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND, Body
-from ..models.drawing import Anchor, Drawing, Frame, Rail
+from ..models.drawing import Anchor, Drawing, Rail
 from ..models.pose import Pose
+from .shown_parts import copies_on_parts, joint_drawing, shown_constraints, shown_names
 
 SAME_POINT = 1e-6  # of points, relative to the mechanism's length
 
@@ -63,23 +66,26 @@ def skeleton(mech: Mechanism) -> Skeleton:
     found = Skeleton()
     places: Places = {body.name: [] for body in mech.model.bodies}
     still = {GROUND}  # the ground and what is fixed to it
+    on_part = copies_on_parts(mech)
     for body in mech.model.bodies[1:]:
         if not body.joint.nv and body.parent in still:
             still.add(body.name)
-        _add(body.name, joint_drawing(body), found, places, still)
-    for name, given in (*mech.model.constraints, *mech.model.forces):
+        _add(body.name, joint_drawing(body, on_part), found, places, still)
+    for name, given in (*shown_constraints(mech), *mech.model.forces):
         _add(name, given.drawing(), found, places, still)
+    for _, measure in mech.model.measures:
+        for body_name, point in measure.places():
+            places[body_name].append(np.array(point, dtype=np.float64))
+    masses: dict[str, float] = {}
+    names = shown_names(mech)
     for body in mech.model.bodies[1:]:
-        if body.mass > 0.0:
-            found.masses.append(((body.name, np.array(body.com)), body.mass))
-        if body.joint.nv:
-            found.parts.extend(_outline(mech, body, places))
+        name = on_part[body.name].body if body.name in on_part else body.name
+        masses[name] = masses.get(name, 0.0) + body.mass
+        if body.joint.nv and name == body.name:
+            found.parts.extend(_outline(mech, body, places, names[body.name]))
+    com = {body.name: np.array(body.com) for body in mech.model.bodies}
+    found.masses.extend(((name, com[name]), mass) for name, mass in masses.items() if mass > 0.0)
     return found
-
-
-def joint_drawing(body: Body) -> Drawing:
-    """What the joint that carries a body shows."""
-    return body.joint.drawing(Frame(body.parent, body.at), Frame(body.name), in_tree=True)
 
 
 def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: set[str]) -> None:
@@ -95,13 +101,17 @@ def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: se
     found.supports.extend(end for end in drawing.supports if end[0] in still)
 
 
-def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
+def _outline(mech: Mechanism, body: Body, places: Places, owner: str) -> Iterator[Part]:
     """A bar, a plate or a star through the places of a body and of what is fixed to it, out to its mass."""
     from scipy.spatial import ConvexHull
 
     same = SAME_POINT * mech.length
     rigid = list(_welded(mech, body, Pose()))
     points = _distinct([X.apply(p) for part, X in rigid for p in places[part.name]], same)
+    lines = [np.array([X.apply(p) for p in part.outline]) for part, X in rigid if part.outline]
+    if lines:
+        yield from _drawn(body.name, owner, lines, points, same)
+        return
     centres = _distinct([X.apply(part.com) for part, X in rigid if part.mass > 0.0], same)
     if _rank(np.concatenate([points, centres]), same) <= 1:
         points = _distinct([*points, *centres], same)
@@ -111,18 +121,32 @@ def _outline(mech: Mechanism, body: Body, places: Places) -> Iterator[Part]:
         along = offsets @ _axes(offsets)[0]
         along = along if along[0] <= along.mean() else -along  # the joint of the body comes first
         ends = points[int(np.argmin(along))], points[int(np.argmax(along))]
-        yield Part("link", body.name, tuple((body.name, p) for p in ends))
+        yield Part("link", owner, tuple((body.name, p) for p in ends))
     elif rank == 2:
         corners = points[ConvexHull(offsets @ _axes(offsets)[:2].T).vertices]
-        yield Part("plate", body.name, tuple((body.name, p) for p in corners))
+        yield Part("plate", owner, tuple((body.name, p) for p in corners))
     elif rank == 3:
         for p in points[1:]:
-            yield Part("link", body.name, ((body.name, points[0]), (body.name, p)))
+            yield Part("link", owner, ((body.name, points[0]), (body.name, p)))
     if rank != 2 and len(points):
         for c in centres:
             near = points[int(np.argmin(np.linalg.norm(points - c, axis=1)))]
             if _rank(np.concatenate([points, [c]]), same) > rank:
-                yield Part("stem", body.name, ((body.name, near), (body.name, c)))
+                yield Part("stem", owner, ((body.name, near), (body.name, c)))
+
+
+def _drawn(body: str, owner: str, lines: list[Array], points: Array, same: float) -> Iterator[Part]:
+    """The lines (n, 3) along which a body is drawn, and bars from them to its places beside them."""
+    for line in lines:
+        yield Part("link", owner, tuple((body, p) for p in line))
+    starts, ends = (np.concatenate([line[k : len(line) - 1 + k] for line in lines]) for k in (0, 1))
+    for p in points:
+        way = ends - starts
+        part = np.clip(np.sum((p - starts) * way, axis=1) / np.sum(way * way, axis=1), 0.0, 1.0)
+        near = starts + part[:, None] * way
+        near = near[int(np.argmin(np.linalg.norm(near - p, axis=1)))]
+        if np.linalg.norm(near - p) > same:
+            yield Part("link", owner, ((body, near), (body, p)))
 
 
 def _rank(points: Array, same: float) -> int:

@@ -16,7 +16,8 @@ from ..models.bodies import GROUND
 from ..models.drawing import Anchor, Bearing, Disc, Rail
 from . import style
 from .boxes import EYE, Box, body_boxes
-from .skeleton import Part, joint_drawing, skeleton
+from .shown_parts import body_colors, copies_on_parts, joint_drawing, shown_constraints, shown_names
+from .skeleton import Part, skeleton
 from .view import Placed
 
 # radius of bars over the length of the mechanism; the same of arms; least number of hinges of an arm
@@ -87,9 +88,8 @@ def _longest_chain(mech: Mechanism) -> int:
 
 def _colors(mech: Mechanism) -> dict[str, str]:
     """One for each body or, where there are many, one for each tree on the ground, in two shades."""
-    names = [body.name for body in mech.model.bodies[1:]]
-    if len(names) <= len(style.CYCLE):
-        return dict(zip(names, style.CYCLE, strict=False))
+    if len(set(shown_names(mech).values())) <= len(style.CYCLE) + 1:  # with the ground
+        return body_colors(mech)
     roots: dict[str, tuple[int, int]] = {}
     for body in mech.model.bodies[1:]:
         trunk = len({tree for tree, _ in roots.values()})
@@ -115,7 +115,8 @@ def _part(part: Part, radius: float, color: str) -> Iterator[Solid]:
     """A part of the stick figure, thick; stems to centres of mass are left out."""
     ends = part.anchors
     if part.kind == "link":
-        yield Solid("bar", ends, color, radius)
+        for pair in pairwise(ends):
+            yield Solid("bar", pair, color, radius)
     elif part.kind == "rod":
         for pair in pairwise(ends):
             yield Solid("bar", pair, STEEL, 0.45 * radius)
@@ -131,10 +132,11 @@ def _joints(
     mech: Mechanism, radius: float, boxes: Mapping[str, object], colors: Mapping[str, str]
 ) -> Iterator[Solid]:
     """Drums about the axes of hinges, balls at other joints, rolling discs."""
+    copies = copies_on_parts(mech)
     for body in mech.model.bodies[1:]:
         if body.name not in boxes:
-            yield from (_bearing(one, radius) for one in joint_drawing(body).bearings)
-    for _, given in mech.model.constraints:
+            yield from (_bearing(one, radius) for one in joint_drawing(body, copies).bearings)
+    for _, given in shown_constraints(mech):
         drawing = given.drawing()
         if not any(body in boxes for body in given.bodies()):
             yield from (_bearing(one, radius) for one in drawing.bearings)

@@ -1,0 +1,62 @@
+"""Bodies as pictures show them: parts of a drawing once, by their names, in colours of their own.
+
+A part is carried by a body without mass that has the name of its joint; where a joint closes a loop, it
+carries a copy of a part (mechanism/as_drawn.py). Pictures show neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..mechanism.mechanism import Mechanism
+from ..models.bodies import COPY, GROUND, Body
+from ..models.drawing import Drawing, Frame
+from . import style
+
+
+def copies_on_parts(mech: Mechanism) -> dict[str, Frame]:
+    """Where copies of parts, and the bodies that carry them, are on the parts themselves."""
+    names, found = set(mech.body_names), {}
+    for body in mech.model.bodies[1:]:
+        part, at, joint = body.name.partition(COPY)
+        if at and joint == body.parent and part in names:
+            found[body.name], found[joint] = Frame(part), Frame(part, body.at.inverse())
+    return found
+
+
+def shown_constraints(mech: Mechanism) -> list[tuple[str, Any]]:
+    """Constraints by name, without those that hold copies to their parts."""
+    copies = set(copies_on_parts(mech))
+    return [(name, one) for name, one in mech.model.constraints if not copies & set(one.bodies())]
+
+
+def joint_drawing(body: Body, copies: Mapping[str, Frame]) -> Drawing:
+    """What the joint that carries a body shows."""
+    own = copies.get(body.name, Frame(body.name))
+    return body.joint.drawing(Frame(body.parent, body.at), own, in_tree=True)
+
+
+def shown_names(mech: Mechanism) -> dict[str, str]:
+    """What each body is called: a copy like its part, one without mass like the only part fixed to it."""
+    copies = copies_on_parts(mech)
+    children: dict[str, list[Body]] = {body.name: [] for body in mech.model.bodies}
+    for body in mech.model.bodies[1:]:
+        children[body.parent].append(body)
+    names = {name: frame.body for name, frame in copies.items()}
+    for body in mech.model.bodies:
+        only = children[body.name][0] if len(children[body.name]) == 1 else body
+        carries = body.joint.nv > 0 and not body.mass and not only.joint.nv
+        names.setdefault(body.name, only.name if carries else body.name)
+    return names
+
+
+def body_colors(mech: Mechanism) -> dict[str, str]:
+    """A colour for each body; those with one name share it."""
+    names = shown_names(mech)
+    order: dict[str, int] = {}
+    return {
+        body: style.cycle(order.setdefault(names[body], len(order)))
+        for body in mech.body_names
+        if body != GROUND
+    }
