@@ -101,6 +101,10 @@ def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
     assert found["sideways"] < 1e-12 and found["turning"] < 1e-12
 
 
+def test_machines(run: Callable[..., dict[str, float]]) -> None:
+    assert run("gallery/machines.py")["open"] < 1e-12
+
+
 def test_branches(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/branches.py")
     assert found["branches"] == 3 and found["cone_mobility"] == 2

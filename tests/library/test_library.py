@@ -74,12 +74,22 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("deployable_ring", {}, 18, 18, 4),
     ("deployable_ring", {"n": 5, "angle": -0.3}, 12, 12, 4),
     ("chain_mail", {}, 27, 12, 15),
+    ("peaucellier", {}, 10, 18, 1),
+    ("peaucellier", {"side": 0.28, "angle": -0.5}, 10, 18, 1),
+    ("scissor_lift", {}, 13, 24, 1),
+    ("scissor_lift", {"n": 1, "angle": 1.0}, 7, 12, 1),
+    ("folding_chair", {}, 7, 12, 1),
+    ("double_wishbone", {}, 11, 9, 2),
+    ("excavator", {}, 15, 24, 3),
+    ("excavator", {"stick": 3.2}, 15, 24, 3),
+    ("landing_gear", {}, 7, 12, 1),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
     " sarrus scott_russell flyball_governor jansen_leg stewart delta three_rrr three_r_on_slider loader"
     " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped rolling_disk"
     " robot_arm arms_around_box net scissor deployable_ring chain_mail"
+    " peaucellier scissor_lift folding_chair double_wishbone excavator landing_gear"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]

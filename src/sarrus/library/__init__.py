@@ -7,6 +7,8 @@ from collections.abc import Callable
 from ..mechanism.mechanism import Mechanism
 from .arms import arms_around_box, dual_arm, dual_arm_box
 from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
+from .drawn_linkages import folding_chair, peaucellier, scissor_lift
+from .drawn_machines import double_wishbone, excavator, landing_gear
 from .machines import dual_planar_arms, loader, three_r_on_slider
 from .overconstrained import bennett, sarrus, scott_russell
 from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
@@ -21,6 +23,7 @@ __all__ = [
     "delta", "three_rrr", "three_r_on_slider", "loader", "cable_robot", "pantograph_leg", "dual_planar_arms",
     "dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "robot_arm", "arms_around_box",
     "net", "scissor", "deployable_ring", "chain_mail",
+    "peaucellier", "scissor_lift", "folding_chair", "double_wishbone", "excavator", "landing_gear",
     "MECHANISMS", "names",
 ]  # fmt: skip
 
