@@ -75,6 +75,20 @@ def test_five_bar_methods(run: Callable[..., dict[str, float]]) -> None:
     assert found["energy_energy"] < 1e-11 < found["project_energy"] < found["lagrange_energy"]
 
 
+def test_five_bar_conditioning(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/five_bar_conditioning.py", duration=0.8, dt=2e-3)
+    assert found["t"] == pytest.approx(FIRST, abs=1e-6)
+    assert found["term"] < 1.0 < 100.0 < found["spike"]  # a limit, and a pole
+    errors = [found[f"energy {name}"] for name in ("null space", "softness 0.001", "softness 0.1")]
+    assert errors == sorted(errors)
+
+
+def test_loader_linear(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/loader_linear.py", duration=0.4)
+    assert found["resting"] < 1e-6 < 0.1 < found["falling"]  # theorem 4.1.1
+    assert found["off"] < 0.02 and found["same"] < 1e-8
+
+
 @pytest.mark.slow
 def test_five_bar_methods_in_full(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/five_bar_methods.py")
@@ -181,6 +195,7 @@ def test_box_circle(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/box_circle.py", duration=4.0)
     assert found["low"] == pytest.approx(0.7 * 9.81 / 500.0, rel=0.1) and found["off"] < 1e-3
     assert found["held_off"] > 0.1 and found["squeeze_held"] > 2.0 * found["squeeze_free"]
+    assert 0.8 < found["down"] < 0.97  # less force on the way down, as in the paper
 
 
 def test_arms_together(run: Callable[..., dict[str, float]]) -> None:
