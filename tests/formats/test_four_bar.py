@@ -178,5 +178,5 @@ def test_the_same_four_bar(way: str, joint: Joint) -> None:
 def test_what_the_new_user_is_told() -> None:
     with pytest.warns(SarrusWarning, match=r"not modelled: contact of geoms \(3\)"):
         from_mjcf(BALL)
-    with pytest.warns(SarrusWarning, match=r"not modelled: visual \(3\)"):
+    with pytest.warns(SarrusWarning, match=r"not actuated: .*spec.actuate"):
         from_urdf(BALL)

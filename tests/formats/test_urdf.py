@@ -59,8 +59,8 @@ def test_joint_types_and_properties() -> None:
     assert isinstance(mech.model.bodies[mech.model.body_index("jd")].joint, Planar)
     body = mech.model.bodies[1:][mech.body_names[1:].index("ja")]
     assert (body.limits, body.damping, body.friction) == (((-1.0, 2.0),), (0.3,), (0.2,))
-    assert mech.actuators == ("ja", "jb", "jc", "jd.x", "jd.y", "jd.angle")
-    assert [a.upper for a in mech.model.actuators][:2] == [7.0, np.inf]
+    assert mech.actuators == ("ja",)  # the only one with an effort
+    assert [a.upper for a in mech.model.actuators] == [7.0]
     assert mech.pose(mech.neutral(), "f").xyz[0] == pytest.approx(0.6)
 
 
@@ -85,8 +85,8 @@ def test_mimic_is_a_coupling_and_not_actuated() -> None:
         BASE,
         link("a"),
         link("b"),
-        joint("ja", "continuous", "base", "a"),
-        joint("jb", "continuous", "base", "b", follow),
+        joint("ja", "continuous", "base", "a", '<limit effort="3" velocity="1"/>'),
+        joint("jb", "continuous", "base", "b", follow + '<limit effort="3" velocity="1"/>'),
     )
     mech = quiet(text)
     assert mech.actuators == ("ja",)
@@ -101,7 +101,9 @@ def test_free_root_and_ground() -> None:
     assert quiet(text).nv == 1
     mech = quiet(text, root="free", gravity=(0, 0, -1.62))
     assert mech.names[0] == "hull.vx"
-    assert mech.actuators == ("hinge",)
+    assert mech.actuators == ()
+    with pytest.warns(sr.SarrusWarning, match="without a transmission or an effort limit and not actuated"):
+        sr.load(text)
     np.testing.assert_allclose(mech.model.gravity.ravel(), (0, 0, -1.62))
     on_ground = robot(link("ground", ""), link("arm"), joint("hinge", "continuous", "ground", "arm"))
     assert quiet(on_ground).body_names == ("ground", "hinge", "arm")
@@ -148,7 +150,7 @@ def test_one_warning_lists_everything_left_out() -> None:
         sr.load(text)
     said = [str(w.message) for w in caught]
     assert said == [
-        "text: not modelled: visual (1); collision (1); gazebo (1); ros2_control ('system'); "
+        "text: not modelled: collision (1); gazebo (1); ros2_control ('system'); "
         "velocity limit (1); safety_controller (1)."
     ]
 

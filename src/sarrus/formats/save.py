@@ -11,13 +11,18 @@ from sarrus.formats.json import json_bytes
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write import mjcf_bytes
 from sarrus.formats.replace_file import as_path, replace_bytes
+from sarrus.formats.urdf_write import urdf_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
-WRITERS: dict[str, Callable[[Mechanism, Path, Omitted], bytes]] = {".xml": mjcf_bytes, ".mjcf": mjcf_bytes}
+WRITERS: dict[str, Callable[[Mechanism, Path, Omitted], bytes]] = {
+    ".xml": mjcf_bytes,
+    ".mjcf": mjcf_bytes,
+    ".urdf": urdf_bytes,
+}
 OTHER_FORMATS = {
     ".xacro": "xacro", ".world": "SDF", ".npz": "a trajectory", ".html": "a page", ".yaml": "YAML",
-    ".yml": "YAML", ".usd": "USD", ".usda": "USD", ".urdf": "URDF", ".sdf": "SDF",
+    ".yml": "YAML", ".usd": "USD", ".usda": "USD", ".sdf": "SDF",
 }  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 Links and joints keep their names. `<mimic>` becomes a `Coupling`, `<dynamics>` damping and friction,
 `<limit>` joint limits and actuator limits, `<transmission>` says which joints are actuated, and the
 `<loop_joint>` dialect (two `<link1>`, `<link2>` frames and an axis in the first) becomes a closed loop.
+Where there are no transmissions, joints with an effort limit are actuated. `<default_state>` gives the rest
+pose.
 """
 
 from __future__ import annotations
@@ -20,11 +22,22 @@ from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
-from sarrus.formats.urdf_extras import note_extras, note_meshes
+from sarrus.formats.urdf_extras import find_meshes, note_extras
 from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, tree_order
+from sarrus.formats.urdf_visuals import read_visuals
 from sarrus.models.joint import Joint
-from sarrus.models.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical
+from sarrus.models.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from sarrus.models.pose import Pose
 
 Axis = str | tuple[float, ...]
@@ -37,7 +50,12 @@ TREE_JOINTS: dict[str, Callable[[Axis], Joint]] = {
     "spherical": lambda _: Spherical(),
     "fixed": lambda _: Fixed(),
 }
-LOOP_JOINTS = {k: make for k, make in TREE_JOINTS.items() if k != "floating"} | {"cylindrical": Cylindrical}
+LOOP_JOINTS = {k: make for k, make in TREE_JOINTS.items() if k != "floating"} | {
+    "cylindrical": Cylindrical,
+    "universal": Universal,
+    "helical": Helical,
+}
+UNLIMITED = 1e9  # effort [N m] or [N] from which on there is no limit
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 ROOTS = ("fixed", "free")
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
@@ -90,8 +108,10 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
     """
     omitted = Omitted()
     note_extras(robot, omitted)
-    note_meshes(robot, folder, options.folders, omitted)
-    spec = _Reader(robot, options, omitted).read()
+    meshes = find_meshes(robot, folder, options.folders, omitted)
+    reader = _Reader(robot, options, omitted)
+    spec = reader.read()
+    spec.visuals = read_visuals(robot, reader.body_of_link, meshes)
     omitted.warn(robot.source, options.strict)
     spec.omitted = omitted.listed()
     return spec
@@ -128,6 +148,7 @@ class _Reader:
         for loop in self.robot.all("loop_joint"):
             self._add_loop(loop)
         self._add_actuators()
+        self._add_state()
         return self.spec
 
     def _inertias(self) -> tuple[dict[str, Inertia], dict[str, float]]:
@@ -218,12 +239,23 @@ class _Reader:
             if end.text("link") not in self.links:
                 end.fail(str(unknown_name("link", end.text("link"), self.links)).rstrip("."))
         with loop.context():
-            name, joint = loop.text("name"), LOOP_JOINTS[kind](_axis(loop, self.omitted))
+            name, joint = loop.text("name"), _loop_joint(loop, kind, self.omitted)
             a, b = (self.body_of_link[end.text("link")] for end in ends)
             self.spec.close(name, a, b, joint, *map(pose_of, ends))
 
+    def _add_state(self) -> None:
+        """Positions of `<default_state>`, which `save` writes."""
+        state = self.robot.first("default_state")
+        for entry in () if state is None else state.all("position"):
+            body = self.body_of_joint.get(entry.text("joint"))
+            if body is None:
+                entry.fail(str(unknown_name("joint", entry.text("joint"), self.body_of_joint)).rstrip("."))
+            n = len(entry.text("value").split())
+            self.spec.rest[body] = entry.vector("value", n)
+
     def _add_actuators(self) -> None:
-        """Joints of transmissions if there are any, else every joint that neither floats nor mimics."""
+        """Joints of transmissions if there are any, else those with an effort that do not mimic others."""
+        passive: list[str] = []
         driven = {
             end.text("name") for one in self.robot.all("transmission") for end in one.all("joint")
         } & self.body_of_joint.keys()
@@ -235,8 +267,28 @@ class _Reader:
                 continue
             limit = joint.first("limit")
             effort = 0.0 if limit is None else limit.number("effort", 0.0)
+            if not driven and effort <= 0.0:
+                passive.append(name)
+                continue
             with joint.context():
-                self.spec.actuate(body, limits=(-effort, effort) if effort > 0.0 else None)
+                self.spec.actuate(body, limits=(-effort, effort) if 0.0 < effort < UNLIMITED else None)
+        if self.spec.actuated is None:
+            self.spec.actuate()
+        if passive:
+            shown = ", ".join(map(repr, passive[:4])) + (", ..." if len(passive) > 4 else "")
+            self.omitted.remark(
+                f"joints without a transmission or an effort limit and not actuated: {shown};"
+                " spec.actuate(...) of load_spec declares actuators"
+            )
+
+
+def _loop_joint(loop: Element, kind: str, omitted: Omitted) -> Joint:
+    axis = _axis(loop, omitted)
+    if kind == "universal":
+        return Universal(axis, named(loop.one("axis2").vector("xyz", 3)))
+    if kind == "helical":
+        return Helical(axis, loop.one("axis").number("pitch"))
+    return LOOP_JOINTS[kind](axis)
 
 
 def _kind(joint: Element, known: Mapping[str, object]) -> str:

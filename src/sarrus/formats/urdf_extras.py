@@ -17,16 +17,19 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
             element.fail("this is a xacro file: expand it with the xacro tool first")
         if element.tag == "link":
             for child in element.children:
-                if child.tag != "inertial":
+                if child.tag not in ("inertial", "visual"):
                     omitted.count(child.tag, 1)
-        elif element.tag not in ("joint", "loop_joint", "transmission", "material"):
+        elif element.tag not in ("joint", "loop_joint", "default_state", "transmission", "material"):
             omitted.add(element.tag, element.attributes.get("name", ""))
 
 
-def note_meshes(robot: Element, folder: Path | None, packages: Sequence[Path], omitted: Omitted) -> None:
-    """Geometry is not used, so a mesh that is not there is worth a word and nothing more."""
+def find_meshes(
+    robot: Element, folder: Path | None, packages: Sequence[Path], omitted: Omitted
+) -> dict[str, str]:
+    """Files of meshes by what the URDF calls them; one that is not there is worth a word and nothing more."""
+    found: dict[str, str] = {}
     if folder is None and not packages:
-        return
+        return found
     near = [*map(str, packages), *([] if folder is None else [str(folder)])]
     above = [*near, *([] if folder is None else map(str, folder.resolve().parents))]
     for link in robot.all("link"):
@@ -37,14 +40,19 @@ def note_meshes(robot: Element, folder: Path | None, packages: Sequence[Path], o
                 continue
             filename = mesh.attributes.get("filename", "")
             path = filename.removeprefix("package://").removeprefix("file://")
-            if not _is_in(above if filename.startswith("package://") else near, path):
+            place = _place(above if filename.startswith("package://") else near, path)
+            if place is None:
                 omitted.add("mesh file that was not found", filename)
+            else:
+                found[filename] = place
+    return found
 
 
-def _is_in(places: list[str], path: str) -> bool:
-    """Whether there is such a file in one of the folders; that folder is the first to be asked next time."""
+def _place(places: list[str], path: str) -> str | None:
+    """A file in one of the folders, or None; that folder is the first to be asked next time."""
     for k, place in enumerate(places):
-        if os.path.isfile(os.path.join(place, path)):
+        file = os.path.join(place, path)
+        if os.path.isfile(file):
             places.insert(0, places.pop(k))
-            return True
-    return False
+            return file
+    return None

@@ -31,7 +31,7 @@ def numbers(values: Iterable[float]) -> str:
 
 def number(x: float) -> str:
     """One number with all digits."""
-    return str(int(x)) if x == math.floor(x) and abs(x) < 1e15 else repr(x)
+    return str(int(x)) if x == math.floor(x) and abs(x) < 1e15 else repr(float(x))
 
 
 def wxyz(pose: Pose) -> str | None:

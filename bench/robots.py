@@ -1,0 +1,202 @@
+"""Round trips of robot files, judged by the simulators themselves: `python -m bench.robots FOLDER...`
+
+Every MJCF, URDF and SDF file below the folders is loaded and compared with MuJoCo, Pinocchio or Drake
+reading the same file; then it is written in each format and the copy compared in the same way. A number is
+the largest relative difference, at random states on the constraints, of M, of h, of the rows of J and of the
+accelerations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import sarrus as sr
+
+from .mujoco_terms import row_space, terms
+
+Array = npt.NDArray[np.float64]
+STATES = 3
+REACH = 0.05  # of random states around the default one [rad], or times L [m]
+RIGHT = 1e-10
+LARGEST = 150  # coordinates
+
+
+@dataclass
+class Row:
+    """One robot: sizes, differences by column ("in", "xml", ...), and reasons where there is none."""
+
+    name: str
+    nv: int = 0
+    rows: int = 0
+    dof: int = 0
+    nu: int = 0
+    errors: dict[str, float] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+
+def states(mech: sr.Mechanism) -> list[tuple[Array, Array]]:
+    """Random states on the constraints, near the default one."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(STATES):
+        q = mech.integrate(mech.default.q, REACH * rng.standard_normal(mech.nv) * mech.units.unit)
+        if mech.nc:
+            q = mech.assemble(q).q
+        v = (
+            mech.consistent_velocity(q, rng.standard_normal(mech.nv))
+            if mech.nc
+            else rng.standard_normal(mech.nv)
+        )
+        found.append((np.asarray(q), np.asarray(v)))
+    return found
+
+
+def frictionless(mech: sr.Mechanism) -> sr.Mechanism:
+    """Without dry friction, which is smoothed here and exact elsewhere."""
+    return mech.with_(friction={body.name: 0.0 for body in mech.model.bodies if any(body.friction)})
+
+
+def in_mujoco(mech: sr.Mechanism, file: Path) -> float:
+    """Differences from MuJoCo reading a file; u is what its servos do without a signal."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_path(str(file))
+    bridge, worst = sr.bridge.mujoco(mech, model), 0.0
+    same = len(bridge._map.others) == 0 and not bridge._map.tendons
+    for q, v in states(mech):
+        ctrl = np.zeros(model.nu)
+        there = terms(bridge, q, v, ctrl)
+        a = mech.forward_dynamics(q, v, u=bridge.to_u(ctrl, q, v)).a
+        worst = max(worst, there.difference(a), float(np.abs(there.phi).max(initial=0.0)) / mech.length)
+        if same:
+            M = there.T.T @ there.M @ there.T
+            worst = max(worst, relative(mech.mass_matrix(q), M))
+            J = mech.terms(q, v).J
+            if len(J):
+                worst = max(worst, float(np.abs(row_space(J) - row_space(there.J @ there.T)).max()))
+    return worst
+
+
+def in_pinocchio(mech: sr.Mechanism, file: Path) -> float:
+    """M and h of the tree in Pinocchio; loops are not part of its URDF."""
+    import pinocchio as pin
+
+    model = pin.buildModelFromUrdf(str(file))
+    model.gravity.linear = mech.model.gravity
+    data, bridge, worst = model.createData(), sr.bridge.pinocchio(mech, model), 0.0
+    losses = np.array([x for body in mech.model.bodies[1:] for x in body.damping])
+    for q, v in states(mech):
+        T, (theirs, speed) = bridge.velocity_map(q), bridge.to_pinocchio(q, v)
+        M = pin.crba(model, data, theirs)
+        M = T.T @ (np.triu(M) + np.triu(M, 1).T) @ T
+        h = T.T @ pin.nonLinearEffects(model, data, theirs, speed)
+        worst = max(worst, relative(mech.mass_matrix(q), M), relative(mech.bias(q, v) - losses * v, h))
+    return worst
+
+
+def relative(ours: Array, theirs: Array) -> float:
+    """Largest difference over the largest entry."""
+    return float(np.abs(ours - theirs).max(initial=0.0) / max(np.abs(theirs).max(initial=0.0), 1e-300))
+
+
+JUDGES: dict[str, Callable[[sr.Mechanism, Path], float]] = {
+    ".xml": in_mujoco,
+    ".urdf": in_pinocchio,
+}
+
+
+def study(file: Path, folder: Path) -> Row:
+    """One robot, read and written in every format."""
+    row = Row(f"{file.parent.name}/{file.name}")
+    try:
+        mech = frictionless(sr.load(file))
+        mobility = mech.mobility()
+    except sr.SarrusError as error:
+        row.reasons.append(f"load: {error}")
+        return row
+    row.nv, row.rows, row.nu, row.dof = mech.nv, mech.nc, mech.nu, mobility.dof
+    if mech.nv > LARGEST:
+        row.reasons.append(f"more than {LARGEST} coordinates")
+        return row
+    attempt(row, "in", lambda: JUDGES[file.suffix](mech, file))
+    for suffix, judge in JUDGES.items():
+        copy = folder / f"copy{suffix}"
+        attempt(row, suffix[1:], lambda copy=copy, judge=judge: judge(reread(mech, copy), copy))
+    return row
+
+
+def reread(mech: sr.Mechanism, copy: Path) -> sr.Mechanism:
+    """Write, and load what was written."""
+    sr.save(mech, copy)
+    return sr.load(copy)
+
+
+def attempt(row: Row, column: str, measure: Callable[[], float]) -> None:
+    """A number, or the reason why there is none."""
+    try:
+        row.errors[column] = measure()
+        if row.errors[column] > RIGHT:
+            row.reasons.append(f"{column}: differs by {row.errors[column]:.0e}")
+    except Exception as error:  # a study reports what other libraries raise
+        row.reasons.append(f"{column}: {type(error).__name__}: {' '.join(str(error).split())}")
+
+
+def robot_files(folders: list[Path]) -> list[Path]:
+    """Files with robots below folders, one for each folder and suffix with most joints first by size."""
+    found = []
+    for folder in folders:
+        for suffix in JUDGES:
+            for file in sorted(folder.rglob(f"*{suffix}")):
+                head = file.read_bytes()[:4000]
+                if b"<mujoco" in head or b"<robot" in head or b"<sdf" in head:
+                    found.append(file)
+    return found
+
+
+def show(rows: list[Row]) -> str:
+    """The table, and what it says."""
+    columns = ["in", *(suffix[1:] for suffix in JUDGES)]
+    lines = [
+        f"{'robot':48} {'nv':>4} {'rows':>5} {'dof':>4} {'u':>4} " + " ".join(f"{c:>8}" for c in columns)
+    ]
+    for row in rows:
+        values = (f"{row.errors[c]:8.0e}" if c in row.errors else f"{'-':>8}" for c in columns)
+        lines.append(f"{row.name:48.48} {row.nv:4} {row.rows:5} {row.dof:4} {row.nu:4} " + " ".join(values))
+        lines += [f"    {reason:.160}" for reason in row.reasons]
+    for column in columns:
+        tried = [row for row in rows if row.nv]
+        right = [row for row in tried if row.errors.get(column, 1.0) <= RIGHT]
+        lines.append(f"{column}: {len(right)} of {len(tried)} robots right to {RIGHT:g}")
+    looped = [row for row in rows if row.rows]
+    lines.append(f"with loops or couplings: {len(looped)} robots")
+    return "\n".join(lines)
+
+
+def main(words: Any = None) -> list[Row]:
+    """Run the study and print it."""
+    parser = argparse.ArgumentParser(prog="python -m bench.robots", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, help="Folders with robot files.")
+    parser.add_argument("--match", default="", help="Only files whose path contains this.")
+    parser.add_argument("--most", type=int, default=10**6, help="Number of files.")
+    options = parser.parse_args(words)
+    rows = []
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        files = [file for file in robot_files(options.folders) if options.match in str(file)]
+        for file in files[: options.most]:
+            rows.append(study(file, Path(folder)))
+            print(show(rows[-1:]).splitlines()[1], flush=True)
+    print(show(rows))
+    return rows
+
+
+if __name__ == "__main__":
+    main()
