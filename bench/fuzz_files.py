@@ -1,4 +1,4 @@
-"""Mutated MJCF, URDF, JSON and trajectory files: each must be loaded or be a SarrusError, soon.
+"""Mutated MJCF, URDF, SDF, JSON and trajectory files: each must be loaded or be a SarrusError, soon.
 
 `python -m bench.fuzz --what files` runs this. Run k of seed s is always the same file.
 """
@@ -9,6 +9,7 @@ import io
 import json
 import random
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "tests" / "data"
-KINDS = ("mjcf", "urdf", "json", "npz")
+KINDS = ("mjcf", "urdf", "json", "sdf", "npz")
 SUFFIX = {"json": "json", "npz": "npz"}
 NUMBERS = "0 -1 1e308 -1e308 1e-320 nan inf -0.0 1e50 99999999999 0x10 1,5 3e 0.000001 1.570796 1e400".split()
 WORDS = ("ground", "world", "", " ", "a", "\u00e9", "\0", "a" * 300, "&amp;", "../..", "base", "free", "ball")
@@ -54,7 +55,33 @@ SNIPPETS = {
         {"type": "Free"}
         ["a", 1.0]
         [1, 2]""",
+    "sdf": """<link name="extra"/>
+        <joint name="x" type="ball"><parent>crank</parent><child>extra</child></joint>
+        <frame name="f" attached_to="f"/>
+        <pose relative_to="f">1 2 3 4 5 6</pose>
+        <pose degrees="true">0 0 0 90 0 0</pose>
+        <model name="inner"><link name="l"/></model>
+        <include><uri>model://nothing</uri></include>
+        <static>true</static>
+        <axis2><xyz>0 1 0</xyz></axis2>
+        <mimic joint="crank_joint"/>
+        <gravity>false</gravity>
+        <sarrus:position>1 2</sarrus:position>
+        <!DOCTYPE r [<!ENTITY a "b">]>
+        <![CDATA[x]]>""",
 }
+NESTED = """<sdf version="1.9"><world name="w"><gravity>0 0 -3</gravity>
+<model name="m"><pose>1 0 0 0 0 1</pose>
+<link name="a"><inertial><mass>1</mass></inertial></link>
+<frame name="f" attached_to="a"><pose degrees="true">0 0 1 0 90 0</pose></frame>
+<model name="in"><pose relative_to="f">0 0 1 0 0 0</pose><link name="b"/></model>
+<joint name="u" type="universal"><parent>a</parent><child>in::b</child>
+<axis><xyz>1 0 0</xyz><limit><lower>-1</lower><upper>1</upper><effort>3</effort></limit></axis>
+<axis2><xyz>0 1 0</xyz></axis2></joint>
+<joint name="s" type="screw"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz></axis>
+<thread_pitch>-20</thread_pitch></joint>
+</model></world></sdf>
+"""
 
 
 # ---------------------------------------------------------------------- files
@@ -65,14 +92,27 @@ def originals(kind: str) -> list[Any]:
     if kind == "npz":
         return [trajectory_arrays(name) for name in ("four_bar", "rolling_disk", "pendulum")]
     if kind == "mjcf":
-        return [(DATA / name).read_text() for name in ("gripper.xml", "leg.xml")]
+        return [(DATA / name).read_text() for name in ("gripper.xml", "leg.xml")] + written_robots("xml")
     if kind == "urdf":
-        return [(DATA / "arm.urdf").read_text()]
+        return [(DATA / "arm.urdf").read_text(), *written_robots("urdf")]
+    if kind == "sdf":
+        return [NESTED, *written_robots("sdf")]
     import sarrus as sr
     from sarrus.formats.json import spec_of
 
     names = ("four_bar", "slider_crank", "stewart", "pantograph_leg", "rolling_disk")
     return [json.dumps(spec_of(sr.library.MECHANISMS[name]()).to_dict(), indent=1) for name in names]
+
+
+def written_robots(suffix: str) -> list[str]:
+    """Mechanisms of the library with loops, as `save` writes them."""
+    import sarrus as sr
+
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        names = ("four_bar", "stewart", "slider_crank", "flyball_governor", "dual_planar_arms")
+        files = [sr.save(sr.library.MECHANISMS[name](), Path(folder) / f"{name}.{suffix}") for name in names]
+        return [file.read_text() for file in files]
 
 
 def mutated(text: str, kind: str, rng: random.Random) -> bytes:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sarrus.bridge.mujoco import MujocoBridge, equality_rows
 
 Array = npt.NDArray[np.float64]
+DEPENDENT = 1e-8  # singular values of J below this, relative to the largest, are rounding
 STEP = 1e-4  # [s] of the differences of J along the motion
 
 
@@ -34,10 +35,12 @@ class Terms:
     @property
     def acceleration(self) -> Array:
         """qacc, with the equalities kept."""
-        m = len(self.J)
-        K = np.block([[self.M, self.J.T], [self.J, np.zeros((m, m))]])
-        right = np.concatenate([-self.h, self.gamma])
-        return np.linalg.lstsq(K, right, rcond=1e-13)[0][: len(self.M)]
+        U, s, Vt = np.linalg.svd(self.J, full_matrices=False)
+        kept = s > DEPENDENT * s.max(initial=0.0)
+        J, gamma = Vt[kept], (U.T @ self.gamma)[kept] / s[kept]
+        K = np.block([[self.M, J.T], [J, np.zeros((len(J), len(J)))]])
+        right = np.concatenate([-self.h, gamma])
+        return np.asarray(np.linalg.lstsq(K, right, rcond=1e-14)[0][: len(self.M)])
 
     def difference(self, a: Array) -> float:
         """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute."""

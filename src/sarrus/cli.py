@@ -1,4 +1,4 @@
-"""The command line: `sarrus check`, `library`, `study`, `play`, `demo`; also `python -m sarrus`."""
+"""The command line: `sarrus check`, `convert`, `library`, `study`, `play`, `demo`, or `python -m sarrus`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import numpy as np
 
 import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
-from sarrus.formats import load
+from sarrus.formats import load, save
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.models.bodies import is_possible
 from sarrus.simulation.simulate import simulate
 from sarrus.simulation.stepping.methods import METHODS
 from sarrus.simulation.study import study
@@ -72,16 +73,31 @@ def build_app() -> Any:
     import typer
 
     app: typer.Typer = empty_app()
-    file_argument = typer.Argument(help="MJCF, URDF or JSON file.")
+    file_argument = typer.Argument(help="MJCF, URDF, SDF or JSON file.")
+    target_argument = typer.Argument(help="File to write: .xml (MJCF), .urdf, .sdf or .json.")
+    copy_option = typer.Option(None, help="Write a copy whose loops close: .xml, .urdf, .sdf or .json.")
 
     @app.command("check")
     def check_command(
         file: Path = file_argument,
         as_json: bool = typer.Option(False, "--json", help="Print the report as JSON."),
         root: str = typer.Option("fixed", help="Root link of a URDF: 'fixed' to the ground or 'free'."),
+        repaired: Path | None = copy_option,
     ) -> None:
-        """Load a file, assemble it and report what it can do. Exit code 1 if it cannot be assembled."""
-        raise typer.Exit(check(file, as_json, root))
+        """Load a file, assemble it and report what it can do: mobility, redundant rows, gaps of loops,
+        inertias that cannot be, what is not modelled. Exit code 1 if it cannot be assembled."""
+        raise typer.Exit(check(file, as_json, root, repaired))
+
+    @app.command("convert")
+    def convert_command(
+        source: Path = file_argument,
+        target: Path = target_argument,
+        root: str = typer.Option("fixed", help="Root link of a URDF: 'fixed' to the ground or 'free'."),
+        strict: bool = typer.Option(False, help="Refuse what either format or the library cannot say."),
+        sidecar: bool = typer.Option(False, help="Write the loops of a URDF to a file beside it."),
+    ) -> None:
+        """Convert a robot file, loops included. Says what is lost on the way."""
+        raise typer.Exit(convert(source, target, root, strict, sidecar))
 
     @app.command("library")
     def library_command(
@@ -97,7 +113,7 @@ def build_app() -> Any:
 
     @app.command("study")
     def study_command(
-        name: str = typer.Argument(help="A mechanism of the library, or a MJCF, URDF or JSON file."),
+        name: str = typer.Argument(help="A mechanism of the library, or an MJCF, URDF, SDF or JSON file."),
         t_end: float = typer.Option(1.0, help="Length of the runs [s]."),
         dt: float = typer.Option(2e-3, help="Step [s]."),
         method: str = typer.Option("rk4", help=METHOD_HELP),
@@ -123,18 +139,41 @@ def build_app() -> Any:
 # ---------------------------------------------------------------------- check
 
 
-def check(file: Path, as_json: bool, root: str) -> int:
-    """Report on a file; returns the exit code."""
+def check(file: Path, as_json: bool, root: str, repaired: Path | None = None) -> int:
+    """Report on a file, and write a copy of it whose loops close if asked to; returns the exit code."""
     options = {"root": root} if root != "fixed" else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SarrusWarning)
         mech, problem = _loaded(file, options)
+        if repaired is not None and mech is not None and problem is None:
+            try:
+                save(mech, repaired)
+            except SarrusError as error:
+                problem = str(error)
     said = [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
     if as_json:
         print(json.dumps(_summary(file, mech, problem, said), indent=2))
     else:
         _print_report(mech, problem, said)
     return 0 if problem is None else 1
+
+
+def convert(source: Path, target: Path, root: str, strict: bool, sidecar: bool) -> int:
+    """Write a file in another format; returns the exit code."""
+    options: dict[str, Any] = {"root": root} if root != "fixed" else {}
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", SarrusWarning)
+            mech = load(source, strict=strict, **options)
+            written = save(mech, target, strict=strict, sidecar=sidecar)
+    except SarrusError as error:
+        _print(error, error=True, title="error:", style="bold red")
+        return 1
+    for warning in caught:
+        _print(warning.message, error=True, title="warning:", style="yellow")
+    loops = len({group.name for group in mech.model.groups})
+    print(f"{written}: {mech.nv} coordinates, {loops} loops and couplings, {mech.nu} actuators")
+    return 0
 
 
 def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str | None]:
@@ -163,10 +202,27 @@ def _print(text: object, error: bool = False, title: str = "", style: str = "") 
 def _print_report(mech: Mechanism | None, problem: str | None, said: list[str]) -> None:
     if mech is not None:
         _print(mech)
+        for line in _findings(mech, problem is None):
+            _print(line)
     for message in said:
         _print(message, error=True, title="warning:", style="yellow")
     if problem is not None:
         _print(problem, error=True, title="error:", style="bold red")
+
+
+def _findings(mech: Mechanism, closed: bool) -> list[str]:
+    """Lines about gaps of loops, inertias that no body has, and what is not modelled."""
+    found = []
+    if mech.nc:
+        gaps = mech.assemble().gaps if not closed else mech.assemble(mech.default.q).gaps
+        worst = max(gaps, key=lambda name: gaps[name])
+        found.append(f"largest gap of a loop: {gaps[worst]:.1e} m ({worst})")
+    odd = [body.name for body in mech.model.bodies[1:] if not is_possible(body)]
+    if odd:
+        found.append(f"inertias that violate the triangle inequality: {', '.join(odd)}")
+    if mech.omitted:
+        found.append("not modelled: " + "; ".join(mech.omitted))
+    return found
 
 
 def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list[str]) -> dict[str, Any]:
@@ -185,7 +241,8 @@ def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list
         {"name": group.name, "kind": group.kind, "rows": list(mech.row_names[group.rows])}
         for group in model.groups
     ]
-    data |= {"actuated": list(mech.actuators), "passive": list(mech.passive)}
+    data |= {"actuated": list(mech.actuators), "passive": list(mech.passive), "omitted": list(mech.omitted)}
+    data["impossible_inertias"] = [body.name for body in model.bodies[1:] if not is_possible(body)]
     if problem is None:
         q = np.array(mech.default.q)
         m = mech.mobility(q)

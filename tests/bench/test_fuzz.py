@@ -28,7 +28,7 @@ def test_every_kind_of_file_is_read_and_refused() -> None:
 
 
 def test_runs_are_repeatable() -> None:
-    texts = {kind: originals(kind) for kind in KINDS[:3]}
+    texts = {kind: originals(kind) for kind in KINDS if kind != "npz"}
     picked = [k for k in range(12) if KINDS[k % len(KINDS)] != "npz"]
     assert [case(k, 3, texts) for k in picked] == [case(k, 3, texts) for k in picked]
     assert case(0, 3, texts) != case(0, 4, texts)

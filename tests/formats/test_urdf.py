@@ -269,7 +269,7 @@ BAD = {
         GOOD,
         '<loop_joint name="l" type="spherical"><link1 link="a"/><link2 link="a"/></loop_joint>',
     ),
-    "neither MJCF": "<sdf/>",
+    "neither MJCF": "<scene/>",
     r"line 3, column \d+: not well-formed XML \(mismatched tag\)": "<robot>\n<link name='a'>\n</robot>",
     "not well-formed XML .no element found": "<!-- only a comment -->",
     "nested deeper than 200": "<robot>" + "<a>" * 300 + "</a>" * 300 + "</robot>",

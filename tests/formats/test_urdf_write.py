@@ -49,7 +49,9 @@ def test_every_joint_and_loop(kind: str, tmp_path: Path) -> None:
     described = constrained(kind, 0)
     mech = to_spec(described).compile().with_default(described.q)
     moving = [body.name for body in mech.model.bodies[1:] if body.joint.nv]
-    nothing = dict.fromkeys(moving, 0.0)  # of what URDF has no word for, or one for all coordinates of a joint
+    nothing = dict.fromkeys(
+        moving, 0.0
+    )  # of what URDF has no word for, or one for all coordinates of a joint
     mech = mech.with_(armature=nothing, damping=nothing, friction=nothing, gravity=(0, 0, -9.81))
     copy = again(mech, tmp_path)
     np.testing.assert_allclose(bridge_q(mech, copy, copy.default.q), mech.default.q, atol=1e-9)
@@ -104,3 +106,16 @@ def test_shapes_and_limits_survive(tmp_path: Path) -> None:
     assert {(x.body, x.shape, x.size, x.rgba, x.file) for x in copy.visuals} == {
         (x.body, x.shape, x.size, x.rgba, x.file) for x in mech.visuals
     }
+
+
+def test_loops_beside_the_file(tmp_path: Path) -> None:
+    mech = sr.library.four_bar()
+    copy = again(mech, tmp_path, sidecar=True)
+    assert (tmp_path / "robot.loops.xml").exists() and "loop_joint" not in (
+        tmp_path / "robot.urdf"
+    ).read_text()
+    assert copy.mobility().dof == 1 and copy.default.q == pytest.approx(mech.default.q, abs=1e-9)
+    again(mech, tmp_path)
+    assert not (tmp_path / "robot.loops.xml").exists()
+    with pytest.raises(sr.InputError, match="sidecar=True is for URDF"):
+        sr.save(mech, tmp_path / "robot.xml", sidecar=True)

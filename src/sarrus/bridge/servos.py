@@ -51,6 +51,8 @@ class Servos:
                 command = _clipped(float(signal[entry]), law.ctrl_limits)
                 force = law.gain * command + _bias(law, x, speed)
                 u[k] += law.gear * _clipped(force, law.force_limits)
+            actuator = self.mech.model.actuators[k]
+            u[k] = _clipped(u[k], (actuator.lower, actuator.upper))
         return u
 
     def ctrl(self, u: npt.ArrayLike, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""Mechanisms from files and from other libraries: MJCF, URDF, JSON, Pinocchio.
+"""Mechanisms from files and from other libraries: MJCF, URDF, SDF, JSON, MuJoCo, Pinocchio.
 
 Everything becomes a `MechanismSpec` first (`load_spec`), to which loops, forces and actuators can be added,
 and then a `Mechanism` (`load`). What a file contains and the library does not model is listed in one
@@ -23,6 +23,7 @@ from sarrus.formats.messages import FormatError
 from sarrus.formats.mjcf import MjcfOptions, read_mjcf, read_mujoco
 from sarrus.formats.pinocchio import read_pinocchio
 from sarrus.formats.save import save
+from sarrus.formats.sdf import SdfOptions, read_sdf
 from sarrus.formats.urdf import UrdfOptions, read_urdf
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
@@ -31,12 +32,13 @@ LARGEST_FILE = 2**28  # bytes
 OPTIONS = {
     "MJCF": ("keyframe", "loop_tolerance", "strict"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance", "strict"),
+    "SDF": ("packages", "gravity", "loop_tolerance", "strict"),
     "JSON": ("loop_tolerance", "strict"),
 }
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
-    """Load a mechanism from an MJCF, URDF or JSON file; what it is is decided by its content.
+    """Load a mechanism from an MJCF, URDF, SDF or JSON file; what it is is decided by its content.
 
     Loops that do not fit together because the file has few digits are made to fit, with a warning that says
     by how much. `default` is the pose nearest to the file's rest pose at which the loops close.
@@ -44,7 +46,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
     Args:
         path: File, or the XML or JSON itself as text.
         **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
-            "free", packages=folders that package:// is looked up in, gravity=(3,) [m/s^2]. All formats:
+            "free". URDF and SDF: packages=folders that package:// and model:// are looked up in,
+            gravity=(3,) [m/s^2]. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
             strict=True to refuse files with constraints or actuators that are not modelled.
 
@@ -142,8 +145,12 @@ def _read(
         _check_options("URDF", options)
         folder = None if file is None else file.parent
         return read_urdf(root, folder, UrdfOptions(**options)), None, source
+    if root.tag == "sdf":
+        _check_options("SDF", options)
+        folder = None if file is None else file.parent
+        return read_sdf(root, folder, SdfOptions(**options)), None, source
     raise FormatError(
-        f"{source}: neither MJCF (<mujoco>), URDF (<robot>) nor JSON (a description written by save), "
+        f"{source}: neither MJCF (<mujoco>), URDF (<robot>), SDF (<sdf>) nor JSON (written by save), "
         f"but <{root.tag}>."
     )
 

@@ -171,8 +171,10 @@ def _second_moments(body: Inertia) -> Array:
 
 def _inertia(Sigma: Array) -> Inertia:
     mass, com = float(Sigma[3, 3]), Sigma[:3, 3] / Sigma[3, 3]
-    around = Sigma[:3, :3] - mass * np.outer(com, com)
-    return Inertia(mass, com, np.trace(around) * np.eye(3) - around)
+    values, axes = np.linalg.eigh(Sigma[:3, :3] - mass * np.outer(com, com))
+    values[values < 1e-14 * np.trace(Sigma[:3, :3])] = 0.0  # rounding, of point masses and thin bodies
+    around = (axes * values) @ axes.T
+    return Inertia(mass, com, np.trace(around) * np.eye(3) - 0.5 * (around + around.T))
 
 
 def _removable(Sigma: Array, x: Array) -> float:

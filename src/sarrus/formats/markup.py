@@ -27,6 +27,7 @@ class Element:
     line: int
     source: str
     children: list[Element] = field(default_factory=list)
+    content: str = ""  # text between the tags, of SDF only
 
     def all(self, tag: str) -> list[Element]:
         """Children with this tag, in the order of the file."""
@@ -45,6 +46,25 @@ class Element:
         if child is None:
             self.fail(f"<{self.tag}> needs a <{tag}> inside it")
         return child
+
+    def word(self, tag: str, default: str | None = None) -> str:
+        """Text inside the child with this tag; an error if there is none and no default."""
+        child = self.first(tag)
+        if child is None:
+            return self.one(tag).content if default is None else default
+        return child.content.strip()
+
+    def values(self, n: int) -> tuple[float, ...]:
+        """The text inside as n finite numbers."""
+        self.attributes.setdefault("text", self.content)
+        return self.vector("text", n)
+
+    def value(self, tag: str, default: float | None = None) -> float:
+        """The text inside the child with this tag as one finite number."""
+        child = self.first(tag)
+        if child is None and default is not None:
+            return default
+        return self.one(tag).values(1)[0]
 
     def fail(self, reason: str) -> NoReturn:
         """Raise a FormatError that points at this element."""
@@ -105,8 +125,13 @@ def _build(parser: expat.XMLParserType, source: str) -> Element:
         element = Element(tag, attributes, parser.CurrentLineNumber, source)
         if len(stack) > MAX_DEPTH:
             element.fail(f"elements are nested deeper than {MAX_DEPTH} levels")
+        if tag == "sdf" and len(stack) == 1:
+            parser.CharacterDataHandler = text
         stack[-1].children.append(element)
         stack.append(element)
+
+    def text(data: str) -> None:
+        stack[-1].content += data
 
     def end(tag: str) -> None:
         stack.pop()

@@ -25,10 +25,12 @@ from sarrus.formats.messages import Omitted
 from sarrus.formats.written_bodies import WrittenBodies
 from sarrus.formats.xml_text import add, nonzero, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.models.bodies import GROUND
 from sarrus.models.joint import NodeKind
 from sarrus.models.joints import Fixed, Revolute, Spherical
 from sarrus.models.pose import Pose
 
+CLOSED = 1e-13  # gap of a loop as drawn, times L, that is rounding
 OWN = (Fixed, Revolute, Spherical)  # joints of loops that MJCF has equalities for
 
 
@@ -100,9 +102,24 @@ class _Equalities:
             ends = [Pose(-half), Pose(half)]
         for k, end in enumerate(ends, start=1):
             called = name if len(ends) == 1 else f"{name}.{k}"
-            a = self.site(f"{called}.a", entry.a, entry.at_a @ end)
-            b = self.site(f"{called}.b", entry.b, entry.at_b @ end)
+            at_a, at_b = entry.at_a @ end, entry.at_b @ end
+            if kind == "connect" and self._is_closed(entry, at_a, at_b):
+                self._connect(called, (entry.a, at_a), (entry.b, at_b))
+                continue
+            a, b = self.site(f"{called}.a", entry.a, at_a), self.site(f"{called}.b", entry.b, at_b)
             add(self.equality, kind, name=called, site1=a, site2=b)
+
+    def _is_closed(self, entry: Closure, at_a: Pose, at_b: Pose) -> bool:
+        ends = [(self.written.poses[body] @ at).xyz for body, at in ((entry.a, at_a), (entry.b, at_b))]
+        return float(np.abs(ends[0] - ends[1]).max()) < CLOSED * self.mech.length
+
+    def _connect(self, name: str, a: tuple[str, Pose], b: tuple[str, Pose]) -> None:
+        """A connect of bodies, which more readers know than that of sites; the second anchor is as drawn."""
+        one, two = self.written.frame(*a), self.written.frame(*b)
+        if one[0] == GROUND:
+            one, two = two, one
+        other = None if two[0] == GROUND else two[0]
+        add(self.equality, "connect", name=name, body1=one[0], body2=other, anchor=numbers(one[1].xyz))
 
     def tie_helper(self, helper: Helper) -> None:
         a = self.site(f"{helper.name}.a", helper.name + HELPER, Pose())

@@ -11,7 +11,9 @@ from sarrus.formats.json import json_bytes
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write import mjcf_bytes
 from sarrus.formats.replace_file import as_path, replace_bytes
-from sarrus.formats.urdf_write import urdf_bytes
+from sarrus.formats.sdf_write import sdf_bytes
+from sarrus.formats.urdf import BESIDE
+from sarrus.formats.urdf_write import urdf_and_loops, urdf_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
@@ -19,23 +21,31 @@ WRITERS: dict[str, Callable[[Mechanism, Path, Omitted], bytes]] = {
     ".xml": mjcf_bytes,
     ".mjcf": mjcf_bytes,
     ".urdf": urdf_bytes,
+    ".sdf": sdf_bytes,
 }
 OTHER_FORMATS = {
     ".xacro": "xacro", ".world": "SDF", ".npz": "a trajectory", ".html": "a page", ".yaml": "YAML",
-    ".yml": "YAML", ".usd": "USD", ".usda": "USD", ".sdf": "SDF",
+    ".yml": "YAML", ".usd": "USD", ".usda": "USD",
 }  # fmt: skip
 
 
-def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str], strict: bool = False) -> Path:
+def save(
+    what: Mechanism | MechanismSpec,
+    path: str | os.PathLike[str],
+    strict: bool = False,
+    sidecar: bool = False,
+) -> Path:
     """Write a mechanism or a description; an existing file is replaced in one step, a link stays.
 
-    The extension says what is written: .xml or .mjcf MJCF, everything else JSON, which alone keeps every
-    digit and every kind. MJCF is drawn at the default state, so that MuJoCo starts with closed loops. What it
-    cannot say is listed in one `SarrusWarning`.
+    The extension says what is written: .xml or .mjcf MJCF, .urdf URDF, .sdf SDF, everything else JSON, which
+    alone keeps every digit and every kind. MJCF is drawn at the default state, so that MuJoCo starts with
+    closed loops. What it cannot say is listed in one `SarrusWarning`.
 
     Args:
         what: A `Mechanism` (its default state is kept where it has one) or a `MechanismSpec`.
         path: File to write; its folder must exist.
+        sidecar: Whether the loops of a URDF go to NAME.loops.xml beside it, which `load` finds, for readers
+            that refuse elements that they do not know (Drake).
         strict: Whether constraints, forces and actuators that the format cannot say are an error; nothing is
             written then.
 
@@ -59,6 +69,17 @@ def save(what: Mechanism | MechanismSpec, path: str | os.PathLike[str], strict: 
         raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
     target, omitted = as_path(path), Omitted("not written")
     mech = what if isinstance(what, Mechanism) else what.compile()
-    data = WRITERS[suffix](mech, target, omitted)
+    if sidecar and suffix != ".urdf":
+        raise InputError(f"sidecar=True is for URDF, got {os.fspath(path)!r}; MJCF and SDF have loops.")
+    loops = b""
+    if sidecar:
+        data, loops = urdf_and_loops(mech, target, omitted)
+    else:
+        data = WRITERS[suffix](mech, target, omitted)
     omitted.warn(target.name, strict)
+    beside = target.with_name(f"{target.stem}{BESIDE}")
+    if sidecar:
+        replace_bytes(beside, loops)
+    elif suffix == ".urdf":
+        beside.unlink(missing_ok=True)  # of an earlier file of this name
     return replace_bytes(path, data)

@@ -20,7 +20,7 @@ from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
-from sarrus.formats.markup import Element
+from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import find_meshes, note_extras
 from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
@@ -55,9 +55,11 @@ LOOP_JOINTS = {k: make for k, make in TREE_JOINTS.items() if k != "floating"} | 
     "universal": Universal,
     "helical": Helical,
 }
+BESIDE = ".loops.xml"  # ends the name of the file with the loops that `save` writes beside a URDF
 UNLIMITED = 1e9  # effort [N m] or [N] from which on there is no limit
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 ROOTS = ("fixed", "free")
+WORLD = "world"  # a root link of this name, without mass, is the ground
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
 UNIT = 1e-3  # deviation of an axis from unit length that is worth a word
 
@@ -107,6 +109,9 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
         FormatError: With the line and the reason.
     """
     omitted = Omitted()
+    beside = None if folder is None else folder / f"{Path(robot.source).stem}{BESIDE}"
+    if beside is not None and beside.is_file():
+        robot.children += parse(beside.read_bytes(), beside.name).children
     note_extras(robot, omitted)
     meshes = find_meshes(robot, folder, options.folders, omitted)
     reader = _Reader(robot, options, omitted)
@@ -136,6 +141,8 @@ class _Reader:
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
             self.body_of_link[GROUND] = claim("ground_link", self.tree.taken)
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
+        if self.root == WORLD and options.root == "fixed" and self.links[WORLD].first("inertial") is None:
+            self.body_of_link[WORLD] = GROUND
         self.origins = {child: pose_of(joint.first("origin")) for joint, _, child in self.order}
         self.inertias, self.armature = self._inertias()
 

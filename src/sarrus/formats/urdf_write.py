@@ -1,6 +1,6 @@
 """Mechanism -> URDF: the tree as every reader knows it, loops in the extension that `urdf` reads.
 
-A link for each body; the root link is "ground". Joints of two coordinates are chains with massless links.
+A link for each body; the root link is "world". Joints of two coordinates are chains with massless links.
 Loops are `<loop_joint>` elements and the default state is `<default_state>`: readers that do not know them
 see the tree.
 """
@@ -21,14 +21,17 @@ from sarrus.formats.urdf_visuals import write_visual
 from sarrus.formats.written_bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
 from sarrus.formats.xml_text import add, document, nonzero, number, numbers
 from sarrus.mechanism.mechanism import Mechanism
+from sarrus.models.actuator_law import ActuatorLaw
 from sarrus.models.bodies import GROUND, UNLIMITED
 from sarrus.models.forces import JointDamper
 from sarrus.models.joint import NodeKind
 from sarrus.models.joints import Planar, Universal
 from sarrus.models.pose import Pose
 
+WORLD = "world"  # what readers call the fixed root link
 STANDARD = (0.0, 0.0, -9.81)  # gravity of readers [m/s^2]
 OPEN = 1e9  # effort that stands for no limit, velocity for none [N m, rad/s]
+INTERFACE = "hardware_interface/EffortJointInterface"
 TYPES = {
     NodeKind.SLIDE: "prismatic",
     NodeKind.BALL: "spherical",
@@ -38,6 +41,20 @@ TYPES = {
 
 def urdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     """The content of a URDF file; what URDF cannot say goes to `omitted`."""
+    return document(_robot(mech, path, omitted))
+
+
+def urdf_and_loops(mech: Mechanism, path: Path, omitted: Omitted) -> tuple[bytes, bytes]:
+    """The tree alone, and what only our reader knows: loops and the default state, for a file beside it."""
+    root = _robot(mech, path, omitted)
+    loops = ET.Element("loops", name=mech.name)
+    for element in [one for one in root if one.tag in ("loop_joint", "default_state")]:
+        root.remove(element)
+        loops.append(element)
+    return document(root), document(loops)
+
+
+def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
     written = write_bodies(mech, np.array(mech.neutral()), several=False, offsets=False)
     root = ET.Element("robot", name=mech.name)
     writer = _Writer(mech, written, omitted, root)
@@ -53,13 +70,13 @@ def urdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
             omitted.drop(f"force of type {type(force).__name__}", name)
     if tuple(mech.model.gravity.tolist()) != STANDARD:
         omitted.add("gravity other than (0, 0, -9.81)")
-    return document(root)
+    return root
 
 
 class _Writer:
     def __init__(self, mech: Mechanism, written: WrittenBodies, omitted: Omitted, root: ET.Element) -> None:
         self.mech, self.written, self.omitted, self.root = mech, written, omitted, root
-        self.links = {GROUND: add(root, "link", name=GROUND)}
+        self.links = {GROUND: add(root, "link", name=WORLD)}
         self.joints: dict[str, ET.Element] = {}
         self.driven = {one.name: (one.lower, one.upper) for one in mech.model.actuators}
         self.dampers: dict[str, float] = {}
@@ -109,7 +126,7 @@ class _Writer:
 
     def _joint(self, name: str, kind: str, parent: str, child: str, at: Pose) -> ET.Element:
         element = add(self.root, "joint", name=name, type=kind)
-        add(element, "parent", link=parent)
+        add(element, "parent", link=WORLD if parent == GROUND else parent)
         add(element, "child", link=child)
         _origin(element, at)
         self.joints[name] = element
@@ -183,7 +200,7 @@ class _Writer:
         loop = add(self.root, "loop_joint", name=name, type=kind)
         for tag, frame in zip(("link1", "link2"), entry.ends(), strict=True):
             owner, at = self.written.frame(frame.body, frame.at)
-            add(loop, tag, link=owner, xyz=numbers(at.xyz), rpy=numbers(at.rpy))
+            add(loop, tag, link=WORLD if owner == GROUND else owner, xyz=numbers(at.xyz), rpy=numbers(at.rpy))
         nodes = entry.joint.primitives()
         if isinstance(entry.joint, Planar):
             add(loop, "axis", xyz=numbers(entry.joint.direction))
@@ -197,7 +214,8 @@ class _Writer:
         """c_1 q_1 + c_2 q_2 = offset as q_1 = multiplier q_2 + offset; False where URDF has no way."""
         if len(terms) != 2:
             return False
-        for follower, leader in (list(terms), list(terms)[::-1]):
+        pairs = sorted((list(terms), list(terms)[::-1]), key=lambda pair: pair[0] in self.driven)
+        for follower, leader in pairs:  # what is actuated does not follow
             joint = self.joints.get(follower)
             if joint is not None and leader in self.joints and joint.find("mimic") is None:
                 ratio = -terms[leader] / terms[follower]
@@ -220,12 +238,14 @@ class _Writer:
                 self.omitted.drop("actuator", name)
                 continue
             transmission = add(self.root, "transmission", name=name)
-            add(transmission, "joint", name=name)
-            for law in self.mech.laws.get(name, ()):
+            add(transmission, "type").text = "transmission_interface/SimpleTransmission"
+            add(add(transmission, "joint", name=name), "hardwareInterface").text = INTERFACE
+            for law in self.mech.laws.get(name) or (ActuatorLaw(name),):
                 if not law.is_motor:
                     self.omitted.add("servo law of an actuator", law.name)
                 actuator = add(transmission, "actuator", name=law.name)
-                ET.SubElement(actuator, "mechanicalReduction").text = number(law.gear)
+                add(actuator, "hardwareInterface").text = INTERFACE
+                add(actuator, "mechanicalReduction").text = number(law.gear)
 
     def write_state(self) -> None:
         try:
@@ -240,7 +260,7 @@ class _Writer:
             for declared in dict.fromkeys(joint.body for joint in own.joints):
                 values = q[self.mech.model.q_slices[self.mech.model.body_index(declared.name)]]
                 names = [name for name in declared.coordinate_names if name in self.joints]
-                parts = [[x] for x in values] if names else [values]
+                parts = [values[k : k + 1] for k in range(len(values))] if names else [values]
                 for name, part in zip(names or [declared.name], parts, strict=True):
                     add(state, "position", joint=name, value=numbers(part))
                 pitch = declared.joint.primitives()[0].pitch

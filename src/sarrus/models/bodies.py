@@ -169,10 +169,16 @@ def _check_moments(moments: Sequence[float], size: float, what: str) -> None:
         )
 
 
-def warn_of_inertia(body: Body, stacklevel: int) -> None:
-    """Warn of principal moments that violate the triangle inequality: no distribution of mass has them."""
+def is_possible(body: Body) -> bool:
+    """Whether its principal moments satisfy the triangle inequality, as those of every body do."""
     moments = body.principal_moments
-    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * moments[2]:
+    return moments[2] <= (moments[0] + moments[1]) * (1.0 + TRIANGLE) + ROUNDING * moments[2]
+
+
+def warn_of_inertia(body: Body, stacklevel: int) -> None:
+    """Warn of principal moments that violate the triangle inequality."""
+    if not is_possible(body):
+        moments = body.principal_moments
         warnings.warn(
             f"inertia of body {body.name!r} violates the triangle inequality: principal moment"
             f" {moments[2]:.6g} exceeds {moments[0]:.6g} + {moments[1]:.6g} kg m^2. It is used as given.",

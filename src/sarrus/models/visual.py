@@ -35,12 +35,14 @@ class Visual(Restored):
 
     def __post_init__(self) -> None:
         text(self.body, "body of a Visual")
-        if self.shape not in SHAPES:
+        if not isinstance(self.shape, str) or self.shape not in SHAPES:
             raise unknown_name("shape", self.shape, SHAPES, "a Visual")
         for name, n in (("size", SHAPES[self.shape]), ("rgba", 4)):
             values = numbers(getattr(self, name), f"{name} of a Visual").ravel()
             if len(values) != n:
                 raise InputError(f"{name} of a {self.shape} must be {n} numbers, got {values.tolist()}.")
             object.__setattr__(self, name, tuple(values.tolist()))
+        if not isinstance(self.file, str):
+            raise InputError(f"file of a Visual must be a str, got {self.file!r:.80}.")
         if not isinstance(self.at, Pose):
             raise InputError(f"at of a Visual must be a Pose, got {self.at!r}.")

@@ -1,0 +1,161 @@
+"""Models of an SDF file as one flat model: worlds, nested models and included files.
+
+Names inside a nested model get its name in front, "arm::link", as other files refer to them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sarrus.formats.markup import Element, parse
+from sarrus.formats.messages import FormatError, Omitted
+from sarrus.formats.sdf_frames import MODEL, Frames, pose_in
+from sarrus.formats.urdf_tree import by_name
+from sarrus.models.pose import Pose
+
+GRAVITY = (0.0, 0.0, -9.81)
+PLACED = "__placed__"  # the frame of a model that is not at the origin
+DEEPEST = 20  # models in models
+MOST_INCLUDES = 1000
+PARTS = ("link", "joint", "frame", "drake:ball_constraint", "drake:linear_bushing_rpy", "plugin", "gripper")
+REFERRING = {"relative_to", "attached_to", "expressed_in", "joint"}  # attributes that name something
+NAMING = {"parent", "child", "drake:ball_constraint_body_A", "drake:ball_constraint_body_B"}
+
+
+def flattened(
+    root: Element, folder: Path | None, packages: list[Path], omitted: Omitted
+) -> tuple[Element, tuple[float, float, float]]:
+    """One <model> with the links, joints and frames of all, and gravity [m/s^2]."""
+    world = root.first("world")
+    gravity = GRAVITY
+    holder = root
+    if world is not None:
+        holder = world
+        given = world.first("gravity")
+        if given is not None:
+            x, y, z = given.values(3)
+            gravity = (x, y, z)
+    loader = _Loader(folder, packages)
+    models = [*holder.all("model"), *(loader.included(one, 0) for one in holder.all("include"))]
+    if not models:
+        root.fail("an SDF needs a <model>, or a <world> with models")
+    whole = Element("model", dict(models[0].attributes), models[0].line, root.source)
+    if len(models) > 1:
+        whole.attributes["name"] = (world or root).attributes.get("name", "world")
+    for model in models:
+        prefix = f"{model.text('name')}::" if len(models) > 1 else ""
+        loader.add(whole, model, prefix, "", 0)
+    if all(model.word("static", "false").strip() in ("true", "1") for model in models):
+        whole.children.append(Element("static", {}, whole.line, root.source, content="true"))
+    elif any(model.word("static", "false").strip() in ("true", "1") for model in models):
+        omitted.add("static model beside others (its links are free)")
+    return whole, gravity
+
+
+class _Loader:
+    def __init__(self, folder: Path | None, packages: list[Path]) -> None:
+        self.places = [*packages, *([] if folder is None else [folder, folder.parent])]
+        self.stack: list[Path] = []
+        self.count = 0
+
+    def included(self, include: Element, depth: int) -> Element:
+        """The model of an <include>, with its name and pose."""
+        uri = include.word("uri").strip()
+        path = self._find(include, uri)
+        self.count += 1
+        if path in self.stack or depth > DEEPEST or self.count > MOST_INCLUDES:
+            include.fail(f"{uri!r} includes itself, or one of more than {MOST_INCLUDES} files")
+        try:
+            root = parse(path.read_bytes(), path.name)
+        except OSError as error:
+            raise FormatError(f"{path.name} cannot be read: {error.strerror}.") from None
+        model = root.first("model")
+        if model is None:
+            root.fail("an included file needs a <model>")
+        named = Element("model", dict(model.attributes), model.line, model.source, list(model.children))
+        if include.first("name") is not None:
+            named.attributes["name"] = include.word("name").strip()
+        if include.first("pose") is not None:
+            named.children = [x for x in named.children if x.tag != "pose"] + [include.one("pose")]
+        if include.first("static") is not None:
+            named.children.append(include.one("static"))
+        named.attributes["file"] = str(path)
+        return named
+
+    def _find(self, include: Element, uri: str) -> Path:
+        name = uri.removeprefix("model://").removeprefix("package://").removeprefix("file://")
+        for place in self.places:
+            found = place / name
+            for file in (found, found / "model.sdf"):
+                if file.is_file():
+                    return file.resolve()
+        include.fail(f"{uri!r} was not found; packages=folder says where to look")
+
+    def add(self, whole: Element, model: Element, prefix: str, base: str, depth: int) -> None:
+        """Copy the parts of a model, names beginning with the prefix, placed relative to the frame `base`."""
+        if depth > DEEPEST:
+            model.fail(f"models are nested deeper than {DEEPEST} levels")
+        file = model.attributes.get("file")
+        if file is not None:
+            self.stack.append(Path(file))
+        at, own = _placement(model), base
+        if prefix or not at.is_identity:
+            own = prefix.removesuffix("::") or PLACED
+            frame = Element("frame", {"name": own}, model.line, model.source)
+            frame.children.append(_pose(at, base, model))
+            whole.children.append(frame)
+        for child in model.children:
+            if child.tag in PARTS:
+                copy = _renamed(child, prefix, own)
+                whole.children.append(_placed(copy, own) if child.tag in ("link", "frame") else copy)
+        nested = [*model.all("model"), *(self.included(one, depth + 1) for one in model.all("include"))]
+        for inner in nested:
+            self.add(whole, inner, f"{prefix}{inner.text('name')}::", own, depth + 1)
+        if file is not None:
+            self.stack.pop()
+
+
+def _placement(model: Element) -> Pose:
+    """The frame of a model where it is put: its placement_frame comes to its pose."""
+    wanted = model.attributes.get("placement_frame", "").strip()
+    if not wanted:
+        return pose_in(model)
+    parts = {f"{tag}s": by_name(model.all(tag)) for tag in ("link", "joint", "frame")}
+    return pose_in(model) @ Frames(model, **parts).of(wanted, model).inverse()
+
+
+def _pose(pose: Pose, base: str, near: Element) -> Element:
+    values = " ".join(repr(float(x)) for x in (*pose.xyz, *pose.quat))
+    attributes = {"rotation_format": "quat_xyzw"} | ({"relative_to": base} if base else {})
+    return Element("pose", attributes, near.line, near.source, content=values)
+
+
+def _placed(part: Element, base: str) -> Element:
+    """A link or frame whose pose is relative to the model by default: relative to the frame of the model."""
+    pose = part.first("pose")
+    if (
+        not base
+        or part.attributes.get("attached_to")
+        or (pose is not None and "relative_to" in pose.attributes)
+    ):
+        return part
+    children = [_pose(pose_in(part), base, part), *(x for x in part.children if x.tag != "pose")]
+    return Element(part.tag, part.attributes, part.line, part.source, children, part.content)
+
+
+def _renamed(element: Element, prefix: str, own: str, top: bool = True) -> Element:
+    """A copy with the names of a nested model made whole; `own` is the frame of the model."""
+    if not own and not prefix:
+        return element
+    attributes = dict(element.attributes)
+    for name in REFERRING | ({"name"} if top else set()):
+        value = attributes.get(name, "").strip()
+        if value == MODEL:
+            attributes[name] = own
+        elif value and value != "world":
+            attributes[name] = prefix + value
+    content = element.content
+    if element.tag in NAMING and content.strip() not in ("world", ""):
+        content = own if content.strip() == MODEL else prefix + content.strip()
+    children = [_renamed(child, prefix, own, False) for child in element.children]
+    return Element(element.tag, attributes, element.line, element.source, children, content)
