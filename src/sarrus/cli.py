@@ -67,12 +67,11 @@ def empty_app() -> Any:
     return app
 
 
-def build_app() -> Any:
-    """The commands, as a `typer.Typer` application."""
-    import rich  # noqa: F401  (asked for here, so that one message covers both packages)
+def add_file_commands(typed: Any) -> None:
+    """`check` and `convert`."""
     import typer
 
-    app: typer.Typer = empty_app()
+    app: typer.Typer = typed
     file_argument = typer.Argument(help="MJCF, URDF, SDF or JSON file.")
     target_argument = typer.Argument(help="File to write: .xml (MJCF), .urdf, .sdf or .json.")
     copy_option = typer.Option(None, help="Write a copy whose loops close: .xml, .urdf, .sdf or .json.")
@@ -98,6 +97,15 @@ def build_app() -> Any:
     ) -> None:
         """Convert a robot file, loops included. Says what is lost on the way."""
         raise typer.Exit(convert(source, target, root, strict, sidecar))
+
+
+def build_app() -> Any:
+    """The commands, as a `typer.Typer` application."""
+    import rich  # noqa: F401  (asked for here, so that one message covers both packages)
+    import typer
+
+    app: typer.Typer = empty_app()
+    add_file_commands(app)
 
     @app.command("library")
     def library_command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -99,3 +101,16 @@ def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     other["bodies"][0]["at"] = {"xyz": [0.0, 0.0, 5.0]}
     with pytest.warns(sr.SarrusWarning, match="the two describe different robots"):
         sr.bridge.mujoco(sr.MechanismSpec.from_dict(other).compile(), model)
+
+
+@pytest.mark.slow
+def test_cassie_stands_on_the_measured_state() -> None:
+    """0.1.0 fell where the measured pose was off the loops. SARRUS_MENAGERIE: folder of MuJoCo Menagerie."""
+    folder = Path(os.environ.get("SARRUS_MENAGERIE", "")) / "agility_cassie"
+    if not (folder / "scene.xml").is_file():
+        pytest.skip("SARRUS_MENAGERIE does not name a folder with agility_cassie")
+    script = Path(__file__).parents[2] / "examples" / "cassie_stands.py"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        error, gap, height = runpy.run_path(str(script))["stand"](folder, 4.0)
+    assert error < 0.01 and gap > 1e-4 and height > 0.9

@@ -159,7 +159,7 @@ def write_visuals(
                 meshes[key] = f"mesh{len(meshes) + 1}"
                 file = os.path.relpath(one.file, folder)
                 scale = None if one.size == (1.0, 1.0, 1.0) else numbers(one.size)
-                add(assets, "mesh", name=meshes[key], file=file, scale=scale)
+                add(assets, "mesh", name=meshes[key], file=file, scale=scale, inertia="shell")
             geom["mesh"] = meshes[key]
         else:
             half = HALF.get(one.shape, (1.0,) * len(one.size))
