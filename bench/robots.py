@@ -150,7 +150,8 @@ def rest_motion(one: sr.Mechanism, two: sr.Mechanism) -> float:
     for mech in (one, two):
         q, v = mech.default.q, np.zeros(mech.nv)
         a = mech.forward_dynamics(q, v).a
-        found.append({name: mech.body_acceleration(q, v, a, name) for name in mech.body_names[1:]})
+        heavy = [body.name for body in mech.model.bodies[1:] if body.mass]
+        found.append({name: mech.body_acceleration(q, v, a, name) for name in heavy})
     common = [name for name in found[0] if name in found[1]]
     gaps = [np.abs(found[0][name] - found[1][name]).max() for name in common]
     return float(max(gaps) / max(1.0, *(np.abs(found[0][name]).max() for name in common)))

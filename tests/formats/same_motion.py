@@ -1,6 +1,6 @@
 """Two descriptions of one mechanism, with other coordinates: the same velocities give the same accelerations.
 
-Velocities are matched by the twists of the bodies that both have, accelerations compared body by body.
+Velocities are matched by the twists of bodies with mass, accelerations are compared body by body.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def reread(mech: sr.Mechanism, file: Path, **options: Any) -> sr.Mechanism:
 
 def motion_gap(mech: sr.Mechanism, copy: sr.Mechanism, seed: int = 0) -> float:
     """Largest difference of body accelerations at the default pose, relative to the largest, or absolute."""
-    bodies = [name for name in mech.body_names[1:] if name in copy.body_names]
+    bodies = [body.name for body in mech.model.bodies[1:] if body.mass and body.name in copy.body_names]
     q, p = mech.default.q, copy.default.q
     for name in bodies:
         gap = np.abs(mech.pose(q, name).matrix - copy.pose(p, name).matrix).max()
