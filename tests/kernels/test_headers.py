@@ -128,7 +128,7 @@ def test_forward_agrees_with_the_twin_and_with_fixed_strides(
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kinds", [("spherical",), ("distance", "universal"), ("fixed", "fixed")], ids=str)
 def test_packs_agree_with_scalars(harness: Harness, seed: int, kinds: tuple[str, ...]) -> None:
-    """Equal to rounding of sines where rows of all lanes are independent, the same numbers otherwise."""
+    """The same operations where the rows of all lanes are independent; sines of lanes are an own code."""
     raw, q, v, drive, user = state(seed, kinds, LANES)
     user[1:2] = 0.0 if kinds[-1] == "fixed" else user[1:2]  # a lane of another rank
     nv, nc = raw[0]["nv"], raw[0]["nc"]

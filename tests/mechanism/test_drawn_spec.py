@@ -239,6 +239,12 @@ def test_masses_of_copied_parts_change_together() -> None:
     np.testing.assert_allclose(back.mass_matrix(q), spec.compile().mass_matrix(q), rtol=1e-14)
 
 
+def test_coordinates_come_in_the_order_of_declaration() -> None:
+    assert drawn().compile().names == ("A", "B", "C", "D")
+    assert drawn(limits=(-2, 2)).compile().names == ("A", "B", "C", "D")
+    assert drawn().actuate("D").compile().names == ("A", "B", "C", "D")
+
+
 def test_joints_without_a_coordinate_save_rows() -> None:
     short, full = drawn(coordinate=False).compile(), drawn().compile()
     assert (short.nv, short.nc, full.nv, full.nc) == (3, 5, 4, 6)
@@ -286,6 +292,8 @@ def test_bad_input() -> None:
     refused("exists already", lambda s: s.point("A", (0, 0, 0)))
     refused("exists already", lambda s: s.part("crank"))
     refused("points 'A' and .* coincide", lambda s: s.link("x", "A", (0, 0, 0)))
+    refused("takes a mass or a density", lambda s: s.link("x", "A", "B", mass=1.0, density=1.0))
+    refused("limits of joint 'E'", lambda s: s.joint("E", "crank", "ground", pin, at="A", limits=(2, 1)))
     refused("needs two points", lambda s: s.link("x", "A"))
     refused("must not be zero", lambda s: s.joint("E", "crank", "ground", sr.Revolute((0, 0, 0)), at="A"))
     refused("a shape or mass data, not both", lambda s: s.part("x", mass=1.0, shape=sr.Sphere(0.1)))

@@ -107,7 +107,7 @@ def test_out_of_reach() -> None:
     mech = arm()
     found = mech.reach("wrist", (0, 0, 0), (1.0, 0, 0), q_guess=[0.1, 1.0, 0.0])
     assert not found.success
-    assert "Out of reach" in found.message
+    assert "Not reached" in found.message
     assert found.residual == pytest.approx(0.3, abs=1e-6)  # 0.7 m long
     fixed = mech.reach("wrist", (0, 0, 0), (0.45, 0.25, 0.0), q_guess=[0.1, 1.0, 0.0], fixed={"one": 0.1})
     assert not fixed.success
@@ -138,3 +138,27 @@ def test_a_redundant_arm_uses_its_freedom_at_a_limit() -> None:
     assert found.success
     assert abs(found.q[1]) <= 0.4 + 1e-9
     np.testing.assert_allclose(mech.pose(found.q, "a3").apply((0.3, 0, 0)), (0.5, 0.5, 0), atol=1e-9)
+
+
+def test_starts_at_which_nothing_moves_towards_the_target() -> None:
+    """A stretched arm, a slider-crank at its dead centre: stationary to first order."""
+    stretched = arm().reach("wrist", (0, 0, 0), (0.5, 0, 0), q_guess=[0.0, 0.0, 0.0])
+    assert stretched.success and abs(stretched.q[1]) > 1.0
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.link("crank", (0, 0, 0), (0.2, 0, 0)).link("rod", (0.2, 0, 0), (0.7, 0, 0))
+    spec.part("piston", at=sr.Pose((0.7, 0, 0)), mass=1.0, inertia=(1, 1, 1))
+    spec.joint("a", "ground", "crank", sr.Revolute("z"), at=(0, 0, 0))
+    spec.joint("b", "crank", "rod", sr.Revolute("z"), at=(0.2, 0, 0))
+    spec.joint("c", "rod", "piston", sr.Revolute("z"), at=(0.7, 0, 0))
+    spec.joint("d", "ground", "piston", sr.Prismatic("x"), at=(0.7, 0, 0))
+    found = spec.compile().reach("piston", (0, 0, 0), (0.5, 0, 0))
+    assert found.success
+
+
+def test_starts_beyond_limits_are_brought_within() -> None:
+    """Coordinates are zero in a drawing, limits need not hold zero."""
+    spec = sr.MechanismSpec().link("l", (0, 0, 0), (1, 0, 0))
+    spec.joint("j", "ground", "l", sr.Revolute("z"), at=(0, 0, 0), limits=(0.5, 1.0))
+    found = spec.compile().reach("l", (1, 0, 0), (np.cos(0.7), np.sin(0.7), 0))
+    assert found.success
+    assert found.q[0] == pytest.approx(0.7, abs=1e-9)

@@ -178,6 +178,11 @@ def test_bad_names_and_values() -> None:
         run["strok"]
     with pytest.raises(sr.ModelError, match="exists already"):
         engine().measure("stroke", sr.Position("rod"))
+    wrong = engine().measure("m", lambda q, v, t: q[99]).compile()
+    with pytest.raises(sr.InputError, match=r"measure 'm'.*IndexError"):
+        wrong.measure(wrong.default.q)
+    none = {name: np.shape(x) for name, x in mech.measure(np.zeros((0, mech.nq))).items()}
+    assert none["side"] == (0, 6) and none["stroke"] == (0,)
     odd = engine().measure("m", lambda q, v, t: "text").compile()
-    with pytest.raises(sr.InputError, match="measure 'm' must return a number"):
+    with pytest.raises(sr.InputError, match="measure 'm': its function must return a number"):
         odd.measure(odd.default.q)

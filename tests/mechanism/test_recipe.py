@@ -122,8 +122,14 @@ def test_arithmetic() -> None:
     for expression, value in cases:
         assert expression.value == pytest.approx(value, rel=1e-15), expression
     assert repr(np.sin(a) * 2 + b) == "((sin(a) * 2) + b)"
-    with pytest.raises(TypeError, match=r"take np\.sin"):
-        math.sin(a)
+    uses: list[Any] = [
+        math.sin, bool, float, int, round, lambda x: x == 0.7, lambda x: x > 0.1, lambda x: x // 2,
+        lambda x: max(x, b), lambda x: x in (0.7,),
+    ]  # fmt: skip
+    for use in uses:
+        with pytest.raises(sr.InputError, match=r"stands for a number that may change.*np\.sin"):
+            use(a)
+    assert f"{a:.3f} {a}" == "0.700 a"
     with pytest.raises(sr.InputError, match=r"sqrt\(\(a - 2\)\) has no value"):
         np.sqrt(a - 2).evaluate({})
     with pytest.raises(sr.InputError, match=r"has no value at a = 0 "):
@@ -147,6 +153,9 @@ def test_bad_parameters() -> None:
         mech.with_(a="long")
     with pytest.raises(sr.InputError, match="coincide"):
         mech.with_(a=0.15, h=0.15).with_(a=0.0, h=0.0)
+    other = sr.MechanismSpec().parameter("a", 0.0)
+    with pytest.raises(sr.InputError, match="parameter 'a' belongs to another description"):
+        spec.body("x", joint=sr.Prismatic("x"), mass=1.0, com=(2 * other, 0, 0))
     with pytest.raises(sr.InputError, match="apply takes numbers"):
         sr.Pose((spec.parameter("d", 1.0), 0, 0)).apply((0, 0, 0))
 
@@ -177,7 +186,8 @@ def test_the_default_pose_stays_on_its_branch() -> None:
 
 
 def test_functions_of_numpy_in_any_order() -> None:
-    a = sr.MechanismSpec().parameter("a", 0.2)
+    spec = sr.MechanismSpec()
+    a = spec.parameter("a", 0.2)
     for found, expected in (
         (np.hypot(0.3, a), math.hypot(0.3, 0.2)),
         (np.arctan2(1.0, a), math.atan2(1.0, 0.2)),
@@ -187,4 +197,4 @@ def test_functions_of_numpy_in_any_order() -> None:
     ):
         assert found.evaluate({}) == pytest.approx(expected, rel=1e-15)
     with pytest.raises(sr.InputError, match=r"sqrt\(\(a - 1\)\) has no value at a = 0.2"):
-        sr.MechanismSpec().point("P", (np.sqrt(a - 1.0), 0, 0))
+        spec.point("P", (np.sqrt(a - 1.0), 0, 0))

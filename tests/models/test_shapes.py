@@ -78,6 +78,7 @@ def test_turned_shapes() -> None:
     ("shape", "message"),
     [
         (lambda: sr.Box((1, 0, 1)), "edge of Box must be positive"),
+        (lambda: sr.Sphere(0.1, mass=1.0, density=1.0), "Sphere takes a density or a mass, not both"),
         (lambda: sr.Sphere(-1.0), "radius of Sphere must be positive"),
         (lambda: sr.Tube(0.1, 0.1, 1.0), "inner_radius of Tube must be smaller"),
         (lambda: sr.Plate([(0, 0), (1, 1)], 0.1), "at least three corners"),

@@ -124,7 +124,9 @@ def lower(
             f"part {loose[0]!r} is tied to the ground by no joint, nor by other parts; give it one:"
             f" spec.joint(name, 'ground', {loose[0]!r}, sr.Free(), at=...) lets it move freely."
         )
-    return _close(tree, [*bodies, *tree.bodies], list(cut.values()))
+    lowered, loops = _close(tree, [*bodies, *tree.bodies], list(cut.values()))
+    order = {joint.name: i for i, joint in enumerate(joints)}
+    return sorted(lowered, key=lambda body: _rank(body, order)), loops
 
 
 def places(bodies: Sequence[Body], parts: Mapping[str, Body]) -> tuple[dict[str, Pose], dict[str, str]]:
@@ -202,6 +204,12 @@ def _copied(joint: DrawnJoint, own: Mapping[str, Body]) -> str:
         f"joint {joint.name!r} closes a loop between {joint.a!r} and {joint.b!r}, of which none has mass and"
         " inertia. Give one of them mass, or say coordinate=False: the joint has no coordinate then."
     )
+
+
+def _rank(body: Body, order: Mapping[str, int]) -> int:
+    """Coordinates come in the order in which joints were declared, as far as parents come first."""
+    name = body.name if body.name in order else body.name.rpartition(".")[0]
+    return order.get(name, order.get(body.parent, -1))
 
 
 def _lighter(body: Body, share: float) -> Body:

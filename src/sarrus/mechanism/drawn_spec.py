@@ -101,7 +101,7 @@ class DrawnSpec(Recorded):
         *points: str | ArrayLike,
         mass: float | None = None,
         diameter: float | None = None,
-        density: float = STEEL,
+        density: float | None = None,
     ) -> Self:
         """Add a part made of straight round bars from point to point.
 
@@ -131,7 +131,10 @@ class DrawnSpec(Recorded):
                 )
         length = math.fsum(sides)
         radius = 0.5 * (length / SLENDER if diameter is None else positive(diameter, f"diameter of {what}"))
-        solid = nonnegative(density, f"density of {what}") * math.pi * radius**2 * length
+        if mass is not None and density is not None:
+            raise InputError(f"{what} takes a mass or a density, not both.")
+        of = STEEL if density is None else nonnegative(density, f"density of {what}")
+        solid = of * math.pi * radius**2 * length
         total = solid if mass is None else nonnegative(mass, f"mass of {what}")
         frame = Pose.from_points(corners[0], corners[1])
         local = frame.inverse()
@@ -190,7 +193,10 @@ class DrawnSpec(Recorded):
             "armature": armature, "damping": damping, "friction": friction, "limits": limits,
             "friction_speed": friction_speed, "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
         }  # fmt: skip
-        body = Body(name, GROUND, joint, X_WJ, **given)  # type: ignore[arg-type]
+        try:
+            body = Body(name, GROUND, joint, X_WJ, **given)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(str(error).replace(f"body {name!r}", what)) from None
         truth(coordinate, f"coordinate of {what}")
         self._new_name(name)
         self._coordinates.add(body)

@@ -25,6 +25,7 @@ REACHED = 1e-10  # times L [m]: a target is reached
 MOST_STEPS, MOST_DAMPING, LEAST_GAIN = 300, 1e8, 1e-9
 LONGEST = 0.3  # of any coordinate in one step [rad], or times L [m]
 AT_LIMIT, NEAR_LIMIT = 1e-9, 1e-7  # of a limit [rad], or times L [m]
+PERTURBATIONS = (0.05, 0.05, 0.3, 0.3, 1.0, 1.0)  # of further starts [rad], or times L [m]
 RANK = 1e-9  # smaller singular values of the dimensionless J count as zero
 
 
@@ -56,7 +57,7 @@ class Reached:
     """Result of `reach`.
 
     Attributes:
-        q: pose (nq,); where the target is out of reach, the nearest to it on this branch.
+        q: pose (nq,); where the target is not reached, the nearest to it that was found.
         residual: distance that is left [m], angles times L.
         success: whether the target is reached, with every coordinate within its limits.
         message: what happened, in words.
@@ -122,7 +123,7 @@ class KinematicQueries(TimeSteps):
         limits: bool = True,
         t: float = 0.0,
     ) -> Reached:
-        """The pose that brings a point of a body nearest to a target, on the branch of the guess.
+        """A pose that brings a point of a body to a target, or as near to it as is found from the guess.
 
         Args:
             body: its name.
@@ -145,12 +146,12 @@ class KinematicQueries(TimeSteps):
         bounds = self.model.limits if truth(limits, "limits") else np.tile(UNLIMITED, (self.nv, 1))
         more: dict[str, Any] = {"held": np.array(held, dtype=int), "limits": bounds, "t": self._time(t)}
         way = _Approach(self, body, p_BP, goal, isinstance(target, Pose), **more)
-        return way.run(np.array(start.q))
+        return way.within(np.array(start.q), dict(fixed or {}))
 
 
 @dataclass
 class _Approach:
-    """The way to a target: damped Gauss-Newton steps along the constraints, within limits."""
+    """Ways to a target: damped Gauss-Newton steps along the constraints, within limits."""
 
     mech: KinematicQueries
     body: str
@@ -161,7 +162,48 @@ class _Approach:
     limits: Array  # (nv, 2), infinite where there are none
     t: float
 
+    def within(self, q: Array, fixed: dict[str, Any]) -> Reached:
+        """From q, or from the nearest pose within limits that is found by holding what is beyond at them."""
+        names, held = np.array(self.mech.names), dict(fixed)
+        for _ in range(self.mech.nv + 1):
+            beyond = self._beyond(q)
+            if not len(beyond):
+                return self.run(q)
+            x = np.clip(self._positions(q), *self.limits.T)
+            held |= {str(names[k]): float(x[k]) for k in beyond}
+            found = self.mech.assemble(q, held, self.t)
+            if not found.success:
+                break
+            q = np.array(found.q)
+        text = ", ".join(names[self._beyond(q)].tolist())
+        message = f"No pose within limits to start from: {text} beyond. Give another q_guess."
+        return Reached(q, float(np.linalg.norm(self._error(q))), False, message)
+
     def run(self, q: Array) -> Reached:
+        """From q, and where that does not reach the target, from poses around it: q may be stationary."""
+        best, error = self._descend(q)
+        pattern = np.random.default_rng(1853)
+        for size in PERTURBATIONS:
+            if np.linalg.norm(error) <= REACHED * self.mech.length:
+                break
+            start = self._nearby(q, size, pattern)
+            found = None if start is None else self._descend(start)
+            if found is not None and np.linalg.norm(found[1]) < np.linalg.norm(error):
+                best, error = found
+        return self._result(best, float(np.linalg.norm(error)))
+
+    def _nearby(self, q: Array, size: float, pattern: np.random.Generator) -> Array | None:
+        """A closed pose within limits at some distance from q; None where there is none."""
+        mech = self.mech
+        free = np.setdiff1d(np.arange(mech.nv), self.held)
+        dv = np.zeros(mech.nv)
+        dv[free] = (size * mech.model.unit * pattern.uniform(-1.0, 1.0, mech.nv))[free]
+        rows = np.flatnonzero(mech.evaluator.holonomic)
+        end = close(mech.evaluator, mech.integrate(q, self._share(q, dv) * dv), self.t, rows, free)
+        return end.q if end.closed and not len(self._beyond(end.q)) else None
+
+    def _descend(self, q: Array) -> tuple[Array, Array]:
+        """The pose at which no step comes nearer, and what is missing there."""
         damping, error = 1e-3, self._error(q)
         for _ in range(MOST_STEPS):
             size = float(np.linalg.norm(error))
@@ -169,15 +211,12 @@ class _Approach:
                 break
             moved = self._step(q, error, damping)
             closer = None if moved is None else self._error(moved)
-            if (
-                closer is not None
-                and moved is not None
-                and np.linalg.norm(closer) < size * (1.0 - LEAST_GAIN)
-            ):
+            gained = closer is not None and np.linalg.norm(closer) < size * (1.0 - LEAST_GAIN)
+            if gained and moved is not None and closer is not None:
                 q, error, damping = moved, closer, max(damping / 5.0, 1e-12)
             else:
                 damping *= 4.0
-        return self._result(q, float(np.linalg.norm(error)))
+        return q, error
 
     def _error(self, q: Array) -> Array:
         """What is missing to the target [m], angles times L, in world axes."""
@@ -242,8 +281,8 @@ class _Approach:
         if left <= REACHED * self.mech.length:
             return Reached(q, left, True, f"Reached to {left:.1e} m.{at_limits}", stopped)
         message = (
-            f"Out of reach: the nearest pose on this branch is {left:.3g} m away.{at_limits} Another start"
-            " (q_guess), such as one of mech.assemblies(), may come nearer."
+            f"Not reached: the nearest pose found from this start is {left:.3g} m away.{at_limits} Another"
+            " start (q_guess), such as one of mech.assemblies(), may come nearer."
         )
         return Reached(q, left, False, message, stopped)
 

@@ -270,6 +270,8 @@ class Reaction(Measure):
             raise unknown_name("joint or loop", self.element, known, where)
 
     def values(self, states: MeasuredStates) -> Array:
+        if not len(states.q):
+            return np.zeros((0, 6))
         return states.motion.reaction(self.element, self.frame)
 
 
@@ -293,10 +295,13 @@ class UserMeasure(Measure):
 
 
 def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
-    """Values of one measure, refused where a function of the user's gives no numbers."""
+    """Values of one measure; what a function of the user's raises names the measure."""
+    if not isinstance(measure, UserMeasure):
+        return measure.values(states)
     try:
         return measure.values(states)
-    except (TypeError, ValueError) as error:
-        if not isinstance(measure, UserMeasure):
-            raise
-        raise InputError(f"measure {name!r} must return a number or an array of numbers: {error}.") from error
+    except Exception as error:
+        raise InputError(
+            f"measure {name!r}: its function must return a number or an array of numbers, but failed:"
+            f" {type(error).__name__}: {error}."
+        ) from error

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..arrays import number
-from ..errors import unknown_name
-from ..models.expressions import PLAIN, Parameter, is_parametric, resolved
+from ..errors import InputError, unknown_name
+from ..models.expressions import PLAIN, Parameter, is_parametric, parameters_in, resolved
 from ..models.restore import restore
 
 P = ParamSpec("P")
@@ -34,6 +34,11 @@ def declares(method: Callable[Concatenate[S, P], S]) -> Callable[Concatenate[S, 
         if not self._recording:
             return method(self, *args, **named)
         changes = any(type(x) not in PLAIN and is_parametric(x) for x in (*args, *named.values()))
+        for one in parameters_in((args, named)) if changes else ():
+            if self._parameters.get(one.name) is not one:
+                raise InputError(
+                    f"parameter {one.name!r} belongs to another description; declare it on this one."
+                )
         plain, plain_named = (resolved(args, {}), resolved(named, {})) if changes else (args, named)
         self._recording = False
         try:

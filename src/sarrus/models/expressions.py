@@ -10,7 +10,7 @@ import inspect
 import math
 import operator
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -64,8 +64,20 @@ class Expression:
         shown = [repr(x) if isinstance(x, Expression) else f"{x:g}" for x in self.arguments]
         return f"({shown[0]} {self.symbol} {shown[1]})" if len(shown) == 2 else f"{self.symbol}({shown[0]})"
 
-    def __float__(self) -> float:
-        raise TypeError(f"{self!r} stands for a parameter: take np.sin and the like instead of math.sin.")
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else repr(self)
+
+    __hash__ = object.__hash__
+
+    def _refused(self, *_: Any) -> Any:
+        raise InputError(
+            f"{self!r} stands for a number that may change, and has no value here: neither comparisons nor"
+            " float() nor functions that you give to a description may use it. Arithmetic and NumPy's"
+            f" functions do (np.sin instead of math.sin); {self!r}.value is its value as declared."
+        )
+
+    __float__ = __int__ = __index__ = __bool__ = __round__ = __floordiv__ = __mod__ = _refused
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
         """A function of NumPy. It asks the first argument for its method, which a number does not have."""
@@ -151,6 +163,21 @@ def is_parametric(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(map(is_parametric, value.ravel().tolist()))
     return getattr(value, "_made_of", None) is not None
+
+
+def parameters_in(value: Any) -> Iterator[Parameter]:
+    """The parameters that a value is made of."""
+    if isinstance(value, Parameter):
+        yield value
+        value = value.declared
+    if isinstance(value, Expression):
+        value = value.arguments
+    elif not isinstance(value, (tuple, list, dict, np.ndarray)):
+        value = getattr(value, "_made_of", ((), {}))[1]
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist() if value.dtype == object else ()
+    for part in value.values() if isinstance(value, dict) else value:
+        yield from parameters_in(part)
 
 
 def resolved(value: Any, values: Values) -> Any:

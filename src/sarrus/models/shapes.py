@@ -53,9 +53,14 @@ class Shape(Kind):
         at: Frame of the shape on its part.
     """
 
-    density: float = field(default=STEEL, kw_only=True)
+    density: float | None = field(default=None, kw_only=True)
     mass: float | None = field(default=None, kw_only=True)
     at: Pose = field(default_factory=Pose, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.density is not None and self.mass is not None:
+            raise InputError(f"{type(self).__name__} takes a density or a mass, not both.")
 
     @abstractmethod
     def solid(self) -> tuple[float, Array, Array]:
@@ -64,7 +69,7 @@ class Shape(Kind):
     def mass_properties(self) -> MassProperties:
         """Of the shape where it stands on its part."""
         volume, com, inertia = self.solid()
-        mass = self.density * volume if self.mass is None else self.mass
+        mass = (STEEL if self.density is None else self.density) * volume if self.mass is None else self.mass
         R = self.at.rotation
         return MassProperties(mass, self.at.apply(com), mass * (R @ inertia @ R.T))
 
@@ -75,11 +80,11 @@ def _placed(value: object, what: str) -> Pose:
     return value
 
 
-def _mass(value: object, what: str) -> float | None:
+def _weight(value: object, what: str) -> float | None:
     return None if value is None else nonnegative(value, what)
 
 
-MATERIAL: Checks = {"density": nonnegative, "mass": _mass, "at": _placed}
+MATERIAL: Checks = {"density": _weight, "mass": _weight, "at": _placed}
 
 
 @dataclass(frozen=True)

@@ -189,10 +189,13 @@ class Trajectory:
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame, one row per time (its index), columns "q.crank", "v.crank", ..., "energy".
 
-        Measures follow under their names, those of several numbers as "tip[0]", "tip[1]", ...
+        Measures follow under their names, those of several numbers as "tip[0]", "tip[1]", ...; reactions of
+        a run with external wrenches are left out.
         """
         values = {name: getattr(self, name) for name in (*MATRICES, *VECTORS)}
-        measures = {name: self[name] for name, _ in self._moved("to_dataframe").model.measures}
+        options, declared = self._outcome.options, self._moved("to_dataframe").model.measures
+        loaded = options is not None and bool(options.external)
+        measures = {n: self[n] for n, one in declared if not (loaded and isinstance(one, Reaction))}
         return dataframe(self.system, self.t, values, measures)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
