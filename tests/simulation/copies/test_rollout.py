@@ -312,3 +312,27 @@ def test_numbers_that_are_not_finite_stay_with_their_copy() -> None:
         assert np.array_equal(found.q[fine], good.q[fine])
     after = mech.step(q, v)
     assert np.array_equal(after.q[2], mech.step(q[2], v[2]).q) and after.status[1] != 0
+
+
+def test_lengths_of_each_copy() -> None:
+    """Parameters of the description: a pose that closes one copy need not close another."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    a = spec.parameter("a", 0.2)
+    spec.body(
+        "crank", parent="ground", joint=sr.Revolute("z"), mass=0.5, com=(0.1, 0, 0), inertia=(1e-2,) * 3
+    )
+    at, link = sr.Pose((a, 0, 0)), {"mass": 1.0, "com": (0.3, 0, 0), "inertia": (2e-2,) * 3}
+    spec.body("coupler", parent="crank", joint=sr.Revolute("z"), at=at, **link)
+    spec.body("rocker", parent="ground", joint=sr.Revolute("z"), at=sr.Pose((0.5, 0, 0)), **link)
+    ends = {"at_a": sr.Pose((0.6, 0, 0)), "at_b": sr.Pose((0.5, 0, 0))}
+    spec.close("pin", "coupler", "rocker", joint=sr.Revolute("z"), **ends)
+    mech = spec.compile()
+    lengths = np.array([0.2, 0.22, 0.18])
+    poses = np.array([mech.with_(a=x).assemble(mech.default.q, fixed={"crank": 1.0}).q for x in lengths])
+    found = sr.rollout(mech, poses, dt=DT, steps=30, parameters={"a": lengths})
+    assert found.success
+    for i, x in enumerate(lengths):
+        alone = sr.rollout(mech.with_(a=x), poses[i], dt=DT, steps=30)
+        assert np.abs(found.q[i] - alone.q[0]).max() <= 1e-12
+    wrong = sr.rollout(mech, poses[0], dt=DT, steps=30, parameters={"a": lengths})
+    assert wrong.status.tolist() == [0, -1, -1] and "q0 does not satisfy" in wrong.messages[1]

@@ -76,10 +76,11 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     lengths |= {f"parameters[{key!r}]": n for key, n in _lengths(parameters).items()}
     count = _common_length(lengths)
     t0 = mech._time(given["t0"])
-    q, v, open_by = _start(mech, np.repeat(q, count // len(q), axis=0), v, t0)
+    variants = _variants(mech, parameters, count)
+    q, v, open_by = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0)
     return RolloutArguments(
         mech=mech,
-        variants=_variants(mech, parameters, count),
+        variants=variants,
         q=q,
         v=v,
         u=u,
@@ -201,9 +202,12 @@ def _variants(mech: Mechanism, parameters: Mapping[str, Any], count: int) -> tup
     )
 
 
-def _start(mech: Mechanism, q: Array, v: Array | None, t0: float) -> tuple[Array, Array, Array]:
-    """q, v (B, ...) with NaN where a copy cannot start, and by how much each pose is open [m] (B,)."""
-    count = len(q)
+def _start(mechs: tuple[Mechanism, ...], q: Array, v: Array | None, t0: float) -> tuple[Array, Array, Array]:
+    """q, v (B, ...) with NaN where a copy cannot start, and by how much each pose is open [m] (B,).
+
+    mechs: one for each copy, since parameters may be lengths, or one for all.
+    """
+    mech, count = mechs[0], len(q)
     good = np.isfinite(q).all(axis=1)
     for first in mech.model.quaternions:
         norm = np.linalg.norm(q[:, first : first + 4], axis=1)
@@ -211,11 +215,10 @@ def _start(mech: Mechanism, q: Array, v: Array | None, t0: float) -> tuple[Array
         q[:, first : first + 4] /= np.where(norm > 1e-9, norm, 1.0)[:, None]
     open_by = np.full(count, np.nan)
     if mech.nc and good.any():
-        rest = np.zeros((int(good.sum()), mech.nv))
-        drive = mech.evaluator.drive(t0, len(rest))
-        user = np.zeros((len(rest), 0, 3 + mech.nv))
-        phi = mech._kernel.constraints(np.ascontiguousarray(q[good]), rest, drive, user)[0]
-        open_by[good] = np.max(np.abs(phi) / mech.units.row_unit, axis=1) * mech.length
+        some = np.flatnonzero(good)
+        parts = [some] if len(mechs) == 1 else np.split(some, len(some))
+        for part in parts:
+            open_by[part] = _gaps(mechs[int(part[0]) if len(mechs) > 1 else 0], q[part], t0)
         good &= open_by <= CONSISTENT * mech.length
     if v is None:
         v = np.zeros((count, mech.nv))
@@ -225,3 +228,11 @@ def _start(mech: Mechanism, q: Array, v: Array | None, t0: float) -> tuple[Array
         v = np.repeat(v, count // len(v), axis=0)
     q[~good] = np.nan
     return np.ascontiguousarray(q), np.ascontiguousarray(v), open_by
+
+
+def _gaps(mech: Mechanism, q: Array, t0: float) -> Array:
+    """Largest |phi| [m] of poses (k, nq), angles times L."""
+    rest, drive = np.zeros((len(q), mech.nv)), mech.evaluator.drive(t0, len(q))
+    user = np.zeros((len(q), 0, 3 + mech.nv))
+    phi = mech._kernel.constraints(np.ascontiguousarray(q), rest, drive, user)[0]
+    return np.asarray(np.max(np.abs(phi) / mech.units.row_unit, axis=1) * mech.length)

@@ -128,7 +128,7 @@ class CopiesRun:
         messages = tuple(
             self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)
         )
-        found = passes(mech, self._copies.passes(), a.t0, a.dt)
+        found = passes(a.variants or (mech,), self._copies.passes(), a.t0, a.dt)
         none: tuple[Event, ...] = ()
         return Rollout(
             t=a.t0 + a.dt * a.every * np.arange(1.0 + a.steps // a.every),

@@ -15,20 +15,21 @@ from ..system.system import System
 HEAD = 4  # columns before q, v, u: copy, step, pivot, rank
 
 
-def passes(mech: Mechanism, found: Array, t0: float, dt: float) -> dict[int, list[Event]]:
+def passes(mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float) -> dict[int, list[Event]]:
     """Events by copy, in the order of time.
 
     Args:
-        mech: the mechanism; parameters of copies do not matter to constraints.
+        mechs: the mechanism of each copy, or one for all.
         found: three states each (k, 3, 4 + nq + nv + nu), as the compiled copies note them.
         t0: time of step 0 [s].
         dt: length of a step [s].
     """
-    system = System(mech)
-    manifold = Manifold(mech._kernel, mech.model)
     events: dict[int, list[Event]] = {}
     for three in found[np.lexsort((found[:, 1, 1], found[:, 1, 0]))] if len(found) else ():
-        known = events.setdefault(int(three[0, 0]), [])
+        copy = int(three[0, 0])
+        mech = mechs[copy if len(mechs) > 1 else 0]
+        system, manifold = System(mech), Manifold(mech._kernel, mech.model)
+        known = events.setdefault(copy, [])
         steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
         watch = SingularWatch(system, manifold, steps[:1])
         watch.look(steps[1:])
