@@ -101,3 +101,17 @@ def test_wrong_requests_are_refused(fall: sr.Trajectory) -> None:
         fall.plot([])
     with pytest.raises(sr.InputError, match="plot takes ax for a single quantity only"):
         fall.plot(["q", "v"], ax=fall.plot("q"))
+
+
+def test_measures_are_plotted_by_name() -> None:
+    spec = sr.MechanismSpec().body("rod", joint=sr.Revolute("z"), mass=1.0, com=(1, 0, 0), inertia=(0, 1, 1))
+    spec.measure("tip", sr.Position("rod", (2, 0, 0))).measure("pin", sr.Reaction("rod"))
+    run = sr.simulate(
+        spec.measure("square", lambda q, v, t: q[0] ** 2).compile(), (0, 0.1), v0=[1.0], dt=0.01
+    )
+    tip, square, pin = run.plot(["tip", "square", "pin"])
+    assert tip.get_ylabel() == "tip [m]" and [line.get_label() for line in tip.lines] == ["x", "y", "z"]
+    np.testing.assert_array_equal(tip.lines[1].get_ydata(), run["tip"][:, 1])
+    assert square.get_ylabel() == "square" and len(pin.lines) == 6
+    with pytest.raises(sr.UnknownNameError, match="'tip', 'pin', 'square'"):
+        run.plot("tap")

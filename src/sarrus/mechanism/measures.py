@@ -79,7 +79,15 @@ MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")
 
 @dataclass(frozen=True)
 class Measure(Kind):
-    """Base of all measures."""
+    """Base of all measures.
+
+    Attributes:
+        unit: Of its values.
+        columns: Names of the entries of a value that is an array.
+    """
+
+    unit: ClassVar[str] = ""
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it looks at."""
@@ -114,6 +122,7 @@ class Length(Measure):
         p_b: Likewise on b.
     """
 
+    unit: ClassVar[str] = "m"
     checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
     a: str
     p_a: ArrayLike
@@ -144,6 +153,7 @@ class Angle(Measure):
         direction_b: Likewise in the frame of b.
     """
 
+    unit: ClassVar[str] = "rad"
     checks: ClassVar[Checks] = dict.fromkeys(("axis", "direction_a", "direction_b"), canonical_axis)
     a: str
     b: str
@@ -191,6 +201,7 @@ class _AtPoint(Measure, base=True):
         point: In the frame of the body [m], (3,), or the name of a point of the drawing.
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("x", "y", "z")
     checks: ClassVar[Checks] = {"point": point}
     body: str
     point: ArrayLike = (0.0, 0.0, 0.0)
@@ -200,6 +211,8 @@ class _AtPoint(Measure, base=True):
 class Position(_AtPoint):
     """A point of a body in the world [m], (3,): Position(body, point)."""
 
+    unit: ClassVar[str] = "m"
+
     def values(self, states: MeasuredStates) -> Array:
         return states.place(self.body, self.point)
 
@@ -207,6 +220,8 @@ class Position(_AtPoint):
 @dataclass(frozen=True)
 class Speed(_AtPoint):
     """Velocity of a point of a body in the world [m/s], (3,): Speed(body, point)."""
+
+    unit: ClassVar[str] = "m/s"
 
     def values(self, states: MeasuredStates) -> Array:
         return states.speed(self.body, self.point)
@@ -224,6 +239,7 @@ class ForceIn(Measure):
         element: Name of a force, a constraint of one row, or a coordinate.
     """
 
+    unit: ClassVar[str] = "N, N m"
     checks: ClassVar[Checks] = {"element": text}
     element: str
 
@@ -255,6 +271,8 @@ class Reaction(Measure):
         frame: Axes to express it in: "A", "B", "a", "b" or "world".
     """
 
+    unit: ClassVar[str] = "N, N m"
+    columns: ClassVar[tuple[str, ...]] = ("fx", "fy", "fz", "mx", "my", "mz")
     checks: ClassVar[Checks] = {"element": text}
     element: str
     frame: str = "A"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..mechanism.measures import Measure
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
@@ -24,14 +26,16 @@ def plot(trajectory: Trajectory, what: str | Sequence[str] | None = None, ax: An
     Args:
         trajectory: What `sr.simulate` returned.
         what: One of "q", "v", "a", "u", "lam", "constraint_force", "energy", "drift", "singular_values",
-            "rank", or several of them; default positions, energy, drift, singular values and constraint
-            forces, those that exist.
+            "rank", the name of a measure, or several of them; default positions, energy, drift, singular
+            values and constraint forces, those that exist.
         ax: Axes for a single quantity; default new ones.
 
     Returns:
         The Axes of a single quantity, or an array of Axes, one per panel.
     """
-    return TRAJECTORY.plot(trajectory, what, ax)
+    measures = trajectory.system.model.measures if isinstance(trajectory.system, Mechanism) else ()
+    panels = {name: _measure(name, one) for name, one in measures} | PANELS
+    return replace(TRAJECTORY, panels=panels).plot(trajectory, what, ax)
 
 
 def mechanism_of(trajectory: Any, verb: str) -> Mechanism:
@@ -78,6 +82,18 @@ def _field(name: str, title: str, owner: str) -> Panel:
         nameless = [f"{name}[{i}]" for i in range(values.shape[1])]
         names = nameless if trajectory.system is None else getattr(trajectory.system, owner)
         _lines(ax, trajectory.t, values, names, title)
+
+    return panel
+
+
+def _measure(name: str, measure: Measure) -> Panel:
+    """A panel for a measure: a line for each entry."""
+
+    def panel(trajectory: Trajectory, ax: Any) -> None:
+        values = trajectory[name].reshape(len(trajectory.t), -1)
+        width = values.shape[1]
+        names = measure.columns if len(measure.columns) == width else [f"{name}[{i}]" for i in range(width)]
+        _lines(ax, trajectory.t, values, names, f"{name} [{measure.unit}]" if measure.unit else name)
 
     return panel
 
