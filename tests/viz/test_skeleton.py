@@ -164,6 +164,12 @@ def test_parts_of_a_drawing_are_shown_once_and_by_name() -> None:
     assert colors["rocker@C"] == colors["rocker"] == colors["D"] != colors["crank"] == colors["A"]
 
 
+def test_a_part_welded_to_a_link_hangs_on_it() -> None:
+    spec = drawn().part("weight", at=sr.Pose((-0.5, 0, 0)), mass=5.0)
+    found = skeleton(spec.joint("bolt", "crank", "weight", sr.Fixed(), at="A").compile())
+    assert [part.owner for part in found.parts].count("crank") == 2
+
+
 def test_a_free_part_of_a_drawing_is_a_box() -> None:
     spec = sr.MechanismSpec().part("crate", shape=sr.Box((1, 2, 3)))
     mech = spec.joint("free", "ground", "crate", sr.Free(), at=(0, 0, 0)).compile()

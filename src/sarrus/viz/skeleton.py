@@ -110,6 +110,8 @@ def _outline(mech: Mechanism, body: Body, places: Places, owner: str) -> Iterato
     points = _distinct([X.apply(p) for part, X in rigid for p in places[part.name]], same)
     lines = [np.array([X.apply(p) for p in part.outline]) for part, X in rigid if part.outline]
     if lines:
+        others = [X.apply(part.com) for part, X in rigid if part.mass > 0.0 and not part.outline]
+        points = _distinct([*points, *others], same)
         yield from _drawn(body.name, owner, lines, points, same)
         return
     centres = _distinct([X.apply(part.com) for part, X in rigid if part.mass > 0.0], same)
