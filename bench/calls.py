@@ -231,10 +231,12 @@ def pose_calls(bench: Bench) -> list[Call]:
         ),
         Call("mobility", lambda: m.mobility(q), lambda: m._queries.mobility(Mobility, Q, 0.0, rows)),
         Call("impact", lambda: m.impact(q, v), lambda: m.impact(Q, V)),
-        Call("assemble", lambda: m.assemble(near)),
+        Call("assemble", lambda: m.assemble(near), lambda: m.assemble(np.tile(near, (BATCH, 1)))),
     ]
     if m.nc:
-        calls.append(Call(f"sweep, {SWEPT} poses", lambda: m.sweep(coordinate, values, q)))
+        paths = np.tile(values, (BATCH, 1))
+        one, many = (lambda: m.sweep(coordinate, values, q)), (lambda: m.sweep(coordinate, paths, q))
+        calls.append(Call(f"sweep, {SWEPT} poses", one, many))
     return calls
 
 
@@ -242,7 +244,9 @@ def model_calls(bench: Bench) -> list[Call]:
     """Linear models and static poses."""
     m = bench.mech
     q, v, _, tau = bench.ours[3]
-    calls = [Call("linearize", lambda: sr.linearize(m, q, v, tau=tau))]
+    Q, V, _, T = (part[:BATCH] for part in bench.batch())
+    many = lambda: sr.linearize(m, Q, V, tau=T)  # noqa: E731
+    calls = [Call("linearize", lambda: sr.linearize(m, q, v, tau=tau), many)]
     if m.name != "humanoid":  # nothing holds it
         calls.append(Call("equilibrium", lambda: sr.equilibrium(m)))
     return calls

@@ -1,8 +1,9 @@
 #include "kernel_object.hpp"
 
 #include "constraints/kinds.hpp"
+#include "derivatives/equilibrium.hpp"
 #include "integrate/step.hpp"
-#include "solve/closing.hpp"
+#include "solve/assembly.hpp"
 #include "solve/nearest_state.hpp"
 #include "solve/pivoted_matrix.hpp"
 #include "tree/forces/kinds.hpp"
@@ -28,7 +29,7 @@ SARRUS_DECLARE_TABLES(v4)
 namespace {
 
 #define SARRUS_TABLES(isa) \
-  Tables { #isa, isa::batch_table(), isa::run_table(), isa::control_table() }
+  Tables { #isa, isa::batch_table(), isa::pose_table(), isa::run_table(), isa::control_table() }
 
 Tables choose_tables() {
   const char* wish = std::getenv("SARRUS_ISA");
@@ -81,6 +82,21 @@ nb::dict kinds() {
 
 }  // namespace
 
+namespace {
+
+// Ends of a search for an equilibrium, by name
+nb::dict ends_of_searches() {
+  nb::dict rest;
+#define SARRUS_REST(name) rest[#name] = static_cast<int>(name);
+  SARRUS_REST(FOUND)
+  SARRUS_REST(NOT_FOUND)
+  SARRUS_REST(NOT_ASSEMBLED)
+#undef SARRUS_REST
+  return rest;
+}
+
+}  // namespace
+
 void export_constants(nb::module_& m) {
   nb::list sizes, fields;
   nb::dict angular, nodes;
@@ -95,6 +111,7 @@ void export_constants(nb::module_& m) {
   SARRUS_EXPORT(LOST)
   SARRUS_EXPORT(CLOSED)
   SARRUS_EXPORT(CLOSED_TOL)
+  SARRUS_EXPORT(MOST_ATTEMPTS)
   SARRUS_EXPORT(CLOSED_ENOUGH)
   SARRUS_EXPORT(NEWTON_STEPS)
   SARRUS_EXPORT(NEAR_SINGULAR)
@@ -122,6 +139,7 @@ void export_constants(nb::module_& m) {
   SARRUS_PROJECTION(NO_VELOCITY)
 #undef SARRUS_PROJECTION
   m.attr("PROJECTION") = projection;  // parts of rows and states of a projection, by name
+  m.attr("REST") = ends_of_searches();
   nodes["GROUND"] = nb::make_tuple(0, 0);
   SARRUS_JOINTS(SARRUS_NODE)
 #undef SARRUS_EXPORT

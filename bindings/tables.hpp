@@ -3,6 +3,7 @@
 
 #include "batches/batch_table.hpp"
 #include "control/control_table.hpp"
+#include "poses/pose_table.hpp"
 #include "runs/run_table.hpp"
 
 namespace sarrus {
@@ -10,14 +11,16 @@ namespace sarrus {
 struct Tables {
   const char* isa;
   const BatchTable& batches;
+  const PoseTable& poses;
   const RunTable& runs;
   const ControlTable& control;
 };
 
-// Each instruction set defines these in its own namespace: batches/, runs/ and control/variant.cpp.
+// Each instruction set defines these in its own namespace: batches/, poses/, runs/ and control/variant.cpp.
 #define SARRUS_DECLARE_TABLES(isa)     \
   namespace isa {                      \
   const BatchTable& batch_table();     \
+  const PoseTable& pose_table();       \
   const RunTable& run_table();         \
   const ControlTable& control_table(); \
   }

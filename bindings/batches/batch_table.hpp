@@ -51,12 +51,12 @@ struct ProjectedArrays {
   int* status;
 };
 
-// How to project: a value of Part for each row (nc) or null to close all, the metrics (n, nv, nv) or null for the inertia,
-// and the user's rows (n_user_rows, 3 + nv) of state i at another pose, asked of their owner.
+// How to project: a value of Part for each row (nc) or null to close all, the metrics (n, nv, nv) or null for
+// the inertia, and the user's rows (n_user_rows, 3 + nv) at other states, asked of their owner.
 struct ProjectOptions {
   const unsigned char* part;
   const double* metric;
-  void (*user_rows)(void* owner, long i, const double* q, double* rows);
+  void (*user_rows)(void* owner, const double* q, const double* v, double* rows);
   void* owner;
 };
 
@@ -105,16 +105,23 @@ struct MobilityArrays {
   int* rank;
 };
 
-// Rows to close and coordinates to move, by their indices.
-struct Closed {
-  const int *rows, *columns;
-  int n_rows, n_columns;
+// What a linear model is wanted in: indices of independent positions and velocities, null where they are to
+// be chosen, and of the coordinates on which inputs act; room (2): freedoms of positions and of velocities
+// that arrays have room for, null for one state with room for the most.
+struct LinearPlan {
+  const int *positions, *velocities, *inputs;
+  int n_positions, n_velocities, n_inputs;
+  const int* room;
 };
 
-// Poses (nq), what is left of the rows without units (n_rows), iterations
-struct ClosingArrays {
-  double *q, *r;
-  int* iterations;
+enum LinearStatus { LINEAR, NO_INERTIA_IN_MOTION, NOT_INDEPENDENT, SINGULAR_POSE, OTHER_FREEDOMS };
+
+// A (nx, nx), B (nx, n_inputs), lift (2 nv, nx), nx = n_q + n_v; a (nv), lam (nc); sizes (3): gap, |J v - b|,
+// speed, lengths divided by L; coordinates (2 nv): positions, then velocities; counts (4): n_q, n_v, rank, a
+// LinearStatus
+struct LinearArrays {
+  double *A, *B, *lift, *a, *lam, *sizes;
+  int *coordinates, *counts;
 };
 
 struct BatchTable {
@@ -143,6 +150,7 @@ struct BatchTable {
   void (*difference)(const ModelD&, States, const double* q1, double* dv);
   void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
+  void (*linearize)(const ModelD&, States, const double* tau, LinearPlan, LinearArrays);
   void (*consistent_velocity)(const ModelD&, States, Metric, Held, VelocityArrays);
   void (*impact)(const ModelD&, States, ImpactArrays);
   // actuated: indices of coordinates
@@ -150,7 +158,6 @@ struct BatchTable {
   void (*decompose)(const ModelD&, States, Metric, SplitArrays);
   void (*split_rows)(const double* J, const double* L, const int* nc_nv, SplitArrays);  // L may be null
   void (*mobility)(const ModelD&, States, MobilityArrays);
-  void (*close)(const ModelD&, States, const ProjectOptions&, Closed, ClosingArrays);
   void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
   // one point of a body: frame of the body at the point, J (6, nv)
   void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);

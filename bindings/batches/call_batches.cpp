@@ -189,8 +189,8 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   return nb::make_tuple(a, force, lam, unique, ranks, status);
 }
 
-// (q[B,nq], v[B,nv], gap[B], status[B]): nearest consistent states. user(i, q) gives the user's rows of state
-// i at a pose; part (nc,) int8 and metric (B, nv, nv) may be None.
+// (q[B,nq], v[B,nv], gap[B], status[B]): nearest consistent states. user(q, v) gives the user's rows at a
+// state; part (nc,) int8 and metric (B, nv, nv) may be None.
 nb::tuple project(const Kernel& k, In q, In v, In drive, nb::object user, In part, In metric) {
   Batch b(k, q, v, drive);
   AskUser owner{k.m, user};
@@ -220,10 +220,19 @@ nb::tuple close(const Kernel& k, In q, In drive, nb::object user, In rows, In co
   AskUser owner{k.m, user};
   NewArray found = b.out({b.nq}), r = b.out({n});
   auto iterations = b.out<int>({});
-  ProjectOptions options = {nullptr, nullptr, k.m.n_user_rows ? AskUser::at : nullptr, &owner};
   States states = {static_cast<int>(b.n), b.q, nullptr, b.drive, nullptr};
-  k.tables.batches.close(k.m, states, options, which, {found, r, iterations});
+  k.tables.poses.close(k.m, states, owner.rows_of_user(), which, {found, r, iterations});
   return nb::make_tuple(found, r, iterations);
+}
+
+// whether J, of this rank or (-1) by rank_tol, loses rank at the poses q only; user as in project
+New<unsigned char> loses_rank(const Kernel& k, In q, In drive, nb::object user, int rank) {
+  Batch b(k, q, {}, drive);
+  AskUser owner{k.m, user};
+  auto found = b.out<unsigned char>({});
+  States states = {static_cast<int>(b.n), b.q, nullptr, b.drive, nullptr};
+  k.tables.poses.loses_rank(k.m, states, owner.rows_of_user(), rank, found);
+  return found;
 }
 
 // (da[B,3,nv,nv], dlam[B,3,nc,nv], d(Jv - b)/dq[B,nc,nv], rank[B], status[B]); axis 1: q, v, tau. Without
@@ -299,6 +308,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("project", &call::project, "q"_a, "v"_a, drive, "user"_a.none(), "part"_a.none() = nb::none(),
            "metric"_a.none() = nb::none())
       .def("close", &call::close, "q"_a, drive, "user"_a.none(), "rows"_a, "columns"_a)
+      .def("loses_rank", &call::loses_rank, "q"_a, drive, "user"_a.none(), "rank"_a = -1)
       .def("derivatives", &call::derivatives, "q"_a, "v"_a, "tau"_a, drive, user, "dual"_a = false,
            "multipliers"_a = true)
       .def("acceleration", &call::acceleration, "q"_a.none(), "v"_a.none(), "tau"_a.none(),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "../strides.hpp"
-#include "solve/closing.hpp"
 #include "solve/nearest_state.hpp"
 #include "tree_batches.hpp"
 
@@ -14,13 +13,12 @@ template <class Work>
 struct RowsAt {
   const ModelD& m;
   const ProjectOptions& o;
-  long i;
   const double *v, *drive;
   double* user;
   Work& w;
 
   void operator()(const double* q, bool positions) const {
-    if (o.user_rows) o.user_rows(o.owner, i, q, user);
+    if (o.user_rows) o.user_rows(o.owner, q, v, user);
     State<double> x{q, v, drive, user};
     place(m, q, w.tree);
     move(m, v, w.tree);
@@ -49,7 +47,7 @@ void project_one(const ModelD& m, const States& s, const ProjectOptions& o, long
                  ProjectedArrays out) {
   const double *q = s.q + i * m.nq, *v = s.v + i * m.nv;
   for (int r = 0; r < m.nc; ++r) w.part[r] = o.part ? o.part[r] : int(CLOSE), w.kept[r] = 0;
-  RowsAt<Work> rows{m, o, i, v, s.drive ? s.drive + i * 3 * m.nd : nullptr, user, w};
+  RowsAt<Work> rows{m, o, v, s.drive ? s.drive + i * 3 * m.nd : nullptr, user, w};
   set_metric(m, q, o.metric ? o.metric + i * m.nv * m.nv : nullptr, w);
   rows(q, true);
   for (int r = 0; r < m.nc; ++r) w.kept[r] = w.part[r] == KEPT ? w.rows.phi[r] : 0;
@@ -79,35 +77,6 @@ void project_n(const ModelD& m, States s, const ProjectOptions& o, ProjectedArra
     if (m.sparse) w.factor.by_entries = BY_ENTRIES;
     for (long i = 0; i < s.n; ++i) project_one<Work>(m, s, o, i, w.user, w, out);
   });
-}
-
-// The memory belongs to the call, as above.
-void close_n(const ModelD& m, States s, const ProjectOptions& o, Closed which, ClosingArrays out) {
-  struct Work : ClosingWork<double> {
-    double* user;
-    Work(const ModelD& model, Arena& arena) : ClosingWork<double>(model, arena) {
-      arena.take(model.n_user_rows * (3 + model.nv), user);
-    }
-  };
-  Arena measure(nullptr);
-  Work measured(m, measure);
-  Scratch own;
-  Arena arena(own.need(measure.used + 64));
-  Work w(m, arena);
-  Selected selected{which.rows, which.columns, which.n_rows, which.n_columns};
-  for (long i = 0; i < s.n; ++i) {
-    auto at = [&](const double* q) {
-      if (o.user_rows) o.user_rows(o.owner, i, q, w.user);
-      place(m, q, w.w.tree);
-      move(m, w.v, w.w.tree);
-      State<double> x{q, w.v, s.drive ? s.drive + i * 3 * m.nd : nullptr, w.user};
-      constraints(m, x, w.w.tree, w.w.ld, w.w.rows);
-    };
-    for (int j = 0; j < m.nq; ++j) w.q[j] = s.q[i * m.nq + j];
-    out.iterations[i] = close_rows(m, selected, at, w);
-    for (int j = 0; j < m.nq; ++j) out.q[i * m.nq + j] = w.q[j];
-    for (int k = 0; k < which.n_rows; ++k) out.r[i * which.n_rows + k] = w.r[k];
-  }
 }
 
 }  // namespace

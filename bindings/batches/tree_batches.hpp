@@ -34,12 +34,14 @@ struct TreeWork {
   Bodies<double> bodies;
   Stride<0> ld;
   double *M, *rest;  // (nv, ld), and accelerations of zero (nv)
+  int* branch;       // (nn)
 
   TreeWork(const ModelD& m, Arena& arena) : ld(m.nv) {
     tree.bind(arena, m);
     bodies.bind(arena, m);
     arena.take(m.nv * ld, M);
     arena.take(m.nv, rest);
+    arena.take(m.nn, branch);
     if (arena.at) fill(rest, m.nv);
   }
 };
@@ -50,6 +52,15 @@ inline void each_placed(const ModelD& m, const States& s, Use use) {
   each_state<TreeWork>(m, s, [&](long i, const State<double>& x, TreeWork& w) {
     place(m, x.q, w.tree);
     use(i, x, w);
+  });
+}
+
+// use(i, w) with a body placed, and all that carry it
+template <class Use>
+inline void each_placed_body(const ModelD& m, const States& s, int body, Use use) {
+  each_state<TreeWork>(m, s, [&](long i, const State<double>& x, TreeWork& w) {
+    place_branch(m, m.body_node[body], x.q, w.branch, w.tree);
+    use(i, w);
   });
 }
 
@@ -106,11 +117,12 @@ void frames_n(const ModelD& m, States s, FrameArrays out) {
 }
 
 void pose_n(const ModelD& m, States s, int body, double* R, double* p) {
-  each_placed(m, s, [&](long i, auto&, TreeWork& w) { body_pose(m, body, w.tree, R + 9 * i, p + 3 * i); });
+  each_placed_body(m, s, body,
+                   [&](long i, TreeWork& w) { body_pose(m, body, w.tree, R + 9 * i, p + 3 * i); });
 }
 
 void jacobian_n(const ModelD& m, States s, BodyPoint at, double* J) {
-  each_placed(m, s, [&](long i, auto&, TreeWork& w) {
+  each_placed_body(m, s, at.body, [&](long i, TreeWork& w) {
     double *of_state = J + i * 6 * m.nv, R[9], p[3], none[12] = {};
     body_jacobian(m, at.body, at.point, w.tree, of_state);
     if (at.as == WORLD_ALIGNED) return;

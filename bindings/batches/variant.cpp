@@ -1,6 +1,7 @@
 // Batches for one instruction set (SARRUS_ISA).
 #include "centroidal_batches.hpp"
 #include "constraint_batches.hpp"
+#include "linear_batches.hpp"
 #include "project_batches.hpp"
 #include "solve_batches.hpp"
 
@@ -28,13 +29,13 @@ const BatchTable& batch_table() {
       .difference = difference_n,
       .forward = forward_n,
       .derivatives = derivatives_n,
+      .linearize = linearize_n,
       .consistent_velocity = consistent_velocity_n,
       .impact = impact_n,
       .inverse_dynamics = inverse_dynamics_n,
       .decompose = decompose_n,
       .split_rows = split_rows_of,
       .mobility = mobility_n,
-      .close = close_n,
       .project = project_n,
       .point = point_n,
       .center_of_mass = center_of_mass_n,

@@ -26,6 +26,12 @@ double Queries::time(In t) const {
   return nb::cast<double>(checks.attr("time")(t));
 }
 
+const double* zeros(npy_intp n) {
+  thread_local std::vector<std::vector<double>> blocks;  // calls under way keep the smaller ones
+  if (blocks.empty() || static_cast<npy_intp>(blocks.back().size()) < n) blocks.emplace_back(2 * n);
+  return blocks.back().data();
+}
+
 namespace {
 
 // The quaternions of `count` positions q (nq): -1 where one has no direction, 0 where one is not of unit length

@@ -1,6 +1,6 @@
-// Arguments of public calls. What is plain, float64 arrays of one state or of one batch axis, is checked here;
-// everything else goes to an object of Python (sarrus/mechanism/arguments.py), which converts it or says what is
-// wrong.
+// Arguments of public calls. What is plain, float64 arrays of one state or of one batch axis, is checked
+// here; everything else goes to an object of Python (sarrus/mechanism/arguments.py), which converts it or
+// says what is wrong.
 #pragma once
 
 #include "../kernel_object.hpp"
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace sarrus {
@@ -36,6 +37,9 @@ struct Argument {
   const char* name;
   bool positions = false;  // of size nq with unit quaternions; else of size nv
 };
+
+// At least n zeros, valid as long as this thread
+const double* zeros(npy_intp n);
 
 // Arguments of one call, checked, with their batch axes in common.
 struct Call {
@@ -71,16 +75,44 @@ struct Call {
   }
   Shape flat(npy_intp n) const { return {count, n}; }
   // argument i: vectors of the size of v that are zero
-  void rest(int i) {
-    NewArray zero(flat(m.nv));
-    std::fill_n(zero.data(), count * m.nv, 0.0);
-    kept[i] = zero.object;
-    x[i] = zero;
-  }
+  void rest(int i) { x[i] = zeros(count * m.nv); }
 
  private:
   bool plain(std::initializer_list<Argument> arguments);
   void convert(std::initializer_list<Argument> arguments);
+};
+
+// Entries that do not leave the call
+template <class T>
+struct Room {
+  T few[48];
+  std::unique_ptr<T[]> many;
+  T* data;
+
+  explicit Room(npy_intp n) : many(n > 48 ? new T[n] : nullptr), data(many ? many.get() : few) {}
+  operator T*() { return data; }
+};
+
+// A number for each state: for one state no array
+template <class T>
+struct PerState {
+  T one{};
+  std::optional<New<T>> many;
+
+  explicit PerState(const Call& c) {
+    if (c.batch.rank) many.emplace(c.batch);
+  }
+  T* data() { return many ? many->data() : &one; }
+  operator T*() { return data(); }
+  nb::object object() const {
+    if (many) return many->object;
+    if constexpr (std::is_same_v<T, int>)
+      return nb::int_(one);
+    else if constexpr (std::is_same_v<T, unsigned char>)
+      return nb::bool_(one);
+    else
+      return nb::float_(one);
+  }
 };
 
 // Values of drives and user rows at the states of a call, from the evaluator of Python; null without any.
@@ -111,5 +143,7 @@ void bind_queries(nb::module_& m);
 void bind_centroidal(nb::class_<Queries>& queries);
 void bind_steps(nb::class_<Queries>& queries);
 void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries);
+void bind_pose_queries(nb::class_<Queries>& queries);
+void bind_linear_queries(nb::class_<Queries>& queries);
 
 }  // namespace sarrus

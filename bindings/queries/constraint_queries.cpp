@@ -14,18 +14,15 @@ Call velocities(const Queries& s, In q, In v) {
   return c;
 }
 
-// A number for one state, the array for a batch
-template <class T>
-nb::object number(const Call& c, const New<T>& x) {
-  if (c.batch.rank) return x.object;
-  if constexpr (std::is_same_v<T, int>)
-    return nb::int_(x.data()[0]);
-  else
-    return nb::float_(x.data()[0]);
-}
-
 bool all_fine(const Call& c, const int* status) {
   return std::all_of(status, status + c.count, [](int x) { return x == 0; });
+}
+
+// (miss, status) of states some of which have no velocity
+nb::any not_satisfied(const Call& c, const double* miss, const int* status) {
+  NewArray misses(c.each({c.m.nc}), miss);
+  New<int> all({c.count}, status);
+  return nb::borrow<nb::any>(nb::make_tuple(misses, all));
 }
 
 // v; where some state has none (miss, status)   held: (indices int32, values)
@@ -35,54 +32,57 @@ nb::any consistent_velocity(const Queries& s, In q, In v, In rows, In metric, nb
   GivenMetric W(s, metric);
   npy_intp n = length_of(held[0]);
   Held fixed = {data_of<int>(held[0], {n}), data_of<double>(held[1], {n}), static_cast<int>(n)};
-  NewArray found = c.out({c.m.nv}), miss = c.out({c.m.nc});
-  auto status = c.out<int>({});
+  NewArray found = c.out({c.m.nv});
+  Room<double> miss(c.count * c.m.nc);
+  Room<int> status(c.count);
   VelocityArrays out = {found, miss, status};
   c.run_on(s.k.tables.batches.consistent_velocity, outside.drive, outside.user, W.metric, fixed, out);
-  if (all_fine(c, status)) return nb::borrow<nb::any>(found.object);
-  return nb::borrow<nb::any>(nb::make_tuple(miss, status));
+  return all_fine(c, status) ? nb::borrow<nb::any>(found.object) : not_satisfied(c, miss, status);
 }
 
 // An Impact; where there is none (miss, status)
 nb::any impact(const Queries& s, In type, In q, In v, In t, In evaluator) {
   Call c(s, {{q, "q", true}, {v, "v"}});
   RowValues outside(c, evaluator, t);
-  NewArray after = c.out({c.m.nv}), impulse = c.out({c.m.nv}), lam = c.out({c.m.nc}), miss = c.out({c.m.nc});
-  NewArray before = c.out({c.m.nv}), momentum = c.out({c.m.nv}), energy(c.flat(3));
-  auto rank = c.out<int>({});
-  New<int> status({c.count});
+  NewArray after = c.out({c.m.nv}), impulse = c.out({c.m.nv}), lam = c.out({c.m.nc});
+  NewArray before = c.out({c.m.nv}), momentum = c.out({c.m.nv});
+  Room<double> energy(3 * c.count), miss(c.count * c.m.nc);
+  PerState<int> rank(c);
+  Room<int> status(c.count);
   ImpactArrays out = {after, impulse, lam, before, momentum, energy, miss, rank, status};
   c.run_on(s.k.tables.batches.impact, outside.drive, outside.user, out);
-  if (!all_fine(c, status)) return nb::borrow<nb::any>(nb::make_tuple(miss, status));
-  NewArray energies[3] = {c.out({}), c.out({}), c.out({})};
-  for (npy_intp i = 0; i < 3 * c.count; ++i) energies[i % 3].data()[i / 3] = energy.data()[i];
+  if (!all_fine(c, status)) return not_satisfied(c, miss, status);
+  PerState<double> energies[3] = {PerState<double>(c), PerState<double>(c), PerState<double>(c)};
+  for (npy_intp i = 0; i < 3 * c.count; ++i) energies[i % 3].data()[i / 3] = energy[i];
   static const Fields fields = {"v_before", "v",    "impulse",       "lam",    "momentum_before",
                                 "momentum", "rank", "energy_before", "energy", "dissipated"};
   NewArray given = c.copy(1, c.m.nv);
-  nb::object numbers[4] = {number(c, rank), number(c, energies[0]), number(c, energies[1]),
-                           number(c, energies[2])};
+  nb::object numbers[4] = {rank.object(), energies[0].object(), energies[1].object(), energies[2].object()};
   return made(type, fields,
               {given.object, after.object, impulse.object, lam.object, before.object, momentum.object,
                numbers[0], numbers[1], numbers[2], numbers[3]});
 }
 
-// actuated: indices int32
+// A Torques; where there are none the status of each state   actuated: indices int32
 nb::any inverse_dynamics(const Queries& s, In type, nb::tuple state, In rows, In metric, In actuated) {
   Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "a"}});
   RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
   GivenMetric W(s, metric);
   npy_intp nv = c.m.nv, n = length_of(actuated);
   Held by = {data_of<int>(actuated, {n}), nullptr, static_cast<int>(n)};
-  NewArray u = c.out({n}), tau = c.out({nv}), lam = c.out({c.m.nc}), force = c.out({nv});
-  NewArray unfelt = c.out({nv, nv}), sizes = c.out({3});
-  auto n_unfelt = c.out<int>({}), status = c.out<int>({});
-  InverseArrays out = {u, tau, lam, force, unfelt, sizes, n_unfelt, status};
+  NewArray u = c.out({n}), tau = c.out({nv}), lam = c.out({c.m.nc}), force = c.out({nv}), sizes = c.out({3});
+  Room<double> unfelt(c.count * nv * nv);
+  Room<int> count(c.count), status(c.count);
+  InverseArrays out = {u, tau, lam, force, unfelt, sizes, count, status};
   c.run_on(s.k.tables.batches.inverse_dynamics, outside.drive, outside.user, c.x[2], W.metric, by, out);
-  static const Fields fields = {"tau",     "u",      "lam",      "constraint_force", "_sizes",
-                                "_unfelt", "_count", "_columns", "_model",           "_status"};
+  if (!all_fine(c, status)) return nb::borrow<nb::any>(New<int>({c.count}, status).object);
+  nb::object unseen = nb::none();
+  if (!all_fine(c, count))
+    unseen = nb::make_tuple(NewArray({c.count, nv, nv}, unfelt), New<int>({c.count}, count));
+  static const Fields fields = {"tau",    "u",       "lam",      "constraint_force",
+                                "_sizes", "_unfelt", "_columns", "_model"};
   return made(type, fields,
-              {tau.object, u.object, lam.object, force.object, sizes.object, unfelt.object, n_unfelt.object,
-               actuated, s.model, status.object});
+              {tau.object, u.object, lam.object, force.object, sizes.object, unseen, actuated, s.model});
 }
 
 // A Decomposition; None where the metric is not positive definite
@@ -92,11 +92,12 @@ nb::any decompose(const Queries& s, In type, In q, In metric, In t, In evaluator
   GivenMetric W(s, metric);
   npy_intp nv = c.m.nv, nc = c.m.nc, most = std::min(nv, nc);
   NewArray values = c.out({most}), V = c.out({nv, nv}), R = c.out({nc, most});
-  auto rank = c.out<int>({}), status = c.out<int>({});
+  PerState<int> rank(c);
+  Room<int> status(c.count);
   SplitArrays out = {values, V, R, rank, status};
   c.run_on(s.k.tables.batches.decompose, outside.drive, outside.user, W.metric, out);
   if (!all_fine(c, status)) return nb::borrow<nb::any>(Py_None);
-  nb::object ranks = number(c, rank), matrix = W.kept.is_valid() ? W.kept : nb::none();
+  nb::object ranks = rank.object(), matrix = W.kept.is_valid() ? W.kept : nb::none();
   if (W.metric.by_mass) {
     NewArray M = c.out({nv, nv});
     c.run(s.k.tables.batches.mass_matrix, M);
@@ -121,12 +122,13 @@ nb::any mobility(const Queries& s, In type, In q, In t, In evaluator) {
   Call c = velocities(s, q, nb::none());
   RowValues outside(c, evaluator, t);
   npy_intp nv = c.m.nv, nc = c.m.nc;
-  NewArray J = c.out({nc, nv}), values = c.out({std::min(nv, nc)}), gap = c.out({});
-  auto rank = c.out<int>({});
+  NewArray J = c.out({nc, nv}), values = c.out({std::min(nv, nc)});
+  PerState<double> gap(c);
+  PerState<int> rank(c);
   c.run_on(s.k.tables.batches.mobility, outside.drive, outside.user, MobilityArrays{J, values, gap, rank});
   for (npy_intp i = 0; i < c.count; ++i) gap.data()[i] *= c.m.length[0];
   static const Fields fields = {"rank", "singular_values", "gap", "_system", "_q", "_t", "_J"};
-  nb::object ranks = number(c, rank), gaps = number(c, gap), at = c.copy(0, c.m.nq).object;
+  nb::object ranks = rank.object(), gaps = gap.object(), at = c.copy(0, c.m.nq).object;
   nb::object time = nb::float_(s.time(t));
   return made(type, fields, {ranks, values.object, gaps, evaluator, at, time, J.object});
 }

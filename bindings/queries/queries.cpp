@@ -173,7 +173,7 @@ nb::tuple project(const Queries& s, In q, In v, In t, In evaluator) {
   Dense drive;
   if (c.m.nd) drive = Dense(evaluator.attr("drive")(time, c.count), "drive", {c.count, c.m.nd, 3});
   AskUser owner{c.m, nb::none()};
-  if (c.m.n_user_rows) owner.rows = evaluator.attr("rows_at")(NewArray(c.flat(c.m.nv), c.x[1]), time);
+  if (c.m.n_user_rows) owner.rows = evaluator.attr("rows_at")(time);
   NewArray q1 = c.out({c.m.nq}), v1 = c.out({c.m.nv}), gap = c.out({});
   auto status = c.out<int>({});
   ProjectOptions options = {nullptr, nullptr, c.m.n_user_rows ? AskUser::at : nullptr, &owner};
@@ -214,6 +214,8 @@ void bind_queries(nb::module_& m) {
   bind_centroidal(queries);
   bind_steps(queries);
   bind_constraint_queries(m, queries);
+  bind_pose_queries(queries);
+  bind_linear_queries(queries);
 }
 
 }  // namespace sarrus

@@ -82,6 +82,14 @@ SARRUS_HD T worst_row(const T* r, int n) {
   return worst;
 }
 
+// Whether all rows are closed; NaN is not.
+template <class T>
+SARRUS_HD bool is_closed(const T* r, int n) {
+  bool yes = true;
+  for (int k = 0; k < n; ++k) yes = yes && abs_(r[k]) <= real<T>(CLOSED_TOL);
+  return yes;
+}
+
 // w.x: the minimiser of (1); mu is its lower bound, or larger so that |x| equals the radius (< 0: none)
 template <class T>
 SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> radius, ClosingWork<T>& w) {
@@ -170,6 +178,17 @@ SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, Closing
   return MOST_ITERATIONS;
 }
 
+// w.x: Newton's step -J^+ r, by substitution where the rows are independent beyond doubt
+template <class T>
+SARRUS_FN void newton_step(const Selected& s, ClosingWork<T>& w) {
+  for (int k = 0; k < s.n_rows; ++k)
+    for (int c = 0; c < s.n_columns; ++c) w.d.at(k, c) = w.J[k * s.n_columns + c];
+  if (!independent(w.d, s.n_rows, s.n_columns, real<T>(REGULAR)))
+    return closing_step(s, w.r, w.J, real<T>(-1), w);
+  shortest(w.d.p, w.r, w.x);
+  for (int c = 0; c < s.n_columns; ++c) w.x[c] = -w.x[c];
+}
+
 // Newton steps q - J^+ phi [Aghili2005] eq. (37), as long as each makes the residual clearly smaller.
 template <class T, class At>
 SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
@@ -177,7 +196,7 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
   for (int n = 0; n < MOST_POLISHING; ++n) {
     T size = worst_row(w.r, s.n_rows);
     if (!(size > 0 && size <= real<T>(1e-4)) || s.n_columns == 0) return n;
-    closing_step(s, w.r, w.J, real<T>(-1), w);
+    newton_step(s, w);
     try_step(m, s, w);
     if (!residual(m, s, at, w.trial, false, w, w.r_trial, w.J_trial)) return n;
     if (!(worst_row(w.r_trial, s.n_rows) < real<T>(0.7) * size)) return n;

@@ -53,14 +53,28 @@ SARRUS_HD void place_node(const Model<real<T>>& m, int i, const T* q, Tree<T>& t
   t.p[i] = p;
 }
 
-// out: R, p, S, O   in: q
 template <class T>
-SARRUS_FN void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
+SARRUS_HD void place_ground(const Model<real<T>>& m, const T* q, Tree<T>& t) {
   Vec3<T> O = reference_point(m, q);
   t.O[0] = O;
   t.R[0] = {{T(1), T(0), T(0)}, {T(0), T(1), T(0)}, {T(0), T(0), T(1)}};
   t.p[0] = -O;
+}
+
+// out: R, p, S, O   in: q
+template <class T>
+SARRUS_FN void place(const Model<real<T>>& m, const T* q, Tree<T>& t) {
+  place_ground(m, q, t);
   for (int i = 1; i < m.nn; ++i) place_node(m, i, q, t);
+}
+
+// The same of a node and all that carry it; branch (nn) is room
+template <class T>
+SARRUS_FN void place_branch(const Model<real<T>>& m, int node, const T* q, int* branch, Tree<T>& t) {
+  int n = 0;
+  for (int i = node; i > 0; i = m.parent[i]) branch[n++] = i;
+  place_ground(m, q, t);
+  while (n > 0) place_node(m, branch[--n], q, t);
 }
 
 // S_i v_i of one node

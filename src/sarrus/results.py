@@ -24,6 +24,7 @@ from .dynamics.impact import Impact
 from .dynamics.inverse import Torques
 from .dynamics.step_derivatives import StepDerivatives
 from .dynamics.terms import Energy, Terms, Units
+from .linearization.compiled_models import LinearModels
 from .linearization.equilibrium import Equilibrium
 from .linearization.model import LinearModel
 from .linearization.modes import Mode, Reach
@@ -53,7 +54,7 @@ __all__ = [
     "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "StepDerivatives", "Terms",
     "Torques", "Units",
     # linear models
-    "Equilibrium", "LinearModel", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
+    "Equilibrium", "LinearModel", "LinearModels", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs
     "Event", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
     # control steps

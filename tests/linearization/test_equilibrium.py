@@ -81,3 +81,55 @@ def test_guess_that_does_not_close() -> None:
         sr.equilibrium(mech, [np.nan, 0.0, 0.0])
     with pytest.raises(sr.InputError, match="takes a Mechanism"):
         sr.equilibrium(sr.MechanismSpec())
+
+
+def geared(constraint: object, gravity: tuple[float, float, float] = (0, -9.81, 0)) -> sr.Mechanism:
+    """Two pendulums whose angles are coupled, a spring on one of them."""
+    spec = sr.MechanismSpec(gravity=gravity)
+    for name, mass, x in (("a", 1.0, 0.0), ("b", 2.0, 1.0)):
+        spec.body(name, joint=sr.Revolute("z"), at=sr.Pose((x, 0, 0)), mass=mass, com=(0.5, 0, 0))
+    spec.force("spring", sr.JointSpring("a", stiffness=3.0, rest=0.4))
+    spec.constrain("gear", constraint)
+    return spec.compile()
+
+
+@pytest.mark.parametrize("guess", [-1.2, 0.3, 2.0])
+def test_rows_of_the_user_have_the_equilibria_of_compiled_ones(guess: float) -> None:
+    """Differences of accelerations in the search, against their derivatives."""
+    compiled = geared(sr.Coupling({"a": 1.0, "b": -2.0}, offset=0.3))
+    mine = geared(sr.CustomConstraint(lambda q, t: np.array([q[0] - 2.0 * q[1] - 0.3]), 1))
+    start = [guess, (guess - 0.3) / 2.0]
+    np.testing.assert_allclose(compiled.terms(start, [0, 0]).phi, mine.terms(start, [0, 0]).phi, atol=1e-12)
+    first, second = sr.equilibrium(compiled, start), sr.equilibrium(mine, start)
+    np.testing.assert_allclose(second.q, first.q, atol=1e-8)  # differences of order 4 with steps of 1e-3
+    assert second.stable is first.stable
+    assert second.message.endswith("because of CustomConstraint rows.")
+
+
+def test_moving_drives_have_no_equilibrium() -> None:
+    spec = sr.MechanismSpec()
+    spec.body("a", joint=sr.Revolute("z"), mass=1.0, com=(0.5, 0, 0))
+    spec.constrain("motor", sr.Drive("a", lambda t: 0.2 * t, lambda t: 0.2, lambda t: 0.0))
+    with pytest.raises(sr.InputError, match="breaks the constraints"):
+        sr.equilibrium(spec.compile())
+
+
+def test_a_static_pose_balances_potential_energy() -> None:
+    """The tangent part of the gradient of the potential, by differences over closed poses, vanishes."""
+    mech = sr.library.loader()
+    rest = sr.equilibrium(mech)
+    for name in rest.model.independent:
+        k = mech.names.index(name)
+        step = 1e-4 * mech.units.unit[k]
+        ends = mech.sweep(name, rest.q[k] + step * np.array([0.0, 1.0]), rest.q, fixed=_others(mech, rest, k))
+        starts = mech.sweep(
+            name, rest.q[k] - step * np.array([0.0, 1.0]), rest.q, fixed=_others(mech, rest, k)
+        )
+        energy = [mech.energy(p.q[-1], np.zeros(mech.nv)).potential for p in (ends, starts)]
+        scale = abs(mech.energy(rest.q, np.zeros(mech.nv)).potential)
+        assert abs(energy[0] - energy[1]) < 1e-9 * scale  # rounding of potentials
+
+
+def _others(mech: sr.Mechanism, rest: sr.results.Equilibrium, k: int) -> dict[str, float]:
+    """The other independent coordinates, held."""
+    return {n: float(rest.q[mech.names.index(n)]) for n in rest.model.independent if n != mech.names[k]}

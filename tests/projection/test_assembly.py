@@ -211,7 +211,7 @@ def balls() -> sr.Mechanism:
         ({"fixed": {"rail": [1.0, 2.0]}}, sr.InputError, r"fixed position of 'rail' must have shape \(1,\)"),
         ({"fixed": {"rail": np.nan}}, sr.InputError, "fixed position of 'rail' must be finite"),
         ({"q_guess": np.zeros(5)}, sr.InputError, "is a quaternion .* must not have zero norm"),
-        ({"q_guess": np.zeros((2, 5)) + 1}, sr.InputError, r"q_guess must be one state of shape \(5,\) here"),
+        ({"q_guess": np.zeros((2, 4)) + 1}, sr.InputError, r"q_guess.* must have shape \(5,\)"),
         ({"t": np.inf}, sr.InputError, "`t` must be a finite time in seconds, got inf"),
         ({"t": "soon"}, sr.InputError, "`t` must be a time in seconds, got 'soon'"),
     ],

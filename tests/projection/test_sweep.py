@@ -97,7 +97,7 @@ def test_no_start_is_said() -> None:
             "unknown coordinate 'krank'",
         ),
         (lambda: sr.library.four_bar().sweep("crank", []), sr.InputError, "at least one number"),
-        (lambda: sr.library.four_bar().sweep("crank", [[0.0]]), sr.InputError, "at least one number"),
+        (lambda: sr.library.four_bar().sweep("crank", [[], []]), sr.InputError, "at least one number"),
         (lambda: sr.library.four_bar().sweep("crank", [0.0, np.nan]), sr.InputError, "values must be finite"),
         (
             lambda: sr.library.rolling_disk().sweep("disc.wx", [0.0]),

@@ -39,6 +39,9 @@ class Evaluator:
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
 
+    def __reduce__(self) -> tuple[type[Evaluator], tuple[Model]]:
+        return Evaluator, (self.model,)
+
     def drive(self, t: float, count: int) -> Array:
         """f, f', f'' of each drive at time t [s], the same for a batch: (count, nd, 3)."""
         if not self.driven:
@@ -115,24 +118,29 @@ class Evaluator:
             q, v, the largest |phi| of the given poses with lengths divided by L, and a `PROJECTION` status.
         """
         speeds = v[None] if v.ndim == 1 else v
-        user = self.rows_at(speeds, t) if self.has_user_rows else None
+        user = self.rows_at(t) if self.has_user_rows else None
         found: tuple[Array, Array, Array, npt.NDArray[np.int_]] = self.kernel.project(
             q, v, self.drive(t, len(speeds)), user, part, metric
         )
         return found
 
-    def rows_at(self, v: Array, t: float) -> Callable[[int, Array], Array]:
-        """User rows at another pose q of state i, whose velocity is v[i], as a function of (i, q)."""
-        return lambda i, q: user_rows(self, q, v[i], t)
+    def rows_at(self, t: float) -> Callable[[Array, Array], Array]:
+        """User rows as a function of (q, v)."""
+        return lambda q, v: user_rows(self, q, v, t)
 
     def close(
         self, q: Array, t: float, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
     ) -> tuple[Array, Array, int]:
         """Pose (nq,) near q at which rows close, moving coordinates; what is left of them, iterations."""
-        user = self.rows_at(np.zeros((1, self.nv)), t) if self.has_user_rows else None
+        user = self.rows_at(t) if self.has_user_rows else None
         which = rows.astype(np.int32), columns.astype(np.int32)
         found, r, iterations = self.kernel.close(np.ascontiguousarray(q), self.drive(t, 1), user, *which)
         return found, r, int(iterations)
+
+    def loses_rank(self, q: Array, t: float, rank: int = -1) -> bool:
+        """Whether J, of this rank or (-1) by `rank_tol`, loses rank at the pose q (nq,) only."""
+        user = self.rows_at(t) if self.has_user_rows else None
+        return bool(self.kernel.loses_rank(np.ascontiguousarray(q), self.drive(t, 1), user, rank))
 
     def integrate(self, q: Array, dv: Array) -> Array:
         """q moved by dv on the manifold, one state."""

@@ -44,11 +44,10 @@ class Torques:
     lam: Array
     constraint_force: Array
     _sizes: Array = field(repr=False)  # (3,): residual, acceleration residual, largest |M a + h|
-    _unfelt: Array = field(repr=False)  # (nv, nv): what no actuator feels, the first _count columns
-    _count: npt.NDArray[np.int_] = field(repr=False)
+    # what no actuator feels: (B, nv, nv), the first columns of each, and how many (B,); None for nothing
+    _unfelt: tuple[Array, npt.NDArray[np.int_]] | None = field(repr=False)
     _columns: npt.NDArray[np.int_] = field(repr=False)  # indices of the actuated coordinates
     _model: Model = field(repr=False)
-    _status: npt.NDArray[np.int_] = field(repr=False)  # of the kernel
 
     @property
     def residual(self) -> float | Any:
@@ -63,7 +62,9 @@ class Torques:
     @property
     def controllable(self) -> bool | Any:
         """Whether the actuators can produce every acceleration that the constraints allow."""
-        return self._count == 0 if self._count.ndim else bool(self._count == 0)
+        batch = self.tau.shape[:-1]
+        found = np.ones(batch, dtype=bool) if self._unfelt is None else (self._unfelt[1] == 0).reshape(batch)
+        return found if batch else bool(found)
 
     @cached_property
     def uncontrollable(self) -> tuple[tuple[str, ...], ...]:
@@ -82,10 +83,10 @@ class Torques:
     def message(self) -> str:
         """The same in words."""
         said = [_message(motions, *sizes) for motions, sizes in zip(self._motions, self._flat, strict=True)]
-        if self._count.ndim == 0:
+        if self.tau.ndim == 1:
             text = said[0]
         else:
-            text = f"{len(said)} states, {int(np.sum(self._count == 0))} of them controllable."
+            text = f"{len(said)} states, {int(np.sum(self.controllable))} of them controllable."
             if said:
                 order = [
                     (bool(motions), miss, residual)
@@ -104,9 +105,11 @@ class Torques:
     @cached_property
     def _motions(self) -> list[tuple[tuple[str, ...], ...]]:
         """Motions that no actuator feels, of every state."""
-        nv, names = self._unfelt.shape[-1], self._model.coordinate_names
-        ways = zip(self._unfelt.reshape(-1, nv, nv), self._count.ravel().tolist(), strict=True)
-        return [unfelt_motions(directions[:, :count], names) for directions, count in ways]
+        if self._unfelt is None:
+            return [()] * len(self._flat)
+        names, (directions, counts) = self._model.coordinate_names, self._unfelt
+        ways = zip(directions, counts.tolist(), strict=True)
+        return [unfelt_motions(some[:, :count], names) for some, count in ways]
 
     @cached_property
     def _excess(self) -> dict[str, str]:

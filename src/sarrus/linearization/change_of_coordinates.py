@@ -58,7 +58,7 @@ class Minimal(NamedTuple):
     def acceleration(self) -> tuple[Array, Array]:
         """da of the states (nv, nx) and of the inputs (nv, nw)."""
         p, T, mech, nv = self.point, self.lift, self.point.mech, self.point.mech.nv
-        columns = [mech.names.index(name) for name in self.inputs]
+        columns = np.array([mech.names.index(name) for name in self.inputs], dtype=np.int32)
         if not by_differences(mech):
             d = mech.derivatives(p.q, p.v, p.tau, t=p.t)
             return d.a_q @ T[:nv] + d.a_v @ T[nv:], d.a_tau[:, columns]
@@ -77,7 +77,7 @@ def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
     back = np.linalg.inv(S)
     names = (*(f"q.{name}" for name in y.names), *(f"v.{name}" for name in y.names))
     found: dict[str, Any] = {"A": D @ back, "B": D_w, "names": names, "rate": y.rate, "lift": T @ back}
-    found |= {"independent": y.names, "independence": y.independence}
+    found |= {"independent": y.names, "_independence": y.independence}
     found["reduce"] = y.of_state(np.eye(2 * nv))
     if base.C is None:
         return found | {"C": np.eye(len(names)), "outputs": names}

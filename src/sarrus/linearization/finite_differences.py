@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
@@ -28,7 +29,9 @@ TERMS = sorted(slope_terms(4))
 FRICTION_SHARE = 0.02  # largest step of velocities over the smoothing speed of Coulomb friction
 
 
-def finite_variation(point: OperatingPoint, R_q: Array, R_v: Array, columns: list[int]) -> Variation:
+def finite_variation(
+    point: OperatingPoint, R_q: Array, R_v: Array, columns: npt.NDArray[np.int32]
+) -> Variation:
     """Variations at a point by differences on the manifold; arguments as in `analytic_variation`."""
     mech, at = point.mech, point.at
     by_position = _slopes(point, lambda dq: _moved(point, dq), at.N_q.T, STEP)

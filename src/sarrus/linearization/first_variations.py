@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array
 from ..dynamics.derivatives import Derivatives
@@ -46,7 +47,7 @@ class Variation:
 
 
 def analytic_variation(
-    at: Tangents, d: Derivatives, ad_v: Array, R_q: Array, R_v: Array, columns: list[int]
+    at: Tangents, d: Derivatives, ad_v: Array, R_q: Array, R_v: Array, columns: npt.NDArray[np.int32]
 ) -> Variation:
     """Variations from the derivatives of the dynamics.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,17 +19,14 @@ ROLES = ("positions", "velocities")
 
 @dataclass(frozen=True)
 class IndependentCoordinates:
-    """Indices into v of independent positions and velocities, and their conditioning.
-
-    `independence` is 1 at best and 0 where the mechanism can move while these coordinates stand still.
-    """
+    """Indices into v of independent positions and velocities."""
 
     positions: tuple[int, ...]
     velocities: tuple[int, ...]
-    independence: float
 
     def quality(self, at: Tangents) -> float:
-        """Conditioning at other tangent directions, like `independence`."""
+        """How well they determine the motion along tangent directions: 1 at best, 0 where the mechanism can
+        move while these coordinates stand still."""
         chosen = (at.N_q, self.positions), (at.N_v, self.velocities)
         return min(independence(at.bare(N), indices) for N, indices in chosen)
 
@@ -43,10 +40,10 @@ class IndependentCoordinates:
         columns = [*self.positions, *(nv + i for i in self.velocities)]
         return selection(columns, 2 * nv)
 
-    def names(self, mech: Mechanism) -> tuple[str, ...]:
+    def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
         """Names of the states: positions, then velocities."""
-        positions = (f"q.{mech.names[i]}" for i in self.positions)
-        return (*positions, *(f"v.{mech.names[i]}" for i in self.velocities))
+        positions = (f"q.{coordinates[i]}" for i in self.positions)
+        return (*positions, *(f"v.{coordinates[i]}" for i in self.velocities))
 
 
 def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) -> IndependentCoordinates:
@@ -60,7 +57,7 @@ def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) ->
             chosen among the positions where possible.
     """
     N_q, N_v = at.bare(at.N_q), at.bare(at.N_v)
-    positions, velocities = _indices(mech, given)
+    positions, velocities = given_coordinates(mech, given)
     if positions is None:
         positions = choose(N_q)
     else:
@@ -70,13 +67,11 @@ def independent_coordinates(mech: Mechanism, at: Tangents, given: Any = None) ->
         velocities = positions if same else choose(N_v, positions)
     else:
         _require(mech, N_v, velocities, "velocities")
-    quality = independence(N_q, positions)
-    if at.N_v is not at.N_q or velocities != positions:
-        quality = min(quality, independence(N_v, velocities))
-    return IndependentCoordinates(tuple(positions), tuple(velocities), quality)
+    return IndependentCoordinates(tuple(positions), tuple(velocities))
 
 
-def _indices(mech: Mechanism, given: Any) -> tuple[list[int] | None, list[int] | None]:
+def given_coordinates(mech: Mechanism, given: Any) -> tuple[list[int] | None, list[int] | None]:
+    """Indices of independent positions and velocities by name; None where nothing is said."""
     if given is None:
         return None, None
     if not isinstance(given, Mapping):

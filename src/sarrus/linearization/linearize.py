@@ -8,7 +8,7 @@ Forms:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +19,24 @@ from ..dynamics.derivatives import derivatives
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
+from .compiled_models import LinearModels, Signals, States, compiled_batch, compiled_model, plan, stacked
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
-from .independent_coordinates import IndependentCoordinates, independent_coordinates
+from .independent_coordinates import IndependentCoordinates, given_coordinates, independent_coordinates
 from .model import LinearModel
-from .operating_point import OperatingPoint, operating_point
+from .operating_point import (
+    OperatingPoint,
+    by_differences,
+    consistent_state,
+    operating_point,
+    require_mechanism,
+)
 from .signals import input_columns, output_rows
 from .state_space_forms import FORMS, Form
 
 METHODS = ("analytic", "dual", "finite_difference")
 
 
-@one_blas_thread
 def linearize(
     mech: Mechanism | CustomSystem,
     q: npt.ArrayLike | None = None,
@@ -44,12 +50,13 @@ def linearize(
     form: str = "minimal",
     tau: npt.ArrayLike | None = None,
     coordinates: Any = None,
-) -> LinearModel:
+) -> LinearModel | Any:
     """A linear model about any consistent state, at rest, in motion or accelerating; see `LinearModel`.
 
     States are increments of the independent positions, then of their velocities (of as many as there are
     freedoms, where rolling makes the two counts differ); Spherical and Free joints by tangent increments
-    relative to the motion.
+    relative to the motion. Batch axes allowed: the models of a batch have the same coordinates; see
+    `LinearModels`.
 
     Args:
         mech: a Mechanism or a CustomSystem.
@@ -77,31 +84,72 @@ def linearize(
     """
     _one_of("method", method, METHODS)
     _one_of("form", form, tuple(FORMS))
+    require_mechanism(mech, "linearize")
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
-    point = operating_point(mech, q, v, u, tau=tau, t=t)
-    method = "finite_difference" if isinstance(mech, CustomSystem) else method
     system: Any = mech
-    choice = independent_coordinates(system, point.at, independent)
-    names, columns = input_columns(system, inputs)
-    variation = variation_at(point, choice, columns, method)
-    written = FORMS[form](point, choice, variation, independent is not None)
-    labels, C, D = _outputs(point, written, outputs)
-    fields = written._asdict()
-    del fields["variation"]
-    model = LinearModel(
-        **fields,
+    method = "finite_difference" if isinstance(mech, CustomSystem) else method
+    wanted, given = Wanted(independent, inputs, outputs, method, form), (q, v, u, tau)
+    found: LinearModel | LinearModels | None = None
+    if _is_batch(q) or _is_batch(v) or _is_batch(u) or _is_batch(tau):
+        if isinstance(mech, CustomSystem):
+            raise InputError("linearize takes one state of a CustomSystem; linearize a batch one by one.")
+        found = _batch(system, given, t, wanted)
+    elif wanted.compiled(system):
+        found = _compiled(system, given, t, wanted)
+    if found is None:
+        found = _by_variation(operating_point(mech, q, v, u, tau=tau, t=t), wanted)
+    return found if coordinates is None else found.in_coordinates(coordinates)
+
+
+def _is_batch(x: Any) -> bool:
+    """Whether an argument has batch axes."""
+    if x is None or isinstance(x, np.ndarray):
+        return x is not None and x.ndim > 1
+    try:
+        return np.ndim(x) > 1
+    except ValueError:  # lists of different lengths: refused where arguments are checked
+        return False
+
+
+class Wanted(NamedTuple):
+    """What a linear model is wanted in: arguments of `linearize`."""
+
+    independent: Any
+    inputs: Any
+    outputs: Any
+    method: str
+    form: str
+
+    def compiled(self, mech: Mechanism) -> bool:
+        """Whether the kernel has it."""
+        usual = self.method == "analytic" and self.form == "minimal" and self.outputs is None
+        return usual and not by_differences(mech)
+
+
+@one_blas_thread
+def _by_variation(point: OperatingPoint, wanted: Wanted) -> LinearModel:
+    """Any form, any outputs, by any method."""
+    mech = point.mech
+    choice = independent_coordinates(mech, point.at, wanted.independent)
+    names, columns = input_columns(mech, wanted.inputs)
+    variation = variation_at(point, choice, columns, wanted.method)
+    written = FORMS[wanted.form](point, choice, variation, wanted.independent is not None)
+    labels, C, D = _outputs(point, written, wanted.outputs)
+    system = written._asdict()
+    del system["variation"]
+    return LinearModel(
+        **system,
         C=C,
         D=D,
         inputs=names,
         outputs=labels,
         independent=tuple(mech.names[i] for i in choice.positions),
-        independence=choice.independence,
-        form=form,
-        method=method,
+        choice=choice,
+        form=wanted.form,
+        method=wanted.method,
         point=point,
     )
-    return model if coordinates is None else model.in_coordinates(coordinates)
 
 
 def _refuse_with_coordinates(independent: Any, form: str) -> None:
@@ -111,6 +159,64 @@ def _refuse_with_coordinates(independent: Any, form: str) -> None:
         raise InputError(f'coordinates= is for form="minimal", whose states they are; got form="{form}".')
 
 
+Given = tuple[Any, Any, Any, Any]
+
+
+def _states(mech: Mechanism, given: Given, t: float) -> States:
+    """q, v, u, tau as given or by default, with or without batch axes."""
+    q, v, u, tau = given
+    if v is None:
+        v = mech.default.v if q is None else np.zeros(mech.nv)
+    if mech.evaluator.driven and given[1] is None:
+        q, v = (
+            consistent_state(mech, q, None, t) if np.ndim(q) < 2 else (q, mech.consistent_velocity(q, v, t))
+        )
+    q = mech.default.q if q is None else q
+    if u is None:
+        return States(q, v, np.zeros(mech.nv) if tau is None else tau, t)
+    return States(q, v, mech._applied(q, tau, u, None), t)
+
+
+def _compiled(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearModel | None:
+    """One state, by the kernel; None where it has no model."""
+    names, columns = input_columns(mech, wanted.inputs)
+    indices = given_coordinates(mech, wanted.independent)
+    at = _states(mech, given, mech._time(t))
+    u = np.zeros(mech.nu) if given[2] is None else np.array(given[2], dtype=float)
+    return compiled_model(mech, at, plan(*indices, columns), Signals(names, u))
+
+
+def _batch(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearModels:
+    """A batch of states, in the same coordinates."""
+    at, u = _states(mech, given, mech._time(t)), np.zeros(mech.nu)
+    parts: list[tuple[Any, str, bool]] = [(at.q, "q", True), (at.v, "v", False), (at.tau, "tau", False)]
+    (q, v, tau), batch = mech._arguments.states(parts)
+    if len(q) == 0:
+        raise InputError(f"a batch of states must have at least one, got q of shape {np.shape(at.q)}.")
+    at, u = States(q, v, tau, at.t), np.asarray(u if given[2] is None else given[2], dtype=float)
+    names, columns = input_columns(mech, wanted.inputs)
+    signals = Signals(names, np.broadcast_to(u, (*batch, mech.nu)).reshape(len(q), mech.nu))
+    compiled: LinearModels | int = 0
+    if not mech.evaluator.has_user_rows:
+        indices = given_coordinates(mech, wanted.independent)
+        compiled = compiled_batch(mech, at, plan(*indices, columns), signals, batch)
+    if isinstance(compiled, LinearModels) and wanted.compiled(mech):
+        return compiled
+    first = compiled[(0,) * len(batch)] if isinstance(compiled, LinearModels) else _one(at, 0, mech, wanted)
+    if isinstance(compiled, int) and not mech.evaluator.has_user_rows:
+        _one(at, compiled, mech, wanted)  # says why
+    if wanted.independent is None:
+        chosen = {"positions": first.choice.positions, "velocities": first.choice.velocities}
+        fixed = {role: [mech.names[i] for i in where] for role, where in chosen.items()}
+        wanted = wanted._replace(independent=fixed)
+    return stacked([_one(at, i, mech, wanted) for i in range(len(q))], batch)
+
+
+def _one(at: States, i: int, mech: Mechanism, wanted: Wanted) -> LinearModel:
+    """One state of a batch, by any method."""
+    return _by_variation(operating_point(mech, at.q[i], at.v[i], tau=at.tau[i], t=at.t), wanted)
+
+
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
         known = ", ".join(f'"{name}"' for name in allowed)
@@ -118,7 +224,7 @@ def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
 
 
 def variation_at(
-    point: OperatingPoint, choice: IndependentCoordinates, columns: list[int], method: str
+    point: OperatingPoint, choice: IndependentCoordinates, columns: npt.NDArray[np.int32], method: str
 ) -> Variation:
     """Variations at a point, in the chosen coordinates, by any method."""
     R_q, R_v = choice.rows(point.mech.nv)

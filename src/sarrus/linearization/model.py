@@ -13,6 +13,7 @@ from ..arrays import Array, fixed_shape, number, numbers, positive
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .change_of_coordinates import Minimal, changed
+from .independent_coordinates import IndependentCoordinates
 from .modes import Complex, Mode, Reach, modes, ordered, reach, spectrum
 from .operating_point import OperatingPoint
 
@@ -47,24 +48,25 @@ class LinearModel(LinearSystem):
         inputs: of the inputs: coordinates on which they act (nw).
         outputs: of the outputs (ny).
         independent: the independent coordinates.
-        independence: how well they determine the motion: 1 at best, 0 not at all.
         form: "minimal", "full" or "descriptor".
         method: how the derivatives were taken.
         rate: time derivative of the states at the point itself (nx,); zero at an equilibrium.
         lift: [dq; dv] in all coordinates of the states (2 nv, nx).
         reduce: states of [dq; dv] (nx, 2 nv).
         point: the state: q, v, u, tau, t, a, lam.
+        choice: indices of the independent positions and velocities.
         dt: sample time [s] of a discrete model, x[k+1] = A x[k] + B w[k] + rate; None: continuous.
     """
 
     E: Array | None = None
-    independence: float
     form: str
     method: str
     rate: Array
     reduce: Array
     point: OperatingPoint
+    choice: IndependentCoordinates
     dt: float | None = None
+    _independence: float | None = None  # of other coordinates than `choice`
 
     def __post_init__(self) -> None:
         for name in ("A", "B", "C", "D", "E", "rate", "lift", "reduce"):
@@ -80,7 +82,12 @@ class LinearModel(LinearSystem):
     @property
     def order(self) -> int:
         """Freedoms of positions plus freedoms of velocities: the size of the minimal form."""
-        return int(self.point.at.N_q.shape[1] + self.point.at.N_v.shape[1])
+        return len(self.choice.positions) + len(self.choice.velocities)
+
+    @cached_property
+    def independence(self) -> float:
+        """How well the independent coordinates determine the motion: 1 at best, 0 not at all."""
+        return self.choice.quality(self.point.at) if self._independence is None else self._independence
 
     # ------------------------------------------------------------------ motions
 

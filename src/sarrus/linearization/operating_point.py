@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,8 @@ from ..errors import AssemblyError, InputError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.twists import ad_all, twist_slices
-from ..projection.decomposition import ranked_svd
-from ..projection.local_coordinates import Tangents, tangents
-from ..projection.mobility import loses_rank_here
-from ..projection.system_kinematics import dimensionless, drift
+from ..projection.local_coordinates import tangents
+from ..projection.system_kinematics import drift
 from ..simulation.system.custom_system import CustomSystem
 
 CONSISTENT = 1e-6  # errors of position (over L) and velocity (over speed) up to this are corrected silently
@@ -34,8 +33,7 @@ class OperatingPoint:
         tau: applied generalized force in all (nv,), S.T u included.
         t: time [s].
         a, lam: acceleration (nv,) and multipliers (nc,) there.
-        J: constraint Jacobian (nc, nv).
-        at: tangent directions of the constraints.
+        rank: rank of J.
     """
 
     mech: Mechanism
@@ -46,8 +44,17 @@ class OperatingPoint:
     t: float
     a: Array
     lam: Array
-    J: Array
-    at: Tangents
+    rank: int
+
+    @cached_property
+    def J(self) -> Array:
+        """Constraint Jacobian (nc, nv)."""
+        return self.mech.terms(self.q, self.v, self.t).J
+
+    @cached_property
+    def at(self) -> Any:
+        """Tangent directions of the constraints."""
+        return tangents(self.mech.evaluator, self.J, self.rank)
 
     @property
     def ad_v(self) -> Array:
@@ -87,21 +94,20 @@ def operating_point(
     """The given state, or `default`; refused off the constraints and at singular poses."""
     require_mechanism(mech, what)
     t = mech._time(t)
-    pose, speed, J = _state(mech, q, v, t)
-    inputs = np.zeros(mech.nu) if u is None else _vector(mech, u, "u", mech.nu)
-    force = np.zeros(mech.nv) if tau is None else _vector(mech, tau, "tau", mech.nv)
+    pose, speed = consistent_state(mech, q, v, t)
+    inputs = np.zeros(mech.nu) if u is None else vector(mech, u, "u", mech.nu)
+    force = np.zeros(mech.nv) if tau is None else vector(mech, tau, "tau", mech.nv)
     applied = mech._applied(pose, force, inputs, None)
     motion = mech.forward_dynamics(pose, speed, applied, t=t)
-    at = tangents(mech.evaluator, J, int(motion.rank))
-    _require_regular(mech, pose, t, J, at.rank)
-    forces = {"u": inputs, "tau": applied, "a": motion.a, "lam": motion.lam}
-    return OperatingPoint(mech=mech, q=pose, v=speed, t=t, J=J, at=at, **forces)
+    _require_regular(mech, pose, t, int(motion.rank))
+    forces = {"u": inputs, "tau": applied, "a": motion.a, "lam": motion.lam, "rank": int(motion.rank)}
+    return OperatingPoint(mech=mech, q=pose, v=speed, t=t, **forces)
 
 
-def _state(
+def consistent_state(
     mech: Mechanism, q: npt.ArrayLike | None, v: npt.ArrayLike | None, t: float
-) -> tuple[Array, Array, Array]:
-    """q and v, given or by default, projected where they miss the constraints by rounding; J there."""
+) -> tuple[Array, Array]:
+    """q and v, given or by default, projected where they miss the constraints by rounding."""
     driven = mech.evaluator.driven
     pose = np.array(mech.default.q) if q is None else mech._one_pose(q)
     speed = np.zeros(mech.nv) if v is None else mech._one_tangent(v, "v")
@@ -121,7 +127,7 @@ def _state(
         terms = mech.terms(pose, speed, t)
     if v is None:
         speed = np.array(mech.default.v) if q is None and not driven else speed
-        return pose, mech.consistent_velocity(pose, speed, t), terms.J
+        return pose, mech.consistent_velocity(pose, speed, t)
     size = float(np.max(np.abs(speed / mech.units.unit), initial=0.0))
     slip = np.abs(terms.J @ speed - terms.b) / mech.units.row_unit
     miss = float(np.max(slip, initial=0.0))
@@ -131,10 +137,11 @@ def _state(
             f" row {mech.row_names[int(np.argmax(slip))]!r}, at speed {size:.3g}. Take"
             " v = mech.consistent_velocity(q, v)."
         )
-    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed, terms.J
+    return pose, mech.consistent_velocity(pose, speed, t) if miss > CLOSED * size else speed
 
 
-def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
+def vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
+    """One vector (n,): u or tau."""
     owner = f"{mech.name!r}" + (f", which has the actuators {list(mech.actuators)}" if what == "u" else "")
     array = state(value, what, n, owner)
     if array.ndim != 1:
@@ -142,12 +149,9 @@ def _vector(mech: Mechanism, value: npt.ArrayLike, what: str, n: int) -> Array:
     return array
 
 
-def _require_regular(mech: Mechanism, q: Array, t: float, J: Array, rank: int) -> None:
+def _require_regular(mech: Mechanism, q: Array, t: float, rank: int) -> None:
     """Refuse a pose at which rows lose rank: branches meet there, so that no linear model exists."""
-    if rank == len(J):
-        return
-    svd = ranked_svd(dimensionless(mech.evaluator, J), mech.evaluator.rank_tol, rank)
-    if loses_rank_here(mech.evaluator, q, t, svd):
+    if rank < mech.nc and mech.evaluator.loses_rank(q, t, rank):
         raise SingularConstraintError(
             f"no linear model of {mech.name!r} at this pose: it is singular (rank {rank} here, more nearby),"
             " so the constraints have no single tangent space and motions along different branches differ"

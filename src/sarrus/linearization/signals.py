@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError, unknown_name
@@ -37,12 +38,14 @@ def named(names: Any, what: str) -> list[str]:
     return list(names)
 
 
-def input_columns(mech: Mechanism, inputs: Any) -> tuple[tuple[str, ...], list[int]]:
+def input_columns(mech: Mechanism, inputs: Any) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
     """Names of the inputs and the coordinates (indices) on which they act; default: the actuators."""
     if inputs is None:
-        return mech.actuators, [actuator.index for actuator in mech.model.actuators]
+        system: Any = mech
+        skeleton = getattr(system, "_skeleton", system)  # of a CustomSystem
+        return mech.actuators, skeleton._actuated
     columns = mech._indices(named(inputs, "inputs"), "inputs")
-    return tuple(mech.names[i] for i in columns), columns
+    return tuple(mech.names[i] for i in columns), np.array(columns, dtype=np.int32)
 
 
 def output_rows(mech: Mechanism, q: Array, outputs: Any) -> tuple[tuple[str, ...], Array]:

@@ -8,11 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..mechanism.mechanism import Mechanism
-from .independent_coordinates import independent_coordinates
-from .linearize import variation_at
-from .modes import modes, spectrum
-from .operating_point import OperatingPoint, by_differences
-from .state_space_forms import minimal
+from .model import LinearModel
 
 FINITE = " Derivatives by finite differences, because of CustomConstraint rows."
 ZERO = 1e-6  # of the largest eigenvalue: rounding splits a double zero by its square root, 1e-8
@@ -27,18 +23,14 @@ class Stability:
     message: str
 
 
-def stability(point: OperatingPoint) -> Stability:
-    """Stability of an equilibrium under constant inputs."""
-    mech = point.mech
-    method = "finite_difference" if by_differences(mech) else "analytic"
-    choice = independent_coordinates(mech, point.at)
-    form = minimal(point, choice, variation_at(point, choice, [], method), False)
-    values, vectors = spectrum(form.A, None, len(form.A))
+def stability(model: LinearModel) -> Stability:
+    """Stability of an equilibrium under constant inputs, from its minimal linear model."""
+    mech, values = model.mechanism, model.eigenvalues
     note = FINITE if len(mech.model.u_row) and isinstance(mech, Mechanism) else ""
     if len(values) == 0:
         return Stability(True, values, "Rigid: the constraints leave no motion." + note)
     tol = ZERO * max(float(np.max(np.abs(values))), 1e-3)
-    found = modes(values, vectors, form.lift, mech.units.unit)
+    found = model.modes
     leaving = [m for m in found if m.eigenvalue.real > tol]
     if leaving:
         worst = max(leaving, key=lambda m: m.eigenvalue.real)

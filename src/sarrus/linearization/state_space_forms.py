@@ -39,7 +39,7 @@ class Form(NamedTuple):
 def minimal(point: OperatingPoint, choice: IndependentCoordinates, x: Variation, chosen: bool) -> Form:
     """dx/dt = A x + B w of the independent coordinates, [Spencer2004] section 4.2."""
     R = choice.matrix(point.mech.nv)
-    rate, names = R @ np.concatenate([point.v, point.a]), choice.names(point.mech)
+    rate, names = R @ np.concatenate([point.v, point.a]), choice.names(point.mech.names)
     A, B = R @ x.rate, R @ x.rate_u
     return Form(names=names, A=A, B=B, E=None, rate=rate, lift=x.T, reduce=R, variation=x)
 

@@ -113,7 +113,7 @@ def linearize_trajectory(
     d = _derivatives(mech, trajectory, method)
     slices, R = twist_slices(mech.model), choice.matrix(mech.nv)
     parts: list[tuple[Array, ...]] = []
-    labels = choice.names(mech)
+    labels = choice.names(mech.names)
     for i, at in enumerate(ats):
         x = analytic_variation(at, d[i], ad_all(slices, trajectory.v[i]), *rows, columns)
         C, D = np.eye(len(R)), np.zeros((len(R), len(columns)))
@@ -124,7 +124,7 @@ def linearize_trajectory(
     A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
     quality = np.array([choice.quality(at) for at in ats])
     independent_names = tuple(mech.names[i] for i in choice.positions)
-    states: dict[str, Any] = {"names": choice.names(mech), "independent": independent_names}
+    states: dict[str, Any] = {"names": choice.names(mech.names), "independent": independent_names}
     signals: dict[str, Any] = {"inputs": names, "outputs": labels, "independence": quality}
     known: dict[str, Any] = {"reduce": R, "motion": trajectory, "columns": np.asarray(columns, dtype=np.intp)}
     return LinearTrajectory(t=trajectory.t, A=A, B=B, C=C, D=D, lift=T, **states, **signals, **known)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers, state
-from ..blas_threads import one_blas_thread
 from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
-from ..projection.assembly import Assembly, assemble
+from ..projection.assembly import AboutAssembly, Assembly, Which, rows_and_columns
 from ..projection.consistent_velocity import no_velocity
 from ..projection.decomposition import Decomposition, metric_factor
 from ..projection.mobility import Mobility
 from ..projection.nearest_state import cannot_project
-from ..projection.sweep import Sweep, sweep
+from ..projection.sweep import Sweep, SweptArrays, swept
 from .centroidal_queries import CentroidalQueries
 from .core import State, frozen_state
 from .inertia_queries import Metric
@@ -74,35 +72,40 @@ class ConstraintQueries(CentroidalQueries):
         return found
 
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
-        """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`."""
+        """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`.
+
+        Batch axes allowed.
+        """
         pose = self.default.q if q is None else q
         if self._may_be_undefined:
             self.terms(pose, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         found: Mobility = self._queries.mobility(Mobility, pose, t, self.evaluator)
-        if found.singular_values.ndim > 1:
-            self._one_pose(pose)  # refuses batches
         return found
 
-    @one_blas_thread
     def assemble(
         self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
     ) -> Assembly:
         """Find a pose that closes all constraints, near a guess. Fails with a value, not an exception.
 
+        Batch axes allowed: one search for each guess, each with its own `success`; see `Assembly`.
+
         Args:
             q_guess: where to start (nq,); default `neutral()`.
             fixed: positions to hold: {coordinate: value [rad, m]}, or {joint: its part of q} for joints
-                with several coordinates or a quaternion.
+                with several coordinates or a quaternion; of a batch of guesses one for all, or one for each.
             t: time of the drives [s].
         """
-        q = self.neutral() if q_guess is None else self._one_pose(q_guess, "q_guess")
-        held: list[int] = []
-        wanted = mapping(fixed, "fixed", "{coordinate: value}")
-        for name, value in wanted.items():
-            held += self._hold(q, name, value)
-        text = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
-        found = assemble(self.evaluator, q, self._time(t), held, text)
-        return replace(found, message=found.message + self._beyond(found.q[None]))
+        q = self.neutral() if q_guess is None else q_guess
+        if fixed is None:
+            about, which = self._free_assembly(t)
+        else:
+            q, wanted = self._positions(q, "q_guess"), mapping(fixed, "fixed", "{coordinate: value}")
+            held = tuple(k for name, value in wanted.items() for k in self._hold(q, name, value))
+            text = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
+            about = AboutAssembly(self.evaluator, self._time(t), held, text, self._beyond)
+            which = about.which()
+        found: Assembly = self._queries.assemble(Assembly, q, (self.evaluator, about.t), which, about)
+        return found
 
     def consistent_velocity(
         self,
@@ -163,7 +166,6 @@ class ConstraintQueries(CentroidalQueries):
             raise cannot_project(self._owner, status, gap)
         return State(q1, v1, gap, status)
 
-    @one_blas_thread
     def sweep(
         self,
         coordinate: str,
@@ -173,6 +175,8 @@ class ConstraintQueries(CentroidalQueries):
         fixed: Mapping[str, Any] | None = None,
     ) -> Sweep:
         """Follow the mechanism along one coordinate, on one branch; see `Sweep`.
+
+        Batch axes allowed: a path for each row of values (..., n), for each pose of q0 (..., nq), or both.
 
         Args:
             coordinate: its name; an angle or a displacement.
@@ -189,17 +193,34 @@ class ConstraintQueries(CentroidalQueries):
                 " (rolling): where it ends depends on the path; simulate it instead."
             )
         targets = np.atleast_1d(numbers(values, "values"))
-        if targets.ndim != 1 or targets.size == 0:
+        if targets.size == 0:
             raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
-        start = np.array(self.default.q) if q0 is None else self._one_pose(q0, "q0")
+        start = self._positions(self.default.q if q0 is None else q0, "q0")
+        batch = _common_axes(targets.shape[:-1], start.shape[:-1])
+        start = np.array(np.broadcast_to(start, (*batch, self.nq)))
+        targets = np.ascontiguousarray(np.broadcast_to(targets, (*batch, targets.shape[-1])))
         kept = mapping(fixed, "fixed", "{coordinate: value}")
         held = [k for name, value in kept.items() for k in self._hold(start, name, value)]
         if index in held:
             raise InputError(f"fixed: {coordinate!r} is swept and cannot be held; leave it out.")
-        found = sweep(self.evaluator, (position, index), targets, start, self._time(t), held=held)
-        return replace(found, message=found.message + self._beyond(found.q))
+        names = "".join(f", {self.names[k]} held" for k in held)
+        about = AboutAssembly(self.evaluator, self._time(t), (index, *held), names, self._beyond)
+        path = index, position, np.array(held, dtype=np.int32)
+        q, singular, end, reached, r = self._queries.sweep(
+            start, targets, (self.evaluator, about.t), about.which(), path
+        )
+        start[..., position] = targets[..., 0]
+        found = SweptArrays(targets, q, singular, end, reached, guess=start, r=r)
+        return swept(self.names[index], found, about)
 
     # ------------------------------------------------------------------ helpers
+
+    def _free_assembly(self, t: float) -> tuple[AboutAssembly, Which]:
+        """What assembly without held coordinates needs, at a time."""
+        if self._free is None:
+            object.__setattr__(self, "_free", rows_and_columns(self.evaluator))
+        assert self._free is not None
+        return AboutAssembly(self.evaluator, self._time(t), (), "", self._beyond), self._free
 
     def _beyond(self, poses: Array) -> str:
         """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""
@@ -223,11 +244,14 @@ class ConstraintQueries(CentroidalQueries):
         return np.array(held, dtype=np.int32), np.array(values, dtype=float)
 
     def _hold(self, q: Array, name: str, value: Any) -> list[int]:
-        """Put a held position into q; the indices into v that must not move then."""
+        """Put a held position into q (..., nq); the indices into v that must not move then."""
         indices = list(self.model.tree.coordinates(name, "fixed"))
         if name in self.names and self.model.coordinate_q[indices[0]] >= 0:
-            number = state(np.atleast_1d(value), f"fixed position of {name!r}", 1)
-            q[self.model.coordinate_q[indices[0]]] = number[0]
+            what = f"fixed position of {name!r}"
+            each = q.ndim > 1 and numbers(value, what).shape == q.shape[:-1]
+            q[..., self.model.coordinate_q[indices[0]]] = (
+                numbers(value, what) if each else state(np.atleast_1d(value), what, 1)[0]
+            )
             return indices
         if name in self.names:
             raise InputError(
@@ -236,10 +260,18 @@ class ConstraintQueries(CentroidalQueries):
             )
         where = self.model.q_slices[self.model.body_index(name)]
         width = where.stop - where.start
-        q[where] = state(value, f"fixed position of {name!r}", width)
+        q[..., where] = state(value, f"fixed position of {name!r}", width)
         q[:] = self._positions(q, "fixed position")
         return indices
 
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(np.asarray(value).tolist())
+
+
+def _common_axes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Batch axes of values and poses in common."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise InputError(f"batch axes of values {a} and of q0 {b} do not go together.") from None

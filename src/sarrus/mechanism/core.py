@@ -97,6 +97,7 @@ class Core:
     _actuated: npt.NDArray[np.int32]
     _default: State | None
     _near: Array | None  # where to assemble the default state; None: at neutral()
+    _free: Any
     _may_be_undefined: bool
 
     def __init__(self, model: Model, default: State | None = None, near: Array | None = None) -> None:
@@ -124,6 +125,7 @@ class Core:
             _actuated=np.array([actuator.index for actuator in model.actuators], dtype=np.int32),
             _default=default,
             _near=near,
+            _free=None,
             _may_be_undefined=any(one.undefined for _, one in model.constraints),
         )
 

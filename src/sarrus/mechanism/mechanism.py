@@ -234,13 +234,14 @@ class Mechanism(DesignQueries, InertiaQueries):
         if self._may_be_undefined:
             self.terms(q, v, t)  # refuses poses at which rows are undefined
         outside = self.evaluator, t
-        found: Torques = self._queries.inverse_dynamics(Torques, (q, v, a), outside, metric, columns)
-        if found._status.any():
-            first = int(np.flatnonzero(found._status)[0])
-            if found._status.flat[first] == 1:
+        found = self._queries.inverse_dynamics(Torques, (q, v, a), outside, metric, columns)
+        if type(found) is not Torques:
+            first = int(np.flatnonzero(found)[0])
+            if found[first] == 1:
                 metric_factor(self.mass_matrix(q).reshape(-1, self.nv, self.nv)[first], self.nv)
             raise overflow()
-        return found
+        torques: Torques = found
+        return torques
 
 
 def _restored(data: dict[str, Any]) -> Mechanism:

@@ -17,17 +17,18 @@ constraints; otherwise it is at rest at this pose only, as a slider at its dead 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from .._kernel import LIMIT_TOL
 from ..arrays import Array, BoolArray
 from .branches import second_order_forms
 from .closing import close
 from .decomposition import RankedSVD, rank_of, ranked_svd
-from .system_kinematics import Kinematics, dimensionless, even_gamma
+from .system_kinematics import Kinematics, dimensionless
 from .tangent_cone import independent_forms, rigid_directions
 
 ALONE_TOL = 1e-9  # on the diagonal of the projector
@@ -38,7 +39,10 @@ MOST_LISTED = 12
 
 @dataclass(frozen=True)
 class Mobility:
-    """Degrees of freedom and redundancy of the constraints at one pose. What is read is computed when read.
+    """Degrees of freedom and redundancy of the constraints at a pose. What is read is computed when read.
+
+    Of a batch of poses (B, nq) numbers are arrays (B,), names and texts object arrays (B,), and `mobility[i]`
+    is that of one pose.
 
     Attributes:
         rank: number of independent rows.
@@ -46,13 +50,20 @@ class Mobility:
         gap: largest |phi| [m], angles multiplied by the length L.
     """
 
-    rank: int
+    rank: int | Any
     singular_values: Array
-    gap: float
+    gap: float | Any
     _system: Kinematics = field(repr=False)
     _q: Array = field(repr=False)
     _t: float = field(repr=False)
     _J: Array = field(repr=False)  # without units
+
+    def __getitem__(self, i: Any) -> Mobility:
+        """That of one pose of a batch, or of some."""
+        rank, gap, q = (np.asarray(part)[i] for part in (self.rank, self.gap, self._q))
+        one = (int(rank), float(gap)) if q.ndim == 1 else (rank, gap)
+        parts = {"_system": self._system, "_q": q, "_t": self._t, "_J": self._J[i]}
+        return Mobility(one[0], self.singular_values[i], one[1], **parts)
 
     @property
     def nv(self) -> int:
@@ -65,7 +76,7 @@ class Mobility:
         return self._system.nc
 
     @property
-    def dof(self) -> int:
+    def dof(self) -> int | Any:
         """Degrees of freedom in velocity, nv - rank."""
         return self.nv - self.rank
 
@@ -75,8 +86,10 @@ class Mobility:
         return self.nv - self.nc
 
     @property
-    def condition(self) -> float:
+    def condition(self) -> float | Any:
         """Largest over smallest nonzero singular value of the dimensionless J; 1 without rows."""
+        if self._q.ndim > 1:
+            return self._one_by_one(lambda one: one.condition).astype(float)
         return float(self.singular_values[0] / self.singular_values[self.rank - 1]) if self.rank else 1.0
 
     @property
@@ -90,38 +103,62 @@ class Mobility:
         return self._system.driven
 
     @cached_property
-    def redundant(self) -> tuple[str, ...]:
+    def redundant(self) -> tuple[str, ...] | Any:
         """Names of the rows that depend on rows declared before them."""
+        return self._one_by_one(Mobility._redundant)
+
+    @cached_property
+    def is_singular(self) -> bool | Any:
+        """Rows that are independent nearby depend on each other at this pose."""
+        found = self._one_by_one(Mobility._singular)
+        return found if self._q.ndim == 1 else found.astype(bool)
+
+    @cached_property
+    def is_rigid(self) -> bool | Any:
+        """Nothing can move, although there are degrees of freedom in velocity: second-order rigidity."""
+        found = self._one_by_one(Mobility._rigid)
+        return found if self._q.ndim == 1 else found.astype(bool)
+
+    @property
+    def locked(self) -> tuple[str, ...] | Any:
+        """Names of the coordinates that cannot move, here and nearby."""
+        return self._one_by_one(lambda one: one._still[0])
+
+    @property
+    def at_rest(self) -> tuple[str, ...] | Any:
+        """Names of the coordinates that cannot move at this pose but do nearby: dead centres."""
+        return self._one_by_one(lambda one: one._still[1])
+
+    @cached_property
+    def free(self) -> tuple[str, ...] | Any:
+        """Names of the coordinates that can move while all others stand still."""
+        return self._one_by_one(lambda one: one._named(_projector_diagonal(one._svd) > 1.0 - ALONE_TOL))
+
+    def explain(self) -> str | Any:
+        """The result in words."""
+        return self._one_by_one(Mobility._text)
+
+    def _one_by_one(self, what: Callable[[Mobility], Any]) -> Any:
+        """what(mobility) of one pose; of a batch an object array."""
+        if self._q.ndim == 1:
+            return what(self)
+        found = np.empty(self._q.shape[:-1], dtype=object)
+        for i in np.ndindex(found.shape):
+            found[i] = what(self[i])
+        return found
+
+    def _redundant(self) -> tuple[str, ...]:
         dependent = dependent_rows(self._J, self._system.rank_tol, self.rank)
         return tuple(self._system.row_names[i] for i in dependent)
 
-    @cached_property
-    def is_singular(self) -> bool:
-        """Rows that are independent nearby depend on each other at this pose."""
-        return self.rank < self.nc and loses_rank_here(self._system, self._q, self._t, self._svd)
+    def _singular(self) -> bool:
+        return self.rank < self.nc and self._system.loses_rank(self._q, self._t, self.rank)
 
-    @cached_property
-    def is_rigid(self) -> bool:
-        """Nothing can move, although there are degrees of freedom in velocity: second-order rigidity."""
+    def _rigid(self) -> bool:
         if not self.is_singular:
             return False
         forms = independent_forms(second_order_forms(self._system, self._q, self._t, self._svd))
-        return len(rigid_directions(forms)) == self.dof
-
-    @property
-    def locked(self) -> tuple[str, ...]:
-        """Names of the coordinates that cannot move, here and nearby."""
-        return self._still[0]
-
-    @property
-    def at_rest(self) -> tuple[str, ...]:
-        """Names of the coordinates that cannot move at this pose but do nearby: dead centres."""
-        return self._still[1]
-
-    @cached_property
-    def free(self) -> tuple[str, ...]:
-        """Names of the coordinates that can move while all others stand still."""
-        return self._named(_projector_diagonal(self._svd) > 1.0 - ALONE_TOL)
+        return len(rigid_directions(forms)) == int(self.dof)
 
     @cached_property
     def _still(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -139,8 +176,7 @@ class Mobility:
     def _named(self, which: BoolArray) -> tuple[str, ...]:
         return tuple(self._system.coordinate_names[i] for i in np.flatnonzero(which))
 
-    def explain(self) -> str:
-        """The result in words."""
+    def _text(self) -> str:
         said = [self._count(), self._redundancy(), self._singularity(), self._coordinates(), self._openness()]
         return "\n".join(line for line in said if line)
 
@@ -254,19 +290,3 @@ def listed(names: tuple[str, ...]) -> str:
     if len(names) <= MOST_LISTED:
         return ", ".join(names)
     return ", ".join(names[:MOST_LISTED]) + f" and {len(names) - MOST_LISTED} more"
-
-
-def loses_rank_here(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> bool:
-    """Whether J loses rank at the pose q (nq,) only: w.T gamma(v) differs from zero for some tangent v.
-
-    It is a polynomial in v, so that a few fixed v suffice. `svd` is that of the dimensionless J at q.
-    """
-    lost, tangent = svd.lost, svd.Vt[svd.rank :]
-    if lost.shape[1] == 0 or tangent.shape[0] == 0:
-        return False
-    gamma = even_gamma(system, q, t)
-    for y in np.random.default_rng(1853).standard_normal((4, tangent.shape[0])):
-        v = system.unit * (y / np.linalg.norm(y) @ tangent)
-        if np.max(np.abs(lost.T @ gamma(v))) > LIMIT_TOL:
-            return True
-    return False

@@ -27,7 +27,7 @@ from ..limits.limit_table import LimitTable
 from ..limits.quadratic_program import check_solver
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
-from .compiled_step import PROGRAM, CompiledStep, FoundStep
+from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
 from .force_metric import ForceMetric
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
@@ -147,15 +147,20 @@ class Law:
     @cached_property
     def _compiled(self) -> CompiledStep:
         """The law in the kernel, built at the first step."""
+        return self._compile([self._task])
+
+    def _compile(self, tasks: Sequence[CompilableTask], **more: Any) -> CompiledStep:
+        """Tasks with what every law has, and more, as `CompiledStep` takes it."""
         return CompiledStep(
             self.system,
-            [self._task],
+            tasks,
             columns=self._columns,
             used=self._used,
             active=self._active,
             metric=self._metric,
             damping=self._damping,
             limits=self._limits,
+            **more,
         )
 
     @cached_property

@@ -144,15 +144,8 @@ class ObjectImpedance(Law):
     def _compiled(self) -> CompiledStep:
         model, grasp = self.system.model, self.grasp
         body = model.body_index(grasp.body, "Grasp")
-        return CompiledStep(
-            self.system,
+        return self._compile(
             [self._task],
-            columns=self._columns,
-            used=self._used,
-            active=self._active,
-            metric=self._metric,
-            damping=self._damping,
-            limits=self._limits,
             held=(
                 body,
                 model.v_slices[body].start,

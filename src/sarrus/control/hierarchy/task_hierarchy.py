@@ -82,15 +82,8 @@ class TaskHierarchy(Law):
     @cached_property
     def _compiled(self) -> CompiledStep:
         asks = callable(self.null_torque) or any(task.asks_state for task in self._stack.tasks)
-        return CompiledStep(
-            self.system,
+        return self._compile(
             self._stack.tasks,
-            columns=self._columns,
-            used=self._used,
-            active=self._active,
-            metric=self._metric,
-            damping=self._damping,
-            limits=self._limits,
             levels=max(len(self._stack.levels), 1),
             rank_tol=self._rank_tol,
             questions=self._asked if asks else None,

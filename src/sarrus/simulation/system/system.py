@@ -12,7 +12,6 @@ from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.spec import MechanismSpec
 from ...projection.decomposition import ranked_svd
-from ...projection.mobility import loses_rank_here
 from ...projection.system_kinematics import dimensionless
 from .custom_system import CustomSystem
 
@@ -91,9 +90,7 @@ class System:
 
     def loses_rank(self, t: float, q: Array, rank: int) -> bool:
         """Whether J, of this rank at the pose q (nq,), has a higher rank nearby."""
-        J = self.evaluator.constraints(q, np.zeros(self.nv), t)[1]
-        svd = ranked_svd(dimensionless(self.units, J), self.units.rank_tol, rank)
-        return loses_rank_here(self.evaluator, q, t, svd)
+        return self.evaluator.loses_rank(q, t, rank)
 
     def nearness(self, t: Array, q: Array, rank: int) -> Array:
         """A measure that is zero where the singular value number `rank` of the dimensionless J is, (k,).

@@ -1,0 +1,116 @@
+// Batch loops over searches for poses.
+#pragma once
+
+#include "../scratch.hpp"
+#include "pose_table.hpp"
+#include "solve/sweep.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+// Rows of the constraints at any state, at the drives of one of the batch, into the workspace w.
+struct RowsOf {
+  const ModelD& m;
+  const UserRows& rows;
+  const double* drive;
+  double* user;
+  Workspace<double, 0>& w;
+
+  void operator()(const double* q, const double* v) const {
+    if (rows.at) rows.at(rows.owner, q, v, user);
+    place(m, q, w.tree);
+    move(m, v, w.tree);
+    constraints(m, State<double>{q, v, drive, user}, w.tree, w.ld, w.rows);
+  }
+};
+
+// use(i, rows, w) for each state, w.q there. The memory belongs to the call: functions of the user's may call
+// the kernel themselves.
+template <class Room, class Use>
+void each_start(const ModelD& m, const States& s, const UserRows& rows, Use use) {
+  struct Work : Room {
+    double* user;
+    Work(const ModelD& model, Arena& arena) : Room(model, arena) {
+      arena.take(model.n_user_rows * (3 + model.nv), user);
+    }
+  };
+  Arena measure(nullptr);
+  Work measured(m, measure);
+  Scratch own;
+  Arena arena((rows.at ? own : scratch).need(measure.used + 64));
+  Work w(m, arena);
+  for (long i = 0; i < s.n; ++i) {
+    for (int j = 0; j < m.nq; ++j) w.q[j] = s.q[i * m.nq + j];
+    RowsOf at{m, rows, s.drive ? s.drive + i * 3 * m.nd : nullptr, w.user, w.w};
+    use(i, at, static_cast<Room&>(w));
+  }
+}
+
+Selected selected(const Closed& c) { return {c.rows, c.columns, c.n_rows, c.n_columns}; }
+
+void store_closing(const ModelD& m, int n_rows, long i, const ClosingWork<double>& w, ClosingArrays out) {
+  for (int j = 0; j < m.nq; ++j) out.q[i * m.nq + j] = w.q[j];
+  for (int k = 0; k < n_rows; ++k) out.r[i * n_rows + k] = w.r[k];
+}
+
+void close_n(const ModelD& m, States s, UserRows user, Closed which, ClosingArrays out) {
+  each_start<ClosingWork<double>>(m, s, user, [&](long i, const RowsOf& rows, ClosingWork<double>& w) {
+    out.iterations[i] = close_rows(m, selected(which), [&](const double* q) { rows(q, w.v); }, w);
+    store_closing(m, which.n_rows, i, w, out);
+  });
+}
+
+void assemble_n(const ModelD& m, States s, UserRows user, Closed which, const double* patterns,
+                ClosingArrays out) {
+  using Work = AssemblyWork<double>;
+  each_start<Work>(m, s, user, [&](long i, const RowsOf& rows, Work& w) {
+    auto at = [&](const double* q) { rows(q, w.v); };
+    out.iterations[i] = assemble(m, selected(which), at, patterns, w);
+    store_closing(m, which.n_rows, i, w, out);
+  });
+}
+
+void sweep_n(const ModelD& m, States s, UserRows user, const SweepPlan& plan, SweepArrays out) {
+  using Work = SweepWork<double>;
+  int n = plan.count, n_rows = plan.free.n_rows;
+  SweptPath path{plan.index, plan.position, plan.held, plan.n_held, selected(plan.free)};
+  each_start<Work>(m, s, user, [&](long i, const RowsOf& rows, Work& w) {
+    const double* values = plan.values + i * n;
+    w.q[path.position] = values[0];
+    assemble(m, path.free, [&](const double* q) { rows(q, w.v); }, plan.patterns, w);
+    double* q = out.q + i * n * m.nq;
+    for (int k = 0; k < n_rows; ++k) out.r[i * n_rows + k] = w.r[k];
+    out.reached[i] = 0;
+    if (is_closed(w.r, n_rows)) {
+      out.reached[i] = sweep(m, path, rows, values, n, w, {q, out.singular + i * n, out.end + i});
+    } else {
+      for (int j = 0; j < m.nq; ++j) q[j] = w.q[j];
+    }
+  });
+}
+
+void loses_rank_n(const ModelD& m, States s, UserRows user, int given, unsigned char* yes) {
+  struct Room {
+    Workspace<double, 0> w;
+    SingularValues<double> d;
+    RankLossRoom<double> loss;
+    double *q, *v;
+    Room(const ModelD& model, Arena& arena) : w(model, arena) {
+      d.bind(arena, model.nc, model.nv);
+      loss.bind(arena, model);
+      arena.take(model.nq, q);
+      arena.take(w.ld, v);
+      if (arena.at) fill(v, w.ld);
+    }
+  };
+  each_start<Room>(m, s, user, [&](long i, const RowsOf& rows, Room& r) {
+    rows(r.q, r.v);
+    load_rows(m, r.w, r.d);
+    int rank = decompose(r.d, m.nc, m.nv) ? r.d.rank(m.rank_tol[0]) : 0;
+    if (given >= 0 && given < r.d.count) rank = given;
+    yes[i] = loses_rank_here(m, [&](const double* v) { rows(r.q, v); }, r.d, rank, r.w, r.loss);
+  });
+}
+
+}  // namespace
+SARRUS_END
