@@ -78,7 +78,7 @@ class TimeSteps(Variants):
             v: velocities (nv,) [rad/s, m/s].
             u: actuator inputs (nu,) [N m, N], held over the step; default none.
             dt: length of the step [s].
-            t: time at its beginning [s]; matters with drives only.
+            t: time at its beginning [s]; with drives it must be given, or they stand still.
             tau: applied generalized force (nv,) [N m, N], held over the step and added to u; default none.
             method: integrator, see docs/motion.md; those that choose their steps arrive at t + dt.
             substeps: number of equal steps that dt is divided into.
@@ -168,9 +168,10 @@ class TimeSteps(Variants):
         if why == StepStatus.NOT_CLOSED and self.nc:
             gap = float(self.mobility(np.asarray(q, dtype=float)).gap)
             if gap > 1e-6 * self.length:
+                driven = " at the time of the drives; give step its time t" if self.model.drives else ""
                 return AssemblyError(
-                    f"step: the pose q of {self._owner} is open by {gap:.2g} m, or drives do not fit it;"
-                    " start from a closed one: q, v = mech.project(q, v)."
+                    f"step: the pose q of {self._owner} is open by {gap:.2g} m{driven}; start from a closed"
+                    " one: q, v = mech.project(q, v, t)."
                 )
         error = AssemblyError if why in (StepStatus.NOT_CLOSED, StepStatus.UNRESOLVED) else InputError
         return error(f"step of {self._owner}: {TROUBLE[why]}.")

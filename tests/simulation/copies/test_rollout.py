@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -336,3 +337,27 @@ def test_lengths_of_each_copy() -> None:
         assert np.abs(found.q[i] - alone.q[0]).max() <= 1e-12
     wrong = sr.rollout(mech, poses[0], dt=DT, steps=30, parameters={"a": lengths})
     assert wrong.status.tolist() == [0, -1, -1] and "q0 does not satisfy" in wrong.messages[1]
+
+
+def test_inconsistent_velocities_do_not_start() -> None:
+    """As in simulate; they were replaced by others without a word."""
+    mech = sr.library.four_bar()
+    good = mech.consistent_velocity(mech.default.q, [1.0, 0.0, 0.0])
+    found = sr.rollout(mech, mech.default.q, [good, [1.0, 0.0, 0.0]], dt=1e-3, steps=2)
+    assert found.status.tolist()[0] == 0 and found.status[1] != 0
+    assert "v0 does not satisfy the constraints" in found.messages[1]
+
+
+def test_copies_of_bad_parameters_and_answers_are_named() -> None:
+    mech = sr.library.four_bar()
+    with pytest.raises(sr.InputError, match="parameters of copy 1: mass of body 'crank' must not be"):
+        sr.rollout(mech, mech.default.q, dt=1e-3, steps=1, parameters={"mass": {"crank": [1.0, -1.0]}})
+    with pytest.raises(sr.InputError, match="leading axis B"):
+        sr.rollout(mech, mech.default.q, dt=1e-3, steps=1, parameters={"gravity": (0, -9.81, 0)})
+
+    def policy(t: float, q: Any, v: Any) -> Any:
+        return np.array([[0.0], [np.nan]])
+
+    found = sr.rollout(mech, [mech.default.q] * 2, dt=1e-3, steps=3, policy=policy)
+    assert found.status[0] == 0
+    assert "the policy gave it an input that is not finite" in found.messages[1]

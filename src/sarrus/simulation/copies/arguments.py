@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
-from ...errors import InputError
+from ...errors import InputError, SarrusError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.time_steps import METHODS
 from .linear_feedback import LinearFeedback
 
-CONSISTENT = 1e-6  # of L: a copy that is further open at its start does not start
+CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
+LEAST_SPEED = 1e-3  # [rad/s], lengths divided by L: slower is rest
 Policy = Callable[[float, Array, Array], Any]
 
 
@@ -32,6 +33,7 @@ class RolloutArguments:
         t0, dt, steps, every, method, threads, progress: as in `rollout`.
         threads_asked: whether the number of threads was given.
         open_by: largest |phi| of each copy at its start [m], (B,).
+        off: largest |J v - b| of each copy at its start, relative to its speed, (B,).
     """
 
     mech: Mechanism
@@ -49,6 +51,7 @@ class RolloutArguments:
     threads: int
     progress: bool
     open_by: Array
+    off: Array
     threads_asked: bool = False
 
     @property
@@ -77,7 +80,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     count = _common_length(lengths)
     t0 = mech._time(given["t0"])
     variants = _variants(mech, parameters, count)
-    q, v, open_by = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0)
+    q, v, open_by, off = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0)
     return RolloutArguments(
         mech=mech,
         variants=variants,
@@ -94,6 +97,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         threads=threads,
         progress=truth(given["progress"], "`progress`"),
         open_by=open_by,
+        off=off,
         threads_asked=given["threads"] is not None,
     )
 
@@ -187,52 +191,58 @@ def _variants(mech: Mechanism, parameters: Mapping[str, Any], count: int) -> tup
     def of_copy(value: Any, i: int) -> Any:
         return value[i if len(value) > 1 else 0]
 
-    if not parameters:
-        return ()
-    return tuple(
-        mech.with_(
-            **{
-                key: {name: of_copy(values, i) for name, values in value.items()}
-                if isinstance(value, Mapping)
-                else of_copy(value, i)
-                for key, value in parameters.items()
-            }
-        )
-        for i in range(count)
-    )
+    def changes(i: int) -> dict[str, Any]:
+        return {
+            key: {name: of_copy(values, i) for name, values in value.items()}
+            if isinstance(value, Mapping)
+            else of_copy(value, i)
+            for key, value in parameters.items()
+        }
+
+    found = []
+    for i in range(count if parameters else 0):
+        try:
+            found.append(mech.with_(**changes(i)))
+        except SarrusError as error:
+            raise InputError(
+                f"parameters of copy {i}: {error} (Every value has a leading axis B, one for each copy.)"
+            ) from error
+    return tuple(found)
 
 
-def _start(mechs: tuple[Mechanism, ...], q: Array, v: Array | None, t0: float) -> tuple[Array, Array, Array]:
-    """q, v (B, ...) with NaN where a copy cannot start, and by how much each pose is open [m] (B,).
+def _start(
+    mechs: tuple[Mechanism, ...], q: Array, v: Array | None, t0: float
+) -> tuple[Array, Array, Array, Array]:
+    """q, v (B, ...) with NaN where a copy cannot start; how far each pose is open [m] and v off, (B,) each.
 
     mechs: one for each copy, since parameters may be lengths, or one for all.
     """
     mech, count = mechs[0], len(q)
+    speeds = np.zeros((count, mech.nv)) if v is None else np.repeat(v, count // len(v), axis=0)
     good = np.isfinite(q).all(axis=1)
     for first in mech.model.quaternions:
         norm = np.linalg.norm(q[:, first : first + 4], axis=1)
         good &= norm > 1e-9
         q[:, first : first + 4] /= np.where(norm > 1e-9, norm, 1.0)[:, None]
-    open_by = np.full(count, np.nan)
+    if v is None and mech.model.drives and good.any():
+        speeds[good] = mech.consistent_velocity(q[good], t=t0)
+    open_by, off = np.full(count, np.nan), np.full(count, np.nan)
     if mech.nc and good.any():
         some = np.flatnonzero(good)
         parts = [some] if len(mechs) == 1 else np.split(some, len(some))
         for part in parts:
-            open_by[part] = _gaps(mechs[int(part[0]) if len(mechs) > 1 else 0], q[part], t0)
-        good &= open_by <= CONSISTENT * mech.length
-    if v is None:
-        v = np.zeros((count, mech.nv))
-        if mech.model.drives and good.any():
-            v[good] = mech.consistent_velocity(q[good], t=t0)
-    else:
-        v = np.repeat(v, count // len(v), axis=0)
+            one = mechs[int(part[0]) if len(mechs) > 1 else 0]
+            open_by[part], off[part] = _misfits(one, q[part], speeds[part], t0)
+        good &= (open_by <= CONSISTENT * mech.length) & ~(off > CONSISTENT)
     q[~good] = np.nan
-    return np.ascontiguousarray(q), np.ascontiguousarray(v), open_by
+    return np.ascontiguousarray(q), np.ascontiguousarray(speeds), open_by, off
 
 
-def _gaps(mech: Mechanism, q: Array, t0: float) -> Array:
-    """Largest |phi| [m] of poses (k, nq), angles times L."""
-    rest, drive = np.zeros((len(q), mech.nv)), mech.evaluator.drive(t0, len(q))
-    user = np.zeros((len(q), 0, 3 + mech.nv))
-    phi = mech._kernel.constraints(np.ascontiguousarray(q), rest, drive, user)[0]
-    return np.asarray(np.max(np.abs(phi) / mech.units.row_unit, axis=1) * mech.length)
+def _misfits(mech: Mechanism, q: Array, v: Array, t0: float) -> tuple[Array, Array]:
+    """Of states (k, ...): largest |phi| [m], angles times L, and largest |J v - b| relative to the speed."""
+    drive, user = mech.evaluator.drive(t0, len(q)), np.zeros((len(q), 0, 3 + mech.nv))
+    rows, unit = mech.units.row_unit, mech.units.unit
+    phi, J, b, _ = mech._kernel.constraints(np.ascontiguousarray(q), np.ascontiguousarray(v), drive, user)
+    miss = np.max(np.abs((J @ v[..., None])[..., 0] - b) / rows, axis=1)
+    speed = np.maximum(np.max(np.abs(v) / unit, axis=1), np.max(np.abs(b) / rows, axis=1))
+    return np.max(np.abs(phi) / rows, axis=1) * mech.length, miss / np.maximum(speed, LEAST_SPEED)

@@ -41,6 +41,7 @@ class CopiesRun:
         self._q = np.full((a.count, rows, mech.nq), np.nan)
         self._v = np.full((a.count, rows, mech.nv), np.nan)
         self._u = np.full((a.count, rows, mech.nu), np.nan)
+        self._bad_answer = np.zeros(a.count, dtype=bool)
         self._done = 0
         self._failure: Failure | None = None
         self._interrupts = Interrupts()
@@ -97,6 +98,8 @@ class CopiesRun:
             elif first == 0:
                 raise InputError(self._failure.message) from None
             return None
+        going = self._copies.status == StepStatus.FINE.value
+        self._bad_answer |= going & ~np.isfinite(u).all(axis=1)
         return u[:, None], None, None, None
 
     def _answer(self, u: Any) -> Array:
@@ -166,9 +169,16 @@ class CopiesRun:
                     f" (angles times L), allowed {CONSISTENT * a.mech.length:.1g}; start from"
                     " mech.project(q0, v0)."
                 )
+            if a.off[i] > CONSISTENT:
+                return (
+                    f"Did not start: v0 does not satisfy the constraints, |J v - b| is {a.off[i]:.3g} of the"
+                    f" speed, allowed {CONSISTENT:g}; start from mech.consistent_velocity(q0, v0)."
+                )
             return "Did not start: q0 or v0 is not finite, or a quaternion is zero."
         if a.u is not None and not np.isfinite(a.u[min(i, len(a.u) - 1), steps]).all():
             return f"Stopped after t = {t:.9g} s: its input u is not finite at step {steps}."
+        if self._bad_answer[i]:
+            return f"Stopped after t = {t:.9g} s: the policy gave it an input that is not finite."
         return f"Stopped after t = {t:.9g} s: {TROUBLE[StepStatus(code)]}."
 
 
