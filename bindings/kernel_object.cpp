@@ -188,6 +188,12 @@ Kernel::Kernel(nb::dict sizes, nb::dict fields) : tables(best_tables()) {
   m.lengths = false;
   for (int j = 0; j < m.nv; ++j) m.lengths = m.lengths || m.unit[j] != 1;
   m.sparse = tables.batches.stays_sparse(m);
+  auto take = [](void* owner, size_t n) {
+    auto ints = std::make_shared<std::vector<int>>(n);
+    static_cast<Kernel*>(owner)->memory.push_back(ints);
+    return ints->data();
+  };
+  m.fronts = tables.batches.plan_fronts(m, {this, take});
 }
 
 }  // namespace sarrus

@@ -14,7 +14,9 @@ NB_MODULE(_kernel, m) {
   import_numpy();
   nb::set_leak_warnings(false);  // threads of a viewer outlive the interpreter and hold references
   export_constants(m);
-  auto kernel = nb::class_<Kernel>(m, "Kernel").def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a);
+  auto kernel = nb::class_<Kernel>(m, "Kernel")
+                    .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
+                    .def_prop_ro("augmented", [](const Kernel& k) { return k.m.fronts != nullptr; });
   bind_batches(kernel);
   bind_models(m, kernel);
   bind_queries(m);

@@ -124,8 +124,15 @@ struct LinearArrays {
   int *coordinates, *counts;
 };
 
+// take(owner, n): memory for n integers that lives as long as the model
+struct ModelMemory {
+  void* owner;
+  int* (*take)(void* owner, size_t n);
+};
+
 struct BatchTable {
-  bool (*stays_sparse)(const ModelD&);  // the value of Model::sparse
+  bool (*stays_sparse)(const ModelD&);                                 // the value of Model::sparse
+  const FrontPlan* (*plan_fronts)(const ModelD&, const ModelMemory&);  // Model::fronts, or null
   void (*mass_matrix)(const ModelD&, States, double* M);
   void (*rnea)(const ModelD&, States, const double* a, double* f);  // a may be null: zero
   void (*energy)(const ModelD&, States, double* kinetic_potential);

@@ -91,6 +91,7 @@ void forward_n(const ModelD& m, States s, const double* tau, int rank, MotionArr
   sized(m, [&](auto ld) {
     using Work = Dynamics<decltype(ld)::width>;
     each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
+      w.open_tree = may_be_open<double, decltype(ld)::width>(m);
       evaluate(m, x, w);
       prepare(m, x, rank, &w.d, w);
       accelerate(m, tau + i * m.nv, w);

@@ -1,6 +1,7 @@
 // Batches for one instruction set (SARRUS_ISA).
 #include "centroidal_batches.hpp"
 #include "constraint_batches.hpp"
+#include "front_batches.hpp"
 #include "linear_batches.hpp"
 #include "project_batches.hpp"
 #include "solve_batches.hpp"
@@ -10,6 +11,7 @@ SARRUS_BEGIN
 const BatchTable& batch_table() {
   static const BatchTable table = {
       .stays_sparse = sparse,
+      .plan_fronts = plan_model,
       .mass_matrix = mass_matrix_n,
       .rnea = rnea_n,
       .energy = energy_n,

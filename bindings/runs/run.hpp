@@ -48,12 +48,15 @@ struct SizedRun : Run {
     Arena measure(nullptr);
     build(measure);
     clear();
-    bytes = (measure.used + 4096) / 64 * 64;
-    memory = std::memset(aligned_alloc(64, bytes), 0, bytes);  // padding is zero and stays zero
-    Arena arena(memory);
+    bytes = measure.used + 4096;
+    memory = std::calloc(bytes, 1);  // padding is zero and stays zero; pages come when written
+    Arena arena(static_cast<char*>(memory) + (-reinterpret_cast<unsigned long long>(memory) & 63));
     build(arena);
-    if (m.sparse && !S::supplies_inertia && (!o.method.implicit || o.method.switches))
-      s->w.factor.by_entries = BY_ENTRIES;
+    bool structured = !S::supplies_inertia && (!o.method.implicit || o.method.switches);
+    if (m.sparse && structured) s->w.factor.by_entries = BY_ENTRIES;
+    s->regular.allowed = m.fronts && structured && !o.euclidean;
+    s->w.open_tree = structured && may_be_open<double, LD>(m);
+    s->w.zeros_stay = m.fronts && !S::supplies_inertia;
   }
   void build(Arena& arena) {
     s = new Steps(m, o, source, arena);

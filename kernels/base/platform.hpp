@@ -55,6 +55,11 @@ SARRUS_HD int lowest_bit(unsigned long long x) {  // of a nonzero word
   while (!((x >> n) & 1)) ++n;
   return n;
 }
+SARRUS_HD int count_bits(unsigned long long x) {
+  int n = 0;
+  for (; x; x &= x - 1) ++n;
+  return n;
+}
 #else
 SARRUS_HD double sqrt_(double x) { return std::sqrt(x); }
 SARRUS_HD double abs_(double x) { return std::fabs(x); }
@@ -69,6 +74,7 @@ SARRUS_HD float tanh_(float x) { return std::tanh(x); }
 SARRUS_HD float round_(float x) { return std::nearbyint(x); }
 SARRUS_HD void sincos_(float x, float& s, float& c) { s = std::sin(x), c = std::cos(x); }
 SARRUS_HD int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }  // of a nonzero word
+SARRUS_HD int count_bits(unsigned long long x) { return __builtin_popcountll(x); }
 #endif
 
 // Rows are padded to multiples of LANES, so that inner loops have no remainder. A Block is as many doubles

@@ -8,8 +8,9 @@ SARRUS_BEGIN
 
 // Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
-template <class T, class LD>
-SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, LD ld, Rows<T>& r) {
+// write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
+template <class T, class Write>
+SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, Rows<T>& r, Write write) {
   for (int i = 0; i < m.ne; ++i) {
     int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
     Row<T> rows[MAX_ROWS];
@@ -23,24 +24,32 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, LD ld, Ro
     for (int s = m.el_sup_begin[i]; s < m.el_sup_end[i]; ++s) {
       int j = m.sup_col[s];
       Spatial<T> S = t.S[j] * m.sup_sign[s];
-      for (int k = 0; k < n; ++k) r.J[(first + k) * ld + j] = dot(rows[k].W, S);
+      for (int k = 0; k < n; ++k) write(i, k, s, dot(rows[k].W, S));
     }
   }
 }
 
-// Couplings and drives: sum of coef q - offset - f(t); and the user's rows.
-template <class T, class LD>
-SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Rows<T>& r) {
+// phi, b and gamma of couplings and drives: sum of coef q - offset - f(t)
+template <class T>
+SARRUS_FN void coupling_values(const Model<real<T>>& m, const State<T>& s, Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
     T phi = T(-m.k_offset[c]);
-    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
-      phi += s.q[m.kt_q[i]] * m.kt_coef[i];
-      r.J[row * ld + m.kt_v[i]] += m.kt_coef[i];
-    }
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) phi += s.q[m.kt_q[i]] * m.kt_coef[i];
     r.phi[row] = d < 0 ? phi : phi - s.drive[3 * d];
     r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
     r.gamma[row] = d < 0 ? T(0) : s.drive[3 * d + 2];
+  }
+}
+
+// Rows of couplings and drives, and the user's.
+template <class T, class LD>
+SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Rows<T>& r) {
+  coupling_values(m, s, r);
+  for (int c = 0; c < m.nk; ++c) {
+    T* row = r.J + m.k_row[c] * ld;
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] = T(0);
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] += m.kt_coef[i];
   }
   for (int u = 0; u < m.n_user_rows; ++u) {
     const T* x = s.user + u * (3 + m.nv);
@@ -62,12 +71,20 @@ SARRUS_HD void each_entry(const Model<R>& m, F visit) {
     for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
 }
 
+// out: phi, b, gamma and what each_entry() visits of J   in: the state, t (placed and moved)
+template <class T, class LD>
+SARRUS_FN void constraint_entries(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, LD ld,
+                                  Rows<T>& r) {
+  element_rows(m, t, r,
+               [&](int i, int k, int at, const T& x) { r.J[(m.el_row[i] + k) * ld + m.sup_col[at]] = x; });
+  given_rows(m, s, ld, r);
+}
+
 // out: phi, J, b, gamma   in: the state, t (placed and moved)
 template <class T, class LD>
 SARRUS_FN void constraints(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, LD ld, Rows<T>& r) {
   fill(r.J, m.nc * ld);
-  element_rows(m, t, ld, r);
-  given_rows(m, s, ld, r);
+  constraint_entries(m, s, t, ld, r);
 }
 
 // Slopes of the rows of element i, seen from its node a; lam: multipliers of all rows

@@ -18,9 +18,9 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   if (!evaluate(s, at, {!project, !project, true})) return false;
   add_feedback(s, s.v1);
   bool lost = w.factor.rank_rows < s.before.largest_rank || s.before.largest_rank < 0;
-  if (!project || (lost && w.factor.rank_rows < m.nc)) {
+  if (!project || (lost && w.factor.rank_rows < m.nc && !w.factor.regular)) {
     if constexpr (!S::supplies_inertia)
-      if (project) inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+      if (project) evaluate_inertia(m, w);
     int hold = project ? -1 : s.before.largest_rank;  // without projection the rank of the start is kept
     if (project && s.passing && !S::supplies_inertia && moving(s.v1, m.nv))
       prepare_grazing(m, s.state(s.q1, s.v1), w.factor.rank_rows, s.d, w);
@@ -51,6 +51,9 @@ SARRUS_FN bool accept_step(auto& s, double t, bool project) {
   for (int j = 0; j < s.m.nq; ++j) s.q[j] = s.q1[j];
   copy(s.v, s.v1, w.ld);
   s.pivot = smallest_pivot(w);
+  s.regular.trusted = w.factor.regular;
+  s.regular.blocked = false;
+  s.regular.distance = value(w.factor.augmented.distance);
   s.before.close_to_rounding = s.pivot < NEAR_SINGULAR || w.factor.rank_rows != s.rank;
   s.rank = w.factor.rank_rows;
   s.held_rank = w.factor.rank;
@@ -76,6 +79,7 @@ SARRUS_FN bool project_and_accept(auto& s, double t, bool inaccurate = false) {
 SARRUS_FN bool restore(auto& s, double t, const History& before) {
   bool project = s.projects();
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
+  s.regular = {.allowed = s.regular.allowed};
   s.before.largest_rank = before.largest_rank;
   s.rank = 0;
   s.held_rank = before.limits ? 1 : 0;
@@ -96,6 +100,8 @@ SARRUS_FN bool restore(auto& s, double t, const History& before) {
 // Starts at (t, q1, v1): the factorization is not there yet.
 SARRUS_FN bool start(auto& s, double t) {
   fill(s.v1 + s.m.nv, s.w.ld - s.m.nv);
+  s.regular = {.allowed = s.regular.allowed};
+  s.w.factor.regular = false;
   s.w.factor.rank_rows = 0;
   s.w.factor.rank = 1;  // nothing to reuse
   s.pivot = 0;

@@ -24,9 +24,17 @@ SARRUS_FN bool closed_to_rounding(const Stepper<T, LDC, S>& s, double closed) {
     double away = value(sqrt_(dot(w.tree.p[i], w.tree.p[i])));
     far = away > far ? away : far;
   }
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.by_entries) {
+      fill(s.x, w.ld);
+      for (int i = 1; i < m.nn; ++i)
+        if (joint_nv(m.joint[i]) == 1) s.x[m.iv[i]] = s.q1[m.iq[i]];
+      rows_times_sizes(m, w.factor.augmented, s.x, w.extra);
+    }
   for (int r = 0; r < m.nc; ++r) {
     double sum = m.row_unit[r] == 1 ? 0 : far;
-    for (int i = 1; i < m.nn; ++i)
+    if (w.by_entries) sum += value(w.extra[r]);
+    for (int i = 1; !w.by_entries && i < m.nn; ++i)
       if (joint_nv(m.joint[i]) == 1) sum += value(abs_(w.rows.J[r * w.ld + m.iv[i]] * s.q1[m.iq[i]]));
     if (!(value(abs_(w.rows.phi[r])) <= m.row_unit[r] * closed + ROW_ROUNDING * sum)) return false;
   }
@@ -74,6 +82,7 @@ SARRUS_FN bool project_position(auto& s, double t, double slow = SLOW) {
     closes = closes || r <= closed || (i > 0 && r > 0.5 * last && closed_to_rounding(s, closed)) ||
              (i > 2 && r <= CLOSED_ENOUGH && r > 0.5 * last);
     bool done = closes && derivatives_closed(m, w, slopes);
+    if (!closes && fresh && w.factor.regular && r > 0.5 * last && r > CLOSED_ENOUGH) s.regular.blocked = true;
     if (!closes && !fresh && r > slow * last) {  // too slow: once more, with M and a new factorization
       fresh = true;
       last = 1e300;

@@ -23,6 +23,17 @@ struct Source {
   SARRUS_HD bool acceleration(const Instant<T>&, T*) const { return false; }
 };
 
+// Whether the state is so far from singular poses that the augmented inertia serves
+// (solve/augmented_inertia.hpp, integrate/regular_poses.hpp).
+struct Regular {
+  bool allowed = false;                 // by the method and the mechanism
+  bool trusted = false;                 // at the state
+  bool chosen = false;                  // independent rows are known
+  bool blocked = false;                 // not within this step
+  int doubts = 0;                       // steps in a row that changed `distance` too fast
+  double distance = 0, pivot_part = 1;  // Augmented::distance at the state; smallest pivot over it
+};
+
 template <class T, int LDC, class S>
 struct Stepper {
   const Model<real<T>>& m;
@@ -42,6 +53,7 @@ struct Stepper {
   int rank = -1;                         // of J at the state
   int held_rank = -1;                    // the same with limit rows: held through the stages of the next step
   bool passing = false;                  // the last projection ended on a singular pose in passing
+  Regular regular;
   int evaluations = 0;
   History before;
   StepStatus status = StepStatus::FINE;
@@ -87,6 +99,7 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   if (!s.source.inputs(m, at, s.room())) return s.fail(StepStatus::STOPPED);
+  if (wanted.inertia) w.by_entries = s.regular.trusted && !s.regular.blocked;
   if constexpr (S::supplies_inertia) {
     fill(w.rows.J, m.nc * w.ld);
     given_rows(m, s.state(at.q, at.v), w.ld, w.rows);
@@ -99,9 +112,9 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
     }
     if (wanted.inertia) {
       if (!wanted.motion) weigh(m, w.tree, w.bodies.I);
-      inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+      evaluate_inertia(m, w);
     }
-    constraints(m, s.state(at.q, at.v), w.tree, w.ld, w.rows);
+    evaluate_rows(m, s.state(at.q, at.v), w);
   }
   return true;
 }
@@ -111,13 +124,16 @@ template <class T, int LDC, class S>
 SARRUS_FN void evaluate_inertia(Stepper<T, LDC, S>& s) {
   if constexpr (!S::supplies_inertia) {
     weigh(s.m, s.w.tree, s.w.bodies.I);
-    inertia_matrix(s.m, s.w.tree, s.w.bodies, s.w.ld, s.w.M);
+    evaluate_inertia(s.m, s.w);
   }
 }
 
 // Factorizes at the terms of w with `hold` pivots (-1: the rank is decided), without limit rows.
 template <class T, int LDC, class S>
 SARRUS_HD void prepare_without_limits(Stepper<T, LDC, S>& s, int hold) {
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (s.regular.trusted && s.w.by_entries && hold == s.rank && factorize_regular(s.m, s.w)) return;
+  make_dense(s.m, s.w);
   prepare(s.m, s.state(s.q1, s.v1), hold, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
 }
 
@@ -173,7 +189,11 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
   if constexpr (S::supplies_acceleration) {
     if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
-    accelerate(s.m, s.tau, s.w);
+    if (!accelerate(s.m, s.tau, s.w)) {  // closer to a singular pose than it seemed
+      s.regular.trusted = s.regular.chosen = false;
+      prepare_without_limits(s, s.rank >= 0 ? s.held_rank : -1);
+      accelerate(s.m, s.tau, s.w);
+    }
     if constexpr (!S::supplies_inertia && Plain<T>::value) refine(s.m, s.w);
     if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
       return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "algebra/sparse_elimination.hpp"
-#include "tree/model.hpp"
+#include "solve/augmented_inertia.hpp"
 
 SARRUS_BEGIN
 
@@ -36,10 +36,16 @@ struct Factor {
   bool sparse = false;    // the factorization is by entries: in `rows` instead of Y, H, beta, `left` for U
   Entries<T> rows, left;  // bound, like `wide` (nv, ld), only for large mechanisms
   T* wide;
+  bool regular = false;  // `augmented` is factorized instead, and nothing above is there but the ranks
+  real<T> least = 0;     // estimate of the smallest pivot then
+  Augmented<T> augmented;
 
   // Whether the sparse factorization is compiled for this stride and scalar.
   template <class LD>
   static constexpr bool maybe_sparse = Large<LD>::value && Plain<T>::value;
+  // The same of the augmented inertia.
+  template <class LD>
+  static constexpr bool maybe_augmented = Large<LD>::value && Plain<T>::value;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
@@ -60,6 +66,8 @@ struct Factor {
       left.Y = U;
       arena.take(m.nv * ld, wide);
     }
+    if constexpr (maybe_augmented<LD>)
+      if (m.fronts) augmented.bind(arena, m);
   }
 };
 

@@ -43,7 +43,7 @@ template <class T, class LD>
 SARRUS_HD void factorize(const Model<real<T>>& m, const T* J, const T* M, LD ld, int hold, Factor<T>& f) {
   f.rank = f.first = 0;
   f.spd = true;
-  f.sparse = false;
+  f.sparse = f.regular = false;
   if constexpr (Factor<T>::template maybe_sparse<LD>)
     f.sparse = f.by_entries > 0 && factorize_entries(m, J, ld, hold, f);
   if (!f.sparse) {

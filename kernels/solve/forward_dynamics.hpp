@@ -22,6 +22,10 @@ template <class T, int LDC>
 SARRUS_FN void prepare(const Model<real<T>>& m, const State<T>& s, int hold, Tangent<T, LDC>* d,
                        Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
+  if (w.open_tree) {
+    f.rank = f.first = f.rank_rows = f.first_rows = 0;
+    return;
+  }
   factorize(m, w.rows.J, w.M, w.ld, hold, f);
   if (f.first_rows < m.nc) {
     complete(m, w.ld, f);
@@ -50,12 +54,60 @@ SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const State<T>& s, int h
   finish(m, w.M, w.ld, w.factor);
 }
 
-// out: w.a   in: state evaluated and prepared, tau (nv)
+// Factorizes the augmented inertia at the terms of w, with the rows that its `taken` says.
 template <class T, int LDC>
-SARRUS_FN void accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
-  solve_rows(m, w.ld, w.factor, w.rows.gamma, w.extra, w.y);
+SARRUS_FN bool factorize_regular(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  Factor<T>& f = w.factor;
+  f.regular = factorize_augmented(m, f.augmented);
+  if (!f.regular) return false;
+  f.rank = f.first = f.rank_rows = f.first_rows = f.augmented.rank;
+  f.spd = true;
+  f.sparse = false;
+  return true;
+}
+
+// An acceleration [rad/s^2], without units, that the errors of accelerations can be compared with.
+template <class T, int LDC>
+SARRUS_FN real<T> acceleration_scale(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
+  real<T> most = 0;
+  auto raise = [&](real<T> x) { most = x > most ? x : most; };
+  for (int k = 0; k < 3; ++k) raise(real<T>(1e-3) * value(abs_(T(m.gravity[k]))) / m.length[0]);
+  for (int i = 1; i < m.nn; ++i) raise(value(dot(w.tree.V[i].ang, w.tree.V[i].ang)));
+  for (int j = 0; j < m.nv; ++j) raise(value(abs_(w.rhs[j]) * w.factor.augmented.light[j]) / m.unit[j]);
+  return most;
+}
+
+// w.a of (1) by the augmented inertia   in: w.rhs   False: not found, or rows that were left out do not hold
+template <class T, int LDC>
+SARRUS_FN bool accelerate_regular(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  Augmented<T>& a = w.factor.augmented;
+  real<T> scale = acceleration_scale(m, w);
+  auto times = [&](const T* x, T* y) { inertia_times(m, x, w.tree, w.bodies, y); };
+  if (!solve_augmented(m, AugmentedTask<T>{w.rows.gamma, w.rhs, MOST_SOLVES, scale}, times, w.a, a))
+    return false;
+  if (a.rank == m.nc) return true;
+  rows_times(m, a, w.a, w.extra);
+  for (int j = 0; j < m.nv; ++j)
+    scale = value(abs_(w.a[j])) / m.unit[j] > scale ? value(abs_(w.a[j])) / m.unit[j] : scale;
+  for (int r = 0; r < m.nc; ++r)
+    if (!(abs_(w.rows.gamma[r] - w.extra[r]) <= real<T>(DROPPED_ROW) * scale * m.row_unit[r])) return false;
+  return true;
+}
+
+// out: w.a   in: state evaluated and prepared, tau (nv)   False: the augmented inertia does not serve here
+template <class T, int LDC>
+SARRUS_FN bool accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
   for (int j = 0; j < m.nv; ++j) w.rhs[j] = tau[j] - w.h[j];
+  if constexpr (LDC == 0 && Plain<T>::value)
+    if (w.open_tree) {
+      solve_articulated(m, w.tree, w.rhs, w.articulated, w.a);
+      return true;
+    }
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.factor.regular) return accelerate_regular(m, w);
+  solve_rows(m, w.ld, w.factor, w.rows.gamma, w.extra, w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
+  return true;
 }
 
 // Whether K_xx may have lost digits to cancellation: some free direction has next to none of the inertia of
@@ -76,7 +128,7 @@ SARRUS_FN bool cancels(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
 // in: w.tree and w.bodies.I at the state
 template <class T, int LDC>
 SARRUS_FN void refine(const Model<real<T>>& m, Workspace<T, LDC>& w) {
-  if (!cancels(m, w)) return;
+  if (w.factor.regular || w.open_tree || !cancels(m, w)) return;
   double before = 1e300;
   for (int i = 0; i < MOST_REFINEMENTS; ++i) {
     inertia_times(m, w.a, w.tree, w.bodies, w.force);
@@ -94,6 +146,7 @@ SARRUS_FN void refine(const Model<real<T>>& m, Workspace<T, LDC>& w) {
 // out: w.force = M a + h - tau, lam (nc)   in: w.a
 template <class T, int LDC>
 SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam) {
+  if (w.open_tree) return fill(w.force, m.nv);
   for (int r = 0; r < m.nv; ++r) w.force[r] = dot(w.M + r * w.ld, w.a, w.ld) - w.rhs[r];
   solve_multipliers(m, w.ld, w.factor, w.force, lam);
 }

@@ -4,10 +4,16 @@
 #include "algebra/dual.hpp"
 #include "constraints/constraints.hpp"
 #include "solve/solve.hpp"
-#include "tree/inertia_and_bias.hpp"
+#include "tree/articulated_inertia.hpp"
 #include "tree/manifold.hpp"
 
 SARRUS_BEGIN
+
+// Whether articulated inertias take the place of M: large mechanisms without constraints.
+template <class T, int LDC>
+SARRUS_HD bool may_be_open(const Model<real<T>>& m) {
+  return LDC == 0 && Plain<T>::value && m.nc == 0;
+}
 
 template <class T, int LDC>
 struct Workspace {
@@ -17,6 +23,10 @@ struct Workspace {
   Rows<T> rows;
   Factor<T> factor;
   T *M, *h, *rhs, *a, *y, *extra, *force, *change;
+  bool zeros_stay = false;  // M and J are zero but for their entries: only these are written
+  bool by_entries = false;  // M and J of the last evaluation are in factor.augmented, not in M and rows.J
+  bool open_tree = false;   // `articulated` instead of M
+  Articulated<T> articulated;
 
   SARRUS_HD Workspace(const Model<real<T>>& m, Arena& arena) : ld(m.nv) {
     tree.bind(arena, m);
@@ -26,6 +36,7 @@ struct Workspace {
     arena.take(m.nv * ld, M);
     arena.take(ld, h, rhs, a, y, force, change);
     arena.take(m.nc, extra);
+    if (may_be_open<T, LDC>(m)) articulated.bind(arena, m);
   }
 };
 
@@ -50,6 +61,37 @@ struct Tangent {
   SARRUS_HD T rate_gamma(int row) const { return rows.gamma[row].b; }
 };
 
+// M at the poses of w.tree, or what takes its place   in: w.bodies.I
+template <class T, int LDC>
+SARRUS_FN void evaluate_inertia(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  if constexpr (LDC == 0 && Plain<T>::value)
+    if (w.open_tree) {
+      w.factor.spd = factorize_articulated(m, w.tree, w.articulated);
+      return;
+    }
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.by_entries) return inertia_by_branches(m, w.tree, w.bodies, w.factor.augmented.branches_now);
+  if (w.zeros_stay) return inertia_branches(m, w.tree, w.bodies, w.ld, w.M);
+  inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+}
+
+// The constraint rows at a state, whose tree is w.tree.
+template <class T, int LDC>
+SARRUS_FN void evaluate_rows(const Model<real<T>>& m, const State<T>& s, Workspace<T, LDC>& w) {
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.by_entries) return constraints_by_entries(m, s, w.tree, w.rows, w.factor.augmented);
+  if (w.zeros_stay) return constraint_entries(m, s, w.tree, w.ld, w.rows);
+  constraints(m, s, w.tree, w.ld, w.rows);
+}
+
+// M and J where the orthogonal factorization reads them.
+template <class T, int LDC>
+SARRUS_FN void make_dense(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.by_entries) unpack_entries(m, w.factor.augmented, w.ld, w.rows.J, w.M);
+  w.by_entries = false;
+}
+
 // M, h and the constraint rows at a state.
 template <class T, int LDC>
 SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T, LDC>& w) {
@@ -57,7 +99,7 @@ SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T,
   move(m, s.v, w.tree);
   weigh(m, w.tree, w.bodies.I);
   bias(m, s.q, s.v, w.tree, w.bodies, w.h);
-  inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
+  evaluate_inertia(m, w);
   constraints(m, s, w.tree, w.ld, w.rows);
 }
 

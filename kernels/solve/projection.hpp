@@ -13,6 +13,7 @@
 SARRUS_BEGIN
 
 constexpr int NEWTON_STEPS = 12;
+constexpr int NORMAL_SOLVES = 2;        // with the augmented inertia: Newton mends the rest
 constexpr double CLOSED = 1e-14;        // dimensionless residual at which Newton stops
 constexpr double CLOSED_TIGHT = 3e-16;  // the same near a singular pose: with a pivot p the residual e leaves
                                         // the pose free by min(e/p, sqrt(e)), which must stay far below p
@@ -32,8 +33,10 @@ SARRUS_HD T position_residual(const Model<real<T>>& m, const Workspace<T, LDC>& 
 template <class T, int LDC>
 SARRUS_FN T velocity_residual(const Model<real<T>>& m, const T* v, Workspace<T, LDC>& w) {
   T worst = T(0);
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.by_entries) rows_times(m, w.factor.augmented, v, w.extra);
   for (int r = 0; r < m.nc; ++r) {
-    T s = w.rows.b[r] - dot(w.rows.J + r * w.ld, v, w.ld);
+    T s = w.rows.b[r] - (w.by_entries ? w.extra[r] : dot(w.rows.J + r * w.ld, v, w.ld));
     w.extra[r] = s;
     T x = abs_(s) / m.row_unit[r];
     worst = select(x > worst, x, worst);
@@ -53,8 +56,15 @@ SARRUS_FN void factorize_rows(const Model<real<T>>& m, Workspace<T, LDC>& w) {
 // without limit rows, which have no part in corrections.
 template <class T, int LDC>
 SARRUS_FN void normal_step(const Model<real<T>>& m, const T* g, Workspace<T, LDC>& w) {
-  solve_rows(m, w.ld, w.factor, g, static_cast<const T*>(nullptr), w.y);
   fill(w.rhs, m.nv);
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.factor.regular) {
+      Augmented<T>& a = w.factor.augmented;
+      auto times = [&](const T* x, T* y) { branches_times(m, a, x, y); };
+      solve_augmented(m, AugmentedTask<T>{g, w.rhs, NORMAL_SOLVES, real<T>(0)}, times, w.a, a);
+      return;
+    }
+  solve_rows(m, w.ld, w.factor, g, static_cast<const T*>(nullptr), w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
 

@@ -49,10 +49,9 @@ SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<
   subtract_joint_forces(m, q, v, h);
 }
 
-// out: M (nv rows of stride ld, symmetric, padding zero), w.Ic   in: t, w.I
+// out: the entries of M along the branches of the tree (rows of stride ld), w.Ic   in: t, w.I
 template <class T, class LD>
-SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
-  fill(M, m.nv * ld);
+SARRUS_FN void inertia_branches(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
   for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
   for (int i = m.nn - 1; i > 0; --i) {
     int first = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
@@ -71,6 +70,40 @@ SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<
     }
     if (pa > 0) w.Ic[pa] = w.Ic[pa] + w.Ic[i];
   }
+}
+
+// out: M (nv rows of stride ld, symmetric, padding zero), w.Ic   in: t, w.I
+template <class T, class LD>
+SARRUS_FN void inertia_matrix(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
+  fill(M, m.nv * ld);
+  inertia_branches(m, t, w, ld, M);
+}
+
+// visit(k, j) for every entry of M on and below its diagonal
+template <class R, class F>
+SARRUS_HD void each_branch(const Model<R>& m, F visit) {
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      for (int j = m.iv[i]; j <= k; ++j) visit(k, j);
+      for (int up = m.parent[i]; up > 0; up = m.parent[up])
+        for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) visit(k, j);
+    }
+}
+
+// The same entries into out, in the order of each_branch(); w.Ic   in: t, w.I
+template <class T>
+SARRUS_FN void inertia_by_branches(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, T* out) {
+  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  for (int i = m.nn - 1; i > 0; --i)
+    if (m.parent[i] > 0) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
+  for (int i = 1; i < m.nn; ++i)
+    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+      Spatial<T> f = w.Ic[i] * t.S[k];
+      for (int j = m.iv[i]; j <= k; ++j) *out++ = dot(t.S[j], f);
+      out[-1] += m.armature[k];
+      for (int up = m.parent[i]; up > 0; up = m.parent[up])
+        for (int j = m.iv[up]; j < m.iv[up] + joint_nv(m.joint[up]); ++j) *out++ = dot(t.S[j], f);
+    }
 }
 
 // out: f = M a (nv), w.F   in: a, t (placed), w.I. Summed over the bodies: what coordinates that move against

@@ -11,6 +11,8 @@
 
 namespace sarrus {
 
+struct FrontPlan;
+
 enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE = 5 };
 
 // X(type, name, count, width): type I (int32) or F (float64); count is one of MODEL_SIZES.
@@ -67,6 +69,7 @@ struct Model {
 #undef SARRUS_FIELD
   bool lengths = true;  // whether any coordinate is a length (unit other than 1); true is always right
   bool sparse = false;  // whether eliminating J by entries is worth it; false is always right
+  const FrontPlan* fronts = nullptr;  // of M + J^T W J (solve/augmented_inertia.hpp); null is always right
 };
 
 }  // namespace sarrus

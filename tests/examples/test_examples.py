@@ -109,6 +109,10 @@ def test_learn_delta(run: Callable[..., dict[str, float]]) -> None:
     assert found["last"] > found["first"]
 
 
+def test_structures(run: Callable[..., dict[str, float]]) -> None:
+    assert max(run("gallery/structures.py").values()) < 1e-11
+
+
 def test_sarrus_linkage(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/sarrus_linkage.py")
     assert -9.81 < found["up"] < -9.0

@@ -67,3 +67,12 @@ def test_a_description_says_what_it_holds() -> None:
     for words in ("crank drive", "Revolute y", "Distance", "crank - slider", "JointSpring", "crank, slider"):
         assert words in text
     assert "Actuated (1): crank" in text
+
+
+def test_reports_of_large_mechanisms_are_short_and_name_their_solver() -> None:
+    text = str(sr.library.n_four_bar(1100))  # J would have 4.8 million entries
+    assert len(text) < 20_000
+    assert "large: steps by the augmented inertia away from singular poses" in text
+    assert "Mobility: not computed here for 2200 rows and 2201 coordinates" in text
+    assert "... 2141 more" in text
+    assert "large:" not in str(sr.library.n_four_bar(15))

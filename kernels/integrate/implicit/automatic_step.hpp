@@ -86,8 +86,12 @@ SARRUS_FN double implicit_rate(Radau<T, LDC>& r) {
 // Whether large mechanisms are factorized by their entries, which explicit steps alone can use. Makes the
 // state again with the other factorization.
 SARRUS_FN bool factorize_by_entries(auto& s, bool wanted) {
-  if (!s.m.sparse || s.source.supplies_inertia || (s.w.factor.by_entries > 0) == wanted) return true;
-  s.w.factor.by_entries = wanted ? BY_ENTRIES : 0;
+  bool structured = s.w.factor.by_entries > 0 || s.regular.allowed || s.w.open_tree;
+  bool large = s.m.sparse || s.m.fronts || may_be_open<double, decltype(s.w.ld)::width>(s.m);
+  if (!large || s.source.supplies_inertia || structured == wanted) return true;
+  s.w.factor.by_entries = s.m.sparse && wanted ? BY_ENTRIES : 0;
+  s.w.open_tree = wanted && may_be_open<double, decltype(s.w.ld)::width>(s.m);
+  s.regular = {.allowed = s.m.fronts && wanted};
   for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
   copy(s.v1, s.v, s.w.ld);
   return restore(s, s.t, s.before);

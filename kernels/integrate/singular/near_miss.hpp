@@ -28,7 +28,8 @@ constexpr double REAL_GAP = 2e-11;  // of phi at the singular pose: more than ro
 SARRUS_FN double factorize_within(auto& s, int hold) {
   integrate(s.m, s.q, s.u, s.q2);
   place(s.m, s.q2, s.w.tree);
-  constraints(s.m, s.state(s.q2, s.v), s.w.tree, s.w.ld, s.w.rows);
+  s.w.by_entries = false;
+  evaluate_rows(s.m, s.state(s.q2, s.v), s.w);
   factorize(s.m, s.w.rows.J, static_cast<decltype(s.w.M)>(nullptr), s.w.ld, hold, s.w.factor);
   complete(s.m, s.w.ld, s.w.factor);
   return smallest_pivot(s.w);
@@ -184,6 +185,7 @@ SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   bool tested = s.o.correction == Correction::PROJECT && m.nc > 0 && !m.nd && !m.n_user_rows;
   tested = tested && !w.factor.by_entries && !S::supplies_inertia;
   for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
+  tested = tested && m.nv - s.rank <= MOST_STIFF;  // misses() would say no
   if (!tested || s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
   double moved = h * largest(m, s.v), change = (s.pivot - s.before.pivot) * h / s.before.step, ends = 0;
   double resolved = s.o.method.adaptive ? RESOLVED : RESOLVED_FIXED;

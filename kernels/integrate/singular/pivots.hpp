@@ -1,15 +1,13 @@
 // Singular poses seen in the pivots of J: a pose is singular where the smallest pivot that counts vanishes.
 #pragma once
 
-#include "integrate/stepper.hpp"
+#include "integrate/regular_poses.hpp"
 
 SARRUS_BEGIN
 
 constexpr double NEAR_SINGULAR = 1e-2;     // pivots below this: loops are closed to rounding
 constexpr double SINGULAR_IN_SIGHT = 0.1;  // pivots below this may vanish within the coming steps
-constexpr double STEPS_AROUND = 10;   // so many steps before and after a singular pose stages are projected
-constexpr double STEPS_CHARTED = 30;  // the same for stages in a chart, integrate/local_chart.hpp
-constexpr double GRAZING = 0.15;      // of the decrease per step: a smaller pivot may change sign in the step
+constexpr double GRAZING = 0.15;  // of the decrease per step: a smaller pivot may change sign in the step
 constexpr double LOST_IN_PASSING = 5e-6;  // pivots below this are lost in a pass: cube root of CLOSED_TIGHT
 constexpr double SUDDEN = 0.05;           // of the pivot a step before: a smaller one belongs to a pass
 
@@ -20,8 +18,8 @@ SARRUS_HD double pivot_size(const Workspace<T, LDC>& w, int k) {
 
 template <class T, int LDC>
 SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
-  double least = 1e300;
-  for (int k = 0; k < w.factor.rank_rows; ++k) {
+  double least = w.factor.regular ? value(w.factor.least) : 1e300;
+  for (int k = 0; !w.factor.regular && k < w.factor.rank_rows; ++k) {
     double x = pivot_size(w, k);
     if (x < least) least = x;
   }
@@ -30,15 +28,9 @@ SARRUS_HD double smallest_pivot(const Workspace<T, LDC>& w) {
 
 template <class T, int LDC>
 SARRUS_HD int pivots_above(const Workspace<T, LDC>& w, double least) {
-  int n = 0;
-  for (int k = 0; k < w.factor.rank_rows; ++k) n += pivot_size(w, k) > least;
+  int n = w.factor.regular ? w.factor.rank_rows : 0;
+  for (int k = 0; !w.factor.regular && k < w.factor.rank_rows; ++k) n += pivot_size(w, k) > least;
   return n;
-}
-
-// Whether the smallest pivot may vanish within so many steps from now, or has done so before.
-SARRUS_HD bool near_singular(const auto& s, double steps = STEPS_AROUND) {
-  double change = s.pivot - s.before.pivot;
-  return s.pivot < steps * (change > 0 ? change : -change);
 }
 
 // Time until the smallest pivot, extrapolated from the last step, is zero; 0 where no zero is near.
@@ -61,7 +53,11 @@ SARRUS_HD int regular_pivots(const auto& s, double h) {
 // step, rows with p below e^(1/3) count as lost.
 SARRUS_FN void factorize_in_passing(auto& s) {
   auto& w = s.w;
+  s.passing = false;
+  if (factorize_far_away(s)) return;
+  make_dense(s.m, w);
   factorize_rows(s.m, w);
+  leave_regular_poses(s, smallest_pivot(w));
   int regular = pivots_above(w, LOST_IN_PASSING);
   s.passing = regular < w.factor.rank_rows && s.held_rank == s.rank && smallest_pivot(w) < SUDDEN * s.pivot;
   if (!s.passing) return;

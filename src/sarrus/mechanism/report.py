@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 MOST_ROWS = 60
+MOST_ENTRIES = 4_000_000  # of J up to which a report computes the mobility
+LARGE = 33  # coordinates from which on structure is used
 
 
 def report(mech: Mechanism) -> str:
@@ -51,7 +53,21 @@ def _head(mech: Mechanism) -> str:
     title = f"Mechanism '{mech.name}'"
     gravity = ", ".join(f"{g:g}" for g in mech.model.gravity)
     sizes = f"nq = {mech.nq}, nv = {mech.nv}, nc = {mech.nc}, nu = {mech.nu}"
-    return f"{title}\n{'=' * len(title)}\n{sizes}; length L = {mech.length:.4g} m; gravity ({gravity}) m/s^2"
+    rule = "=" * len(title)
+    head = f"{title}\n{rule}\n{sizes}; length L = {mech.length:.4g} m; gravity ({gravity}) m/s^2"
+    return head + _solver(mech)
+
+
+def _solver(mech: Mechanism) -> str:
+    """How the steps of a large mechanism are solved; nothing for others."""
+    if mech.nv < LARGE:
+        return ""
+    if mech.nc == 0:
+        return "\nlarge: accelerations by articulated inertias"
+    where = (
+        "by the augmented inertia away from singular poses" if mech.evaluator.kernel.augmented else "densely"
+    )
+    return f"\nlarge: steps {where}"
 
 
 def _bodies(mech: Mechanism) -> str:
@@ -99,6 +115,9 @@ def _limits(title: str, limits: Iterable[tuple[str, float, float]]) -> list[str]
 
 
 def _mobility(mech: Mechanism) -> str:
+    if mech.nc * mech.nv > MOST_ENTRIES:
+        sizes = f"{mech.nc} rows and {mech.nv} coordinates"
+        return f"Mobility: not computed here for {sizes}; mech.mobility(q) does it."
     try:
         pose = mech.default.q
     except AssemblyError as error:
@@ -128,6 +147,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
 def _wrapped(title: str, names: Sequence[str]) -> str:
     """A titled list of names, wrapped under its title."""
     head = f"{title} ({len(names)}): "
+    if len(names) > MOST_ROWS:
+        names = [*names[:MOST_ROWS], f"... {len(names) - MOST_ROWS} more"]
     return _fill(
         head, [name + ("," if i + 1 < len(names) else "") for i, name in enumerate(names)] or ["none"]
     )

@@ -90,7 +90,7 @@ class System:
 
     def loses_rank(self, t: float, q: Array, rank: int) -> bool:
         """Whether J, of this rank at the pose q (nq,), has a higher rank nearby."""
-        return self.evaluator.loses_rank(q, t, rank)
+        return rank < self.nc and self.evaluator.loses_rank(q, t, rank)
 
     def nearness(self, t: Array, q: Array, rank: int) -> Array:
         """A measure that is zero where the singular value number `rank` of the dimensionless J is, (k,).
