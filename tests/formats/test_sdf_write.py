@@ -35,8 +35,8 @@ def test_every_joint_and_constraint(kind: str, tmp_path: Path) -> None:
     mech = mech.with_(armature=nothing, damping=nothing, friction=nothing)
     copy = reread(mech, tmp_path / "robot.sdf")
     assert copy.mobility().dof == mech.mobility().dof
-    # links between the axes of a joint weigh 1e-9 kg
-    assert motion_gap(mech, copy) < 1e-7
+    # links between the axes of a joint weigh 1e-14 kg
+    assert motion_gap(mech, copy) < 1e-10
 
 
 def test_coordinates_and_actuators_keep_names_and_zero(tmp_path: Path) -> None:

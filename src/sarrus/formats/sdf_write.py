@@ -34,7 +34,7 @@ from sarrus.models.visual import Visual
 VERSION = "1.11"
 NAMESPACE = "https://sarrus.readthedocs.io/sdf"
 OPEN = 1e16  # SDF's own number for no limit
-LEAST = 1e-9  # [kg], [kg m^2]: of links without mass
+LEAST = 1e-14  # [kg], [kg m^2]: of links without mass, which SDF does not have
 MOMENTS = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 KINDS = {
     NodeKind.HINGE: "revolute",
