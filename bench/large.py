@@ -125,7 +125,7 @@ def measure(
     mech = make(n)
     try:
         twin = mujoco_twin(mech, np.zeros(mech.nv), STEP, SOLREF)
-    except UnsupportedError:
+    except (UnsupportedError, ValueError):  # no such joint, or bodies nested too deeply for its parser
         twin = None
     trial = race_prepared({"sarrus": (lambda: None, lambda _: simulate(mech, FEWEST))}, 1)["sarrus"]
     steps = max(FEWEST, round(FEWEST * TURN / trial.best))
