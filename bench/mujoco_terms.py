@@ -35,12 +35,12 @@ class Terms:
     @property
     def acceleration(self) -> Array:
         """qacc, with the equalities kept."""
-        U, s, Vt = np.linalg.svd(self.J, full_matrices=False)
-        kept = s > DEPENDENT * s.max(initial=0.0)
-        J, gamma = Vt[kept], (U.T @ self.gamma)[kept] / s[kept]
-        K = np.block([[self.M, J.T], [J, np.zeros((len(J), len(J)))]])
-        right = np.concatenate([-self.h, gamma])
-        return np.asarray(np.linalg.lstsq(K, right, rcond=1e-14)[0][: len(self.M)])
+        U, s, Vt = np.linalg.svd(self.J)
+        rank = int(np.sum(s > DEPENDENT * s.max(initial=0.0)))
+        particular = Vt[:rank].T @ ((U.T @ self.gamma)[:rank] / s[:rank])
+        Z = Vt[rank:].T  # free motions
+        along = np.linalg.solve(Z.T @ self.M @ Z, Z.T @ (-self.h - self.M @ particular))
+        return np.asarray(particular + Z @ along)
 
     def difference(self, a: Array) -> float:
         """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute."""

@@ -145,14 +145,14 @@ def shared_inertias(mech: Mechanism, helpers: list[Helper]) -> dict[str, Inertia
         if helper.donor is None:
             continue
         name, X = helper.donor
-        share = 1.0 / (1 + counts[name])
-        given = share * moments[name]
-        if not helper.welded:
-            x = np.append(X.xyz, 1.0)
-            given = share * _removable(moments[name], x) * np.outer(x, x)
+        share, called, x = 1.0 / (1 + counts[name]), helper.name + HELPER, np.append(X.xyz, 1.0)
+        if helper.welded:
+            given, back = share * moments[name], X.inverse().matrix
+            found[called] = _inertia(back @ given @ back.T)
+        else:
+            point = share * _removable(moments[name], x)
+            given, found[called] = point * np.outer(x, x), Inertia(point, np.zeros(3), np.zeros((3, 3)))
         left[name] -= given
-        back = X.inverse().matrix
-        found[helper.name + HELPER] = _inertia(back @ given @ back.T)
     return found | {name: _inertia(Sigma) for name, Sigma in left.items()}
 
 

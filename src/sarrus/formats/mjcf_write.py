@@ -26,7 +26,7 @@ from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
 
 TAGS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.SCREW: "hinge", NodeKind.BALL: "ball"}
-LEAST = 1e-14  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15
+LEAST = 2e-15  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15
 # Equalities stiffer than MuJoCo's default, for steps of 2 ms: time constant 10 ms, nearly hard.
 SOLREF, SOLIMP = "0.01 1", "0.98 0.999 0.001"
 
