@@ -143,7 +143,7 @@ SARRUS_HD void sincos_(const Pack<N>& a, Pack<N>& s, Pack<N>& c) {
                             z * (2.48015872888517045348e-5 +
                                  z * (-2.75573141792967388112e-7 +
                                       z * (2.08757008419747316778e-9 - z * 1.13585365213876817300e-11))))));
-  typename Lanes<N>::I quadrant = reinterpret_cast<const typename Lanes<N>::I&>(shifted.x);
+  auto quadrant = (typename Lanes<N>::I)shifted.x;  // the bits of a vector of the same size
   Mask<N> odd = {(quadrant & 1) != 0}, minus_s = {(quadrant & 2) != 0}, minus_c = {((quadrant + 1) & 2) != 0};
   P sine1 = select(odd, cosine, sine), cosine1 = select(odd, sine, cosine);
   s = select(minus_s, -sine1, sine1);

@@ -90,7 +90,8 @@ def test_library(name: str) -> None:
     q, v, u = moving(mech)
     outputs = [*mech.names, *mech.row_names]
     analytic, dual = (sr.linearize(mech, q, v, u, outputs=outputs, method=m) for m in ("analytic", "dual"))
-    assert_same(analytic, dual, 1e-12)
+    rounding = 1e-15 * float(np.linalg.cond(mech.mass_matrix(q)))  # both solve with M
+    assert_same(analytic, dual, 1e-12 + rounding)
 
 
 @pytest.mark.parametrize("name", ["bennett", "loader", "rolling_disk", "pantograph_leg", "stewart"])

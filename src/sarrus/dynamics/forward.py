@@ -94,7 +94,7 @@ class Motion:
         """Whether a name is that of a body and of no constraint; one that is neither is an error."""
         constraints = [group.name for group in self._model.groups]
         joints = self._model.body_names[1:]
-        if name not in constraints and name not in joints:
+        if not isinstance(name, str) or (name not in constraints and name not in joints):
             loops = [group.name for group in self._model.groups if group.element >= 0]
             raise unknown_name("loop or joint", name, [*loops, *joints])
         return name not in constraints

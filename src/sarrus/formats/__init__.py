@@ -159,7 +159,7 @@ def _content(path: str | os.PathLike[str]) -> tuple[bytes, Path | None]:
     """Bytes of a file, or of text that is given instead of one."""
     if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith(("<", "{")):
         return path.encode("utf-8", errors="surrogatepass"), None
-    if path == "":
+    if isinstance(path, str) and not path:
         raise FormatError("load takes the path of a file, or XML or JSON as text, got an empty text.")
     try:
         file = Path(path)

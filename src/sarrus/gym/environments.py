@@ -80,7 +80,8 @@ class MechanismEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc, unused-ig
             **options: fields of `Task`.
         """
         self.task = _task(task, options)
-        self.observation_space, self.action_space = _spaces(self.task)
+        spaces: Any = _spaces(self.task)
+        self.observation_space, self.action_space = spaces
         self.render_mode = render_mode
         self._episodes = _Episodes(self.task, 1)
 
@@ -148,8 +149,8 @@ class MechanismVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):  # ty
         self._over[:] = False
         return self._episodes.observations(), {}
 
-    def step(self, actions: Array) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], Info]:
-        """One action each (num_envs, na), held for dt."""
+    def step(self, actions: Array) -> tuple[Array, Array, Any, Any, Info]:
+        """One action each (num_envs, na), held for dt; what ended is (num_envs,) bool."""
         again = np.flatnonzero(self._over)
         rewards, terminated, truncated = self._episodes.step(np.asarray(actions, dtype=float))
         if len(again):

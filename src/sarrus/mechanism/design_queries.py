@@ -44,7 +44,7 @@ class DesignQueries(KinematicQueries):
         given = [(q, "q", True), (np.zeros(self.nv) if v is None else v, "v", False)]
         given.append((self._applied(q, tau, u, None), "tau", False))
         (pose, velocity, applied), batch = self._arguments.states(given)
-        states = MeasuredStates(cast(Any, self), pose, velocity, np.full(len(pose), float(t)), applied)
+        states = MeasuredStates(cast(Any, self), pose, velocity, np.full(len(pose), self._time(t)), applied)
         found = {name: measured(states, one, name) for name, one in self.model.measures}
         shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in found.items()}
         return {name: float(x) if x.ndim == 0 else x for name, x in shaped.items()}

@@ -184,9 +184,10 @@ class DrawnSpec(Recorded):
         """
         what = f"joint {text(name, 'the name of a joint')!r}"
         for end in (a, b):
-            if (end != GROUND and end not in self._coordinates.bodies) or end in self._joints:
-                known = [n for n in self._coordinates.bodies if n not in self._joints]
-                raise unknown_name("body", end, [GROUND, *known], what)
+            known = isinstance(end, str) and (end == GROUND or end in self._coordinates.bodies)
+            if not known or end in self._joints:
+                others = [n for n in self._coordinates.bodies if n not in self._joints]
+                raise unknown_name("body", end, [GROUND, *others], what)
         check_pair(a, b, what)
         X_WJ = at if isinstance(at, Pose) else Pose(self._place(at, f"at of {what}"))
         given = {

@@ -90,7 +90,8 @@ class TimeSteps(Variants):
         Raises:
             SarrusError: the step of a single state failed; the message says why.
         """
-        if not (type(dt) is float and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
+        usual = type(dt) is float and type(substeps) is int and type(method) is str
+        if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
             method = one_of(method, "`method`", tuple(METHODS))
         options = step_options(method, t + dt) if method != "rk4" else _RK4

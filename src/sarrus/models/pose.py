@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernel import compose_poses, invert_pose
-from ..arrays import Array, fixed_shape, frozen, triple
+from ..arrays import Array, fixed_shape, frozen, one_of, triple
 from ..errors import InputError
 from .expressions import KeepsParameters, is_parametric, made
 from .restore import MAKERS, restore
@@ -176,8 +176,7 @@ def _from_points(origin: ArrayLike, x: ArrayLike, y: ArrayLike | None) -> Pose:
 
 
 def _looking_at(origin: ArrayLike, target: ArrayLike, axis: str, up: ArrayLike) -> Pose:
-    if axis not in ("x", "y", "z"):
-        raise InputError(f"axis of looking_at must be 'x', 'y' or 'z', got {axis!r}.")
+    one_of(axis, "axis of looking_at", ("x", "y", "z"))
     start = np.array(triple(origin, "origin of looking_at"))
     ahead = _unit(np.array(triple(target, "target of looking_at")) - start, "origin and target of looking_at")
     second = np.array(triple(up, "up of looking_at"))

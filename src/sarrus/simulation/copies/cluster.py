@@ -29,9 +29,10 @@ def run_on_cluster(client: Any, given: RolloutArguments) -> Rollout:
     bar = Progress(given.progress, 0.0, float(len(parts)))
     try:
         if given.progress:
-            from distributed import as_completed
+            import distributed
 
-            for done, _ in enumerate(as_completed(futures), 1):
+            completed: Any = distributed.as_completed
+            for done, _ in enumerate(completed(futures), 1):
                 bar.show(float(done))
         found = client.gather(futures)
     except KeyboardInterrupt:
