@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sarrus.arrays import flatten_batch, frozen, mapping, state
+from sarrus.arrays import flatten_batch, frozen, mapping, state, takes
 from sarrus.errors import InputError, SarrusError, SingularConstraintError, UnknownNameError, unknown_name
 
 
@@ -85,3 +85,10 @@ def test_mappings() -> None:
     for wrong in (["crank"], "crank", 3.0):
         with pytest.raises(InputError, match=r"fixed must be a mapping \{name: value\}, got"):
             mapping(wrong, "fixed", "{name: value}")
+
+
+def test_a_class_is_no_function_of_the_state() -> None:
+    """`events=int` went through the check and failed with int's own TypeError."""
+    with pytest.raises(InputError, match=r"events\[0\] must be a function of \(t, q, v\), got <class 'int'>"):
+        takes(int, "t, q, v", "events[0]")
+    takes(max, "t, q, v", "a function without a signature")

@@ -125,13 +125,15 @@ def one_of(value: object, what: str, options: Sequence[str]) -> str:
 def takes(function: object, arguments: str, what: str) -> None:
     """Refuse what is no function of these positional arguments, such as "t, q, v".
 
-    What has no signature that Python knows is not checked.
+    A function without a signature that Python knows is not checked; a class without one is refused.
     """
     if not callable(function):
         raise InputError(f"{what} must be a function of ({arguments}), got {function!r}.")
     try:
         accepted = inspect.signature(function)
     except (TypeError, ValueError):
+        if isinstance(function, type):
+            raise InputError(f"{what} must be a function of ({arguments}), got {function!r}.") from None
         return
     try:
         accepted.bind(*arguments.split(","))
