@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -186,3 +187,27 @@ def test_bad_names_and_values() -> None:
     odd = engine().measure("m", lambda q, v, t: "text").compile()
     with pytest.raises(sr.InputError, match="measure 'm': its function must return a number"):
         odd.measure(odd.default.q)
+
+
+def door(second: Any) -> sr.MechanismSpec:
+    """20 kg, its centre 0.4 m out, on two hinges 1.6 m apart."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81))
+    spec.part("door", mass=20.0, com=(0.4, 0, 0.8), inertia=(1, 1, 1))
+    spec.joint("low", "ground", "door", sr.Revolute("z"), at=(0, 0, 0))
+    spec.joint("high", "ground", "door", second, at=(0, 0, 1.6))
+    return spec.measure("low", sr.Reaction("low", "world"))
+
+
+def test_loads_that_a_rigid_model_does_not_determine_warn() -> None:
+    """Two hinges of a door may share its weight in any way; a hinge and a ball that may slide may not."""
+    twice = door(sr.Revolute("z")).compile()
+    with pytest.warns(sr.SarrusWarning, match=r"measure 'low': redundant rows.*reaction_unique"):
+        twice.measure(twice.default.q)
+    motion = twice.forward_dynamics(twice.default.q, twice.default.v)
+    assert motion.reaction_unique("low").tolist() == [False] * 5 + [True]
+    pairs = np.stack([twice.default.q] * 2)
+    assert twice.forward_dynamics(pairs, 0 * pairs).reaction_unique("low").shape == (2, 6)
+    mech = engine().compile()  # planar loads through hinges in space: the redundant entries carry nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sr.SarrusWarning)
+        mech.measure(mech.assemble(fixed={"turn": 0.6}).q)

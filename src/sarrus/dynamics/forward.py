@@ -7,7 +7,7 @@ for comparison and for systems that supply nothing but their terms. All agree wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from .reactions import RowWrenches, reaction
 from .terms import Terms, Units
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
+UNDETERMINED = 1e-9  # of a change of multipliers: smaller changes of a reaction are rounding
 SINGULAR_INERTIA = 1e-14  # smallest eigenvalue of N.T M N relative to the largest
 
 
@@ -88,6 +89,26 @@ class Motion:
             external = tuple((body, wrench[i], point) for body, wrench, point in loaded.external)
             loads = Loads(external, self.lam[i], rows, forces, forces_at)
             out[i] = bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
+        return out
+
+    def reaction_unique(self, name: str, frame: str = "A") -> npt.NDArray[np.bool_]:
+        """Which entries of `reaction` (6,) the motion determines.
+
+        Where rows depend on each other, a rigid model leaves open how joints share loads: every lam that
+        differs by w with w.T J = 0 gives the same motion.
+        """
+        batch, m = self.a.shape[:-1], self._model
+        state = self._require_bodies(name)
+        out = np.ones((*batch, 6), dtype=bool)
+        for i in np.ndindex(batch):
+            fields = {key: getattr(self, key)[i] for key in ("a", "constraint_force", "lam", "lam_unique")}
+            one = replace(self, **fields, _q=state.q[i], _v=state.v[i], _external=())
+            nothing = np.zeros((1, len(m.drives), 3)), np.zeros((1, len(m.u_row), 3 + m.nv))
+            J = m.kernel.constraints(state.q[i][None], state.v[i][None], *nothing)[1][0]
+            values, Vt = np.linalg.svd((J * m.unit / m.row_unit[:, None]).T)[1:]
+            for w in Vt[int(np.sum(values > float(m.rank_tol))) :] / m.row_unit:
+                change = replace(one, lam=one.lam + w).reaction(name, frame) - one.reaction(name, frame)
+                out[i] &= np.abs(change) < UNDETERMINED * np.max(np.abs(w))
         return out
 
     def _is_joint(self, name: str) -> bool:

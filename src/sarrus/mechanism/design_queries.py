@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..arrays import names
 from ..blas_threads import one_blas_thread
 from .kinematics import KinematicQueries
-from .measures import MeasuredStates, measured
+from .measured_states import MeasuredStates
+from .measures import measured
 from .parameter_derivatives import ParameterDerivatives, Situation, parameter_derivatives
 
 

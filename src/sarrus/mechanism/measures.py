@@ -5,76 +5,31 @@ Every measure is computed for a batch of states at once, in the world unless it 
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, one_of, point, takes, text
-from ..dynamics.forward import Motion
 from ..dynamics.reactions import FRAMES
-from ..errors import InputError, unknown_name
+from ..errors import InputError, SarrusWarning, unknown_name
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
 from ..models.forces import check_pair
 from ..models.kinds import Checks, Kind
+from .measured_states import MeasuredStates
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 __all__ = ["Angle", "ForceIn", "Length", "Position", "Reaction", "Speed"]
 
-
-class MeasuredStates:
-    """States of a mechanism, B of them, as measures see them.
-
-    Attributes:
-        mech: whose.
-        q, v: positions (B, nq) [rad, m] and velocities (B, nv) [rad/s, m/s].
-        t: times [s] (B,).
-        tau: applied generalized force (B, nv) [N m, N].
-    """
-
-    def __init__(self, mech: Mechanism, q: Array, v: Array, t: Array, tau: Array) -> None:
-        self.mech, self.q, self.v, self.t, self.tau = mech, q, v, t, tau
-
-    @cached_property
-    def motion(self) -> Motion:
-        """Accelerations and forces of the constraints."""
-        times = np.unique(self.t)
-        if len(times) == 1:
-            return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(times[0]))
-        states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
-        each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
-        fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}
-        return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model)
-
-    def frames(self, body: str) -> tuple[Array, Array]:
-        """Rotation R_WB (B, 3, 3) and origin (B, 3) of a body."""
-        p, R = self.mech._queries.pose(self.q, body)
-        return R, p
-
-    def place(self, body: str, p_BP: ArrayLike) -> Array:
-        """A point of a body, (B, 3) [m]."""
-        R, p = self.frames(body)
-        return p + R @ np.asarray(p_BP, dtype=np.float64)
-
-    def speed(self, body: str, p_BP: ArrayLike) -> Array:
-        """Its velocity (B, 3) [m/s]."""
-        return self.mech.velocity(self.q, self.v, body, p_BP)[..., :3]
-
-    def coordinate(self, name: str) -> tuple[Array, Array]:
-        """A coordinate and its rate, (B,) each."""
-        i, k = self.mech.model.tree.scalar(name)
-        return self.q[:, i], self.v[:, k]
-
-
 POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
-MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")
+SMALL_LOAD = 1e-6  # of the largest entry of a reaction
 
 
 @dataclass(frozen=True)
@@ -292,6 +247,20 @@ class Reaction(Measure):
             return np.zeros((0, 6))
         return states.motion.reaction(self.element, self.frame)
 
+    def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
+        """Warn of loads in the first state that a rigid model does not determine."""
+        if not len(values) or not states.mech.nc:
+            return
+        motion = states.mech.forward_dynamics(states.q[0], states.v[0], states.tau[0], t=float(states.t[0]))
+        open_ = ~motion.reaction_unique(self.element, self.frame)
+        if np.any(open_ & (np.abs(values[0]) > SMALL_LOAD * np.max(np.abs(values[0])))):
+            warnings.warn(
+                f"measure {name!r}: redundant rows leave open how joints share this load; the reaction is one"
+                " of many. Motion.reaction_unique tells which entries are determined.",
+                SarrusWarning,
+                stacklevel=4,
+            )
+
 
 @dataclass(frozen=True)
 class UserMeasure(Measure):
@@ -315,7 +284,10 @@ class UserMeasure(Measure):
 def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
     """Values of one measure; what a function of the user's raises names the measure."""
     if not isinstance(measure, UserMeasure):
-        return measure.values(states)
+        values = measure.values(states)
+        if isinstance(measure, Reaction):
+            measure.warn(states, values, name)
+        return values
     try:
         return measure.values(states)
     except Exception as error:

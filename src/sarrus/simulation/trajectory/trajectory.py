@@ -14,7 +14,8 @@ import numpy.typing as npt
 from ...arrays import Array, frozen, numbers, read_only, truth
 from ...dynamics.forward import Motion
 from ...errors import InputError, unknown_name
-from ...mechanism.measures import MOTION, Angle, ForceIn, MeasuredStates, Reaction, measured
+from ...mechanism.measured_states import MOTION, MeasuredStates
+from ...mechanism.measures import Angle, ForceIn, Reaction, measured
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
 from ..run.resume import resume

@@ -1,0 +1,61 @@
+"""States of a mechanism as measures see them: points, speeds, forces, for many states at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Array
+from ..dynamics.forward import Motion
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+
+MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")  # fields of a Motion
+
+
+class MeasuredStates:
+    """States of a mechanism, B of them, as measures see them.
+
+    Attributes:
+        mech: whose.
+        q, v: positions (B, nq) [rad, m] and velocities (B, nv) [rad/s, m/s].
+        t: times [s] (B,).
+        tau: applied generalized force (B, nv) [N m, N].
+    """
+
+    def __init__(self, mech: Mechanism, q: Array, v: Array, t: Array, tau: Array) -> None:
+        self.mech, self.q, self.v, self.t, self.tau = mech, q, v, t, tau
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Accelerations and forces of the constraints."""
+        times = np.unique(self.t)
+        if len(times) == 1:
+            return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(times[0]))
+        states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
+        each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
+        fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}
+        return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model)
+
+    def frames(self, body: str) -> tuple[Array, Array]:
+        """Rotation R_WB (B, 3, 3) and origin (B, 3) of a body."""
+        p, R = self.mech._queries.pose(self.q, body)
+        return R, p
+
+    def place(self, body: str, p_BP: ArrayLike) -> Array:
+        """A point of a body, (B, 3) [m]."""
+        R, p = self.frames(body)
+        return p + R @ np.asarray(p_BP, dtype=np.float64)
+
+    def speed(self, body: str, p_BP: ArrayLike) -> Array:
+        """Its velocity (B, 3) [m/s]."""
+        return self.mech.velocity(self.q, self.v, body, p_BP)[..., :3]
+
+    def coordinate(self, name: str) -> tuple[Array, Array]:
+        """A coordinate and its rate, (B,) each."""
+        i, k = self.mech.model.tree.scalar(name)
+        return self.q[:, i], self.v[:, k]
