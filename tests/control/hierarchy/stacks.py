@@ -1,4 +1,4 @@
-"""Random task stacks on random mechanisms, and algorithm 2 of [DeSapio2010] as printed (errata applied)."""
+"""Random task stacks on random mechanisms."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sarrus as sr
 from sarrus.control.outputs.output import VectorOutput
 from tests.laws.families import FAMILIES
 from tests.oracles.description import to_spec
+from tests.oracles.printed import DeSapio2010
 from tests.oracles.states import mechanism, tangent_velocity
 
 Array = np.ndarray
@@ -70,21 +71,7 @@ def sizes(mech: Any, q: Array, seed: int, levels: int = 3) -> tuple[int, ...]:
     return tuple(k for k in out if k)
 
 
-def algorithm_2(
-    mech: Any, q: Array, v: Array, tasks: list[tuple[Array, Array]], null: Array | None = None
-) -> Array:
-    """Total torque eta = tau + Phi.T lam (nv,), lines 1 to 11, with inverses, as printed."""
+def printed(mech: Any, q: Array, v: Array, tasks: list[tuple[Array, Array]]) -> DeSapio2010:
+    """Algorithm 2 of the paper at a state."""
     terms = mech.terms(q, v)
-    W, Phi, n = np.linalg.inv(terms.M), terms.J, mech.nv
-    eta, N_T = np.zeros(n), np.eye(n)
-    if len(Phi):
-        H = np.linalg.pinv(Phi @ W @ Phi.T, rcond=1e-11)  # rows may depend on each other
-        eta = Phi.T @ (H @ (Phi @ W @ terms.h + terms.gamma))  # alpha + rho, eq. (88), (89)
-        N_T = np.eye(n) - Phi.T @ (H @ Phi @ W)
-    for J, wanted in tasks:
-        Q_T = N_T @ J.T  # line 4
-        z = np.linalg.solve(J @ W @ Q_T, wanted + J @ W @ (terms.h - eta))  # line 5
-        bar_T = np.linalg.solve(Q_T.T @ W @ Q_T, Q_T.T @ W)  # line 6
-        N_T = N_T @ (np.eye(n) - Q_T @ bar_T)  # line 7
-        eta = eta + Q_T @ z  # line 8
-    return eta if null is None else eta + N_T @ null
+    return DeSapio2010(terms.M, terms.h, terms.J, terms.gamma, tasks)
