@@ -171,10 +171,32 @@ def test_wrong_coordinates_are_refused(arguments: dict[str, Any], said: str) -> 
         sr.linearize(mech, **arguments)
 
 
-def test_rolling_and_discrete_models_are_refused() -> None:
+@pytest.mark.parametrize("method", ["analytic", "finite_difference"])
+def test_rolling(method: str) -> None:
+    """A disc in motion: positions and velocities mixed by matrices of their own, A' = L A L^-1."""
     disk = sr.library.rolling_disk()
-    with pytest.raises(sr.InputError, match="restrict velocities only"):
+    rng = np.random.default_rng(2)
+    q, v = disk.project(disk.default.q, disk.default.v + rng.normal(size=disk.nv))
+    usual = sr.linearize(disk, q, v, method=method)
+    names = [[name[2:] for name in usual.names if name.startswith(role)] for role in ("q.", "v.")]
+    assert len(names[0]) > len(names[1])
+    L, R = np.zeros(usual.A.shape), []
+    for some, at in zip(names, (0, len(names[0])), strict=True):
+        mix = np.eye(len(some)) + 0.3 * rng.normal(size=(len(some), len(some)))
+        L[at : at + len(some), at : at + len(some)] = mix
+        R.append(mix @ np.eye(disk.nv)[[disk.names.index(name) for name in some]])
+    apart = {"positions": R[0], "velocities": R[1]}
+    model = sr.linearize(disk, q, v, method=method, coordinates=apart)
+    expected = L @ usual.A @ np.linalg.inv(L)
+    np.testing.assert_allclose(model.A, expected, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(model.rate, L @ usual.rate, atol=1e-9)
+    with pytest.raises(sr.InputError, match=r"restrict velocities only.*coordinates=\{\"positions\""):
         sr.linearize(disk, coordinates=np.eye(disk.nv)[:3])
+    with pytest.raises(sr.InputError, match=r"coordinates must be 3.*\(velocities\)"):
+        sr.linearize(disk, q, v, coordinates={"positions": R[0], "velocities": R[0]})
+
+
+def test_discrete_models_are_refused() -> None:
     model = sr.linearize(sr.library.four_bar()).discretize(0.01)
     with pytest.raises(sr.InputError, match="before discretize"):
         model.in_coordinates([model.independent[0]])

@@ -24,6 +24,7 @@ from ..errors import InputError
 from ..projection.local_coordinates import INDEPENDENT_TOL
 from ..projection.user_chart import Chart, UserChart, check_chart
 from .finite_differences import finite_variation
+from .independent_coordinates import ROLES
 from .operating_point import OperatingPoint, by_differences
 
 STEP = 0.01  # of differences [rad], or times L [m]
@@ -33,14 +34,16 @@ class Coordinates(NamedTuple):
     """General coordinates at an operating point.
 
     Attributes:
-        names: of y (p).
+        positions: names of y (p).
+        velocities: names of its rates (r); r < p where rows restrict velocities only.
         independence: how well they determine the motion: 1 at best, 0 not at all.
-        rate: (y', y'') at the point (2 p,).
-        of_state: change of (y, y') along changes [dq; dv], columns (2 nv, k) -> (2 p, k).
-        of_rate: change of (y', y'') along changes [dq; dv; da], columns (3 nv, k) -> (2 p, k).
+        rate: (y', y'') at the point (p + r,).
+        of_state: change of (y, y') along changes [dq; dv], columns (2 nv, k) -> (p + r, k).
+        of_rate: change of (y', y'') along changes [dq; dv; da], columns (3 nv, k) -> (p + r, k).
     """
 
-    names: tuple[str, ...]
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
     independence: float
     rate: Array
     of_state: Callable[[Array], Array]
@@ -62,9 +65,9 @@ class Minimal(NamedTuple):
         if not by_differences(mech):
             d = mech.derivatives(p.q, p.v, p.tau, t=p.t)
             return d.a_q @ T[:nv] + d.a_v @ T[nv:], d.a_tau[:, columns]
-        R = np.asarray(np.linalg.pinv(p.at.N_q), dtype=float)
-        x = finite_variation(p, R, R, columns)
-        return x.rate[nv:] @ np.vstack([R @ T[:nv], R @ T[nv:]]), x.rate_u[nv:]
+        R_q, R_v = (np.asarray(np.linalg.pinv(N), dtype=float) for N in (p.at.N_q, p.at.N_v))
+        x = finite_variation(p, R_q, R_v, columns)
+        return x.rate[nv:] @ np.vstack([R_q @ T[:nv], R_v @ T[nv:]]), x.rate_u[nv:]
 
 
 def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
@@ -75,9 +78,9 @@ def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
     still = np.zeros((2 * nv, da_w.shape[1]))
     S, D, D_w = y.of_state(T), y.of_rate(np.vstack([T, da])), y.of_rate(np.vstack([still, da_w]))
     back = np.linalg.inv(S)
-    names = (*(f"q.{name}" for name in y.names), *(f"v.{name}" for name in y.names))
+    names = (*(f"q.{name}" for name in y.positions), *(f"v.{name}" for name in y.velocities))
     found: dict[str, Any] = {"A": D @ back, "B": D_w, "names": names, "rate": y.rate, "lift": T @ back}
-    found |= {"independent": y.names, "_independence": y.independence}
+    found |= {"independent": y.positions, "_independence": y.independence}
     found["reduce"] = y.of_state(np.eye(2 * nv))
     if base.C is None:
         return found | {"C": np.eye(len(names)), "outputs": names}
@@ -87,22 +90,26 @@ def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
 def _coordinates(point: OperatingPoint, given: Any) -> Coordinates:
     """The coordinates from names, combinations, a matrix or a Chart, checked."""
     mech, at = point.mech, point.at
-    if at.N_q.shape[1] != at.N_v.shape[1]:
+    apart = isinstance(given, Mapping) and set(given) == set(ROLES)
+    if at.N_q.shape[1] != at.N_v.shape[1] and not apart:
         raise InputError(
             f"coordinates= describes positions and their rates alike, but {mech.name!r} has rows that"
-            ' restrict velocities only (rolling); use independent={"positions": [...], "velocities": [...]}.'
+            ' restrict velocities only (rolling); say coordinates={"positions": ..., "velocities": ...}.'
         )
-    found = _of_chart(point, given) if isinstance(given, Chart) else _linear(point, given)
-    count = at.N_q.shape[1]
-    if len(found.names) != count:
-        raise InputError(
-            f"coordinates must be {count}, the degrees of freedom of {mech.name!r} at this pose; got"
-            f" {len(found.names)}: {list(found.names)}."
-        )
+    if isinstance(given, Chart):
+        found = _of_chart(point, given)
+    else:
+        found = _linear(point, *(given[role] for role in ROLES)) if apart else _linear(point, given, given)
+    for role, names, N in zip(ROLES, (found.positions, found.velocities), (at.N_q, at.N_v), strict=True):
+        if len(names) != N.shape[1]:
+            raise InputError(
+                f"coordinates must be {N.shape[1]}, the degrees of freedom of {mech.name!r} at this pose"
+                f" ({role}); got {len(names)}: {list(names)}."
+            )
     if found.independence <= INDEPENDENT_TOL:
         raise InputError(
-            f"the coordinates {list(found.names)} are not independent at this pose: {mech.name!r} can move"
-            " while they stand still. Choose others, or leave them out."
+            f"the coordinates {list(found.positions)} are not independent at this pose: {mech.name!r} can"
+            " move while they stand still. Choose others, or leave them out."
         )
     return found
 
@@ -110,23 +117,29 @@ def _coordinates(point: OperatingPoint, given: Any) -> Coordinates:
 # ------------------------------------------------------------------ linear coordinates
 
 
-def _linear(point: OperatingPoint, given: Any) -> Coordinates:
-    names, R = _rows(point, given)
-    nv, N = point.mech.nv, point.at.bare(point.at.N_q)
+def _linear(point: OperatingPoint, positions: Any, velocities: Any) -> Coordinates:
+    nv, at = point.mech.nv, point.at
+    (names_q, R_q), (names_v, R_v) = _rows(point, positions), _rows(point, velocities)
+
+    def of_state(x: Array) -> Array:
+        return np.vstack([R_q @ x[:nv], R_v @ x[nv : 2 * nv]])
+
+    def of_rate(x: Array) -> Array:
+        return np.vstack([R_q @ (x[nv : 2 * nv] - point.ad_v @ x[:nv]), R_v @ x[2 * nv :]])
+
+    rate = np.concatenate([R_q @ point.v, R_v @ point.a])
+    least = min(_independence(point, R_q, at.N_q), _independence(point, R_v, at.N_v))
+    return Coordinates(names_q, names_v, least, rate, of_state, of_rate)
+
+
+def _independence(point: OperatingPoint, R: Array, N: Array) -> float:
+    """How well y = R dq determines the motion along N; 1 where their numbers differ, which is said first."""
     sizes = np.linalg.norm(R * point.at.unit, axis=1, keepdims=True)
     if R.size == 0 or np.any(sizes == 0.0):
         raise InputError("coordinates: every combination must have a coefficient that is not zero.")
-    least = np.linalg.svd(R * point.at.unit / sizes @ N, compute_uv=False)
-    square = len(R) == N.shape[1]
-
-    def of_state(x: Array) -> Array:
-        return np.vstack([R @ x[:nv], R @ x[nv : 2 * nv]])
-
-    def of_rate(x: Array) -> Array:
-        return np.vstack([R @ (x[nv : 2 * nv] - point.ad_v @ x[:nv]), R @ x[2 * nv :]])
-
-    rate = np.concatenate([R @ point.v, R @ point.a])
-    return Coordinates(names, float(least[-1]) if square else 1.0, rate, of_state, of_rate)
+    if len(R) != N.shape[1]:
+        return 1.0
+    return float(np.linalg.svd(R * point.at.unit / sizes @ point.at.bare(N), compute_uv=False)[-1])
 
 
 def _rows(point: OperatingPoint, given: Any) -> tuple[tuple[str, ...], Array]:
@@ -214,4 +227,4 @@ def _of_chart(point: OperatingPoint, chart: Chart) -> Coordinates:
 
     names = tuple(f"{chart.name}{i}" if p > 1 else chart.name for i in range(p))
     rate = motion(np.zeros(3 * nv), 0.0)[p:]
-    return Coordinates(names, independence, rate, of_state, lambda x: slopes(x)[p:])
+    return Coordinates(names, names, independence, rate, of_state, lambda x: slopes(x)[p:])

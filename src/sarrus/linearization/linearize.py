@@ -75,7 +75,8 @@ def linearize(
         tau: applied generalized force besides u (nv,) [N m, N].
         coordinates: other states than coordinates of the mechanism, instead of `independent`: names,
             combinations such as [{"link1": 1, "link2": 1}] (an absolute angle), a matrix R (p, nv) with
-            y = R dq, or a `Chart`. The states are y, then its time derivative.
+            y = R dq, or a `Chart`. The states are y, then its time derivative. {"positions": ...,
+            "velocities": ...}, both of these kinds, where rows restrict only velocities.
 
     Raises:
         InputError: a state off the constraints, unknown names, coordinates that are not independent (the
