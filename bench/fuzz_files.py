@@ -1,4 +1,4 @@
-"""Mutated MJCF, URDF, SDF, JSON and trajectory files: each must be loaded or be a SarrusError, soon.
+"""Mutated MJCF, URDF, SDF, USD, JSON and trajectory files: each must be loaded or be a SarrusError, soon.
 
 `python -m bench.fuzz --what files` runs this. Run k of seed s is always the same file.
 """
@@ -17,8 +17,8 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "tests" / "data"
-KINDS = ("mjcf", "urdf", "json", "sdf", "npz")
-SUFFIX = {"json": "json", "npz": "npz"}
+KINDS = ("mjcf", "urdf", "json", "sdf", "npz", "usd")
+SUFFIX = {"json": "json", "npz": "npz", "usd": "usda"}
 NUMBERS = "0 -1 1e308 -1e308 1e-320 nan inf -0.0 1e50 99999999999 0x10 1,5 3e 0.000001 1.570796 1e400".split()
 WORDS = ("ground", "world", "", " ", "a", "\u00e9", "\0", "a" * 300, "&amp;", "../..", "base", "free", "ball")
 SNIPPETS = {
@@ -69,6 +69,12 @@ SNIPPETS = {
         <sarrus:position>1 2</sarrus:position>
         <!DOCTYPE r [<!ENTITY a "b">]>
         <![CDATA[x]]>""",
+    "usd": """def Sphere "ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {}
+        def PhysicsSphericalJoint "s" { rel physics:body1 = </linkage/crank> }
+        def PhysicsDistanceJoint "d" { rel physics:body1 = </linkage/rocker> }
+        float3 xformOp:scale = (2, 0, 1)
+        (references = @four_bar.usda@)
+        uniform bool physics:kinematicEnabled = true""",
 }
 NESTED = """<sdf version="1.9"><world name="w"><gravity>0 0 -3</gravity>
 <model name="m"><pose>1 0 0 0 0 1</pose>
@@ -95,6 +101,8 @@ def originals(kind: str) -> list[Any]:
         return [(DATA / name).read_text() for name in ("gripper.xml", "leg.xml")] + written_robots("xml")
     if kind == "urdf":
         return [(DATA / "arm.urdf").read_text(), *written_robots("urdf")]
+    if kind == "usd":
+        return [(DATA / "four_bar.usda").read_text()]
     if kind == "sdf":
         return [NESTED, *written_robots("sdf")]
     import sarrus as sr
@@ -192,19 +200,8 @@ def _truncate(text: str, kind: str, rng: random.Random) -> str:
     return text[: rng.randrange(len(text) + 1)] if rng.random() < 0.1 else text
 
 
-CHANGES = (
-    _number,
-    _number,
-    _number,
-    _word,
-    _word,
-    _cut,
-    _repeat_line,
-    _drop_line,
-    _swap_lines,
-    _insert,
-    _truncate,
-)
+SMALL, LINES = (_number, _number, _number, _word, _word), (_repeat_line, _drop_line, _swap_lines)
+CHANGES = (*SMALL, *LINES, _cut, _insert, _truncate)
 
 
 def trajectory_arrays(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Mechanisms from files and from other libraries: MJCF, URDF, SDF, JSON, MuJoCo, Pinocchio.
+"""Mechanisms from files and from other libraries: MJCF, URDF, SDF, USD, JSON, MuJoCo, Pinocchio.
 
 Everything becomes a `MechanismSpec` first (`load_spec`), to which loops, forces and actuators can be added,
 and then a `Mechanism` (`load`). What a file contains and the library does not model is listed in one
@@ -25,6 +25,7 @@ from sarrus.formats.pinocchio import read_pinocchio
 from sarrus.formats.save import save
 from sarrus.formats.sdf import SdfOptions, read_sdf
 from sarrus.formats.urdf import UrdfOptions, read_urdf
+from sarrus.formats.usd import MAGIC, UsdOptions, read_usd
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
@@ -33,12 +34,13 @@ OPTIONS = {
     "MJCF": ("keyframe", "loop_tolerance", "strict"),
     "URDF": ("root", "packages", "gravity", "loop_tolerance", "strict"),
     "SDF": ("packages", "gravity", "loop_tolerance", "strict"),
+    "USD": ("gravity", "loop_tolerance", "strict"),
     "JSON": ("loop_tolerance", "strict"),
 }
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
-    """Load a mechanism from an MJCF, URDF, SDF or JSON file; what it is is decided by its content.
+    """Load a mechanism from an MJCF, URDF, SDF, USD or JSON file; what it is is decided by its content.
 
     Loops that do not fit together because the file has few digits are made to fit, with a warning that says
     by how much. `default` is the pose nearest to the file's rest pose at which the loops close.
@@ -46,8 +48,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
     Args:
         path: File, or the XML or JSON itself as text.
         **options: MJCF: keyframe=name of the keyframe to take the rest pose from. URDF: root="fixed" or
-            "free". URDF and SDF: packages=folders that package:// and model:// are looked up in,
-            gravity=(3,) [m/s^2]. All formats:
+            "free". URDF and SDF: packages=folders that package:// and model:// are looked up in. URDF, SDF
+            and USD: gravity=(3,) [m/s^2]. All formats:
             loop_tolerance=largest misfit of loops that is corrected, in rad or as a fraction of L;
             strict=True to refuse files with constraints or actuators that are not modelled.
 
@@ -137,6 +139,9 @@ def _read(
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         _check_options("JSON", options)
         return *read_json(data, source), source
+    if data.startswith(MAGIC):
+        _check_options("USD", options)
+        return read_usd(data, file, UsdOptions(**options)), None, source
     root = parse(data, source)
     if root.tag == "mujoco":
         _check_options("MJCF", options)
@@ -150,14 +155,14 @@ def _read(
         folder = None if file is None else file.parent
         return read_sdf(root, folder, SdfOptions(**options)), None, source
     raise FormatError(
-        f"{source}: neither MJCF (<mujoco>), URDF (<robot>), SDF (<sdf>) nor JSON (written by save), "
+        f"{source}: neither MJCF (<mujoco>), URDF (<robot>), SDF (<sdf>), USD nor JSON (written by save), "
         f"but <{root.tag}>."
     )
 
 
 def _content(path: str | os.PathLike[str]) -> tuple[bytes, Path | None]:
     """Bytes of a file, or of text that is given instead of one."""
-    if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith(("<", "{")):
+    if isinstance(path, str) and path.lstrip("\ufeff \t\r\n").startswith(("<", "{", "#usda")):
         return path.encode("utf-8", errors="surrogatepass"), None
     if isinstance(path, str) and not path:
         raise FormatError("load takes the path of a file, or XML or JSON as text, got an empty text.")
