@@ -62,6 +62,7 @@ def main(duration: float = 3.0) -> dict[str, float]:
     person = {"person": ("box", (0.0, 0.0, 0.0), [push(t)[:3] for t in run.t])}
     run.export(PAGE, title="Four arms of three kinds", arrows=person, charts=charts, thickness=0.07)
     figure = Figure(figsize=(11.0, 5.5), layout="constrained")
+    figure.suptitle("Four arms of three kinds hold a box; one lets go, a person pushes")
     view, plots = figure.subfigures(1, 2, width_ratios=(1.0, 1.3))
     mech.plot(run.at(0.5 * (BEGIN + LEAVE)).q, view.add_subplot(projection="3d"), masses=False)
     one, two = plots.subplots(2, 1, sharex=True)

@@ -41,6 +41,7 @@ def main() -> dict[str, float]:
     form = {"title": "Weights on a held box", "shapes": {"box": (0.2, 0.3, 0.4)}, "thickness": 0.08}
     sr.viz.export(runs, PAGE, arrows=weights, charts=charts, **form)
     one, two, three = (figure := Figure(figsize=(9, 8), layout="constrained")).subplots(3, 1, sharex=True)
+    figure.suptitle("Weights put on a held box [Lin2018], figure 6")
     one.plot(paper[0], paper[2], "C3", paper[0], paper[1], "C0--")
     two.plot(paper[0], paper[3], ours[0], ours[3])
     three.plot(ours[0], ours[5], "k", ours[0], ours[4], "C2--")

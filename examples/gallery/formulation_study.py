@@ -63,6 +63,7 @@ def residual(mech: sr.Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> flo
 def draw(tables: list[Any]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     figure, panels = plt.subplots(1, 3, figsize=(12.5, 4.6), layout="constrained")
     figure.suptitle('One acceleration in every formulation; "nullspace" is compiled, the others NumPy')
@@ -70,7 +71,12 @@ def draw(tables: list[Any]) -> None:
         for i, (name, mark) in enumerate(MARKS.items()):
             cost, off = rows.get(name, (np.nan, np.nan))  # Lagrange multipliers need independent rows
             ax.loglog(1e6 * cost, off, mark, color=f"C{i}", markersize=9, label=name)
-        ax.set(xlabel="time [us]", ylabel="residual", title=title)
+        ax.set(xlabel="time [us]", ylabel="residual of a", title=title)
+        ax.margins(0.2)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_minor_formatter(NullFormatter())
+            axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axis.set_major_formatter(FormatStrFormatter("%.0g"))
     figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)

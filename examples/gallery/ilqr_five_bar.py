@@ -70,6 +70,7 @@ def main(rounds: int = 60) -> dict[str, float]:
     mech.plot(goal, left, color="C3", alpha=0.5, masses=False)
     left.set_title("the motion, and its goal in red")
     right.semilogy(history, "o-")
+    right.set(title="iterative LQR on a closed chain", xlabel="round", ylabel="cost")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=120, bbox_inches="tight")
     print(f"cost {history[0]:.3g} -> {history[-1]:.3g} in {len(history)} rounds; {miss:.1e} rad off the goal")

@@ -57,10 +57,18 @@ def main(distance: float = 5.0, duration: float = 14.0) -> dict[str, float]:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(3, 1, figsize=(10.0, 7.5), layout="constrained", sharex=True)
-    shown = (run.q[:, :1], "ahead [m]"), (run.q[:, 1:3], "sideways, up [m]"), (run.u, "torques [N m]")
-    for ax, (values, label) in zip(axes, shown, strict=True):
-        ax.plot(run.t, values, lw=0.8)
+    figure.suptitle("A quadruped trots five metres: task hierarchy with friction limits")
+    moved = run.q[:, :3] - run.q[0, :3]
+    ends = np.column_stack([run.u.min(axis=1), np.median(run.u, axis=1), run.u.max(axis=1)])
+    shown = (
+        (moved[:, :1], "place [m]", ["ahead"]),
+        (moved[:, 1:], "place [m]", ["sideways", "up"]),
+        (ends, "torques of 12 motors [N m]", ["least", "median", "largest"]),
+    )
+    for ax, (values, label, names) in zip(axes, shown, strict=True):
+        ax.plot(run.t, values, lw=0.8, label=names)
         ax.set(ylabel=label, xlabel="t [s]")
+        ax.legend(loc="upper right")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)
     return {name: float(value) for name, value in result.items()}
