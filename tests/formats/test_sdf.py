@@ -182,3 +182,26 @@ def test_bushings_are_listed_and_refused_when_strict() -> None:
     text = sdf(link("a") + "<drake:linear_bushing_rpy/>")
     with pytest.raises(sr.FormatError, match="drake:linear_bushing_rpy"):
         sr.load(text, strict=True)
+
+
+NESTED_FRAMES = """<sdf version="1.9"><model name="m" placement_frame="inner::b"><pose>0 0 5 0 0 0</pose>
+<link name="a"><pose>1 0 0 0 0 0</pose></link>
+<model name="inner" canonical_link="c"><pose>0 0 1 0 0 0</pose>
+<link name="b"/><link name="c"><pose>0 2 0 0 0 0</pose></link><frame name="f"/>
+<joint name="bc" type="revolute"><parent>b</parent><child>c</child><axis><xyz>0 0 1</xyz></axis></joint></model>
+<joint name="whole" type="fixed"><parent>__model__</parent><child>inner::b</child></joint>
+<joint name="slide" type="prismatic"><parent>a</parent><child>{}</child><axis><xyz>1 0 0</xyz>
+<limit><lower>-inf</lower><upper>inf</upper><effort>inf</effort></limit></axis></joint>
+</model></sdf>"""
+
+
+@pytest.mark.parametrize("child", ["inner", "inner::__model__", "inner::f", "inner::c"])
+def test_frames_of_models_belong_to_their_canonical_link(child: str) -> None:
+    """A model, its frame and a frame of it stand for its canonical link, here c; `__model__` for link a."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mech = sr.load(NESTED_FRAMES.format(child))
+    assert mech.nc == 5  # the slide from a to c makes a loop of a, b, c
+    assert mech.model.constraints[0][1].b == "inner::c"
+    np.testing.assert_allclose(mech.pose(mech.default.q, "inner::b").xyz, [0.0, 0.0, 5.0], atol=1e-12)
+    assert mech.actuators == ("slide",) and np.all(np.isinf(mech.model.limits))

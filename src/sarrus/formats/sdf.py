@@ -297,7 +297,7 @@ class _Reader:
             names = carriers if len(axes) == 1 else [f"{carriers[0]}.angle{k}" for k in (1, 2)]
             for coordinate, axis in zip(names, axes, strict=True):
                 limit = axis.first("limit")
-                effort = -1.0 if limit is None else limit.value("effort", -1.0)
+                effort = -1.0 if limit is None else _bound(limit, "effort", -1.0)
                 if effort > 0.0:
                     bounds = (-effort, effort) if effort < UNLIMITED else None
                     self.spec.actuate(coordinate, limits=bounds)
@@ -309,6 +309,12 @@ class _Reader:
                 f"joints without an effort limit and not actuated: {shown}; spec.actuate(...) of load_spec"
                 " declares actuators"
             )
+
+
+def _bound(limit: Element, tag: str, default: float) -> float:
+    """A limit, which may be infinite; the default where there is none."""
+    text = limit.word(tag, "").strip().lower()
+    return float(text) if text.lstrip("+-") in ("inf", "infinity") else limit.value(tag, default)
 
 
 def _position(joint: Element) -> tuple[float, ...]:
@@ -336,8 +342,8 @@ def _properties(joint: Element, made: Joint, start: tuple[float, ...]) -> dict[s
         dynamics, limit = axis.first("dynamics"), axis.first("limit")
         for what in ("damping", "friction"):
             found[what].append(0.0 if dynamics is None else dynamics.value(what, 0.0))
-        lower = -math.inf if limit is None else limit.value("lower", -math.inf)
-        upper = math.inf if limit is None else limit.value("upper", math.inf)
+        lower = -math.inf if limit is None else _bound(limit, "lower", -math.inf)
+        upper = math.inf if limit is None else _bound(limit, "upper", math.inf)
         if lower > upper:
             axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
         shift = start[k] if k < len(start) else 0.0

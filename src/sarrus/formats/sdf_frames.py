@@ -9,6 +9,7 @@ from sarrus.formats.markup import Element
 from sarrus.models.pose import Pose
 
 MODEL = "__model__"
+CANONICAL = "canonical_link"  # attribute: the link to which frames are attached that do not say another
 
 
 def pose_in(element: Element) -> Pose:
@@ -54,6 +55,7 @@ class Frames:
 
     def of(self, name: str, asked: Element) -> Pose:
         """A frame in the frame of the model; `asked` is the element that names it."""
+        name = name.removesuffix(f"::{MODEL}")
         if name in ("", MODEL):
             return Pose()
         if name in self._found:
@@ -81,14 +83,16 @@ class Frames:
 
     def link_of(self, name: str, asked: Element) -> str:
         """The link that a frame is attached to."""
+        name = name.removesuffix(f"::{MODEL}")
         for _ in range(len(self.frames) + len(self.joints) + 1):
             if name in self.links or name == "world":
                 return name
             if name in self.joints:
                 name = self.joints[name].word("child")
-            elif name in self.frames:
-                name = self.frames[name].attributes.get("attached_to", "").strip() or next(
-                    iter(self.links), ""
+            elif name in self.frames or name == MODEL:
+                told = self.frames.get(name, self.model).attributes
+                name = (
+                    told.get("attached_to", "").strip() or told.get(CANONICAL) or next(iter(self.links), "")
                 )
             else:
                 asked.fail(str(unknown_name("link", name, [*self.links, "world"])).rstrip("."))

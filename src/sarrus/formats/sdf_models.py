@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import FormatError, Omitted
-from sarrus.formats.sdf_frames import MODEL, Frames, pose_in
+from sarrus.formats.sdf_frames import CANONICAL, MODEL, Frames, pose_in
 from sarrus.formats.urdf_tree import by_name
 from sarrus.models.pose import Pose
 
@@ -44,7 +44,9 @@ def flattened(
         whole.attributes["name"] = (world or root).attributes.get("name", "world")
     for model in models:
         prefix = f"{model.text('name')}::" if len(models) > 1 else ""
-        loader.add(whole, model, prefix, "", 0)
+        link = loader.add(whole, model, prefix, "", 0)
+        if model is models[0]:
+            whole.attributes[CANONICAL] = link
     if all(model.word("static", "false").strip() in ("true", "1") for model in models):
         whole.children.append(Element("static", {}, whole.line, root.source, content="true"))
     elif any(model.word("static", "false").strip() in ("true", "1") for model in models):
@@ -91,37 +93,50 @@ class _Loader:
                     return file.resolve()
         include.fail(f"{uri!r} was not found; packages=folder says where to look")
 
-    def add(self, whole: Element, model: Element, prefix: str, base: str, depth: int) -> None:
-        """Copy the parts of a model, names beginning with the prefix, placed relative to the frame `base`."""
+    def add(self, whole: Element, model: Element, prefix: str, base: str, depth: int) -> str:
+        """Copy the parts of a model, names beginning with the prefix, placed relative to the frame `base`.
+
+        Returns the link that frames of the model are attached to where they do not say another.
+        """
         if depth > DEEPEST:
             model.fail(f"models are nested deeper than {DEEPEST} levels")
         file = model.attributes.get("file")
         if file is not None:
             self.stack.append(Path(file))
-        at, own = _placement(model), base
+        at, own = self._placement(model, depth), base
+        loose: list[Element] = []
         if prefix or not at.is_identity:
             own = prefix.removesuffix("::") or PLACED
             frame = Element("frame", {"name": own}, model.line, model.source)
             frame.children.append(_pose(at, base, model))
             whole.children.append(frame)
+            loose.append(frame)
         for child in model.children:
             if child.tag in PARTS:
                 copy = _renamed(child, prefix, own)
-                whole.children.append(_placed(copy, own) if child.tag in ("link", "frame") else copy)
+                copy = _placed(copy, own) if child.tag in ("link", "frame") else copy
+                whole.children.append(copy)
+                loose += [copy] if child.tag == "frame" and "attached_to" not in copy.attributes else []
         nested = [*model.all("model"), *(self.included(one, depth + 1) for one in model.all("include"))]
-        for inner in nested:
-            self.add(whole, inner, f"{prefix}{inner.text('name')}::", own, depth + 1)
+        inner = [self.add(whole, one, f"{prefix}{one.text('name')}::", own, depth + 1) for one in nested]
+        named = [model.attributes.get("canonical_link", "").strip(), *by_name(model.all("link"))]
+        first = next((prefix + name for name in named if name), next((name for name in inner if name), ""))
+        for frame in loose:
+            frame.attributes[CANONICAL] = first
         if file is not None:
             self.stack.pop()
+        return first
 
-
-def _placement(model: Element) -> Pose:
-    """The frame of a model where it is put: its placement_frame comes to its pose."""
-    wanted = model.attributes.get("placement_frame", "").strip()
-    if not wanted:
-        return pose_in(model)
-    parts = {f"{tag}s": by_name(model.all(tag)) for tag in ("link", "joint", "frame")}
-    return pose_in(model) @ Frames(model, **parts).of(wanted, model).inverse()
+    def _placement(self, model: Element, depth: int) -> Pose:
+        """The frame of a model where it is put: its placement_frame comes to its pose."""
+        wanted = model.attributes.get("placement_frame", "").strip()
+        if not wanted:
+            return pose_in(model)
+        children = [x for x in model.children if x.tag != "pose"]
+        alone, flat = (Element("model", {}, model.line, model.source, x) for x in (children, []))
+        self.add(flat, alone, "", "", depth + 1)
+        parts = {f"{tag}s": by_name(flat.all(tag)) for tag in ("link", "joint", "frame")}
+        return pose_in(model) @ Frames(model, **parts).of(wanted, model).inverse()
 
 
 def _pose(pose: Pose, base: str, near: Element) -> Element:
