@@ -188,7 +188,8 @@ NESTED_FRAMES = """<sdf version="1.9"><model name="m" placement_frame="inner::b"
 <link name="a"><pose>1 0 0 0 0 0</pose></link>
 <model name="inner" canonical_link="c"><pose>0 0 1 0 0 0</pose>
 <link name="b"/><link name="c"><pose>0 2 0 0 0 0</pose></link><frame name="f"/>
-<joint name="bc" type="revolute"><parent>b</parent><child>c</child><axis><xyz>0 0 1</xyz></axis></joint></model>
+<joint name="bc" type="revolute"><parent>b</parent><child>c</child>
+<axis><xyz>0 0 1</xyz></axis></joint></model>
 <joint name="whole" type="fixed"><parent>__model__</parent><child>inner::b</child></joint>
 <joint name="slide" type="prismatic"><parent>a</parent><child>{}</child><axis><xyz>1 0 0</xyz>
 <limit><lower>-inf</lower><upper>inf</upper><effort>inf</effort></limit></axis></joint>
