@@ -177,6 +177,15 @@ def test_nothing_need_be_actuated() -> None:
     assert four_bar().actuate().model().actuators == ()
 
 
+def test_actuate_without_names_forgets_earlier_ones() -> None:
+    """Of a file, for instance, whose actuators are not those of the machine."""
+    spec = MechanismSpec()
+    for name in ("one", "two"):
+        spec.body(name, joint=Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+    spec.actuate("one", limits=(-1.0, 1.0))
+    assert spec.actuate().actuate("two", "one").compile().actuators == ("two", "one")
+
+
 def test_a_spec_may_go_on_after_compiling() -> None:
     spec = four_bar()
     first = spec.model()

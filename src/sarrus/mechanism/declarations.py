@@ -240,7 +240,7 @@ class Declarations(DrawnSpec):
         """Declare which coordinates have an actuator; the order of the calls is the order of u.
 
         Without any call every coordinate is actuated except those of Free joints; `actuate()` without names
-        says that none is.
+        says that none is, also where a file or earlier calls said otherwise.
 
         Args:
             *names: Names of joints (all their coordinates) or of coordinates.
@@ -256,7 +256,8 @@ class Declarations(DrawnSpec):
         for name in names:
             self._coordinates.find_all(name, "actuate")
             each += self._joints[name].body.coordinate_names if name in self._joints else (name,)
-        self._actuated = [*(self._actuated or []), *((name, pair) for name in each)]
+        before = self._actuated or [] if names else []
+        self._actuated = [*before, *((name, pair) for name in each)]
         return self
 
     @declares
