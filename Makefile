@@ -35,7 +35,7 @@ print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench sanitize gallery lint format clean
+.PHONY: help setup dev demo test slow bench sanitize gallery docs lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
@@ -45,6 +45,7 @@ help:
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
 	@echo "make gallery  the figures of the papers, under out/"
+	@echo "make docs     the documentation as a site: out/site/index.html"
 	@echo "make lint     ruff, mypy, clang-format"
 	@echo "make format   let ruff and clang-format fix what they can"
 	@echo "make clean    remove .venv, build/, out/, the kernel and caches"
@@ -129,6 +130,10 @@ sanitize: $(INSTALLED)
 
 gallery: setup
 	@set -e; for script in examples/gallery/*.py; do echo "== $$script"; $(PY) "$$script"; done
+
+docs: setup
+	OPENBLAS_NUM_THREADS=1 $(PY) -m sphinx -q -W --keep-going -j auto -b html docs out/site
+	@echo "make docs: out/site/index.html"
 
 lint: $(PACKAGES)
 	$(eval START := $(shell date +%s))

@@ -21,8 +21,8 @@ int Queries::body(In name) const {
 }
 
 double Queries::time(In t) const {
-  if (PyFloat_CheckExact(t.ptr()) && std::isfinite(PyFloat_AS_DOUBLE(t.ptr())))
-    return PyFloat_AS_DOUBLE(t.ptr());
+  if (PyFloat_CheckExact(t.ptr()) && std::isfinite(PyFloat_AsDouble(t.ptr())))
+    return PyFloat_AsDouble(t.ptr());
   return nb::cast<double>(checks.attr("time")(t));
 }
 
@@ -117,8 +117,7 @@ GivenMetric::GivenMetric(const Queries& s, In given) {
 }
 
 nb::any made(In type, const Fields& fields, std::initializer_list<In> values) {
-  auto* cls = reinterpret_cast<PyTypeObject*>(type.ptr());
-  nb::object object = nb::steal(cls->tp_alloc(cls, 0));
+  nb::object object = nb::steal(PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(type.ptr()), 0));
   nb::object dict = nb::steal(object.is_valid() ? PyObject_GenericGetDict(object.ptr(), nullptr) : nullptr);
   if (!dict.is_valid()) throw nb::python_error();
   auto name = fields.names.begin();

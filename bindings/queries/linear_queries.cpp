@@ -21,7 +21,7 @@ struct OptionalIndices {
 
 nb::tuple indices_of(const int* x, int n) {
   nb::object found = nb::steal(PyTuple_New(n));
-  for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(found.ptr(), i, PyLong_FromLong(x[i]));
+  for (int i = 0; i < n; ++i) PyTuple_SetItem(found.ptr(), i, PyLong_FromLong(x[i]));
   return nb::borrow<nb::tuple>(found);
 }
 

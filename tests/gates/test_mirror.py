@@ -13,6 +13,7 @@ OTHERS = {
     "cases": "mechanisms that touch every room",
     "cli": "src/sarrus/cli.py",
     "data": "files that tests read",
+    "docs": "docs/: the site and its extensions",
     "examples": "examples/",
     "gates": "rules for the sources themselves",
     "kernels": "kernels/",

@@ -361,3 +361,16 @@ def test_copies_of_bad_parameters_and_answers_are_named() -> None:
     found = sr.rollout(mech, [mech.default.q] * 2, dt=1e-3, steps=3, policy=policy)
     assert found.status[0] == 0
     assert "the policy gave it an input that is not finite" in found.messages[1]
+
+
+def test_copies_that_diverge_have_a_status() -> None:
+    """Damping that is too strong for the step: states grow until nothing can be computed at them."""
+    mech = sr.library.delta()
+    gain = np.zeros((mech.nu, 2 * mech.nv))
+    for row, name in zip(gain, mech.actuators, strict=True):
+        row[mech.nv + mech.index(name).v.start] = 40.0
+    q = np.tile(mech.default.q, (4, 1))
+    v = mech.consistent_velocity(q, np.random.default_rng(0).normal(size=(4, mech.nv)))
+    policy = sr.LinearFeedback(gain, mech.default.q, np.zeros(mech.nv))
+    run = sr.rollout(mech, q, v, dt=2e-3, steps=100, every=10, policy=policy)
+    assert np.all(run.status != 0) and np.all(np.isnan(run.q[:, -1]))

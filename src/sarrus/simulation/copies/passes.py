@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
+from ...errors import SarrusError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold
@@ -30,9 +31,12 @@ def passes(mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float) -> 
         mech = mechs[copy if len(mechs) > 1 else 0]
         system, manifold = System(mech), Manifold(mech._kernel, mech.model)
         known = events.setdefault(copy, [])
-        steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
-        watch = SingularWatch(system, manifold, steps[:1])
-        watch.look(steps[1:])
+        try:
+            steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
+            watch = SingularWatch(system, manifold, steps[:1])
+            watch.look(steps[1:])
+        except (SarrusError, ArithmeticError):  # states of a copy that diverges: its status says so
+            continue
         known += [e for e in watch.found if all(abs(e.t - k.t) > 0.5 * dt for k in known)]
     return {copy: sorted(each, key=lambda e: e.t) for copy, each in events.items() if each}
 
