@@ -24,18 +24,18 @@ define BUILD_KERNEL
 @install -m 755 $(1)/_kernel*.so src/sarrus/
 endef
 
-# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one).
+# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one, the extra wasm for make wasm).
 define LIST_REQUIREMENTS
 import tomllib
 table = tomllib.load(open("pyproject.toml", "rb"))
 extras = table["project"]["optional-dependencies"]
 wanted = [table["build-system"]["requires"], table["project"]["dependencies"]]
-wanted += [extras[name] for name in extras if name != "gpu"]
+wanted += [extras[name] for name in extras if name not in ("gpu", "wasm")]
 print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench sanitize gallery docs lint format clean
+.PHONY: help setup dev demo test slow bench sanitize wasm wasm-check browser gallery docs lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
@@ -44,6 +44,8 @@ help:
 	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
+	@echo "make wasm     the kernel of studios as WebAssembly (make wasm-check: rebuilds it elsewhere and compares)"
+	@echo "make browser  installs node and Chromium where apt-get and root allow it; tests of studios need them"
 	@echo "make gallery  the figures of the papers, under out/"
 	@echo "make docs     the documentation as a site: out/site/index.html"
 	@echo "make lint     ruff, mypy, clang-format"
@@ -90,8 +92,34 @@ dev: $(INSTALLED)
 demo: setup
 	@$(PY) examples/demo.py
 
+# The kernel of studios (sarrus.viz.studio) is kept in the repository, so that users need no compiler for it.
+WASM := src/sarrus/viz/studio/kernel.wasm
+WASM_FLAGS := -target wasm32-wasi -mexec-model=reactor -std=c++20 -Oz -s -flto -msimd128 -fno-exceptions -fno-rtti \
+  -fno-stack-protector -fno-math-errno -ffp-contract=off -DSARRUS_ISA=wasm -DSARRUS_FEW_SIZES -Ikernels
+define BUILD_WASM
+@$(PIP) install -q "$$($(PY) -c 'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["wasm"][0])')"
+@mkdir -p $(dir $(1))
+$(PY) -m ziglang c++ $(WASM_FLAGS) bindings/wasm/studio.cpp -o $(1)
+@chmod 644 $(1)
+endef
+
+wasm: $(PACKAGES)
+	$(call BUILD_WASM,$(WASM))
+
+wasm-check: $(PACKAGES)
+	$(call BUILD_WASM,build/wasm/kernel.wasm)
+	@cmp build/wasm/kernel.wasm $(WASM) && echo "make wasm-check: $(WASM) is what the sources give"
+
+# Tests that find neither node nor Chromium are skipped and say so.
+browser:
+	@command -v node >/dev/null && command -v chromium >/dev/null && exit 0; \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	    apt-get update -q >/dev/null 2>&1; DEBIAN_FRONTEND=noninteractive apt-get install -qy nodejs chromium >/dev/null 2>&1 \
+	    || echo "make browser: apt-get could not install nodejs and chromium; tests of studios will be skipped"; \
+	  else echo "make browser: no root or no apt-get; tests of studios need node and chromium, else they are skipped"; fi
+
 # Two workers, one thread each: small matrices gain nothing from a threaded BLAS and lose much on a busy machine.
-test: lint setup
+test: lint setup browser
 	OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 $(TEST_ARGS)
 
 slow: setup

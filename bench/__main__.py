@@ -21,6 +21,7 @@ PARTS = (
     "design",
     "rollout",
     "large",
+    "studio",
 )
 TARGETS: tuple[Column, ...] = (
     ("ratio to the peer", "what", ""),

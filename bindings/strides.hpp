@@ -1,4 +1,5 @@
-// Strides of matrices: compile-time constants up to 32 coordinates, a runtime value beyond.
+// Strides of matrices: compile-time constants up to 32 coordinates, a runtime value beyond. Fewer of them
+// where the size of the code counts (SARRUS_FEW_SIZES).
 #pragma once
 
 #include "base/arena.hpp"
@@ -8,9 +9,13 @@ SARRUS_BEGIN
 
 template <class F>
 auto sized(const Model<double>& m, F call) {
+#ifndef SARRUS_FEW_SIZES
   if (m.nv <= 8) return call(Stride<8>(0));
   if (m.nv <= 16) return call(Stride<16>(0));
   if (m.nv <= 32) return call(Stride<32>(0));
+#else
+  if (m.nv <= 16) return call(Stride<16>(0));
+#endif
   return call(Stride<0>(0));
 }
 

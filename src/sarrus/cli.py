@@ -1,4 +1,4 @@
-"""The command line: `sarrus check`, `convert`, `library`, `study`, `play`, `demo`, or `python -m sarrus`."""
+"""The command line `sarrus`, or `python -m sarrus`: check, convert, library, study, play, studio, demo."""
 
 from __future__ import annotations
 
@@ -140,6 +140,16 @@ def build_app() -> Any:
     ) -> None:
         """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
         raise typer.Exit(play(name, Path(out), t_end, dt))
+
+    @app.command("studio")
+    def studio_command(
+        name: str = typer.Argument(
+            help="A mechanism of the library, a file that describes one, or a run.npz."
+        ),
+        out: str = typer.Option("studio.html", help="Page (.html) to write."),
+    ) -> None:
+        """Write a page in which a mechanism can be dragged, simulated and analysed in any browser."""
+        raise typer.Exit(write_studio(name, Path(out)))
 
     return app
 
@@ -313,6 +323,16 @@ def play(name: str, out: Path, t_end: float, dt: float) -> int:
     if not run.success:
         _print(run.message, error=True)
     return 0 if run.success else 1
+
+
+def write_studio(name: str, out: Path) -> int:
+    """Write a studio of a mechanism or of a saved run; returns the exit code."""
+    try:
+        print((Trajectory.load(name) if name.endswith(".npz") else _mechanism(name)).studio(out))
+    except SarrusError as error:
+        _print(error, error=True)
+        return 1
+    return 0
 
 
 def _mechanism(name: str) -> Mechanism:

@@ -239,6 +239,14 @@ def test_two_arms_torques(run: Callable[..., dict[str, float]]) -> None:
     assert max(found["off any motor"], found["off bounded"]) < 1e-3
 
 
+def test_studios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = runpy.run_path(str(ROOT / "examples/gallery/studios.py"))
+    assert module["main"](("five_bar", "sarrus"))["count"] == 2
+    index = (tmp_path / module["OUT"] / "index.html").read_text(encoding="utf-8")
+    assert all(f'href="{name}.html"' in index for name in ("five_bar", "sarrus"))
+
+
 @pytest.mark.parametrize("path", GALLERY, ids=lambda p: p.name)
 def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,12 @@ class Mechanism(DesignQueries, InertiaQueries):
         from ..viz.mechanism import draw
 
         return draw(self, q, ax, **options)
+
+    def studio(self, path: str | Path, **options: Any) -> Path:
+        """Write one HTML file in which it can be dragged, simulated and analysed; see `sarrus.viz.studio`."""
+        from ..viz.studios import studio
+
+        return studio(self, path, **options)
 
     # ------------------------------------------------------------------ motion
 

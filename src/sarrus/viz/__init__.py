@@ -1,5 +1,5 @@
 """Pictures: a mechanism at a pose, a trajectory over time or in motion, a scene in the browser,
-a page that plays in any browser.
+a page that plays in any browser, a studio in which the mechanism is taken with the hand.
 
 Draws what other rooms computed. Matplotlib, Pillow and viser are imported when something is drawn; nothing
 here needs a display except windows.
@@ -10,9 +10,10 @@ from .branches import draw_cone, draw_path
 from .browser import show
 from .mechanism import draw
 from .pages import export
+from .studios import studio
 from .trajectory import plot
 
-__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "plot", "show"]
+__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "plot", "show", "studio"]
 
 
 def __dir__() -> list[str]:

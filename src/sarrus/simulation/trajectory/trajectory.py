@@ -260,3 +260,10 @@ class Trajectory:
         from ...viz.pages import export
 
         return export(self, *args, **kwargs)
+
+    def studio(self, path: str | Path, **options: Any) -> Path:
+        """Write one HTML file that plays the run, from any state of which one can go on by hand; see
+        `sarrus.viz.studio`."""
+        from ...viz.studios import studio
+
+        return studio(self, path, **options)

@@ -1,0 +1,37 @@
+"""A model as one block of bytes: what the kernel in a browser loads (bindings/wasm/studio.cpp).
+
+A hash of the layout, the sizes (int32) and the arrays, each from a multiple of eight bytes on,
+little-endian and in the order of `kernels/tree/model.hpp`.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from .._kernel import KINDS, MODEL_FIELDS, MODEL_SIZES
+from .model import Model
+from .parameters import COORDINATE_FORCES, ELEMENTS, FORCES
+
+
+def layout_hash() -> int:
+    """FNV-1a over the names of sizes, fields and kinds: a kernel refuses tables of another layout."""
+    words = [*MODEL_SIZES, *(f"{kind}{name}{count}{width}" for kind, name, count, width in MODEL_FIELDS)]
+    words += [name for family in (ELEMENTS, FORCES, COORDINATE_FORCES) for name in KINDS[family]]
+    found = 2166136261
+    for byte in "".join(words).encode("ascii"):
+        found = (found ^ byte) * 16777619 % 2**32
+    return found
+
+
+def binary_table(model: Model) -> bytes:
+    """The table of a model."""
+    out = bytearray(struct.pack("<I", layout_hash()))
+    sizes, fields = model.sizes, model.fields
+    for name in MODEL_SIZES:
+        out += struct.pack("<i", sizes[name])
+    for kind, name, _, _ in MODEL_FIELDS:
+        out += b"\0" * (-len(out) % 8)
+        out += np.ascontiguousarray(fields[name], dtype="<i4" if kind == "I" else "<f8").tobytes()
+    return bytes(out)

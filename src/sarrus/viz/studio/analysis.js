@@ -1,0 +1,222 @@
+// What a pose can do: degrees of freedom, redundant rows, nearness of singular poses, branches.
+
+// V (n columns of n numbers) orthogonal and norms of the columns of A V, descending; A (m rows of n).
+// One-sided Jacobi rotations, [Golub2013] sec. 8.6.3
+function singular(A, m, n) {
+  const B = Array.from({ length: n }, (_, j) => Array.from({ length: m }, (_, i) => A[i * n + j]));
+  const V = Array.from({ length: n }, (_, j) => Array.from({ length: n }, (_, i) => (i === j ? 1 : 0)));
+  const inner = (x, y) => x.reduce((s, v, i) => s + v * y[i], 0);
+  const turn = (x, y, c, s) => x.forEach((v, i) => ([x[i], y[i]] = [c * v - s * y[i], s * v + c * y[i]]));
+  for (let sweep = 0, worst = 1; sweep < 40 && worst > 1e-15; sweep++) {
+    worst = 0;
+    for (let p = 0; p < n; p++)
+      for (let q = p + 1; q < n; q++) {
+        const [a, b, c] = [inner(B[p], B[p]), inner(B[q], B[q]), inner(B[p], B[q])];
+        if (Math.abs(c) <= 1e-300 || Math.abs(c) <= 1e-16 * Math.sqrt(a * b)) continue;
+        worst = Math.max(worst, Math.abs(c) / Math.max(Math.sqrt(a * b), 1e-30));
+        const zeta = (b - a) / (2 * c);
+        const t = Math.sign(zeta || 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+        const cosine = 1 / Math.hypot(1, t);
+        turn(B[p], B[q], cosine, cosine * t);
+        turn(V[p], V[q], cosine, cosine * t);
+      }
+  }
+  const order = B.map((x, j) => [Math.sqrt(inner(x, x)), j]).sort((x, y) => y[0] - x[0]);
+  return { norms: order.map((x) => x[0]), V: order.map((x) => V[x[1]]), U: order.map(([s, j]) => B[j].map((x) => (s > 0 ? x / s : 0))) };
+}
+
+const transposed = (A, m, n) => Float64Array.from({ length: m * n }, (_, k) => A[(k % m) * n + Math.floor(k / m)]);
+
+// Rows of J (nc rows of nv) that depend on rows above them: as many as rank leaves, by Gram and Schmidt, twice
+function dependentRows(J, nc, nv, rank) {
+  const basis = [];
+  const left = [];
+  for (let r = 0; r < nc; r++) {
+    const row = Array.from(J.subarray(r * nv, r * nv + nv));
+    for (let twice = 0; twice < 2; twice++)
+      for (const b of basis) {
+        const s = b.reduce((sum, x, j) => sum + x * row[j], 0);
+        b.forEach((x, j) => (row[j] -= s * x));
+      }
+    const size = Math.hypot(...row);
+    left.push([size, r]);
+    if (size > 1e-9) basis.push(row.map((x) => x / size));
+  }
+  return left.sort((x, y) => x[0] - y[0]).slice(0, nc - rank).map((x) => x[1]).sort((x, y) => x - y);
+}
+
+const SINGULAR_POSE = 1e-6; // singular values of J without units below this are lost
+const LARGE = 60; // coordinates: the analysis of larger mechanisms waits until it is asked for
+
+class Analysis {
+  constructor(kernel, data) {
+    Object.assign(this, { kernel, data, generic: data.rank });
+  }
+
+  get large() {
+    return this.kernel.nv > LARGE;
+  }
+
+  // {dof, rank, redundant (indices), nearness, singular} at the state of the kernel
+  look() {
+    const k = this.kernel;
+    k.call.mobility(k.t);
+    const { rank } = k.report;
+    const values = k.of("singular_values");
+    this.generic = Math.max(this.generic, rank);
+    const nearness = this.generic ? values[this.generic - 1] : Infinity;
+    const redundant = dependentRows(k.of("J"), k.nc, k.nv, rank);
+    return { dof: k.nv - rank, rank, redundant, nearness, singular: nearness < SINGULAR_POSE };
+  }
+
+  words(found) {
+    const { nv, nc } = this.kernel;
+    const many = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
+    const said = [`${many(found.dof, "degree")} of freedom: ${many(nv, "coordinate")} less ${found.rank} independent constraint rows${found.rank < nc ? ` (of ${nc})` : ""}.`];
+    if (found.dof === 0) said.push(this.data.drives ? "Nothing moves but what the drives prescribe." : "It cannot move from this pose.");
+    if (found.redundant.length) {
+      const names = found.redundant.slice(0, 8).map((r) => this.data.rows[r]).join(", ");
+      said.push(`${many(found.redundant.length, "row")} depend${found.redundant.length === 1 ? "s" : ""} on rows declared before: ${names}${found.redundant.length > 8 ? ", …" : ""}. The motion is unique; how these rows share the load is not.`);
+    }
+    if (found.singular) said.push("The pose is singular: not every velocity that is possible here continues into a motion.");
+    return said;
+  }
+
+  // Moves the kernel to the singular pose nearest along the motion; whether it was found.
+  // Newton on the smallest singular value that counts, signed by its vectors.
+  approach() {
+    const k = this.kernel;
+    const start = k.of("q").slice();
+    for (let round = 0; round < 12; round++) {
+      k.call.mobility(k.t);
+      const J = k.of("J").slice();
+      const { norms, V, U } = singular(J, k.nc, k.nv);
+      const r = this.generic - 1;
+      if (norms[r] < 1e-11) return true;
+      const [u, v] = [U[r], V[r]];
+      const value = (A) => u.reduce((s, x, i) => s + x * v.reduce((z, y, j) => z + y * A[i * k.nv + j], 0), 0);
+      const here = k.of("q").slice();
+      const slopes = V.slice(this.generic).map((n) => {
+        const side = [1, -1].map((sign) => {
+          this.move(here, n, 1e-5 * sign);
+          k.call.mobility(k.t);
+          return value(k.of("J"));
+        });
+        return (side[0] - side[1]) / 2e-5;
+      });
+      const squared = slopes.reduce((s, x) => s + x * x, 0);
+      if (!(squared > 1e-12)) break;
+      const size = Math.max(-0.2, Math.min(0.2, norms[r] / squared));
+      const along = new Array(k.nv).fill(0);
+      slopes.forEach((x, i) => V[this.generic + i].forEach((y, j) => (along[j] -= size * x * y)));
+      this.move(here, along, 1);
+      if (k.project()) break;
+    }
+    k.call.mobility(k.t);
+    if (k.of("singular_values")[this.generic - 1] < 1e-8) return true;
+    k.set("q", start);
+    return false;
+  }
+
+  // The pose here + step times a direction without units
+  move(here, direction, step) {
+    const k = this.kernel;
+    k.of("q").set(here);
+    k.of("dq").set(direction.map((x, j) => x * step * this.data.unit[j]));
+    k.call.integrate();
+    k.of("q").set(k.of("q1"));
+  }
+
+  // Directions (nv, without units, of unit size) in which the constraints can be followed from a singular pose:
+  // w^T gamma(v) = 0 for every left null vector w (src/sarrus/projection/branches.py), then followed a little.
+  branches() {
+    const k = this.kernel;
+    const [here, t] = [k.of("q").slice(), k.t];
+    k.call.mobility(t);
+    const J = k.of("J").slice();
+    const right = singular(J, k.nc, k.nv);
+    const left = singular(transposed(J, k.nv, k.nc), k.nv, k.nc);
+    const N = right.V.filter((_, j) => right.norms[j] < SINGULAR_POSE);
+    const lost = left.V.filter((_, j) => left.norms[j] < SINGULAR_POSE);
+    const directions = coneLines(this.forms(here, N, lost), N.length).map((y) => this.combined(N, y));
+    const found = [];
+    for (const x of directions)
+      for (const sign of [1, -1]) {
+        const along = x.map((v) => sign * v);
+        if (this.follows(here, along)) found.push(along);
+      }
+    k.put(here, new Float64Array(k.nv), t);
+    return found;
+  }
+
+  combined(N, y) {
+    return Array.from({ length: this.kernel.nv }, (_, j) => N.reduce((s, n, i) => s + y[i] * n[j], 0));
+  }
+
+  // Quadratic forms on the null space, of unit size, without those that vanish
+  forms(here, N, lost) {
+    const k = this.kernel;
+    const value = (y) => {
+      k.of("q").set(here);
+      k.of("v").set(this.combined(N, y).map((x, j) => x * this.data.unit[j]));
+      k.call.constraints(k.t);
+      const gamma = Array.from(k.of("gamma"), (x, r) => x / this.data.row_unit[r]);
+      return lost.map((w) => w.reduce((s, x, r) => s + x * gamma[r], 0));
+    };
+    const e = (i, s = 1) => N.map((_, k2) => (k2 === i ? s : 0));
+    const single = N.map((_, i) => value(e(i)));
+    const forms = lost.map((_, l) => N.map((_, i) => N.map((_, j) => (i === j ? single[i][l] : 0))));
+    for (let i = 0; i < N.length; i++)
+      for (let j = 0; j < i; j++) {
+        const both = value(e(i).map((x, m) => x + e(j)[m]));
+        const apart = value(e(i).map((x, m) => x - e(j)[m]));
+        lost.forEach((_, l) => (forms[l][i][j] = forms[l][j][i] = (both[l] - apart[l]) / 4));
+      }
+    return forms.map((Q) => [Q, Math.hypot(...Q.flat())]).filter(([, size]) => size > 1e-6).map(([Q, size]) => Q.map((row) => row.map((x) => x / size)));
+  }
+
+  // Whether corrections back onto the constraints fall faster than the steps along a direction
+  follows(here, along) {
+    const k = this.kernel;
+    const correction = (step) => {
+      this.move(here, along, step);
+      const straight = k.of("q").slice();
+      if (k.project()) return Infinity;
+      k.of("q1").set(k.of("q"));
+      k.of("q").set(straight);
+      k.call.difference();
+      return Math.hypot(...Array.from(k.of("dq"), (x, j) => x / this.data.unit[j])) / step;
+    };
+    const [far, near] = [0.02, 0.005].map(correction);
+    return near < Math.max(0.6 * far, 1e-7) && near < 0.5;
+  }
+}
+
+// Unit vectors y (up to sign, at most 12) of d numbers with y^T Q y = 0 for all forms: Gauss and Newton from many
+// fixed starts on the sphere.
+function coneLines(forms, d) {
+  if (d === 0) return [];
+  if (!forms.length) return Array.from({ length: Math.min(d, 12) }, (_, i) => Array.from({ length: d }, (_, j) => (i === j ? 1 : 0)));
+  const found = [];
+  let seed = 1853;
+  const random = () => ((seed = (seed * 1103515245 + 12345) % 2147483648) / 1073741824) - 1;
+  for (let start = 0; start < 120 && found.length < 12; start++) {
+    let y = Array.from({ length: d }, random);
+    for (let round = 0; round < 50; round++) {
+      const size = Math.hypot(...y);
+      y = y.map((x) => x / size);
+      for (const Q of forms) {
+        const slope = Q.map((row) => 2 * row.reduce((s, x, j) => s + x * y[j], 0));
+        const value = slope.reduce((s, x, j) => s + x * y[j], 0) / 2;
+        const squared = slope.reduce((s, x) => s + x * x, 0);
+        if (squared > 1e-20) y = y.map((x, j) => x - (value * slope[j]) / squared);
+      }
+    }
+    const size = Math.hypot(...y);
+    y = y.map((x) => x / size);
+    const off = Math.max(...forms.map((Q) => Math.abs(Q.reduce((s, row, i) => s + y[i] * row.reduce((z, x, j) => z + x * y[j], 0), 0))));
+    const known = found.some((z) => Math.abs(z.reduce((s, x, i) => s + x * y[i], 0)) > 1 - 1e-4);
+    if (off < 1e-9 && !known) found.push(y);
+  }
+  return found;
+}

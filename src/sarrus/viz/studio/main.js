@@ -1,0 +1,420 @@
+// The studio: time, the hand's effect, what is shown.
+
+const FRAME = 1 / 60;
+const BUDGET = 12; // ms of computing in one frame
+const LONGEST_ARROW = 0.28; // of the size of the scene
+
+class Studio {
+  constructor(bench) {
+    Object.assign(this, { bench, data: bench.data, playing: false, mode: "kinematic", traces: [], grabbed: null, found: null, branches: [] });
+    this.history = new History();
+    const changed = () => (this.dirty = true);
+    this.scene = new Scene($("scene"), bench.film, changed);
+    this.hand = new Hand($("scene"), this.scene, this.data.plane, {
+      take: (body, at) => this.take(body, at), move: (target) => (this.grabbed.target = target),
+      release: () => this.release(), changed,
+    });
+    $("title").textContent = this.data.title;
+    $("caption").textContent = this.data.caption;
+    document.title = this.data.title;
+    this.panels = new Panels(this);
+    this.buttons();
+    this.record();
+    this.loadRun();
+    this.analyse();
+  }
+
+  // ---------------------------------------------------------------- state
+
+  get kernel() {
+    return this.bench.kernel;
+  }
+
+  change() {
+    this.dirty = true;
+  }
+
+  // Numbers of the present state of the kernel, for charts
+  values() {
+    const k = this.kernel;
+    const wanted = this.forces() || this.data.needs_forces;
+    if (wanted && (!this.bench.analysis.large || !this.last || performance.now() - this.last > 250)) {
+      k.accelerate();
+      k.call.wrenches();
+      this.last = performance.now();
+    }
+    k.place();
+    k.call.energies();
+    this.joined = null;
+    const sources = { kernel: k, bodies: this.bench.bodies, loads: () => this.loads() };
+    const [kinetic, potential] = k.of("energy");
+    return {
+      energy: [kinetic, potential, kinetic + potential],
+      drift: this.drift(),
+      measures: this.data.measures.map((m) => MEASURES[m.kind](m, sources)),
+      traces: this.traces.map((anchor) => this.bench.bodies.place(anchor)),
+    };
+  }
+
+  drift() {
+    const k = this.kernel;
+    k.call.constraints(k.t);
+    return Array.from(k.of("phi")).reduce((most, x, r) => Math.max(most, Math.abs(x) * (this.data.row_unit[r] === 1 ? this.data.length : 1)), 0);
+  }
+
+  // Loads of loops, forces and joints
+  loads() {
+    if (this.joined) return this.joined;
+    const { bodies, kernel } = { bodies: this.bench.bodies, kernel: this.kernel };
+    const found = bodies.loads();
+    const g = this.grabbed;
+    const hand = g && g.force ? { body: g.body, force: g.force, at: bodies.place([g.body, ...g.point]) } : null;
+    found.joints = bodies.bearings(found, Array.from(kernel.gravity), hand);
+    return (this.joined = found);
+  }
+
+  record() {
+    const k = this.kernel;
+    const values = this.values();
+    this.history.add({ t: k.t, q: k.of("q").slice(), v: k.of("v").slice(), values });
+    this.dirty = true;
+  }
+
+  // Shows a state of the past
+  seek(at) {
+    const { history } = this;
+    history.at = Math.max(0, Math.min(history.states.length - 1, Math.round(at)));
+    const state = history.now;
+    this.kernel.put(state.q, state.v, state.t);
+    const values = this.values();
+    if (!state.values) state.values = values;
+    this.dirty = this.moved = true;
+  }
+
+  snapshot() {
+    const { bench, history } = this;
+    const { u, hold, held } = bench.settings;
+    const state = history.now;
+    return { q: Array.from(state.q), v: Array.from(state.v), t: state.t, gravity: bench.scale, stop: bench.stop, u: Array.from(u), hold: Array.from(hold), held: Array.from(held), traces: this.traces.slice() };
+  }
+
+  remember() {
+    this.history.remember(this.snapshot());
+  }
+
+  restore(given) {
+    const { bench } = this;
+    bench.choose(given.stop ?? -1);
+    for (const name of ["u", "hold", "held"]) bench.settings[name].set(given[name] ?? new Float64Array(this.kernel.nv));
+    bench.scale = given.gravity;
+    bench.apply();
+    this.traces = given.traces;
+    this.kernel.put(given.q, given.v, given.t);
+    if (this.kernel.gap() > 1e-11 * this.data.length && this.kernel.project()) this.say("that state does not close; the last one is kept");
+    this.scene.show(bench.film);
+    this.panels.showSettings();
+    this.playing = false;
+    this.record();
+    this.moved = true;
+  }
+
+  // A setting is changed by the person
+  set(change) {
+    change();
+    this.bench.apply();
+    this.dirty = true;
+  }
+
+  chooseStop(stop) {
+    if (!this.bench.choose(stop)) return this.say("it cannot be assembled with these values");
+    this.say("");
+    this.scene.show(this.bench.film);
+    this.grabbed = null;
+    this.record();
+    this.moved = true;
+  }
+
+  // A recorded run: its states are the past, the last of them the present
+  loadRun() {
+    const { run } = this.data;
+    if (!run) return;
+    const [t, q, v] = ["t", "q", "v"].map((name) => new Float64Array(bytesOf(run[name]).buffer));
+    const { nq, nv } = this.kernel;
+    this.history.states = Array.from(t, (time, i) => ({ t: time, q: q.slice(i * nq, i * nq + nq), v: v.slice(i * nv, i * nv + nv), values: null }));
+    this.blank = 0; // states from here on have no numbers yet
+    this.seek(0);
+  }
+
+  // Numbers of states of a recorded run, a few in each frame
+  fill() {
+    const { states, at } = this.history;
+    const until = performance.now() + 4;
+    for (; this.blank < states.length && performance.now() < until; this.blank++) {
+      const state = states[this.blank];
+      if (state.values) continue;
+      this.kernel.put(state.q, state.v, state.t);
+      state.values = this.values();
+    }
+    if (this.blank >= states.length) this.blank = undefined;
+    this.seek(at);
+  }
+
+  // ---------------------------------------------------------------- the hand
+
+  take(body, at) {
+    if (!body) return false;
+    this.remember();
+    const point = this.bench.bodies.turnedBack(body, sub(at, this.bench.bodies.origin(body)));
+    this.grabbed = { body, point, target: at };
+    if (this.mode === "dynamic") {
+      const mass = this.bench.mass(body, point, at);
+      Object.assign(this.grabbed, { stiffness: mass * PULL * PULL, damping: 2 * mass * PULL });
+      if (!this.playing) this.toggle(true);
+    } else this.playing = false;
+    $("body").value = body;
+    this.dirty = true;
+    return true;
+  }
+
+  release() {
+    this.grabbed = null;
+    this.kernel.call.hold(-1);
+    this.kernel.running = false;
+    this.moved = this.dirty = true;
+  }
+
+  takeByKey() {
+    if (this.grabbed) return this.release();
+    const body = +$("body").value;
+    if (this.take(body, this.bench.bodies.place([body, ...this.data.bodies[body].com]))) $("scene").focus();
+  }
+
+  setMode(mode) {
+    this.mode = mode;
+    $(mode).checked = true;
+  }
+
+  addTrace() {
+    const body = +$("body").value;
+    const point = this.grabbed ? this.grabbed.point : this.lastPoint && this.lastPoint[0] === body ? this.lastPoint.slice(1) : this.data.bodies[body].com;
+    if (!body || this.traces.length >= 6) return;
+    this.remember();
+    this.traces = [...this.traces, [body, ...point]];
+    this.record();
+  }
+
+  clearTraces() {
+    this.remember();
+    this.traces = [];
+    this.record();
+  }
+
+  // ---------------------------------------------------------------- time
+
+  toggle(on = !this.playing) {
+    if (on && !this.playing && !this.grabbed) this.remember();
+    this.playing = on;
+    this.say("");
+    this.dirty = true;
+  }
+
+  tick(ms) {
+    const passed = this.before === undefined ? 0 : Math.min((ms - this.before) / 1000, 0.05);
+    this.before = ms;
+    const start = performance.now();
+    if (this.blank !== undefined) this.fill();
+    this.advance(passed);
+    this.spent = performance.now() - start;
+    if (this.dirty) this.show();
+    requestAnimationFrame((next) => this.tick(next));
+  }
+
+  // One frame of `passed` seconds: the drag, the simulation, or the way back
+  advance(passed) {
+    const k = this.kernel;
+    const g = this.grabbed;
+    const speed = +$("speed").value;
+    if (g && this.mode === "kinematic") {
+      if (k.drag(g.body, g.point, g.target, 24, BUDGET)) {
+        this.record();
+        this.moved = true;
+      }
+    } else if (this.playing && speed < 0) {
+      const back = Math.max(1, Math.round((-speed * passed) / FRAME));
+      if (this.history.at === 0) this.toggle(false);
+      else this.seek(this.history.at - back);
+    } else if (this.playing) {
+      if (!this.history.atEnd) this.branchOff();
+      this.simulate(passed * speed);
+    }
+    if (g) this.lastPoint = [g.body, ...g.point];
+  }
+
+  // The way ahead of a state of the past is recorded already: it is played, then continued.
+  branchOff() {
+    const { history } = this;
+    if (this.data.run && !this.grabbed && history.states[history.at + 1]) {
+      this.seek(history.at + 1);
+      this.skip = true;
+    }
+  }
+
+  simulate(time) {
+    if (this.skip) return void (this.skip = false);
+    const k = this.kernel;
+    const g = this.grabbed;
+    if (g) {
+      k.hand(g.body, g.point, g.target, g.stiffness, g.damping);
+      g.force = times(sub(g.target, this.bench.bodies.place([g.body, ...g.point])), g.stiffness);
+    }
+    const { drives } = this.data;
+    let end = k.t + time;
+    if (drives && end > drives.last) {
+      end = drives.last;
+      this.say(`drives are recorded until ${number(drives.last, "s")}`);
+      this.toggle(false);
+    }
+    const trouble = time > 0 ? k.advance(end, BUDGET) : "";
+    if (trouble) {
+      this.say(`the simulation stopped: ${trouble}`);
+      this.playing = false;
+    }
+    this.slow = k.t < end - 1e-9;
+    this.record();
+    this.moved = true;
+  }
+
+  step(by) {
+    this.playing = false;
+    this.seek(this.history.at + by);
+  }
+
+  reset() {
+    this.remember();
+    this.playing = false;
+    this.grabbed = null;
+    const { q, v, t } = this.bench.stop < 0 ? this.data : { q: this.bench.stops.list[this.bench.stop].q, v: new Float64Array(this.kernel.nv), t: 0 };
+    this.kernel.put(q, v, t);
+    this.record();
+    this.moved = true;
+  }
+
+  // ---------------------------------------------------------------- singular poses
+
+  analyse(asked = false) {
+    const { analysis } = this.bench;
+    this.analysed = performance.now();
+    this.moved = false;
+    if (!this.kernel.nc && !asked) this.branches = [];
+    if (analysis.large && !asked) {
+      $("mobility").replaceChildren(element("p", { text: `${this.data.words} Analyse computes it at this pose; it takes a moment for ${this.kernel.nv} coordinates.` }));
+      $("analyse").hidden = false;
+      return;
+    }
+    this.found = analysis.look();
+    this.branches = this.found.singular && !this.playing && !this.grabbed && this.kernel.nv <= 40 ? analysis.branches() : [];
+    this.seekKernel();
+    this.panels.showMobility(this.found, analysis.words(this.found), this.branches);
+  }
+
+  // The kernel back at the present state after searches
+  seekKernel() {
+    const state = this.history.now;
+    const { running } = this.kernel;
+    if (!this.branches.length && running) return;
+    this.kernel.put(state.q, state.v, state.t);
+  }
+
+  approach() {
+    this.remember();
+    this.playing = false;
+    const k = this.kernel;
+    k.of("v").fill(0);
+    if (!this.bench.analysis.approach()) this.say("no singular pose was found from here");
+    k.of("v").fill(0);
+    k.running = false;
+    this.record();
+    this.analyse(true);
+  }
+
+  follow(i) {
+    this.remember();
+    const { analysis } = this.bench;
+    const k = this.kernel;
+    let along = this.branches[i];
+    for (let n = 0; n < 10; n++) {
+      const here = k.of("q").slice();
+      analysis.move(here, along, 0.02);
+      k.of("v").fill(0);
+      if (k.project()) {
+        k.of("q").set(here);
+        break;
+      }
+      const there = k.of("q").slice();
+      k.of("q1").set(there);
+      k.of("q").set(here);
+      k.call.difference();
+      const moved = Array.from(k.of("dq"), (x, j) => x / this.data.unit[j]);
+      k.of("q").set(there);
+      const size = Math.hypot(...moved) || 1;
+      along = moved.map((x) => x / size);
+      this.record();
+    }
+    this.analyse(true);
+  }
+
+  // ---------------------------------------------------------------- what is seen
+
+  forces() {
+    return $("show-loops").checked || $("show-joints").checked;
+  }
+
+  arrows() {
+    $("legend").hidden = !this.forces();
+    if (!this.forces() || !this.last) return [];
+    const loads = this.loads();
+    const out = [];
+    if ($("show-loops").checked) {
+      for (const load of loads.loops) out.push({ at: load.at, force: times(load.force, -1), color: COLORS.loop, faint: !load.sure });
+      for (const load of loads.forces) out.push({ at: load.at, force: load.force, color: COLORS.spring });
+    }
+    if ($("show-joints").checked) loads.joints.forEach((load, b) => b && out.push({ at: load.at, force: load.force, color: COLORS.joint }));
+    const most = Math.max(...out.map((x) => norm(x.force)), 0);
+    this.most = Math.max(most, 0.98 * (this.most || 0));
+    $("longest").textContent = most > 0 ? `longest arrow ${number(most, "N")}` : "";
+    const scale = this.most > 0 ? (LONGEST_ARROW * this.scene.film.size) / this.most : 0;
+    return out.map((x) => ({ ...x, force: times(x.force, scale) }));
+  }
+
+  show() {
+    this.dirty = false;
+    const { history, scene, bench } = this;
+    scene.pose(bench.bodies);
+    const g = this.grabbed;
+    const hand = g ? { from: bench.bodies.place([g.body, ...g.point]), to: g.target } : null;
+    const past = history.states.slice(Math.max(0, history.at - 3000), history.at + 1);
+    const traces = this.traces.map((_, i) => past.map((s) => s.values && s.values.traces[i]).filter(Boolean));
+    scene.paint(this.theme, { arrows: this.arrows(), traces, hand });
+    this.panels.showNumbers(history);
+    if (this.moved && performance.now() - this.analysed > (this.playing || g ? 120 : 0)) this.analyse();
+    $("play").textContent = this.playing ? "pause" : "play";
+    $("time").max = history.states.length - 1;
+    $("time").value = history.at;
+    $("clock").textContent = `${history.now.t.toFixed(2)} s${this.slow && this.playing ? ", slower than real time" : ""}`;
+    $("undo").disabled = !history.done.length;
+    $("redo").disabled = !history.undone.length;
+    $("take").textContent = g ? "let go (Esc)" : "take (Enter)";
+    if (this.moved) this.dirty = true;
+  }
+
+  say(text) {
+    $("message").textContent = text;
+  }
+
+  setTheme(name) {
+    this.theme = name;
+    document.documentElement.dataset.theme = name;
+    $("theme").textContent = name === "dark" ? "light" : "dark";
+    this.dirty = true;
+  }
+}

@@ -1,0 +1,101 @@
+// The mechanism on the page: the kernel with what the person has set, at one of the stops of its parameters.
+
+const TURNS = 2 * Math.PI;
+const PULL = TURNS * 1.5; // rad/s, of the spring to the finger with what it pulls
+const HOLD = TURNS * 3; // the same of coordinates that are held
+
+class Workbench {
+  constructor(module, data, table, stops) {
+    Object.assign(this, { module, data, table, stops, stop: -1, scale: 1 });
+    this.settings = { u: new Float64Array(data.coordinates.length), hold: new Float64Array(data.coordinates.length), held: new Float64Array(data.coordinates.length) };
+    this.load(table);
+    this.kernel.put(data.q, data.v, data.t);
+  }
+
+  load(table) {
+    const k = (this.kernel = Kernel.make(this.module, table));
+    const { data } = this;
+    k.set("lower", data.limits.map((x) => x[0] ?? -Infinity));
+    k.set("upper", data.limits.map((x) => x[1] ?? Infinity));
+    if (data.drives) k.drives(data.drives.first, data.drives.step, new Float64Array(bytesOf(data.drives.values).buffer));
+    this.ground = Array.from(k.gravity);
+    if (norm(this.ground) === 0) this.ground = times(data.film.up, -9.81);
+    this.bodies = new Bodies(k, data);
+    this.analysis = new Analysis(k, data);
+    this.apply();
+  }
+
+  // Gravity, inputs and held coordinates into the kernel
+  apply() {
+    const { kernel: k, data, settings } = this;
+    k.gravity.set(times(this.ground, this.scale));
+    const [stiffness, damping] = [new Float64Array(k.nv), new Float64Array(k.nv)];
+    data.motors.forEach((motor) => {
+      const j = motor.index;
+      if (!settings.hold[j]) return;
+      stiffness[j] = settings.hold[j] * HOLD * HOLD;
+      damping[j] = 2 * settings.hold[j] * HOLD;
+    });
+    k.set("u", settings.u);
+    k.set("hold_stiffness", stiffness);
+    k.set("hold_damping", damping);
+    k.set("hold_value", settings.held);
+    const [low, high] = [new Float64Array(k.nv).fill(-Infinity), new Float64Array(k.nv).fill(Infinity)];
+    data.motors.forEach((m) => ([low[m.index], high[m.index]] = [m.low ?? -Infinity, m.high ?? Infinity]));
+    k.set("lower_input", low);
+    k.set("upper_input", high);
+  }
+
+  // Inertia that a force along coordinate j meets
+  inertia(j) {
+    const k = this.kernel;
+    const a = () => (k.accelerate(), k.of("a")[j]);
+    k.of("upper_input").fill(Infinity);
+    k.of("lower_input").fill(-Infinity);
+    const before = a();
+    k.of("u")[j] += 1;
+    const more = a() - before;
+    this.apply();
+    return more > 1e-12 ? 1 / more : 0;
+  }
+
+  // Mass that a point of a body shows where it moves most easily
+  mass(body, point, at) {
+    const k = this.kernel;
+    const seen = (force) => {
+      k.hand(body, point, add(at, force), 1, 0);
+      k.accelerate();
+      k.call.frames();
+      const A = k.of("accelerations").subarray(6 * body, 6 * body + 6);
+      return add([A[0], A[1], A[2]], cross([A[3], A[4], A[5]], this.bodies.turned(body, point)));
+    };
+    const rest = seen([0, 0, 0]);
+    const easy = [0, 1, 2].map((i) => seen([0, 1, 2].map((j) => (i === j ? 1 : 0)))[i] - rest[i]);
+    k.call.hold(-1);
+    return 1 / Math.max(...easy, 1e-9);
+  }
+
+  // Goes to another stop of the parameters; the pose follows, or is the stop's own where it cannot. False: the
+  // mechanism cannot be assembled there.
+  choose(stop) {
+    if (stop === this.stop) return true;
+    if (stop >= 0 && !this.stops.list[stop]) return false;
+    const [q, t] = [this.kernel.of("q").slice(), this.kernel.t];
+    const changes = stop < 0 ? null : this.stops.list[stop];
+    const table = this.table.slice();
+    if (changes) {
+      const view = new DataView(table.buffer);
+      changes.at.forEach((at, i) => view.setFloat64(8 * at, changes.to[i], true));
+    }
+    this.stop = stop;
+    this.load(table);
+    const k = this.kernel;
+    k.put(q, new Float64Array(k.nv), t);
+    if (k.project()) k.put(changes ? changes.q : this.data.q, new Float64Array(k.nv), t);
+    return true;
+  }
+
+  get film() {
+    return this.stop < 0 ? this.data.film : { ...this.data.film, solids: this.stops.list[this.stop].solids };
+  }
+}

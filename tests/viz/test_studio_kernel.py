@@ -1,0 +1,115 @@
+"""The WebAssembly kernel, run by node, gives the numbers of the native one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.models.binary_table import binary_table
+from sarrus.viz.studios import STUDIO
+
+NODE = shutil.which("node") or shutil.which("nodejs")
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs")
+HERE = Path(__file__).parent
+CLOSE = 1e-12  # relative: two compilers, one of them without fused multiply-adds
+
+
+def run_cases(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Results of cases on the WebAssembly kernel."""
+    assert NODE is not None
+    command = [NODE, str(HERE / "studio_numbers.cjs"), str(STUDIO / "kernel.js"), str(STUDIO / "kernel.wasm")]
+    done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["imports"] == 0
+    results: list[dict[str, Any]] = found["results"]
+    return results
+
+
+def case(mech: sr.Mechanism, q: Any, v: Any, does: str, **more: Any) -> dict[str, Any]:
+    table = base64.b64encode(binary_table(mech.model)).decode()
+    return {"table": table, "q": list(q), "v": list(v), "does": does, **more}
+
+
+def floating() -> sr.Mechanism:
+    """A four-bar on a free base."""
+    spec = sr.MechanismSpec(name="floating four-bar")
+    hinge = sr.Revolute("y")
+    bars = {"crank": ("base", 0.0), "rod": ("crank", 0.2), "rocker": ("base", 0.5)}
+    spec.body("base", joint=sr.Free(), mass=3.0, inertia=(0.2, 0.3, 0.4))
+    for name, (parent, x) in bars.items():
+        at, com = sr.Pose(xyz=(x, 0, 0)), (0.1, 0, 0.05)
+        spec.body(name, parent=parent, joint=hinge, at=at, mass=0.5, com=com, inertia=(0.01, 0.01, 0.01))
+    spec.close("pin", "rod", "rocker", hinge, sr.Pose(xyz=(0.55, 0, 0)), sr.Pose(xyz=(0, 0, 0.4)))
+    return spec.compile()
+
+
+LIBRARY = (
+    "four_bar",
+    "bricard",
+    "stewart",
+    "sarrus",
+    "delta",
+    "rolling_disk",
+    "double_wishbone",
+    "quadruped",
+)
+MECHANISMS = {name: getattr(sr.library, name) for name in LIBRARY} | {"floating": floating}
+
+
+def states(name: str) -> tuple[sr.Mechanism, np.ndarray, np.ndarray, np.ndarray]:
+    """A mechanism, a consistent state in motion, and an applied force."""
+    mech = MECHANISMS[name]()
+    rng = np.random.default_rng(7)
+    v = 0.3 * rng.standard_normal(mech.nv) * mech.model.unit
+    x = mech.project(mech.default.q, v)
+    return mech, x.q, x.v, 0.1 * rng.standard_normal(mech.nv)
+
+
+def close(found: Any, wanted: Any, tolerance: float = CLOSE) -> None:
+    wanted = np.asarray(wanted, dtype=float).ravel()
+    size = max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+    np.testing.assert_allclose(np.asarray(found, dtype=float), wanted, rtol=0, atol=tolerance * size)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_numbers_equal_the_native_ones(name: str) -> None:
+    mech, q, v, tau = states(name)
+    rng = np.random.default_rng(3)
+    off = mech.integrate(q, 0.02 * rng.standard_normal(mech.nv) * mech.model.unit)
+    kinds = ["accelerate", "mobility", "bodies", "rows"]
+    cases = [case(mech, q, v, kind, tau=list(tau)) for kind in kinds] + [case(mech, off, v, "project")]
+    cases += [case(mech, q, v, "run", method="rk4", h=1e-3, end=0.05)]
+    moved, mobility, bodies, rows, projected, run = run_cases(cases)
+    motion = mech.forward_dynamics(q, v, tau)
+    close(moved["a"], motion.a)
+    close(moved["force"], motion.constraint_force)
+    close(moved["lam"], motion.lam)
+    assert [bool(x) for x in moved["unique"]] == motion.lam_unique.tolist()
+    known = mech.mobility(q)
+    assert mobility["rank"] == known.rank
+    close(mobility["values"], known.singular_values)
+    terms = mech.terms(q, v)
+    for part in ("phi", "J", "b", "gamma"):
+        close(rows[part], getattr(terms, part))
+    names = mech.body_names
+    close(bodies["origins"], [mech.pose(q, body).xyz for body in names])
+    close(bodies["twists"], [mech.velocity(q, v, body) for body in names])
+    energy = mech.energy(q, v)
+    close(bodies["energy"], [energy.kinetic, energy.potential])
+    nearest = mech.project(off, v)
+    assert projected["status"] == 0
+    close(projected["q"], nearest.q)
+    close(projected["v"], nearest.v)
+    native = sr.simulate(mech, (0.0, 0.05), q, v, method="rk4", dt=1e-3)
+    assert run["trouble"] == "" and native.success
+    close(run["q"], native.q[-1])
+    close(run["v"], native.v[-1])
