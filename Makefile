@@ -35,7 +35,7 @@ print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench sanitize wasm wasm-check browser gallery docs lint format clean
+.PHONY: help setup dev demo test slow bench gpu sanitize wasm wasm-check browser gallery docs lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
@@ -43,6 +43,7 @@ help:
 	@echo "make setup    only build .venv and the compiled kernel"
 	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
+	@echo "make gpu      tests and figures of recorded code on an NVIDIA GPU (GPU_PYTHON: a Python that has CuPy)"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
 	@echo "make wasm     the kernel of studios as WebAssembly (make wasm-check: rebuilds it elsewhere and compares)"
 	@echo "make browser  installs node and Chromium where apt-get and root allow it; tests of studios need them"
@@ -127,6 +128,15 @@ slow: setup
 
 bench: setup
 	$(PY) -m bench
+
+# On a machine with an NVIDIA GPU. CuPy comes from the extra `gpu`, or with the Python that GPU_PYTHON names, which then
+# needs NumPy, SciPy, pytest and the kernel compiled for it.
+GPU_PYTHON ?= $(PY)
+gpu:
+	@$(GPU_PYTHON) -c "import sarrus" 2>/dev/null || $(MAKE) setup
+	@$(GPU_PYTHON) -c "import cupy" 2>/dev/null || $(PIP) install -q "cupy-cuda12x>=13"
+	$(GPU_PYTHON) -m pytest $(TEST_ARGS) tests/tracing
+	$(GPU_PYTHON) -m bench.gpu
 
 # ASan and all of UBSan that a module loaded by Python allows (vptr needs the types of libstdc++ inside it), in a CMake
 # folder of its own. The kernel goes beside a copy of the Python files; src/ keeps the kernel it has. Compiling takes

@@ -6,6 +6,7 @@
 #include "models/call_models.hpp"
 #include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
+#include "tracing/call_tracer.hpp"
 
 NB_MODULE(_kernel, m) {
   namespace nb = nanobind;
@@ -26,4 +27,5 @@ NB_MODULE(_kernel, m) {
   bind_copies(m);
   bind_control(m);
   bind_control_step(m);
+  bind_tracer(m, kernel);
 }

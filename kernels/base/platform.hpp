@@ -143,11 +143,24 @@ struct Plain<T, T> {
 SARRUS_HD double value(double x) { return x; }
 SARRUS_HD float value(float x) { return x; }
 
+// What x is apart from its derivatives.
+template <class T>
+SARRUS_HD auto primal(const T& x) {
+  return value(x);
+}
+
 // Lane-wise choice; a mask is bool for scalars.
 SARRUS_HD double select(bool m, double a, double b) { return m ? a : b; }
 SARRUS_HD float select(bool m, float a, float b) { return m ? a : b; }
 SARRUS_HD bool any(bool m) { return m; }
 SARRUS_HD bool all(bool m) { return m; }
+
+// A choice that changes results by rounding only, such as which row is eliminated first. Recorded programs
+// keep that of their reference state (bindings/tracing/recorded.hpp).
+template <class M>
+SARRUS_HD M decide(const M& m) {
+  return m;
+}
 
 template <class T>
 SARRUS_HD void swap_(T& a, T& b) {

@@ -67,8 +67,8 @@ SARRUS_HD T smallest_pivots(const Workspace<T, LDC>& w, int rank) {
 
 // Lanes in which a step of size h begins far from singular poses and near misses: projects_stages(), jumps()
 // and the tolerance of project_position() decide nothing there.
-template <class T, int LDC>
-SARRUS_FN auto begins_regular(const LaneStepper<T, LDC>& s, double h) {
+template <class T, int LDC, class H>
+SARRUS_FN auto begins_regular(const LaneStepper<T, LDC>& s, const H& h) {
   const Model<real<T>>& m = s.m;
   if (m.nc == 0) return s.pivot > T(0.0);
   double around = m.nv - s.rank == 1 ? STEPS_CHARTED : STEPS_AROUND;
@@ -109,13 +109,20 @@ SARRUS_FN void accelerate_states(LaneStepper<T, LDC>& s) {
   copy(s.a, s.w.a, s.w.ld);
 }
 
-// q1, v1 after a step of size h from (q, v, a), not projected; lanes whose accelerations are usual remain in
-// `fine`. False where lanes differ in rank.
-template <class T, int LDC, class Some>
-SARRUS_FN bool lane_stages(LaneStepper<T, LDC>& s, double h, Some& fine) {
+// s.w.a at a state, with the rank of the step; lanes in which it is usual
+template <class T, int LDC>
+SARRUS_FN auto accelerate_held(LaneStepper<T, LDC>& s, const State<T>& x) {
+  evaluate(s.m, x, s.w);
+  prepare(s.m, x, s.rank, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+  accelerate(s.m, s.tau, s.w);
+  return usual_factors(s.m, s.w, s.rank);
+}
+
+// q1, v1 after a step of size h from (q, v, a), not projected. accelerate_stage(x) finds s.w.a at a state.
+template <class T, int LDC, class H, class Accelerate>
+SARRUS_FN void lane_stages(LaneStepper<T, LDC>& s, const H& h, Accelerate accelerate_stage) {
   const Model<real<T>>& m = s.m;
   int ld = s.w.ld;
-  bool same = true;
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 1; i <= s.tab.stages; ++i) {
@@ -129,16 +136,10 @@ SARRUS_FN bool lane_stages(LaneStepper<T, LDC>& s, double h, Some& fine) {
     }
     integrate(m, s.q, s.u, s.q1);
     if (i == s.tab.stages) break;
-    State<T> x = s.state(s.q1, s.v1, i);
-    evaluate(m, x, s.w);
-    prepare(m, x, s.rank, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
-    accelerate(m, s.tau, s.w);
-    fine = fine && usual_factors(m, s.w, s.rank);
-    same = same && same_rank(s.w, s.rank);
+    accelerate_stage(s.state(s.q1, s.v1, i));
     copy(s.kv + i * ld, s.w.a, ld);
     increment_rate(m, s.u, s.v1, s.ku + i * ld);
   }
-  return same;
 }
 
 // q1 onto phi = 0 with the factorization of the last stage; lanes that do not converge fast leave `fine`.
@@ -174,7 +175,12 @@ template <class T, int LDC, class Some>
 SARRUS_FN bool lane_step(LaneStepper<T, LDC>& s, double h, Some& fine) {
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
-  if (!lane_stages(s, h, fine)) return false;
+  bool same = true;
+  lane_stages(s, h, [&](const State<T>& x) {
+    fine = fine && accelerate_held(s, x);
+    same = same && same_rank(w, s.rank);
+  });
+  if (!same) return false;
   if (m.nc > 0)
     close_lanes(s, fine);
   else

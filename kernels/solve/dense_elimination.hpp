@@ -90,7 +90,7 @@ SARRUS_HD void pivot(Factor<T>& f, int k, int end, int ld) {
   if constexpr (Branching<T>::value) {
     int best = k;
     for (int r = k + 1; r < end; ++r)
-      if (f.norm[r] > f.norm[best]) best = r;
+      if (decide(f.norm[r] > f.norm[best])) best = r;
     if (best == k) return;
     for (int j = 0; j < ld; ++j) swap_(f.Y[k * ld + j], f.Y[best * ld + j]);
     for (T* x : per_row) swap_(x[k], x[best]);
@@ -125,7 +125,7 @@ SARRUS_HD void reflect_rows(Factor<T>& f, int k, int begin, int end, int ld) {
     T* row = f.Y + r * ld;
     axpy(row, -(f.beta[k] * dot(row, v, ld)), v, ld);
     f.norm[r] -= row[k] * row[k];
-    auto stale = f.norm[r] < f.norm_ref[r] * real<T>(1e-3);
+    auto stale = decide(f.norm[r] < f.norm_ref[r] * real<T>(1e-3));
     if (any(stale)) {
       T s = T(0);
       for (int j = k + 1; j < ld; ++j) s += row[j] * row[j];

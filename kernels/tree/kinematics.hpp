@@ -37,7 +37,7 @@ SARRUS_HD Vec3<T> reference_point(const Model<real<T>>& m, const T* q) {
     const real<T>*R = m.R_PJ + 9, *p = m.p_PJ + 3;
     T x[3];
     for (int i = 0; i < 3; ++i)
-      x[i] = T(value(p[i] + R[3 * i] * q[0] + R[3 * i + 1] * q[1] + R[3 * i + 2] * q[2]));
+      x[i] = T(primal(p[i] + R[3 * i] * q[0] + R[3 * i + 1] * q[1] + R[3 * i + 2] * q[2]));
     return {x[0], x[1], x[2]};
   }
   return {T(m.origin[0]), T(m.origin[1]), T(m.origin[2])};

@@ -22,7 +22,7 @@ FLOORS = [
     {"models"},
     {"constraints"},
     {"projection"},
-    {"dynamics"},
+    {"dynamics", "tracing"},
     {"mechanism"},
     {"formats", "library"},
     {"bridge"},

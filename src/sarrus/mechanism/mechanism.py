@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+<<<<<<< HEAD
 from pathlib import Path
 from typing import Any
+=======
+from typing import Any, cast
+>>>>>>> acab3f6 (Recorded code: export_code to C99, rollouts and steps on CUDA devices)
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +24,10 @@ from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
+from ..tracing.cuda_device import on_cuda
 from .core import frozen_state
 from .design_queries import DesignQueries
+from .device_steps import device_acceleration
 from .inertia_queries import InertiaQueries, Metric
 from .report import report
 
@@ -104,7 +110,8 @@ class Mechanism(DesignQueries, InertiaQueries):
     def acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, tau: npt.ArrayLike, t: float = 0.0) -> Array:
         """Acceleration (nv,) under the applied force tau (nv,), constraints included. Batch axes allowed.
 
-        The same as `forward_dynamics(q, v, tau).a`, made for tight loops.
+        The same as `forward_dynamics(q, v, tau).a`, made for tight loops. CuPy, Torch and JAX arrays on a
+        CUDA device stay there (docs/code.md).
 
         Args:
             q: positions (nq,) [rad, m].
@@ -112,6 +119,8 @@ class Mechanism(DesignQueries, InertiaQueries):
             tau: applied generalized force (nv,) [N m, N].
             t: time [s]; matters with drives and user rows only.
         """
+        if type(q) is not np.ndarray and on_cuda(q):
+            return cast(Array, device_acceleration(self, q, v, tau))
         found = self._queries.acceleration(q, v, tau, t, self.evaluator)
         return self.forward_dynamics(q, v, tau, t=t).a if found is None else found
 

@@ -14,8 +14,10 @@ from ..arrays import Array, one_of, positive, positive_whole
 from ..dynamics.derivatives import derivatives
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
+from ..tracing.cuda_device import on_cuda
 from .core import State
-from .variants import Variants
+from .device_steps import device_step
+from .recorded_code import RecordedCode
 
 SHORTEST = 1e-14  # smallest step of methods that choose theirs, relative to the largest time
 TROUBLE = {
@@ -51,7 +53,7 @@ def step_options(method: str, end: float) -> RunOptions:
     return options
 
 
-class TimeSteps(Variants):
+class TimeSteps(RecordedCode):
     """Single steps in time."""
 
     def step(
@@ -67,6 +69,9 @@ class TimeSteps(Variants):
         substeps: int = 1,
     ) -> State:
         """The state after a step of dt, on the constraints. Batch axes allowed; batches use all cores.
+
+        CuPy, Torch and JAX arrays on a CUDA device are stepped there, with the method "rk4", and the state is
+        of the same kind; see docs/code.md.
 
         It depends on its arguments only: made for loops of your own, such as environments and predictive
         control. `simulate` and `rollout` know their steps before, which matters in the last digits, and
@@ -90,6 +95,8 @@ class TimeSteps(Variants):
         Raises:
             SarrusError: the step of a single state failed; the message says why.
         """
+        if type(q) is not np.ndarray and on_cuda(q):
+            return device_step(self, (q, v, u, tau), dt, substeps, method)
         usual = type(dt) is float and type(substeps) is int and type(method) is str
         if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")

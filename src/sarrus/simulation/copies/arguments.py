@@ -12,6 +12,8 @@ from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole,
 from ...errors import InputError, SarrusError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.time_steps import METHODS
+from ...tracing.cuda_device import require_cuda
+from ...tracing.program import refuse_callables
 from .linear_feedback import LinearFeedback
 
 CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
@@ -34,6 +36,7 @@ class RolloutArguments:
         threads_asked: whether the number of threads was given.
         open_by: largest |phi| of each copy at its start [m], (B,).
         off: largest |J v - b| of each copy at its start, relative to its speed, (B,).
+        device, dtype: as in `rollout`.
     """
 
     mech: Mechanism
@@ -53,6 +56,8 @@ class RolloutArguments:
     open_by: Array
     off: Array
     threads_asked: bool = False
+    device: str = "cpu"
+    dtype: str = "float64"
 
     @property
     def count(self) -> int:
@@ -63,8 +68,10 @@ class RolloutArguments:
 def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     """The arguments of `rollout` by name."""
     mech = _mechanism(given["mech"])
-    _available(given["device"], "`device`", "cpu")
-    _available(given["dtype"], "`dtype`", "float64")
+    device = one_of(given["device"], "`device`", ("cpu", "cuda"))
+    dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32") if device == "cuda" else ("float64",))
+    if device == "cuda":
+        _on_device(mech, given)
     steps = positive_whole(given["steps"], "`steps`")
     threads = cores if given["threads"] is None else positive_whole(given["threads"], "`threads`")
     policy, feedback = _policy(mech, given["policy"], given["u"], steps)
@@ -99,6 +106,8 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         open_by=open_by,
         off=off,
         threads_asked=given["threads"] is not None,
+        device=device,
+        dtype=dtype,
     )
 
 
@@ -114,9 +123,18 @@ def _mechanism(mech: Any) -> Mechanism:
     return mech
 
 
-def _available(value: Any, what: str, only: str) -> None:
-    if not isinstance(value, str) or value != only:
-        raise InputError(f"{what} must be {only!r}, which is all that this version has, got {value!r}.")
+def _on_device(mech: Mechanism, given: dict[str, Any]) -> None:
+    """Refuse what recorded programs do not do, and machines without a device."""
+    refuse_callables(mech.model, 'rollout with device="cuda"')
+    for name in ("policy", "parameters", "client"):
+        if given[name] is not None:
+            raise InputError(
+                f'rollout with device="cuda" takes no {name}: it runs one compiled program with inputs u. Use'
+                ' device="cpu", or mech.step on device arrays in a loop of your own.'
+            )
+    if given["method"] != "rk4":
+        raise InputError(f'rollout with device="cuda" has the method "rk4" alone, got {given["method"]!r}.')
+    require_cuda()
 
 
 def _policy(

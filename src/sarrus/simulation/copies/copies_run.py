@@ -17,6 +17,7 @@ from ..run.outcome import Status
 from ..run.progress import Progress
 from ..stepping.callbacks import Failure
 from .arguments import CONSISTENT, RolloutArguments
+from .device_copies import DeviceCopies
 from .passes import passes
 from .result import Rollout, summary
 
@@ -36,7 +37,11 @@ class CopiesRun:
         if drives is not None:
             mech.evaluator.check_drives(a.t0, end)
         options = step_options(a.method, max(abs(a.t0), abs(end)))
-        self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
+        self._copies: Copies | DeviceCopies
+        if a.device == "cpu":
+            self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
+        else:
+            self._copies = DeviceCopies(mech, a.dt, a.dtype)
         rows = 1 + a.steps // a.every
         self._q = np.full((a.count, rows, mech.nq), np.nan)
         self._v = np.full((a.count, rows, mech.nv), np.nan)
@@ -142,6 +147,7 @@ class CopiesRun:
             drift=self._copies.drift * mech.length,
             velocity_drift=self._copies.velocity_drift * mech.length,
             length=length,
+            general_steps=self._copies.single.astype(np.int64),
             events=tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
             message=summary(status, messages),
             messages=messages,

@@ -33,6 +33,8 @@ class Rollout:
         drift: largest |phi| of each copy over all its steps [m], angles times L (B,).
         velocity_drift: largest |J v - b| of each copy [m/s], angles times L (B,).
         length: number of good states of each copy (B,): q[b, :length[b]].
+        general_steps: steps of each copy that were taken by themselves, because a singular pose was near or
+            guards did not pass, and not in a pack or by recorded code (B,).
         events: singular poses passed and near misses, in the order of time, for each copy (B).
         message: how it went, in words; names copies that failed by their index.
         messages: the same for each copy (B).
@@ -46,6 +48,7 @@ class Rollout:
     drift: Array
     velocity_drift: Array
     length: npt.NDArray[np.int_]
+    general_steps: npt.NDArray[np.int_]
     events: tuple[tuple[Event, ...], ...]
     message: str
     messages: tuple[str, ...]
@@ -65,7 +68,7 @@ class Rollout:
     def joined(mech: Mechanism, parts: Sequence[Rollout]) -> Rollout:
         """Copies of several rollouts of the same mechanism, in order."""
         together: dict[str, Any] = {"t": parts[0].t}
-        for name in ("q", "v", "u", "status", "drift", "velocity_drift", "length"):
+        for name in ("q", "v", "u", "status", "drift", "velocity_drift", "length", "general_steps"):
             together[name] = np.concatenate([getattr(part, name) for part in parts])
         for name in ("events", "messages"):
             together[name] = tuple(one for part in parts for one in getattr(part, name))

@@ -1,0 +1,84 @@
+"""Exported C of four mechanisms: size, stack, time of a step: `python -m bench.exported_code`.
+
+With --cortex-m it is cross-compiled for a Cortex-M7 as well (Debian: apt-get install gcc-arm-none-eabi).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import sarrus as sr
+
+MECHANISMS = ("four_bar", "bricard", "dual_arm", "stewart")
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+CORTEX = ["-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"]
+
+
+def compiled(command: list[str], source: Path, made: Path) -> float:
+    """Compile one file; returns the seconds that it took."""
+    began = time.perf_counter()
+    subprocess.run([*command, str(source), "-o", str(made)], check=True)
+    return time.perf_counter() - began
+
+
+def stack_of(folder: Path) -> int:
+    """Bytes of all frames: more than any chain of calls takes."""
+    return sum(int(line.split("\t")[1]) for line in next(folder.glob("*.su")).read_text().splitlines())
+
+
+def step_time(mech: sr.Mechanism, name: str, library: Path) -> tuple[float, float]:
+    """Microseconds of a step: of the exported code, and of mech.step on one state."""
+    step = getattr(ctypes.CDLL(str(library)), f"{name}_step")
+    q, v = (np.array(x) for x in mech.default)
+    given = ctypes.c_void_p(q.ctypes.data), ctypes.c_void_p(v.ctypes.data), None, None, ctypes.c_double(1e-4)
+    best = [1e9, 1e9]
+    for _ in range(7):
+        began = time.perf_counter()
+        for _ in range(200):
+            step(*given)
+        best[0] = min(best[0], (time.perf_counter() - began) / 200)
+        began = time.perf_counter()
+        for _ in range(200):
+            mech.step(q, v, dt=1e-4)
+        best[1] = min(best[1], (time.perf_counter() - began) / 200)
+    return best[0] * 1e6, best[1] * 1e6
+
+
+def main() -> None:
+    """Print one line for each mechanism."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=MECHANISMS)
+    parser.add_argument("--cortex-m", action="store_true")
+    args = parser.parse_args()
+    for name in args.only:
+        mech = getattr(sr.library, name)()
+        with tempfile.TemporaryDirectory() as where:
+            folder = Path(where)
+            source, _, _ = mech.export_code(folder)
+            operations = mech._program("float64", "exported code").operations(("step",))
+            library = folder / "code.so"
+            seconds = compiled(
+                ["gcc", *STRICT, "-O2", "-shared", "-fPIC", "-fstack-usage", "-lm"], source, library
+            )
+            mine, theirs = step_time(mech, source.stem, library)
+            line = f"{name:9s} {operations:6d} operations, compiled in {seconds:5.1f} s, stack {stack_of(folder):6d} B"
+            print(f"{line}, step {mine:7.1f} us (mech.step {theirs:.1f} us)")
+            if args.cortex_m:
+                made = folder / "cortex.o"
+                seconds = compiled(["arm-none-eabi-gcc", *STRICT, *CORTEX, "-Os", "-c"], source, made)
+                sizes = subprocess.run(
+                    ["arm-none-eabi-size", made], check=True, capture_output=True, text=True
+                )
+                text = sizes.stdout.splitlines()[1].split()[0]
+                print(f"{name:9s} Cortex-M7: {text} B of code, compiled in {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+// A Runge-Kutta step without branches, for recorded programs (bindings/tracing): the stages of
+// integrate/lane_step.hpp, then a fixed number of Newton steps with the factorization of the last stage,
+// which is the one nearest to the end. Guards say whether the general step (integrate/step.hpp) would have done
+// something else; then the step counts for nothing and the general one has to be taken.
+//
+// `call` supplies what the program calls: accelerate(x) -> Straight, close() -> Residuals, and
+// require(condition, guard).
+#pragma once
+
+#include "integrate/lane_step.hpp"
+
+SARRUS_BEGIN
+
+// Why a step or an acceleration of a recorded program does not count, as bits.
+enum Guard : int {
+  PIVOT = 1,     // a singular pose is near, or may be within this step
+  CLOSURE = 2,   // the fixed number of Newton steps does not close the constraints
+  RANK = 4,      // J has more independent rows than at the reference state
+  DECISION = 8,  // another branch than at the reference state: angles of a step, inertia, numbers not finite
+};
+
+constexpr double STRAIGHT_RATE = 0.01;  // of one Newton step, at most
+
+// Residuals without units that count as closed and as dependent, by the precision of the program.
+struct StraightTolerances {
+  double closed, rank;
+};
+
+// What guards look at in a factorization: the smallest pivot, and the largest squared length of a row that is
+// left out.
+template <class T>
+struct Straight {
+  T pivot, left;
+};
+
+template <class T>
+struct Residuals {
+  T position, velocity;
+};
+
+template <class T, int LDC>
+SARRUS_FN Straight<T> inspect_factors(const LaneStepper<T, LDC>& s) {
+  const Workspace<T, LDC>& w = s.w;
+  T left = T(0);
+  for (int r = s.rank; r < s.m.nc; ++r) {
+    T sum = T(0);
+    for (int j = s.rank; j < s.m.nv; ++j) sum += w.factor.Y[r * w.ld + j] * w.factor.Y[r * w.ld + j];
+    left = larger(sum, left);
+  }
+  return {smallest_pivots(w, s.rank), left};
+}
+
+// One Newton step of (q1, v1) onto the constraints with the factorization in w. Returns the residuals before
+// it.
+template <class T, int LDC>
+SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
+  const Model<real<T>>& m = s.m;
+  Workspace<T, LDC>& w = s.w;
+  place(m, s.q1, w.tree);
+  move(m, s.v1, w.tree);
+  constraints(m, s.state(s.q1, s.v1, s.tab.stages), w.tree, w.ld, w.rows);
+  Residuals<T> r = {position_residual(m, w), velocity_residual(m, s.v1, w)};
+  normal_step(m, w.extra, w);
+  for (int j = 0; j < m.nv; ++j) s.v1[j] += w.a[j];
+  for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+  normal_step(m, w.extra, w);
+  integrate(m, s.q1, w.a, s.q2);
+  for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q2[j];
+  return r;
+}
+
+// Requires that the constraints are closed before the last Newton step already, positions within `closed`,
+// and that a step makes residuals smaller by STRAIGHT_RATE, so that it closes velocities too. speed: largest |v|.
+template <class T, class Call>
+SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& after, const T& speed,
+                              double closed, Call& call) {
+  call.require(after.position < T(closed), CLOSURE);
+  call.require(after.position < larger(before.position * STRAIGHT_RATE, T(0.1 * closed)), CLOSURE);
+  call.require(after.velocity * STRAIGHT_RATE < (speed + T(1)) * closed, CLOSURE);
+}
+
+// s.w.a at (q, v) under tau, on the constraints
+template <class T, int LDC, class Call>
+SARRUS_FN void straight_acceleration(LaneStepper<T, LDC>& s, const StraightTolerances& tol, Call& call) {
+  Straight<T> f = call.accelerate(s.state(s.q, s.v, 0));
+  call.require(f.pivot > T(NEAR_SINGULAR), PIVOT);
+  call.require(f.left < T(tol.rank * tol.rank), RANK);
+}
+
+// (q1, v1) after a step of size h from (q, v) under tau. Returns the residuals before the last Newton step.
+template <class T, int LDC, class Call>
+SARRUS_FN Residuals<T> straight_step(LaneStepper<T, LDC>& s, const T& h, int newton_steps,
+                                     const StraightTolerances& tol, Call& call) {
+  const Model<real<T>>& m = s.m;
+  Straight<T> first = call.accelerate(s.state(s.q, s.v, 0)), last = first;
+  copy(s.a, s.w.a, s.w.ld);
+  lane_stages(s, h, [&](const State<T>& x) { last = call.accelerate(x); });
+  Residuals<T> before = {T(0), T(0)}, after = before;
+  if (m.nc == 0) return after;
+  s.pivot = first.pivot, s.pivot_before = last.pivot;
+  call.require(begins_regular(s, h), PIVOT);
+  call.require(first.left < T(tol.rank * tol.rank), RANK);
+  for (int i = 0; i < newton_steps; ++i) {
+    before = after;
+    after = call.close();
+  }
+  require_closed(before, after, largest_in_lanes(m, s.v1), tol.closed, call);
+  return after;
+}
+
+SARRUS_END

@@ -1,0 +1,96 @@
+"""Steps and accelerations of states in the memory of a CUDA device: CuPy, Torch and JAX arrays by DLPack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .._kernel import RunOptions
+from ..arrays import Array, positive, positive_whole
+from ..errors import InputError
+from ..tracing.cuda_device import DeviceKernels, like, to_cupy
+from ..tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
+from .core import State
+
+if TYPE_CHECKING:
+    from .time_steps import TimeSteps
+
+
+def device_kernels(mech: TimeSteps, precision: str) -> DeviceKernels:
+    """The compiled kernels of a mechanism, made once for each precision."""
+    known: dict[str, DeviceKernels] = mech.__dict__.setdefault("_device_kernels", {})
+    if precision not in known:
+        known[precision] = DeviceKernels(mech.model, mech._program(precision, 'device="cuda"'))
+    return known[precision]
+
+
+def general_step(mech: TimeSteps) -> GeneralStep:
+    """Steps of the general kernel on the host: (q, v, force, dt) -> q, v, status."""
+    options = RunOptions()
+    options.method = "rk4"
+
+    def step(q: Array, v: Array, force: Array, dt: float) -> tuple[Array, Array, Any]:
+        inputs = mech._actuated, mech._applied
+        found: tuple[Array, Array, Any] = mech._queries.step(
+            (q, v, None, force), inputs, (0.0, dt, 1), options, mech.evaluator
+        )
+        return found
+
+    return step
+
+
+def device_step(
+    mech: TimeSteps, state: tuple[Any, Any, Any, Any], dt: float, substeps: int, method: str
+) -> State:
+    """`step` of (q, v, u, tau) on a device; u and tau may be None, or one row for all."""
+    if method != "rk4":
+        raise InputError(f'step on a device has the method "rk4" alone, got {method!r}.')
+    q, v, u, tau = state
+    dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
+    batch = tuple(q.shape[:-1])
+    kernels = device_kernels(mech, _precision(q))
+    cupy, dtype = kernels.cupy, _precision(q)
+    x = to_cupy(cupy, q, "q", (*batch, mech.nq), dtype).reshape(-1, mech.nq).copy()
+    y = to_cupy(cupy, v, "v", (*batch, mech.nv), dtype).reshape(-1, mech.nv).copy()
+    inputs = Inputs()
+    if u is not None:
+        inputs.u = to_cupy(cupy, u, "u", (*_rows(u, batch), mech.nu), dtype).reshape(-1, 1, mech.nu)
+    if tau is not None:
+        inputs.tau = to_cupy(cupy, tau, "tau", (*_rows(tau, batch), mech.nv), dtype).reshape(-1, mech.nv)
+    copies = RecordedCopies(cupy, kernels, general_step(mech), mech._actuated, (x, y))
+    copies.advance(substeps, dt / substeps, inputs)
+    bad = cupy.asarray(copies.status != 0) | (copies.reached < substeps)
+    x[bad], y[bad] = np.nan, np.nan
+    found = like(q, x.reshape(*batch, mech.nq)), like(q, y.reshape(*batch, mech.nv))
+    return State(*found, 0.0, copies.status.reshape(batch))
+
+
+def device_acceleration(mech: TimeSteps, q: Any, v: Any, tau: Any) -> Any:
+    """`acceleration` on a device."""
+    batch = tuple(q.shape[:-1])
+    kernels = device_kernels(mech, _precision(q))
+    cupy, dtype = kernels.cupy, _precision(q)
+    x = to_cupy(cupy, q, "q", (*batch, mech.nq), dtype).reshape(-1, mech.nq)
+    y = to_cupy(cupy, v, "v", (*batch, mech.nv), dtype).reshape(-1, mech.nv)
+    force = to_cupy(cupy, tau, "tau", (*_rows(tau, batch), mech.nv), dtype).reshape(-1, mech.nv)
+    force = cupy.ascontiguousarray(cupy.broadcast_to(force, y.shape))
+    a, guards = cupy.empty_like(y), cupy.zeros(len(y), dtype=cupy.uint32)
+    kernels("accelerations", len(x), (np.int32(len(x)), x, y, force, a, guards))
+    others = cupy.flatnonzero(guards)
+    if len(others):
+        at = (z[others].get().astype(float) for z in (x, y, force))
+        a[others] = cupy.asarray(cast(Any, mech).acceleration(*at).astype(dtype))
+    return like(q, a.reshape(*batch, mech.nv))
+
+
+def _precision(q: Any) -> str:
+    name = str(q.dtype).rsplit(".", maxsplit=1)[-1]
+    if name not in ("float64", "float32"):
+        raise InputError(f"q on a device must be of type float64 or float32, got {name}.")
+    return name
+
+
+def _rows(x: Any, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch shape that x must have: none where it is one row for all."""
+    return batch if np.ndim(x) > 1 else ()

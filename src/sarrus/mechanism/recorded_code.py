@@ -1,0 +1,69 @@
+"""A Mechanism as straight-line code: recorded programs, and their export to C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import Array
+from ..tracing.c_files import CFiles, chosen_functions
+from ..tracing.program import Program, record
+from .variants import Variants
+
+TRIES = 6  # poses beside the default one that may serve as reference
+AWAY = 0.2  # how far they are from it [rad], lengths divided by L
+
+
+class RecordedCode(Variants):
+    """Programs of a mechanism."""
+
+    def export_code(
+        self, folder: str | Path, functions: Sequence[str] = ("acceleration", "step", "terms")
+    ) -> tuple[Path, Path, Path]:
+        """Write the mechanism as C99 for microcontrollers and real-time loops: NAME.c, NAME.h and main.c.
+
+        The code allocates nothing, needs libm alone and does the same operations in every call. It holds
+        where guards say so: functions return 0, or guard bits, and then leave the state untouched. See
+        docs/code.md. It is recorded about `default`: a mechanism whose default pose is singular is recorded
+        at a pose nearby.
+
+        Args:
+            folder: where the files go; made if it does not exist.
+            functions: which of "acceleration", "step" (one rk4 step, projected) and "terms" it has.
+
+        Returns:
+            The paths of NAME.c, NAME.h and main.c, a program that shows their use.
+
+        Raises:
+            InputError: the mechanism calls Python functions or is too large.
+        """
+        wanted = chosen_functions(functions)
+        program = self._program("float64", "exported code")
+        return CFiles(self.model, program, wanted).write(folder, *self.default)
+
+    def _program(self, precision: str, what: str) -> Program:
+        """The recorded program, made once for each precision."""
+        known: dict[str, Program] = self.__dict__.setdefault("_programs", {})
+        if precision not in known:
+            known[precision] = record(self._kernel, self.model, self._references(), precision, what)
+        return known[precision]
+
+    def _references(self) -> list[tuple[Array, Array]]:
+        """The default state; where a pose near it has a larger rank, that pose at rest comes first."""
+        q, v = (np.ascontiguousarray(x) for x in self.default)
+        rng, near = np.random.default_rng(0), [q]
+        for _ in range(TRIES if self.nc else 0):
+            away = self.integrate(q, AWAY * rng.uniform(-1, 1, self.nv) * self.units.unit)
+            found = self.project(away[None])
+            near += [found.q[0]] if np.all(np.isfinite(found.q)) else []
+        ranks = [int(self.mobility(one).rank) for one in near] if self.nc else [0]
+        best = int(np.argmax(ranks))
+        rest = np.zeros(self.nv)
+        others: list[tuple[Array, Array]] = [
+            (np.ascontiguousarray(one), rest)
+            for one, rank in zip(near[1:], ranks[1:], strict=True)
+            if rank == ranks[best]
+        ]
+        return [(q, v), *others[:2]] if best == 0 else others

@@ -1,0 +1,168 @@
+"""A mechanism as C99: one .c, one .h and a main.c that shows their use. No allocation, libm alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .._kernel import GUARDS
+from ..arrays import Array, names, one_of
+from ..errors import InputError
+from ..models.model import Model
+from .program import Program
+from .source_text import function_lines
+
+FUNCTIONS = ("acceleration", "step", "terms")
+MEANING = {
+    "PIVOT": "a singular pose is near, or may be within this step",
+    "CLOSURE": "the fixed number of Newton steps does not close the constraints: the step is too long",
+    "RANK": "the constraints have more independent rows than at the reference pose, or the pose is open",
+    "DECISION": "a branch other than at the reference pose, no positive inertia, or numbers not finite",
+}
+PROTOTYPES = {
+    "acceleration": (
+        "a <- acceleration under the applied force tau, constraints included",
+        "unsigned {p}_acceleration(const double *q, const double *v, const double *tau, double *a)",
+    ),
+    "step": (
+        "(q, v) <- state after one Runge-Kutta step of dt [s] under the actuator inputs u and the applied\n"
+        "   force tau, either of which may be 0 (none)",
+        "unsigned {p}_step(double *q, double *v, const double *u, const double *tau, double dt)",
+    ),
+    "terms": (
+        "M a + h = tau + J^T lambda, phi = 0, J v = b, J a = gamma; results hold where 0 is returned",
+        "unsigned {p}_terms(const double *q, const double *v, double *M, double *h, double *phi, double *J,\n"
+        "                   double *b, double *gamma)",
+    ),
+}
+BODIES = {
+    "acceleration": """    double found[{P}_NV];
+    const unsigned guards = recorded_acceleration(q, v, tau, found);
+    int i;
+    for (i = 0; guards == 0u && i < {P}_NV; ++i) a[i] = found[i];
+    return guards;""",
+    "step": """    double force[{P}_NV], q1[{P}_NQ], v1[{P}_NV], drift, velocity_drift;
+    unsigned guards;
+    int i;
+    for (i = 0; i < {P}_NV; ++i) force[i] = tau ? tau[i] : 0.0;
+{add}    guards = recorded_step(q, v, force, &dt, q1, v1, &drift, &velocity_drift);
+    if (guards != 0u) return guards;
+    for (i = 0; i < {P}_NQ; ++i) q[i] = q1[i];
+    for (i = 0; i < {P}_NV; ++i) v[i] = v1[i];
+    return 0u;""",
+    "terms": "    return recorded_terms(q, v, M, h, phi, J, b, gamma);",
+}
+ADD_INPUTS = """    static const int actuated[{P}_NU] = {{{columns}}};
+    for (i = 0; u && i < {P}_NU; ++i) force[actuated[i]] += u[i];
+"""
+
+
+def chosen_functions(given: Sequence[str]) -> tuple[str, ...]:
+    """The names of functions to export, checked."""
+    wanted = tuple(names([given] if isinstance(given, str) else given, "functions"))
+    for name in wanted:
+        one_of(name, "a name in `functions`", FUNCTIONS)
+    if not wanted:
+        raise InputError(f"functions must name at least one of {', '.join(FUNCTIONS)}, got none.")
+    return wanted
+
+
+def c_name(name: str) -> str:
+    """A mechanism's name as an identifier of C."""
+    text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    return text if text and not text[0].isdigit() else f"mechanism_{text}".rstrip("_")
+
+
+class CFiles:
+    """The texts of one mechanism."""
+
+    def __init__(self, model: Model, program: Program, functions: tuple[str, ...]) -> None:
+        self.name = c_name(model.name)
+        self._model, self._program, self._functions = model, program, functions
+        self._names = {"p": self.name, "P": self.name.upper()}
+
+    def header(self) -> str:
+        """The .h: sizes, guards, prototypes."""
+        m, P = self._model, self._names["P"]
+        sizes = {"NQ": m.nq, "NV": m.nv, "NC": m.nc, "NU": m.nu}
+        lines = [
+            f"/* Mechanism {m.name}, made by sarrus (mech.export_code). Units: m, rad, kg, s.",
+            f"   q: {m.nq} positions; v: velocities of {', '.join(m.coordinate_names)}.",
+            f"   u: {', '.join(one.name for one in m.actuators) or 'none'}. Matrices row by row.",
+            "",
+            "   Functions return 0, or guard bits that say why the result does not count; state and results",
+            "   are then untouched. No allocation, no global state, the same operations in every call. */",
+            f"#ifndef {P}_H\n#define {P}_H\n",
+            '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+            "enum {",
+            *(f"    {P}_{size} = {n}," for size, n in sizes.items()),
+            *(f"    {P}_{name} = {bit}, /* {MEANING[name]} */" for name, bit in GUARDS.items()),
+            f"    {P}_RANK_OF_J = {self._program.rank}",
+            "};\n",
+        ]
+        for name in self._functions:
+            what, prototype = PROTOTYPES[name]
+            lines.append(f"/* {what} */\n{prototype.format(**self._names)};\n")
+        lines += ["#ifdef __cplusplus\n}\n#endif\n", "#endif\n"]
+        return "\n".join(lines)
+
+    def source(self) -> str:
+        """The .c."""
+        lines = [f'#include "{self.name}.h"', "", "#include <math.h>", ""]
+        lines += ["typedef double real;", "#define R(x) (x)", "#define ONE 1.0", ""]
+        lines += function_lines(self._program, self._functions)
+        columns = ", ".join(str(one.index) for one in self._model.actuators)
+        add = ADD_INPUTS.format(**self._names, columns=columns) if columns else "    (void)u;\n"
+        for name in self._functions:
+            body = BODIES[name].format(**self._names, add=add)
+            lines += [PROTOTYPES[name][1].format(**self._names), "{", body, "}", ""]
+        return "\n".join(lines)
+
+    def example(self, q: Array, v: Array) -> str:
+        """main.c: the default state, and what each function says about it."""
+        P, p = self._names["P"], self.name
+        state = [f"    double q[{P}_NQ] = {{{_numbers(q)}}};", f"    double v[{P}_NV] = {{{_numbers(v)}}};"]
+        state += [f"    const double tau[{P}_NV] = {{0.0}};"]
+        body: list[str] = []
+        if "acceleration" in self._functions:
+            state.append(f"    double a[{P}_NV];")
+            body += [f"    guards = {p}_acceleration(q, v, tau, a);"]
+            body += ['    printf("acceleration: guards %u, a[0] = %.9g\\n", guards, guards ? 0.0 : a[0]);']
+        if "terms" in self._functions:
+            rows = max(self._model.nc, 1)
+            state.append(f"    double M[{P}_NV * {P}_NV], h[{P}_NV], J[{rows} * {P}_NV];")
+            state.append(f"    double phi[{rows}], b[{rows}], gamma_[{rows}];")
+            body += [f"    guards = {p}_terms(q, v, M, h, phi, J, b, gamma_);"]
+            body += ['    printf("terms: guards %u, M[0][0] = %.9g\\n", guards, M[0]);']
+        if "step" in self._functions:
+            body += [
+                "    for (i = 0; i < 1000; ++i) {",
+                f"        guards = {p}_step(q, v, 0, tau, 0.001);",
+                "        if (guards) break; /* the state is the last good one */",
+                "    }",
+                '    printf("%d steps of 1 ms: guards %u, q[0] = %.9g\\n", i, guards, q[0]);',
+            ]
+            state.append("    int i;")
+        lines = ["#include <stdio.h>", "", f'#include "{p}.h"', "", "int main(void)", "{", *state]
+        return "\n".join([*lines, "    unsigned guards = 0u;", *body, "    return 0;", "}", ""])
+
+    def write(self, folder: Any, q: Array, v: Array) -> tuple[Path, Path, Path]:
+        """Write the three files; returns their paths: .c, .h, main.c."""
+        where = Path(folder)
+        if where.exists() and not where.is_dir():
+            raise InputError(f"folder of export_code must be a folder, and {str(where)!r} is a file.")
+        where.mkdir(parents=True, exist_ok=True)
+        texts = {
+            f"{self.name}.c": self.source(),
+            f"{self.name}.h": self.header(),
+            "main.c": self.example(q, v),
+        }
+        for name, text in texts.items():
+            (where / name).write_text(text, encoding="ascii")
+        return where / f"{self.name}.c", where / f"{self.name}.h", where / "main.c"
+
+
+def _numbers(x: Array) -> str:
+    return ", ".join(repr(float(one)) for one in x)

@@ -1,0 +1,89 @@
+"""CUDA through CuPy: recorded programs compiled for the device, and arrays of other libraries by DLPack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..models.model import Model
+from .cuda_text import BLOCK, cuda_text
+from .program import Program
+
+CUDA = 2  # device type of DLPack
+OPTIONS = {
+    "float64": ("-std=c++17", "--ptxas-options=-O1"),
+    "float32": ("-std=c++17", "-ftz=true", "-prec-div=false", "-prec-sqrt=false"),
+}
+GIVEN_UP = 64  # registers: with fewer the assembler has put long code into memory, and -O1 does not
+
+
+def require_cuda() -> Any:
+    """The module cupy, with a device that works."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise InputError(
+            'device="cuda" needs CuPy, which is not installed: pip install "sarrus[gpu]" on a machine with an'
+            ' NVIDIA GPU, or use device="cpu".'
+        ) from error
+    try:
+        found, why = cupy.cuda.runtime.getDeviceCount(), ""
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        found, why = 0, f" ({error})"
+    if not found:
+        raise InputError(f'device="cuda" needs an NVIDIA GPU, and CUDA finds none{why}; use device="cpu".')
+    return cupy
+
+
+def on_cuda(x: Any) -> bool:
+    """Whether x is an array in the memory of a CUDA device."""
+    place = getattr(x, "__dlpack_device__", None)
+    return place is not None and not isinstance(x, np.ndarray) and int(place()[0]) == CUDA
+
+
+class DeviceKernels:
+    """The kernels of one mechanism, compiled for the device; CuPy keeps what it has compiled on disk."""
+
+    def __init__(self, model: Model, program: Program) -> None:
+        self.cupy = require_cuda()
+        text, options = cuda_text(model, program), OPTIONS[program.precision]
+        self._module = self.cupy.RawModule(code=text, options=options)
+        if self.attributes()["registers"] < GIVEN_UP:
+            self._module = self.cupy.RawModule(code=text, options=(*options, "--ptxas-options=-O1"))
+
+    def __call__(self, name: str, count: int, arguments: tuple[Any, ...]) -> None:
+        """Launch a kernel with a thread for each of `count` copies."""
+        null = np.uint64(0)
+        given = tuple(null if one is None else one for one in arguments)
+        self._module.get_function(name)(((count + BLOCK - 1) // BLOCK,), (BLOCK,), given)
+
+    def attributes(self) -> dict[str, int]:
+        """Registers and local memory [bytes] of a thread of `advance`."""
+        kernel = self._module.get_function("advance")
+        return {"registers": int(kernel.num_regs), "local_bytes": int(kernel.local_size_bytes)}
+
+
+def to_cupy(cupy: Any, x: Any, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array of a device as CuPy's, in C order, of this shape and type; no copy where none is needed."""
+    array = x if isinstance(x, cupy.ndarray) else cupy.from_dlpack(x) if on_cuda(x) else cupy.asarray(x)
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got {array.shape}.")
+    if array.dtype not in (cupy.float64, cupy.float32):
+        raise InputError(f"{name} on a device must be of type float64 or float32, got {array.dtype}.")
+    return cupy.ascontiguousarray(array.astype(dtype, copy=False))
+
+
+def like(x: Any, array: Any) -> Any:
+    """A CuPy array as one of the library that x comes from, without a copy."""
+    library = type(x).__module__.split(".")[0]
+    if library == "torch":
+        import torch  # type: ignore[import-not-found, unused-ignore]
+
+        return torch.from_dlpack(array)
+    if library in ("jax", "jaxlib"):
+        import jax.dlpack  # type: ignore[import-not-found, unused-ignore]
+
+        return jax.dlpack.from_dlpack(array)
+    return array

@@ -1,0 +1,70 @@
+"""A device that is this processor: CUDA text compiled as C++, one thread after the other, on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.tracing.cuda_text import cuda_text
+
+from .compiled_c import run
+
+SHIM = """#include <cmath>
+using std::atan2, std::cos, std::fabs, std::rint, std::sin, std::sqrt, std::tanh;
+#define __device__
+#define __global__
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline
+#define __sincosf sincosf
+#define __launch_bounds__(n)
+struct Index { int x; };
+static Index blockIdx = {0}, blockDim = {1}, threadIdx = {0};
+"""
+LOOP = """
+extern "C" void set_thread(int i) { blockIdx.x = i; }
+"""
+
+
+class HostDevice:
+    """The kernels of a mechanism, called as `DeviceKernels` are."""
+
+    def __init__(self, mech: sr.Mechanism, precision: str, folder: Path) -> None:
+        compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+        if compiler is None:
+            pytest.skip("no C++ compiler")
+        source = folder / f"{precision}.cpp"
+        source.write_text(SHIM + cuda_text(mech.model, mech._program(precision, "a test")) + LOOP)
+        library = source.with_suffix(".so")
+        flags = "-std=c++17 -O1 -w -shared -fPIC".split()
+        run(compiler, *flags, source, "-o", library)
+        self.library = ctypes.CDLL(str(library))
+        self.launches = 0
+
+    def __call__(self, name: str, count: int, arguments: tuple[Any, ...]) -> None:
+        """Call the kernel once for each thread."""
+        self.launches += 1
+        given = [_argument(x) for x in arguments]
+        for thread in range(count):
+            self.library.set_thread(ctypes.c_int(thread))
+            getattr(self.library, name)(*given)
+
+
+def _argument(x: Any) -> Any:
+    if x is None:
+        return ctypes.c_void_p(0)
+    if isinstance(x, np.ndarray):
+        return ctypes.c_void_p(x.ctypes.data)
+    kinds = {
+        np.int32: ctypes.c_int,
+        np.int64: ctypes.c_longlong,
+        np.float64: ctypes.c_double,
+        np.float32: ctypes.c_float,
+    }
+    return kinds[type(x)](x.item())

@@ -1,0 +1,95 @@
+"""Copies stepped by CUDA text that this processor runs: guards, the general kernel, inputs, kept states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.mechanism.device_steps import general_step
+from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
+
+from .compiled_c import random_states
+from .host_device import HostDevice
+
+
+def copies_of(mech: sr.Mechanism, device: HostDevice, q: np.ndarray, v: np.ndarray) -> RecordedCopies:
+    state = np.ascontiguousarray(q), np.ascontiguousarray(v)
+    return RecordedCopies(np, device, general_step(mech), mech._actuated, state)
+
+
+@pytest.fixture(scope="module")
+def five_bar(tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.Mechanism, HostDevice]:
+    mech = sr.library.five_bar()
+    return mech, HostDevice(mech, "float64", tmp_path_factory.mktemp("five_bar"))
+
+
+def test_equal_to_rollout_through_singular_poses(tmp_path: Path) -> None:
+    """1e-9 over 1,000 steps of parallelograms that turn through their flat pose, by general steps."""
+    mech = sr.library.parallelogram()
+    speeds = np.array([[1.0, -1.0, 1.0]]) * np.array([[0.5], [4.2], [6.0], [9.0]])
+    q = np.repeat(mech.default.q[None], 4, axis=0)
+    known = sr.rollout(mech, q, speeds, dt=1e-3, steps=1000, every=100)
+    passed = np.array([len(one) for one in known.events])
+    assert known.success and (passed[1:] > 0).all()
+    mine = copies_of(mech, HostDevice(mech, "float64", tmp_path), q, speeds.copy())
+    kept = np.full((4, 10, mech.nq), np.nan), np.full((4, 10, mech.nv), np.nan), 100
+    mine.advance(1000, 1e-3, Inputs(), kept)
+    assert (mine.reached == 1000).all() and (mine.status == 0).all()
+    assert (mine.general_steps[passed > 0] > 0).all() and (mine.general_steps < 100 + 100 * passed).all()
+    np.testing.assert_allclose(kept[0], known.q[:, 1:], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(kept[1], known.v[:, 1:], rtol=0, atol=1e-8)  # speeds of some 10 rad/s
+
+
+def test_inputs_and_pieces(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
+    """u of each copy and step, taken in two pieces; tau for all; kept rows across the pieces."""
+    mech, device = five_bar
+    q, v = random_states(mech, 3, away=0.2)
+    u = np.random.default_rng(0).normal(size=(len(q), 20, mech.nu))
+    known = sr.rollout(mech, q, v, u, dt=1e-3, steps=20, every=5)
+    mine = copies_of(mech, device, q, v)
+    for first, last in ((0, 7), (7, 20)):
+        rows = last // 5 - first // 5
+        kept = np.zeros((len(q), rows, mech.nq)), np.zeros((len(q), rows, mech.nv)), 5
+        mine.advance(last, 1e-3, Inputs(first, np.ascontiguousarray(u[:, first:last])), kept)
+        np.testing.assert_allclose(kept[0], known.q[:, 1 + first // 5 : 1 + last // 5], rtol=0, atol=1e-12)
+    tau = np.random.default_rng(1).normal(size=(1, mech.nv))
+    q, v = random_states(mech, 3, away=0.2)
+    state = mech.step(q, v, dt=2e-3, tau=tau[0], substeps=2)
+    mine = copies_of(mech, device, q, v)
+    mine.advance(2, 1e-3, Inputs(tau=tau))
+    np.testing.assert_allclose(mine.q, state.q, rtol=0, atol=1e-12)
+
+
+def test_copies_that_fail_stop_alone(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
+    mech, device = five_bar
+    q, v = random_states(mech, 4, away=0.2)
+    q[1] = np.nan
+    q[2, 0] += 0.5  # open
+    mine = copies_of(mech, device, q, v)
+    mine.advance(3, 1e-3, Inputs())
+    assert (mine.reached == [3, 0, 0, 3]).all() and mine.status[2] != 0 and mine.status[0] == 0
+
+
+def test_float32_stays_closed(tmp_path: Path) -> None:
+    """2,000 steps in float32: closed to 1e-5, by recorded code nearly everywhere."""
+    mech = sr.library.bricard()
+    device = HostDevice(mech, "float32", tmp_path)
+    q, v = random_states(mech, 4, away=0.3)
+    mine = copies_of(mech, device, q.astype(np.float32), v.astype(np.float32))
+    mine.advance(2000, 1e-3, Inputs())
+    assert (mine.status == 0).all() and mine.general_steps.sum() < 0.01 * 2000 * len(q)
+    assert np.max(np.abs(mech.terms(mine.q.astype(float), mine.v.astype(float)).phi)) < 1e-5 * mech.length
+
+
+def test_accelerations(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
+    mech, device = five_bar
+    q, v = random_states(mech, 5)
+    tau = np.random.default_rng(2).normal(size=v.shape)
+    a, guards = np.zeros_like(v), np.zeros(len(q), dtype=np.uint32)
+    device("accelerations", len(q), (np.int32(len(q)), q, v, tau, a, guards))
+    good = guards == 0
+    assert good.any()
+    np.testing.assert_allclose(a[good], mech.acceleration(q, v, tau)[good], rtol=1e-11, atol=1e-10)
