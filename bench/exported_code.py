@@ -68,8 +68,10 @@ def main() -> None:
                 ["gcc", *STRICT, "-O2", "-shared", "-fPIC", "-fstack-usage", "-lm"], source, library
             )
             mine, theirs = step_time(mech, source.stem, library)
-            line = f"{name:9s} {operations:6d} operations, compiled in {seconds:5.1f} s, stack {stack_of(folder):6d} B"
-            print(f"{line}, step {mine:7.1f} us (mech.step {theirs:.1f} us)")
+            print(
+                f"{name:9s} {operations:6d} operations, compiled in {seconds:5.1f} s,"
+                f" stack {stack_of(folder):6d} B, step {mine:7.1f} us (mech.step {theirs:.1f} us)"
+            )
             if args.cortex_m:
                 made = folder / "cortex.o"
                 seconds = compiled(["arm-none-eabi-gcc", *STRICT, *CORTEX, "-Os", "-c"], source, made)
