@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-<<<<<<< HEAD
 from pathlib import Path
-from typing import Any
-=======
 from typing import Any, cast
->>>>>>> acab3f6 (Recorded code: export_code to C99, rollouts and steps on CUDA devices)
 
 import numpy as np
 import numpy.typing as npt
