@@ -27,9 +27,12 @@ def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[
     return np.ascontiguousarray(q[pick]), np.ascontiguousarray(v[pick])
 
 
-def measure(name: str, dtype: str, count: int, steps: int, away: float) -> None:
-    """Print one line: steps per second, share of general steps, closure at the end."""
+def measure(name: str, dtype: str, size: tuple[int, int], away: float, damping: float) -> None:
+    """Print one line: steps per second of `size` = (copies, steps), share of general steps, closure."""
+    count, steps = size
     mech = getattr(sr.library, name)()
+    if damping:
+        mech = mech.with_(damping={body: damping for body in mech.names})
     began = time.perf_counter()
     program = mech._program(dtype, "the device")
     recorded = time.perf_counter() - began
@@ -47,14 +50,14 @@ def measure(name: str, dtype: str, count: int, steps: int, away: float) -> None:
     phi = np.zeros(1)
     if mech.nc and len(end):
         terms = mech.terms(end[:4096], np.zeros((len(end[:4096]), mech.nv)))
-        phi = np.abs(terms.phi / mech.units.row_unit)
+        phi = np.max(np.abs(terms.phi / mech.units.row_unit), axis=1)
     share = found.general_steps.sum() / (count * steps)
     ops = program.operations(("step",))
     print(
         f"{name:10s} {dtype} nv={mech.nv} nc={mech.nc} ops={ops} regs={used['registers']}"
         f" local={used['local_bytes']} record {recorded:.1f} s compile {compiled:.1f} s;"
         f" {count} copies x {steps} steps in {taken:.2f} s: {count * steps / taken / 1e6:.2f} M steps/s,"
-        f" general {100 * share:.3f} %, failed {int(np.sum(~fine))}, closure {phi.max():.1e}"
+        f" general {100 * share:.3f} %, failed {int(np.sum(~fine))}, closure {phi.max():.1e}, of half {np.median(phi):.1e}"
         f" (bound {found.drift[fine].max() / mech.length:.1e})",
         flush=True,
     )
@@ -68,10 +71,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=131072)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--away", type=float, default=0.6)
+    parser.add_argument("--damping", type=float, default=0.0, help="of all joints [N m s]")
     args = parser.parse_args()
     for name in args.only:
         for dtype in args.dtype:
-            measure(name, dtype, args.count, args.steps, args.away)
+            measure(name, dtype, (args.count, args.steps), args.away, args.damping)
 
 
 if __name__ == "__main__":

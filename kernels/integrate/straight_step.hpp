@@ -19,7 +19,7 @@ enum Guard : int {
   DECISION = 8,  // another branch than at the reference state: angles of a step, inertia, numbers not finite
 };
 
-constexpr double STRAIGHT_RATE = 0.01;  // of one Newton step, at most
+constexpr double STRAIGHT_RATE = 0.01;  // at most: residual after a Newton step over that before it
 
 // Residuals without units that count as closed and as dependent, by the precision of the program.
 struct StraightTolerances {
@@ -69,14 +69,17 @@ SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
   return r;
 }
 
-// Requires that the constraints are closed before the last Newton step already, positions within `closed`,
-// and that a step makes residuals smaller by STRAIGHT_RATE, so that it closes velocities too. speed: largest |v|.
+// Requires that positions are closed within `closed` before the last Newton step already, and that this step
+// closes velocities too, at the rate at which the one before it closed positions. speed: largest |v|.
 template <class T, class Call>
 SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& after, const T& speed,
                               double closed, Call& call) {
   call.require(after.position < T(closed), CLOSURE);
   call.require(after.position < larger(before.position * STRAIGHT_RATE, T(0.1 * closed)), CLOSURE);
-  call.require(after.velocity * STRAIGHT_RATE < (speed + T(1)) * closed, CLOSURE);
+  T rate_times_before = larger(after.position, T(1e-3 * closed));
+  call.require(after.velocity * rate_times_before <
+                   larger(before.position, T(0.1 * closed)) * ((speed + T(1)) * closed),
+               CLOSURE);
 }
 
 // s.w.a at (q, v) under tau, on the constraints

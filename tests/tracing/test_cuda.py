@@ -76,13 +76,13 @@ def test_text_compiles(precision: str, tmp_path: Path) -> None:
 
 
 @on_a_device
-@pytest.mark.parametrize("name", ["bricard", "dual_arm"])
-def test_equal_to_the_processor(name: str) -> None:
-    """1e-9 over 1,000 steps; inputs, kept states."""
+@pytest.mark.parametrize(("name", "dt"), [("bricard", 1e-3), ("dual_arm", 2e-4)])
+def test_equal_to_the_processor(name: str, dt: float) -> None:
+    """1e-9 over 1,000 steps; inputs, kept states. Falling arms multiply rounding by 1e9 in a second."""
     mech = getattr(sr.library, name)()
     q, v = random_states(mech, 40)
     u = 0.1 * np.random.default_rng(0).normal(size=(1, 1000, mech.nu))
-    given = {"dt": 1e-3, "steps": 1000, "every": 250}
+    given = {"dt": dt, "steps": 1000, "every": 250}
     known = sr.rollout(mech, q, v, u, **given)
     found = sr.rollout(mech, q, v, u, **given, device="cuda")
     fine = known.status == 0

@@ -43,6 +43,7 @@ class RecordedCopies:
             (B, 2).
         status: why a copy has stopped, 0 where it has not, on the host (B,).
         general_steps: steps by the general kernel, on the host (B,).
+        guards: how often each combination of guard bits did not pass.
     """
 
     def __init__(self, xp: Any, launch: Launch, general: GeneralStep, actuated: Any, state: tuple[Any, Any]):
@@ -56,6 +57,7 @@ class RecordedCopies:
         self._fine = xp.isfinite(self.q).all(axis=1) & xp.isfinite(self.v).all(axis=1)
         self.status = np.zeros(count, dtype=int)
         self.general_steps = np.zeros(count, dtype=np.int64)
+        self.guards: dict[int, int] = {}
 
     def advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None = None) -> None:
         """Steps of dt [s] up to number `last` of all copies that are fine.
@@ -112,6 +114,8 @@ class RecordedCopies:
         self.status[copies[~good]] = np.asarray(status)[~good]
         self._fine[which[xp.asarray(~good)]] = False
         self.general_steps[copies[good]] += 1
+        for bits, times in zip(*np.unique(self.host(self._guards[which]), return_counts=True), strict=True):
+            self.guards[int(bits)] = self.guards.get(int(bits), 0) + int(times)
         moved = which[xp.asarray(good)]
         self.q[moved] = xp.asarray(q1[good].astype(self.q.dtype))
         self.v[moved] = xp.asarray(v1[good].astype(self.v.dtype))
