@@ -1,7 +1,7 @@
 // A Runge-Kutta step without branches, for recorded programs (bindings/tracing): the stages of
 // integrate/lane_step.hpp, then a fixed number of Newton steps with the factorization of the last stage,
-// which is the one nearest to the end. Guards say whether the general step (integrate/step.hpp) would have done
-// something else; then the step counts for nothing and the general one has to be taken.
+// which is the one nearest to the end. Guards say whether the general step (integrate/step.hpp) would have
+// done something else; then the step counts for nothing and the general one has to be taken.
 //
 // `call` supplies what the program calls: accelerate(x) -> Straight, close() -> Residuals, and
 // require(condition, guard).

@@ -13,10 +13,12 @@ from .program import Program
 
 CUDA = 2  # device type of DLPack
 OPTIONS = {
-    "float64": ("-std=c++17", "--ptxas-options=-O1"),
+    "float64": ("-std=c++17",),
     "float32": ("-std=c++17", "-ftz=true", "-prec-div=false", "-prec-sqrt=false"),
 }
-GIVEN_UP = 64  # registers: with fewer the assembler has put long code into memory, and -O1 does not
+QUICKLY = "--ptxas-options=-O1"  # of the assembler: for float64 and for long programs
+LONG = 20_000  # operations: beyond it full optimization takes minutes
+GIVEN_UP = 64  # registers: with fewer the assembler has put code into memory, which QUICKLY never does
 
 
 def require_cuda() -> Any:
@@ -49,9 +51,10 @@ class DeviceKernels:
     def __init__(self, model: Model, program: Program) -> None:
         self.cupy = require_cuda()
         text, options = cuda_text(model, program), OPTIONS[program.precision]
-        self._module = self.cupy.RawModule(code=text, options=options)
-        if self.attributes()["registers"] < GIVEN_UP:
-            self._module = self.cupy.RawModule(code=text, options=(*options, "--ptxas-options=-O1"))
+        quickly = program.precision == "float64" or program.operations(("step",)) > LONG
+        self._module = self.cupy.RawModule(code=text, options=(*options, *[QUICKLY] * quickly))
+        if not quickly and self.attributes()["registers"] < GIVEN_UP:
+            self._module = self.cupy.RawModule(code=text, options=(*options, QUICKLY))
 
     def __call__(self, name: str, count: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel with a thread for each of `count` copies."""

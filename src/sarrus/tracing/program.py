@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int32]
 
 # Without units: residuals of closed constraints, and the length of a row that counts as dependent.
 TOLERANCES = {"float64": (1e-12, 1e-9), "float32": (2e-4, 1e-3)}
-NEWTON_STEPS = 2
+NEWTON_STEPS = {"float64": 3, "float32": 2}
 MOST_OPERATIONS = 60_000  # of one function: longer ones compile for minutes (docs/code.md)
 
 
@@ -103,7 +103,7 @@ def record(
     refuse_callables(model, what)
     for q, v in references:
         try:
-            found = kernel.record(q, v, TOLERANCES[precision], NEWTON_STEPS, 4 * MOST_OPERATIONS)
+            found = kernel.record(q, v, TOLERANCES[precision], NEWTON_STEPS[precision], 4 * MOST_OPERATIONS)
         except OverflowError:
             found = None
         if found is None or max(_count(one) for one in found[0]) > MOST_OPERATIONS:
