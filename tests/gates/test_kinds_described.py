@@ -108,11 +108,11 @@ def test_the_program_with_one_of_each_has_it(name: str) -> None:
 @each
 @sizes
 def test_stick_figures(key: str, size: str) -> None:
-    """Every mark of its drawing but bearings and loads is in the figure; what draws none is known."""
+    """Every mark of its drawing but bearings is in the figure; what draws nothing is known for that."""
     b = built(key, size)
     found = skeleton(b.mech)
     for one in shown(b):
-        assert (replace(one, bearings=(), loads=()) != Drawing()) == b.example.draws
+        assert (replace(one, bearings=()) != Drawing()) == b.example.draws
         assert places(one.pins) <= places(found.pins)
         assert places(r.follower for r in one.rails) <= places(r.follower for r in found.rails)
         for line in one.lines:

@@ -11,6 +11,7 @@ from ..mechanism.mechanism import Mechanism
 from .view import Placed
 
 FORCE, MOMENT = "#b3541e", "#6a4c93"
+LONGEST = 0.28  # of an arrow, over the size of the scene
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class ShownLoad:
     tips: Array
     vectors: Array
 
+    def feet(self, scale: float) -> Array:
+        """Where arrows of a length per newton or newton metre begin [m], (n, 3)."""
+        return self.tips - scale * self.vectors
+
     def text(self, i: int = 0) -> str:
         """Name and value at pose number i."""
         return f"{self.name}: {float(np.linalg.norm(self.vectors[i])):.4g} {self.unit}"
@@ -47,3 +52,12 @@ def given_loads(mech: Mechanism, placed: Placed) -> list[ShownLoad]:
             color, unit = (MOMENT, "N m") if load.is_moment else (FORCE, "N")
             found.append(ShownLoad(name, color, unit, tips, np.array(vectors)))
     return found
+
+
+def arrow_scales(loads: list[ShownLoad], size: float) -> dict[str, float]:
+    """Length of arrows per newton and per newton metre: the longest of each unit have the same length [m]."""
+    most: dict[str, float] = {}
+    for load in loads:
+        largest = float(np.linalg.norm(load.vectors, axis=1).max())
+        most[load.unit] = max(most.get(load.unit, 0.0), largest)
+    return {unit: LONGEST * size / value if value > 0.0 else 0.0 for unit, value in most.items()}

@@ -15,12 +15,11 @@ from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
-from .loads import given_loads
+from .loads import LONGEST
 from .scene import Scene
 from .solids import Solid
 
 CONTACT, GIVEN = "#d1495b", ("#7b3fa0", "#009e73", "#0072b2")  # colours of arrows
-LONGEST = 0.28  # of an arrow, over the size of the scene
 
 
 class Film(Scene):
@@ -41,9 +40,9 @@ class Film(Scene):
         self.plots: list[dict[str, Any]] = []
         self.traces: list[dict[str, Any]] = []
 
-    def loads(self) -> None:
+    def given_loads(self) -> None:
         """Arrows of the forces and moments that the mechanism is declared with."""
-        for load in given_loads(self.mech, self.placed):
+        for load in self.loads:
             data = np.hstack([load.tips, load.vectors])
             arrow = {
                 "name": load.name,

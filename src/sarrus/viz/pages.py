@@ -86,12 +86,12 @@ def export(
         film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
         failed = ""
         if loads:
-            film.loads()
+            film.given_loads()
     else:
         runs = _runs(shown, q)
         film, t = _played(runs, fps, shapes, thickness), np.concatenate([run.t for run in runs])
         if loads:
-            film.loads()
+            film.given_loads()
         if forces:
             film.contact_forces(runs)
         film.more_arrows(t, arrows or {})

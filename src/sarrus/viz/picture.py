@@ -37,6 +37,7 @@ def picture(
     size: tuple[int, int] = (800, 600),
     background: str | None = "light",
     ground: bool = True,
+    loads: bool = True,
     eye: tuple[float, float] | None = None,
     shapes: Any = None,
     thickness: float | None = None,
@@ -51,6 +52,7 @@ def picture(
         size: Width and height in pixels.
         background: "light", "white", "dark", or None for a transparent picture.
         ground: Whether to show the floor and shadows on it, for mechanisms in space.
+        loads: Whether to show the forces and moments that the mechanism is declared with.
         eye: Azimuth and height of the direction to the eye [rad]; default nearly across the plane of a planar
             mechanism, else from above and aside.
         shapes, thickness: As in `export`.
@@ -66,20 +68,20 @@ def picture(
             f"background must be None or one of {', '.join(map(repr, PAPER))}, got {background!r}."
         )
     width, height = _size(size)
-    scene, i = _scene(shown, q, t, shapes, thickness)
-    camera = framed(scene.outline, scene.up, scene.eye() if eye is None else eye, width / height)
+    scene = _scene(shown, q, t, shapes, thickness)
+    outline = scene.outline_with_loads() if loads else scene.outline
+    camera = framed(outline, scene.up, scene.eye() if eye is None else eye, width / height)
     canvas = Canvas(width, height, None if background is None else PAPER[background])
-    paint(
-        scene, canvas, camera, i, SHADOW.get(str(background), 0.13) if ground and scene.plane is None else 0.0
-    )
+    shadow = SHADOW.get(str(background), 0.13) if ground and scene.plane is None else 0.0
+    paint(scene, canvas, camera, shadow=shadow, loads=loads)
     pixels = canvas.picture()
     return pixels if target is None else replace_bytes(target, png(pixels), make_folder=True)
 
 
-def paint(scene: Scene, canvas: Canvas, camera: Camera, i: int = 0, shadow: float = 0.0) -> None:
-    """Paint pose number i of a scene, with a shadow of a darkness on its floor."""
+def paint(scene: Scene, canvas: Canvas, camera: Camera, *, shadow: float, loads: bool) -> None:
+    """Paint the first pose of a scene, with a shadow of a darkness on its floor."""
     height, width = canvas.shape
-    surfaces = scene.painted(i)
+    surfaces = scene.painted(0, loads)
     sun = sunlight(scene.up)
 
     def project(points: Array) -> Array:
@@ -135,17 +137,17 @@ def _size(size: Any) -> tuple[int, int]:
     return int(size[0]), int(size[1])
 
 
-def _scene(shown: Any, q: Any, t: Any, shapes: Any, thickness: Any) -> tuple[Scene, int]:
-    """The scene, and the number of its pose that is painted."""
+def _scene(shown: Any, q: Any, t: Any, shapes: Any, thickness: Any) -> Scene:
+    """The scene; its first pose is the one that is painted."""
     if isinstance(shown, Mechanism):
         if t is not None:
             raise InputError("picture takes t for a run only: a mechanism stands still.")
         pose = shown.default.q if q is None else state(q, "q", shown.nq)
-        return Scene(shown, np.atleast_2d(pose), shapes, thickness), 0
+        return Scene(shown, np.atleast_2d(pose), shapes, thickness)
     mech = mechanism_of(shown, "picture")
     if q is not None:
         raise InputError("picture takes q for a mechanism only: a run has its own poses; say t.")
     when = float(shown.t[-1]) if t is None else float(t)
     every = shown.q[:: max(1, len(shown.q) // 60)]
     poses = np.concatenate([shown.at(np.array([when])).q, every])
-    return Scene(mech, poses, shapes, thickness), 0
+    return Scene(mech, poses, shapes, thickness)

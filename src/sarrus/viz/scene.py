@@ -12,6 +12,7 @@ from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
 from . import triangles as tri
 from .layout import Layout
+from .loads import arrow_scales, given_loads
 from .machine import machine_solids
 from .raster import Surfaces
 from .solids import FOOT, Solid
@@ -40,6 +41,7 @@ class Scene:
         low, high: Corners of what is ever shown [m], (3,).
         size: Length of the diagonal between them [m].
         floor: A point of the floor [m], (3,).
+        loads: Forces and moments that the mechanism is declared with.
         outline: Points around everything that is ever shown [m], (n, 3): what a camera must see.
     """
 
@@ -60,6 +62,7 @@ class Scene:
         self.radius = layout.radius
         self.solids = machine_solids(layout)
         self.surfaces = [solid.surface() if solid.body is not None else None for solid in self.solids]
+        self.loads = given_loads(mech, self.placed)
         self._measure()
         self.floor = self._floor()
         if self._add_feet():
@@ -135,22 +138,39 @@ class Scene:
         )[1]
         return float(spread[0] * spread[1]) if len(spread) > 1 else 0.0
 
-    def painted(self, i: int = 0, tint: Mapping[int, str] | None = None) -> Surfaces:
-        """Triangles of all solids at pose number i, in the world."""
-        points, normals, colors, alphas, numbers = [], [], [], [], []
-        for k, (solid, surface) in enumerate(zip(self.solids, self.surfaces, strict=True)):
-            if surface is None:
-                shown = solid.surface(self.placed.points(solid.anchors)[i])
-            else:
-                b = self.names.index(str(solid.body))
-                shown = surface.moved(self.placed.R[i, b], self.placed.p[i, b])
-            points.append(shown.points[shown.faces])
-            normals.append(tri.corner_normals(shown.points, shown.faces))
-            n = len(shown.faces)
-            colors.append(np.tile(rgb(solid.color if tint is None else tint.get(k, solid.color)), (n, 1)))
-            alphas.append(np.full(n, solid.alpha))
-            numbers.append(np.full(n, k))
-        return Surfaces(*(np.concatenate(part) for part in (points, normals, colors, alphas, numbers)))
+    def surface(self, k: int, i: int = 0) -> tri.Triangles:
+        """Triangles of solid number k at pose number i, in the world."""
+        solid, surface = self.solids[k], self.surfaces[k]
+        if surface is None:
+            return solid.surface(self.placed.points(solid.anchors)[i])
+        b = self.names.index(str(solid.body))
+        return surface.moved(self.placed.R[i, b], self.placed.p[i, b])
+
+    def load_arrows(self, i: int = 0) -> list[tri.Triangles]:
+        """Triangles of the loads at pose number i, in the world."""
+        scale, thick = arrow_scales(self.loads, self.size), 0.008 * self.size
+        return [tri.arrow(load.feet(scale[load.unit])[i], load.tips[i], thick) for load in self.loads]
+
+    def outline_with_loads(self) -> Array:
+        """The outline, and where the arrows of loads begin [m], (n, 3)."""
+        scale = arrow_scales(self.loads, self.size)
+        return np.concatenate([self.outline, *(load.feet(scale[load.unit]) for load in self.loads)])
+
+    def painted(self, i: int = 0, loads: bool = False) -> Surfaces:
+        """Triangles of all solids at pose number i, in the world; then of all loads."""
+        given = [(self.surface(k, i), one.color, one.alpha) for k, one in enumerate(self.solids)]
+        if loads:
+            arrows = zip(self.load_arrows(i), self.loads, strict=True)
+            given += [(surface, load.color, 1.0) for surface, load in arrows]
+        points = [one.points[one.faces] for one, _, _ in given]
+        count = [len(part) for part in points]
+        return Surfaces(
+            np.concatenate(points),
+            np.concatenate([tri.corner_normals(one.points, one.faces) for one, _, _ in given]),
+            np.repeat([rgb(color) for _, color, _ in given], count, axis=0),
+            np.repeat([alpha for _, _, alpha in given], count),
+            np.repeat(np.arange(len(given)), count),
+        )
 
 
 def rgb(color: str) -> Array:
