@@ -21,7 +21,7 @@ class Solid:
     Attributes:
         kind: "bar" (round, between two points), "coil" (a spring between them), "ball", "box", "drum" (a
             short cylinder about z), "face" (a flat outline) or "mesh" (triangles).
-        anchors: Its ends, its middle, or its corners; of a mesh the origin of its body.
+        anchors: Its ends, its middle, or its corners; of a mesh its middle.
         color: As "#rrggbb".
         radius: Of bars, coils, balls and drums [m].
         half: Half edges of a box (3,) or half width of a drum (1,) [m].
@@ -73,4 +73,5 @@ class Solid:
 
 def meshed(body: str, surface: Triangles, color: str, name: str, alpha: float = 1.0) -> Solid:
     """Triangles in the frame of a body as a solid."""
-    return Solid("mesh", ((body, np.zeros(3)),), color, name=name, mesh=surface, alpha=alpha)
+    middle = 0.5 * (surface.points.min(axis=0) + surface.points.max(axis=0))
+    return Solid("mesh", ((body, middle),), color, name=name, mesh=surface, alpha=alpha)

@@ -177,8 +177,8 @@ class Film {
     const clear = this.solids.filter((solid) => solid.alpha === 1);
     const through = this.solids.filter((solid) => solid.alpha < 1);
     painter.begin(camera, this.up, look.paper);
-    if (shown.ground) painter.ground(this.floor, this.up, this.cell, look.grid);
-    if (shown.ground) painter.shadow((color) => this.solids.forEach((solid) => this.solid(painter, solid, color)), this.up, dot(this.up, this.floor), look.shadow);
+    if (shown.ground !== false) painter.ground(this.floor, this.up, this.cell, look.grid);
+    if (shown.ground !== false) painter.shadow((color) => this.solids.forEach((solid) => this.solid(painter, solid, color)), this.up, dot(this.up, this.floor), look.shadow);
     clear.forEach((solid) => this.solid(painter, solid, [...solid.rgb, 1]));
     this.traces.forEach((trace) => this.trace(painter, trace));
     if (shown.frames) this.triads(painter);
