@@ -103,13 +103,29 @@ def test_coupling_is_what_tangential_forces_add_to_the_constraint_force(family: 
     for seed in range(3):
         mech, q, v, f, _, _ = pieces(family, seed)
         without, loaded = (mech.forward_dynamics(q, v, tau).constraint_force for tau in (0.0 * f, f))
-        split = mech.decompose(q, metric=np.diag(mech.units.unit**-2.0))
-        found = mech.coupling(q)
-        expected = found.matrix @ f - split.normal(f, kind="force")
-        size = 1.0 + np.max(np.abs(expected))
-        assert np.max(np.abs(loaded - without - expected)) < 1e-9 * size
-        u = mech.units.unit
-        assert found.strength == pytest.approx(np.linalg.norm(u[:, None] * found.matrix / u, 2), abs=1e-9)
+        for unit in (np.ones(mech.nv), mech.units.unit):  # as printed; lengths divided by L
+            metric = np.diag(unit**-2.0)
+            found = mech.coupling(q, metric=metric)
+            expected = found.matrix @ f - mech.decompose(q, metric).normal(f, kind="force")
+            size = 1.0 + np.max(np.abs(expected))
+            assert np.max(np.abs(loaded - without - expected)) < 1e-9 * size
+            strength = np.linalg.norm(unit[:, None] * found.matrix / unit, 2)
+            assert found.strength == pytest.approx(strength, abs=1e-9)
+
+
+def test_decoupling_depends_on_the_metric() -> None:
+    """Rack and pinion of equal I and m: decoupled as printed, and for the law that splits torques so."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("pinion", joint=sr.Revolute("z"), mass=1.0, inertia=(2, 2, 2))
+    spec.body("rack", joint=sr.Prismatic("x"), mass=2.0)
+    mech = spec.constrain("mesh", sr.Coupling({"pinion": 0.1, "rack": -1.0})).compile()
+    q = np.zeros(2)
+    assert mech.is_decoupled(q) and mech.coupling(q).strength == pytest.approx(0.0, abs=1e-12)
+    other = np.diag([1.0, 100.0])
+    assert not mech.is_decoupled(q, metric=other) and mech.coupling(q, metric=other).strength > 0.5
+    for metric, decoupled in ((None, True), (other, False)):
+        law = sr.control.ProjectedInverseDynamics(mech, "pinion", 0.3, kp=100.0, metric=metric)
+        assert law.solve(0.0, q, q).decoupled is decoupled
 
 
 def test_coupling_vanishes_where_is_decoupled() -> None:

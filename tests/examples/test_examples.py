@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import sarrus as sr
+
 pytest.importorskip("matplotlib")
 
 ROOT = Path(__file__).parents[2]
@@ -254,3 +256,9 @@ def test_gallery_scripts_are_short_tested_and_listed(path: Path) -> None:
     assert text.startswith("# /// script\n")
     assert f"gallery/{path.name}" in Path(__file__).read_text(encoding="utf-8")
     assert path.name in (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+
+
+def test_library_sheet(run: Callable[..., dict[str, float]]) -> None:
+    found = run("gallery/library_sheet.py", size=(80, 60))
+    assert found["count"] == len(sr.library.names())
+    assert found["least_ink"] > 0.01

@@ -255,7 +255,7 @@ FORCES: dict[str, tuple[Example, ...]] = {
     "PointSpring": (Example(_spring), Example(_damper)),
     "JointSpring": (Example(lambda c: sr.JointSpring(c.coordinates[1], 12.0, 0.1), **UNSEEN),),
     "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), **UNSEEN),),
-    "ConstantWrench": (Example(_wrench, **UNSEEN), Example(_follower, **UNSEEN)),
+    "ConstantWrench": (Example(_wrench, solid=False), Example(_follower, solid=False)),
 }
 
 

@@ -192,6 +192,12 @@ def test_rolling(method: str) -> None:
     np.testing.assert_allclose(model.rate, L @ usual.rate, atol=1e-9)
     with pytest.raises(sr.InputError, match=r"restrict velocities only.*coordinates=\{\"positions\""):
         sr.linearize(disk, coordinates=np.eye(disk.nv)[:3])
+    for given in (
+        {"positions": R[0]},
+        {"positions": sr.Chart(lambda q, y: q[:1] - y, 1), "velocities": R[1]},
+    ):
+        with pytest.raises(sr.InputError, match="needs both, each as names, combinations or a matrix"):
+            sr.linearize(disk, q, v, coordinates=given)
     with pytest.raises(sr.InputError, match=r"coordinates must be 3.*\(velocities\)"):
         sr.linearize(disk, q, v, coordinates={"positions": R[0], "velocities": R[0]})
 

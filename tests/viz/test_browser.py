@@ -33,19 +33,30 @@ def shown() -> Iterator[Callable[..., browser.Viewer]]:
         viewer.stop()
 
 
-def bars(viewer: browser.Viewer) -> np.ndarray:
-    return np.array(viewer.server.scene.get_handle_by_name("/part0").points)
+def frame(viewer: browser.Viewer, body: str) -> sr.Pose:
+    """Where a body is on the server."""
+    handle = viewer.server.scene.get_handle_by_name(f"/body{viewer.scene.names.index(body)}")
+    w, x, y, z = handle.wxyz
+    return sr.Pose(handle.position, quat=(x, y, z, w))
+
+
+def solid(viewer: browser.Viewer, body: str) -> Any:
+    return next(m for s, m in zip(viewer.scene.solids, viewer.meshes, strict=True) if s.body == body)
 
 
 def test_a_mechanism_is_served(shown: Callable[..., browser.Viewer]) -> None:
     mech = sr.library.four_bar()
     viewer = shown(mech)
     assert urllib.request.urlopen(viewer.url, timeout=10).status == 200
-    tip = mech.pose(mech.default.q, "coupler").xyz
-    np.testing.assert_allclose(bars(viewer)[0], [[0, 0, 0], tip], atol=1e-6)
     q = mech.assemble(mech.default.q, fixed={"crank": 1.4}).q
-    viewer.move(q)
-    np.testing.assert_allclose(bars(viewer)[0, 1], mech.pose(q, "coupler").xyz, atol=1e-6)
+    for pose in (mech.default.q, q):
+        viewer.move(pose)
+        for body in mech.body_names:
+            np.testing.assert_allclose(frame(viewer, body).matrix, mech.pose(pose, body).matrix, atol=1e-6)
+    seen = viewer.server.initial_camera
+    assert (
+        np.linalg.norm(seen.look_at - 0.5 * (viewer.scene.low + viewer.scene.high)) < 0.2 * viewer.scene.size
+    )
     viewer.stop()
     viewer.stop()
     assert viewer.stopped
@@ -128,11 +139,46 @@ def test_wrong_requests_are_refused(fall: sr.Trajectory, monkeypatch: pytest.Mon
         sr.viz.show(sr.library.five_bar(), block=False)
 
 
-def test_a_held_box_is_seen_by_its_edges(shown: Callable[..., browser.Viewer]) -> None:
-    mech = sr.library.dual_arm_box()
+def test_any_body_follows_the_mouse_and_loops_stay_closed(shown: Callable[..., browser.Viewer]) -> None:
+    """The point that was taken hold of comes where the mouse is, or as near as the linkage allows."""
+    mech = sr.library.four_bar()
     viewer = shown(mech)
-    last = max(i for i in range(100) if viewer.server.scene.get_handle_by_name(f"/part{i}") is not None)
-    edges = np.array(viewer.server.scene.get_handle_by_name(f"/part{last}").points)
-    assert edges.shape == (15, 2, 3)
-    lengths = np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)
-    np.testing.assert_allclose(np.unique(np.round(lengths, 4)), (0.2, 0.3, 0.4), atol=1e-6)
+    posing = browser._Posing(viewer)
+    for body in ("crank", "coupler", "rocker"):
+        start = np.array(mech.pose(viewer.q, body).apply((0.2, 0.0, 0.0)))
+        q = mech.assemble(viewer.q, fixed={"crank": viewer.q[0] + 0.15}).q
+        target = np.array(mech.pose(q, body).apply((0.2, 0.0, 0.0)))
+        phases = [("start", start), ("update", 0.5 * (start + target)), ("end", target)]
+        for phase, mouse in phases:
+            event = SimpleNamespace(phase=phase, start_position=tuple(start), end_position=tuple(mouse))
+            posing._pull(body, event)
+            assert np.abs(mech.terms(viewer.q, np.zeros(3)).phi).max() < 1e-9
+        np.testing.assert_allclose(viewer.q, q, atol=1e-6)
+        assert posing.sliders["rocker"][1].value == pytest.approx(viewer.q[2], abs=1e-6)
+    far = SimpleNamespace(phase="update", start_position=(0, 0, 0), end_position=(50.0, 0.0, 0.0))
+    posing._pull("rocker", far)
+    assert np.all(np.isfinite(viewer.q)) and np.abs(mech.terms(viewer.q, np.zeros(3)).phi).max() < 1e-9
+
+
+def test_bodies_can_be_taken_hold_of_and_say_their_names(shown: Callable[..., browser.Viewer]) -> None:
+    viewer = shown(sr.library.stewart())
+    assert len(viewer.meshes) == len(viewer.scene.solids)
+    viewer._name(0, None)
+    viewer._name(1, None)
+    assert viewer._label.text == viewer.scene.solids[1].name
+    bound = [m for m in viewer.meshes if m._impl.drag_cb]
+    assert len(bound) >= 12
+
+
+def test_springs_stretch_with_the_pose(shown: Callable[..., browser.Viewer]) -> None:
+    mech = sr.library.double_wishbone()
+    viewer = shown(mech)
+    (coil,) = (m for s, m in zip(viewer.scene.solids, viewer.meshes, strict=True) if s.kind == "coil")
+    before = np.array(coil.vertices)
+    viewer.move(mech.assemble(mech.default.q, fixed={mech.names[0]: 0.1}).q)
+    assert not np.allclose(before, coil.vertices)
+
+
+def test_a_held_box_has_its_edges(shown: Callable[..., browser.Viewer]) -> None:
+    box = solid(shown(sr.library.dual_arm_box()), "box")
+    np.testing.assert_allclose(np.ptp(box.vertices, axis=0), (0.2, 0.3, 0.4), atol=1e-6)

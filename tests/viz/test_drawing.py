@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -172,3 +173,41 @@ def test_a_held_box_has_its_edges() -> None:
     )
     wanted = [mech.pose(lifted, "box").apply(corner) for corner in corners[list(ROUND)]]
     np.testing.assert_allclose(np.transpose(edges.get_data_3d()), wanted, atol=1e-12)
+
+
+def test_bodies_are_solids_where_the_lines_are() -> None:
+    """Pixels along each bar are coloured, and pointing there gives the name of the body; sticks have none."""
+    mech = sr.library.four_bar()
+    ax = mech.plot(masses=False)
+    ax.figure.canvas.draw()
+    (artist,) = (a for a in ax.get_children() if type(a).__name__ == "Solids")
+    for body, length in (("crank", 0.3), ("coupler", 0.9), ("rocker", 0.7)):
+        middle = mech.pose(mech.default.q, body).apply((0.5 * length, 0.0, 0.0))[:2]
+        x, y = ax.transData.transform(middle)
+        event = SimpleNamespace(x=x, y=y)
+        assert artist.contains(event)[0]
+        assert artist.format_cursor_data(artist.get_cursor_data(event)) == body
+    assert not artist.contains(SimpleNamespace(x=ax.bbox.x0 + 2, y=ax.bbox.y1 - 2))[0]
+    for how in ({"look": "sticks"}, {"alpha": 0.5}, {"color": "k"}):
+        assert "Solids" not in {type(a).__name__ for a in mech.plot(**how).get_children()}
+    with pytest.raises(sr.InputError, match="look must be 'solid' or 'sticks', got 'wire'"):
+        mech.plot(look="wire")
+
+
+def test_limits_hold_the_solids_in_space() -> None:
+    mech = sr.library.double_wishbone()
+    ax = mech.plot()
+    low, high = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]).T
+    from sarrus.viz.scene import Scene
+
+    scene = Scene(mech, np.atleast_2d(mech.default.q))
+    assert np.all(low <= scene.low + 1e-3) and np.all(scene.high - 1e-3 <= high)
+
+
+def test_loads_have_values_and_frames_their_axes() -> None:
+    ax = sr.library.double_wishbone().plot()
+    assert [text.get_text() for text in ax.texts] == ["road: 3500 N"]
+    assert not sr.library.double_wishbone().plot(loads=False).texts
+    mech = sr.library.four_bar()
+    more = len(mech.plot(frames=True).lines) - len(mech.plot().lines)
+    assert more == 3 * len(mech.body_names)

@@ -147,7 +147,7 @@ def write_visuals(
 ) -> None:
     """Shapes as geoms that touch nothing and weigh nothing."""
     meshes: dict[tuple[str, tuple[float, ...]], str] = {}
-    for one in mech.visuals:
+    for one in (shape.simplified() for shape in mech.visuals):
         owner, at = written.frame(one.body, one.at)
         geom = {"type": one.shape, "pos": nonzero(at.xyz), "quat": wxyz(at), "rgba": numbers(one.rgba)}
         if one.shape == "mesh":

@@ -67,7 +67,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     for name, entry in mech.model.constraints:
         writer.write_constraint(name, entry)
     for one in mech.visuals:
-        writer.write_visual(one)
+        writer.write_visual(one.simplified())
     for name in writer.driven:
         if name not in writer.axes:
             omitted.drop("actuator of a ball or a free joint", name)

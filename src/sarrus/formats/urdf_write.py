@@ -62,7 +62,7 @@ def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
     writer.write_constraints()
     writer.write_actuators()
     writer.write_state()
-    for one in mech.visuals:
+    for one in (shape.simplified() for shape in mech.visuals):
         owner, at = written.frame(one.body, one.at)
         write_visual(writer.links[owner], one, at, path.parent)
     for name, force in mech.model.forces:

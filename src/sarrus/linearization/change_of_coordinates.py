@@ -90,7 +90,12 @@ def changed(base: Minimal, coordinates: Any) -> dict[str, Any]:
 def _coordinates(point: OperatingPoint, given: Any) -> Coordinates:
     """The coordinates from names, combinations, a matrix or a Chart, checked."""
     mech, at = point.mech, point.at
-    apart = isinstance(given, Mapping) and set(given) == set(ROLES)
+    apart = isinstance(given, Mapping) and any(role in given for role in ROLES)
+    if apart and (set(given) != set(ROLES) or any(isinstance(given[role], Chart) for role in ROLES)):
+        raise InputError(
+            'coordinates={"positions": ..., "velocities": ...} needs both, each as names, combinations or a'
+            f" matrix, not a Chart; got {given!r:.80}."
+        )
     if at.N_q.shape[1] != at.N_v.shape[1] and not apart:
         raise InputError(
             f"coordinates= describes positions and their rates alike, but {mech.name!r} has rows that"

@@ -92,8 +92,8 @@ def equilibrium(
         mech: a Mechanism or a CustomSystem.
         q_guess: where to look (nq,) [rad, m]; default `mech.default.q`. Closed first where it is open.
         u: inputs of the actuators (nu,) [N m, N]; default zero.
-        fixed: coordinates to hold at these values, {name: value}: the least inputs that do so are found and
-            added to u.
+        fixed: coordinates to hold at these values, {name: value}. Inputs that hold the mechanism there are
+            added to u: of least norm at the pose that is found, near the guess where they could hold others.
         tau: applied generalized force besides u (nv,) [N m, N].
         t: time of the drives [s].
 

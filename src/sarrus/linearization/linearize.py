@@ -67,7 +67,7 @@ def linearize(
         independent: names of the independent coordinates or joints; default: those that determine the motion
             best. {"positions": [...], "velocities": [...]} where rows restrict only velocities.
         inputs: names of coordinates on which inputs act [N m, N]; default the actuators.
-        outputs: names, see `signals.py`: "crank", "v.crank", "a.crank", "pose.rod", "lam.loop.tx", "loop";
+        outputs: names: "crank", "v.crank", "a.crank", "pose.rod", "lam.loop.tx", "loop";
             default the states.
         method: "analytic" (recursive), "dual" (dual numbers) or "finite_difference" (states perturbed on the
             constraints only; the one for CustomConstraint rows, and always that of a CustomSystem).
@@ -76,7 +76,7 @@ def linearize(
         coordinates: other states than coordinates of the mechanism, instead of `independent`: names,
             combinations such as [{"link1": 1, "link2": 1}] (an absolute angle), a matrix R (p, nv) with
             y = R dq, or a `Chart`. The states are y, then its time derivative. {"positions": ...,
-            "velocities": ...}, both of these kinds, where rows restrict only velocities.
+            "velocities": ...}, both of the first three kinds, where rows restrict only velocities.
 
     Raises:
         InputError: a state off the constraints, unknown names, coordinates that are not independent (the

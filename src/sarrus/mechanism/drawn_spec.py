@@ -19,7 +19,8 @@ from ..models.forces import check_pair
 from ..models.joint import Joint
 from ..models.joints import Fixed
 from ..models.pose import Pose
-from ..models.shapes import STEEL, MassProperties, Shape, combined, rod
+from ..models.shapes import STEEL, Shape, combined, rod
+from ..models.visual import Visual
 from .as_drawn import DrawnJoint, places
 from .measures import POINTS
 from .recipe import Recorded, declares
@@ -33,6 +34,7 @@ class DrawnSpec(Recorded):
     """Points, parts and joints in world coordinates. The drawing is the pose with all coordinates zero."""
 
     _coordinates: CoordinateNames
+    visuals: list[Visual]
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,22 +78,26 @@ class DrawnSpec(Recorded):
             mass: [kg].
             com: Centre of mass in its frame [m], (3,).
             inertia: About the centre of mass in its axes [kg m^2], diagonal (3,) or matrix (3, 3).
-            shape: Box, Cylinder, Plate, Tube, Sphere or Mesh, or several together, instead of mass data.
+            shape: Box, Cylinder, Plate, Tube, Sphere or Mesh, or several together, instead of mass data;
+                pictures show it.
 
         Returns:
             This spec.
         """
         what = f"part {text(name, 'the name of a part')!r}"
+        shapes: list[Shape] = []
         if shape is not None:
             if mass or np.any(np.asarray(com)) or np.any(np.asarray(inertia)):
                 raise InputError(f"{what} takes a shape or mass data, not both.")
-            mass, com, inertia = _weighed(shape, what)
+            shapes = _shapes(shape, what)
+            mass, com, inertia = combined([one.mass_properties() for one in shapes])
         given: dict[str, Any] = {"mass": mass, "com": com, "inertia": inertia}
         body = Body(name, GROUND, Fixed(), Pose() if at is None else at, **given)
         warn_of_inertia(body, 3)
         self._new_name(name)
         self._coordinates.add(body)
         self._parts[name] = body
+        self.visuals += [one.visual(name) for one in shapes]
         return self
 
     @declares
@@ -234,10 +240,10 @@ class DrawnSpec(Recorded):
         return dataclasses.replace(entry, **changed)
 
 
-def _weighed(shape: object, what: str) -> MassProperties:
+def _shapes(shape: object, what: str) -> list[Shape]:
     shapes = [shape] if isinstance(shape, Shape) else shape
     if not isinstance(shapes, (list, tuple)) or not all(isinstance(one, Shape) for one in shapes):
         raise InputError(
             f"shape of {what} must be one of {', '.join(Shape.kinds)}, or a list of them, got {shape!r}."
         )
-    return combined([one.mass_properties() for one in shapes])
+    return list(shapes)

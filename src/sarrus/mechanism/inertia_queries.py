@@ -66,21 +66,22 @@ class InertiaQueries:
         split = self.decompose(q, metric, t)
         return constraint_inertia(self.terms(q, np.zeros(self.nv), t).M, split, form, gamma)
 
-    def coupling(self: HasTerms, q: npt.ArrayLike, t: float = 0.0) -> Coupling:
+    def coupling(self: HasTerms, q: npt.ArrayLike, t: float = 0.0, *, metric: Metric = None) -> Coupling:
         """How strongly the forces that move it load the constraints at q (nq,), mu of [Aghili2005] eq. (32).
 
-        See `Coupling`; lengths are divided by L.
+        See `Coupling`. Which forces are tangential depends on the metric; None (Euclidean, as printed there),
+        "mass", or a matrix (nv, nv), as of `decompose`.
         """
         terms = _at_rest(self, q, t)
-        return coupling(terms.M, terms.J, self.units)
+        return coupling(terms.M, self.decompose(q, metric, t))
 
-    def is_decoupled(self: HasTerms, q: npt.ArrayLike, t: float = 0.0) -> bool:
-        """Whether motion and constraint force are decoupled at q (nq,): (1 - P) M P = 0.
+    def is_decoupled(self: HasTerms, q: npt.ArrayLike, t: float = 0.0, *, metric: Metric = None) -> bool:
+        """Whether motion and constraint force are decoupled at q (nq,) in a metric: (1 - P) M P = 0.
 
-        [Aghili2005] proposition 3; `coupling` says how far it is from that.
+        [Aghili2005] proposition 3; `coupling` says how far it is from that, and takes the same metric.
         """
         terms = _at_rest(self, q, t)
-        return is_decoupled(terms.M, terms.J, self.units)
+        return is_decoupled(terms.M, self.decompose(q, metric, t))
 
 
 def _at_rest(system: HasTerms, q: npt.ArrayLike, t: float) -> Terms:

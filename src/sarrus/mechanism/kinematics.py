@@ -23,6 +23,7 @@ from .time_steps import TimeSteps
 STARTS = 200
 REACHED = 1e-10  # times L [m]: a target is reached
 MOST_STEPS, MOST_DAMPING, LEAST_GAIN = 300, 1e8, 1e-9
+PULLS = 15  # steps for each move of a hand
 LONGEST = 0.3  # of any coordinate in one step [rad], or times L [m]
 AT_LIMIT, NEAR_LIMIT = 1e-9, 1e-7  # of a limit [rad], or times L [m]
 PERTURBATIONS = (0.05, 0.05, 0.3, 0.3, 1.0, 1.0)  # of further starts [rad], or times L [m]
@@ -202,10 +203,10 @@ class _Approach:
         end = close(mech.evaluator, mech.integrate(q, self._share(q, dv) * dv), self.t, rows, free)
         return end.q if end.closed and not len(self._beyond(end.q)) else None
 
-    def _descend(self, q: Array) -> tuple[Array, Array]:
-        """The pose at which no step comes nearer, and what is missing there."""
+    def _descend(self, q: Array, most: int = MOST_STEPS) -> tuple[Array, Array]:
+        """The pose at which no step comes nearer, or after so many steps, and what is missing there."""
         damping, error = 1e-3, self._error(q)
-        for _ in range(MOST_STEPS):
+        for _ in range(most):
             size = float(np.linalg.norm(error))
             if size <= REACHED * self.mech.length or damping > MOST_DAMPING:
                 break
@@ -291,3 +292,14 @@ def _null_space(J: Array) -> Array:
     """Orthonormal columns that J maps to zero."""
     values, Vt = np.linalg.svd(J)[1:]
     return np.asarray(Vt[int(np.sum(values > RANK)) :].T)
+
+
+def pulled(mech: KinematicQueries, q: Array, body: str, point: Array, target: Array) -> Array:
+    """The pose after a point (3,) of a body is pulled from q towards a target in the world [m], (3,).
+
+    Continuous in the target, unlike `reach`, which tries other starts: what a hand on the body does. Loops
+    stay closed and coordinates within their limits.
+    """
+    more: dict[str, Any] = {"held": np.zeros(0, dtype=int), "limits": mech.model.limits, "t": 0.0}
+    p_BP = triple(point, "point that is pulled")
+    return _Approach(mech, body, p_BP, Pose(target), False, **more)._descend(q, PULLS)[0]

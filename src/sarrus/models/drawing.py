@@ -36,10 +36,29 @@ class Line:
     Attributes:
         kind: "rod" or "spring" (between two points).
         points: In the order in which they are joined.
+        stiffness, rest: Of a spring whose force is stiffness (length - rest) [N/m], [m]; else None.
     """
 
     kind: str
     points: tuple[Anchor, ...]
+    stiffness: float | None = None
+    rest: float | None = None
+
+
+@dataclass(frozen=True)
+class Load:
+    """A given force [N] or moment [N m].
+
+    Attributes:
+        at: Where it acts.
+        vector: (3,), in world axes, or in those of the body if it follows it.
+        is_moment, follows: Which of the two it is; whether it follows the body.
+    """
+
+    at: Anchor
+    vector: Array
+    is_moment: bool = False
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +113,7 @@ class Drawing:
         held: Points where it holds on to bodies; the outlines of the bodies go through them.
         pins: Points that get a small circle.
         supports: Points that get the sign of a fixed support if their body stands still.
-        lines, rails, discs: Marks.
+        lines, rails, discs, loads: Marks.
         bearings: Marks of pages in space only; stick figures show pins.
     """
 
@@ -105,3 +124,4 @@ class Drawing:
     rails: tuple[Rail, ...] = ()
     bearings: tuple[Bearing, ...] = ()
     discs: tuple[Disc, ...] = ()
+    loads: tuple[Load, ...] = ()

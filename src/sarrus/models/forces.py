@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, fixed_shape, nonnegative, number, point, text
 from ..errors import InputError
-from .drawing import Drawing, Line
+from .drawing import Drawing, Line, Load
 from .kinds import Checks, Kind
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .pose import Pose
@@ -121,7 +121,7 @@ class PointSpring(Force):
 
     def drawing(self) -> Drawing:
         ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
-        return Drawing(ends, lines=(Line("spring", ends),))
+        return Drawing(ends, lines=(Line("spring", ends, self.stiffness, self.rest),))
 
 
 @dataclass(frozen=True)
@@ -210,6 +210,13 @@ class ConstantWrench(Force):
 
     def work(self) -> str:
         return "constant wrenches do work"
+
+    def drawing(self) -> Drawing:
+        at, wrench, follows = (self.body, np.array(self.point)), np.array(self.wrench), self.frame == "body"
+        parts = ((wrench[:3], False), (wrench[3:], True))
+        return Drawing(
+            loads=tuple(Load(at, vector, turns, follows) for vector, turns in parts if vector.any())
+        )
 
 
 def check_pair(a: object, b: object, what: str) -> None:

@@ -14,6 +14,7 @@ from ..arrays import Array, nonnegative, numeric, positive, triple
 from ..errors import InputError
 from .kinds import Checks, Kind
 from .pose import Pose
+from .visual import Visual
 
 __all__ = ["Box", "Cylinder", "Plate", "Sphere", "Tube"]
 
@@ -66,6 +67,16 @@ class Shape(Kind):
     def solid(self) -> tuple[float, Array, Array]:
         """Volume [m^3], centroid (3,) [m], inertia about it for unit mass (3, 3) [m^2], in its own frame."""
 
+    @abstractmethod
+    def sizes(self) -> tuple[float, ...]:
+        """What `Visual.size` says of it."""
+
+    def visual(self, body: str) -> Visual:
+        """The shape on a body, for pictures."""
+        return Visual(
+            body, type(self).__name__.lower(), self.sizes(), self.at, str(getattr(self, "path", ""))
+        )
+
     def mass_properties(self) -> MassProperties:
         """Of the shape where it stands on its part."""
         volume, com, inertia = self.solid()
@@ -109,6 +120,10 @@ class Box(Shape):
         squares = np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
         return x * y * z, np.zeros(3), squares / 12.0
 
+    def sizes(self) -> tuple[float, ...]:
+        x, y, z = np.asarray(self.size, dtype=np.float64).tolist()
+        return x, y, z
+
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
@@ -126,6 +141,9 @@ class Cylinder(Shape):
 
     def solid(self) -> tuple[float, Array, Array]:
         return _hollow(self.radius, 0.0, self.length)
+
+    def sizes(self) -> tuple[float, ...]:
+        return self.radius, self.length
 
 
 @dataclass(frozen=True)
@@ -157,6 +175,9 @@ class Tube(Shape):
     def solid(self) -> tuple[float, Array, Array]:
         return _hollow(self.radius, self.inner_radius, self.length)
 
+    def sizes(self) -> tuple[float, ...]:
+        return self.radius, self.inner_radius, self.length
+
 
 def _hollow(outer: float, inner: float, length: float) -> tuple[float, Array, Array]:
     squares = outer**2 + inner**2
@@ -179,6 +200,9 @@ class Sphere(Shape):
 
     def solid(self) -> tuple[float, Array, Array]:
         return 4.0 / 3.0 * math.pi * self.radius**3, np.zeros(3), 0.4 * self.radius**2 * np.eye(3)
+
+    def sizes(self) -> tuple[float, ...]:
+        return (self.radius,)
 
 
 def _outline(value: object, what: str) -> tuple[tuple[float, float], ...]:
@@ -221,6 +245,9 @@ class Plate(Shape):
         thick = self.thickness**2 / 12.0
         inertia = np.array([[yy + thick, -xy, 0.0], [-xy, xx + thick, 0.0], [0.0, 0.0, xx + yy]])
         return abs(area) * self.thickness, np.array([*centre, 0.0]), inertia
+
+    def sizes(self) -> tuple[float, ...]:
+        return self.thickness, *np.asarray(self.outline, dtype=np.float64).ravel().tolist()
 
 
 def _moments(corners: Array) -> tuple[Array, Array]:

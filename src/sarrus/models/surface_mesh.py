@@ -57,6 +57,9 @@ class Mesh(Shape):
         volume, com, inertia = _read_solid(path, key)
         return self.scale**3 * volume, self.scale * com, self.scale**2 * inertia
 
+    def sizes(self) -> tuple[float, ...]:
+        return (self.scale,) * 3
+
 
 @lru_cache(maxsize=64)
 def _read_solid(path: str, _: tuple[int, int]) -> tuple[float, Array, Array]:

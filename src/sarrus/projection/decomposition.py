@@ -54,7 +54,8 @@ class Decomposition:
         return self._V[:, self.rank :]
 
     @property
-    def _normal(self) -> Array:
+    def normal_basis(self) -> Array:
+        """Basis (nv, rank) of the directions normal to N, orthonormal in the metric."""
         return self._V[:, : self.rank]
 
     @property
@@ -69,7 +70,7 @@ class Decomposition:
     @property
     def pinv(self) -> Array:
         """Pseudoinverse of J in the metric (nv, nc). Prefer `solve`, which applies it."""
-        return self._normal @ self._rows.T
+        return self.normal_basis @ self._rows.T
 
     def tangent(self, x: npt.ArrayLike, kind: Kind = "velocity") -> Array:
         """Part of x along the tangent directions, (nv,) or (nv, k).
@@ -82,7 +83,7 @@ class Decomposition:
 
     def normal(self, x: npt.ArrayLike, kind: Kind = "velocity") -> Array:
         """Part of x across the tangent directions, x = tangent(x) + normal(x). Arguments as in `tangent`."""
-        return self._split(self._normal, x, kind)
+        return self._split(self.normal_basis, x, kind)
 
     def solve(self, b: npt.ArrayLike) -> Array:
         """The smallest x (nv,) in the metric with J x = b, or nearest to it where rows of b conflict.
@@ -95,7 +96,7 @@ class Decomposition:
             raise InputError(
                 f"`b` must have one entry per row of J, {self._rows.shape[0]}; got shape {b.shape}."
             )
-        return np.asarray(self._normal @ (self._rows.T @ b))
+        return np.asarray(self.normal_basis @ (self._rows.T @ b))
 
     def _dual(self, basis: Array) -> Array:
         """W basis: the forces that go with a basis of velocities."""

@@ -10,10 +10,11 @@ from .branches import draw_cone, draw_path
 from .browser import show
 from .mechanism import draw
 from .pages import export
+from .picture import picture
 from .studios import studio
 from .trajectory import plot
 
-__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "plot", "show", "studio"]
+__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "picture", "plot", "show", "studio"]
 
 
 def __dir__() -> list[str]:

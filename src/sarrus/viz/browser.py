@@ -7,7 +7,6 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,16 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
+from ..mechanism.kinematics import pulled
 from ..mechanism.mechanism import Mechanism
-from ..models.drawing import Anchor
+from ..models.bodies import GROUND
+from ..models.pose import Pose
 from ..simulation.trajectory.trajectory import Trajectory
-from . import style
-from .boxes import body_boxes
-from .shown_parts import body_colors
-from .skeleton import Part, skeleton
+from .camera import ANGLE, framed
+from .scene import Scene
 from .trajectory import mechanism_of
 from .view import Placed
 
-THICKNESS = 0.035  # of a link, relative to the mechanism's length
 FRAME_TIME = 1.0 / 30.0
 SLIDER_STEPS = 1000
 
@@ -40,8 +38,10 @@ def show(
 ) -> Viewer:
     """Show a mechanism or a trajectory in the browser.
 
-    A mechanism gets one slider for each of its angles and displacements: what is dragged is held, and the
-    loops are closed again by `Mechanism.assemble`. A trajectory gets a slider for time and a button to play.
+    Drag any body of a mechanism with the mouse: the point under the mouse follows it as far as the loops,
+    which stay closed, allow. Each angle and displacement has a slider, too: what is dragged is
+    held, and the loops are closed again by `Mechanism.assemble`. A trajectory gets a slider for time and a
+    button to play. A click on a body shows its name.
 
     Args:
         shown: A `Mechanism`, or what `sr.simulate` returned for one.
@@ -60,7 +60,8 @@ def show(
         mech = mechanism_of(shown, "show")
         if q is not None:
             raise InputError("show takes q for a mechanism only: a trajectory has its own poses.")
-        viewer = Viewer(mech, shown.q[0], _serve(host, port))
+        some = shown.q[:: max(1, len(shown.q) // 60)]
+        viewer = Viewer(mech, shown.q[0], _serve(host, port), some)
         _Playing(viewer, shown)
     if block:
         print(f"{viewer.mech.name}: {viewer.url}   (Ctrl-C ends it)")
@@ -74,14 +75,18 @@ class Viewer:
     Attributes:
         mech: The mechanism.
         q: Pose that is shown (nq,).
+        scene: What is shown.
+        meshes: Handles of its solids on the server, in their order.
         server: The `viser.ViserServer`, for whoever wants to add to the scene.
     """
 
-    def __init__(self, mech: Mechanism, q: npt.ArrayLike, server: Any) -> None:
+    def __init__(self, mech: Mechanism, q: npt.ArrayLike, server: Any, poses: Array | None = None) -> None:
         self.mech, self.server = mech, server
         self.q: Array = np.array(q, dtype=float)
         self._stopped = threading.Event()
-        self._moves: list[tuple[list[Anchor], Callable[[Array], None]]] = []
+        self.scene = Scene(mech, poses if poses is not None else np.atleast_2d(self.q))
+        self._frames: list[Any] = []
+        self.meshes: list[Any] = []
         self._build()
         self.move(q)
 
@@ -100,8 +105,12 @@ class Viewer:
         placed = Placed(self.mech, q)
         self.q = np.array(q, dtype=float)
         with self.server.atomic():
-            for anchors, put in self._moves:
-                put(placed.points(anchors)[0])
+            for b, frame in enumerate(self._frames):
+                x, y, z, w = Pose(matrix=placed.R[0, b]).quat.tolist()
+                frame.wxyz, frame.position = (w, x, y, z), placed.p[0, b]
+            for solid, mesh in zip(self.scene.solids, self.meshes, strict=True):
+                if solid.body is None:
+                    mesh.vertices = solid.surface(placed.points(solid.anchors)[0]).points.astype(np.float32)
 
     def stop(self) -> None:
         """End the server."""
@@ -118,29 +127,44 @@ class Viewer:
             self.stop()
 
     def _build(self) -> None:
-        """Bars, pins and masses, each with the anchors that move it."""
-        scene, size = self.server.scene, self.mech.length
-        gravity = np.array(self.mech.model.gravity)
-        up = -gravity if np.any(gravity) else np.array([0.0, 0.0, 1.0])
-        scene.set_up_direction(tuple(up / np.linalg.norm(up)))
+        """A frame for every body with its solids below it, springs and rods in the world, a framed camera."""
+        scene = self.server.scene
+        up, floor = self.scene.up, self.scene.floor
+        scene.set_up_direction(tuple(up))
         plane = ("yz", "xz", "xy")[int(np.argmax(np.abs(up)))]
-        scene.add_grid("/grid", width=12 * size, height=12 * size, plane=plane, cell_size=size / 2)
-        found, boxes = skeleton(self.mech), body_boxes(self.mech)
-        colors = body_colors(self.mech)
-        outlines = [Part("box", name, box.edges()) for name, box in boxes.items()]
-        for i, part in enumerate([*(p for p in found.parts if p.owner not in boxes), *outlines]):
-            rgb = _rgb(colors.get(part.owner, style.INK))
-            closed = [part.anchors[0]] if part.kind == "plate" else []
-            anchors = [*part.anchors, *closed]
-            thick = (1.0 if part.kind in ("link", "plate") else 0.4) * THICKNESS * size
-            blank = np.zeros((len(anchors) - 1, 2, 3))
-            bars = scene.add_line_segments(f"/part{i}", blank, rgb, thickness=thick)
-            self._moves.append((anchors, _segments(bars)))
-        spots = [(pin, 0.8, "#ffffff") for pin in found.pins] + [(s, 1.1, style.INK) for s in found.supports]
-        spots += [(centre, 0.9, style.FAINT) for centre, _ in found.masses]
-        for i, (anchor, relative, color) in enumerate(spots):
-            ball = scene.add_icosphere(f"/spot{i}", relative * THICKNESS * size, _rgb(color), subdivisions=2)
-            self._moves.append(([anchor], _position(ball)))
+        size = 4.0 * self.scene.size
+        cell = self.scene.size / 10.0
+        scene.add_grid("/grid", width=size, height=size, plane=plane, cell_size=cell, position=tuple(floor))
+        for b in range(len(self.scene.names)):
+            self._frames.append(scene.add_frame(f"/body{b}", show_axes=False))
+        for k, (solid, surface) in enumerate(zip(self.scene.solids, self.scene.surfaces, strict=True)):
+            at = f"/body{self.scene.names.index(solid.body)}" if solid.body else ""
+            shown = self.scene.surface(k) if surface is None else surface
+            look = {"color": _rgb(solid.color), "side": "double"} | (
+                {"opacity": solid.alpha} if solid.alpha < 1.0 else {}
+            )
+            points = shown.points.astype(np.float32)
+            mesh = scene.add_mesh_simple(f"{at}/solid{k}", points, shown.faces.astype(np.uint32), **look)
+            self.meshes.append(mesh)
+            mesh.on_click(lambda event, k=k: self._name(k, event))
+        self._label: Any = None
+        camera = framed(self.scene.outline, up, self.scene.eye(), 1.4)
+        self.server.initial_camera.position = tuple(camera.eye.tolist())
+        self.server.initial_camera.look_at = tuple(camera.target.tolist())
+        self.server.initial_camera.up = tuple(up.tolist())
+        self.server.initial_camera.fov = ANGLE
+
+    def _name(self, k: int, event: Any) -> None:
+        """Write the name of a solid where it was clicked, in place of the last one."""
+        solid = self.scene.solids[k]
+        if self._label is not None:
+            self._label.remove()
+        at = self.scene.surface(k).points.mean(axis=0) if solid.body is None else None
+        if at is None:
+            at = self.scene.surfaces[k].points.mean(axis=0)  # type: ignore[union-attr]
+        parent = f"/body{self.scene.names.index(solid.body)}" if solid.body else ""
+        position = tuple(np.asarray(at, dtype=float).tolist())
+        self._label = self.server.scene.add_label(f"{parent}/name", solid.name, position=position)
 
 
 class _Playing:
@@ -189,6 +213,34 @@ class _Posing:
             )
             slider.on_update(lambda event, name=name: self._drag(name, event))
             self.sliders[name] = (i, slider)
+        self.grip: tuple[str, Array] | None = (
+            None  # body that is dragged, and the point of it under the mouse
+        )
+        for solid, mesh in zip(viewer.scene.solids, viewer.meshes, strict=True):
+            if solid.body is not None and solid.body != GROUND:
+                mesh.on_drag(lambda event, body=solid.body: self._pull(body, event))
+
+    def _pull(self, body: str, event: Any) -> None:
+        """Bring the point of a body that the mouse took hold of to where the mouse is, loops closed."""
+        mech = self.viewer.mech
+        if event.phase == "start" or self.grip is None or self.grip[0] != body:
+            X_WB = mech.pose(self.viewer.q, body)
+            self.grip = body, X_WB.inverse().apply(np.array(event.start_position, dtype=float))
+        if not self.busy.acquire(blocking=False):
+            return
+        try:
+            target = np.array(event.end_position, dtype=float)
+            self._show(pulled(mech, self.viewer.q, body, self.grip[1], target))
+        finally:
+            self.busy.release()
+
+    def _show(self, q: Array, held: str | None = None) -> None:
+        """Move the picture, the text and all sliders but the one that is held."""
+        self.viewer.move(q)
+        self.text.content = _plain(self.viewer.mech.mobility(q).explain())
+        for name, (i, slider) in self.sliders.items():
+            if name != held:
+                slider.value = float(np.clip(q[i], slider.min, slider.max))
 
     def _drag(self, name: str, event: Any) -> None:
         """Hold one coordinate where the hand wants it; sliders that follow say nothing back."""
@@ -200,11 +252,7 @@ class _Posing:
             if not found.success:
                 self.text.content = _plain(found.message)
                 return
-            self.viewer.move(found.q)
-            self.text.content = _plain(mech.mobility(found.q).explain())
-            for other, (i, slider) in self.sliders.items():
-                if other != name:
-                    slider.value = float(np.clip(found.q[i], slider.min, slider.max))
+            self._show(found.q, name)
         finally:
             self.busy.release()
 
@@ -235,20 +283,6 @@ def _free_port(host: str) -> int:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
-
-
-def _segments(bars: Any) -> Callable[[Array], None]:
-    def put(points: Array) -> None:
-        bars.points = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
-
-    return put
-
-
-def _position(ball: Any) -> Callable[[Array], None]:
-    def put(points: Array) -> None:
-        ball.position = points[0]
-
-    return put
 
 
 def _rgb(color: str) -> tuple[int, int, int]:

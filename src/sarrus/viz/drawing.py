@@ -15,6 +15,7 @@ from ..models.bodies import GROUND
 from ..models.drawing import Rail
 from . import style
 from .boxes import Box, body_boxes
+from .loads import arrow_scales, given_loads
 from .shown_parts import body_colors
 from .skeleton import Part, Skeleton, skeleton
 from .view import PARALLEL, Placed, Plane, find_plane
@@ -47,6 +48,9 @@ class Drawing:
         ground: bool = True,
         masses: bool = True,
         labels: bool = False,
+        loads: bool = True,
+        frames: bool = False,
+        look: str | None = None,
     ) -> None:
         self.mech = mech
         self.placed = Placed(mech, q)
@@ -56,6 +60,7 @@ class Drawing:
         self.artists: list[Any] = []
         self._moves: list[tuple[Callable[[Array], None], Array]] = []
         self._alpha = alpha
+        self.solid = _is_solid(look, color, alpha)
         self._colors = {name: color or one for name, one in body_colors(mech).items()}
         self._colors[GROUND] = color or style.FAINT
         if self.plane is None and not hasattr(self.ax, "get_zlim"):
@@ -64,6 +69,8 @@ class Drawing:
                 " none to get new ones."
             )
         figure = skeleton(mech)
+        if self.solid:
+            self._solids(np.atleast_2d(np.asarray(q, dtype=float)), color)
         if ground:
             self._ground(figure)
         owners, boxes = {part.owner for part in figure.parts}, body_boxes(mech)
@@ -78,17 +85,25 @@ class Drawing:
             self._masses(figure)
         if labels:
             self._names(figure)
+        if loads:
+            self._loads()
+        if frames:
+            self._triads()
         self._frame("datalim" if ax is None else "box")
 
     def move(self, i: int) -> list[Any]:
         """Show pose number i; returns the artists that changed."""
         for put, points in self._moves:
             put(points[i])
+        if self.solid:
+            self._machine.pose = i
         return self.artists
 
     def fit(self) -> None:
         """Choose limits that hold all poses."""
         every = np.concatenate([np.reshape(points, (-1, points.shape[-1])) for _, points in self._moves])
+        if self.solid:
+            every = np.concatenate([every, self._seen(self._outline)])
         low, high = every.min(axis=0), every.max(axis=0)
         room = MARGIN * max(float((high - low).max()), self.mech.length)
         if self.flat:
@@ -111,6 +126,35 @@ class Drawing:
         return show
 
     # ------------------------------------------------------------------ pieces
+
+    def _solids(self, q: Array, color: Any) -> None:
+        """Bodies as a machine; the lines of the stick figure become thin."""
+        from .scene import Scene
+        from .solid_artist import add_solids
+
+        scene = Scene(self.mech, q)
+        self._outline = scene.outline
+        self._machine = add_solids(scene, self.ax, color, self._alpha)
+        self.artists.append(self._machine)
+
+    def _loads(self) -> None:
+        """Arrows that end where loads act, with their values."""
+        loads = given_loads(self.mech, self.placed)
+        size = max(float(np.ptp(self.placed.p[0], axis=0).max()), self.mech.length)
+        scale = arrow_scales(loads, size)
+        for load in loads:
+            foot = load.feet(scale[load.unit])
+            look = {"color": load.color, "linewidth": 2.0, "zorder": 5.5}
+            self._line(np.stack([foot, load.tips], axis=1), marker="o", markevery=[1], markersize=5, **look)
+            where = self._seen(foot)[0]
+            self.ax.text(*where, load.text(), color=load.color, fontsize=8, zorder=6)
+
+    def _triads(self) -> None:
+        """Axes of all bodies: x red, y green, z blue."""
+        for name in self.mech.body_names:
+            tips = 0.35 * self.mech.length * np.eye(3)
+            for tip, color in zip(tips, style.TRIAD, strict=True):
+                self._line(self.placed.points([(name, np.zeros(3)), (name, tip)]), color=color, linewidth=1.4)
 
     def _ground(self, figure: Skeleton) -> None:
         supports = list(figure.supports)
@@ -165,7 +209,8 @@ class Drawing:
             self._face(points, self._colors[part.owner])
         else:
             width = {} if part.kind == "link" else {"linewidth": 2.0}
-            self._line(points, **{**style.LINK, **width}, color=self._colors[part.owner], zorder=3)
+            look = {**style.LINK, **width, "color": self._colors[part.owner]}
+            self._line(points, **(style.CENTRE_LINE if self.solid else look), zorder=3)
 
     def _box(self, box: Box) -> None:
         """All edges; two faces, the nearest and the farthest as a rule."""
@@ -181,7 +226,8 @@ class Drawing:
             if rail.is_block:
                 way = self.placed.along(rail.at[0], rail.direction)[:, None]
                 ends = self.placed.points([rail.follower]) + way * np.array([[-half], [half]])
-                self._line(ends, color=style.INK, linewidth=12, solid_capstyle="butt", zorder=3.2)
+                wide = 1.0 if self.solid else 12
+                self._line(ends, color=style.INK, linewidth=wide, solid_capstyle="butt", zorder=3.2)
         if figure.pins:
             edge = {"markeredgecolor": style.INK, "markeredgewidth": 1.2}
             self._line(self.placed.points(figure.pins), **style.PIN, **edge, zorder=5)
@@ -222,7 +268,8 @@ class Drawing:
     def _face(self, points: Array, color: Any) -> None:
         """A filled outline."""
         seen = self._seen(points)
-        look = {"facecolor": color, "alpha": 0.35 * self._alpha, "edgecolor": "none", "zorder": 2}
+        clear = 0.0 if self.solid else 0.35 * self._alpha
+        look = {"facecolor": color, "alpha": clear, "edgecolor": "none", "zorder": 2}
         if self.flat:
             from matplotlib.patches import Polygon
 
@@ -237,10 +284,16 @@ class Drawing:
             self._moves.append((lambda now: face.set_verts([now]), seen))
         self.artists.append(face)
         closed = np.concatenate([seen, seen[:, :1]], axis=1)
-        self._line(closed, **{**style.LINK, "linewidth": 2.5}, color=color, zorder=2.2)
+        rim = {**style.LINK, "linewidth": 2.5, "color": color}
+        self._line(closed, **(style.CENTRE_LINE if self.solid else rim), zorder=2.2)
 
     def _frame(self, adjustable: str) -> None:
-        """Equal scales and names on the axes."""
+        """Room for everything, equal scales and names on the axes."""
+        if self.solid and self.flat:
+            self.ax.update_datalim(self._seen(self._outline))
+            self.ax.autoscale_view()
+        elif self.solid:
+            self.ax.auto_scale_xyz(*self._outline.T, had_data=True)
         self.ax.set_axisbelow(True)
         if self.flat and self.plane is not None:
             self.ax.set_aspect("equal", adjustable=adjustable)
@@ -252,6 +305,13 @@ class Drawing:
             self.ax.locator_params(axis=axis, nbins=4)
         self.ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
         _fill_box(self.ax)
+
+
+def _is_solid(look: str | None, color: Any, alpha: float) -> bool:
+    """Whether bodies are solids: by default unless they are drawn in one colour, or can be seen through."""
+    if look not in (None, "solid", "sticks"):
+        raise InputError(f"look must be 'solid' or 'sticks', got {look!r}.")
+    return look == "solid" or (look is None and color is None and alpha >= 1.0)
 
 
 def _fill_box(ax: Any) -> None:

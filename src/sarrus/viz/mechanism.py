@@ -24,8 +24,11 @@ def draw(
     ground: bool = True,
     masses: bool = True,
     labels: bool = False,
+    loads: bool = True,
+    frames: bool = False,
+    look: str | None = None,
 ) -> Any:
-    """Draw a mechanism as a stick figure.
+    """Draw a mechanism on axes of matplotlib: its bodies as solids, with the signs of a kinematic diagram.
 
     Mechanisms whose hinges are all parallel (and whose slides lie across them) are drawn in their plane,
     gravity pointing down; others in space, on axes with projection="3d".
@@ -38,7 +41,10 @@ def draw(
         alpha: Opacity, between 0 and 1.
         ground: Whether to draw supports and rails.
         masses: Whether to mark the centres of mass.
-        labels: Whether to write the names of the bodies.
+        labels: Whether to write the names of the bodies; pointing at a body shows its name in any case.
+        loads: Whether to draw the forces and moments that the mechanism is declared with, with their values.
+        frames: Whether to draw the axes of all bodies: x red, y green, z blue.
+        look: "solid" or "sticks"; default solid, but sticks where color or alpha is given.
 
     Returns:
         The axes.
@@ -47,6 +53,7 @@ def draw(
     if pose.ndim != 1:
         raise InputError(f"draw shows one pose: q must have shape ({mech.nq},), got {pose.shape}.")
     options = {"color": color, "alpha": alpha, "ground": ground, "masses": masses, "labels": labels}
+    options |= {"loads": loads, "frames": frames, "look": look}
     return Drawing(mech, pose, ax, **options).ax
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,43 +13,45 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from ..models.bodies import GROUND
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
-from .boxes import Box
-from .solids import FOOT, Solid, solids
-from .view import Placed, find_plane
+from .loads import LONGEST
+from .scene import Scene
+from .solids import Solid
 
 CONTACT, GIVEN = "#d1495b", ("#7b3fa0", "#009e73", "#0072b2")  # colours of arrows
-LONGEST = 0.28  # of an arrow, over the size of the scene
-DIAGONAL = (0.95, 0.32)  # azimuth and height of the eye for mechanisms in space [rad]
 
 
-class Film:
+class Film(Scene):
     """What a page needs, computed once.
 
     Args:
         mech: The mechanism.
         times: Of the pictures [s], equally far apart, (n,).
         q: Poses (n, nq).
-        shapes, thickness: As in `solids`.
+        shapes, thickness: As in `Scene`.
     """
 
     def __init__(self, mech: Mechanism, times: Array, q: Array, shapes: Any, thickness: Any) -> None:
-        self.mech, self.times, self.q = mech, times, q
-        self.names = list(mech.body_names)
-        self.placed = Placed(mech, q)
+        super().__init__(mech, q, shapes, thickness)
+        self.times = times
         self.R, self.p = self.placed.R, self.placed.p
-        self.solids = solids(mech, self.placed, shapes, thickness)
-        gravity = np.array(mech.model.gravity)
-        self.up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
-        self.low, self.high = self._extent()
-        self.size = max(float(np.linalg.norm(self.high - self.low)), mech.length)
-        self.floor = self._floor()
-        self.solids += self._feet()
         self.arrows: list[dict[str, Any]] = []
         self.plots: list[dict[str, Any]] = []
         self.traces: list[dict[str, Any]] = []
+
+    def given_loads(self) -> None:
+        """Arrows of the forces and moments that the mechanism is declared with."""
+        for load in self.loads:
+            data = np.hstack([load.tips, load.vectors])
+            arrow = {
+                "name": load.name,
+                "color": load.color,
+                "kind": load.name,
+                "unit": load.unit,
+                "data": data,
+            }
+            self.arrows.append(arrow)
 
     def contact_forces(self, runs: Sequence[Trajectory]) -> None:
         """Arrows of the forces that loops exert on their first body, in runs that follow each other."""
@@ -65,7 +68,13 @@ class Film:
             forces = np.einsum("tr,trk->tk", lam[:, loop.rows], W[:, loop.rows, :3])
             data = np.hstack([at[:, loop.element], -forces])
             self.arrows.append(
-                {"name": loop.name, "color": CONTACT, "kind": "forces of the loops", "data": data}
+                {
+                    "name": loop.name,
+                    "color": CONTACT,
+                    "kind": "forces of the loops",
+                    "unit": "N",
+                    "data": data,
+                }
             )
 
     def more_arrows(self, t: Array, given: Mapping[str, tuple[str, npt.ArrayLike, npt.ArrayLike]]) -> None:
@@ -80,7 +89,8 @@ class Film:
             tip = self.p[:, b] + self.R[:, b] @ np.asarray(point, dtype=float)
             force = np.stack([np.interp(self.times, t, column) for column in values.T], axis=1)
             color = GIVEN[k % len(GIVEN)]
-            self.arrows.append({"name": name, "color": color, "kind": name, "data": np.hstack([tip, force])})
+            data = np.hstack([tip, force])
+            self.arrows.append({"name": name, "color": color, "kind": name, "unit": "N", "data": data})
 
     def charts(self, t: Array, given: Mapping[str, Mapping[str, npt.ArrayLike]]) -> None:
         """Charts over time: {title: {name of a line: values (nt,)}}; a name that ends in "--" is dashed."""
@@ -103,85 +113,63 @@ class Film:
         self.traces.append({"at": self._anchor((body, np.asarray(point, dtype=float))), "color": style.ALARM})
 
     def data(self, title: str, caption: str) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All of it, for JSON. Keys are added, never renamed: other pages read them too."""
         from scipy.spatial.transform import Rotation
 
-        kinds: dict[str, float] = {}
-        for arrow in self.arrows:
-            force = float(np.linalg.norm(arrow["data"][:, 3:], axis=1).max())
-            kinds[arrow["kind"]] = max(kinds.get(arrow["kind"], 0.0), force)
-        most = max(kinds.values(), default=0.0)
         quats = Rotation.from_matrix(self.R.reshape(-1, 3, 3)).as_quat().reshape(*self.p.shape[:2], 4)
         quats = _continuous(quats)
         step = float(self.times[1] - self.times[0]) if len(self.times) > 1 else 0.0
+        arrows, newton = self._arrows()
+        feet = [one["data"][:, :3] - newton * one["data"][:, 3:] for one in self.arrows if one["unit"] == "N"]
+        outline = np.concatenate([self.outline, *(foot[:: max(1, len(foot) // 12)] for foot in feet)])
+        meshes: dict[bytes, int] = {}
+        solids = [self._solid(one, meshes) for one in self.solids]
         return {
             "title": title, "caption": caption, "first": float(self.times[0]), "step": step,
             "count": len(self.times), "poses": _packed(np.concatenate([self.p, quats], axis=2)),
-            "solids": [self._solid(one) for one in self.solids],
-            "arrows": [
-                {"color": a["color"], "legend": f"{a['kind']}, up to {kinds[a['kind']]:.3g} N"}
-                | {"data": _packed(a["data"])}
-                for a in self.arrows
-            ],
-            "newton": LONGEST * self.size / most if most > 0.0 else 0.0,
+            "names": self.names, "solids": solids, "meshes": [_mesh(one) for one in meshes],
+            "arrows": arrows, "newton": newton,
             "traces": self.traces, "plots": self.plots, "up": self.up.tolist(),
             "floor": self.floor.tolist(), "cell": _round_length(0.12 * self.size), "size": self.size,
-            "middle": (0.5 * (self.low + self.high)).tolist(), "eye": self._eye(),
+            "middle": (0.5 * (self.low + self.high)).tolist(), "eye": self.eye(),
+            "outline": _packed(outline),
         }  # fmt: skip
 
     # ------------------------------------------------------------------ parts
 
-    def _extent(self) -> tuple[Array, Array]:
-        """Lowest and highest corner of what is ever shown [m]."""
-        points = [self.p[:, [i for i, name in enumerate(self.names) if name != GROUND]].reshape(-1, 3)]
-        for solid in self.solids:
-            points.append(self.placed.points(solid.anchors).reshape(-1, 3))
-            if solid.kind == "box" and solid.turn is not None:
-                (body, middle) = solid.anchors[0]
-                corners = Box(body, middle, np.array(solid.half), solid.turn).corners()
-                points.append(self.placed.points([(body, corner) for corner in corners]).reshape(-1, 3))
-        every = np.concatenate(points)
-        return every.min(axis=0), every.max(axis=0)
-
-    def _floor(self) -> Array:
-        """Below everything; through the origin where that is not much lower."""
-        corners = np.array(np.meshgrid(*np.stack([self.low, self.high], axis=1))).reshape(3, -1).T
-        lowest = float((corners @ self.up).min())
-        height = 0.0 if -1e-9 <= lowest < 0.6 * self.size else lowest - 0.03 * self.size
-        middle = 0.5 * (self.low + self.high)
-        return np.asarray(middle + (height - middle @ self.up) * self.up)
-
-    def _feet(self) -> list[Solid]:
-        """Under every hinge on the ground that turns about the vertical: what the machine stands on."""
-        feet = []
-        for body in self.mech.model.bodies[1:]:
-            if body.parent != GROUND or not body.joint.is_hinge:
-                continue
-            top, axis = body.at.xyz, body.at.rotation @ body.joint.primitives()[0].axis
-            height = float((top - self.floor) @ self.up)
-            if abs(axis @ self.up) > 0.999 and height > 0.0:
-                bars = [one.radius for one in self.solids if one.kind == "bar"]
-                ends = ((GROUND, top - height * self.up), (GROUND, top))
-                feet.append(Solid("bar", ends, FOOT, 1.15 * max(bars, default=0.02 * self.size)))
-        return feet
-
-    def _eye(self) -> tuple[float, float]:
-        """Azimuth and height of the eye: straight onto the plane of a planar mechanism, nearly."""
-        plane = find_plane(self.mech, self.q[0])
-        if plane is None:
-            return DIAGONAL
-        tilt = float(np.arcsin(np.clip(plane.normal @ self.up, -1.0, 1.0)))
-        x, y = _across(self.up)
-        azimuth = float(np.arctan2(plane.normal @ y, plane.normal @ x))
-        return azimuth - 0.3, min(tilt + 0.2, 1.2)
+    def _arrows(self) -> tuple[list[dict[str, Any]], float]:
+        """Arrows for JSON, and their length per newton [m/N]; moments are as long as the largest force."""
+        kinds: dict[str, float] = {}
+        most: dict[str, float] = {}
+        for arrow in self.arrows:
+            value = float(np.linalg.norm(arrow["data"][:, 3:], axis=1).max())
+            kinds[arrow["kind"]] = max(kinds.get(arrow["kind"], 0.0), value)
+            most[arrow["unit"]] = max(most.get(arrow["unit"], 0.0), value)
+        unit = {name: LONGEST * self.size / value if value > 0.0 else 0.0 for name, value in most.items()}
+        newton = unit.get("N", 0.0) or next(iter(unit.values()), 0.0)
+        out = []
+        for one in self.arrows:
+            legend = f"{one['kind']}, up to {kinds[one['kind']]:.4g} {one['unit']}"
+            entry = {"name": one["name"], "color": one["color"], "unit": one["unit"], "legend": legend}
+            scale = unit[one["unit"]] / newton if newton else 1.0
+            out.append(entry | {"data": _packed(one["data"]), "scale": scale})
+        return out, newton
 
     def _anchor(self, anchor: tuple[str, Array]) -> list[float]:
         return [self.names.index(anchor[0]), *(round(float(x), 6) for x in anchor[1])]
 
-    def _solid(self, one: Solid) -> dict[str, Any]:
+    def _solid(self, one: Solid, meshes: dict[bytes, int]) -> dict[str, Any]:
+        """One solid for JSON; equal meshes are kept once."""
         from scipy.spatial.transform import Rotation
 
         out: dict[str, Any] = {"kind": one.kind, "color": one.color, "alpha": one.alpha, "radius": one.radius}
+        out["name"] = one.name
+        if one.mesh is not None:
+            points = np.asarray(one.mesh.points, dtype="<f4").tobytes()
+            faces = np.asarray(one.mesh.faces, dtype="<u2").tobytes()
+            out["mesh"] = meshes.setdefault(struct.pack("<I", len(points)) + points + faces, len(meshes))
+        if one.spring is not None:
+            out["spring"] = list(one.spring)
         ends = [self._anchor(anchor) for anchor in one.anchors]
         if one.kind in ("bar", "coil"):
             out |= {"a": ends[0], "b": ends[1]}
@@ -209,11 +197,11 @@ def _continuous(quats: Array) -> Array:
     return np.asarray(quats * sign[:, :, None])
 
 
-def _across(z: Array) -> tuple[Array, Array]:
-    """Two unit vectors across z, the same as on the page."""
-    k = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.7 else np.array([0.0, 1.0, 0.0])
-    x = np.cross(k, z) / np.linalg.norm(np.cross(k, z))
-    return x, np.cross(z, x)
+def _mesh(packed: bytes) -> dict[str, str]:
+    """Corners as float32 and faces as uint16, as text."""
+    (size,) = struct.unpack("<I", packed[:4])
+    parts = {"points": packed[4 : 4 + size], "faces": packed[4 + size :]}
+    return {name: base64.b64encode(data).decode("ascii") for name, data in parts.items()}
 
 
 def _packed(values: npt.ArrayLike) -> str:

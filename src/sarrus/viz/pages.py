@@ -35,6 +35,9 @@ def export(
     title: str | None = None,
     caption: str | None = None,
     forces: bool = True,
+    loads: bool = True,
+    ground: bool = True,
+    frames: bool = False,
     shapes: Mapping[str, npt.ArrayLike] | None = None,
     thickness: float | None = None,
     trace: tuple[str, npt.ArrayLike] | None = None,
@@ -56,8 +59,11 @@ def export(
         caption: Written below the title; default nothing or, of a run that failed, why.
         forces: Whether to show the forces that loops exert on the first of their two bodies as arrows that
             end where they act; of least norm where constraints are redundant.
-        shapes: Edges (3,) [m] of a cuboid around the centre of mass, by body; default the cuboid of equal
-            inertia for Free bodies, bars between joints for all others.
+        loads: Whether to show the forces and moments that the mechanism is declared with.
+        ground, frames: Whether the page opens with the floor, and with the axes of all bodies (x red, y
+            green, z blue); keys on the page change both.
+        shapes: Edges (3,) [m] of a cuboid around the centre of mass, by body; default the shapes of the
+            description, the cuboid of equal inertia for Free bodies, links between joints for all others.
         thickness: Of bars [m]; default from the length of the mechanism.
         trace: (body, point in its frame [m] (3,)): a point whose path is drawn.
         arrows: More forces: {name: (body, point in its frame [m] (3,), forces in world axes at
@@ -79,9 +85,13 @@ def export(
         pose = shown.default.q if q is None else state(q, "q", shown.nq)
         film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
         failed = ""
+        if loads:
+            film.given_loads()
     else:
         runs = _runs(shown, q)
         film, t = _played(runs, fps, shapes, thickness), np.concatenate([run.t for run in runs])
+        if loads:
+            film.given_loads()
         if forces:
             film.contact_forces(runs)
         film.more_arrows(t, arrows or {})
@@ -90,7 +100,8 @@ def export(
             film.trace(*trace)
         failed = next((run.message for run in runs if not run.success), "")
     name = film.mech.name if title is None else title
-    page = _page(name, film.data(name, failed if caption is None else caption))
+    data = film.data(name, failed if caption is None else caption)
+    page = _page(name, data | {"ground": bool(ground), "frames": bool(frames)})
     return replace_bytes(target, page.encode("utf-8", errors="replace"), make_folder=True)
 
 

@@ -35,11 +35,16 @@ class Part:
             massless distance), "spring" or "disc" (a rim and a spoke).
         owner: Name of the body, constraint or force that it shows.
         anchors: The points, in the order in which they are joined.
+        stiffness, rest: Of a linear spring [N/m], [m]; else None.
+        is_declared: Whether the description says that the body runs along it.
     """
 
     kind: str
     owner: str
     anchors: tuple[Anchor, ...]
+    stiffness: float | None = None
+    rest: float | None = None
+    is_declared: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,9 @@ def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: se
     """What one joint, constraint or force shows; a disc gets one spoke, so that one sees it turn."""
     for body, point in drawing.held:
         places[body].append(point)
-    found.parts.extend(Part(line.kind, name, line.points) for line in drawing.lines)
+    found.parts.extend(
+        Part(line.kind, name, line.points, line.stiffness, line.rest) for line in drawing.lines
+    )
     for disc in drawing.discs:
         body, centre = disc.centre
         found.parts.append(Part("disc", body, tuple((body, point) for point in [centre, *disc.rim()])))
@@ -140,7 +147,7 @@ def _outline(mech: Mechanism, body: Body, places: Places, owner: str) -> Iterato
 def _drawn(body: str, owner: str, lines: list[Array], points: Array, same: float) -> Iterator[Part]:
     """The lines (n, 3) along which a body is drawn, and bars from them to its places beside them."""
     for line in lines:
-        yield Part("link", owner, tuple((body, p) for p in line))
+        yield Part("link", owner, tuple((body, p) for p in line), is_declared=True)
     starts, ends = (np.concatenate([line[k : len(line) - 1 + k] for line in lines]) for k in (0, 1))
     for p in points:
         way = ends - starts
@@ -148,7 +155,7 @@ def _drawn(body: str, owner: str, lines: list[Array], points: Array, same: float
         near = starts + part[:, None] * way
         near = near[int(np.argmin(np.linalg.norm(near - p, axis=1)))]
         if np.linalg.norm(near - p) > same:
-            yield Part("link", owner, ((body, near), (body, p)))
+            yield Part("link", owner, ((body, near), (body, p)), is_declared=True)
 
 
 def _rank(points: Array, same: float) -> int:

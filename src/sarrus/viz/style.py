@@ -13,6 +13,8 @@ FAINT = "#9a9a9a"
 ALARM = "#c1121f"
 
 LINK = {"linewidth": 5.0, "solid_capstyle": "round", "solid_joinstyle": "round"}
+CENTRE_LINE = {"linewidth": 0.7, "color": "#00000066", "linestyle": (0, (10, 3, 2, 3))}
+TRIAD = ("#d62728", "#2ca02c", "#1f77b4")
 ROD = {"linewidth": 1.6, "color": INK}
 SPRING = {"linewidth": 1.2, "color": INK}
 RAIL = {"linewidth": 1.0, "color": FAINT, "linestyle": (0, (6, 3))}

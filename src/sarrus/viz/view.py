@@ -134,3 +134,12 @@ class Placed:
     def local(self, body: str, vectors: Array) -> Array:
         """Directions in world axes (n, 3), in the frame of a body."""
         return np.asarray(np.einsum("nij,ni->nj", self.R[:, self._index[body]], vectors))
+
+    def rotation(self, body: str) -> Array:
+        """R_WB of a body at the first pose, (3, 3)."""
+        return np.asarray(self.R[0, self._index[body]])
+
+    def local_point(self, body: str, point: Array) -> Array:
+        """A world point (3,) at the first pose, in the frame of a body [m]."""
+        i = self._index[body]
+        return np.asarray(self.R[0, i].T @ (point - self.p[0, i]))

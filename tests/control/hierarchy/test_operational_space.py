@@ -90,3 +90,44 @@ def test_tasks_that_are_off_have_no_rows() -> None:
     ]
     o = sr.control.TaskHierarchy(mech, tasks).solve(0.0, [0.1, 0.2], [0.0, 0.0]).operational
     assert [len(J) for J in o.jacobians] == [0, 1] and o.Lambda_c.shape == (1, 1)
+
+
+def test_task_inertia_is_that_of_all_freedoms() -> None:
+    """(110), (113) where motors control two of three freedoms of a planar chain of two arms."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    for side, x in (("L", 0.0), ("R", 1.0)):
+        parent = "ground"
+        for k, turn in enumerate((0.9, -0.7, 0.4) if side == "L" else (2.0, 0.8, 0.3)):
+            bar = {"mass": 1.0 + 0.2 * k, "com": (0.25, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+            at = sr.Pose((x if k == 0 else 0.5, 0, 0), rpy=(0, 0, turn))
+            spec.body(f"{side}{k}", parent, joint=sr.Revolute("z"), at=at, **bar)
+            parent = f"{side}{k}"
+    start = spec.compile()
+    tips = [start.pose(np.zeros(6), name).apply((0.5, 0, 0)) for name in ("L2", "R2")]
+    ends = {"a": "L2", "b": "R2", "at_a": sr.Pose((0.5, 0, 0)), "at_b": sr.Pose((0.5, 0, 0))}
+    spec.close("tip", joint=sr.Revolute("z"), **ends)
+    mech = spec.actuate("L0", "R0").compile(loop_tolerance=float(np.linalg.norm(tips[0] - tips[1])) + 1.0)
+    q = mech.assemble(np.zeros(6)).q
+    v = mech.consistent_velocity(q, np.linspace(-0.5, 0.5, 6))
+    law = sr.control.TaskHierarchy(
+        mech, [sr.control.PriorityTask("L0", 0.3), sr.control.PriorityTask("L1", 0.1)]
+    )
+    found = law.solve(0.0, q, v)
+    assert not found.controllable
+    o, W = found.operational, np.linalg.inv(mech.mass_matrix(q))
+    assert relative(o.Lambda_c, np.linalg.inv(o.J @ W @ o.Theta.T @ o.J.T)) < 1e-9
+    wanted = np.array([1.0, -2.0])
+    eta = o.Theta.T @ o.J.T @ (o.Lambda_c @ wanted + o.mu_c + o.p_c) + mech.terms(q, v).J.T @ (
+        o.alpha + o.rho
+    )
+    a = W @ (eta - mech.terms(q, v).h)  # (113) gives the accelerations that were asked for
+    assert relative(o.J @ a + o.J_rate, wanted) < 1e-8
+
+
+def test_a_failed_step_has_the_same_type() -> None:
+    mech = sr.library.double_pendulum()
+    law = sr.control.TaskHierarchy(mech, [sr.control.PriorityTask(mech.names[0], 0.0)])
+    found = law.solve(0.0, [np.nan, 0.0], [0.0, 0.0])
+    assert found.status == sr.control.Status.FAILED
+    assert found.operational is None and found.levels == () and found.tasks == {} and found.ranks == ()
+    assert found.orthogonalized == () and "FAILED" in found.summary()

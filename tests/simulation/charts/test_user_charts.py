@@ -188,3 +188,9 @@ class TestBadInput:
             self.start("tangent", correction="baumgarte")
         with pytest.raises(sr.InputError, match="coordinates='full' only"):
             self.start("tangent", method="radau")
+
+
+def test_a_matrix_is_answered_with_the_chart_that_means_it() -> None:
+    mech = sr.library.four_bar()
+    with pytest.raises(sr.InputError, match=r"combinations y = R q are Chart"):
+        sr.simulate(mech, (0.0, 0.01), coordinates=np.eye(3)[:1])

@@ -200,9 +200,9 @@ class Solution:
     @cached_property
     def decoupled(self) -> bool:
         """Whether tau_tangent does not change the constraint force, [Aghili2005] proposition 3."""
-        if self._response is None:
+        if self._response is None or self._split is None:
             return False
-        return is_decoupled(self._response.terms.M, self._response.terms.J, self._response.units)
+        return is_decoupled(self._response.terms.M, self._split)
 
     @cached_property
     def _split(self) -> Decomposition | None:

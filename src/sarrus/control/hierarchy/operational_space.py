@@ -1,16 +1,4 @@
-"""OperationalSpace: the quantities of [DeSapio2010] at one step of a task hierarchy, by their names there.
-
-    H     = (Phi M^-1 Phi.T)^-1                     inertia at the constraints               eq. (87)
-    alpha = H (Phi M^-1 b - Phi' v)                 rho = H Phi M^-1 g                       eq. (88), (89)
-    Q_i.T = N_(i-1).T J_i.T                         N_0.T = Theta.T                          eq. (91), (94)
-    z_i   = (J_i M^-1 Q_i.T)^-1 (x_i'' - J_i' v + J_i M^-1 (b + g - eta_(i-1)))              eq. (92)
-    eta_i = eta_(i-1) + Q_i.T z_i                   eta_0 = Phi.T (alpha + rho)              eq. (86), (95)
-    Lambda_c = (J M^-1 Theta.T J.T)^-1              mu_c, p_c likewise                       eq. (110)-(112)
-
-J are the rows of all active tasks, highest priority first. h = b + g: g is h at rest, gravity and declared
-forces; b the rest. Inverses are pseudoinverses of the rank that the step found. Where actuators do not
-control all freedoms, N_0 leaves out the others. Limits and damping of the law are not in these formulas.
-"""
+"""OperationalSpace: the quantities of [DeSapio2010] at one step of a task hierarchy, by their names there."""
 
 from __future__ import annotations
 
@@ -22,15 +10,34 @@ import numpy as np
 from ...arrays import Array
 from ...differences import slope_of_terms, slope_terms
 from ...dynamics.input_response import Response
+from ...projection.decomposition import decompose
 from ..state.measured_state import MeasuredState
 from .levels import LevelSplit
 from .tasks import BoundTask
 
+RANK_TOL = 1e-9  # singular values of task rows below this part of the largest count as lost
 STEP = 0.01  # of differences along the motion, relative to a speed of 1 rad/s, or L per second
 
 
 class OperationalSpace:
-    """Made when one of its parts is first read; described in the module."""
+    """The quantities of [DeSapio2010] at one step, each made when it is first read.
+
+        H     = (Phi M^-1 Phi.T)^-1                     inertia at the constraints           eq. (87)
+        alpha = H (Phi M^-1 b - Phi' v)                 rho = H Phi M^-1 g                   eq. (88), (89)
+        Q_i.T = N_(i-1).T J_i.T                         N_0.T = Theta.T                      eq. (91), (94)
+        z_i   = (J_i M^-1 Q_i.T)^-1 (x_i'' - J_i' v + J_i M^-1 (b + g - eta_(i-1)))          eq. (92)
+        eta_i = eta_(i-1) + Q_i.T z_i                   eta_0 = Phi.T (alpha + rho)          eq. (86), (95)
+        Lambda_c = (J M^-1 Theta.T J.T)^-1              mu_c, p_c likewise                   eq. (110)-(112)
+
+    `jacobians` and `Q` have an entry for each level, highest priority first; `N`, `z` and `eta` have one more
+    in front, that of the constraints. `N` holds N_i.T, which multiplies forces. `J`, `Lambda_c`, `mu_c` and
+    `p_c` are of the rows of all active tasks together.
+
+    h = b + g: g is h at rest, gravity and declared forces; b the rest. Inverses are pseudoinverses of the
+    rank that the step found. Where actuators do not control all freedoms, N_0, and with it Q, z and eta,
+    leave out the others; H, alpha, rho, Theta, Lambda_c, mu_c and p_c are of all freedoms, as printed. Limits
+    and damping of the law are not in these formulas.
+    """
 
     def __init__(
         self,
@@ -146,9 +153,10 @@ class OperationalSpace:
     @cached_property
     def Lambda_c(self) -> Array:
         """Task inertia within the constraints (k, k), eq. (110)."""
-        X = self.bases[0]
-        rank = sum(split.rank for split in self._splits)
-        return _inverse(self.J @ X @ (self.J @ X).T, rank)
+        X = decompose(self._Phi, self._M, rank=self._response.rank).N  # X X.T = M^-1 Theta.T
+        U, s, _ = np.linalg.svd(self.J @ X, full_matrices=False)
+        kept = s > RANK_TOL * np.max(s, initial=0.0)
+        return np.asarray((U[:, kept] / s[kept] ** 2) @ U[:, kept].T)
 
     @property
     def mu_c(self) -> Array:

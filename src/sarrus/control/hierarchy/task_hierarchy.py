@@ -74,7 +74,7 @@ class TaskHierarchy(Law):
             state(self.null_torque, "null_torque", self.mech.nv, repr(self.mech.name))
 
     def solve(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike) -> HierarchySolution:
-        """One step with all its parts; where it failed (`status`), a Solution without levels."""
+        """One step with all its parts; where it failed (`status`), without levels."""
         return super().solve(t, q, v)  # type: ignore[return-value]
 
     # ------------------------------------------------------------------ one step
@@ -127,7 +127,10 @@ class TaskHierarchy(Law):
         if not selected.by_kernel:
             fields["a"] = found.response.a0 + levels.basis.E @ selected.s
         levels.costs, fields["_task"] = costs, levels.tracking
-        return HierarchySolution(**fields, status=status, message=message, _parts=levels)
+        return self._completed(fields | {"status": status, "message": message, "_parts": levels})
+
+    def _completed(self, fields: dict[str, Any]) -> HierarchySolution:
+        return HierarchySolution(**fields)
 
     def _selected(self, step: FoundStep) -> HierarchyInputs:
         found = step.found

@@ -41,8 +41,8 @@ class TorqueBounds:
     """Bounds on inputs of actuators.
 
     Args:
-        bounds: {actuator: (lower, upper)} [N m, N], or one pair for all; default the limits of the
-            description.
+        bounds: {actuator: (lower, upper)} [N m, N], None leaving a side open, or one pair for all; default
+            the limits of the description.
     """
 
     bounds: Any = None
@@ -224,9 +224,12 @@ def as_limits(limits: Any) -> list[Limit]:
     return found
 
 
+OPEN = (-math.inf, math.inf)
+
+
 def _pair(pair: Any, what: str) -> tuple[float, float]:
     try:
-        lower, upper = (float(x) for x in pair)
+        lower, upper = (side if x is None else float(x) for x, side in zip(pair, OPEN, strict=True))
     except (TypeError, ValueError):
         raise InputError(f"{what} must be a pair (lower, upper), got {pair!r}.") from None
     if math.isnan(lower) or math.isnan(upper) or lower > upper:

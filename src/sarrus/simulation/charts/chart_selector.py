@@ -47,8 +47,8 @@ def check_coordinates(system: System, value: Any) -> str | tuple[Chart, ...]:
             return (named_coordinates(system.evaluator, positions, indices),)
     known = ", ".join(f'"{name}"' for name in ("full", *KINDS))
     raise InputError(
-        f"coordinates must be one of {known}, names of independent coordinates, or a Chart (or several); got"
-        f" {value!r}."
+        f"coordinates must be one of {known}, names of independent coordinates, or a Chart (or several;"
+        f" combinations y = R q are Chart(lambda q, y: R @ q - y, n)); got {value!r:.80}."
     )
 
 

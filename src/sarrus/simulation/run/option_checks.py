@@ -81,10 +81,15 @@ def _method(given: Mapping[str, Any]) -> Method:
     name = _one_of("method", given["method"], METHODS)
     if not METHODS[name].switches:
         return METHODS[name]
-    if given["dt"] is not None and given["atol"] is None and given["rtol"] == RTOL:
+    if given["dt"] is not None and given["atol"] is None and _is(given["rtol"], RTOL):
         return METHODS["rk4"]
-    explicit = any(given[what] != only for what, only in IMPLICIT_NEEDS.items())
+    explicit = any(not _is(given[what], only) for what, only in IMPLICIT_NEEDS.items())
     return METHODS["dopri5" if explicit else name]
+
+
+def _is(value: Any, usual: Any) -> bool:
+    """Whether an option has its usual value; arrays, which no option is, have not."""
+    return not isinstance(value, np.ndarray) and bool(value == usual)
 
 
 def check_given(system: System, options: Options, given: Mapping[str, Any]) -> Options:

@@ -1,4 +1,5 @@
-// Turns around a target: drag turns, shift or right drag moves, the wheel or two fingers zoom.
+// Turns around a target: drag turns, shift or right drag moves, the wheel or two fingers zoom. The first view has
+// everything that is ever shown in its frame.
 
 class Camera {
   constructor(canvas, film, changed) {
@@ -22,10 +23,37 @@ class Camera {
     [this.azimuth, this.height] = this.film.eye;
     this.target = this.film.middle.slice();
     this.far = 0.98 * this.film.size;
+    this.framed = true;
     this.changed();
   }
 
+  // Moves back and aside until all points of the outline fill the picture; the same as `framed` in camera.py.
+  frame() {
+    const z = this.direction();
+    const x = unit(cross(this.film.up, z));
+    const y = cross(z, x);
+    const points = [];
+    for (let i = 0; i < this.film.outline.length; i += 3) {
+      const p = Array.from(this.film.outline.slice(i, i + 3));
+      points.push([dot(p, x), dot(p, y), dot(p, z)]);
+    }
+    const slope = [Math.max(this.aspect, 1), Math.max(1 / this.aspect, 1)].map((s) => (Math.tan(0.3) * s) / 1.12);
+    const middle = [0, 1, 2].map((k) => (Math.min(...points.map((p) => p[k])) + Math.max(...points.map((p) => p[k]))) / 2);
+    let away = 1;
+    for (let step = 0; step < 8; step++) {
+      const near = points.map((p) => sub(p, middle));
+      away = Math.max(...near.map((p) => p[2] + Math.max(Math.abs(p[0]) / slope[0], Math.abs(p[1]) / slope[1])));
+      for (const k of [0, 1]) {
+        const seen = near.map((p) => p[k] / Math.max(away - p[2], 1e-9));
+        middle[k] += ((Math.min(...seen) + Math.max(...seen)) / 2) * away;
+      }
+    }
+    this.target = add(add(times(x, middle[0]), times(y, middle[1])), times(z, middle[2]));
+    this.far = Math.max(away, 1e-6) / 1.6;
+  }
+
   zoom(factor) {
+    this.framed = false;
     this.far = Math.min(Math.max(this.far * factor, 0.05 * this.film.size), 20 * this.film.size);
     this.changed();
   }
@@ -49,6 +77,7 @@ class Camera {
   drag(e, high) {
     const before = this.touches.get(e.pointerId);
     if (!before) return;
+    this.framed = false;
     const [dx, dy] = [e.clientX - before[0], e.clientY - before[1]];
     if (this.touches.size === 2) {
       const other = [...this.touches].find(([id]) => id !== e.pointerId)[1];

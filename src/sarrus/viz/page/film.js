@@ -1,11 +1,13 @@
 // The recorded motion: where everything is at a time, and how it is painted.
 
-function decoded(text) {
+function decoded(text, kind = Float32Array) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
+  return new kind(bytes.buffer);
 }
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+
+const short = (x) => `${+x.toPrecision(4)}`;
 
 class Film {
   constructor(data) {
@@ -14,6 +16,7 @@ class Film {
     this.arrows = data.arrows.map((arrow) => ({ ...arrow, data: decoded(arrow.data), rgb: channels(arrow.color) }));
     this.solids = data.solids.map((solid) => ({ ...solid, rgb: channels(solid.color) }));
     this.traces = data.traces.map((trace) => ({ ...trace, rgb: channels(trace.color) }));
+    this.outline = decoded(data.outline);
     this.bodies = this.poses.length / 7 / this.count;
     this.t = this.first;
   }
@@ -99,6 +102,11 @@ class Film {
         const s = [solid.radius, solid.radius, 2 * solid.half];
         const foot = sub(place, times(rotate(turn, [0, 0, 1]), solid.half));
         painter.draw("drum", placed(turn, s, foot), s, color);
+      } else if (solid.kind === "mesh") {
+        const name = `mesh${solid.mesh}`;
+        const { points, faces } = this.meshes[solid.mesh];
+        if (!painter.meshes[name]) painter.keep(name, faceted(decoded(points), decoded(faces, Uint16Array)));
+        painter.draw(name, placed(q, [1, 1, 1], p), [1, 1, 1], color);
       } else {
         if (!solid.mesh) painter.keep((solid.mesh = `face${this.solids.indexOf(solid)}`), fan(solid.points));
         painter.draw(solid.mesh, placed(q, [1, 1, 1], p), [1, 1, 1], color);
@@ -110,13 +118,13 @@ class Film {
   arrow(painter, arrow, alpha) {
     const [i, s] = this.frame(this.t);
     const x = this.between(arrow.data, 6, 0, i, s);
-    const [tip, force] = [x.slice(0, 3), times(x.slice(3), this.newton)];
+    const [tip, force] = [x.slice(0, 3), times(x.slice(3), this.newton * (arrow.scale || 1))];
     const length = norm(force);
     if (length < 0.02 * this.size) return;
     const z = times(force, 1 / length);
     const thick = 0.008 * this.size;
     const head = Math.min(5 * thick, 0.5 * length);
-    const color = [...arrow.rgb, alpha];
+    const color = alpha.length ? alpha : [...arrow.rgb, alpha];
     this.bar(painter, sub(tip, force), sub(tip, times(z, head)), thick, color, false);
     const [u, v] = across(z);
     const wide = [2.3 * thick, 2.3 * thick, head];
@@ -133,15 +141,48 @@ class Film {
     for (let k = 0; k + every <= i; k += every) this.bar(painter, at(k), at(k + every), 0.004 * this.size, [...trace.rgb, 1], false);
   }
 
-  paint(painter, camera, look, forces) {
+  // Axes of all bodies: x red, y green, z blue.
+  triads(painter) {
+    const s = 0.1 * this.size;
+    for (const [p, q] of this.now)
+      [[1, 0, 0], [0, 1, 0], [0, 0, 1]].forEach((axis, k) => {
+        const color = [[0.85, 0.2, 0.2, 1], [0.15, 0.62, 0.25, 1], [0.2, 0.4, 0.9, 1]][k];
+        this.bar(painter, p, add(p, times(rotate(q, axis), s)), 0.004 * this.size, color, false);
+      });
+  }
+
+  // What one reads when pointing at solid or arrow number i.
+  text(i) {
+    if (i >= this.solids.length) {
+      const arrow = this.arrows[i - this.solids.length];
+      const [k, s] = this.frame(this.t);
+      return `${arrow.name}: ${short(norm(this.between(arrow.data, 3, 3, k, s)))} ${arrow.unit}`;
+    }
+    const solid = this.solids[i];
+    if (!solid.spring) return solid.name;
+    const [stiffness, rest] = solid.spring;
+    const length = norm(sub(this.point(solid.b), this.point(solid.a)));
+    return `${solid.name}: ${short(stiffness)} N/m, length ${short(length)} m, ${short(stiffness * (length - rest))} N`;
+  }
+
+  // Number of the solid or arrow at a pixel, -1 for none.
+  pick(painter, camera, x, y, forces) {
+    return painter.pick(camera, this.up, x, y, (coded) => {
+      this.solids.forEach((solid, i) => this.solid(painter, solid, coded(i)));
+      if (forces) this.arrows.forEach((arrow, i) => this.arrow(painter, arrow, coded(this.solids.length + i)));
+    });
+  }
+
+  paint(painter, camera, look, shown) {
     const clear = this.solids.filter((solid) => solid.alpha === 1);
     const through = this.solids.filter((solid) => solid.alpha < 1);
     painter.begin(camera, this.up, look.paper);
-    painter.ground(this.floor, this.up, this.cell, look.grid);
-    painter.shadow((color) => this.solids.forEach((solid) => this.solid(painter, solid, color)), this.up, dot(this.up, this.floor), look.shadow);
+    if (shown.ground !== false) painter.ground(this.floor, this.up, this.cell, look.grid);
+    if (shown.ground !== false) painter.shadow((color) => this.solids.forEach((solid) => this.solid(painter, solid, color)), this.up, dot(this.up, this.floor), look.shadow);
     clear.forEach((solid) => this.solid(painter, solid, [...solid.rgb, 1]));
     this.traces.forEach((trace) => this.trace(painter, trace));
+    if (shown.frames) this.triads(painter);
     if (through.length) painter.glass(() => through.forEach((solid) => this.solid(painter, solid, [...solid.rgb, solid.alpha])));
-    if (forces && this.arrows.length) painter.shining((alpha) => this.arrows.forEach((arrow) => this.arrow(painter, arrow, alpha)));
+    if (shown.forces && this.arrows.length) painter.shining((alpha) => this.arrows.forEach((arrow) => this.arrow(painter, arrow, alpha)));
   }
 }

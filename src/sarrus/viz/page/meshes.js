@@ -65,3 +65,31 @@ function fan(corners) {
     }
   return out;
 }
+
+// Triangles by corner numbers, with normals that are smooth across edges which look round.
+function faceted(points, faces) {
+  const at = (i) => [points[3 * i], points[3 * i + 1], points[3 * i + 2]];
+  const count = faces.length / 3;
+  const around = new Map();
+  const weighted = [];
+  for (let f = 0; f < count; f++) {
+    const [a, b, c] = [0, 1, 2].map((k) => at(faces[3 * f + k]));
+    weighted.push(cross(sub(b, a), sub(c, a)));
+    for (let k = 0; k < 3; k++) {
+      const i = faces[3 * f + k];
+      if (!around.has(i)) around.set(i, []);
+      around.get(i).push(f);
+    }
+  }
+  const flat = weighted.map(unit);
+  const out = { points: [], normals: [] };
+  for (let f = 0; f < count; f++)
+    for (let k = 0; k < 3; k++) {
+      const i = faces[3 * f + k];
+      let n = [0, 0, 0];
+      for (const g of around.get(i)) if (dot(flat[f], flat[g]) > 0.8) n = add(n, weighted[g]);
+      out.points.push(...at(i));
+      out.normals.push(...unit(n));
+    }
+  return out;
+}

@@ -69,6 +69,12 @@ class Painter {
     gl.viewport(0, 0, w, h);
     gl.clearColor(...paper, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    this.aim(camera, up, w, h);
+  }
+
+  aim(camera, up, w, h) {
+    const { gl } = this;
+    camera.aspect = w / h;
     const eye = camera.eye();
     const angle = w < h ? 2 * Math.atan((Math.tan(0.3) * h) / w) : 0.6;
     this.view = multiply(perspective(angle, w / h, camera.far * 0.02, camera.far * 12), lookingAt(eye, camera.target, up));
@@ -96,6 +102,39 @@ class Painter {
     gl.uniform3fv(this.at.scale, scale);
     gl.uniform4fv(this.at.color, color);
     gl.drawArrays(kind, 0, count);
+  }
+
+  // Which of the things that `paint` draws is at a pixel: each in a colour that is its number.
+  pick(camera, up, x, y, paint) {
+    const { gl, canvas } = this;
+    const [w, h] = [canvas.width, canvas.height];
+    if (!this.hidden || this.hidden.w !== w || this.hidden.h !== h) {
+      const [frame, color, depth] = [gl.createFramebuffer(), gl.createTexture(), gl.createRenderbuffer()];
+      gl.bindTexture(gl.TEXTURE_2D, color);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, w, h, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+      gl.bindRenderbuffer(gl.RENDERBUFFER, depth);
+      gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT16, w, h);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, color, 0);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, depth);
+      this.hidden = { frame, w, h };
+    }
+    const ratio = w / canvas.clientWidth;
+    const [column, row] = [Math.floor(x * ratio), h - 1 - Math.floor(y * ratio)];
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.hidden.frame);
+    gl.viewport(0, 0, w, h);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(column, row, 1, 1);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    this.aim(camera, up, w, h);
+    this.use(this.view, false);
+    paint((i) => [((i + 1) & 255) / 255, (((i + 1) >> 8) & 255) / 255, (((i + 1) >> 16) & 255) / 255, 1]);
+    const found = new Uint8Array(4);
+    gl.readPixels(column, row, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, found);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return found[0] + 256 * found[1] + 65536 * found[2] - 1;
   }
 
   // Lines of the ground that fade towards the edge.

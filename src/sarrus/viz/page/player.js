@@ -94,12 +94,15 @@ class Player {
     $("head").querySelector("span").textContent = film.caption;
     $("help").addEventListener("click", () => ($("hints").hidden = !$("hints").hidden));
     this.key();
-    $("bar").hidden = film.count < 2;
+    for (const id of ["play", "time", "clock", "speed"]) $(id).hidden = film.count < 2;
     [$("time").min, $("time").max] = [film.first, film.last];
     $("time").addEventListener("input", () => this.jump(+$("time").value));
     $("play").addEventListener("click", () => this.toggle());
-    $("forces").addEventListener("change", () => (this.dirty = true));
+    for (const name of ["forces", "ground", "frames"]) $(name).addEventListener("change", () => (this.dirty = true));
+    [$("ground").checked, $("frames").checked] = [film.ground !== false, film.frames === true];
     $("forces").parentElement.hidden = !film.arrows.length;
+    $("scene").addEventListener("pointermove", (e) => this.point(e));
+    $("scene").addEventListener("pointerleave", () => ($("tip").hidden = true));
     $("theme").addEventListener("click", () => this.theme(this.shade === "dark" ? "light" : "dark"));
     addEventListener("resize", () => (this.dirty = true));
     addEventListener("keydown", (e) => this.press(e));
@@ -116,6 +119,16 @@ class Player {
       mark.style.background = color;
       $("key").append(mark, text);
     }
+  }
+
+  // The name of what the mouse is on.
+  point(e) {
+    const found = e.buttons ? -1 : this.film.pick(this.painter, this.camera, e.offsetX, e.offsetY, $("forces").checked);
+    const text = found < 0 ? "" : this.film.text(found);
+    $("tip").hidden = !text;
+    $("tip").textContent = text;
+    $("tip").style.left = `${Math.min(e.offsetX + 14, $("stage").clientWidth - 8 - $("tip").offsetWidth)}px`;
+    $("tip").style.top = `${Math.max(e.offsetY - 34, 4)}px`;
   }
 
   theme(name) {
@@ -147,6 +160,8 @@ class Player {
       Home: () => this.jump(film.first),
       End: () => this.jump(film.last),
       f: () => $("forces").click(),
+      g: () => $("ground").click(),
+      a: () => $("frames").click(),
       d: () => $("theme").click(),
       r: () => this.camera.reset(),
       h: () => $("help").click(),
@@ -169,7 +184,12 @@ class Player {
     }
     if (this.dirty) {
       this.dirty = false;
-      film.paint(this.painter, this.camera, LOOK[this.shade], $("forces").checked);
+      const shown = { forces: $("forces").checked, ground: $("ground").checked, frames: $("frames").checked };
+      if (this.camera.framed) {
+        this.camera.aspect = $("scene").clientWidth / Math.max($("scene").clientHeight, 1);
+        this.camera.frame();
+      }
+      film.paint(this.painter, this.camera, LOOK[this.shade], shown);
       this.charts.forEach((chart) => chart.paint(film.t));
       $("time").value = film.t;
       $("clock").textContent = `${film.t.toFixed(2)} of ${film.last.toFixed(2)} s`;

@@ -1,0 +1,63 @@
+"""Forces and moments that a mechanism is declared with, as arrows with values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..mechanism.mechanism import Mechanism
+from .view import Placed
+
+FORCE, MOMENT = "#b3541e", "#6a4c93"
+LONGEST = 0.28  # of an arrow, over the size of the scene
+
+
+@dataclass(frozen=True)
+class ShownLoad:
+    """An arrow that ends where the load acts.
+
+    Attributes:
+        name: Of the force.
+        color: As "#rrggbb".
+        unit: "N" or "N m".
+        tips: Where it acts in the world [m], (n, 3).
+        vectors: In world axes [N, N m], (n, 3).
+    """
+
+    name: str
+    color: str
+    unit: str
+    tips: Array
+    vectors: Array
+
+    def feet(self, scale: float) -> Array:
+        """Where arrows of a length per newton or newton metre begin [m], (n, 3)."""
+        return self.tips - scale * self.vectors
+
+    def text(self, i: int = 0) -> str:
+        """Name and value at pose number i."""
+        return f"{self.name}: {float(np.linalg.norm(self.vectors[i])):.4g} {self.unit}"
+
+
+def given_loads(mech: Mechanism, placed: Placed) -> list[ShownLoad]:
+    """Those of all forces of a mechanism that say what a picture shows."""
+    found = []
+    for name, force in mech.model.forces:
+        for load in force.drawing().loads:
+            tips = placed.points([load.at])[:, 0]
+            still = np.broadcast_to(load.vector, tips.shape)
+            vectors = placed.along(load.at[0], load.vector) if load.follows else still
+            color, unit = (MOMENT, "N m") if load.is_moment else (FORCE, "N")
+            found.append(ShownLoad(name, color, unit, tips, np.array(vectors)))
+    return found
+
+
+def arrow_scales(loads: list[ShownLoad], size: float) -> dict[str, float]:
+    """Length of arrows per newton and per newton metre: the longest of each unit have the same length [m]."""
+    most: dict[str, float] = {}
+    for load in loads:
+        largest = float(np.linalg.norm(load.vectors, axis=1).max())
+        most[load.unit] = max(most.get(load.unit, 0.0), largest)
+    return {unit: LONGEST * size / value if value > 0.0 else 0.0 for unit, value in most.items()}
