@@ -19,6 +19,7 @@ from .report import Column, table, targets, write  # noqa: E402
 PARTS = (
     *("kernel", "calls", "simulation", "defaults", "linearize", "hierarchy", "grasp", "control", "load"),
     "design",
+    "friction",
     "rollout",
     "large",
     "studio",

@@ -29,14 +29,14 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, Rows<T>& 
   }
 }
 
-// phi, b and gamma of couplings and drives: sum of coef q - offset - f(t)
+// phi, b and gamma of couplings and drives: sum of coef q - offset - f(t); of velocities alone phi is zero
 template <class T>
 SARRUS_FN void coupling_values(const Model<real<T>>& m, const State<T>& s, Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
     T phi = T(-m.k_offset[c]);
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) phi += s.q[m.kt_q[i]] * m.kt_coef[i];
-    r.phi[row] = d < 0 ? phi : phi - s.drive[3 * d];
+    r.phi[row] = !m.row_holonomic[row] ? T(0) : d < 0 ? phi : phi - s.drive[3 * d];
     r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
     r.gamma[row] = d < 0 ? T(0) : s.drive[3 * d + 2];
   }

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from .constraints.couplings import *
 from .constraints.custom import *
+from .constraints.gears import *
 from .constraints.points import *
 from .constraints.polynomials import *
+from .constraints.pulleys import *
 from .constraints.rolling import *
 from .constraints.rows import Constraint as _Constraint
 from .dynamics.impact import Impact
@@ -34,6 +36,8 @@ from .mechanism.measures import Measure as _Measure
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.actuator_law import ActuatorLaw
+from .models.bushing import *
+from .models.coulomb_friction import *
 from .models.forces import *
 from .models.forces import Force as _Force
 from .models.joint import Joint as _Joint
@@ -43,13 +47,16 @@ from .models.restore import restore
 from .models.shapes import *
 from .models.shapes import Shape as _Shape
 from .models.surface_mesh import *
+from .models.table_forces import *
 from .models.visual import Visual
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart
 
 if TYPE_CHECKING:
-    from . import bridge, control, library, results, viz
+    from . import bridge, control, design, library, results, viz
+    from .design.optimize import Optimum, optimize
+    from .design.tolerances import Tolerances, tolerances
     from .formats import FormatError, from_mujoco, from_pinocchio, load, load_spec, save
     from .linearization import (
         Equilibrium,
@@ -76,7 +83,8 @@ if TYPE_CHECKING:
 
 # Imported when one of their names is first used: `import sarrus` loads what a Mechanism needs and no more.
 _LATE = {
-    "bridge": (), "control": (), "library": (), "results": (), "viz": (),
+    "bridge": (), "control": (), "design": (), "library": (), "results": (), "viz": (),
+    "design.optimize": ("Optimum", "optimize"), "design.tolerances": ("Tolerances", "tolerances"),
     "formats": ("FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"),
     "linearization": ("Equilibrium", "LinearModel", "LinearTrajectory", "equilibrium", "linearize",
                       "linearize_trajectory"),
@@ -94,10 +102,10 @@ __all__ = [
     # what is done with it, and what comes back
     "Branch", "Chart", "Contact", "CustomSystem", "Decomposition", "Equilibrium", "Event", "Impact",
     "LinearFeedback", "LinearModel", "LinearTrajectory", "Rollout", "Study", "Switch", "SwitchedTrajectory",
-    "Trajectory", "decompose", "equilibrium", "linearize", "linearize_trajectory", "rollout", "simulate",
-    "study",
+    "Optimum", "Tolerances", "Trajectory", "decompose", "equilibrium", "linearize", "linearize_trajectory",
+    "optimize", "rollout", "simulate", "study", "tolerances",
     # packages
-    "bridge", "control", "library", "results", "viz",
+    "bridge", "control", "design", "library", "results", "viz",
     # errors
     "AssemblyError", "EquilibriumError", "FormatError", "InputError", "ModelError", "SarrusError",
     "SarrusWarning", "SingularConstraintError", "UnknownNameError",

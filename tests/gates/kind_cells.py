@@ -23,6 +23,7 @@ from .kind_examples import Cell, Example, T, every_example
 
 Array = npt.NDArray[np.float64]
 
+WHEELS = 2  # parallel hinges, 0.12 m apart, on the last body of a chain
 LARGE = 33  # coordinates of the large mechanism, at least
 STEP = sr.Pose((0.3, 0.05, 0.1))
 EYE = (0.05, -0.1, 0.15)  # of the rod that keeps a cell closed, on its last body
@@ -57,11 +58,17 @@ def _chain(spec: sr.MechanismSpec, copy: int, example: Example) -> tuple[str, ..
         parent, at = (names[k - 1], STEP) if k else ("ground", sr.Pose((2.5 * copy, 0.3 * copy, 0.0)))
         inertia = {"mass": 1.0 + 0.1 * k, "com": (0.1, 0.02, 0.03), "inertia": (0.01, 0.02, 0.015)}
         spec.body(name, parent, joint=joint, at=at, armature=0.02 * (joint.nv == 1), **inertia)
+    for k in range(WHEELS if example.wheels else 0):
+        wheel = {"mass": 0.5, "com": (0.01, 0.0, 0.0), "inertia": (0.01, 0.01, 0.02)}
+        spec.body(
+            f"c{copy}w{k}", names[-1], joint=sr.Revolute("z"), at=sr.Pose((0.12 * k, 0.0, 0.1)), **wheel
+        )
     return names
 
 
 def _copies(example: Example) -> int:
     nv = max(example.rows, 1) + 2 + (0 if example.joint is None else example.joint.nv)
+    nv += WHEELS if example.wheels else 0
     return LARGE // nv + 1
 
 
@@ -96,7 +103,9 @@ def _cell(mech: sr.Mechanism, q: Array, names: tuple[str, ...]) -> Cell:
     index = {name: mech.names.index(name) for name in names if name in mech.names}
     positions = {name: float(q[mech.model.coordinate_q[k]]) for name, k in index.items()}
     first = index[names[0]]
-    return Cell(names[0], names[-1], positions, first, mech.nv, lambda body: mech.pose(q, body))
+    wheels = tuple(f"{names[0][:-2]}w{k}" for k in range(WHEELS))
+    turned = {w: float(q[mech.model.coordinate_q[mech.names.index(w)]]) for w in wheels if w in mech.names}
+    return Cell(names[0], names[-1], positions, first, mech.nv, lambda body: mech.pose(q, body), turned)
 
 
 def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float) -> None:

@@ -38,6 +38,7 @@ class Cell:
     first: int  # entry of v of the first one
     nv: int  # of the whole mechanism
     pose: Callable[[str], sr.Pose]
+    wheels: dict[str, float]  # positions of two parallel hinges on the last body, by name, if there are
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -92,6 +93,7 @@ class Example:
         make: The constraint or force, holding at the pose of a cell.
         rows: How many rows it adds.
         joint: A joint of the tree to put into the chain.
+        wheels: Whether it needs two parallel hinges side by side, `Cell.wheels`.
         latches: Whether it can be latched.
         draws: Whether a stick figure shows it; some kinds have nothing to show.
         solid: Whether a page in space shows something of it beside the bodies.
@@ -102,6 +104,7 @@ class Example:
     make: Callable[[Cell], Any] | None = None
     rows: int = 0
     joint: Joint | None = None
+    wheels: bool = False
     latches: bool = True
     draws: bool = True
     solid: bool = True
@@ -142,6 +145,16 @@ def _polynomial(c: Cell) -> Constraint:
     slopes, x = (0.8, -0.5, 0.3), c.positions[leader] - 0.2
     first = c.positions[follower] - sum(slope * x ** (k + 1) for k, slope in enumerate(slopes))
     return sr.PolynomialCoupling(follower, leader, (first, *slopes), origin=0.2)
+
+
+def _gear(c: Cell) -> Constraint:
+    (a, x), (b, y) = c.wheels.items()
+    return sr.Gear(a, b, 20, 40, 0.004, offset=0.04 * x + 0.08 * y)
+
+
+def _belt(c: Cell) -> Constraint:
+    (a, x), (b, y) = c.wheels.items()
+    return sr.Belt(a, b, 0.02, 0.05, pretension=10.0, offset=0.02 * x - 0.05 * y)
 
 
 def _drive(c: Cell) -> Constraint:
@@ -188,6 +201,8 @@ CONSTRAINTS: dict[str, Example] = {
     "PointOnCylinder": Example(_cylinder, 1, undefined=_on_the_axis),
     "Coupling": Example(_coupling, 1, **UNSEEN),
     "PolynomialCoupling": Example(_polynomial, 1, **UNSEEN),
+    "Gear": Example(_gear, 1, wheels=True, latches=False, **UNSEEN),
+    "Belt": Example(_belt, 1, wheels=True, latches=False, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),
     "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),
     "CustomConstraint": Example(_custom, 1, latches=False, **UNSEEN),
@@ -251,10 +266,38 @@ def _follower(c: Cell) -> Force:
     return dataclasses.replace(_wrench(c), frame="body")
 
 
+TABLE = (-2.0, -0.4, 0.3, 2.5)
+
+
+def _bushing(c: Cell) -> Force:
+    at = sr.Pose(P_A, rpy=(0.3, 0.2, 0.1)), sr.Pose(P_B, rpy=(0.1, -0.4, 0.2))
+    return sr.Bushing(c.a, c.b, *at, stiffness=(30.0, 40.0, 50.0, 3.0, 4.0, 5.0))
+
+
+def _damped_bushing(c: Cell) -> Force:
+    at = sr.Pose(P_A, rpy=(0.3, 0.2, 0.1)), sr.Pose(P_B, rpy=(0.1, -0.4, 0.2))
+    return sr.Bushing(c.a, c.b, *at, damping=(0.3, 0.4, 0.5, 0.03, 0.04, 0.05))
+
+
 FORCES: dict[str, tuple[Example, ...]] = {
     "PointSpring": (Example(_spring), Example(_damper)),
     "JointSpring": (Example(lambda c: sr.JointSpring(c.coordinates[1], 12.0, 0.1), **UNSEEN),),
     "JointDamper": (Example(lambda c: sr.JointDamper(c.coordinates[1], 0.7), **UNSEEN),),
+    "JointSpringTable": (
+        Example(lambda c: sr.JointSpringTable(c.coordinates[1], TABLE, (-9.0, -2.0, 3.0, 20.0)), **UNSEEN),
+    ),
+    "JointDamperTable": (
+        Example(lambda c: sr.JointDamperTable(c.coordinates[1], TABLE, (-0.9, -0.2, 0.3, 2.0)), **UNSEEN),
+    ),
+    "Motor": (Example(lambda c: sr.Motor(c.coordinates[1], TABLE, (0.9, 0.5, 0.3, 0.0)), **UNSEEN),),
+    "PointSpringTable": (
+        Example(lambda c: sr.PointSpringTable(c.a, P_A, c.b, P_B, (0.1, 0.5, 1.5), (-9.0, 1.0, 30.0))),
+    ),
+    "PointDamperTable": (
+        Example(lambda c: sr.PointDamperTable(c.a, P_A, c.b, P_B, TABLE, (-0.9, -0.2, 0.3, 2.0))),
+    ),
+    "Bushing": (Example(_bushing), Example(_damped_bushing)),
+    "CoulombFriction": (Example(lambda c: sr.CoulombFriction(c.coordinates[1], 0.7, 0.9, 0.4), **UNSEEN),),
     "ConstantWrench": (Example(_wrench, solid=False), Example(_follower, solid=False)),
 }
 

@@ -27,7 +27,7 @@ FLOORS = [
     {"formats", "library"},
     {"bridge"},
     {"simulation"},
-    {"gym", "linearization"},
+    {"design", "gym", "linearization"},
     {"control"},
     {"results"},
     {"viz"},
@@ -43,7 +43,7 @@ INNER_FLOORS = {
         {"charts"},
         {"run"},
         {"copies", "trajectory"},
-        {"switching"},
+        {"friction", "switching"},
     ],
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }

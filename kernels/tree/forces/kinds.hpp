@@ -3,13 +3,16 @@
 // same functions by dual numbers. A new kind is one header and one entry here.
 #pragma once
 
+#include "tree/forces/bushing.hpp"
 #include "tree/forces/constant_wrench.hpp"
+#include "tree/forces/coulomb_friction.hpp"
 #include "tree/forces/joint_spring.hpp"
 #include "tree/forces/joint_stop.hpp"
 #include "tree/forces/point_spring.hpp"
+#include "tree/forces/tables.hpp"
 
-#define SARRUS_FORCE_KINDS(X) X(PointSpring) X(ConstantWrench)
-#define SARRUS_COORDINATE_FORCE_KINDS(X) X(JointSpring) X(JointStop)
+#define SARRUS_FORCE_KINDS(X) X(PointSpring) X(ConstantWrench) X(PointTable) X(Bushing)
+#define SARRUS_COORDINATE_FORCE_KINDS(X) X(JointSpring) X(JointStop) X(CoulombFriction) X(CoordinateTable)
 
 SARRUS_BEGIN
 

@@ -39,11 +39,14 @@ def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
     return tuple((str(coordinate), float(coefficient)) for coordinate, coefficient in terms.items())
 
 
-def _lower(group: RowGroup, terms: Terms, tree: Tree, rows: Rows, *, offset: float, drive: int) -> None:
+def lower_coupling(
+    group: RowGroup, terms: Terms, tree: Tree, rows: Rows, *, offset: float, drive: int, kind: str = ""
+) -> None:
+    """The row of a coupling; `kind` says "m" or "rad", by default what its coordinates are."""
     where = f"constraint {group.name!r}"
     pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in dict(terms).items()]
     lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
-    here = rows.add(group, [RowName(group.name, "m" if lengths else "rad")]).rows
+    here = rows.add(group, [RowName(group.name, kind or ("m" if lengths else "rad"))]).rows
     rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
     for iq, iv, coefficient in pairs:
         rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient)
@@ -71,7 +74,7 @@ class Coupling(Constraint):
         return tuple(dict(self.terms))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        _lower(RowGroup(name, "Coupling"), self.terms, tree, rows, offset=self.offset, drive=-1)
+        lower_coupling(RowGroup(name, "Coupling"), self.terms, tree, rows, offset=self.offset, drive=-1)
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Coupling:
         total = sum(c * position(coordinate) for coordinate, c in dict(self.terms).items())
@@ -125,7 +128,7 @@ class Drive(Constraint):
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         assert not isinstance(self.coordinate, str)
         group = RowGroup(name, "Drive")
-        _lower(group, self.coordinate, tree, rows, offset=0.0, drive=len(rows.drives))
+        lower_coupling(group, self.coordinate, tree, rows, offset=0.0, drive=len(rows.drives))
         rows.drives.append(self)
 
     def values(self, t: float) -> tuple[float, float, float]:
@@ -159,3 +162,21 @@ def _call(function: Callable[[float], float] | None, t: float, name: str) -> flo
     if not math.isfinite(x):
         raise InputError(f"{name} of Drive must return a finite number, got {x} at t = {t:g} s.")
     return x
+
+
+@dataclass(frozen=True)
+class HeldCoordinate(Constraint, base=True):
+    """A velocity coordinate at rest: the row of friction that sticks. Its multiplier is the friction.
+
+    Args:
+        index: Into v.
+    """
+
+    index: int
+
+    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        kind = "rad" if tree.coordinate_is_angle[self.index] else "m"
+        here = rows.add(RowGroup(name, "HeldCoordinate"), [RowName(name, kind, holonomic=False)]).rows
+        begin = rows.count("kt_q")
+        rows.append(k_row=here.start, k_begin=begin, k_offset=0.0, k_drive=-1)
+        rows.append(kt_q=0, kt_v=self.index, kt_coef=1.0, k_end=begin + 1)

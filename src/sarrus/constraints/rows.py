@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..arrays import Array
 from ..errors import InputError, ModelError
 from ..models.drawing import Drawing, Frame
+from ..models.joint import Joint
 from ..models.kinds import Kind
 from ..models.model import Driver, RowGroup, UserRows
 from ..models.parameters import ELEMENTS, ParameterTable
@@ -27,11 +29,13 @@ class Constraint(Kind):
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
         undefined: The poses at which its rows are not defined, for a message; "" if there are none.
         plural: What messages call several of them; default the name of the class.
+        loads_bodies: Whether it relates coordinates, but stands for forces on bodies, see `loads`.
     """
 
     needs_position: ClassVar[bool] = True
     undefined: ClassVar[str] = ""
     plural: ClassVar[str] = ""
+    loads_bodies: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it holds on to."""
@@ -57,6 +61,21 @@ class Constraint(Kind):
     def drawing(self) -> Drawing:
         """What a picture shows of it; by default nothing."""
         return Drawing()
+
+    def loads(
+        self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
+    ) -> Iterable[tuple[str, Array, Array]]:
+        """Forces on bodies that a relation between coordinates stands for; by default none.
+
+        Args:
+            places: X_WB of a body, by its name.
+            joints: Its joint, likewise.
+            lam: Multipliers of its rows (n,).
+
+        Returns:
+            (body, force (3,) [N], point (3,) [m]), in the world.
+        """
+        return ()
 
     @abstractmethod
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:

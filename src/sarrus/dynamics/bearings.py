@@ -7,12 +7,13 @@ the joint, gravity g and the loads on bodies (Newton and Euler; moments about th
 
 Loads act on bodies: external wrenches, forces between bodies, constraints between bodies. What acts
 along a coordinate goes through its joint and is part of W_i: actuators, `tau`, springs, dampers, friction and
-stops of joints, couplings, drives and rows of the user, less the inertia of the armature.
+stops of joints, couplings, drives and rows of the user, less the inertia of the armature. Gears and belts
+couple coordinates, but load the bodies where teeth and strands touch them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..arrays import Array
 from ..models.bodies import GROUND
 from ..models.drawing import Frame
 from ..models.model import Model
+from ..models.pose import Pose
 from .reactions import RowWrenches, in_axes
 
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)
@@ -36,6 +38,15 @@ class BodyMotion:
     p: Array
     V: Array
     A: Array
+
+    def place(self, model: Model) -> Callable[[str], Pose]:
+        """Poses of bodies by name."""
+
+        def pose(name: str) -> Pose:
+            i = model.body_index(name)
+            return Pose(self.p[i], matrix=self.R[i])
+
+        return pose
 
     def point(self, body: int, p_BP: npt.ArrayLike) -> Array:
         """A point of a body."""
@@ -73,6 +84,11 @@ class Loads:
                 assert group.a is not None and group.b is not None
                 wrench = self.lam[group.rows] @ self.rows.W[group.rows]
                 yield from _both(model, group.a, group.b, wrench, self.rows.at[group.element])
+        for group, (_, constraint) in zip(model.groups, model.constraints, strict=True):
+            for body, force, at in constraint.loads(
+                bodies.place(model), model.joint_of, self.lam[group.rows]
+            ):
+                yield model.body_index(body), np.concatenate([force, np.zeros(3)]), at
 
 
 def _both(model: Model, a: str, b: str, wrench: Array, at: Array) -> Iterator[Load]:

@@ -58,6 +58,18 @@ class Motion:
     _v: Array | None = field(repr=False)
     _model: Model = field(repr=False)
     _external: tuple[External, ...] = field(default=(), repr=False)  # wrenches on bodies
+    _friction: Array | None = field(default=None, repr=False)
+    _friction_unique: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @property
+    def friction(self) -> Array:
+        """Generalized force of dry friction (nv,) [N m, N] (friction_model="coulomb"), of least norm."""
+        return np.zeros_like(self.a) if self._friction is None else self._friction
+
+    @property
+    def friction_unique(self) -> npt.NDArray[np.bool_]:
+        """Which entries of `friction` the motion determines, (nv,): joints at rest may share a load."""
+        return np.ones(self.a.shape, dtype=bool) if self._friction_unique is None else self._friction_unique
 
     def reaction(self, name: str, frame: str = "A") -> Array:
         """Wrench [force; moment] (6,) [N, N m] that a loop, or the joint of a body, exerts.

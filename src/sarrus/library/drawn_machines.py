@@ -140,9 +140,12 @@ def excavator(
         ("rocker_pin", "rocker_pin", "rocker", "link"), ("ear_pin", "ear", "link", "bucket"),
     ):  # fmt: skip
         spec.joint(name, a, b, HINGE, at=at)
-    _cylinder(spec, "boom_cylinder", "ground", P["boom_base"], "boom", P["boom_eye"])
-    _cylinder(spec, "stick_cylinder", "boom", P["stick_base"], "stick", P["stick_eye"])
-    _cylinder(spec, "bucket_cylinder", "stick", P["bucket_base"], "rocker", P["rocker_pin"])
+    for name, a, base, b, eye in (
+        ("boom_cylinder", "ground", "boom_base", "boom", "boom_eye"),
+        ("stick_cylinder", "boom", "stick_base", "stick", "stick_eye"),
+        ("bucket_cylinder", "stick", "bucket_base", "rocker", "rocker_pin"),
+    ):
+        spec.cylinder(name, a, base, b, eye, axis="z", mass=(80.0, 50.0))
     spec.measure("tip", Position("bucket", "tip"))
     spec.measure("bucket_angle", Angle("ground", "bucket"))
     return spec.measure("reach", Length("ground", "foot", "bucket", "tip")).compile()
@@ -190,33 +193,10 @@ def landing_gear(
         ("knee", "knee", "upper_brace", "lower_brace"), ("strut_pin", "pin", "lower_brace", "strut"),
     ):  # fmt: skip
         spec.joint(name, a, b, HINGE, at=at)
-    _cylinder(spec, "cylinder", "ground", P["base"], "upper_brace", P["eye"], masses=(6.0, 4.0))
+    spec.cylinder("cylinder", "ground", "base", "upper_brace", "eye", axis="z", mass=(6.0, 4.0))
     spec.measure("axle", Position("strut", "axle"))
     spec.measure("strut_angle", Angle("ground", "strut", "z", (0.0, -1.0, 0.0), "x"))
     return spec.measure("brace", Length("ground", "hook", "strut", "pin")).compile()
-
-
-def _cylinder(
-    spec: MechanismSpec,
-    name: str,
-    a: str,
-    base: Point,
-    b: str,
-    eye: Point,
-    *,
-    masses: tuple[float, float] = (80.0, 50.0),
-) -> None:
-    """A hydraulic cylinder from a point of body a to one of body b: barrel, rod, actuated stroke `name`."""
-
-    def at(part: float) -> Point:
-        return tuple(p + part * (q - p) for p, q in zip(base, eye, strict=True))
-
-    barrel, rod = f"{name}_barrel", f"{name}_rod"
-    spec.link(barrel, base, at(0.6), mass=masses[0]).link(rod, at(0.5), eye, mass=masses[1])
-    spec.joint(f"{name}_base", a, barrel, HINGE, at=base)
-    spec.joint(name, barrel, rod, Prismatic("x"), at=Pose.looking_at(at(0.55), eye, "x"))
-    spec.joint(f"{name}_eye", rod, b, HINGE, at=eye)
-    spec.actuate(name)
 
 
 def _meet(p: Point, r: Any, q: Point, s: Any) -> Point:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..dynamics.dry_friction import refuse_dry_friction
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
@@ -102,6 +103,7 @@ def equilibrium(
         AssemblyError: the guess cannot be closed.
     """
     require_mechanism(mech, "equilibrium")
+    refuse_dry_friction(mech.model, "equilibrium")
     if fixed is not None and not isinstance(fixed, Mapping):
         raise InputError(f"fixed must be a mapping {{name: value}} of coordinates to hold, got {fixed!r}.")
     system: Any = mech

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
+from ..dynamics.dry_friction import refuse_rest
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
@@ -86,6 +87,7 @@ def linearize(
     _one_of("method", method, METHODS)
     _one_of("form", form, tuple(FORMS))
     require_mechanism(mech, "linearize")
+    refuse_rest(mech.model, mech.default.v if q is None and v is None else v, "linearize")
     if coordinates is not None:
         _refuse_with_coordinates(independent, form)
     system: Any = mech

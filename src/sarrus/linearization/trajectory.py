@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
+from ..dynamics.dry_friction import refuse_rest
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..models.twists import ad_all, twist_slices
@@ -107,6 +108,7 @@ def linearize_trajectory(
         )
     mech = trajectory.system
     require_mechanism(mech, "linearize_trajectory")
+    refuse_rest(mech.model, trajectory.v, "linearize_trajectory")
     ats = _all_tangents(mech, trajectory)
     choice = _choice(mech, trajectory, ats, independent)
     rows, (names, columns) = choice.rows(mech.nv), input_columns(mech, inputs)

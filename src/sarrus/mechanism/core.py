@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._kernel import Queries
 from ..arrays import Array, flatten_batch, frozen, mapping, names, state
 from ..constraints.evaluate import Evaluator
+from ..dynamics.dry_friction import sticks
 from ..dynamics.terms import Units
 from ..errors import InputError
 from ..models.actuator_law import ActuatorLaw
@@ -99,6 +100,7 @@ class Core:
     _near: Array | None  # where to assemble the default state; None: at neutral()
     _free: Any
     _may_be_undefined: bool
+    _sticks: bool  # some coordinate has dry friction
 
     def __init__(self, model: Model, default: State | None = None, near: Array | None = None) -> None:
         evaluator, arguments = Evaluator(model), Arguments(model)
@@ -127,6 +129,7 @@ class Core:
             _near=near,
             _free=None,
             _may_be_undefined=any(one.undefined for _, one in model.constraints),
+            _sticks=sticks(model),
         )
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -13,6 +13,7 @@ from ..constraints.rows import Constraint
 from ..errors import InputError, ModelError, unknown_name
 from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import (
+    FRICTION_MODELS,
     FRICTION_SPEED,
     GROUND,
     Body,
@@ -126,11 +127,13 @@ class Declarations(DrawnSpec):
         friction_speed: PerCoordinate = FRICTION_SPEED,
         stop_stiffness: PerCoordinate = 0.0,
         stop_damping: PerCoordinate = 0.0,
+        friction_model: str = FRICTION_MODELS[0],
+        breakaway: PerCoordinate = 0.0,
     ) -> Self:
         """Add a rigid body, carried by a joint that gets the body's name.
 
         The body frame is the joint frame after its motion. Where a joint has several coordinates, `armature`,
-        `damping`, `friction`, `friction_speed`, `stop_stiffness`, `stop_damping` may be given one for each.
+        `damping`, `friction`, `friction_speed`, `breakaway` and those of stops may be given one for each.
 
         Args:
             name: Name of the body, unique.
@@ -142,14 +145,18 @@ class Declarations(DrawnSpec):
             inertia: Inertia about the centre of mass in body axes [kg m^2], diagonal (3,) or matrix (3, 3).
             armature: Inertia reflected by the drive [kg m^2] or [kg].
             damping: Viscous friction [N m s/rad] or [N s/m].
-            friction: Coulomb friction [N m] or [N], smoothed: friction * tanh(v / friction_speed).
+            friction: Coulomb friction [N m] or [N]; see `friction_model`.
             limits: (lower, upper) [rad] or [m], None leaving a side open; one pair for each coordinate. They
                 stop nothing by themselves: `stop_stiffness`, or simulate(..., stops=True), does. `simulate`
                 reports where they are passed, `assemble` and `sweep` name coordinates beyond them, and the
                 controllers that say so keep within them.
-            friction_speed: Speed of that smoothing [rad/s] or [m/s].
+            friction_speed: Speed [rad/s] or [m/s] of the smoothing, or v_s of "coulomb".
             stop_stiffness: Stiffness of one-sided stops at the limits [N m/rad] or [N/m]; 0: no stops.
             stop_damping: Damping of the stops [N m s/rad] or [N s/m].
+            friction_model: "smooth": friction * tanh(v / friction_speed), which creeps under load. "coulomb":
+                dry friction that sticks; sliding it is friction + (breakaway - friction) exp(-(v / v_s)^2);
+                see docs/friction.md.
+            breakaway: Of "coulomb": friction at rest [N m] or [N]; default: the same as `friction`.
 
         Returns:
             This spec.
@@ -158,6 +165,7 @@ class Declarations(DrawnSpec):
             "mass": mass, "com": com, "inertia": inertia, "armature": armature, "damping": damping,
             "friction": friction, "friction_speed": friction_speed, "limits": limits,
             "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
+            "friction_model": friction_model, "breakaway": breakaway,
         }  # fmt: skip
         body = Body(name, parent, joint, Pose() if at is None else at, **given)
         if parent not in (GROUND, name) and parent not in self._coordinates.bodies:
@@ -212,8 +220,8 @@ class Declarations(DrawnSpec):
 
         Args:
             name: Its name, unique among loops and constraints.
-            constraint: Coupling, Drive, Distance, PointOnLine, PointOnPlane, PointOnCylinder, Rolling or
-                CustomConstraint.
+            constraint: Coupling, PolynomialCoupling, Gear, Belt, Drive, Distance, PointOnLine, PointOnPlane,
+                PointOnCylinder, Rolling or CustomConstraint.
 
         Returns:
             This spec.
@@ -227,7 +235,8 @@ class Declarations(DrawnSpec):
 
         Args:
             name: Its name, unique among forces.
-            force: PointSpring, JointSpring, JointDamper or ConstantWrench.
+            force: PointSpring, JointSpring, JointDamper, ConstantWrench, CoulombFriction, Bushing, Motor, or
+                a table: PointSpringTable, PointDamperTable, JointSpringTable, JointDamperTable.
 
         Returns:
             This spec.

@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike
 
 from ..arrays import nonnegative, positive, text, triple, truth
 from ..errors import InputError, ModelError, unknown_name
-from ..models.bodies import COPY, FRICTION_SPEED, GROUND, Body, PerCoordinate, warn_of_inertia
+from ..models.bodies import (
+    COPY,
+    FRICTION_MODELS,
+    FRICTION_SPEED,
+    GROUND,
+    Body,
+    PerCoordinate,
+    warn_of_inertia,
+)
 from ..models.coordinates import CoordinateNames
 from ..models.forces import check_pair
 from ..models.joint import Joint
@@ -169,6 +177,8 @@ class DrawnSpec(Recorded):
         friction_speed: PerCoordinate = FRICTION_SPEED,
         stop_stiffness: PerCoordinate = 0.0,
         stop_damping: PerCoordinate = 0.0,
+        friction_model: str = FRICTION_MODELS[0],
+        breakaway: PerCoordinate = 0.0,
     ) -> Self:
         """Tie two bodies by a joint where it is drawn. Its coordinates are those of b relative to a.
 
@@ -183,7 +193,8 @@ class DrawnSpec(Recorded):
             at: Name of a point, or a point in the world [m] (3,): axes are the world's; or a Pose in the
                 world: axes are its own.
             coordinate: False: where it closes a loop it has no coordinate, which saves rows.
-            armature, damping, friction, limits, friction_speed, stop_stiffness, stop_damping: As in `body`.
+            armature, damping, friction, limits, friction_speed, stop_stiffness, stop_damping, friction_model,
+                breakaway: As in `body`.
 
         Returns:
             This spec.
@@ -199,6 +210,7 @@ class DrawnSpec(Recorded):
         given = {
             "armature": armature, "damping": damping, "friction": friction, "limits": limits,
             "friction_speed": friction_speed, "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
+            "friction_model": friction_model, "breakaway": breakaway,
         }  # fmt: skip
         try:
             body = Body(name, GROUND, joint, X_WJ, **given)  # type: ignore[arg-type]

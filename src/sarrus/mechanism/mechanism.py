@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +14,12 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
+from ..dynamics.dry_friction import DryFriction, StatesFriction, refuse_rest
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
+from ..models.model import Model
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
 from ..tracing.cuda_device import on_cuda
@@ -117,6 +119,8 @@ class Mechanism(DesignQueries, InertiaQueries):
         """
         if type(q) is not np.ndarray and on_cuda(q):
             return cast(Array, device_acceleration(self, q, v, tau))
+        if self._sticks:
+            return self.forward_dynamics(q, v, tau, t=t).a
         found = self._queries.acceleration(q, v, tau, t, self.evaluator)
         return self.forward_dynamics(q, v, tau, t=t).a if found is None else found
 
@@ -147,6 +151,10 @@ class Mechanism(DesignQueries, InertiaQueries):
             independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
         """
         forces = tau if u is None and external is None else self._applied(q, tau, u, external)
+        friction = None
+        if self._sticks:
+            friction = self._friction(q, v, forces, t)
+            v, forces = friction.moving, friction.resting + (0.0 if forces is None else np.asarray(forces))
         if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
             motion = self._by_terms(q, v, forces, t, formulation, independent)
         else:
@@ -156,9 +164,46 @@ class Mechanism(DesignQueries, InertiaQueries):
             if found is None:
                 raise without_inertia()
             motion = found
+        if friction is not None:
+            motion = replace(motion, _friction=friction.force, _friction_unique=friction.unique)
         if external is None:
             return motion
         return replace(motion, _external=self._external(external, motion.a.shape[:-1]))
+
+    def _friction_problem(self, q: Array, v: Array, t: float) -> tuple[Callable[[Array], Array], Array]:
+        """The first two arguments of `DryFriction.solve` at one state."""
+        outside = self.evaluator.outside(q[None], v[None], self._time(t))
+        N, kernel = self.decompose(q, "mass", t).N, self._slippery.kernel
+
+        def acceleration(tau: Array) -> Array:
+            a: Array = kernel.forward(q[None], v[None], tau[None], *outside)[0][0]
+            if not np.all(np.isfinite(a)):
+                raise without_inertia()
+            return a
+
+        return acceleration, N
+
+    @one_blas_thread
+    def _friction(self, q: Any, v: Any, tau: Any, t: float) -> StatesFriction:
+        """Dry friction, state by state."""
+        force = np.zeros(self.nv) if tau is None else tau
+        states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
+        rows = DryFriction(self.model)
+        found = []
+        for pose, speed, applied in zip(*states, strict=True):
+            found.append(rows.solve(*self._friction_problem(pose, speed, t), speed, applied))
+        speeds, force = states[1].copy(), np.array([one.force for one in found]).reshape(-1, self.nv)
+        held = np.zeros(force.shape, dtype=bool)
+        held[:, rows.coordinates] = rows.resting(speeds)
+        speeds[held] = 0.0
+        unique = np.array([one.unique for one in found], dtype=bool)
+        parts: list[Any] = [force, unique, np.where(held, force, 0.0), speeds]
+        return StatesFriction(*(part.reshape(*batch, self.nv) for part in parts))
+
+    @cached_property
+    def _slippery(self) -> Model:
+        """The model without dry friction."""
+        return DryFriction(self.model).without()
 
     @one_blas_thread
     def _by_terms(
@@ -205,6 +250,7 @@ class Mechanism(DesignQueries, InertiaQueries):
             t: time [s]; matters with drives only.
             method: "analytic" (recursive) or "dual" (dual numbers).
         """
+        refuse_rest(self.model, v, "derivatives")
         if u is None and isinstance(method, str) and method == "analytic":
             found = quick_derivatives(self.evaluator, q, v, tau)
             if found is not None:
@@ -240,6 +286,7 @@ class Mechanism(DesignQueries, InertiaQueries):
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
+        refuse_rest(self.model, v, "inverse_dynamics")
         columns = self._actuated
         if actuated is not None:
             columns = np.array(self._indices(actuated, "actuated"), dtype=np.int32)

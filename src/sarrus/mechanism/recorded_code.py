@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Array
+from ..dynamics.dry_friction import refuse_dry_friction
 from ..tracing.c_files import CFiles, chosen_functions
 from ..tracing.program import Program, record
 from .variants import Variants
@@ -47,6 +48,7 @@ class RecordedCode(Variants):
         """The recorded program, made once for each precision."""
         known: dict[str, Program] = self.__dict__.setdefault("_programs", {})
         if precision not in known:
+            refuse_dry_friction(self.model, what)
             known[precision] = record(self._kernel, self.model, self._references(), precision, what)
         return known[precision]
 

@@ -12,7 +12,7 @@ from ..models.model import Model
 from ..models.restore import MAKERS
 from .as_drawn import lower
 from .compile import build_model, default_actuated
-from .declarations import Declarations
+from .drawn_elements import DrawnElements
 from .mechanism import Mechanism
 from .recipe import Recipe
 from .report import outline
@@ -22,7 +22,7 @@ FROM_FILES = ("omitted", "laws", "visuals")  # what files say besides the mechan
 COMPILERS: dict[str, Callable[..., Mechanism]] = {}  # filled by a room above: fits loops of rounded data
 
 
-class MechanismSpec(Declarations):
+class MechanismSpec(DrawnElements):
     """The description of a mechanism. Every method checks its arguments; one that raises changes nothing.
 
     Args:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._kernel import RunOptions, StepStatus, methods
 from ..arrays import Array, one_of, positive, positive_whole
 from ..dynamics.derivatives import derivatives
+from ..dynamics.dry_friction import refuse_dry_friction
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from ..tracing.cuda_device import on_cuda
@@ -97,6 +98,8 @@ class TimeSteps(RecordedCode):
         """
         if type(q) is not np.ndarray and on_cuda(q):
             return device_step(self, (q, v, u, tau), dt, substeps, method)
+        if self._sticks:
+            refuse_dry_friction(self.model, "step")
         usual = type(dt) is float and type(substeps) is int and type(method) is str
         if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
@@ -130,6 +133,7 @@ class TimeSteps(RecordedCode):
             SingularConstraintError: J loses rank within the step of a single state.
             SarrusError: the step of a single state failed.
         """
+        refuse_dry_friction(self.model, "step_derivatives")
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)
         options = step_options(one_of(method, "`method` of step derivatives", explicit), self._time(t) + dt)

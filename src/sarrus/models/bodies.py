@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._kernel import principal_moments
-from ..arrays import LARGEST, Array, fixed_shape, nonnegative, number, positive, text, triple
+from ..arrays import LARGEST, Array, fixed_shape, nonnegative, number, one_of, positive, text, triple
 from ..errors import InputError, SarrusWarning
 from .joint import Joint, check_joint
 from .joints import Fixed
@@ -24,10 +24,11 @@ COPY = "@"  # "rod@D": the copy of part "rod" that hangs on joint "D"; both shar
 ROUNDING = 1e-12
 TRIANGLE = 1e-9
 FRICTION_SPEED = 1e-2
+FRICTION_MODELS = ("smooth", "coulomb")
 UNLIMITED = (-math.inf, math.inf)
 PER_COORDINATE: dict[str, tuple[Callable[[object, str], float], float]] = {  # with check and default
     **dict.fromkeys(
-        ("armature", "damping", "friction", "stop_stiffness", "stop_damping"), (nonnegative, 0.0)
+        ("armature", "damping", "friction", "breakaway", "stop_stiffness", "stop_damping"), (nonnegative, 0.0)
     ),
     "friction_speed": (positive, FRICTION_SPEED),
 }
@@ -45,10 +46,10 @@ def _each(value: float | None) -> Any:
 class Body(Restored):
     """A rigid body and its joint. `MechanismSpec.body` explains the arguments.
 
-    After construction `armature`, `damping`, `friction`, `friction_speed`, `limits`, `stop_stiffness` and
-    `stop_damping` hold one entry for each velocity coordinate of the joint. `backwards`: the joint was
-    declared from this body to its parent, and reactions are those on the parent. `outline`: points in its
-    frame [m], (n, 3), along which pictures draw it.
+    After construction `armature`, `damping`, `friction`, `breakaway`, `friction_speed`, `limits`,
+    `stop_stiffness` and `stop_damping` hold one entry for each velocity coordinate of the joint. `backwards`:
+    the joint was declared from this body to its parent, and reactions are those on the parent. `outline`:
+    points in its frame [m], (n, 3), along which pictures draw it.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Body(Restored):
     limits: tuple[Limit, ...] = _each(None)
     stop_stiffness: tuple[float, ...] = _each(0.0)
     stop_damping: tuple[float, ...] = _each(0.0)
+    friction_model: str = FRICTION_MODELS[0]
+    breakaway: tuple[float, ...] = _each(0.0)
     backwards: bool = False
     outline: tuple[tuple[float, float, float], ...] = ()
 
@@ -92,6 +95,7 @@ class Body(Restored):
                 checked[name] = ()
         self.__dict__.update(checked)
         _check_armature(self, what)
+        _check_friction(self, what)
         _check_stops(self, what)
 
     def again(self, **fields: Any) -> Body:
@@ -262,6 +266,27 @@ def _check_armature(body: Body, what: str) -> None:
         raise InputError(
             f"armature of {what} must be equal about all axes of a {type(body.joint).__name__} joint, got"
             f" {turning}; give unequal moments as inertia."
+        )
+
+
+def _check_friction(body: Body, what: str) -> None:
+    """Breakaway is friction at rest, which smoothed friction does not have."""
+    one_of(body.friction_model, f"friction_model of {what}", FRICTION_MODELS)
+    for friction, breakaway in zip(body.friction, body.breakaway, strict=True):
+        check_breakaway(friction, breakaway, what)
+        if breakaway and body.friction_model != "coulomb":
+            raise InputError(
+                f"breakaway of {what} needs friction_model='coulomb', got {body.friction_model!r}: smoothed"
+                " friction vanishes at rest."
+            )
+
+
+def check_breakaway(friction: float, breakaway: float, what: str) -> None:
+    """Breakaway friction is at least that of sliding; 0 stands for the same."""
+    if 0.0 < breakaway < friction:
+        raise InputError(
+            f"breakaway of {what} must be at least its friction {friction:g}, got {breakaway:g}; leave it out"
+            " where both are the same."
         )
 
 

@@ -18,6 +18,7 @@ from ..arrays import Array, fixed_shape, nonnegative, number, point, text
 from ..errors import InputError
 from .drawing import Drawing, Line, Load
 from .kinds import Checks, Kind
+from .layout import TABLE
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
 from .pose import Pose
 from .tree import Tree
@@ -246,6 +247,22 @@ class ForceTable:
         self.bodies = ParameterTable(FORCES, "fo")
         self.coordinates = ParameterTable(COORDINATE_FORCES, "cf")
 
+    def add_dry_friction(self, k: int, friction: float, breakaway: float, speed: float) -> None:
+        """Friction that sticks on coordinate k; it slides nowhere until a run says in which direction."""
+        level = {"coulomb": friction, "breakaway": max(friction, breakaway), "speed": speed}
+        q = max(self._tree.coordinate_q[k], 0)  # not read
+        self.coordinates.add("CoulombFriction", {"direction": 0.0, **level}, q=q, v=k)
+
+    def add_joint_friction(self) -> None:
+        """The friction of joints that stick, which is no smoothed one."""
+        sticks = [body.friction_model == "coulomb" for body in self._tree.bodies for _ in body.friction]
+        names = ("friction", "breakaway", "friction_speed")
+        for k, values in enumerate(zip(*map(self._tree.each, names), strict=True)):
+            if sticks[k]:
+                self._joints["friction"][k] = 0.0
+                if values[0] or values[1]:
+                    self.add_dry_friction(k, *values)
+
     def add_stops(self) -> None:
         """The stops of all joints that have stiff or damped ones."""
         names = ("stop_stiffness", "stop_damping", "limits")
@@ -259,7 +276,8 @@ class ForceTable:
 
     def columns(self) -> dict[str, Any]:
         """The fields by name."""
-        return {**self._joints, **self.bodies.columns, **self.coordinates.columns}
+        none: dict[str, Any] = {name: [] for name in TABLE if name.startswith(("fo_", "cf_"))}
+        return {**none, **self._joints, **self.bodies.columns, **self.coordinates.columns}
 
 
 def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, Any]:
@@ -267,5 +285,6 @@ def force_arrays(tree: Tree, forces: Sequence[tuple[str, Force]]) -> dict[str, A
     table = ForceTable(tree)
     for name, force in forces:
         force.lower(f"force {name!r}", tree, table)
+    table.add_joint_friction()
     table.add_stops()
     return table.columns()

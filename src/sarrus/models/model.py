@@ -19,15 +19,15 @@ from .actuator_law import ActuatorLaw
 from .bodies import GROUND, Body, copies, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
-from .joint import NodeKind
+from .joint import Joint, NodeKind
 from .layout import COUNTED, SIZES, TABLE, Arrays, shaped
 from .parameters import ELEMENTS, unpacked
 from .restore import restore
 from .tree import Tree
 from .visual import Visual
 
-BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction")
-FORCE_VALUES = ("stiffness", "damping")
+BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction", "breakaway")
+FORCE_VALUES = ("stiffness", "damping", "friction", "breakaway")
 
 
 @dataclass(frozen=True)
@@ -253,6 +253,10 @@ class Model(Arrays):
         """Index of a body, or an error that lists the bodies."""
         return self.tree.body_index(name, where)
 
+    def joint_of(self, name: str) -> Joint:
+        """The joint that carries a body."""
+        return self.bodies[self.body_index(name)].joint
+
     def group(self, name: object) -> RowGroup:
         """The rows of a constraint, or an error that lists the constraints."""
         for group in self.groups:
@@ -271,8 +275,8 @@ class Model(Arrays):
 
         Args:
             gravity: Gravity [m/s^2], (3,).
-            **values: mass, com, inertia, armature, damping, friction: {body: value}, as in
-                `MechanismSpec.body`; stiffness, damping: {force: value} of springs and dampers.
+            **values: mass, com, inertia, armature, damping, friction, breakaway: {body: value}, as in
+                `MechanismSpec.body`; stiffness, damping, friction, breakaway: {force: value}.
         """
         bodies = {body.name: body for body in self.bodies}
         forces = dict(self.forces)

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..dynamics.dry_friction import refuse_dry_friction
 from ..errors import InputError
+from ..mechanism.mechanism import Mechanism
 from .events.events import UserWatch
+from .friction.friction_run import FrictionRun
 from .run.option_checks import check_options
 from .run.outcome import Status
 from .run.run_loop import Simulation
@@ -107,11 +110,16 @@ def simulate(
     """
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
+    dry = isinstance(system, Mechanism) and system._sticks
+    if dry and (stops or not no_switches):
+        refuse_dry_friction(system.model, "simulate with switches or stops")
     if stops or not no_switches:
         plan = make_plan(system, switches, stops)
         return _begun(SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run())
     moved = System(system)
     options = check_options(moved, t_span, given)
+    if dry:
+        return _begun(FrictionRun(system, options, q0, v0).run())
     q, v = initial_state(moved, q0, v0, options.t0)
     users = UserWatch(options.events, options.t0, q, v)
     return _begun(Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run()))

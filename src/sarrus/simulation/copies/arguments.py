@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
+from ...dynamics.dry_friction import refuse_dry_friction
 from ...errors import InputError, SarrusError
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.time_steps import METHODS
@@ -114,6 +115,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
 def _mechanism(mech: Any) -> Mechanism:
     if not isinstance(mech, Mechanism):
         raise InputError(f"rollout takes a Mechanism, got {type(mech).__name__}.")
+    refuse_dry_friction(mech.model, "rollout")
     if len(mech.model.u_row):
         listed = ", ".join(repr(one.name) for one in mech.model.customs)
         raise InputError(

@@ -31,8 +31,9 @@ class Event:
             of a limit.
         kind: "user"; "singular": the rank of J drops, or nearly drops, at this pose; "near_miss": the
             smallest singular value that counts has a small minimum; "chart": other coordinates are used
-            from here on; "switch": constraints close or open; "limit": a coordinate
-            passes a limit of its joint, or an input those of its actuator for the first time.
+            from here on; "switch": constraints close or open; "limit": a coordinate passes a limit of its
+            joint, or an input those of its actuator for the first time; "stick", "slip": a coordinate with
+            dry friction comes to rest, or begins to slide.
         t: time [s].
         q: pose (nq,) [rad, m].
         v: velocity (nv,) [rad/s, m/s].

@@ -38,6 +38,8 @@ class Outcome:
         active: which constraints were closed (n, k), of a run with switches.
         active_names: names of these (k).
         missing: names of the options that a file could not keep.
+        friction: generalized force of dry friction (n, nv); None without.
+        friction_unique: which of it the motion determines (n, nv).
     """
 
     steps: Steps
@@ -51,3 +53,5 @@ class Outcome:
     active: BoolArray | None = None
     active_names: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    friction: Array | None = None
+    friction_unique: BoolArray | None = None

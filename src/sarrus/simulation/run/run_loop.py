@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,8 @@ class Simulation:
         self._failure: Failure | None = None
         self._interrupts, self._ended = interrupts or Interrupts(), False
         self.last: Steps | None = None  # the last state; None where the run could not start
+        self._until: Callable[[Steps], Any] | None = None
+        self.hit: Any = None  # what `until` found
 
     # ------------------------------------------------------------------ the compiled run
 
@@ -114,8 +117,14 @@ class Simulation:
 
     # ------------------------------------------------------------------ steps
 
-    def run(self) -> Outcome:
-        """Start, step to the end, and return the outcome."""
+    def run(self, until: Callable[[Steps], Any] | None = None) -> Outcome:
+        """Start, step to the end, and return the outcome.
+
+        Args:
+            until: looks at new steps, the last one before them first: an object with the index `step` of
+                the step within which the run ends and the time `t` where, or None.
+        """
+        self._until = until
         with self._interrupts:
             return self._run_to_the_end()
 
@@ -164,6 +173,7 @@ class Simulation:
         o = self._options
         # step by step: controllers must not be called after a terminal event
         one_by_one = self._users.terminal and self.inputs.needed
+        one_by_one |= self._until is not None and o.control is not None
         count = 1 if one_by_one else 16
         while not self._ended and not self._interrupts.pending and self.last.t[-1] < o.t1:
             began = time.perf_counter()
@@ -182,11 +192,24 @@ class Simulation:
         if len(new) == 0:
             return
         assert self.last is not None
+        if self._until is not None:
+            new = self._up_to_hit(Steps.joined([self.last, new]))
         self._keep(new)
         before, self.last = self.last, new[-1:]
         watch.look(new)
         if self._options.events:
             self._user_events(Steps.joined([before, new]))
+
+    def _up_to_hit(self, steps: Steps) -> Steps:
+        """The new steps, of which the first one is known, up to where `until` ends the run."""
+        assert self._until is not None
+        self.hit = self._until(steps)
+        if self.hit is None:
+            return steps[1:]
+        self._ended, i = True, max(self.hit.step, 1)
+        pair = steps[i - 1 : i + 1]
+        at = self._state_at(pair, float(np.clip(self.hit.t, *pair.t)))
+        return Steps.joined([steps[1:i], at])
 
     def _keep(self, steps: Steps) -> None:
         u = self.inputs.inputs_at(steps.t)
@@ -216,7 +239,7 @@ class Simulation:
                 )
                 if terminal:
                     self._recorder.cut(at)
-                    self.last, self._ended = at, True
+                    self.last, self._ended, self.hit = at, True, None
                     return
 
     def _state_at(self, pair: Steps, t: float) -> Steps:
@@ -282,7 +305,7 @@ class Simulation:
             return Status.INTERRUPTED, f"Interrupted at t = {end:.9g} s; everything up to there is kept."
         if failure is not None:
             return Status.STOPPED, failure.message
-        if self._run.status != StepStatus.FINE:
+        if self.hit is None and self._run.status != StepStatus.FINE:
             return Status.FAILED, trouble(self._run.status, self._system, self.last, end)
         if self._error.lost:
             return (

@@ -101,6 +101,11 @@ class Inputs:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
 
+    @property
+    def held(self) -> Array:
+        """The latest inputs of the actuators (nu,)."""
+        return self._u
+
     def restore(self, t: float, u: Array) -> None:
         """Continue at time t [s] with the inputs u (nu,) of the last sample at or before it."""
         self._u, self._log = u, [(t, u)]

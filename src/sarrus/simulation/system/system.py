@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ...arrays import Array
+from ...dynamics.dry_friction import sticks
 from ...dynamics.terms import Terms
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
@@ -130,7 +131,7 @@ class System:
         reasons = {
             "drives do work": self.has_drives,
             "joints have damping": np.any(m.damping) or any(any(body.stop_damping) for body in m.bodies),
-            "joints have friction": np.any(m.friction),
+            "joints have friction": np.any(m.friction) or sticks(m),
             **{force.work(): True for _, force in m.forces if force.work()},
         }
         return next((text for text, true in reasons.items() if true), "")

@@ -31,6 +31,7 @@ FORMAT, VERSION = "sarrus trajectory", 2
 DERIVED = ("energy", "constraint_force", "lam")
 EVENT_ARRAYS = ("q", "v", "singular_values")
 EVENT_WORDS = ("name", "kind", "t", "rank", "terminal", "note", "closed", "opened")
+FRICTION = ("friction", "friction_unique")
 MOST_STEPS = 2.0**53  # numbers of a checkpoint that are counts
 
 
@@ -51,8 +52,8 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
             arrays |= {f"event{i}.impact.{f.name}": getattr(event.impact, f.name) for f in fields(Impact)}
     if run.checkpoint is not None:
         arrays |= {f"checkpoint.{f.name}": getattr(run.checkpoint, f.name) for f in fields(Checkpoint)}
-    if run.active is not None:
-        arrays["active"] = run.active
+    optional = {"active": run.active, "friction": run.friction, "friction_unique": run.friction_unique}
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -110,6 +111,7 @@ def _outcome(head: dict[str, Any], arrays: dict[str, Any], steps: Steps) -> Outc
         active=_shaped(arrays, "active", (len(steps), len(names))) if "active" in arrays else None,
         active_names=names,
         missing=missing,
+        **{name: _shaped(arrays, name, steps.v.shape) for name in FRICTION if name in arrays},
     )
 
 
@@ -125,8 +127,8 @@ def _shaped(arrays: dict[str, Any], name: str, shape: tuple[int | None, ...]) ->
     array = arrays[name]
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    kind = {"steps.rank": np.int64, "active": np.bool_}.get(name, np.float64)
-    if name in ("steps.rank", "active") and array.dtype != kind:
+    kind = {"steps.rank": np.int64, "active": np.bool_, "friction_unique": np.bool_}.get(name, np.float64)
+    if kind is not np.float64 and array.dtype != kind:
         raise ValueError(f"{name} holds {array.dtype}")
     return np.asarray(array, dtype=kind)
 

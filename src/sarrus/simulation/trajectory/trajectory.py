@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +17,12 @@ from ...dynamics.forward import Motion
 from ...errors import InputError, unknown_name
 from ...mechanism.measured_states import MOTION, MeasuredStates
 from ...mechanism.measures import Angle, ForceIn, Reaction, measured
+from ...mechanism.mechanism import Mechanism
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
 from ..run.resume import resume
 from ..stepping.state_projector import Projector
+from ..system.step_records import Steps
 from ..system.system import System
 from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
@@ -139,14 +142,33 @@ class Trajectory:
     @cached_property
     def constraint_force(self) -> Array:
         """Generalized force of the constraints (n, nv) [N m, N], M a + h - tau; always unique."""
-        return frozen(constraint_force(self._moved("constraint_force"), self._outcome.steps))
+        return frozen(constraint_force(*self._loaded("constraint_force")))
 
     @cached_property
     def lam(self) -> Array:
         """Multipliers (n, nc) [N, N m], of least norm where rows of J depend on each other."""
-        system, o = self._moved("lam"), self._outcome.options
+        (system, steps), o = self._loaded("lam"), self._outcome.options
         by_kernel = o is not None and o.correction == "project" and o.formulation == "nullspace"
-        return frozen(multipliers(system, self._outcome.steps, self.constraint_force, by_kernel))
+        return frozen(multipliers(system, steps, self.constraint_force, by_kernel))
+
+    @property
+    def friction(self) -> Array:
+        """Generalized force of dry friction (n, nv) [N m, N] (friction_model="coulomb"), of least norm."""
+        force = self._outcome.friction
+        return np.zeros_like(self.v) if force is None else read_only(force)
+
+    @property
+    def friction_unique(self) -> npt.NDArray[np.bool_]:
+        """Which entries of `friction` the motion determines, (n, nv): joints at rest may share a load."""
+        unique = self._outcome.friction_unique
+        return np.ones(self.v.shape, dtype=bool) if unique is None else np.asarray(read_only(unique))
+
+    def _loaded(self, what: str) -> tuple[System, Steps]:
+        """The system without dry friction, and the states with it among the applied forces."""
+        system, steps, force = self._moved(what), self._outcome.steps, self._outcome.friction
+        if force is None:
+            return system, steps
+        return System(Mechanism(self.system._slippery)), replace(steps, tau=steps.tau + force)
 
     @cached_property
     def singular_values(self) -> Array:

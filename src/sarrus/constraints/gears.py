@@ -1,0 +1,300 @@
+"""Gears: relations between two joints that also load their bearings.
+
+The row relates coordinates, as a Coupling does, in metres of pitch line, so that its multiplier is the
+tangential force F_t [N]. The bodies of the joints bear the force of the teeth at the pitch point P, with the
+part F_t tan(alpha) that drives the gears apart, [Shigley2011] sections 13-14 to 13-17.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Array, nonnegative, number, one_of, positive, positive_whole, text, truth
+from ..errors import InputError, ModelError
+from ..models.joint import Joint, NodeKind
+from ..models.kinds import Checks
+from ..models.model import RowGroup
+from ..models.pose import Pose
+from ..models.tree import Tree
+from .couplings import lower_coupling
+from .rows import Constraint, Rows
+
+__all__ = ["Gear"]
+
+MESHES = 1e-6  # of the centre distance
+Line = tuple[Array, Array]  # a point and the unit vector of an axis, in the world
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Where two gears touch, in the world, and what a tangential force of 1 N does there.
+
+    Attributes:
+        P: pitch point [m], (3,).
+        on_a: force on a (3,), along which the rates of both are the same.
+        rates: pitch-line velocity per unit of the coordinates of a and b [m/rad] or [1].
+        apart: direction in which b is driven away from a (3,), times tan(alpha).
+    """
+
+    P: Array
+    on_a: Array
+    rates: tuple[float, float]
+    apart: Array
+
+
+@dataclass(frozen=True)
+class Meshing(Constraint, base=True):
+    """Base of what couples the joints of two bodies and loads these bodies; it has an `offset` [m]."""
+
+    loads_bodies: ClassVar[bool] = True
+    a: str
+    b: str
+
+    def coordinates(self) -> tuple[str, ...]:
+        return (self.a, self.b)
+
+    @abstractmethod
+    def rates(self, a: Line, b: Line, where: str) -> tuple[float, float]:
+        """Pitch-line velocity per unit of both coordinates, in the pose with all coordinates zero."""
+
+    def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        where = f"constraint {name!r}"
+        lines = []
+        for end, kinds in ((self.a, (NodeKind.HINGE,)), (self.b, self.ends_with())):
+            i = tree.body_index(end, where)
+            joint = tree.bodies[i].joint
+            if joint.node_kinds not in [(kind,) for kind in kinds] or tree.bodies[i].backwards:
+                words = " or ".join(kind.name.lower() for kind in kinds)
+                raise ModelError(
+                    f"{where}: {end!r} must be carried by a {words} joint that is declared from what carries"
+                    f" it, got {joint.label()}."
+                )
+            lines.append(axis_line(neutral_place(tree, i), joint))
+        k_a, k_b = self.rates(lines[0], lines[1], where)
+        terms = {self.a: k_a, self.b: -k_b}
+        carrier, k = self._carrier(tree, lines, (k_a, -k_b), where)
+        if carrier:
+            terms[carrier] = -k
+        group, offset = RowGroup(name, type(self).__name__), float(vars(self)["offset"])
+        lower_coupling(group, terms, tree, rows, offset=offset, drive=-1, kind="m")
+
+    def ends_with(self) -> tuple[NodeKind, ...]:
+        """Kinds of joints that can carry b."""
+        return (NodeKind.HINGE,)
+
+    def _carrier(
+        self, tree: Tree, lines: list[Line], rates: tuple[float, float], where: str
+    ) -> tuple[str, float]:
+        """The joint of a planet carrier with the rate of the gear that it is coaxial with; ("", 0): none."""
+        up_a, up_b = (_moving_parent(tree, end) for end in (self.a, self.b))
+        if up_a == up_b:
+            return "", 0.0
+        for arm, other, (p, n), rate in ((up_b, up_a, lines[0], rates[0]), (up_a, up_b, lines[1], rates[1])):
+            if not arm or _moving_parent(tree, arm) != other:
+                continue
+            i = tree.names[arm]
+            if not tree.bodies[i].joint.is_hinge:
+                continue
+            p_arm, n_arm = axis_line(neutral_place(tree, i), tree.bodies[i].joint)
+            aside = float(np.linalg.norm(np.cross(p_arm - p, n)))
+            if aside < MESHES * (1.0 + float(np.linalg.norm(p))) and abs(abs(n_arm @ n) - 1.0) < MESHES:
+                return arm, rate * float(n_arm @ n)
+        raise ModelError(
+            f"{where}: {self.a!r} and {self.b!r} must be carried by the same body, or one of them by a"
+            " carrier that turns about the axis of the other."
+        )
+
+
+def neutral_place(tree: Tree, i: int) -> Pose:
+    """Frame of a body in the world with all coordinates zero."""
+    body = tree.bodies[i]
+    return body.at if i == 0 else neutral_place(tree, tree.names[body.parent]) @ body.at
+
+
+def _moving_parent(tree: Tree, name: str) -> str:
+    """The nearest body above this one that a joint moves, "" for the ground."""
+    i = tree.names[tree.bodies[tree.names[name]].parent]
+    while i and tree.bodies[i].joint.nv == 0:
+        i = tree.names[tree.bodies[i].parent]
+    return tree.bodies[i].name if i else ""
+
+
+def axis_line(at: Pose, joint: Joint) -> Line:
+    axis = at.rotation @ np.array(joint.primitives()[0].axis)
+    return np.array(at.xyz), np.asarray(axis / np.linalg.norm(axis))
+
+
+GEARS = ("external", "internal", "rack", "bevel", "worm")
+
+
+def _angle(value: object, what: str) -> float:
+    x = nonnegative(value, what)
+    if x >= math.pi / 4:
+        raise InputError(f"{what} must be below 45 degrees [rad], got {x:g}.")
+    return x
+
+
+@dataclass(frozen=True)
+class Gear(Meshing):
+    """Two gears in mesh, on joints called a and b: their coordinates turn at the ratio of the teeth.
+
+    Centre distance, axes and senses of rotation are read from the pose with all coordinates zero. One of the
+    gears may sit on a carrier that turns about the axis of the other: a planet.
+
+    Args:
+        a: Name of the joint (a hinge) of the first gear, its pinion or worm.
+        b: Name of the joint of the second one: a hinge, of a rack a slider.
+        teeth_a: Number of teeth, of a worm of its starts.
+        teeth_b: Number of teeth; not used by a rack.
+        module: Pitch diameter over teeth [m], of bevel gears at mid-face, of a worm that of the wheel.
+        kind: "external", "internal" (b is the ring), "rack" (b slides), "bevel" or "worm" (b is the wheel).
+        pressure_angle: [rad], 20 degrees by default.
+        diameter: Pitch diameter of a worm [m].
+        left_hand: Whether a worm is left-handed.
+        offset: How far the pitch line of a is ahead of that of b where all coordinates are zero [m].
+    """
+
+    checks: ClassVar[Checks] = {
+        "a": text, "b": text, "teeth_a": positive_whole, "module": positive, "pressure_angle": _angle,
+        "diameter": nonnegative, "left_hand": truth, "offset": number,
+    }  # fmt: skip
+    teeth_a: int
+    teeth_b: int
+    module: float
+    kind: str = "external"
+    pressure_angle: float = math.radians(20.0)
+    diameter: float = 0.0
+    left_hand: bool = False
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self.kind, "kind of Gear", GEARS)
+        if self.kind != "rack":
+            positive_whole(self.teeth_b, "teeth_b of Gear")
+        if (self.kind == "worm") != (self.diameter > 0.0):
+            raise InputError(
+                f"diameter of Gear is that of a worm, and a worm needs it; got {self.diameter:g} m for"
+                f" kind={self.kind!r}."
+            )
+        if self.a == self.b:
+            raise InputError(f"a Gear must join two different joints, got {self.a!r} twice.")
+
+    @property
+    def radii(self) -> tuple[float, float]:
+        """Pitch radii of a and b [m]; of a worm half its diameter."""
+        r_a = 0.5 * (self.diameter or self.module * self.teeth_a)
+        return r_a, 0.5 * self.module * self.teeth_b
+
+    def ends_with(self) -> tuple[NodeKind, ...]:
+        return (NodeKind.SLIDE,) if self.kind == "rack" else (NodeKind.HINGE,)
+
+    def contact(self, a: Line, b: Line) -> Contact:
+        """Where they touch and how, from the axes of both in the world."""
+        return {"rack": self._rack, "bevel": self._bevel, "worm": self._worm}.get(self.kind, self._spur)(a, b)
+
+    def rates(self, a: Line, b: Line, where: str) -> tuple[float, float]:
+        wrong = self._misplaced(a, b)
+        if wrong:
+            raise ModelError(
+                f"{where}: these gears do not mesh. {wrong} Move one of them, or change the teeth."
+            )
+        return self.contact(a, b).rates
+
+    def loads(
+        self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
+    ) -> Iterator[tuple[str, Array, Array]]:
+        a, b = (axis_line(places(end), joints(end)) for end in (self.a, self.b))
+        c, force = self.contact(a, b), float(lam[0])
+        on_a = force * c.on_a - abs(force) * c.apart
+        yield self.a, on_a, c.P
+        yield self.b, -on_a, c.P
+
+    # ------------------------------------------------------------------ geometry
+
+    def _misplaced(self, a: Line, b: Line) -> str:
+        """Why they do not mesh, in words; "" where they do."""
+        (p_a, n_a), (p_b, n_b) = a, b
+        r_a, r_b = self.radii
+        cosine = abs(float(n_a @ n_b))
+        if self.kind in ("external", "internal", "worm"):
+            if self.kind != "worm" and abs(cosine - 1.0) > MESHES:
+                return "Their axes must be parallel."
+            if self.kind == "worm" and cosine > MESHES:
+                return "The axes of worm and wheel must be at right angles."
+            across = np.cross(n_a, n_b) if self.kind == "worm" else across_axis(p_b - p_a, n_a)
+            have = abs(float(across @ (p_b - p_a))) / max(float(np.linalg.norm(across)), 1e-300)
+            want = abs(r_a + r_b if self.kind != "internal" else r_b - r_a)
+        elif self.kind == "rack":
+            if cosine > MESHES:
+                return "The rack must slide at right angles to the axis of its pinion."
+            have, want = abs(float(np.cross(n_a, n_b) @ (p_b - p_a))), r_a
+        else:
+            normal = np.cross(n_a, n_b)
+            if np.linalg.norm(normal) < MESHES:
+                return "The axes of bevel gears must not be parallel."
+            have, want = abs(float(normal @ (p_b - p_a))), 0.0
+        if abs(have - want) > MESHES * max(want, r_a):
+            return f"The centre distance is {have:.6g} m, teeth and module ask for {want:.6g} m."
+        return ""
+
+    def _spur(self, a: Line, b: Line) -> Contact:
+        (p_a, n_a), (p_b, n_b) = a, b
+        out = across_axis(p_b - p_a, n_a)
+        out = out / np.linalg.norm(out)
+        r_a, r_b = self.radii
+        inside = self.kind == "internal"
+        turn = -1.0 if inside and r_b > r_a else 1.0  # the ring's teeth are beyond the pinion
+        P = p_a + turn * r_a * out
+        t = np.cross(n_a, turn * out)
+        k_b = float(t @ np.cross(n_b, P - p_b))
+        return Contact(P, t, (r_a, k_b), math.tan(self.pressure_angle) * turn * out)
+
+    def _rack(self, a: Line, b: Line) -> Contact:
+        (p_a, n_a), (p_b, n_b) = a, b
+        out = np.cross(n_a, n_b)
+        out = out * np.sign(out @ (p_b - p_a))
+        t = np.cross(n_a, out)
+        r_a = self.radii[0]
+        return Contact(p_a + r_a * out, t, (r_a, float(t @ n_b)), math.tan(self.pressure_angle) * out)
+
+    def _bevel(self, a: Line, b: Line) -> Contact:
+        (p_a, n_a), (p_b, n_b) = a, b
+        s = np.linalg.lstsq(np.stack([n_a, -n_b], axis=1), p_b - p_a, rcond=None)[0]
+        apex = p_a + s[0] * n_a
+        u, w = p_a - apex, p_b - apex
+        u, w = u / np.linalg.norm(u), w / np.linalg.norm(w)
+        shaft = math.acos(float(np.clip(u @ w, -1.0, 1.0)))
+        cone = math.atan2(math.sin(shaft), self.teeth_b / self.teeth_a + math.cos(shaft))
+        side = w - (w @ u) * u
+        side = side / np.linalg.norm(side)
+        edge, apart = math.cos(cone) * u + math.sin(cone) * side, -math.sin(cone) * u + math.cos(cone) * side
+        r_a = self.radii[0]
+        P = apex + r_a / math.sin(cone) * edge
+        t = np.cross(n_a, P - p_a) / r_a
+        k_b = float(t @ np.cross(n_b, P - p_b))
+        return Contact(P, t, (r_a, k_b), math.tan(self.pressure_angle) * apart)
+
+    def _worm(self, a: Line, b: Line) -> Contact:
+        (p_a, n_a), (p_b, n_b) = a, b
+        out = np.cross(n_a, n_b)
+        out = out * np.sign(out @ (p_b - p_a))
+        r_a = self.radii[0]
+        foot = p_a + float((p_b - p_a) @ n_a) * n_a  # on the worm, nearest to the wheel
+        P = foot + r_a * out
+        advance = (1.0 if self.left_hand else -1.0) * 0.5 * self.module * self.teeth_a  # [m/rad]
+        k_b = float(n_a @ np.cross(n_b, P - p_b))
+        lead = math.atan(abs(advance) / r_a)
+        on_a = n_a + advance / r_a * np.cross(n_a, out)
+        return Contact(P, on_a, (advance, k_b), math.tan(self.pressure_angle) / math.cos(lead) * out)
+
+
+def across_axis(x: Array, n: Array) -> Array:
+    """The part of x at right angles to n."""
+    return np.asarray(x - (x @ n) * n)

@@ -1,0 +1,7 @@
+"""Design: values of parameters that serve a purpose, and how much their tolerances matter."""
+
+from .evaluation import Poses, Run, Sweep
+from .optimize import Optimum, optimize
+from .tolerances import Tolerances, tolerances
+
+__all__ = ["Optimum", "Poses", "Run", "Sweep", "Tolerances", "optimize", "tolerances"]

@@ -1,0 +1,302 @@
+"""optimize: values of parameters for which a purpose is served best, within limits.
+
+Sequential quadratic programming (SciPy's SLSQP) in parameters relative to their ranges. Gradients are
+differences of order six of the whole evaluation, as in `Mechanism.parameter_derivatives`.
+They stay within the ranges: closer to a bound than 0.3 percent of a range they are those at that distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, mapping, positive, positive_whole, takes, text
+from ..errors import InputError, unknown_name
+from ..mechanism.mechanism import Mechanism
+from .evaluation import (
+    STEP,
+    Evaluation,
+    Measures,
+    Variables,
+    check_evaluation,
+    check_mechanism,
+    check_names,
+    evaluated,
+)
+
+Objective = Callable[[Measures], float]
+ON_LIMIT = 1e-6  # relative to the size of a limit: closer counts as on it
+REFUSED = 1e3  # times the size of the objective: value of a design that cannot be built
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The result of `optimize`.
+
+    Attributes:
+        mech: the mechanism with the best parameters found.
+        parameters: these, {name: value}.
+        objective: what they reach.
+        before: what the given mechanism reached; infinite where it kept no limit or could not be built.
+        measures: of the best mechanism, where they were taken.
+        active: names of parameters and limits that the best mechanism stands on.
+        history: objective of the best design that keeps all limits, after each start (starts,).
+        evaluations: number of mechanisms that were tried.
+        success: whether the optimizer converged and all limits are kept.
+        message: the same in words.
+    """
+
+    mech: Mechanism
+    parameters: dict[str, float]
+    objective: float
+    before: float
+    measures: Measures
+    active: tuple[str, ...]
+    history: Array
+    evaluations: int
+    success: bool
+    message: str
+
+
+def optimize(
+    mech: Mechanism,
+    parameters: Mapping[str, tuple[float, float]],
+    objective: Objective | str,
+    *,
+    over: Evaluation,
+    limits: Mapping[str, Any] | None = None,
+    starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-8,
+    max_iterations: int = 200,
+) -> Optimum:
+    """Vary parameters so that an objective becomes least, within limits; returns an `Optimum`.
+
+    The best local minimum from several starts. A design that cannot be assembled, swept or run counts as a
+    bad one.
+
+    Args:
+        mech: a mechanism with parameters and measures; the search starts at its values.
+        parameters: what varies, {parameter: (lower, upper)}.
+        objective: objective(measures) -> number, smooth, to be made small; measures are arrays (n,) or (n, k)
+            by name, over n states. Or the name of a measure (n,), whose mean square is meant.
+        over: where measures are taken: `design.Poses`, `design.Sweep` or `design.Run`.
+        limits: {measure: (lower, upper)} of all its values, or {name: (function(measures), lower, upper)} of
+            a number or array that it returns; None leaves a side open.
+        starts: number of starts; those after the first are random, within the ranges.
+        seed: of the random starts.
+        tol: change of the objective, relative to its size at the start, at which it has converged.
+        max_iterations: of each start.
+    """
+    check_mechanism(mech, "optimize")
+    variables = _variables(mech, parameters)
+    problem = _Problem(
+        mech,
+        variables,
+        _objective(mech, objective),
+        check_evaluation(over, "optimize"),
+        _limits(mech, limits),
+    )
+    first = np.clip([mech.parameters[name] for name in variables.names], variables.lower, variables.upper)
+    rng = np.random.default_rng(seed)
+    others = rng.uniform(variables.lower, variables.upper, (positive_whole(starts, "starts") - 1, len(first)))
+    before = problem.tried(first)
+    problem.size = max(abs(before[0]), 1e-12) if np.isfinite(before[0]) else 1.0
+    accuracy, iterations = positive(tol, "tol"), positive_whole(max_iterations, "max_iterations")
+    found = [problem.search(start, accuracy, iterations) for start in (first, *others)]
+    best = max(found, key=lambda one: (one.kept, -one.value))
+    history = np.minimum.accumulate([one.value if one.kept else np.inf for one in found])
+    return problem.optimum(best, before, history)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """function(measures) within lower and upper; None: open."""
+
+    name: str
+    function: Callable[[Measures], Any]
+    lower: float | None
+    upper: float | None
+
+    def margins(self, measures: Measures) -> Array:
+        """Distances to the limits, not negative where it is kept, relative to their size."""
+        values = np.ravel(np.asarray(self.function(measures), dtype=np.float64))
+        size = max(abs(self.lower or 0.0), abs(self.upper or 0.0)) or 1.0
+        parts = [] if self.lower is None else [(values - self.lower) / size]
+        parts += [] if self.upper is None else [(self.upper - values) / size]
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    x: Array
+    value: float
+    kept: bool
+    converged: bool
+    words: str
+
+
+class _Problem:
+    """Objective and limits as functions of the parameters; remembers designs that were tried."""
+
+    def __init__(
+        self,
+        mech: Mechanism,
+        variables: Variables,
+        objective: Objective,
+        over: Evaluation,
+        limits: tuple[_Limit, ...],
+    ) -> None:
+        self._mech, self._variables, self._objective = mech, variables, objective
+        self._over, self._limits = over, limits
+        self._known: dict[bytes, tuple[float, Array]] = {}
+        self.size = 1.0
+        self._margins = 0
+
+    def tried(self, x: Array) -> tuple[float, Array]:
+        """Objective and margins of the limits; infinite and -1 where the design cannot be built."""
+        key = np.asarray(x, dtype=np.float64).tobytes()
+        if key not in self._known:
+            measures = evaluated(self._over, self._mech, self._variables, x)
+            if measures is None:
+                self._known[key] = np.inf, np.full(self._margins, -1.0)
+            else:
+                margins = np.concatenate([np.zeros(0), *(one.margins(measures) for one in self._limits)])
+                self._margins = len(margins)
+                self._known[key] = self._number(measures), margins
+        return self._known[key]
+
+    def _number(self, measures: Measures) -> float:
+        try:
+            return float(self._objective(measures))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"objective of optimize must return a number: {error}.") from None
+
+    def _scaled(self, y: Array) -> Array:
+        """Parameters of y (n,) in 0 to 1."""
+        v = self._variables
+        return np.asarray(v.lower + np.clip(y, 0.0, 1.0) * v.range)
+
+    def _row(self, y: Array) -> Array:
+        """Objective relative to its size, then margins."""
+        value, margins = self.tried(self._scaled(y))
+        if len(margins) != self._margins:
+            margins = np.full(self._margins, -1.0)
+        return np.concatenate([[min(value / self.size, REFUSED)], margins])
+
+    def search(self, start: Array, tol: float, iterations: int) -> _Found:
+        """The local minimum near a start."""
+        from scipy.optimize import minimize
+
+        v, n = self._variables, len(start)
+        steps = np.full(n, STEP)
+        slopes: dict[bytes, Array] = {}
+
+        def gradient(y: Array) -> Array:
+            key = np.asarray(y).tobytes()
+            if key not in slopes:
+                slopes.clear()
+                slopes[key] = v.slopes(self._row, np.clip(y, 3 * STEP, 1 - 3 * STEP), steps)
+            return slopes[key]
+
+        self.tried(start)
+        rules = []
+        if self._limits:
+            rules = [{"type": "ineq", "fun": lambda y: self._row(y)[1:], "jac": lambda y: gradient(y)[1:]}]
+        y0 = (start - v.lower) / v.range
+        found: Any = minimize(
+            lambda y: self._row(y)[0], y0, jac=lambda y: gradient(y)[0], bounds=[(0.0, 1.0)] * n,
+            constraints=rules, method="SLSQP", options={"ftol": tol, "maxiter": iterations},
+        )  # fmt: skip
+        x = self._scaled(np.clip(found.x, 0.0, 1.0))
+        value, margins = self.tried(x)
+        kept = bool(np.isfinite(value) and np.all(margins >= -ON_LIMIT))
+        return _Found(x, value, kept, bool(found.success), str(found.message))
+
+    def optimum(self, found: _Found, before: tuple[float, Array], history: Array) -> Optimum:
+        """The result in words."""
+        v = self._variables
+        if not np.isfinite(found.value):
+            raise InputError(
+                "optimize: no design within the ranges could be assembled and evaluated; narrow them around"
+                f" {dict(zip(v.names, found.x.tolist(), strict=True))}."
+            )
+        best = v.changed(self._mech, found.x)
+        measures = self._over.measures(best)
+        near = ON_LIMIT * v.range
+        active = [
+            name
+            for i, name in enumerate(v.names)
+            if found.x[i] - v.lower[i] < near[i] or v.upper[i] - found.x[i] < near[i]
+        ]
+        active += [one.name for one in self._limits if np.min(one.margins(measures)) < 1e3 * ON_LIMIT]
+        reached = bool(np.all(before[1] >= -ON_LIMIT)) and np.isfinite(before[0])
+        words = "Converged" if found.converged else f"Stopped: {found.words}"
+        words += "." if found.kept else "; limits are not kept: widen them or the ranges of the parameters."
+        return Optimum(
+            mech=best,
+            parameters=dict(zip(v.names, map(float, found.x), strict=True)),
+            objective=found.value,
+            before=before[0] if reached else np.inf,
+            measures=measures,
+            active=tuple(active),
+            history=history,
+            evaluations=len(self._known),
+            success=found.converged and found.kept,
+            message=words,
+        )
+
+
+def _variables(mech: Mechanism, given: Any) -> Variables:
+    ranges = mapping(given, "parameters of optimize", "{parameter: (lower, upper)}")
+    if not ranges:
+        raise InputError("optimize has no freedom: name at least one parameter, {parameter: (lower, upper)}.")
+    names = check_names(mech, ranges, "optimize")
+    bounds = []
+    for name, pair in ranges.items():
+        try:
+            lower, upper = (float(x) for x in pair)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"range of parameter {name!r} must be a pair (lower, upper), got {pair!r}."
+            ) from None
+        if not (np.isfinite([lower, upper]).all() and lower < upper):
+            raise InputError(
+                f"range of parameter {name!r} must have lower < upper, finite, got ({lower:g}, {upper:g}): it"
+                " leaves no freedom."
+            )
+        bounds.append((lower, upper))
+    low, high = np.array(bounds).T
+    return Variables(names, low, high)
+
+
+def _objective(mech: Mechanism, given: object) -> Objective:
+    if callable(given):
+        takes(given, "measures", "objective of optimize")
+        return given
+    name = text(given, "objective of optimize")
+    if name not in dict(mech.model.measures):
+        raise unknown_name("measure", name, dict(mech.model.measures), "objective of optimize")
+    return lambda measures: float(np.mean(np.square(measures[name])))
+
+
+def _limits(mech: Mechanism, given: Mapping[str, Any] | None) -> tuple[_Limit, ...]:
+    found = []
+    for name, rule in mapping({} if given is None else given, "limits", "{measure: (lower, upper)}").items():
+        parts = tuple(rule) if isinstance(rule, (tuple, list)) else ()
+        if len(parts) not in (2, 3) or (len(parts) == 3) != callable(parts[0] if parts else None):
+            raise InputError(
+                f"limit {name!r} of optimize must be (lower, upper) of a measure or (function, lower, upper),"
+                f" got {rule!r:.80}."
+            )
+        if len(parts) == 2 and name not in dict(mech.model.measures):
+            raise unknown_name("measure", name, dict(mech.model.measures), "limits of optimize")
+        function = parts[0] if len(parts) == 3 else (lambda measures, key=name: measures[key])
+        low, high = (None if x is None or not np.isfinite(x) else float(x) for x in parts[-2:])
+        if low is None and high is None:
+            raise InputError(f"limit {name!r} of optimize is open on both sides; leave it out.")
+        found.append(_Limit(name, function, low, high))
+    return tuple(found)

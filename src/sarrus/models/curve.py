@@ -1,0 +1,78 @@
+"""Curve: a table of values as a smooth function, compiled (kernels/tree/curve.hpp).
+
+Cubics between the knots with the slopes of [Fritsch1980]: the curve stays within its data, monotonic where
+they are, and is constant where they are. Beyond its ends it goes on straight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._kernel import KINDS
+from ..arrays import Array, numbers
+from ..errors import InputError
+from .parameters import COORDINATE_FORCES
+
+KNOTS = int(KINDS[COORDINATE_FORCES]["CoordinateTable"]["x"])  # that a compiled curve has room for
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A function through the points (x_i, y_i), i < n."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    @cached_property
+    def slopes(self) -> Array:
+        """dy/dx at the knots (n,)."""
+        from scipy.interpolate import PchipInterpolator
+
+        return np.asarray(PchipInterpolator(self.x, self.y).derivative()(self.x))
+
+    def parameters(self, sign: float = 1.0) -> dict[str, Any]:
+        """Fields of the kernel for the curve times a sign."""
+        room = KNOTS - len(self.x)
+        values = {"x": np.array(self.x), "y": sign * np.array(self.y), "slope": sign * self.slopes}
+        return {name: np.pad(each, (0, room)) for name, each in values.items()} | {
+            "count": float(len(self.x))
+        }
+
+    def __call__(self, x: ArrayLike) -> Array:
+        """Values at x, any shape."""
+        from scipy.interpolate import CubicHermiteSpline
+
+        at, ends = np.asarray(x, dtype=np.float64), (self.x[0], self.x[-1])
+        inside = np.clip(at, *ends)
+        beyond = np.where(at < ends[0], self.slopes[0], self.slopes[-1]) * (at - inside)
+        return np.asarray(CubicHermiteSpline(self.x, self.y, self.slopes)(inside) + beyond)
+
+
+def check_curve(x: object, y: object, what: str, names: tuple[str, str]) -> Curve:
+    """A curve from two lists of numbers; `names` are those of the lists.
+
+    Raises:
+        InputError: the lists differ in length, have fewer than two or more than KNOTS entries, or the first
+            does not increase.
+    """
+    xs, ys = (numbers(values, f"{name} of {what}", 1) for values, name in zip((x, y), names, strict=True))
+    if len(xs) != len(ys) or not 2 <= len(xs) <= KNOTS:
+        raise InputError(
+            f"{names[0]} and {names[1]} of {what} must have the same length, from 2 to {KNOTS}, got {len(xs)}"
+            f" and {len(ys)}."
+        )
+    if not (np.all(np.isfinite(xs)) and np.all(np.isfinite(ys))):
+        raise InputError(f"{names[0]} and {names[1]} of {what} must be finite.")
+    falls = np.flatnonzero(np.diff(xs) <= 0.0)
+    if len(falls):
+        i = int(falls[0])
+        raise InputError(
+            f"{names[0]} of {what} must increase, got {xs[i]:g} and then {xs[i + 1]:g} at index {i + 1}; sort"
+            " the table, and give a jump as two close points."
+        )
+    return Curve(tuple(xs.tolist()), tuple(ys.tolist()))

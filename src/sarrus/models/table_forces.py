@@ -1,0 +1,192 @@
+"""Forces given by tables: springs and dampers whose force is measured or designed, and motors.
+
+Tables become smooth curves, see `Curve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Array, point, text
+from .curve import Curve, check_curve
+from .drawing import Drawing, Line
+from .forces import Force, ForceTable, check_pair
+from .kinds import Checks
+from .tree import Tree
+
+__all__ = ["JointDamperTable", "JointSpringTable", "Motor", "PointDamperTable", "PointSpringTable"]
+
+
+@dataclass(frozen=True)
+class _Table(Force, base=True):
+    """Base of the forces with a table.
+
+    Attributes:
+        table: names of the fields of its abscissas and of its forces.
+        of_rate: whether the abscissas are speeds.
+    """
+
+    table: ClassVar[tuple[str, str]]
+    of_rate: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, values in zip(self.table, (self.curve.x, self.curve.y), strict=True):
+            object.__setattr__(self, name, values)
+
+    @property
+    def curve(self) -> Curve:
+        """The table as a function."""
+        x, y = (getattr(self, name) for name in self.table)
+        return check_curve(x, y, type(self).__name__, self.table)
+
+    def work(self) -> str:
+        return "joints have damping" if self.of_rate else ""
+
+
+@dataclass(frozen=True)
+class _PointTable(_Table, base=True):
+    """Along the line between a point of body a and a point of body b."""
+
+    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
+    a: str
+    p_a: ArrayLike
+    b: str
+    p_b: ArrayLike
+
+    def __post_init__(self) -> None:
+        check_pair(self.a, self.b, f"a {type(self).__name__}")
+        super().__post_init__()
+
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        (a, p_a), (b, p_b) = tree.point(self.a, self.p_a, where), tree.point(self.b, self.p_b, where)
+        values = {"p_a": p_a, "p_b": p_b, **self.curve.parameters(), "of_rate": float(self.of_rate)}
+        table.bodies.add("PointTable", values, a=a, b=b)
+
+    def tension(self, states: Any) -> Array:
+        """Its force (B,) [N] in states that measures see, positive in tension."""
+        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
+        length = np.linalg.norm(apart, axis=-1)
+        if not self.of_rate:
+            return self.curve(length)
+        rate = states.speed(self.b, self.p_b) - states.speed(self.a, self.p_a)
+        return self.curve(np.sum(apart * rate, axis=-1) / np.where(length > 0.0, length, 1.0))
+
+    def drawing(self) -> Drawing:
+        ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
+        return Drawing(ends, lines=(Line("spring", ends),))
+
+
+@dataclass(frozen=True)
+class PointSpringTable(_PointTable):
+    """Spring between two points by a table: air spring, rope, bump stop, leaf spring.
+
+    Args:
+        a: First body.
+        p_a: Point in the frame of a [m], (3,).
+        b: Second body.
+        p_b: Point in the frame of b [m], (3,).
+        distances: Of the points [m], increasing, (n,), 2 to 32 of them.
+        forces: Tension at these distances [N], (n,); negative pushes.
+    """
+
+    table: ClassVar[tuple[str, str]] = ("distances", "forces")
+    distances: ArrayLike
+    forces: ArrayLike
+
+
+@dataclass(frozen=True)
+class PointDamperTable(_PointTable):
+    """Damper between two points by a table: shock absorber.
+
+    Args:
+        a: First body.
+        p_a: Point in the frame of a [m], (3,).
+        b: Second body.
+        p_b: Point in the frame of b [m], (3,).
+        speeds: Rates of the distance of the points [m/s], positive in extension, increasing, (n,).
+        forces: Tension at these speeds [N], (n,).
+    """
+
+    table: ClassVar[tuple[str, str]] = ("speeds", "forces")
+    of_rate: ClassVar[bool] = True
+    speeds: ArrayLike
+    forces: ArrayLike
+
+
+@dataclass(frozen=True)
+class _JointTable(_Table, base=True):
+    """On one coordinate.
+
+    Attributes:
+        sign: 1 where the table says what is resisted with, -1 where it says what is driven with.
+    """
+
+    sign: ClassVar[float] = 1.0
+    checks: ClassVar[Checks] = {"coordinate": text}
+    coordinate: str
+
+    def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
+        iq, iv = tree.scalar(self.coordinate, where)
+        values = {**self.curve.parameters(self.sign), "of_rate": float(self.of_rate)}
+        table.coordinates.add("CoordinateTable", values, q=iq, v=iv)
+
+    def tension(self, states: Any) -> Array:
+        """Its force (B,) [N m, N] in states that measures see, as in the table."""
+        return self.curve(states.coordinate(self.coordinate)[int(self.of_rate)])
+
+
+@dataclass(frozen=True)
+class JointSpringTable(_JointTable):
+    """Spring on one coordinate by a table: end stops with a gap, clutch springs, cams on springs.
+
+    Args:
+        coordinate: Name of an angle or displacement.
+        positions: Of the coordinate [rad] or [m], increasing, (n,), 2 to 32 of them.
+        forces: What it resists with there [N m] or [N], (n,): positive pulls back.
+    """
+
+    table: ClassVar[tuple[str, str]] = ("positions", "forces")
+    positions: ArrayLike
+    forces: ArrayLike
+
+
+@dataclass(frozen=True)
+class JointDamperTable(_JointTable):
+    """Damper on one coordinate by a table.
+
+    Args:
+        coordinate: Name of an angle or displacement.
+        speeds: Rates of the coordinate [rad/s] or [m/s], increasing, (n,).
+        forces: What it resists with there [N m] or [N], (n,).
+    """
+
+    table: ClassVar[tuple[str, str]] = ("speeds", "forces")
+    of_rate: ClassVar[bool] = True
+    speeds: ArrayLike
+    forces: ArrayLike
+
+
+@dataclass(frozen=True)
+class Motor(_JointTable):
+    """A motor that drives a coordinate by its torque-speed curve.
+
+    Args:
+        coordinate: Name of an angle or displacement.
+        speeds: Rates of the coordinate [rad/s] or [m/s], increasing, (n,).
+        torques: What it drives with there [N m] or [N], (n,). Two points, (0, stall torque) and (no-load
+            speed, 0), are a direct-current motor at constant voltage.
+    """
+
+    table: ClassVar[tuple[str, str]] = ("speeds", "torques")
+    of_rate: ClassVar[bool] = True
+    sign: ClassVar[float] = -1.0
+    speeds: ArrayLike
+    torques: ArrayLike
+
+    def work(self) -> str:
+        return "motors do work"

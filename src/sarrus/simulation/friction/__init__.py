@@ -1,0 +1,1 @@
+"""Runs with dry friction: stretches in which every joint sticks or slides in one direction."""

@@ -1,0 +1,192 @@
+"""Gears and belts: ratios, and forces on teeth and bearings, against the formulas of textbooks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.errors import InputError, ModelError
+
+ALPHA = math.radians(20.0)
+DISC: Any = {"mass": 1.0, "inertia": (0.01, 0.01, 0.02)}
+
+
+def pair(gear: Any, at: Any, axis: Any = "z", joint: Any = None) -> sr.Mechanism:
+    """Two weightless shafts with gears, a at the origin about z."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0), name="pair")
+    spec.body("a", joint=sr.Revolute("z"), **DISC)
+    spec.body("b", joint=sr.Revolute(axis) if joint is None else joint, at=sr.Pose(at), **DISC)
+    spec.constrain("mesh", gear)
+    return spec.compile()
+
+
+def held(mech: sr.Mechanism, torque: float, ratio: float) -> Any:
+    """At rest: a torque on a, and the one on b that balances it."""
+    motion = mech.forward_dynamics(mech.neutral(), np.zeros(2), [torque, ratio * torque])
+    assert np.max(np.abs(motion.a)) < 1e-9
+    return motion
+
+
+def test_spur_gears_turn_and_load_their_bearings() -> None:
+    """[Shigley2011] (13-34): W_t = 2 T / d, and the line of action leans by the pressure angle."""
+    gear = sr.Gear("a", "b", 20, 40, 0.004)
+    mech = pair(gear, (0.12, 0.0, 0.0))
+    v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+    assert v[1] == pytest.approx(-v[0] / 2)
+    torque, W_t = 5.0, 5.0 / 0.04
+    motion = held(mech, torque, 2.0)
+    assert abs(motion.lam[0]) == pytest.approx(W_t)
+    bearing = motion.reaction("a", "world")
+    # a turned forwards presses b up at the pitch point (0.04, 0, 0): b pushes a down and away, to -x
+    assert bearing[:3] == pytest.approx([W_t * math.tan(ALPHA), W_t, 0.0])
+    assert motion.reaction("b", "world")[:3] == pytest.approx(-bearing[:3])
+    assert bearing[5] == pytest.approx(torque)  # what drives a
+
+
+def test_forces_follow_the_gears_around() -> None:
+    mech = pair(sr.Gear("a", "b", 20, 40, 0.004), (0.12, 0.0, 0.0))
+    q = mech.assemble([1.0, -0.5]).q
+    motion = mech.forward_dynamics(q, np.zeros(2), [5.0, 10.0])
+    assert motion.reaction("a", "world")[:2] == pytest.approx([125.0 * math.tan(ALPHA), 125.0])
+
+
+def test_internal_gears_turn_alike() -> None:
+    """The pinion is driven apart from the ring, towards its centre."""
+    mech = pair(sr.Gear("a", "b", 20, 60, 0.004, kind="internal"), (-0.08, 0.0, 0.0))
+    v = mech.consistent_velocity(mech.neutral(), [3.0, 0.0])
+    assert v[1] == pytest.approx(v[0] / 3)
+    motion = held(mech, 5.0, -3.0)
+    W_t = 125.0
+    # contact at (0.04, 0, 0); b resists a there downwards, and pushes it to -x
+    assert motion.reaction("a", "world")[:3] == pytest.approx([W_t * math.tan(ALPHA), W_t, 0.0])
+
+
+def test_rack_and_pinion() -> None:
+    rack = sr.Gear("a", "b", 20, 1, 0.004, kind="rack")
+    mech = pair(rack, (0.0, -0.04, 0.0), joint=sr.Prismatic("x"))
+    v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+    assert v[1] == pytest.approx(0.04 * v[0])  # turning forwards, its lowest point moves to +x
+    motion = mech.forward_dynamics(mech.neutral(), np.zeros(2), [5.0, -125.0])
+    assert np.max(np.abs(motion.a)) < 1e-9
+    assert motion.reaction("a", "world")[:2] == pytest.approx([125.0, -125.0 * math.tan(ALPHA)])
+
+
+def test_bevel_gears() -> None:
+    """[Shigley2011] (13-38): W_r = W_t tan(alpha) cos(cone), W_a = W_t tan(alpha) sin(cone)."""
+    mech = pair(sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"), (0.1, 0.0, -0.1), axis="x")
+    v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+    assert abs(v[1]) == pytest.approx(abs(v[0]) / 2)
+    motion = held(mech, 5.0, -2.0 * np.sign(v[1] * v[0]))
+    force, W_t, cone = motion.reaction("a", "world")[:3], 125.0, math.atan(0.5)
+    assert abs(force[1]) == pytest.approx(W_t)
+    assert abs(force[0]) == pytest.approx(W_t * math.tan(ALPHA) * math.cos(cone))
+    assert force[2] == pytest.approx(-W_t * math.tan(ALPHA) * math.sin(cone))  # held against the apex side
+
+
+def test_worm_gear() -> None:
+    """[Shigley2011] (13-41), without friction: the worm bears W_t along its axis, W_t tan(lead) around it."""
+    worm = sr.Gear("a", "b", 2, 40, 0.004, kind="worm", diameter=0.04)
+    mech = pair(worm, (0.1, 0.0, 0.0), axis="y")
+    v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+    assert abs(v[1]) == pytest.approx(abs(v[0]) / 20)
+    left = pair(
+        sr.Gear("a", "b", 2, 40, 0.004, kind="worm", diameter=0.04, left_hand=True), (0.1, 0.0, 0.0), axis="y"
+    )
+    assert left.consistent_velocity(left.neutral(), [1.0, 0.0])[1] * v[1] < 0
+    torque = 2.0
+    motion = held(mech, torque, -20.0 * np.sign(v[1] * v[0]))
+    lead, W_t = math.atan(0.004 * 2 / 0.04), 20.0 * torque / 0.08
+    force = motion.reaction("a", "world")[:3]
+    assert abs(force[2]) == pytest.approx(W_t)
+    assert abs(force[1]) == pytest.approx(W_t * math.tan(lead)) == pytest.approx(torque / 0.02)
+    assert force[0] == pytest.approx(W_t * math.tan(ALPHA) / math.cos(lead))
+
+
+def test_belt() -> None:
+    for crossed in (False, True):
+        mech = pair(sr.Belt("a", "b", 0.1, 0.2, crossed, pretension=300.0), (0.5, 0.0, 0.0))
+        v = mech.consistent_velocity(mech.neutral(), [2.0, 0.0])
+        assert v[1] == pytest.approx(v[0] / (-2 if crossed else 2))
+        idle = mech.forward_dynamics(mech.neutral(), np.zeros(2)).reaction("a", "world")
+        sine = 0.3 / 0.5 if crossed else 0.1 / 0.5
+        assert idle[:3] == pytest.approx([-600.0 * math.sqrt(1 - sine**2), 0.0, 0.0])
+        motion = held(mech, 10.0, 2.0 if crossed else -2.0)
+        assert motion.reaction("a", "world")[5] == pytest.approx(10.0)
+        # the difference of the strands, 100 N, acts across the line of centres as far as they lean
+        assert abs(motion.reaction("a", "world")[1]) == pytest.approx(100.0 * sine)
+
+
+@pytest.mark.parametrize("held_gear", ["ring", "sun", "arm"])
+def test_planetary_set(held_gear: str) -> None:
+    """Willis: z_s w_s + z_r w_r = (z_s + z_r) w_arm, and its torques."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.planetary("p", (0.0, 0.0, 0.0), sun=24, planet=18, module=0.002, planets=3)
+    spec.constrain("hold", sr.Coupling({f"p_{held_gear}": 1.0}))
+    spec.actuate("p_sun", "p_arm", "p_ring")
+    mech = spec.compile()
+    assert mech.mobility(mech.neutral()).dof == 1
+    N = mech.decompose(mech.neutral()).N[:, 0]
+    w = {part: N[mech.names.index(f"p_{part}")] for part in ("sun", "ring", "arm")}
+    assert 24 * w["sun"] + 60 * w["ring"] == pytest.approx(84 * w["arm"], abs=1e-12)
+    assert w[held_gear] == pytest.approx(0.0, abs=1e-12)
+    tau = np.zeros(mech.nv)
+    for part, torque in (("sun", 24.0), ("ring", 60.0), ("arm", -84.0)):
+        tau[mech.names.index(f"p_{part}")] = torque
+    motion = mech.forward_dynamics(mech.neutral(), np.zeros(mech.nv), tau)
+    assert np.max(np.abs(motion.a)) < 1e-9
+
+
+def test_planets_load_the_arm() -> None:
+    """Each of three planets pulls the arm with T / (3 r_arm) at its pin; on the main shaft they cancel."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.planetary("p", (0.0, 0.0, 0.0), sun=24, planet=18, module=0.002, planets=3)
+    spec.constrain("hold", sr.Coupling({"p_ring": 1.0}))
+    mech = spec.compile()
+    tau = np.zeros(mech.nv)
+    tau[mech.names.index("p_sun")], tau[mech.names.index("p_arm")] = 24.0, -84.0
+    motion = mech.forward_dynamics(mech.neutral(), np.zeros(mech.nv), tau)
+    pin = motion.reaction("p_planet0", "world")
+    assert np.linalg.norm(pin[:2]) == pytest.approx(84.0 / 3 / 0.042, rel=1e-6)
+    assert np.max(np.abs(motion.reaction("p_arm", "world")[:2])) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("gear", "at", "axis", "message"),
+    [
+        (sr.Gear("a", "b", 20, 40, 0.004), (0.13, 0, 0), "z", "centre distance is 0.13 m, .* ask for 0.12 m"),
+        (sr.Gear("a", "b", 20, 40, 0.004), (0.12, 0, 0), "x", "axes must be parallel"),
+        (sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"), (0.12, 0, 0), "z", "must not be parallel"),
+        (sr.Gear("a", "b", 2, 40, 0.004, kind="worm", diameter=0.04), (0.1, 0, 0), "z", "right angles"),
+        (sr.Belt("a", "b", 0.1, 0.2), (0.05, 0, 0), "z", "more than 0.1 m apart, got 0.05 m"),
+    ],
+)
+def test_gears_that_do_not_mesh(gear: Any, at: Any, axis: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        pair(gear, at, axis)
+
+
+def test_wrong_joints_and_arguments() -> None:
+    with pytest.raises(ModelError, match="'b' must be carried by a slide joint"):
+        pair(sr.Gear("a", "b", 20, 1, 0.004, kind="rack"), (0.0, -0.04, 0.0))
+    spec = sr.MechanismSpec()
+    spec.body("a", joint=sr.Revolute("z"), **DISC).body("arm", joint=sr.Revolute("x"), **DISC)
+    spec.body("b", "arm", joint=sr.Revolute("z"), at=sr.Pose((0.12, 0, 0)), **DISC)
+    spec.constrain("mesh", sr.Gear("a", "b", 20, 40, 0.004))
+    with pytest.raises(ModelError, match="must be carried by the same body"):
+        spec.compile()
+    for given, message in (
+        ({"teeth_a": 0}, "teeth_a of Gear"), ({"module": -1.0}, "module of Gear"),
+        ({"kind": "spur"}, "kind of Gear"), ({"diameter": 0.1}, "diameter of Gear is that of a worm"),
+        ({"pressure_angle": 1.0}, "below 45 degrees"),
+        ({"b": "a"}, "two different joints"), ({"teeth_b": 0}, "teeth_b of Gear"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            sr.Gear(**({"a": "a", "b": "b", "teeth_a": 20, "teeth_b": 40, "module": 0.004} | given))
+    with pytest.raises(InputError, match="two different joints"):
+        sr.Belt("a", "a", 0.1, 0.1)
+    with pytest.raises(InputError, match=r"24 . 60, must be a multiple of 5"):
+        sr.MechanismSpec().planetary("p", (0, 0, 0), sun=24, planet=18, module=0.002, planets=5)

@@ -1,0 +1,263 @@
+"""Dry friction of one state: the box problem, Gauss' principle, virtual work in a linkage, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.dynamics.dry_friction import DryFriction, box_minimum
+from sarrus.errors import InputError
+
+COULOMB: Any = {"friction_model": "coulomb"}
+
+
+def four_bar(friction: Any, drawn: bool = True) -> sr.Mechanism:
+    """A linkage whose four pins have friction: hinges in space, or pins of a plane without redundant rows."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0), name="four_bar")
+    A, B, C, D = map(np.array, ((0.0, 0.0, 0.0), (0.2, 0.25, 0.0), (0.9, 0.5, 0.0), (0.8, 0.0, 0.0)))
+    if drawn:
+        spec.link("crank", A, B, mass=1.0).link("rod", B, C, mass=2.0).link("rocker", D, C, mass=1.5)
+        ends = {"A": ("ground", "crank", A), "B": ("crank", "rod", B), "C": ("rod", "rocker", C)}
+        ends["D"] = ("rocker", "ground", D)
+        for (name, (a, b, at)), c in zip(ends.items(), friction, strict=True):
+            spec.joint(name, a, b, sr.Revolute("z"), at=at, friction=c, **COULOMB)
+        return spec.compile()
+    parent, before = "ground", np.zeros(3)
+    for name, at, mass, c in zip("ABCD", (A, B, C, D), (1.0, 2.0, 1.5, 0.5), friction, strict=True):
+        solid: Any = {"mass": mass, "com": (0.1, 0.1, 0.0), "inertia": (0.01, 0.01, 0.02)}
+        spec.body(
+            name, parent, joint=sr.Revolute("z"), at=sr.Pose(at - before), friction=c, **COULOMB, **solid
+        )
+        parent, before = name, at
+    spec.constrain("turn", sr.Coupling(dict.fromkeys("ABCD", 1.0)))
+    spec.constrain("x", sr.PointOnPlane("ground", D, "D", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    spec.constrain("y", sr.PointOnPlane("ground", D, "D", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+    return spec.compile()
+
+
+def holding_torque(mech: sr.Mechanism, friction: Any) -> tuple[float, Any]:
+    """Torque on pin A up to which friction holds the linkage, by virtual work; rates of all pins over A's."""
+    N = mech.decompose(mech.neutral()).N[:, 0]
+    rates = N / N[mech.names.index("A")]
+    pins = [mech.names.index(name) for name in "ABCD"]
+    return float(np.asarray(friction) @ np.abs(rates[pins])), rates
+
+
+@pytest.mark.parametrize("drawn", [True, False], ids=["hinges in space", "pins in a plane"])
+def test_four_bar_holds_up_to_the_virtual_work_of_its_pins(drawn: bool) -> None:
+    friction = (0.3, 0.2, 0.5, 0.1)
+    mech = four_bar(friction, drawn)
+    limit, rates = holding_torque(mech, friction)
+    crank = np.eye(mech.nv)[mech.names.index("A")]
+    q, rest = mech.neutral(), np.zeros(mech.nv)
+    free = mech.with_(friction=dict.fromkeys("ABCD", 0.0))
+    for share in (0.3, -0.9, 1.0 - 1e-9):
+        held = mech.forward_dynamics(q, rest, share * limit * crank)
+        assert np.max(np.abs(held.a)) < 1e-13 * np.max(np.abs(free.acceleration(q, rest, limit * crank)))
+        assert np.all(np.abs(held.friction[:4]) <= np.array(friction) * (1 + 1e-12))
+        assert rates @ held.friction == pytest.approx(-share * limit, rel=1e-12)
+        assert not held.friction_unique.any()
+    for share in (1.01, -2.0):
+        moved = mech.forward_dynamics(q, rest, share * limit * crank)
+        one = free.acceleration(q, rest, crank)  # the excess alone accelerates
+        assert moved.a == pytest.approx((share - np.sign(share)) * limit * one, rel=1e-9)
+        assert moved.friction_unique.all()
+
+
+def test_least_norm_of_shared_friction() -> None:
+    """Within the bounds it is along the rates: the solution of least norm of one equation."""
+    friction = (0.3, 0.2, 0.5, 0.1)
+    mech = four_bar(friction)
+    _, rates = holding_torque(mech, friction)
+    held = mech.forward_dynamics(mech.neutral(), np.zeros(4), [0.1, 0.0, 0.0, 0.0])
+    assert held.friction == pytest.approx(-0.1 * rates / (rates @ rates), rel=1e-9)
+
+
+def test_acceleration_minimizes_gauss_function_plus_friction_power() -> None:
+    """Against a hundred thousand other accelerations of a chain at rest along some of its joints."""
+    rng = np.random.default_rng(21)
+    spec, parent = sr.MechanismSpec(), "ground"
+    for i in range(4):
+        at = sr.Pose((0.0, 0.0, -0.3 if i else 0.0))
+        solid: Any = {"mass": 1.0 + i, "com": (0.02, 0.0, -0.15), "inertia": (0.02, 0.02, 0.01)}
+        axis = "xyxy"[i]
+        spec.body(
+            f"l{i}",
+            parent,
+            joint=sr.Revolute(axis),
+            at=at,
+            friction=0.4 + i,
+            breakaway=1.0 + i,
+            **COULOMB,
+            **solid,
+        )
+        parent = f"l{i}"
+    spec.constrain("pair", sr.Coupling({"l0": 1.0, "l2": -0.5}))
+    mech = spec.compile()
+    q = mech.assemble(np.array([0.3, -0.6, 0.6, 0.8])).q
+    for _ in range(20):
+        v = np.array([0.0, 0.7, 0.0, 0.0])
+        tau = rng.normal(size=4) * 6.0
+        a = mech.acceleration(q, v, tau)
+        terms = mech.terms(q, v)
+        free = np.linalg.solve(terms.M, tau - terms.h)  # h holds the friction of l1, which slides
+        bounds = np.array([1.0, 0.0, 3.0, 4.0])
+
+        J = terms.J[0]
+        others = rng.normal(size=(5000, 4)) * np.logspace(-6, 1, 5000)[:, None]
+        others -= np.outer(others @ J, J) / (J @ J)
+        assert abs(J @ a - terms.gamma[0]) < 1e-12
+        d = a + np.vstack([np.zeros(4), others]) - free
+        cost = 0.5 * np.einsum("ki,ij,kj->k", d, terms.M, d) + np.abs(d + free) @ bounds
+        assert np.all(cost >= cost[0] - 1e-12 * abs(cost[0]))
+
+
+def test_sliding_friction_has_a_stribeck_part() -> None:
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("block", joint=sr.Prismatic("x"), mass=2.0, damping=0.5)
+    spec.force("seal", sr.CoulombFriction("block", 3.0, breakaway=5.0, friction_speed=0.2))
+    mech = spec.compile()
+    for v in (1e-3, 0.1, -0.2, 1.0):
+        expected = -np.sign(v) * (3.0 + 2.0 * np.exp(-((v / 0.2) ** 2)))
+        motion = mech.forward_dynamics([0.0], [v])
+        assert motion.friction == pytest.approx([expected], rel=1e-14)
+        assert motion.a == pytest.approx([(expected - 0.5 * v) / 2.0], rel=1e-12)
+    assert mech.acceleration([0.0], [0.0], [4.999]) == pytest.approx([0.0], abs=1e-15)
+    assert mech.acceleration([0.0], [0.0], [5.5]) == pytest.approx([0.25], rel=1e-12)
+
+
+def test_friction_of_joint_and_drive_add_up() -> None:
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body("arm", joint=sr.Revolute("z"), inertia=(1.0, 1.0, 1.0), mass=1.0, friction=2.0, **COULOMB)
+    spec.force("gearbox", sr.CoulombFriction("arm", 1.0))
+    mech = spec.compile()
+    assert mech.forward_dynamics([0.0], [1.0]).friction == pytest.approx([-3.0])
+    assert mech.forward_dynamics([0.0], [0.0], [2.9]).a == pytest.approx([0.0], abs=1e-15)
+    assert mech.forward_dynamics([0.0], [0.0], [3.5]).a == pytest.approx([0.5])
+
+
+def test_batches_and_reactions() -> None:
+    """A door on a hinge: the moment about its axis is what the hinge transmits by friction."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body(
+        "door",
+        joint=sr.Revolute("z"),
+        mass=1.0,
+        com=(0.5, 0.0, 0.0),
+        inertia=(0.1, 0.1, 0.1),
+        friction=2.0,
+        **COULOMB,
+    )
+    mech = spec.compile()
+    pull: Any = {"door": ((0.0, 1.5, 0.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0))}
+    motion = mech.forward_dynamics([0.0], [0.0], external=pull)
+    assert motion.reaction("door")[5] == pytest.approx(-1.5)
+    many = mech.forward_dynamics(np.zeros((3, 1)), [[0.0], [1.0], [-1.0]], np.full((3, 1), 0.7))
+    assert many.friction[:, 0] == pytest.approx([-0.7, -2.0, 2.0])
+    assert many.a.shape == (3, 1) and many.friction_unique.all()
+
+
+def test_box_minimum_of_singular_matrices() -> None:
+    """Optimality: accelerations vanish inside the bounds and oppose the force on them; least norm."""
+    rng = np.random.default_rng(21)
+    for n, rank in ((1, 1), (3, 1), (4, 2), (6, 6), (5, 0)):
+        for _ in range(20):
+            A = rng.normal(size=(n, rank))
+            G, c = A @ A.T, rng.uniform(0.2, 2.0, n)
+            g = A @ rng.normal(size=rank) * 2.0 if rank else rng.normal(size=n)
+            f, unique, rate = box_minimum(G, g, c)
+            assert np.all(np.abs(f) <= c * (1 + 1e-12))
+            size = np.max(np.abs(g)) + np.max(np.abs(G)) * c.max()
+            assert np.allclose(g + G @ f, rate, atol=1e-8 * size)
+            moving = rate != 0.0
+            assert np.allclose(f[moving], -np.sign(rate[moving]) * c[moving])
+            if rank == n:
+                assert unique.all()
+            if not moving.any() and rank < n and np.all(np.abs(f) < c):
+                assert f == pytest.approx(-np.linalg.pinv(G, rcond=1e-10) @ g, abs=1e-8)
+
+
+def test_no_load_needs_no_friction() -> None:
+    f, unique, rate = box_minimum(np.zeros((2, 2)), np.zeros(2), np.ones(2))
+    assert not f.any() and not unique.any() and not rate.any()
+
+
+@pytest.mark.parametrize(
+    ("what", "call"),
+    [
+        ("step", lambda m: m.step([0.0], [0.0])),
+        ("step_derivatives", lambda m: m.step_derivatives([0.0], [0.0])),
+        ("rollout", lambda m: sr.rollout(m, [[0.0]], dt=1e-3, steps=2)),
+        ("equilibrium", lambda m: sr.equilibrium(m)),
+        ("ProjectedInverseDynamics", lambda m: sr.control.ProjectedInverseDynamics(m, None, None)),
+    ],
+)
+def test_what_cannot_stick_says_so(what: str, call: Any) -> None:
+    spec = sr.MechanismSpec()
+    spec.body("arm", joint=sr.Revolute("y"), mass=1.0, inertia=(0.1, 0.1, 0.1), friction=1.0, **COULOMB)
+    mech = spec.compile()
+    with pytest.raises(InputError, match=f"{what} knows no friction that sticks, which .* has along 'arm'"):
+        call(mech)
+    without = mech.with_(friction={"arm": 0.0}, breakaway={"arm": 0.0})
+    assert without.step([0.0], [0.0]).status == 0
+
+
+def test_sliding_states_are_smooth_and_resting_ones_refused() -> None:
+    """h, inverse dynamics and linear models hold the friction of coordinates that slide."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.body(
+        "arm",
+        joint=sr.Revolute("y"),
+        mass=1.0,
+        inertia=(0.1, 0.1, 0.1),
+        damping=0.05,
+        **COULOMB,
+        friction=1.0,
+    )
+    spec.force("seal", sr.CoulombFriction("arm", 0.5, 0.8, friction_speed=2.0))
+    mech = spec.compile()
+    level = 1.0 + 0.5 + 0.3 * np.exp(-1.0)
+    assert mech.bias([0.0], [-2.0]) == pytest.approx([-level - 0.1])
+    assert mech.inverse_dynamics([0.0], [2.0], [3.0]).u == pytest.approx([level + 0.1 + 0.3])
+    slope = 0.05 - 0.3 * np.exp(-1.0) * 2 * 2.0 / 4.0
+    for method in ("analytic", "dual", "finite_difference"):
+        assert sr.linearize(mech, q=[0.0], v=[2.0], method=method).A[1, 1] == pytest.approx(
+            -slope / 0.1, rel=1e-6
+        )
+    assert mech.derivatives([0.0], [2.0]).a.shape == (3, 1, 1)
+    for what, call in (
+        ("derivatives", lambda: mech.derivatives([0.0], [0.0])),
+        ("inverse_dynamics", lambda: mech.inverse_dynamics([0.0], [0.0], [1.0])),
+        ("linearize", lambda: sr.linearize(mech)),
+    ):
+        with pytest.raises(InputError, match=f"{what}: 'arm' of .* are at rest, where friction that sticks"):
+            call()
+
+
+def test_bad_friction_is_refused() -> None:
+    def arm(**given: Any) -> None:
+        sr.MechanismSpec().body("arm", joint=sr.Revolute("y"), mass=1.0, **given)
+
+    for given, message in (
+        ({"friction": -1.0, **COULOMB}, "friction of body 'arm' must .* negative"),
+        ({"friction": 1.0, "friction_model": "dry"}, "friction_model of body 'arm' must be one of"),
+        ({"friction": 2.0, "breakaway": 1.0, **COULOMB}, "breakaway of body 'arm' must be at least"),
+        ({"friction": 2.0, "breakaway": 3.0}, "breakaway of body 'arm' needs friction_model='coulomb'"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            arm(**given)
+    with pytest.raises(InputError, match="friction of CoulombFriction"):
+        sr.CoulombFriction("arm", -1.0)
+    with pytest.raises(InputError, match="breakaway of CoulombFriction must be at least its friction"):
+        sr.CoulombFriction("arm", 2.0, 1.0)
+
+
+def test_rows_of_a_model() -> None:
+    mech = four_bar((0.3, 0.0, 0.5, 0.1))
+    rows = DryFriction(mech.model)
+    assert rows.names == ("A", "C", "D") and rows.bounds == pytest.approx([0.3, 0.5, 0.1])
+    copy = sr.MechanismSpec.from_dict(sr.formats.json.spec_of(mech).to_dict()).compile()
+    assert DryFriction(copy.model).names == rows.names
