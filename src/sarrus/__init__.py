@@ -17,6 +17,7 @@ from .constraints.custom import *
 from .constraints.gears import *
 from .constraints.points import *
 from .constraints.polynomials import *
+from .constraints.profiles import *
 from .constraints.pulleys import *
 from .constraints.rolling import *
 from .constraints.rows import Constraint as _Constraint

@@ -147,6 +147,12 @@ def _polynomial(c: Cell) -> Constraint:
     return sr.PolynomialCoupling(follower, leader, (first, *slopes), origin=0.2)
 
 
+def _cam(c: Cell) -> Constraint:
+    follower, leader = c.coordinates[:2]
+    angles = np.linspace(0.0, 2.0 * math.pi, 12, endpoint=False) + c.positions[leader]
+    return sr.Cam(follower, leader, angles, c.positions[follower] + 0.4 * np.sin(angles - angles[0]))
+
+
 def _gear(c: Cell) -> Constraint:
     (a, x), (b, y) = c.wheels.items()
     return sr.Gear(a, b, 20, 40, 0.004, offset=0.04 * x + 0.08 * y)
@@ -201,6 +207,7 @@ CONSTRAINTS: dict[str, Example] = {
     "PointOnCylinder": Example(_cylinder, 1, undefined=_on_the_axis),
     "Coupling": Example(_coupling, 1, **UNSEEN),
     "PolynomialCoupling": Example(_polynomial, 1, **UNSEEN),
+    "Cam": Example(_cam, 1, latches=False, **UNSEEN),
     "Gear": Example(_gear, 1, wheels=True, latches=False, **UNSEEN),
     "Belt": Example(_belt, 1, wheels=True, latches=False, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),

@@ -220,8 +220,8 @@ class Declarations(DrawnSpec):
 
         Args:
             name: Its name, unique among loops and constraints.
-            constraint: Coupling, PolynomialCoupling, Gear, Belt, Drive, Distance, PointOnLine, PointOnPlane,
-                PointOnCylinder, Rolling or CustomConstraint.
+            constraint: Coupling, PolynomialCoupling, Cam, Gear, Belt, Drive, Distance, PointOnLine,
+                PointOnPlane, PointOnCylinder, Rolling or CustomConstraint.
 
         Returns:
             This spec.
