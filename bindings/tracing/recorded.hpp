@@ -17,12 +17,11 @@
 SARRUS_BEGIN
 
 // Python prints them by these names (src/sarrus/tracing/program.py)
-#define SARRUS_OPERATIONS(X)                                                                               \
-  X(CONSTANT)                                                                                              \
-  X(INPUT)                                                                                                 \
-  X(ADD)                                                                                                   \
-  X(SUB) X(MUL) X(NEG) X(INVERSE) X(SQRT) X(ABS) X(SIN) X(COS) X(TANH) X(ATAN2) X(ROUND) X(LESS) X(SELECT) \
-      X(CALL) X(RESULT)
+// clang-format off
+#define SARRUS_OPERATIONS(X) \
+  X(CONSTANT) X(INPUT) X(ADD) X(SUB) X(MUL) X(NEG) X(INVERSE) X(SQRT) X(ABS) X(SIN) X(COS) X(TANH) X(ATAN2) \
+  X(ROUND) X(LESS) X(SELECT) X(CALL) X(RESULT)
+// clang-format on
 enum class Operation : int {
 #define SARRUS_ENUMERATE(name) name,
   SARRUS_OPERATIONS(SARRUS_ENUMERATE)
