@@ -95,6 +95,18 @@ class Mechanism(DesignQueries, InertiaQueries):
 
         return draw(self, q, ax, **options)
 
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a report as one HTML file that prints well; see `sarrus.viz.report`."""
+        from ..viz.report import report
+
+        return report(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from ..viz.notebook import mechanism_html
+
+        return mechanism_html(self)
+
     def studio(self, path: str | Path, **options: Any) -> Path:
         """Write one HTML file in which it can be dragged, simulated and analysed; see `sarrus.viz.studio`."""
         from ..viz.studios import studio
