@@ -99,6 +99,26 @@ def add_file_commands(typed: Any) -> None:
         raise typer.Exit(convert(source, target, root, strict, sidecar))
 
 
+def add_report_command(typed: Any) -> None:
+    """`report`."""
+    import typer
+
+    app: typer.Typer = typed
+
+    @app.command("report")
+    def report_command(
+        name: str = typer.Argument(
+            help="A mechanism of the library, a file that describes one, or a run.npz."
+        ),
+        out: str = typer.Option("report.html", help="Page (.html) to write."),
+        sweep: str | None = typer.Option(None, help="Coordinate to sweep; default the first actuated one."),
+        t_end: float = typer.Option(2.0, help="Length of the run [s]."),
+        as_json: bool = typer.Option(False, "--json", help="Print path and size as JSON."),
+    ) -> None:
+        """Write a report that prints well: what it is, mobility, limits, torques, modes, a run, pictures."""
+        raise typer.Exit(write_report(name, Path(out), sweep, t_end, as_json))
+
+
 def build_app() -> Any:
     """The commands, as a `typer.Typer` application."""
     import rich  # noqa: F401  (asked for here, so that one message covers both packages)
@@ -106,6 +126,7 @@ def build_app() -> Any:
 
     app: typer.Typer = empty_app()
     add_file_commands(app)
+    add_report_command(app)
 
     @app.command("library")
     def library_command(
@@ -140,19 +161,6 @@ def build_app() -> Any:
     ) -> None:
         """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
         raise typer.Exit(play(name, Path(out), t_end, dt))
-
-    @app.command("report")
-    def report_command(
-        name: str = typer.Argument(
-            help="A mechanism of the library, a file that describes one, or a run.npz."
-        ),
-        out: str = typer.Option("report.html", help="Page (.html) to write."),
-        sweep: str | None = typer.Option(None, help="Coordinate to sweep; default the first actuated one."),
-        t_end: float = typer.Option(2.0, help="Length of the run [s]."),
-        as_json: bool = typer.Option(False, "--json", help="Print path and size as JSON."),
-    ) -> None:
-        """Write a report that prints well: what it is, mobility, limits, torques, modes, a run, pictures."""
-        raise typer.Exit(write_report(name, Path(out), sweep, t_end, as_json))
 
     @app.command("studio")
     def studio_command(
