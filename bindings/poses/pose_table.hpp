@@ -25,10 +25,9 @@ struct ClosingArrays {
   int* iterations;
 };
 
-// Swept coordinates, further ones that stay as they are, what moves; values (n, count, n_swept)
+// The swept coordinate, further ones that stay as they are, what moves; values (n, count)
 struct SweepPlan {
-  const int *index, *position;
-  int n_swept;
+  int index, position;
   const int* held;
   int n_held;
   Closed free;
