@@ -19,7 +19,8 @@ from ..dynamics.forward import Motion, check_formulation, forward_terms, without
 from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
-from ..models.model import Model
+from ..errors import unknown_name
+from ..models.model import RESERVED, Model
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
 from .core import frozen_state
@@ -69,6 +70,9 @@ class Mechanism(DesignQueries, InertiaQueries):
         recipe = self.model.recipe
         if recipe is None:
             return Mechanism(self.model.replace(**changes), self._default)
+        for name in changes:
+            if name not in recipe.parameters and name not in RESERVED:
+                raise unknown_name("parameter", name, [*recipe.parameters, *RESERVED])
         values = {name: changes.pop(name) for name in list(changes) if name in recipe.parameters}
         recipe = recipe.with_values(values)
         if not values:
@@ -143,6 +147,9 @@ class Mechanism(DesignQueries, InertiaQueries):
         independent: Sequence[str] | None = None,
     ) -> Motion:
         """Accelerations and constraint forces under given forces; see `Motion`. Batch axes allowed.
+
+        The state is taken as it is: at one off the constraints (`terms(q, v).phi` not zero) the result obeys
+        J a = gamma there, and describes no motion of the mechanism. `project` measured states first.
 
         Args:
             q: positions (nq,) [rad, m].

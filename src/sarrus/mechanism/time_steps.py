@@ -16,7 +16,7 @@ from ..dynamics.dry_friction import refuse_dry_friction
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from .core import State
-from .variants import Variants
+from .other_constraints import OtherConstraints
 
 SHORTEST = 1e-14  # smallest step of methods that choose theirs, relative to the largest time
 TROUBLE = {
@@ -52,7 +52,7 @@ def step_options(method: str, end: float) -> RunOptions:
     return options
 
 
-class TimeSteps(Variants):
+class TimeSteps(OtherConstraints):
     """Single steps in time."""
 
     def step(

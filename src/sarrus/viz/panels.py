@@ -1,4 +1,4 @@
-"""Quantities over time, one panel each: what plots of trajectories and of controllers share."""
+"""Quantities over time, one panel each: what plots of trajectories, sweeps and controllers share."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Panels:
         mark: Draws on every panel what happened during the run.
         example: A quantity, for a message.
         split: Panels that a quantity becomes where there is room, one for each unit; default itself.
+        axis: What it is all plotted over.
     """
 
     panels: Mapping[str, Panel]
@@ -34,6 +35,7 @@ class Panels:
     mark: Panel
     example: str
     split: Callable[[Any, str], Sequence[Panel]] | None = None
+    axis: str = "t [s]"
 
     def plot(self, source: Any, what: str | Sequence[str] | None, ax: Any) -> Any:
         """The Axes of a single quantity, or an array of Axes, one per panel, all over the same time."""
@@ -59,7 +61,7 @@ class Panels:
             self.mark(source, one)
             one.margins(x=0.01)
             one.grid(True, linewidth=0.4, alpha=0.5)
-        axes[-1].set_xlabel("t [s]")
+        axes[-1].set_xlabel(self.axis)
         return axes[0] if isinstance(what, str) else axes
 
 
