@@ -73,16 +73,17 @@ void assemble_n(const ModelD& m, States s, UserRows user, Closed which, const do
 void sweep_n(const ModelD& m, States s, UserRows user, const SweepPlan& plan, SweepArrays out) {
   using Work = SweepWork<double>;
   int n = plan.count, n_rows = plan.free.n_rows;
-  SweptPath path{plan.index, plan.position, plan.held, plan.n_held, selected(plan.free)};
+  SweptPath path{plan.index, plan.position, plan.n_swept,       nullptr,
+                 plan.held,  plan.n_held,   selected(plan.free)};
   each_start<Work>(m, s, user, [&](long i, const RowsOf& rows, Work& w) {
-    const double* values = plan.values + i * n;
-    w.q[path.position] = values[0];
+    path.values = plan.values + i * n * plan.n_swept;
+    for (int k = 0; k < plan.n_swept; ++k) w.q[path.position[k]] = path.values[k];
     assemble(m, path.free, [&](const double* q) { rows(q, w.v); }, plan.patterns, w);
     double* q = out.q + i * n * m.nq;
     for (int k = 0; k < n_rows; ++k) out.r[i * n_rows + k] = w.r[k];
     out.reached[i] = 0;
     if (is_closed(w.r, n_rows)) {
-      out.reached[i] = sweep(m, path, rows, values, n, w, {q, out.singular + i * n, out.end + i});
+      out.reached[i] = sweep(m, path, rows, n, w, {q, out.singular + i * n, out.end + i});
     } else {
       for (int j = 0; j < m.nq; ++j) q[j] = w.q[j];
     }

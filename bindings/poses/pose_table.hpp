@@ -25,9 +25,10 @@ struct ClosingArrays {
   int* iterations;
 };
 
-// The swept coordinate, further ones that stay as they are, what moves; values (n, count)
+// Swept coordinates, further ones that stay as they are, what moves; values (n, count, n_swept)
 struct SweepPlan {
-  int index, position;
+  const int *index, *position;
+  int n_swept;
   const int* held;
   int n_held;
   Closed free;

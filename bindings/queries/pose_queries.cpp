@@ -84,16 +84,17 @@ nb::any assemble(const Queries& s, In type, In q_guess, nb::tuple outside, nb::t
   return made(type, fields, {q.object, worst, n_iterations, fine, guess, r.object, about});
 }
 
-// (q (..., n, nq), singular (..., n), end, reached, what is left of the rows at the start); path: index into
-// v and q of the coordinate and indices of held ones (int32)
+// (q (..., n, nq), singular (..., n), end, reached, what is left of the rows at the start); values (..., n,
+// m); path: indices into v and q of the m swept coordinates and indices of held ones (int32)
 nb::tuple sweep(const Queries& s, In q0, In values, nb::tuple outside, nb::tuple which, nb::tuple path) {
   Call c(s, {{q0, "q0", true}});
   Outside rows(c, outside);
   Which w(which);
-  npy_intp n = length_of(values, axes_of(values) - 1);
-  Dense wanted(values, "values", c.each({n}));
-  SweepPlan plan = {nb::cast<int>(path[0]),
-                    nb::cast<int>(path[1]),
+  npy_intp n = length_of(values, axes_of(values) - 2), swept = length_of(path[0]);
+  Dense wanted(values, "values", c.each({n, swept}));
+  SweepPlan plan = {int_indices(path[0]),
+                    int_indices(path[1]),
+                    static_cast<int>(swept),
                     int_indices(path[2]),
                     static_cast<int>(length_of(path[2])),
                     w.closed,

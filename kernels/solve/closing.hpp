@@ -21,6 +21,7 @@ constexpr double LARGEST_FLOOR = 0.5;
 constexpr double STATIONARY = 1e-8;  // predicted decrease of |r|^2, relative, below which no direction helps
 constexpr int MOST_ITERATIONS = 120;
 constexpr int MOST_POLISHING = 8;
+constexpr double POLISHED = 4e-16;  // |phi| / row_unit that are rounding
 
 // Rows to close and coordinates to move.
 struct Selected {
@@ -195,7 +196,7 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
   residual(m, s, at, w.q, false, w, w.r, w.J);
   for (int n = 0; n < MOST_POLISHING; ++n) {
     T size = worst_row(w.r, s.n_rows);
-    if (!(size > 0 && size <= real<T>(1e-4)) || s.n_columns == 0) return n;
+    if (!(size > real<T>(POLISHED) && size <= real<T>(1e-4)) || s.n_columns == 0) return n;
     newton_step(s, w);
     try_step(m, s, w);
     if (!residual(m, s, at, w.trial, false, w, w.r_trial, w.J_trial)) return n;

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
+from .varied import Varied, is_varied
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -40,6 +41,9 @@ def numeric(value: object, what: str, rule: str) -> Array:
         raw = np.asarray(value)
         if raw.dtype.kind in "iuf" or raw.size == 0:
             return np.array(raw, dtype=np.float64)
+        kinds = {type(x) for x in raw.flat} if raw.dtype == object else set()
+        if Varied in kinds and kinds <= {Varied, float, int, np.float64}:
+            return np.asarray(raw + 0.0, dtype=object)  # integers become floats
     except (ValueError, TypeError, OverflowError, RecursionError):
         pass
     raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
@@ -51,7 +55,7 @@ def numbers(value: object, what: str, ndim: int | None = None) -> Array:
     array = numeric(value, what, rule)
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
-    if not np.all(np.isfinite(array)):
+    if not is_varied(array) and not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be finite, got {_shown(value)}.")
     return array
 
@@ -75,8 +79,8 @@ def text(value: object, what: str) -> str:
 
 def number(value: object, what: str) -> float:
     """One finite number of a description."""
-    if type(value) is float and abs(value) <= LARGEST:  # the usual case, without an array
-        return value
+    if type(value) in (float, Varied) and abs(value) <= LARGEST:  # type: ignore[arg-type]
+        return value  # type: ignore[return-value]  # the usual case, without an array
     array = numeric(value, what, "a finite number")
     if array.shape != () or not np.isfinite(array):
         raise InputError(f"{what} must be a finite number, got {_shown(value)}.")
@@ -165,7 +169,7 @@ def fixed_shape(value: object, what: str, shape: tuple[int, ...]) -> Array:
     array = numeric(value, what, f"an array of finite numbers with shape {shape}")
     if array.shape != shape:
         raise InputError(f"{what} must have shape {shape}, got shape {array.shape}: {_shown(value)}.")
-    if np.max(np.abs(array), initial=0.0) <= LARGEST:
+    if all(abs(x) <= LARGEST for x in array.flat) if is_varied(array) else _largest(array) <= LARGEST:
         return array
     if not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be finite, got {_shown(value)}.")
@@ -182,9 +186,13 @@ def triple(value: object, what: str) -> tuple[float, float, float]:
     return (x, y, z)
 
 
+def _largest(array: Array) -> float:
+    return float(np.max(np.abs(array), initial=0.0))
+
+
 def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
     """A read-only C-contiguous copy."""
-    array = np.array(value, dtype=dtype, order="C")
+    array = np.array(value, dtype=object if is_varied(value) else dtype, order="C")
     array.setflags(write=False)
     return array
 

@@ -99,6 +99,26 @@ def add_file_commands(typed: Any) -> None:
         raise typer.Exit(convert(source, target, root, strict, sidecar))
 
 
+def add_report_command(typed: Any) -> None:
+    """`report`."""
+    import typer
+
+    app: typer.Typer = typed
+
+    @app.command("report")
+    def report_command(
+        name: str = typer.Argument(
+            help="A mechanism of the library, a file that describes one, or a run.npz."
+        ),
+        out: str = typer.Option("report.html", help="Page (.html) to write."),
+        sweep: str | None = typer.Option(None, help="Coordinate to sweep; default the first actuated one."),
+        t_end: float = typer.Option(2.0, help="Length of the run [s]."),
+        as_json: bool = typer.Option(False, "--json", help="Print path and size as JSON."),
+    ) -> None:
+        """Write a report that prints well: what it is, mobility, limits, torques, modes, a run, pictures."""
+        raise typer.Exit(write_report(name, Path(out), sweep, t_end, as_json))
+
+
 def build_app() -> Any:
     """The commands, as a `typer.Typer` application."""
     import rich  # noqa: F401  (asked for here, so that one message covers both packages)
@@ -106,6 +126,7 @@ def build_app() -> Any:
 
     app: typer.Typer = empty_app()
     add_file_commands(app)
+    add_report_command(app)
 
     @app.command("library")
     def library_command(
@@ -332,6 +353,20 @@ def write_studio(name: str, out: Path) -> int:
     except SarrusError as error:
         _print(error, error=True)
         return 1
+    return 0
+
+
+def write_report(name: str, out: Path, sweep: str | None, t_end: float, as_json: bool) -> int:
+    """Write the report of a mechanism or of a saved run; returns the exit code."""
+    from sarrus.viz import report
+
+    try:
+        shown = Trajectory.load(name) if name.endswith(".npz") else _mechanism(name)
+        path = report(shown, out, sweep=sweep, t_end=t_end)
+    except SarrusError as error:
+        _print(error, error=True)
+        return 1
+    print(json.dumps({"path": str(path), "bytes": path.stat().st_size}) if as_json else path)
     return 0
 
 

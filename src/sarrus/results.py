@@ -32,6 +32,7 @@ from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
 from .mechanism.core import Slices, State
 from .mechanism.kinematics import Assemblies, Reached
+from .mechanism.measure_event import MeasureEvent
 from .mechanism.parameter_derivatives import ParameterDerivatives
 from .models.pose import Pose
 from .projection.assembly import Assembly
@@ -56,7 +57,8 @@ __all__ = [
     # linear models
     "Equilibrium", "LinearModel", "LinearModels", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs
-    "Event", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory", "Trajectory",
+    "Event", "MeasureEvent", "Rollout", "Sample", "Status", "Study", "StudyRow", "SwitchedTrajectory",
+    "Trajectory",
     # control steps
     "ControlStatus", "Distribution", "Estimate", "ForceClosure", "HierarchySolution", "History",
     "ImpedanceSolution", "LevelResult", "OperationalSpace", "Payload", "QPInfo", "Regulation", "Regulator",

@@ -140,6 +140,19 @@ def test_play_writes_a_page(tmp_path: Path) -> None:
     assert run("play", str(saved), "--out", str(tmp_path / "x.gif")).exit_code == 0
 
 
+def test_studio_writes_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "studio.html"
+    for name in ("four_bar", str(DATA / "gripper.xml")):
+        result = run("studio", name, "--out", str(page))
+        assert result.exit_code == 0 and result.stdout.strip().endswith("studio.html")
+        assert "wasm-unsafe-eval" in page.read_text(encoding="utf-8")
+        page.unlink()
+    saved = sr.simulate(sr.library.pendulum(), (0.0, 0.1)).save(tmp_path / "run.npz")
+    assert run("studio", str(saved), "--out", str(page)).exit_code == 0 and page.exists()
+    unknown = run("studio", "fourbar", "--out", str(page))
+    assert unknown.exit_code == 1 and "unknown mechanism 'fourbar'" in unknown.stderr
+
+
 def test_play_says_what_is_wrong(tmp_path: Path) -> None:
     unknown = run("play", "fourbar", "--out", str(tmp_path / "x.html"))
     assert unknown.exit_code == 1 and "unknown mechanism 'fourbar'" in unknown.stderr

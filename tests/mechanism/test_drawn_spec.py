@@ -321,3 +321,24 @@ def test_frames_of_drawings() -> None:
         sr.Pose.looking_at((1, 1, 1), (1, 1, 1))
     with pytest.raises(sr.InputError, match="coincide or are parallel"):
         sr.Pose.from_points((0, 0, 0), (1, 0, 0), (2, 0, 0))
+
+
+def test_copies_of_parts_cannot_be_changed_by_half() -> None:
+    mech = sr.library.peaucellier()
+    copy = next(name for name in mech.body_names if "@" in name)
+    part = copy.partition("@")[0]
+    with pytest.raises(sr.InputError, match=f"{copy!r} is a copy of part {part!r}.*change {part!r}"):
+        mech.with_(mass={copy: 2.0})
+    with pytest.raises(sr.SarrusError) as caught:
+        mech.with_(mass={"nobody": 2.0})
+    assert "@" not in str(caught.value)
+
+
+def test_a_part_without_mass_is_named_with_its_joint() -> None:
+    spec = sr.MechanismSpec()
+    spec.part("arm").joint("hinge", "ground", "arm", sr.Revolute("z"), at=(0, 0, 0))
+    with pytest.raises(
+        sr.ModelError,
+        match=r"part 'arm' has no inertia along the coordinate 'hinge' \(Revolute z\) of joint 'hinge'",
+    ):
+        spec.compile()

@@ -162,3 +162,59 @@ def test_starts_beyond_limits_are_brought_within() -> None:
     found = spec.compile().reach("l", (1, 0, 0), (np.cos(0.7), np.sin(0.7), 0))
     assert found.success
     assert found.q[0] == pytest.approx(0.7, abs=1e-9)
+
+
+def rssr() -> sr.Mechanism:
+    """A rod between two ball joints, which can spin about its own axis."""
+    spec = sr.MechanismSpec(name="rssr")
+    spec.point("A", (0, 0, 0)).point("B", (0.1, 0, 0)).point("C", (0.3, 0.25, 0.2)).point("D", (0.3, 0, 0.2))
+    spec.link("crank", "A", "B", mass=1).link("rod", "B", "C", mass=1).link("rocker", "D", "C", mass=1)
+    spec.joint("A", "ground", "crank", sr.Revolute("z"), at="A").joint(
+        "B", "crank", "rod", sr.Spherical(), at="B"
+    )
+    spec.joint("C", "rod", "rocker", sr.Spherical(), at="C").joint(
+        "D", "ground", "rocker", sr.Revolute("x"), at="D"
+    )
+    return spec.compile()
+
+
+def test_spins_that_nothing_notices_are_no_modes() -> None:
+    """The end of the rocker lies on a circle at the length of the rod: at most two angles."""
+    mech = rssr()
+    found = mech.assemblies(fixed={"A": 0.3}, starts=60)
+    B, theta = 0.1 * np.array([np.cos(0.3), np.sin(0.3), 0.0]), found.q[:, mech.index("D").q][:, 0]
+    C = np.array([np.full(2, 0.3), 0.25 * np.cos(theta), 0.2 + 0.25 * np.sin(theta)]).T
+    np.testing.assert_allclose(np.linalg.norm(C - B, axis=1), np.linalg.norm([0.2, 0.25, 0.2]), atol=1e-9)
+    assert len(found) == 2 and abs(theta[0] - theta[1]) > 1.0 and "Free to spin" in found.message
+    axes = found.plot()
+    assert len(axes) == 2 and axes[0].get_zlim3d() == axes[1].get_zlim3d()
+    with pytest.raises(sr.InputError, match=r"nothing determines A; give fixed=.*need not be held"):
+        mech.assemblies()
+
+
+def test_points_of_the_drawing_are_points_of_bodies() -> None:
+    mech = rssr()
+    q, v = mech.default.q, mech.consistent_velocity(mech.default.q, fixed={"A": 1.0})
+    p = mech.pose(q, "rocker").inverse().apply((0.3, 0.25, 0.2))
+    np.testing.assert_allclose(mech.position(q, "rocker", "C"), (0.3, 0.25, 0.2), atol=1e-12)
+    np.testing.assert_allclose(
+        mech.position(np.tile(q, (2, 1)), "rocker", "C")[1], (0.3, 0.25, 0.2), atol=1e-12
+    )
+    np.testing.assert_array_equal(mech.jacobian(q, "rocker", "C"), mech.jacobian(q, "rocker", p))
+    np.testing.assert_array_equal(mech.velocity(q, v, "rocker", "C"), mech.velocity(q, v, "rocker", p))
+    a = mech.forward_dynamics(q, v).a
+    np.testing.assert_array_equal(
+        mech.body_acceleration(q, v, a, "rocker", "C"), mech.body_acceleration(q, v, a, "rocker", p)
+    )
+    wrench = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0])
+    by_name, by_point = ({"rocker": (wrench, point)} for point in ("C", p))
+    np.testing.assert_array_equal(
+        mech.forward_dynamics(q, v, external=by_name).a, mech.forward_dynamics(q, v, external=by_point).a
+    )
+    runs = [sr.simulate(mech, (0, 0.02), q, v, external=load).q[-1] for load in (by_name, by_point)]
+    np.testing.assert_array_equal(*runs)
+    goal = mech.assemble(q, {"A": 0.2}).q
+    target = mech.position(goal, "rocker", "C")
+    assert mech.reach("rocker", "C", target).success
+    with pytest.raises(sr.SarrusError, match="unknown point 'Q'; existing names: 'A', 'B', 'C', 'D'"):
+        mech.position(q, "rocker", "Q")

@@ -211,3 +211,16 @@ def test_loads_that_a_rigid_model_does_not_determine_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", sr.SarrusWarning)
         mech.measure(mech.assemble(fixed={"turn": 0.6}).q)
+
+
+def test_open_poses_are_measured_with_a_warning() -> None:
+    mech = sr.library.peaucellier()
+    q = np.array(mech.default.q)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mech.measure(q)
+    q[0] += 0.1
+    with pytest.warns(sr.SarrusWarning, match=r"leaves '.*' open by .* m: .* mech.assemble"):
+        mech.measure(q)
+    with pytest.warns(sr.SarrusWarning, match="pose number 1 to measure"):
+        mech.measure(np.array([mech.default.q, q]))

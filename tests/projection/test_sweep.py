@@ -119,3 +119,105 @@ def wheel() -> sr.Mechanism:
     spec.body("disc", parent="rail", joint=sr.Revolute("y"), mass=1.0, inertia=(0.1, 0.1, 0.1))
     spec.constrain("ground", sr.Rolling("disc", 0.5, axis="y"))
     return spec.compile()
+
+
+def scara() -> sr.Mechanism:
+    """A five-bar that is no special case; its hinges on the ground are driven."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    for name, xyz in {"A": (0, 0), "B": (-0.2, 0.5), "P": (0.3, 0.9), "C": (0.9, 0.5), "D": (0.6, 0)}.items():
+        spec.point(name, (*xyz, 0))
+    for name, one, two in (("ab", "A", "B"), ("bp", "B", "P"), ("cp", "C", "P"), ("dc", "D", "C")):
+        spec.link(name, one, two, mass=1.0)
+    ends = {
+        "A": ("ground", "ab"),
+        "B": ("ab", "bp"),
+        "P": ("bp", "cp"),
+        "C": ("cp", "dc"),
+        "D": ("ground", "dc"),
+    }
+    for name, pair in ends.items():
+        spec.joint(name, *pair, sr.Revolute("z"), at=name)
+    spec.measure("tool", sr.Position("bp", "P"))
+    return spec.compile()
+
+
+def tool_of_scara(alpha: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """The upper intersection of two circles about B and C, whose cranks have turned by these angles."""
+
+    def end(hinge: complex, drawn: complex, angle: np.ndarray) -> np.ndarray:
+        return hinge + (drawn - hinge) * np.exp(1j * angle)
+
+    B, C = end(0, -0.2 + 0.5j, alpha), end(0.6, 0.9 + 0.5j, delta)
+    r, s, d = abs(0.3 + 0.9j - (-0.2 + 0.5j)), abs(0.3 + 0.9j - (0.9 + 0.5j)), abs(C - B)
+    x = (r**2 - s**2 + d**2) / (2 * d)
+    return B + (C - B) / d * (x + 1j * np.sqrt(r**2 - x**2))
+
+
+def test_several_coordinates_move_together_and_end_where_they_are_sent() -> None:
+    mech = scara()
+    alpha, delta = np.linspace(0.0, -0.5, 6), 0.25 * np.sin(np.linspace(0.0, 4.0, 6))
+    path = mech.sweep({"A": alpha, "D": delta})
+    assert path.success and path.coordinate == ("A", "D") and path.values.shape == (6, 2)
+    np.testing.assert_allclose(path.q[:, mech.index("A").q][:, 0], alpha, atol=1e-15)
+    tool = tool_of_scara(alpha, delta)
+    np.testing.assert_allclose(path["tool"][:, :2], np.stack([tool.real, tool.imag], -1), atol=1e-12)
+    np.testing.assert_allclose(path.curve("bp", "P"), path["tool"], atol=1e-15)
+    assert "'A', 'D'" in path.message
+
+
+def test_a_grid_has_all_combinations() -> None:
+    mech, alpha, delta = scara(), np.linspace(0.3, -0.3, 4), np.linspace(-0.2, 0.4, 5)
+    grid = mech.sweep({"A": alpha, "D": delta}, grid=True)
+    assert grid.q.shape == (4, 5, 5) and grid.success.all() and grid.values.shape == (4, 5, 2)
+    tool = tool_of_scara(*np.meshgrid(alpha, delta, indexing="ij"))
+    np.testing.assert_allclose(grid["tool"][..., :2], np.stack([tool.real, tool.imag], -1), atol=1e-12)
+    far = mech.sweep({"A": np.linspace(0.0, 2.5, 6), "D": np.linspace(0.0, -1.0, 5)}, grid=True)
+    reached = np.isfinite(far.q).all(axis=-1)
+    assert 0 < reached.sum() < reached.size and (far.reached == reached.sum(axis=1)).all()
+    assert np.isfinite(far["tool"]).all(axis=-1).tolist() == reached.tolist()
+
+
+def test_a_path_of_several_ends_where_the_mechanism_is_stretched() -> None:
+    mech = scara()
+    path = mech.sweep({"A": [0.0, 1.5], "D": [0.0, -1.5]})
+    assert not path.success and path.reached == 1 and "'A' = " in path.message
+    share = float(path.message.split("'A' = ")[1].split()[0]) / 1.5
+    B, C = (-0.2 + 0.5j) * np.exp(1.5j * share), 0.6 + (0.3 + 0.5j) * np.exp(-1.5j * share)
+    stretched, folded = abs(0.5 + 0.4j) + abs(0.6 - 0.4j), abs(0.6 - 0.4j) - abs(0.5 + 0.4j)
+    assert min(abs(abs(C - B) - stretched), abs(abs(C - B) - folded)) < 1e-4
+
+
+def test_tables_and_plots_of_sweeps() -> None:
+    pytest.importorskip("pandas")
+    mech = scara()
+    path = mech.sweep({"A": [0.0, 0.1, 0.2], "D": [0.0, 0.1, 0.0]})
+    table = path.to_dataframe()
+    assert list(table.index.names) == ["A", "D"] and "tool[1]" in table and len(table) == 3
+    np.testing.assert_array_equal(table["tool[1]"], path["tool"][:, 1])
+    grid = mech.sweep({"A": [0.0, 0.1], "D": [0.0, 0.1, 0.2]}, grid=True).to_dataframe()
+    assert list(grid.index.names) == ["path", "A", "D"] and len(grid) == 6
+    single = sr.library.slider_crank().sweep("crank", [0.2, 0.3]).to_dataframe()
+    assert single.index.name == "crank" and list(single.index) == [0.2, 0.3]
+    assert len(path.plot()) == 1 and path.plot("q").get_xlabel() == "A [rad]"
+    curve = path.plot_curve("bp", "P").lines[-1].get_xydata()
+    np.testing.assert_allclose(curve, path["tool"][:, :2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.sweep({"A": [0.0, 1.0], "D": [0.0, 1.0, 2.0]}), "as many values each.*grid=True"),
+        (lambda m: m.sweep({"A": [0.0, 1.0]}, [0.0]), "not both"),
+        (lambda m: m.sweep("A"), "got no values"),
+        (lambda m: m.sweep(np.zeros(2), [0.0]), "takes the name of a coordinate"),
+        (lambda m: m.sweep({}), "at least one coordinate"),
+        (lambda m: m.sweep({"A": [0.0, 1.0], "D": [[0.0], [1.0]]}, grid=True), r"one list \(n,\)"),
+        (lambda m: m.sweep({"A": [0.0], "D": [0.0]}, grid=True, parameters={"a": [1]}), "not both"),
+        (lambda m: m.sweep({"A": [0.0], "D": [0.0]}, fixed={"D": 0.0}), "swept and cannot be held"),
+        (lambda m: m.sweep("A", [0.0])["height"], "unknown measure"),
+        (lambda m: m.sweep("A", [[0.0], [0.1]]).plot(), r"choose one of a batch: sweep\[i\]"),
+    ],
+)
+def test_bad_sweeps_of_several_are_refused(call: object, message: str) -> None:
+    with pytest.raises(sr.SarrusError, match=message):
+        call(scara())

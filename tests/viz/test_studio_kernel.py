@@ -14,6 +14,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.models.binary_table import binary_table
+from sarrus.viz.studio_data import drive_table
 from sarrus.viz.studios import STUDIO
 
 NODE = shutil.which("node") or shutil.which("nodejs")
@@ -113,3 +114,70 @@ def test_numbers_equal_the_native_ones(name: str) -> None:
     assert run["trouble"] == "" and native.success
     close(run["q"], native.q[-1])
     close(run["v"], native.v[-1])
+
+
+def test_the_kernel_takes_the_tables_of_this_version() -> None:
+    """Where this fails, fields or kinds of the kernel have changed since `make wasm`."""
+    table = bytearray(binary_table(sr.library.four_bar().model))
+    good = {"table": base64.b64encode(table).decode(), "q": [0.0] * 3, "v": [0.0] * 3, "does": "mobility"}
+    run_cases([good])
+    for spoiled in (bytes([table[0] ^ 1, *table[1:]]), bytes(table[:-8]), bytes([*table, 0])):
+        with pytest.raises(AssertionError, match="does not fit this kernel"):
+            run_cases([good | {"table": base64.b64encode(spoiled).decode()}])
+
+
+def test_five_bar_through_its_singular_pose() -> None:
+    """From rest in the singular pose, over the pose where all bars lie in one line."""
+    mech = sr.library.five_bar()
+    q, v = mech.default.q, mech.default.v
+    (run,) = run_cases([case(mech, q, v, "run", method="dopri5", h=0.0, end=0.9)])
+    native = sr.simulate(mech, (0.0, 0.9), method="dopri5", rtol=1e-10, atol=1e-12)
+    assert run["trouble"] == "" and run["drift"] < 1e-12
+    close(run["q"], native.q[-1], 1e-5)  # the run in the page has rtol 1e-8 over 0.9 s
+
+
+def test_drives_come_from_a_table() -> None:
+    spec, hinge, inertia = sr.MechanismSpec(name="driven"), sr.Revolute("y"), (0.1, 0.1, 0.1)
+    spec.body("crank", joint=hinge, mass=1.0, com=(0.3, 0, 0), inertia=inertia)
+    at = sr.Pose(xyz=(0.6, 0, 0))
+    spec.body("arm", parent="crank", joint=hinge, at=at, mass=1.0, com=(0.2, 0, 0), inertia=inertia)
+    spec.constrain("motor", sr.Drive("crank", lambda t: 0.5 * np.sin(2 * t)))
+    mech = spec.compile()
+    given = drive_table(mech, 0.0, 2.0)
+    assert given is not None
+    values = np.frombuffer(base64.b64decode(given["values"])).tolist()
+    x = mech.project(mech.default.q)
+    drives = {"first": 0.0, "step": given["step"], "values": values}
+    (run,) = run_cases([case(mech, x.q, x.v, "run", method="rk4", h=1e-3, end=0.5, drives=drives)])
+    native = sr.simulate(mech, (0.0, 0.5), x.q, x.v, method="rk4", dt=1e-3)
+    close(run["q"], native.q[-1], 1e-7)  # of the table, DRIVE_ERROR
+
+
+def test_drags_keep_limits_and_stay_closed() -> None:
+    """Random targets: no coordinate of a robot arm leaves its limits; a Stewart platform closes."""
+    rng = np.random.default_rng(5)
+    arm, platform = sr.library.robot_arm(), sr.library.stewart()
+    cases = []
+    for mech, body in ((arm, len(arm.body_names) - 1), (platform, 1)):
+        at = mech.pose(mech.default.q, mech.body_names[body]).xyz
+        targets = [list(at + 0.8 * mech.length * rng.standard_normal(3)) for _ in range(40)]
+        low, high = np.clip(mech.model.limits, -1e30, 1e30).T.tolist()
+        how = {"body": body, "point": [0.05, 0.0, 0.02], "targets": targets, "lower": low, "upper": high}
+        cases.append(case(mech, mech.default.q, np.zeros(mech.nv), "drag", **how))
+    of_arm, of_platform = run_cases(cases)
+    q = np.array([one["q"] for one in of_arm["path"]])
+    assert np.max(q - arm.model.limits[:, 1]) < 1e-9 and np.max(arm.model.limits[:, 0] - q) < 1e-9
+    reached = np.abs(q[:, :, None] - arm.model.limits).min()
+    assert reached < 1e-6, "some limit must have been reached"
+    assert max(one["gap"] for one in of_platform["path"]) < 1e-12
+
+
+def test_the_pull_is_a_spring_with_a_damper() -> None:
+    mech = sr.library.double_pendulum()
+    q, v, point, target = [0.3, -0.4], [0.5, 0.2], [0.1, 0.0, 0.2], [1.0, 0.2, -0.3]
+    how = {"body": 2, "point": point, "target": target, "stiffness": 7.0, "damping": 0.3}
+    (found,) = run_cases([case(mech, q, v, "pull", **how)])
+    J = mech.jacobian(np.array(q), mech.body_names[2], point)[:3]
+    pose = mech.pose(np.array(q), mech.body_names[2])
+    force = 7.0 * (np.array(target) - pose.xyz - pose.rotation @ np.array(point)) - 0.3 * J @ np.array(v)
+    close(found["tau"], J.T @ force)

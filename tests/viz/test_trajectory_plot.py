@@ -115,3 +115,30 @@ def test_measures_are_plotted_by_name() -> None:
     assert square.get_ylabel() == "square" and len(pin.lines) == 6
     with pytest.raises(sr.UnknownNameError, match="'tip', 'pin', 'square'"):
         run.plot("tap")
+
+
+def test_units_have_panels_of_their_own() -> None:
+    """A cart with a pole: metres and radians, newtons and newton metres are never on one axis."""
+    spec = sr.MechanismSpec()
+    spec.body("cart", joint=sr.Prismatic("x"), mass=1.0)
+    spec.body("pole", "cart", joint=sr.Revolute("y"), mass=1.0, com=(0, 0, 1), inertia=(0.1, 0.1, 0))
+    spec.constrain("stay", sr.Distance("ground", (0, 0, 3), "pole", (0, 0, 1), 2.0))
+    run = sr.simulate(spec.compile(), (0.0, 0.1), dt=1e-2)
+    axes = run.plot(["q", "v", "lam", "constraint_force"])
+    labels = [ax.get_ylabel() for ax in axes]
+    assert labels == [
+        "q [m]", "q [rad]", "v [m/s]", "v [rad/s]", "multipliers [N]", "constraint force [N]",
+        "constraint force [N m]",
+    ]  # fmt: skip
+    assert [next(iter(curves(ax))) for ax in axes[:4]] == ["cart", "pole", "cart", "pole"]
+    assert run.plot("q").get_ylabel() == "q [rad, m]"
+
+
+def test_stacks_name_what_varies_most() -> None:
+    run = sr.simulate(sr.library.net(3), (0.0, 0.05), dt=5e-3)
+    ax = run.plot("constraint_force")
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    spread = np.ptp(run.constraint_force, axis=0)
+    largest = {run.system.names[i] for i in np.argsort(-spread)[:8]}
+    assert set(texts) == largest | {f"{run.system.nv - 8} more"}
+    assert len(ax.lines) >= run.system.nv

@@ -39,6 +39,14 @@ class Evaluator:
         self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
 
+    def of_variant(self, model: Model) -> Evaluator:
+        """The evaluator of a model that differs in numbers only."""
+        copy = object.__new__(Evaluator)
+        copy.__dict__.update(self.__dict__)
+        copy.model, copy.kernel = model, model.kernel
+        copy.unit, copy.row_unit, copy.length = model.unit, model.row_unit, float(model.length)
+        return copy
+
     def __reduce__(self) -> tuple[type[Evaluator], tuple[Model]]:
         return Evaluator, (self.model,)
 

@@ -24,6 +24,7 @@ from .compiled_models import LinearModels, Signals, States, compiled_batch, comp
 from .finite_differences import finite_variation
 from .first_variations import Variation, analytic_variation
 from .independent_coordinates import IndependentCoordinates, given_coordinates, independent_coordinates
+from .measured_outputs import StateOfModel
 from .model import LinearModel
 from .operating_point import (
     OperatingPoint,
@@ -32,7 +33,7 @@ from .operating_point import (
     operating_point,
     require_mechanism,
 )
-from .signals import input_columns, output_rows
+from .signals import input_columns, output_matrices
 from .state_space_forms import FORMS, Form
 
 METHODS = ("analytic", "dual", "finite_difference")
@@ -68,8 +69,8 @@ def linearize(
         independent: names of the independent coordinates or joints; default: those that determine the motion
             best. {"positions": [...], "velocities": [...]} where rows restrict only velocities.
         inputs: names of coordinates on which inputs act [N m, N]; default the actuators.
-        outputs: names: "crank", "v.crank", "a.crank", "pose.rod", "lam.loop.tx", "loop";
-            default the states.
+        outputs: names: "crank", "v.crank", "a.crank", "pose.rod", "lam.loop.tx", "loop", names of
+            measures; default the states.
         method: "analytic" (recursive), "dual" (dual numbers) or "finite_difference" (states perturbed on the
             constraints only; the one for CustomConstraint rows, and always that of a CustomSystem).
         form: "minimal", "full" or "descriptor".
@@ -138,7 +139,7 @@ def _by_variation(point: OperatingPoint, wanted: Wanted) -> LinearModel:
     names, columns = input_columns(mech, wanted.inputs)
     variation = variation_at(point, choice, columns, wanted.method)
     written = FORMS[wanted.form](point, choice, variation, wanted.independent is not None)
-    labels, C, D = _outputs(point, written, wanted.outputs)
+    labels, C, D = _outputs(point, written, columns, wanted)
     system = written._asdict()
     del system["variation"]
     return LinearModel(
@@ -239,10 +240,11 @@ def variation_at(
     return analytic_variation(point.at, d, point.ad_v, R_q, R_v, columns)
 
 
-def _outputs(point: OperatingPoint, form: Form, outputs: Any) -> tuple[tuple[str, ...], Array, Array]:
+def _outputs(
+    point: OperatingPoint, form: Form, columns: npt.NDArray[np.int32], wanted: Wanted
+) -> tuple[tuple[str, ...], Array, Array]:
     """Names, C and D; by default the states."""
-    if outputs is None:
+    if wanted.outputs is None:
         return form.names, np.eye(len(form.names)), np.zeros((len(form.names), form.B.shape[1]))
-    labels, W = output_rows(point.mech, point.q, outputs)
-    of_states, of_inputs = form.variation.signals
-    return labels, W @ of_states, W @ of_inputs
+    at = StateOfModel(point.mech, point.q, point.v, point.tau, point.t)
+    return output_matrices(at, form.variation.signals, columns, wanted.outputs)

@@ -214,6 +214,12 @@ class LinearModel(LinearSystem):
         time = {} if self.dt is None else {"dt": self.dt}
         return StateSpace(self.A, self.B, self.C, self.D, **time)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from ..viz.notebook import linear_html
+
+        return linear_html(self)
+
     def plot_poles(self, ax: Any = None, **options: Any) -> Any:
         """Draw the eigenvalues in the complex plane, returning Axes; see `sarrus.viz.linear.pole_map`."""
         from ..viz.linear import pole_map

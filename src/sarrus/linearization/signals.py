@@ -7,12 +7,13 @@ Outputs are linear in the variations z = [dq; dv; da; dlam] of all coordinates a
     "pose.rod"                position [m] and rotation vector [rad] of a body frame, world axes: six outputs
     "loop", "lam.loop.tx"     multipliers of a constraint, or of one row [N, N m]
 
-A joint with several coordinates stands for all of them.
+A joint with several coordinates stands for all of them. Names of measures are outputs as well: "height", or
+"measure.height" where a coordinate, a body or a constraint has that name, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
+from .measured_outputs import StateOfModel, measure_slopes
 
 KINDS = ("q", "v", "a")
 POSE = ("x", "y", "z", "rx", "ry", "rz")
@@ -48,21 +50,53 @@ def input_columns(mech: Mechanism, inputs: Any) -> tuple[tuple[str, ...], npt.ND
     return tuple(mech.names[i] for i in columns), np.array(columns, dtype=np.int32)
 
 
-def output_rows(mech: Mechanism, q: Array, outputs: Any) -> tuple[tuple[str, ...], Array]:
-    """Names of the outputs and their rows (ny, 3 nv + nc) on z = [dq; dv; da; dlam]."""
-    labels: list[str] = []
-    rows = [np.zeros((0, 3 * mech.nv + mech.nc))]
+def output_matrices(
+    at: StateOfModel, z: tuple[Array, Array], columns: npt.NDArray[np.int32], outputs: Any
+) -> tuple[tuple[str, ...], Array, Array]:
+    """Names of the outputs, C (ny, nx) and D (ny, nw).
+
+    Args:
+        at: where the model is taken.
+        z: [dq; dv; da; dlam] of the states and of the inputs, (3 nv + nc, nx) and (3 nv + nc, nw).
+        columns: coordinates on which the inputs act.
+        outputs: names.
+    """
+    mech, labels = at.mech, list[str]()
+    rows = [np.zeros((0, part.shape[1])) for part in z]
+    measures = dict(getattr(mech.model, "measures", ()))
     for name in named(outputs, "outputs"):
-        some, block = _output(mech, q, name)
+        measure = _measure(mech, name, measures)
+        if measure is None:
+            some, W = _output(mech, at.q, name, measures)
+            block = tuple(W @ part for part in z)
+        else:
+            block = measure_slopes(at, measures[measure], z[0][: 2 * mech.nv], columns)
+            entries = len(block[0])
+            some = [measure] if entries == 1 else [f"{measure}[{i}]" for i in range(entries)]
         again = [label for label in some if label in labels]
         if again:
             raise InputError(f"outputs: {name!r} names {again[0]!r}, which is there already; leave it out.")
         labels += some
-        rows.append(block)
-    return tuple(labels), np.concatenate(rows)
+        rows = [np.concatenate(pair) for pair in zip(rows, block, strict=True)]
+    return tuple(labels), rows[0], rows[1]
 
 
-def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
+def _measure(mech: Mechanism, name: str, measures: Mapping[str, Any]) -> str | None:
+    """The measure that an output names, if it does."""
+    kind, _, rest = name.partition(".")
+    if kind == "measure" and rest in measures:
+        return rest
+    if name not in measures or name in _coordinates(mech):
+        return None
+    for kind, known in (("pose", mech.body_names), ("lam", _constraint_rows(mech))):
+        if name in known:
+            raise InputError(
+                f'outputs: {name!r} is a measure and more; say "measure.{name}" or "{kind}.{name}".'
+            )
+    return name
+
+
+def _output(mech: Mechanism, q: Array, name: str, measures: Mapping[str, Any]) -> tuple[list[str], Array]:
     """One output by name: labels and rows."""
     kind, dot, rest = name.partition(".")
     coordinates = _coordinates(mech)
@@ -81,7 +115,7 @@ def _output(mech: Mechanism, q: Array, name: str) -> tuple[list[str], Array]:
         block = np.zeros((6, 3 * mech.nv + mech.nc))
         block[:, : mech.nv] = mech.jacobian(q, body)
         return [f"pose.{body}.{axis}" for axis in POSE], block
-    known = [*coordinates, *(f"pose.{b}" for b in bodies), *(f"lam.{r}" for r in rows)]
+    known = [*coordinates, *(f"pose.{b}" for b in bodies), *(f"lam.{r}" for r in rows), *measures]
     raise unknown_name("output", name, known, 'outputs (velocities are "v.name", accelerations "a.name")')
 
 

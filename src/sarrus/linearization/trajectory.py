@@ -19,9 +19,10 @@ from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, ta
 from ..simulation.trajectory.trajectory import Trajectory
 from .first_variations import analytic_variation
 from .independent_coordinates import IndependentCoordinates, independent_coordinates
+from .measured_outputs import StateOfModel
 from .model import LinearSystem
 from .operating_point import require_mechanism
-from .signals import input_columns, output_rows
+from .signals import input_columns, output_matrices
 
 CANDIDATES = 16  # states whose best coordinates are compared; those best at their worst state are taken
 
@@ -115,13 +116,13 @@ def linearize_trajectory(
     d = _derivatives(mech, trajectory, method)
     slices, R = twist_slices(mech.model), choice.matrix(mech.nv)
     parts: list[tuple[Array, ...]] = []
-    labels = choice.names(mech.names)
+    labels, t = choice.names(mech.names), trajectory.t.tolist()
     for i, at in enumerate(ats):
         x = analytic_variation(at, d[i], ad_all(slices, trajectory.v[i]), *rows, columns)
         C, D = np.eye(len(R)), np.zeros((len(R), len(columns)))
         if outputs is not None:
-            labels, W = output_rows(mech, trajectory.q[i], outputs)
-            C, D = (W @ part for part in x.signals)
+            state = StateOfModel(mech, *(part[i] for part in (trajectory.q, trajectory.v, trajectory.tau, t)))
+            labels, C, D = output_matrices(state, x.signals, columns, outputs)
         parts.append((R @ x.rate, R @ x.rate_u, C, D, x.T))
     A, B, C, D, T = (np.stack(part) for part in zip(*parts, strict=True))
     quality = np.array([choice.quality(at) for at in ats])

@@ -35,7 +35,13 @@ class Arguments:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.owner = f"mechanism {model.name!r}"
-        self.bodies: dict[str, int] = model.tree.names
+        self.bodies: dict[str, int] = model.structure.tree.names
+
+    def of_variant(self, model: Model) -> Arguments:
+        """The checks of a model that differs in numbers only."""
+        copy = object.__new__(Arguments)
+        copy.__dict__.update(self.__dict__, model=model)
+        return copy
 
     def positions(self, q: npt.ArrayLike, what: str = "q") -> Array:
         """q as an array (..., nq), finite, quaternions of unit length."""

@@ -15,8 +15,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ..constraints.closures import Closure
 from ..errors import ModelError
 from ..models.bodies import COPY, GROUND, PER_COORDINATE, UNLIMITED, Body
@@ -198,7 +196,11 @@ def _close(
 def _copied(joint: DrawnJoint, own: Mapping[str, Body]) -> str:
     """The body of which a copy hangs on a joint that closes a loop: b, unless it has no mass."""
     for name in (joint.b, joint.a):
-        if name in own and own[name].mass > 0.0 and np.any(np.asarray(own[name].inertia)):
+        if (
+            name in own
+            and own[name].mass > 0.0
+            and any(r[i] > 0.0 for i, r in enumerate(own[name].inertia_rows))
+        ):
             return name
     raise ModelError(
         f"joint {joint.name!r} closes a loop between {joint.a!r} and {joint.b!r}, of which none has mass and"

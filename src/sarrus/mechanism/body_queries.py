@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, OneState
+from ..arrays import Array, OneState, triple
 from ..dynamics.terms import Energy
 from ..models.pose import Pose, known_pose
 from .core import Core, Slices
@@ -29,7 +29,7 @@ class BodyQueries(Core):
         Args:
             name: Of a joint ("hip"), or of a coordinate that is an entry of q ("hip.angle1").
         """
-        tree = self.model.tree
+        tree = self.model.structure.tree
         if isinstance(name, str) and name in tree.names:
             place = tree.places[tree.names[name]]
             return Slices(place.q, place.v)
@@ -57,7 +57,10 @@ class BodyQueries(Core):
         return self._queries.bias(q, v)
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Energy:
-        """Kinetic and potential energy [J], springs included."""
+        """Kinetic and potential energy [J]: of gravity, springs and stops.
+
+        Constant wrenches, inputs and whatever dissipates do work that is not in it.
+        """
         return Energy(*self._queries.energy(q, v))
 
     @overload
@@ -74,30 +77,41 @@ class BodyQueries(Core):
             poses[i] = known_pose(p[i], R[i])
         return poses
 
+    def position(self, q: npt.ArrayLike, body: str, point: npt.ArrayLike | str | None = None) -> Array:
+        """A point of a body in the world [m], (3,). Batch axes allowed; arguments as in `jacobian`."""
+        p, R = self._queries.pose(q, body)
+        if point is None:
+            return np.asarray(p)
+        return np.asarray(p + R @ np.array(triple(self._point(body, point), "point")))
+
     def jacobian(
-        self, q: npt.ArrayLike, body: str, point: npt.ArrayLike | None = None, frame: str = "world_aligned"
+        self,
+        q: npt.ArrayLike,
+        body: str,
+        point: npt.ArrayLike | str | None = None,
+        frame: str = "world_aligned",
     ) -> Array:
         """Jacobian (6, nv) of a point of a body: J v = [linear; angular] velocity.
 
         Args:
             q: positions (nq,).
             body: its name.
-            point: in the body frame [m], (3,); None is its origin.
+            point: in the body frame [m], (3,), or the name of a point of the drawing; None is its origin.
             frame: "world_aligned" (world axes, velocity of the point), "local" (body axes, velocity of the
                 point) or "world" (world axes, velocity of the body's extension at the world's origin).
         """
-        return self._queries.jacobian(q, body, point, frame)
+        return self._queries.jacobian(q, body, self._point(body, point), frame)
 
     def velocity(
         self,
         q: npt.ArrayLike,
         v: npt.ArrayLike,
         body: str,
-        point: npt.ArrayLike | None = None,
+        point: npt.ArrayLike | str | None = None,
         frame: str = "world_aligned",
     ) -> Array:
         """Velocity [linear; angular] (6,) [m/s, rad/s] of a point of a body; arguments as in `jacobian`."""
-        return self._queries.velocity(q, v, body, point, frame)
+        return self._queries.velocity(q, v, body, self._point(body, point), frame)
 
     def body_acceleration(
         self,
@@ -105,7 +119,7 @@ class BodyQueries(Core):
         v: npt.ArrayLike,
         a: npt.ArrayLike,
         body: str,
-        point: npt.ArrayLike | None = None,
+        point: npt.ArrayLike | str | None = None,
         frame: str = "world_aligned",
     ) -> Array:
         """Acceleration [linear; angular] (6,) [m/s^2, rad/s^2] of a point of a body, gravity not included.
@@ -113,4 +127,4 @@ class BodyQueries(Core):
         The linear part is the time derivative of the point's velocity. `frame` is "world_aligned" or
         "local" (the same vector in body axes).
         """
-        return self._queries.body_acceleration(q, v, a, body, point, frame)
+        return self._queries.body_acceleration(q, v, a, body, self._point(body, point), frame)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel import RANK_TOL
-from ..constraints.rows import Constraint, lower_constraints
+from ..constraints.rows import Constraint, Rows, lower_constraints
 from ..errors import ModelError
 from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import Body, Limit
@@ -32,12 +32,42 @@ def build_model(
     actuated: Sequence[tuple[str, Limit]] | None,
     omitted: Sequence[str] = (),
     measures: Sequence[tuple[str, Any]] = (),
+    points: Sequence[tuple[str, Any]] = (),
     recipe: Any = None,
     laws: Mapping[str, tuple[ActuatorLaw, ...]] = {},
     visuals: Sequence[Visual] = (),
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
+    tree, rows, columns = lower_declarations(name, gravity, length, bodies, constraints, forces)
+    model = Model(
+        name=name,
+        tree=tree,
+        constraints=tuple(constraints),
+        forces=tuple(forces),
+        actuators=_actuators(tree, actuated),
+        omitted=tuple(omitted),
+        measures=tuple(measures),
+        points=tuple(points),
+        recipe=recipe,
+        laws=dict(laws),
+        visuals=tuple(visuals),
+        **(rows.declarations() | filled(columns)),
+    )
+    if not checked:
+        check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
+    return model
+
+
+def lower_declarations(
+    name: str,
+    gravity: Sequence[float],
+    length: float | None,
+    bodies: Sequence[Body],
+    constraints: Sequence[tuple[str, Constraint]],
+    forces: Sequence[tuple[str, Force]],
+) -> tuple[Tree, Rows, dict[str, Any]]:
+    """The tree, the rows, and the fields of the kernel's model as lists; numbers may be `Varied`."""
     tree = build_tree(bodies)
     if tree.nv == 0:
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
@@ -49,22 +79,7 @@ def build_model(
     columns["unit"] = [1.0 if is_angle else L for is_angle in tree.coordinate_is_angle]
     columns |= rows.fields(L)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
-    model = Model(
-        name=name,
-        tree=tree,
-        constraints=tuple(constraints),
-        forces=tuple(forces),
-        actuators=_actuators(tree, actuated),
-        omitted=tuple(omitted),
-        measures=tuple(measures),
-        recipe=recipe,
-        laws=dict(laws),
-        visuals=tuple(visuals),
-        **(rows.declarations() | filled(columns)),
-    )
-    if not checked:
-        check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
-    return model
+    return tree, rows, columns
 
 
 MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,14 @@ from ..arrays import Array, mapping, numbers, state
 from ..dynamics.inverse import worst_excess
 from ..dynamics.terms import Terms
 from ..errors import AssemblyError, InputError
-from ..projection.assembly import AboutAssembly, Assembly, Which, rows_and_columns
+from ..projection.assembly import AboutAssembly, Assembly, Which, each_of, rows_and_columns
 from ..projection.consistent_velocity import no_velocity
 from ..projection.decomposition import Decomposition, metric_factor
 from ..projection.mobility import Mobility
 from ..projection.nearest_state import cannot_project
-from ..projection.sweep import Sweep, SweptArrays, swept
 from .centroidal_queries import CentroidalQueries
 from .core import State, frozen_state
+from .design_variants import variants_of
 from .inertia_queries import Metric
 
 NONE_HELD = np.zeros(0, dtype=np.int32), np.zeros(0)
@@ -83,29 +84,61 @@ class ConstraintQueries(CentroidalQueries):
         return found
 
     def assemble(
-        self, q_guess: npt.ArrayLike | None = None, fixed: Mapping[str, Any] | None = None, t: float = 0.0
+        self,
+        q_guess: npt.ArrayLike | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        t: float = 0.0,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Assembly:
         """Find a pose that closes all constraints, near a guess. Fails with a value, not an exception.
 
-        Batch axes allowed: one search for each guess, each with its own `success`; see `Assembly`.
+        Batch axes allowed: one search for each guess, or for each variant, each with its own `success`; see
+        `Assembly`.
 
         Args:
             q_guess: where to start (nq,); default `neutral()`.
             fixed: positions to hold: {coordinate: value [rad, m]}, or {joint: its part of q} for joints
                 with several coordinates or a quaternion; of a batch of guesses one for all, or one for each.
             t: time of the drives [s].
+            parameters: keywords of `with_`, each with a leading axis B: assembles these variants.
         """
         q = self.neutral() if q_guess is None else q_guess
+        if parameters is not None:
+            return self._assemble_variants(q, fixed, t, parameters)
         if fixed is None:
             about, which = self._free_assembly(t)
         else:
             q, wanted = self._positions(q, "q_guess"), mapping(fixed, "fixed", "{coordinate: value}")
             held = tuple(k for name, value in wanted.items() for k in self._hold(q, name, value))
             text = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
-            about = AboutAssembly(self.evaluator, self._time(t), held, text, self._beyond)
+            about = AboutAssembly(self, self._time(t), held, text, self._beyond)
             which = about.which()
         found: Assembly = self._queries.assemble(Assembly, q, (self.evaluator, about.t), which, about)
         return found
+
+    def _assemble_variants(
+        self, q_guess: npt.ArrayLike, fixed: Mapping[str, Any] | None, t: float, parameters: Mapping[str, Any]
+    ) -> Assembly:
+        copies = self.variants(parameters)
+        q = np.array(np.broadcast_to(self._positions(q_guess, "q_guess"), (len(copies), self.nq)))
+        kept = mapping(fixed, "fixed", "{coordinate: value}")
+        held = tuple(k for name, value in kept.items() for k in self._hold(q, name, value))
+        text = ", ".join(f"{name} = {_shown(value)}" for name, value in kept.items())
+        return assemble_each(copies, q, AboutAssembly(self, self._time(t), held, text, self._beyond))
+
+    def variants(self, parameters: Mapping[str, Any]) -> tuple[Self, ...]:
+        """Copies with other numbers, many at once: `with_` for each entry of a batch.
+
+        Args:
+            parameters: keywords of `with_`, each value with a leading axis B: {"a": (B,)}, {"mass": {"rod":
+                (B,)}}.
+        """
+        if not parameters:
+            raise InputError(
+                "parameters must name what differs between variants, such as {'a': values}, got"
+                f" {parameters!r}."
+            )
+        return variants_of(self, parameters)
 
     def consistent_velocity(
         self,
@@ -166,53 +199,6 @@ class ConstraintQueries(CentroidalQueries):
             raise cannot_project(self._owner, status, gap)
         return State(q1, v1, gap, status)
 
-    def sweep(
-        self,
-        coordinate: str,
-        values: npt.ArrayLike,
-        q0: npt.ArrayLike | None = None,
-        t: float = 0.0,
-        fixed: Mapping[str, Any] | None = None,
-    ) -> Sweep:
-        """Follow the mechanism along one coordinate, on one branch; see `Sweep`.
-
-        Batch axes allowed: a path for each row of values (..., n), for each pose of q0 (..., nq), or both.
-
-        Args:
-            coordinate: its name; an angle or a displacement.
-            values: where to go, in order (n,) [rad, m]; the first is assembled near q0.
-            q0: pose to start near (nq,); default `default.q`.
-            t: time of the drives [s].
-            fixed: further positions to hold all along, as for `assemble`; freedoms that nothing determines
-                move as little as possible, and `undetermined` names them.
-        """
-        position, index = self.model.tree.scalar(coordinate, "sweep")
-        if not np.all(self.model.holonomic):
-            raise InputError(
-                f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
-                " (rolling): where it ends depends on the path; simulate it instead."
-            )
-        targets = np.atleast_1d(numbers(values, "values"))
-        if targets.size == 0:
-            raise InputError(f"values must be a list of at least one number, got shape {np.shape(values)}.")
-        start = self._positions(self.default.q if q0 is None else q0, "q0")
-        batch = _common_axes(targets.shape[:-1], start.shape[:-1])
-        start = np.array(np.broadcast_to(start, (*batch, self.nq)))
-        targets = np.ascontiguousarray(np.broadcast_to(targets, (*batch, targets.shape[-1])))
-        kept = mapping(fixed, "fixed", "{coordinate: value}")
-        held = [k for name, value in kept.items() for k in self._hold(start, name, value)]
-        if index in held:
-            raise InputError(f"fixed: {coordinate!r} is swept and cannot be held; leave it out.")
-        names = "".join(f", {self.names[k]} held" for k in held)
-        about = AboutAssembly(self.evaluator, self._time(t), (index, *held), names, self._beyond)
-        path = index, position, np.array(held, dtype=np.int32)
-        q, singular, end, reached, r = self._queries.sweep(
-            start, targets, (self.evaluator, about.t), about.which(), path
-        )
-        start[..., position] = targets[..., 0]
-        found = SweptArrays(targets, q, singular, end, reached, guess=start, r=r)
-        return swept(self.names[index], found, about)
-
     # ------------------------------------------------------------------ helpers
 
     def _free_assembly(self, t: float) -> tuple[AboutAssembly, Which]:
@@ -220,7 +206,7 @@ class ConstraintQueries(CentroidalQueries):
         if self._free is None:
             object.__setattr__(self, "_free", rows_and_columns(self.evaluator))
         assert self._free is not None
-        return AboutAssembly(self.evaluator, self._time(t), (), "", self._beyond), self._free
+        return AboutAssembly(self, self._time(t), (), "", self._beyond), self._free
 
     def _beyond(self, poses: Array) -> str:
         """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""
@@ -245,7 +231,7 @@ class ConstraintQueries(CentroidalQueries):
 
     def _hold(self, q: Array, name: str, value: Any) -> list[int]:
         """Put a held position into q (..., nq); the indices into v that must not move then."""
-        indices = list(self.model.tree.coordinates(name, "fixed"))
+        indices = list(self.model.structure.tree.coordinates(name, "fixed"))
         if name in self.names and self.model.coordinate_q[indices[0]] >= 0:
             what = f"fixed position of {name!r}"
             each = q.ndim > 1 and numbers(value, what).shape == q.shape[:-1]
@@ -265,13 +251,20 @@ class ConstraintQueries(CentroidalQueries):
         return indices
 
 
+def assemble_each(copies: Sequence[Any], q: Array, about: AboutAssembly) -> Assembly:
+    """Variants of a mechanism assembled, each near its own guess of q (B, nq)."""
+    which = about.which()
+    abouts = [replace(about, mech=one, note=one._beyond) for one in copies]
+    found: list[Assembly] = [
+        one._queries.assemble(Assembly, guess, (one.evaluator, about.t), which, told)
+        for one, guess, told in zip(copies, q, abouts, strict=True)
+    ]
+    parts = {
+        name: np.array([getattr(one, name) for one in found])
+        for name in ("q", "residual", "iterations", "success", "_guess", "_r")
+    }
+    return Assembly(**parts, _about=each_of(abouts))
+
+
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(np.asarray(value).tolist())
-
-
-def _common_axes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Batch axes of values and poses in common."""
-    try:
-        return np.broadcast_shapes(a, b)
-    except ValueError:
-        raise InputError(f"batch axes of values {a} and of q0 {b} do not go together.") from None

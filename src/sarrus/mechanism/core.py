@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from ..arrays import Array, flatten_batch, frozen, mapping, names, state
 from ..constraints.evaluate import Evaluator
 from ..dynamics.dry_friction import sticks
 from ..dynamics.terms import Units
-from ..errors import InputError
+from ..errors import InputError, unknown_name
 from ..models.actuator_law import ActuatorLaw
 from ..models.model import Model
 from ..models.visual import Visual
@@ -128,9 +129,28 @@ class Core:
             _default=default,
             _near=near,
             _free=None,
-            _may_be_undefined=any(one.undefined for _, one in model.constraints),
+            _may_be_undefined=any(one.undefined for _, one in model.structure.constraints),
             _sticks=sticks(model),
         )
+
+    def _of_variant(self, model: Model, default: State | None, near: Array | None) -> Self:
+        """A copy whose model differs in numbers only."""
+        evaluator, arguments = self.evaluator.of_variant(model), self._arguments.of_variant(model)
+        copy = object.__new__(type(self))
+        copy.__dict__.update(
+            self.__dict__,
+            model=model,
+            evaluator=evaluator,
+            units=replace(self.units, unit=model.unit, row_unit=model.row_unit),
+            length=evaluator.length,
+            visuals=model.visuals,
+            _kernel=model.kernel,
+            _arguments=arguments,
+            _queries=Queries(model.kernel, arguments),
+            _default=default,
+            _near=near,
+        )
+        return copy
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -201,8 +221,8 @@ class Core:
             spread[..., [actuator.index for actuator in self.model.actuators]] = inputs
             total = total + spread
         for body, given in mapping(external, "external", "{body: wrench}").items():
-            wrench, point = _wrench_at(body, given)
             self.model.body_index(body, "external")
+            wrench, point = self._wrench_at(body, given)
             J = self._queries.jacobian(q, body, point, "world_aligned")
             total = total + np.einsum("...ij,...i->...j", J, wrench)
         return total
@@ -213,23 +233,32 @@ class Core:
         """Wrenches on bodies as (body, wrench (*batch, 6), point in the body frame (3,))."""
         found = []
         for body, given in mapping(external, "external", "{body: wrench}").items():
-            wrench, point = _wrench_at(body, given)
+            wrench, point = self._wrench_at(body, given)
             found.append((self.model.body_index(body), np.broadcast_to(wrench, (*batch, 6)), point))
         return tuple(found)
+
+    def _point(self, body: str, point: Any) -> Any:
+        """A point of a body, given by coordinates in its frame or by the name of a point of the drawing."""
+        if not isinstance(point, str):
+            return point
+        named = dict(self.model.points)
+        if point not in named:
+            raise unknown_name("point", point, named, f"a point of {body!r}")
+        p, R = self._queries.pose(self.model.neutral(), body)  # the drawing
+        return R.T @ (np.array(named[point]) - p)
 
     def _indices(self, given: Sequence[str], what: str) -> list[int]:
         """Indices into v of coordinates, or of all coordinates of joints, by name."""
         wanted = [given] if isinstance(given, str) else names(given, what)
-        return [k for name in wanted for k in self.model.tree.coordinates(name, what)]
+        return [k for name in wanted for k in self.model.structure.tree.coordinates(name, what)]
 
-
-def _wrench_at(body: str, given: Any) -> tuple[Array, Array]:
-    """(wrench, point) of an external load: a wrench at the origin, or a pair."""
-    what = f"external wrench on {body!r}"
-    if isinstance(given, tuple) and len(given) == 2:
-        point = state(given[1], f"point of the {what}", 3)
-        return state(given[0], what, 6), np.ascontiguousarray(point)
-    return state(given, f"{what} (force, then moment, world axes)", 6), np.zeros(3)
+    def _wrench_at(self, body: str, given: Any) -> tuple[Array, Array]:
+        """(wrench, point) of an external load: a wrench at the origin, or a pair."""
+        what = f"external wrench on {body!r}"
+        if isinstance(given, tuple) and len(given) == 2:
+            point = state(self._point(body, given[1]), f"point of the {what}", 3)
+            return state(given[0], what, 6), np.ascontiguousarray(point)
+        return state(given, f"{what} (force, then moment, world axes)", 6), np.zeros(3)
 
 
 def frozen_state(q: npt.ArrayLike, v: npt.ArrayLike) -> State:

@@ -26,14 +26,12 @@ from ..models.coordinates import CoordinateNames
 from ..models.expressions import Expression, Parameter
 from ..models.forces import Force
 from ..models.joint import Joint
-from ..models.model import BODY_VALUES, FORCE_VALUES
+from ..models.model import RESERVED
 from ..models.pose import Pose
 from ..models.visual import Visual
 from .drawn_spec import DrawnSpec
 from .measures import Measure, UserMeasure
 from .recipe import declares
-
-RESERVED = ("gravity", *dict.fromkeys((*BODY_VALUES, *FORCE_VALUES)))  # other arguments of with_
 
 
 class Declarations(DrawnSpec):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import names
+from ..arrays import Array, names, number, takes
 from ..blas_threads import one_blas_thread
+from ..errors import InputError, SarrusWarning, unknown_name
 from .kinematics import KinematicQueries
-from .measured_states import MeasuredStates
+from .measure_event import MeasureEvent, measure_event
+from .measured_states import MeasuredStates, VariantPoses
 from .measures import measured
 from .parameter_derivatives import ParameterDerivatives, Situation, parameter_derivatives
+
+OPEN = 1e-6  # gap [rad], or over L, above which a pose is not on the constraints
 
 
 class DesignQueries(KinematicQueries):
@@ -32,8 +37,11 @@ class DesignQueries(KinematicQueries):
         *,
         u: npt.ArrayLike | None = None,
         tau: npt.ArrayLike | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """The declared measures of a state by name: numbers, or arrays (n,). Batch axes allowed.
+
+        Warns where a pose leaves loops open: `assemble` or `project` it first.
 
         Args:
             q: positions (nq,) [rad, m].
@@ -41,14 +49,92 @@ class DesignQueries(KinematicQueries):
             t: time [s]; matters with drives and user rows only.
             u: actuator inputs (nu,); forces in constraints and reactions depend on them. Default none.
             tau: applied generalized force (nv,) [N m, N], added.
+            parameters: keywords of `with_`, each with a leading axis B: measures these variants, each at its
+                own of the states (B, ..., nq), or all at one.
         """
+        if parameters is not None:
+            return self._measure_variants(parameters, t, {"q": q, "v": v, "u": u, "tau": tau})
         given = [(q, "q", True), (np.zeros(self.nv) if v is None else v, "v", False)]
         given.append((self._applied(q, tau, u, None), "tau", False))
         (pose, velocity, applied), batch = self._arguments.states(given)
         states = MeasuredStates(cast(Any, self), pose, velocity, np.full(len(pose), self._time(t)), applied)
+        self._warn_of_gaps(pose, self._time(t))
         found = {name: measured(states, one, name) for name, one in self.model.measures}
         shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in found.items()}
         return {name: float(x) if x.ndim == 0 else x for name, x in shaped.items()}
+
+    def _warn_of_gaps(self, q: Array, t: float) -> None:
+        """Warn of poses (B, nq) that leave constraints open."""
+        if not self.nc or not len(q):
+            return
+        rest = np.zeros((len(q), self.nv))
+        phi = self._kernel.constraints(q, rest, *self.evaluator.outside(q, rest, t))[0]
+        gaps = np.abs(phi) / self.model.row_unit * self.model.holonomic
+        if np.nanmax(gaps) > OPEN:
+            i, row = np.unravel_index(int(np.nanargmax(gaps)), gaps.shape)
+            warnings.warn(
+                f"the pose{f' number {i}' if len(q) > 1 else ''} to measure leaves {self.row_names[row]!r}"
+                f" open by {gaps[i, row] * self.length:.2g} m: what is measured there belongs to no pose of"
+                f" {self._owner}. Start from mech.assemble(q).q or mech.project(q).",
+                SarrusWarning,
+                stacklevel=3,
+            )
+
+    def event(
+        self,
+        measure: str,
+        value: float,
+        *,
+        terminal: bool | int = False,
+        direction: float = 0.0,
+        control: Callable[..., Any] | None = None,
+    ) -> MeasureEvent:
+        """An event for `sr.simulate(events=...)`: a measure reaches a value.
+
+        Args:
+            measure: its name; an entry of one with several numbers as "tip[1]".
+            value: in the unit of the measure; angles are taken modulo a whole turn.
+            terminal: whether it ends the run, or after how many times.
+            direction: 1: only where the measure grows, -1: only where it falls, 0: both.
+            control: the controller of the run, where the measure depends on the inputs (forces in constraints
+                and reactions): it is called as control(t, q, v) -> u. Default: no inputs.
+        """
+        if control is not None:
+            takes(control, "t, q, v", "control of an event")
+        return measure_event(
+            cast(Any, self), measure, number(value, "value of an event"), (terminal, direction), control
+        )
+
+    def _measure_variants(
+        self, parameters: Mapping[str, Any], t: float, given: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Measures of variants: arrays with their axis B in front."""
+        copies = self.variants(parameters)
+        for name, x in given.items():
+            if x is not None and np.ndim(x) > 1 and len(x) != len(copies):
+                raise InputError(
+                    f"{name} must have one entry for each of the {len(copies)} variants in front, got shape"
+                    f" {np.shape(x)}."
+                )
+        each = {name: x if x is None or np.ndim(x) > 1 else [x] * len(copies) for name, x in given.items()}
+
+        def of(i: int) -> dict[str, Any]:
+            return {name: None if x is None else x[i] for name, x in each.items()}
+
+        found = [copy.measure(t=t, **of(i)) for i, copy in enumerate(copies)]
+        return {name: np.array([one[name] for one in found]) for name, _ in self.model.measures}
+
+    def _measured_along(self, name: str, parts: Sequence[tuple[Any, Array]]) -> list[Array]:
+        """A measure of variants at poses (k, nq) of each, at rest, without inputs."""
+        measures = [dict(mech.model.measures) for mech, _ in parts]
+        if name not in measures[0]:
+            raise unknown_name("measure", name, measures[0], "sweep[...]")
+        first = measures[0][name]
+        if len(parts) > 1 and first.of_places and all(one[name] is first for one in measures):
+            ends = np.cumsum([len(q) for _, q in parts])[:-1]
+            return np.split(first.values(VariantPoses(parts)), ends)
+        each = zip(parts, measures, strict=True)
+        return [measured(MeasuredStates.at_rest(mech, q), one[name], name) for (mech, q), one in each]
 
     @one_blas_thread
     def parameter_derivatives(
@@ -80,7 +166,7 @@ class DesignQueries(KinematicQueries):
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         pose, force = self._one_pose(q), self._one_tangent(self._applied(q, tau, u, None), "tau")
         for name in names(fixed, "fixed"):
-            self.model.tree.coordinates(name, "fixed")
+            self.model.structure.tree.coordinates(name, "fixed")
         at = Situation(pose, speed, force, self._time(t), tuple(fixed))
         wanted = tuple(self.parameters if parameters is None else names(parameters, "parameters"))
         return parameter_derivatives(cast(Any, self), at, wanted)

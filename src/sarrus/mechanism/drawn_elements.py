@@ -19,6 +19,7 @@ from ..models.bushing import Bushing
 from ..models.joints import Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
 from ..models.shapes import STEEL, Cylinder
+from ..varied import hypot
 from .as_drawn import places
 from .declarations import Declarations
 from .recipe import declares
@@ -84,7 +85,7 @@ class DrawnElements(Declarations):
         """
         what = f"cylinder {text(name, 'the name of a cylinder')!r}"
         p, q = (np.array(self._place(end, f"an end of {what}")) for end in (base, eye))
-        drawn = math.dist(p, q)
+        drawn = hypot(*(q - p).tolist())
         if drawn == 0.0:
             raise InputError(f"{what}: its two eyes coincide.")
         masses: Sequence[Any] = (None, None) if mass is None else numbers(mass, f"mass of {what}", 1).tolist()

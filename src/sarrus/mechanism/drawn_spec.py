@@ -29,6 +29,7 @@ from ..models.joints import Fixed
 from ..models.pose import Pose
 from ..models.shapes import STEEL, Shape, combined, rod
 from ..models.visual import Visual
+from ..varied import hypot, largest, total
 from .as_drawn import DrawnJoint, places
 from .measures import POINTS
 from .recipe import Recorded, declares
@@ -137,23 +138,23 @@ class DrawnSpec(Recorded):
         if len(points) < 2:
             raise InputError(f"{what} needs two points or more, got {len(points)}.")
         corners = [self._place(point, f"a point of {what}") for point in points]
-        sides = [math.dist(p, q) for p, q in itertools.pairwise(corners)]
+        sides = [hypot(*(b - a for a, b in zip(p, q, strict=True))) for p, q in itertools.pairwise(corners)]
         for k, side in enumerate(sides):
-            if side <= COINCIDE * max(sides):
+            if side <= COINCIDE * largest(sides):
                 raise InputError(
                     f"{what}: points {points[k]!r} and {points[k + 1]!r} coincide; leave one out."
                 )
-        length = math.fsum(sides)
+        length = total(sides)
         radius = 0.5 * (length / SLENDER if diameter is None else positive(diameter, f"diameter of {what}"))
         if mass is not None and density is not None:
             raise InputError(f"{what} takes a mass or a density, not both.")
         of = STEEL if density is None else nonnegative(density, f"density of {what}")
         solid = of * math.pi * radius**2 * length
-        total = solid if mass is None else nonnegative(mass, f"mass of {what}")
+        weight = solid if mass is None else nonnegative(mass, f"mass of {what}")
         frame = Pose.from_points(corners[0], corners[1])
         local = frame.inverse()
         outline = [local.apply(corner) for corner in corners]
-        shares = [total * side / length for side in sides]
+        shares = [weight * side / length for side in sides]
         ends = zip(itertools.pairwise(outline), shares, strict=True)
         whole = combined([rod(p, q, share, radius) for (p, q), share in ends])
         self.part(name, at=frame, mass=whole.mass, com=whole.com, inertia=whole.inertia)

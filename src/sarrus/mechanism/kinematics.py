@@ -15,9 +15,10 @@ from ..errors import InputError
 from ..models.bodies import UNLIMITED
 from ..models.pose import Pose
 from ..models.rotation import log
-from ..projection.assembly_modes import assembly_modes
+from ..projection.assembly_modes import SAME, assembly_modes
 from ..projection.closing import close
 from ..projection.system_kinematics import undetermined
+from .idle_freedoms import first_of_each, is_idle, noticed, places_of, positions_of
 from .time_steps import TimeSteps
 
 STARTS = 200
@@ -86,7 +87,9 @@ class KinematicQueries(TimeSteps):
         """All poses that close the mechanism, as far as random starts find them; see `Assemblies`.
 
         Args:
-            fixed: positions to hold, as for `assemble`, so many that nothing is left undetermined.
+            fixed: positions to hold, as for `assemble`, so many that nothing is left undetermined except
+                spins that nothing notices, as of a rod between two ball joints: modes are counted modulo
+                these.
             q_guess: the pose to sort by (nq,); default `default.q`.
             t: time of the drives [s].
             starts: number of random starts; more find rarer modes.
@@ -97,26 +100,41 @@ class KinematicQueries(TimeSteps):
             held += self._hold(q, name, value)
         model, system = self.model, self.evaluator
         single = np.array(model.coordinate_q) >= 0
-        angles = single & np.array(model.tree.coordinate_is_angle)
+        angles = single & np.array(model.structure.tree.coordinate_is_angle)
         still = np.array(held, dtype=int)
         poses = assembly_modes(system, q, self._time(t), still, angles, count(starts, "starts"))
-        for pose in poses[:1]:
-            rows = np.flatnonzero(system.holonomic)
-            J = system.constraints(pose, np.zeros(self.nv), self._time(t))[1][rows]
-            if loose := undetermined(system, J, rows, held):
-                raise InputError(
-                    f"assemblies needs every freedom held, but nothing determines {', '.join(loose)}; give"
-                    " fixed={coordinate: value} for as many."
-                )
+        poses, note = self._modulo_idle(poses, held, self._time(t))
         turning = np.array(model.coordinate_q, dtype=int)[angles]
         poses[:, turning] = np.remainder(poses[:, turning] + np.pi, 2.0 * np.pi) - np.pi
-        return Assemblies(poses, f"{len(poses)} assembly modes from {starts + 1} starts.", self)
+        return Assemblies(poses, f"{len(poses)} assembly modes from {starts + 1} starts.{note}", self)
+
+    def _modulo_idle(self, poses: Array, held: list[int], t: float) -> tuple[Array, str]:
+        """Poses that differ by more than motions that nothing notices, and words about these."""
+        if not len(poses):
+            return poses, ""
+        system, rows = self.evaluator, np.flatnonzero(self.evaluator.holonomic)
+        J = system.constraints(poses[0], np.zeros(self.nv), t)[1][rows]
+        loose = undetermined(system, J, rows, held)
+        if not loose:
+            return poses, ""
+        unit, places = self.model.unit, places_of(self)
+        scaled = J / self.model.row_unit[rows, None] * unit
+        motions = unit[:, None] * _null_space(np.vstack([scaled, np.eye(self.nv)[held]]))
+        if not is_idle(self, poses[0], motions, places):
+            names = noticed(self, poses[0], motions, places)
+            raise InputError(
+                f"assemblies needs every freedom held, but nothing determines {', '.join(names)}; give"
+                " fixed={coordinate: value} for as many. (What spins about its own axis unnoticed, such as a"
+                " rod between two ball joints, need not be held.)"
+            )
+        kept = first_of_each(positions_of(self, poses, places), self.length, SAME)
+        return poses[kept], f" Free to spin, whatever its position: {', '.join(loose)}."
 
     @one_blas_thread
     def reach(
         self,
         body: str,
-        point: npt.ArrayLike,
+        point: npt.ArrayLike | str,
         target: npt.ArrayLike | Pose,
         *,
         q_guess: npt.ArrayLike | None = None,
@@ -128,14 +146,14 @@ class KinematicQueries(TimeSteps):
 
         Args:
             body: its name.
-            point: in its frame [m], (3,).
+            point: in its frame [m], (3,), or the name of a point of the drawing.
             target: in the world [m], (3,); or a Pose that the body's axes take on there.
             q_guess: where to start (nq,); default `default.q`.
             fixed: positions to hold, as for `assemble`.
             limits: whether coordinates stay within their limits.
             t: time of the drives [s].
         """
-        p_BP = triple(point, "point of reach")
+        p_BP = triple(self._point(body, point), "point of reach")
         goal = target if isinstance(target, Pose) else Pose(triple(target, "target of reach"))
         guess = self.default.q if q_guess is None else self._one_pose(q_guess, "q_guess")
         start = self.assemble(guess, fixed, t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ class MeasuredStates:
         p, R = self.mech._queries.pose(self.q, body)
         return R, p
 
+    @classmethod
+    def at_rest(cls, mech: Mechanism, q: Array) -> MeasuredStates:
+        """Poses (B, nq) at rest, without inputs, at t = 0."""
+        rest = np.zeros((len(q), mech.nv))
+        return cls(mech, q, rest, np.zeros(len(q)), rest)
+
     def place(self, body: str, p_BP: ArrayLike) -> Array:
         """A point of a body, (B, 3) [m]."""
         R, p = self.frames(body)
@@ -57,5 +64,21 @@ class MeasuredStates:
 
     def coordinate(self, name: str) -> tuple[Array, Array]:
         """A coordinate and its rate, (B,) each."""
-        i, k = self.mech.model.tree.scalar(name)
+        i, k = self.mech.model.structure.tree.scalar(name)
         return self.q[:, i], self.v[:, k]
+
+
+class VariantPoses(MeasuredStates):
+    """Poses of several variants of a mechanism, one behind the other, at rest; for measures of places.
+
+    Attributes:
+        parts: variants and their poses (k, nq).
+    """
+
+    def __init__(self, parts: Sequence[tuple[Mechanism, Array]]) -> None:
+        self.parts = parts
+
+    def frames(self, body: str) -> tuple[Array, Array]:
+        found = [mech._queries.pose(q, body) for mech, q in self.parts]
+        p, R = (np.concatenate(part) for part in zip(*found, strict=True))
+        return R, p

@@ -39,10 +39,14 @@ class Measure(Kind):
     Attributes:
         unit: Of its values.
         columns: Names of the entries of a value that is an array.
+        continues: Whether it is an angle that goes on beyond pi along runs and sweeps.
+        of_places: Whether it needs nothing but frames of bodies.
     """
 
     unit: ClassVar[str] = ""
     columns: ClassVar[tuple[str, ...]] = ()
+    continues: ClassVar[bool] = False
+    of_places: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it looks at."""
@@ -78,6 +82,7 @@ class Length(Measure):
     """
 
     unit: ClassVar[str] = "m"
+    of_places: ClassVar[bool] = True
     checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
     a: str
     p_a: ArrayLike
@@ -109,6 +114,8 @@ class Angle(Measure):
     """
 
     unit: ClassVar[str] = "rad"
+    continues: ClassVar[bool] = True
+    of_places: ClassVar[bool] = True
     checks: ClassVar[Checks] = dict.fromkeys(("axis", "direction_a", "direction_b"), canonical_axis)
     a: str
     b: str
@@ -167,6 +174,7 @@ class Position(_AtPoint):
     """A point of a body in the world [m], (3,): Position(body, point)."""
 
     unit: ClassVar[str] = "m"
+    of_places: ClassVar[bool] = True
 
     def values(self, states: MeasuredStates) -> Array:
         return states.place(self.body, self.point)

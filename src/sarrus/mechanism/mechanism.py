@@ -19,7 +19,8 @@ from ..dynamics.forward import Motion, check_formulation, forward_terms, without
 from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms
-from ..models.model import Model
+from ..errors import unknown_name
+from ..models.model import RESERVED, Model
 from ..models.restore import MAKERS, restore
 from ..projection.decomposition import metric_factor
 from ..tracing.cuda_device import on_cuda
@@ -71,6 +72,9 @@ class Mechanism(DesignQueries, InertiaQueries):
         recipe = self.model.recipe
         if recipe is None:
             return Mechanism(self.model.replace(**changes), self._default)
+        for name in changes:
+            if name not in recipe.parameters and name not in RESERVED:
+                raise unknown_name("parameter", name, [*recipe.parameters, *RESERVED])
         values = {name: changes.pop(name) for name in list(changes) if name in recipe.parameters}
         recipe = recipe.with_values(values)
         if not values:
@@ -96,6 +100,18 @@ class Mechanism(DesignQueries, InertiaQueries):
         from ..viz.mechanism import draw
 
         return draw(self, q, ax, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a report as one HTML file that prints well; see `sarrus.viz.report`."""
+        from ..viz.report import report
+
+        return report(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from ..viz.notebook import mechanism_html
+
+        return mechanism_html(self)
 
     def studio(self, path: str | Path, **options: Any) -> Path:
         """Write one HTML file in which it can be dragged, simulated and analysed; see `sarrus.viz.studio`."""
@@ -136,6 +152,9 @@ class Mechanism(DesignQueries, InertiaQueries):
         independent: Sequence[str] | None = None,
     ) -> Motion:
         """Accelerations and constraint forces under given forces; see `Motion`. Batch axes allowed.
+
+        The state is taken as it is: at one off the constraints (`terms(q, v).phi` not zero) the result obeys
+        J a = gamma there, and describes no motion of the mechanism. `project` measured states first.
 
         Args:
             q: positions (nq,) [rad, m].

@@ -11,13 +11,13 @@ from ..arrays import Array
 from ..dynamics.dry_friction import refuse_dry_friction
 from ..tracing.c_files import CFiles, chosen_functions
 from ..tracing.program import Program, record
-from .variants import Variants
+from .other_constraints import OtherConstraints
 
 TRIES = 6  # poses beside the default one that may serve as reference
 AWAY = 0.2  # how far they are from it [rad], lengths divided by L
 
 
-class RecordedCode(Variants):
+class RecordedCode(OtherConstraints):
     """Programs of a mechanism."""
 
     def export_code(

@@ -61,6 +61,7 @@ class MechanismSpec(DrawnElements):
         bodies, constraints = self._tree()
         names = ("name", "gravity", "length", "forces", "actuated", "measures", *FROM_FILES)
         found = {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
+        found["points"] = tuple(self._points.items())
         return found | {"recipe": self._recipe()} if self._parameters else found
 
     def _recipe(self) -> Recipe:
@@ -118,6 +119,7 @@ class MechanismSpec(DrawnElements):
         spec._actuated = None if declared["actuated"] is None else list(declared["actuated"])
         spec.omitted = tuple(declared.get("omitted", ()))
         spec._measures.update(declared.get("measures", ()))
+        spec._points.update(declared.get("points", ()))
         spec.laws = dict(declared.get("laws", {}))
         spec.visuals = list(declared.get("visuals", ()))
         return spec

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, fixed_shape
 from ..errors import InputError
+from ..varied import Varied
 from .rotation import hat
 
 Axis = str | Sequence[float] | Array
@@ -28,12 +30,12 @@ def canonical_axis(axis: object, what: str) -> str | tuple[float, float, float]:
             raise InputError(f"{what} must be 'x', 'y', 'z' or a vector of three numbers, got {axis!r}.")
         return axis
     vector = fixed_shape(axis, what, (3,))
-    length = float(np.linalg.norm(vector))
+    length: Any = np.linalg.norm(vector)
     if length < ZERO_LENGTH:
         raise InputError(
             f"{what} must not be zero, got {vector.tolist()}; give a direction such as (0, 0, 1)."
         )
-    if abs(length - 1.0) > ALREADY_UNIT:
+    if type(length) is Varied or abs(length - 1.0) > ALREADY_UNIT:
         vector = vector / length
     x, y, z = vector.tolist()
     return (x, y, z)
@@ -41,7 +43,7 @@ def canonical_axis(axis: object, what: str) -> str | tuple[float, float, float]:
 
 def direction(axis: Axis) -> Array:
     """Unit vector (3,) of a canonical axis."""
-    return np.array(NAMED[axis] if isinstance(axis, str) else axis, dtype=np.float64)
+    return np.array(NAMED[axis] if isinstance(axis, str) else axis)
 
 
 def axis_label(axis: Axis) -> str:
@@ -54,7 +56,7 @@ def minimal_rotation(start: Array, end: Array) -> Array:
 
     R = I + [w] + [w][w] / (1 + c) with w = start x end, c = start . end; c must not be near -1.
     """
-    c = float(start @ end)
+    c = start @ end
     W = hat(np.cross(start, end))
     rotation: Array = np.eye(3) + W + W @ W / (1.0 + c)
     return rotation

@@ -14,6 +14,7 @@ import numpy as np
 from .._kernel import principal_moments
 from ..arrays import LARGEST, Array, fixed_shape, nonnegative, number, one_of, positive, text, triple
 from ..errors import InputError, SarrusWarning
+from ..varied import Varied, first_marked, is_varied, largest, stacked, unstacked
 from .joint import Joint, check_joint
 from .joints import Fixed
 from .pose import Pose
@@ -113,15 +114,15 @@ class Body(Restored):
     def inertia_rows(self) -> tuple[tuple[float, ...], ...]:
         """Inertia about the centre of mass in the body frame [kg m^2], (3, 3)."""
         x, y, z = self.inertia
-        if isinstance(x, float) and isinstance(y, float) and isinstance(z, float):
-            return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
-        return self.inertia  # type: ignore[return-value]
+        if isinstance(x, tuple):
+            return self.inertia  # type: ignore[return-value]
+        return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)  # type: ignore[return-value]
 
     @property
     def principal_moments(self) -> Sequence[float]:
         """Eigenvalues of the inertia [kg m^2], ascending, (3,)."""
         given: Any = self.inertia
-        return principal_moments(given) if isinstance(given[0], tuple) else sorted(given)
+        return _moments(given if isinstance(given[0], tuple) or not is_varied(given) else self.inertia_rows)
 
     @property
     def inertia_matrix(self) -> Array:
@@ -144,19 +145,28 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
     """A diagonal (3,) or a symmetric matrix (3, 3), positive semidefinite [kg m^2]."""
     if not _has_rows(inertia):
         diagonal = triple(inertia, f"inertia of {what}")
-        _check_moments(sorted(diagonal), max(map(abs, diagonal)), what)
+        _check_moments([-largest(-x for x in diagonal)], largest(map(abs, diagonal)), what)
         return diagonal
     given: Any = inertia
     if type(inertia) is not tuple or len(inertia) != 3 or not all(map(_is_plain_row, inertia)):
         given = fixed_shape(inertia, f"inertia of {what}", (3, 3)).tolist()
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = given
-    size = max(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
-    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > TRIANGLE * size:
+    size = largest(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
+    if largest((abs(xy - yx), abs(xz - zx), abs(yz - zy))) > TRIANGLE * size:
         raise InputError(f"inertia of {what} must be symmetric, got {[list(row) for row in given]}.")
     xy, xz, yz = 0.5 * (xy + yx), 0.5 * (xz + zx), 0.5 * (yz + zy)
     rows = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    _check_moments(principal_moments(rows), size, what)
+    _check_moments(_moments(rows), size, what)
     return rows
+
+
+def _moments(given: Any) -> Sequence[float]:
+    """Principal moments, ascending, of an inertia that is a diagonal or three rows."""
+    if is_varied(given):
+        marked = first_marked(given)
+        rows = np.nan_to_num(stacked(given, len(marked)))  # what is not finite is marked in the end
+        return unstacked(np.linalg.eigvalsh(rows), marked).tolist()  # type: ignore[no-any-return]
+    return principal_moments(given) if isinstance(given[0], tuple) else sorted(given)
 
 
 def _is_plain_row(row: object) -> bool:
@@ -195,7 +205,7 @@ def _per_coordinate(
     value: object, what: str, joint: Joint, check: Callable[[object, str], float]
 ) -> tuple[float, ...]:
     """One number for every coordinate of the joint, from one number or one for each."""
-    if type(value) is float or (
+    if type(value) in (float, Varied) or (
         np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence)
     ):
         x = check(value, what)
@@ -204,7 +214,9 @@ def _per_coordinate(
                 f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}."
             )
         return (x,) * joint.nv
-    if not (isinstance(value, tuple) and len(value) == joint.nv and all(type(x) is float for x in value)):
+    if not (
+        isinstance(value, tuple) and len(value) == joint.nv and all(type(x) in (float, Varied) for x in value)
+    ):
         value = tuple(fixed_shape(value, what, (joint.nv,)).tolist())
     return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(value))
 

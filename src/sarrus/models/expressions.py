@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import InputError
+from ..varied import Varied, applied
 from .restore import MAKERS, restore
 
 Values = Mapping[str, float]
@@ -38,6 +39,8 @@ class Expression:
     def evaluate(self, values: Values) -> float:
         """Its value where parameters have other values than declared."""
         found = [x.evaluate(values) if isinstance(x, Expression) else x for x in self.arguments]
+        if any(type(x) is Varied for x in found):
+            return applied(UFUNCS[self.symbol], *found)  # type: ignore[no-any-return]
         try:
             return float(self.function(*found))
         except (ArithmeticError, ValueError) as error:
@@ -138,6 +141,11 @@ UNARY: dict[str, Callable[[float], float]] = {
 SIGNS: dict[str, Callable[[float], float]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
 TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "hypot": math.hypot}
 FUNCTIONS: dict[str, Callable[..., float]] = {**dict(BINARY.values()), **UNARY, **SIGNS, **TWO}  # by symbol
+UFUNCS: dict[str, Callable[..., Any]] = {  # the same, of many variants at once
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power,
+    "neg": np.negative, "pos": np.positive, "abs": np.abs,
+    **{name: getattr(np, name) for name in (*UNARY, *TWO)},
+}  # fmt: skip
 for _name, (_symbol, _function) in BINARY.items():
     _forward, _backward = _binary(_symbol, _function)
     setattr(Expression, f"__{_name}__", _forward)

@@ -204,7 +204,7 @@ class ConstantWrench(Force):
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         node, point = tree.point(self.body, self.point, where)
-        wrench, follows = np.array(self.wrench, dtype=np.float64), self.frame == "body"
+        wrench, follows = np.array(self.wrench), self.frame == "body"
         R = tree.places[tree.body_index(self.body)].X_NB.rotation if follows else np.eye(3)
         parts = {"force": R @ wrench[:3], "moment": R @ wrench[3:], "follows": float(follows)}
         table.bodies.add("ConstantWrench", {"p_a": np.zeros(3), "p_b": point, **parts}, a=0, b=node)
@@ -240,8 +240,7 @@ class ForceTable:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._joints = {
-            name: np.array(tree.each(name), dtype=np.float64)
-            for name in ("armature", "damping", "friction", "friction_speed")
+            name: np.array(tree.each(name)) for name in ("armature", "damping", "friction", "friction_speed")
         }
         self.damping = self._joints["damping"]
         self.bodies = ParameterTable(FORCES, "fo")
@@ -269,8 +268,8 @@ class ForceTable:
         each = zip(*map(self._tree.each, names), strict=True)
         for k, (stiffness, damping, (lower, upper)) in enumerate(each):
             if stiffness > 0.0 or damping > 0.0:
-                lower = lower if math.isfinite(lower) else -BEYOND_REACH
-                upper = upper if math.isfinite(upper) else BEYOND_REACH
+                lower = lower if lower > -math.inf else -BEYOND_REACH
+                upper = upper if upper < math.inf else BEYOND_REACH
                 stop = {"lower": lower, "upper": upper, "stiffness": stiffness, "damping": damping}
                 self.coordinates.add("JointStop", stop, q=self._tree.coordinate_q[k], v=k)
 

@@ -13,8 +13,11 @@ import numpy as np
 
 from .._kernel import Kernel, merge_inertias
 from ..errors import ModelError
+from ..varied import first_marked, is_varied, stacked, unstacked
+from .bodies import COPY
 from .tree import Tree
 
+INERTIA = ("mass", "com", "inertia")
 SINGULAR = 1e-13  # smallest pivot of M relative to the inertia that its joint carries
 
 
@@ -24,16 +27,28 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
     Bodies fixed to the ground do not move and are left out.
     """
     bodies, frames = tree.bodies, [place.X_NB for place in tree.places]
-    mass, com, inertia = merge_inertias(
-        node=np.array([place.node for place in tree.places]),
-        R=[frame.rotation for frame in frames],
-        p=[frame.xyz for frame in frames],
-        mass=[body.mass for body in bodies],
-        com=[body.com for body in bodies],
-        inertia=[body.inertia_rows for body in bodies],
-        nodes=len(tree.nodes),
-    )
-    return {"mass": mass, "com": com, "inertia": inertia}
+    nodes: dict[str, Any] = {
+        "node": np.array([place.node for place in tree.places]),
+        "nodes": len(tree.nodes),
+    }
+    given: dict[str, Any] = {
+        "R": [frame.rotation for frame in frames],
+        "p": [frame.xyz for frame in frames],
+        "mass": [body.mass for body in bodies],
+        "com": [body.com for body in bodies],
+        "inertia": [body.inertia_rows for body in bodies],
+    }
+    varied = [value for value in given.values() if is_varied(value)]
+    if not varied:
+        return dict(zip(INERTIA, merge_inertias(**nodes, **given), strict=True))
+    marked = first_marked(varied[0])
+    each = {name: stacked(value, len(marked)) for name, value in given.items()}
+    found = [
+        merge_inertias(**nodes, **{name: value[i] for name, value in each.items()})
+        for i in range(len(marked))
+    ]
+    merged = (unstacked(np.array(part), marked) for part in zip(*found, strict=True))
+    return dict(zip(INERTIA, merged, strict=True))
 
 
 def check_mass_matrix(tree: Tree, kernel: Kernel, looped: Collection[str] = ()) -> None:
@@ -48,10 +63,18 @@ def check_mass_matrix(tree: Tree, kernel: Kernel, looped: Collection[str] = ()) 
     if k < 0:
         return
     body = next(b for b, p in zip(tree.bodies, tree.places, strict=True) if p.v.start <= k < p.v.stop)
+    coordinate = f"{tree.coordinate_names[k]!r} ({body.joint.label()})"
+    welded = [b.name.partition(COPY)[0] for b in tree.bodies if b.parent == body.name and not b.joint.nv]
+    if welded and not body.mass:  # a joint as drawn, and the part on it
+        raise ModelError(
+            f"part {welded[0]!r} has no inertia along the coordinate {coordinate} of joint {body.name!r}, nor"
+            f" has what it carries: the mass matrix would be singular. Give {welded[0]!r} mass and inertia"
+            f" (or a shape), or joint {body.name!r} armature.{_rod(welded[0], looped)}"
+        )
     raise ModelError(
-        f"body {body.name!r} has no inertia along its coordinate {tree.coordinate_names[k]!r} "
-        f"({body.joint.label()}), nor has what it carries: the mass matrix would be singular. "
-        f"Give {body.name!r} mass or inertia there, or its joint armature.{_rod(body.name, looped)}"
+        f"body {body.name!r} has no inertia along its coordinate {coordinate}, nor has what it carries: the"
+        f" mass matrix would be singular. Give {body.name!r} mass or inertia there, or its joint armature."
+        f"{_rod(body.name, looped)}"
     )
 
 

@@ -23,6 +23,11 @@ class Entry:
     shape: tuple[int, ...]
     dtype: type[np.generic]
 
+    @property
+    def whole_shape(self) -> tuple[int, ...]:
+        """Shape of the array, -1 for the count."""
+        return self.shape if self.count == "one" else (-1, *self.shape)
+
 
 SHAPES = {1: (), 9: (3, 3)}  # of an entry by its width; all others are vectors
 TYPES: dict[str, type[np.generic]] = {"I": np.int32, "F": np.float64}
@@ -50,9 +55,9 @@ else:
 def shaped(name: str, values: Any) -> NDArray[Any]:
     """Values of one field as the read-only array that the table asks for; no values give (0, *entry)."""
     entry = TABLE[name]
-    if entry.count == "one":
-        return field_array(values, False, entry.shape)
-    return field_array(values, entry.dtype is np.int32, (-1, *entry.shape)) if len(values) else EMPTY[name]
+    if entry.count == "one" or len(values):
+        return field_array(values, entry.dtype is np.int32, entry.whole_shape)
+    return EMPTY[name]
 
 
 EMPTY = {name: frozen(np.zeros((0, *entry.shape)), entry.dtype) for name, entry in TABLE.items()}

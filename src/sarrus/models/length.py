@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..arrays import Array
+from ..varied import hypot, largest, total
 from .forces import Force
 from .kinds import Kind
 from .tree import Tree
@@ -39,22 +40,22 @@ def characteristic_length(
     """
     placed = [(node.parent, node.X_PJ.xyz) for node in tree.nodes[1:]]
     points = [*placed, *anchors]
-    moving = [math.hypot(*p.tolist()) for node, p in points if node > 0]
+    moving = [hypot(*p.tolist()) for node, p in points if node > 0]
     moving += [abs(getattr(one, name)) for _, one in constraints for name in one.lengths]
     return (
         _mean(moving)
-        or _mean([math.hypot(*c.tolist()) for c in com])
+        or _mean([hypot(*c.tolist()) for c in com])
         or _mean(_travels(tree, forces))
-        or _mean([math.hypot(*p.tolist()) for node, p in points if node == 0])
+        or _mean([hypot(*p.tolist()) for node, p in points if node == 0])
         or 1.0
     )
 
 
 def _mean(lengths: Sequence[float]) -> float:
     """Mean of those that are not zero up to rounding; 0 where there is none."""
-    least = SAME_POINT * max(lengths, default=0.0)
+    least = SAME_POINT * largest(lengths)
     apart = [d for d in lengths if d > least]
-    return math.fsum(apart) / len(apart) if apart else 0.0
+    return total(apart) / len(apart) if apart else 0.0
 
 
 def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
@@ -74,4 +75,4 @@ def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
 def ground_origin(tree: Tree) -> Array:
     """Mean position [m] of the joints on the ground, (3,): spatial vectors are taken about this point."""
     roots = [node.X_PJ.xyz.tolist() for node in tree.nodes[1:] if node.parent == 0]
-    return np.array([math.fsum(x) / len(roots) for x in zip(*roots, strict=True)] or [0.0, 0.0, 0.0])
+    return np.array([total(x) / len(roots) for x in zip(*roots, strict=True)] or [0.0, 0.0, 0.0])

@@ -16,7 +16,7 @@ from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
 from .actuator_law import ActuatorLaw
-from .bodies import GROUND, Body, copies, warn_of_inertia
+from .bodies import COPY, GROUND, Body, copies, warn_of_inertia
 from .forces import Force, force_arrays
 from .inertia import check_mass_matrix, inertia_arrays
 from .joint import Joint, NodeKind
@@ -28,6 +28,7 @@ from .visual import Visual
 
 BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction", "breakaway")
 FORCE_VALUES = ("stiffness", "damping", "friction", "breakaway")
+RESERVED = ("gravity", *dict.fromkeys((*BODY_VALUES, *FORCE_VALUES)))  # keywords of with_, no parameters
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Model(Arrays):
         customs: Rows computed by callables.
         omitted: What the file that it comes from contains and it does not.
         measures: Declarations by name, in order.
+        points: Points of the drawing by name, in the world [m] (3,) where all coordinates are zero.
         recipe: How to make it with other values of its parameters; None without any.
         laws: Laws of actuators by coordinate, where a file gives them.
         visuals: Shapes for pictures.
@@ -120,6 +122,7 @@ class Model(Arrays):
     actuators: tuple[Actuator, ...]
     drives: tuple[Driver, ...]
     customs: tuple[UserRows, ...]
+    points: tuple[tuple[str, tuple[float, float, float]], ...]
     omitted: tuple[str, ...] = ()
     measures: tuple[tuple[str, Any], ...] = ()
     recipe: Any = None
@@ -137,6 +140,7 @@ class Model(Arrays):
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
         said: dict[str, Any] = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
         said |= {"laws": getattr(self, "laws", {}), "visuals": self.visuals}  # pickles of 0.1 have no laws
+        said["points"] = getattr(self, "points", ())
         return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -150,9 +154,14 @@ class Model(Arrays):
     # ------------------------------------------------------------------ sizes
 
     @property
+    def structure(self) -> Model:
+        """A model with the same names, coordinates and kinds; its numbers may be others."""
+        return self
+
+    @property
     def nq(self) -> int:
         """Length of q."""
-        return self.tree.nq
+        return self.structure.tree.nq
 
     @property
     def nv(self) -> int:
@@ -169,7 +178,7 @@ class Model(Arrays):
         """Number of actuators."""
         return len(self.actuators)
 
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         """Sizes for the kernel, by the names of `kernels/tree/model.hpp`."""
         counts = {"nq": self.nq, "nd": len(self.drives), "one": 1}
@@ -204,27 +213,27 @@ class Model(Arrays):
     @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies, "ground" first, (nb,)."""
-        return tuple(self.tree.names)
+        return tuple(self.structure.tree.names)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the entries of v, (nv,)."""
-        return self.tree.coordinate_names
+        return self.structure.tree.coordinate_names
 
     @property
     def coordinate_q(self) -> tuple[int, ...]:
         """For each entry of v its entry of q, -1 for those of Spherical and Free joints, (nv,)."""
-        return self.tree.coordinate_q
+        return self.structure.tree.coordinate_q
 
     @property
     def q_slices(self) -> tuple[slice, ...]:
         """Where the joint of each body stands in q, (nb,)."""
-        return tuple(place.q for place in self.tree.places)
+        return tuple(place.q for place in self.structure.tree.places)
 
     @property
     def v_slices(self) -> tuple[slice, ...]:
         """Where the joint of each body stands in v, (nb,)."""
-        return tuple(place.v for place in self.tree.places)
+        return tuple(place.v for place in self.structure.tree.places)
 
     @property
     def limits(self) -> Array:
@@ -241,7 +250,8 @@ class Model(Arrays):
     def quaternions(self) -> tuple[int, ...]:
         """First index into q of every quaternion."""
         offset = {NodeKind.BALL: 0, NodeKind.FREE: 3}
-        return tuple(node.iq + offset[node.kind] for node in self.tree.nodes if node.kind in offset)
+        nodes = self.structure.tree.nodes
+        return tuple(node.iq + offset[node.kind] for node in nodes if node.kind in offset)
 
     def neutral(self) -> Array:
         """All coordinates zero, all quaternions the identity, (nq,)."""
@@ -251,7 +261,7 @@ class Model(Arrays):
 
     def body_index(self, name: object, where: str = "") -> int:
         """Index of a body, or an error that lists the bodies."""
-        return self.tree.body_index(name, where)
+        return self.structure.tree.body_index(name, where)
 
     def joint_of(self, name: str) -> Joint:
         """The joint that carries a body."""
@@ -278,38 +288,54 @@ class Model(Arrays):
             **values: mass, com, inertia, armature, damping, friction, breakaway: {body: value}, as in
                 `MechanismSpec.body`; stiffness, damping, friction, breakaway: {force: value}.
         """
-        bodies = {body.name: body for body in self.bodies}
-        forces = dict(self.forces)
-        for key, changes in values.items():
-            if key not in (*BODY_VALUES, *FORCE_VALUES):
-                raise unknown_name("parameter", key, ["gravity", *BODY_VALUES, "stiffness"])
-            if changes is not None and not isinstance(changes, Mapping):
-                raise InputError(f"{key} must be a mapping from names to values, got {changes!r}.")
-            for name, value in (changes or {}).items():
-                _change(key, name, value, bodies, forces)
-        tree = dataclasses.replace(self.tree, bodies=tuple(bodies.values()))
-        columns = inertia_arrays(tree) | force_arrays(tree, tuple(forces.items()))
-        if gravity is not None:
-            columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
+        tree, forces, columns = changed_columns(self.tree, self.forces, gravity, **values)
         changed: dict[str, Any] = {key: shaped(key, column) for key, column in columns.items()}
-        copy = dataclasses.replace(self, **changed, tree=tree, forces=tuple(forces.items()))
+        copy = dataclasses.replace(self, **changed, tree=tree, forces=forces)
         check_mass_matrix(tree, copy.kernel)
         return copy
 
 
+def changed_columns(
+    tree: Tree,
+    forces: tuple[tuple[str, Force], ...],
+    gravity: ArrayLike | None = None,
+    **values: Mapping[str, Any] | None,
+) -> tuple[Tree, tuple[tuple[str, Force], ...], dict[str, Any]]:
+    """Bodies and forces with other parameters, and the fields of the kernel's model that they change."""
+    bodies, named = {body.name: body for body in tree.bodies}, dict(forces)
+    for key, changes in values.items():
+        if key not in (*BODY_VALUES, *FORCE_VALUES):
+            raise unknown_name("parameter", key, RESERVED)
+        if changes is not None and not isinstance(changes, Mapping):
+            raise InputError(f"{key} must be a mapping from names to values, got {changes!r}.")
+        for name, value in (changes or {}).items():
+            _change(key, name, value, bodies, named)
+    tree = dataclasses.replace(tree, bodies=tuple(bodies.values()))
+    columns = inertia_arrays(tree) | force_arrays(tree, tuple(named.items()))
+    if gravity is not None:
+        columns["gravity"] = fixed_shape(gravity, "gravity", (3,))
+    return tree, tuple(named.items()), columns
+
+
 def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: dict[str, Force]) -> None:
     """Put one value into the declaration that it belongs to."""
-    joints = [n for n in bodies if n != GROUND] if key in BODY_VALUES else []
+    joints = [n for n in bodies if n != GROUND and COPY not in n] if key in BODY_VALUES else []
+    if isinstance(name, str) and COPY in name and name in bodies:
+        part = name.partition(COPY)[0]
+        raise InputError(
+            f"{key}: {name!r} is a copy of part {part!r} that the library made to close a loop; change"
+            f" {part!r}, which changes both."
+        )
     owners = [n for n, force in forces.items() if key in FORCE_VALUES and hasattr(force, key)]
     if name in joints and name in owners:
         raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
     if name in joints:
         same = copies(name, bodies)
         if key in ("mass", "inertia") and len(same) > 1:
-            value = np.asarray(value, dtype=np.float64) / len(same)
+            value = np.asarray(value) / len(same)
         for one in same:
             bodies[one] = dataclasses.replace(bodies[one], **{key: value})
-        warn_of_inertia(bodies[name], stacklevel=4)  # the caller of Mechanism.with_
+        warn_of_inertia(bodies[name], stacklevel=5)  # the caller of Mechanism.with_
     elif name in owners:
         forces[name] = dataclasses.replace(forces[name], **{key: value})
     else:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._kernel import compose_poses, invert_pose
 from ..arrays import Array, fixed_shape, frozen, one_of, triple
 from ..errors import InputError
+from ..varied import hypot, is_varied, sin_cos
 from .expressions import KeepsParameters, is_parametric, made
 from .restore import MAKERS, restore
 from .rotation import cross
@@ -146,6 +147,8 @@ class Pose(metaclass=KeepsParameters):
         """X_BA."""
         if is_parametric(self):
             return made(Pose.inverse, Pose.inverse, self=self)
+        if is_varied(self.xyz) or is_varied(self.rotation):
+            return known_pose(-(self.rotation.T @ self.xyz), self.rotation.T)
         return known_pose(*invert_pose(self.xyz, self.rotation))
 
     def __matmul__(self, other: Pose) -> Pose:
@@ -154,7 +157,10 @@ class Pose(metaclass=KeepsParameters):
             return NotImplemented
         if is_parametric(self) or is_parametric(other):
             return made(Pose.__matmul__, Pose.__matmul__, self=self, other=other)
-        return known_pose(*compose_poses(self.xyz, self.rotation, other.xyz, other.rotation))
+        parts = self.xyz, self.rotation, other.xyz, other.rotation
+        if any(map(is_varied, parts)):
+            return known_pose(self.xyz + self.rotation @ other.xyz, self.rotation @ other.rotation)
+        return known_pose(*compose_poses(*parts))
 
     def apply(self, point: ArrayLike) -> Array:
         """A point given in B [m], (3,), expressed in A."""
@@ -185,14 +191,15 @@ def _looking_at(origin: ArrayLike, target: ArrayLike, axis: str, up: ArrayLike) 
     second = _unit(second - ahead * (ahead @ second), "up of looking_at and the axis")
     columns = [ahead, second, np.cross(ahead, second)]
     first = "xyz".index(axis)
-    return Pose(start, matrix=np.column_stack([columns[(k - first) % 3] for k in range(3)]))
+    rotation = np.column_stack([columns[(k - first) % 3] for k in range(3)])
+    return known_pose(start, rotation) if is_varied(rotation) else Pose(start, matrix=rotation)
 
 
 def _unit(vector: Array, what: str) -> Array:
-    length = math.hypot(*vector.tolist())
+    length = hypot(*vector.tolist())
     if length < ZERO_NORM:
         raise InputError(f"{what} coincide or are parallel: they give no direction.")
-    return vector / length
+    return np.asarray(vector / length)
 
 
 def known_pose(xyz: Array, rotation: Array) -> Pose:
@@ -219,8 +226,7 @@ MAKERS["ParametricPose"] = lambda data: _made_again(*data)
 
 
 def _from_rpy(roll: float, pitch: float, yaw: float) -> Array:
-    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
+    (sr, cr), (sp, cp), (sy, cy) = sin_cos(roll), sin_cos(pitch), sin_cos(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -231,7 +237,7 @@ def _from_rpy(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def _from_quaternion(quat: Array) -> Array:
-    norm = float(np.linalg.norm(quat))
+    norm = np.linalg.norm(quat)
     if norm < ZERO_NORM:
         raise InputError(
             f"quat of a Pose must not have zero norm, got {quat.tolist()}; "

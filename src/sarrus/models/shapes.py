@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, nonnegative, numeric, positive, triple
 from ..errors import InputError
+from ..varied import is_varied, largest, total
 from .kinds import Checks, Kind
 from .pose import Pose
 from .visual import Visual
@@ -33,15 +34,15 @@ def combined(pieces: list[MassProperties]) -> MassProperties:
     """Mass properties of several pieces together, by the parallel axis theorem."""
     if len(pieces) == 1:
         return pieces[0]
-    mass = math.fsum(piece.mass for piece in pieces)
+    mass = total(piece.mass for piece in pieces)
     if mass == 0.0:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     com = sum(piece.mass * piece.com for piece in pieces) / mass
-    total = np.zeros((3, 3))
+    inertia = np.zeros((3, 3))
     for piece in pieces:
         r = piece.com - com
-        total += piece.inertia + piece.mass * (r @ r * np.eye(3) - np.outer(r, r))
-    return MassProperties(mass, np.asarray(com), total)
+        inertia = inertia + piece.inertia + piece.mass * (r @ r * np.eye(3) - np.outer(r, r))
+    return MassProperties(mass, np.asarray(com), inertia)
 
 
 @dataclass(frozen=True)
@@ -116,12 +117,12 @@ class Box(Shape):
             positive(edge, "an edge of Box")
 
     def solid(self) -> tuple[float, Array, Array]:
-        x, y, z = np.asarray(self.size, dtype=np.float64).tolist()
+        x, y, z = np.asarray(self.size).tolist()
         squares = np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
         return x * y * z, np.zeros(3), squares / 12.0
 
     def sizes(self) -> tuple[float, ...]:
-        x, y, z = np.asarray(self.size, dtype=np.float64).tolist()
+        x, y, z = np.asarray(self.size).tolist()
         return x, y, z
 
 
@@ -207,9 +208,13 @@ class Sphere(Shape):
 
 def _outline(value: object, what: str) -> tuple[tuple[float, float], ...]:
     corners = numeric(value, what, "corners (n, 2) of a polygon")
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.all(np.isfinite(corners)):
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not _finite(corners):
         raise InputError(f"{what} must be at least three corners (n, 2) [m], got {value!r:.80}.")
     return tuple((x, y) for x, y in corners.tolist())
+
+
+def _finite(corners: Array) -> bool:
+    return is_varied(corners) or bool(np.all(np.isfinite(corners)))
 
 
 @dataclass(frozen=True)
@@ -228,13 +233,15 @@ class Plate(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        extent = float(np.max(np.ptp(np.asarray(self.outline), axis=0)))
+        corners = np.asarray(self.outline)
+        extent = largest(map(abs, (corners - corners[0]).ravel().tolist()))
         if abs(self._area()) < 1e-12 * extent**2:
             raise InputError("outline of Plate encloses no area; give its corners in order.")
 
     def _area(self) -> float:
         x, y = np.asarray(self.outline).T
-        return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+        area: float = 0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
+        return area
 
     def solid(self) -> tuple[float, Array, Array]:
         """Centroid and second moments of a polygon, by its sides (Green's theorem)."""
@@ -247,7 +254,7 @@ class Plate(Shape):
         return abs(area) * self.thickness, np.array([*centre, 0.0]), inertia
 
     def sizes(self) -> tuple[float, ...]:
-        return self.thickness, *np.asarray(self.outline, dtype=np.float64).ravel().tolist()
+        return self.thickness, *np.asarray(self.outline).ravel().tolist()
 
 
 def _moments(corners: Array) -> tuple[Array, Array]:
@@ -263,7 +270,7 @@ def _moments(corners: Array) -> tuple[Array, Array]:
 def rod(p: Array, q: Array, mass: float, radius: float) -> MassProperties:
     """A straight rod from p to q (3,) [m]: m l^2/12 across, m r^2/2 about its own axis [kg m^2]."""
     along = q - p
-    square = float(along @ along)
+    square = along @ along
     lengthwise = along[:, None] * along / square
     inertia = mass * (square / 12.0 * (np.eye(3) - lengthwise) + 0.5 * radius**2 * lengthwise)
     return MassProperties(mass, 0.5 * (p + q), inertia)

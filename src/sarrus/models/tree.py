@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import ModelError, unknown_name
+from ..varied import is_varied
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
 from .coordinates import CoordinateNames
 from .joint import NODE_NQ, NODE_NV, NodeKind, coordinate_is_angle, primitives_of
-from .pose import Pose
+from .pose import Pose, known_pose
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,8 @@ def build_tree(declared: Sequence[Body]) -> Tree:
 @lru_cache(maxsize=1000)
 def _turned_to(axis: tuple[float, float, float]) -> tuple[Pose, Pose]:
     """The rotation A with A e_z = axis, and its inverse; many joints share few axes."""
-    A = Pose(matrix=turn_z_to(np.array(axis)))
+    rotation = turn_z_to(np.array(axis))
+    A = known_pose(np.zeros(3), rotation) if is_varied(rotation) else Pose(matrix=rotation)
     return A, A.inverse()
 
 

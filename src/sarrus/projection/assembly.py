@@ -7,7 +7,7 @@ stationary to first order) it starts again from guesses perturbed by fixed patte
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -31,15 +31,42 @@ class AboutAssembly:
     """What words about an assembly need: whose, when, which coordinates were held, in words `held_text`, and
     what else is to be said about poses (n, nq)."""
 
-    system: Kinematics
+    mech: Any
     t: float
     held: tuple[int, ...]
     held_text: str
     note: Callable[[Array], str]
 
+    @property
+    def system(self) -> Kinematics:
+        """Its constraints."""
+        found: Kinematics = self.mech.evaluator
+        return found
+
     def which(self) -> Which:
         """Rows to close, coordinates to move and perturbations of guesses, as the kernel takes them."""
         return rows_and_columns(self.system, self.held)
+
+
+Abouts = AboutAssembly | npt.NDArray[np.object_]  # of all of a batch, or of each: variants of a mechanism
+
+
+def about_first(about: Abouts) -> AboutAssembly:
+    """What is said of all of a batch: structure and names."""
+    first: Any = about if isinstance(about, AboutAssembly) else about.flat[0]
+    return first  # type: ignore[no-any-return]
+
+
+def about_some(about: Abouts, i: Any) -> Abouts:
+    """Of some of a batch."""
+    return about if isinstance(about, AboutAssembly) else about[i]
+
+
+def each_of(about: Sequence[AboutAssembly]) -> npt.NDArray[np.object_]:
+    """An array (B,) of them."""
+    found = np.empty(len(about), dtype=object)
+    found[:] = about
+    return found
 
 
 def rows_and_columns(system: Kinematics, held: tuple[int, ...] = ()) -> Which:
@@ -75,7 +102,7 @@ class Assembly:
     success: bool | Any
     _guess: Array = field(repr=False)
     _r: Array = field(repr=False)  # what is left of the rows, without units
-    _about: AboutAssembly = field(repr=False)
+    _about: Any = field(repr=False)  # Abouts
 
     def __getitem__(self, i: Any) -> Assembly:
         """The result of one guess of a batch, or of some."""
@@ -83,7 +110,8 @@ class Assembly:
         q, residual, iterations, success, guess, r = (np.asarray(part)[i] for part in parts)
         if q.ndim == 1:
             residual, iterations, success = float(residual), int(iterations), bool(success)
-        return Assembly(q, residual, iterations, success, guess, _r=r, _about=self._about)
+        about = about_some(self._about, i)
+        return Assembly(q, residual, iterations, success, guess, _r=r, _about=about)
 
     @cached_property
     def gaps(self) -> dict[str, float | Any]:
@@ -91,8 +119,10 @@ class Assembly:
 
         The whole angle counts, so that axes pointing opposite ways are a gap, too.
         """
-        system = self._about.system
-        r = np.where(np.isfinite(self._r), np.abs(self._r), np.inf) * system.length
+        system = about_first(self._about).system
+        each = self._about if isinstance(self._about, np.ndarray) else np.array(self._about)
+        lengths = np.array([about.system.length for about in each.flat]).reshape(*each.shape, 1)
+        r = np.where(np.isfinite(self._r), np.abs(self._r), np.inf) * lengths
         rows = np.flatnonzero(system.holonomic)
         found = {
             name: np.max(r[..., inside], axis=-1)
@@ -135,11 +165,11 @@ class Assembly:
     @one_blas_thread
     def _text(self) -> str:
         if not self.success:
-            return self._failure() + self._about.note(self.q[None])
+            return f"{self._failure()}{self._about.note(self.q[None])}"
         text = f"Assembled: largest gap {self.residual:.1e} m after {self.iterations} iterations."
         if self.undetermined:
             text += f" Not determined, left near the guess: {', '.join(self.undetermined)}."
-        return text + self._about.note(self.q[None])
+        return f"{text}{self._about.note(self.q[None])}"
 
     def _open(self) -> tuple[list[str], str]:
         """The constraints that stay open, the worst first, and a sentence on them."""

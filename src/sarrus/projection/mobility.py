@@ -65,6 +65,12 @@ class Mobility:
         parts = {"_system": self._system, "_q": q, "_t": self._t, "_J": self._J[i]}
         return Mobility(one[0], self.singular_values[i], one[1], **parts)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from ..viz.notebook import mobility_html
+
+        return mobility_html(self)
+
     @property
     def nv(self) -> int:
         """Number of coordinates."""

@@ -9,12 +9,17 @@ from .animation import animate
 from .branches import draw_cone, draw_path
 from .browser import show
 from .mechanism import draw
+from .notebook import animation
 from .pages import export
 from .picture import picture
+from .report import report
 from .studios import studio
 from .trajectory import plot
 
-__all__ = ["animate", "draw", "draw_cone", "draw_path", "export", "picture", "plot", "show", "studio"]
+__all__ = [
+    "animate", "animation", "draw", "draw_cone", "draw_path", "export", "picture", "plot", "report", "show",
+    "studio",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import style
-from .panels import MOST_LINES, Panel, Panels, lines
+from .panels import Panel, Panels, lines
 
 ROUNDING = 1e-9  # parts below this share of the largest torque are zero
 
@@ -42,7 +42,7 @@ def _mark_trouble(history: Any, ax: Any) -> None:
 
 
 def _legend(ax: Any, count: int) -> None:
-    if 1 <= count <= MOST_LINES:
+    if count >= 1:
         ax.legend(fontsize=8, ncols=min(count, 4), loc="upper right", framealpha=0.8)
 
 

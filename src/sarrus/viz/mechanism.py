@@ -83,4 +83,16 @@ def draw_poses(mech: Mechanism, poses: npt.ArrayLike, titles: Sequence[str], **o
         axes.append(figure.add_subplot(1, len(each), k, **kind))
         draw(mech, pose, axes[-1], **options)
         axes[-1].set_title(title)
+    if not flat:
+        _same_limits(axes)
     return axes
+
+
+def _same_limits(axes: list[Any]) -> None:
+    """The smallest box that holds all pictures, on each of these axes in space."""
+    for name in ("xlim3d", "ylim3d", "zlim3d"):
+        ends = np.array([getattr(ax, f"get_{name}")() for ax in axes])
+        for ax in axes:
+            getattr(ax, f"set_{name}")(ends[:, 0].min(), ends[:, 1].max())
+    for ax in axes:
+        ax.set_box_aspect([float(np.ptp(getattr(ax, f"get_{name}lim")())) for name in "xyz"])

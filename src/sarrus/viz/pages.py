@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import state
-from ..errors import InputError
+from ..errors import InputError, unknown_name
 from ..formats.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
@@ -23,6 +23,10 @@ from .page_data import Film
 from .trajectory import mechanism_of
 
 PAGE = Path(__file__).parent / "page"
+OPTIONS: dict[str, Any] = {
+    "q": None, "title": None, "caption": None, "forces": True, "loads": True, "ground": True, "frames": False,
+    "shapes": None, "thickness": None, "trace": None, "arrows": None, "charts": None,
+}  # fmt: skip
 SCRIPTS = ("linear", "meshes", "painter", "film", "camera", "player")
 
 
@@ -77,32 +81,50 @@ def export(
     target = as_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"a page is written as .html, got {str(path)!r}; animate() writes .gif and .mp4.")
+    given: dict[str, Any] = {
+        "q": q,
+        "title": title,
+        "caption": caption,
+        "forces": forces,
+        "loads": loads,
+        "ground": ground,
+    }
+    given |= {"frames": frames, "shapes": shapes, "thickness": thickness, "trace": trace, "arrows": arrows}
+    page = page_of(shown, fps, charts=charts, **given)
+    return replace_bytes(target, page.encode("utf-8", errors="replace"), make_folder=True)
+
+
+def page_of(shown: Any, fps: float, **options: Any) -> str:
+    """The text of the page that `export` writes, with its options."""
+    given: dict[str, Any] = {**OPTIONS, **options}
+    for name in given:
+        if name not in OPTIONS:
+            raise unknown_name("option", name, OPTIONS, "a page")
+    thickness, shapes, trace = given["thickness"], given["shapes"], given["trace"]
+    arrows, charts = given["arrows"] or {}, given["charts"] or {}
     if thickness is not None and not (math.isfinite(thickness) and thickness > 0.0):
         raise InputError(f"thickness must be a positive length, got {thickness!r}.")
     if isinstance(shown, Mechanism):
         if arrows or charts or trace:
             raise InputError("arrows, charts and trace need a trajectory: a mechanism stands still.")
-        pose = shown.default.q if q is None else state(q, "q", shown.nq)
+        pose = shown.default.q if given["q"] is None else state(given["q"], "q", shown.nq)
         film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
-        failed = ""
-        if loads:
-            film.given_loads()
+        runs: list[Trajectory] = []
     else:
-        runs = _runs(shown, q)
+        runs = _runs(shown, given["q"])
         film, t = _played(runs, fps, shapes, thickness), np.concatenate([run.t for run in runs])
-        if loads:
-            film.given_loads()
-        if forces:
+        if given["forces"]:
             film.contact_forces(runs)
-        film.more_arrows(t, arrows or {})
-        film.charts(t, charts or {})
+        film.more_arrows(t, arrows)
+        film.charts(t, charts)
         if trace is not None:
             film.trace(*trace)
-        failed = next((run.message for run in runs if not run.success), "")
-    name = film.mech.name if title is None else title
-    data = film.data(name, failed if caption is None else caption)
-    page = _page(name, data | {"ground": bool(ground), "frames": bool(frames)})
-    return replace_bytes(target, page.encode("utf-8", errors="replace"), make_folder=True)
+    if given["loads"]:
+        film.given_loads()
+    failed = next((run.message for run in runs if not run.success), "")
+    name = film.mech.name if given["title"] is None else given["title"]
+    data = film.data(name, failed if given["caption"] is None else given["caption"])
+    return _page(name, data | {"ground": bool(given["ground"]), "frames": bool(given["frames"])})
 
 
 def _runs(shown: Any, q: Any) -> list[Trajectory]:

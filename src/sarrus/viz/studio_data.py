@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..dynamics.dry_friction import refuse_dry_friction
 from ..errors import InputError, SarrusError
 from ..mechanism.measures import Angle, ForceIn, Length, Measure, Position, Reaction, Speed
 from ..mechanism.mechanism import Mechanism
@@ -24,12 +25,14 @@ from .view import find_plane
 DRIVE_STEPS = (1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240)  # of tables of drives [s]
 DRIVE_ERROR = 1e-7  # of values between the entries of such a table, relative to the largest
 LINEAR = {"coordinate", "stiffness", "rest", "damping"}  # parameters of forces that the page computes itself
+AROUND, REACH = 12, 0.35  # poses around the first one, and how far away they are [rad], or times L [m]
 NEARBY = 0.05  # distance of poses at which the rank of J is that of most poses [rad], or times L [m]
 FORCE_OF_MOTORS = 2.0  # range of force sliders over the weight of the mechanism (times L for torques)
 
 
 def checked(mech: Mechanism) -> Mechanism:
-    """Refuses mechanisms with rows that Python functions compute: the page has no Python."""
+    """Refuses mechanisms with rows that Python functions compute, and with friction that sticks."""
+    refuse_dry_friction(mech.model, "a studio")
     if mech.model.customs:
         names = ", ".join(repr(one.name) for one in mech.model.customs)
         raise InputError(
@@ -56,6 +59,24 @@ def scene(mech: Mechanism, q: Array, shapes: Any, thickness: Any) -> dict[str, A
     poses = np.frombuffer(base64.b64decode(data["poses"]), dtype="<f4")
     first = base64.b64encode(poses[: len(poses) // count].tobytes()).decode("ascii")
     return data | {"poses": first, "count": 1, "first": 0.0, "step": 0.0}
+
+
+def reachable(mech: Mechanism, q: Array) -> Array:
+    """Poses (n, nq) around q (nq,), q first: the picture leaves room for them, as for strokes of pistons."""
+    rng = np.random.default_rng(1853)
+    poses, limits = [q], mech.model.limits
+    known = np.flatnonzero(np.array(mech.model.coordinate_q) >= 0)
+    for _ in range(AROUND if mech.nv <= 60 else 0):
+        v = mech.decompose(q).tangent(rng.standard_normal(mech.nv) * mech.model.unit)
+        size = float(np.max(np.abs(v) / mech.model.unit, initial=0.0))
+        try:
+            pose = mech.project(mech.integrate(q, REACH * v / max(size, 1e-9))).q
+        except SarrusError:
+            continue
+        x = pose[np.array(mech.model.coordinate_q)[known]]
+        if np.all((x >= limits[known, 0]) & (x <= limits[known, 1])):
+            poses.append(pose)
+    return np.array(poses)
 
 
 def mechanism_data(mech: Mechanism, q: Array) -> dict[str, Any]:

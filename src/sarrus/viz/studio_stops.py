@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import InputError, SarrusError, SarrusWarning
 from ..mechanism.mechanism import Mechanism
-from .studio_data import as_json, kernel_table, scene, zipped
+from .studio_data import as_json, kernel_table, reachable, scene, zipped
 
 STOPS = {1: 21, 2: 9, 3: 5}  # of each of so many parameters, all combinations
 ONE_BY_ONE = 11  # stops of each of more
@@ -23,9 +22,15 @@ RANGE = 0.3  # of the value to both sides, where no range is given
 
 
 def parameter_stops(
-    mech: Mechanism, ranges: Mapping[str, Any] | None, q: Array, shapes: Any, thickness: Any
+    mech: Mechanism, ranges: Mapping[str, Any] | None, picture: tuple[dict[str, Any], Any, Any]
 ) -> str | None:
-    """Packed data of the stops, None for a mechanism without parameters."""
+    """Packed data of the stops, None for a mechanism without parameters.
+
+    Args:
+        mech: The mechanism as declared.
+        ranges: {name: (low, high)}; None: all parameters.
+        picture: Its scene, shapes and thickness.
+    """
     recipe = mech.model.recipe
     declared = {} if recipe is None else recipe.current()
     asked = dict(declared if ranges is None else ranges)
@@ -37,16 +42,38 @@ def parameter_stops(
         return None
     values = {name: _values(name, declared[name], ranges, len(asked)) for name in asked}
     grid = len(asked) in STOPS
-    base = kernel_table(mech)
+    base, meshes = kernel_table(mech), Meshes(picture[0]["meshes"])
     stops = [
-        _stop(mech, changed, base, (q, shapes, thickness))
-        for changed in _combinations(values, declared, grid)
+        _stop(mech, changed, base, picture[1:], meshes) for changed in _combinations(values, declared, grid)
     ]
     said = [
         {"name": name, "values": list(x), "base": int(np.argmin(np.abs(np.array(x) - declared[name])))}
         for name, x in values.items()
     ]
-    return zipped(as_json({"grid": grid, "parameters": said, "list": stops}).encode())
+    out = {"grid": grid, "parameters": said, "list": stops, "meshes": meshes.list}
+    return zipped(as_json(out).encode())
+
+
+class Meshes:
+    """Meshes of all stops, each once, those of the declared mechanism first."""
+
+    def __init__(self, first: list[dict[str, str]]) -> None:
+        self.list = list(first)
+        self._known = {tuple(sorted(one.items())): i for i, one in enumerate(first)}
+
+    def renumbered(self, film: dict[str, Any]) -> list[dict[str, Any]]:
+        """Solids of a scene with the numbers of their meshes in this list."""
+        out = []
+        for solid in film["solids"]:
+            if "mesh" in solid:
+                one = film["meshes"][solid["mesh"]]
+                key = tuple(sorted(one.items()))
+                if key not in self._known:
+                    self._known[key] = len(self.list)
+                    self.list.append(one)
+                solid = solid | {"mesh": self._known[key]}
+            out.append(solid)
+        return out
 
 
 def _values(name: str, value: float, ranges: Mapping[str, Any] | None, count: int) -> list[float]:
@@ -73,7 +100,7 @@ def _combinations(
 
 
 def _stop(
-    mech: Mechanism, changed: dict[str, float], base: bytes, picture: tuple[Any, ...]
+    mech: Mechanism, changed: dict[str, float], base: bytes, picture: tuple[Any, ...], meshes: Meshes
 ) -> dict[str, Any] | None:
     """What differs at a stop: entries of the table (index of eight bytes, value), pose, solids.
 
@@ -81,7 +108,6 @@ def _stop(
     """
     import warnings
 
-    q, shapes, thickness = picture
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SarrusWarning)
@@ -90,9 +116,9 @@ def _stop(
     except SarrusError:
         return None
     table = kernel_table(other)
-    if len(table) != len(base) or len(pose) != len(q):
+    if len(table) != len(base):
         return None
     before, after = (np.frombuffer(x + b"\0" * (-len(x) % 8), dtype="<f8") for x in (base, table))
     at = np.flatnonzero(before.view("<i8") != after.view("<i8"))
-    solids = scene(other, pose[None], shapes, thickness)["solids"]
+    solids = meshes.renumbered(scene(other, reachable(other, pose), *picture))
     return {"at": at.tolist(), "to": after[at].tolist(), "q": pose.tolist(), "solids": solids}

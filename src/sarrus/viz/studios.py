@@ -20,7 +20,17 @@ from ..formats.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .pages import PAGE
-from .studio_data import as_json, checked, drive_table, kernel_table, mechanism_data, packed, scene, zipped
+from .studio_data import (
+    as_json,
+    checked,
+    drive_table,
+    kernel_table,
+    mechanism_data,
+    packed,
+    reachable,
+    scene,
+    zipped,
+)
 from .studio_stops import parameter_stops
 from .trajectory import mechanism_of
 
@@ -85,10 +95,11 @@ def studio(
         "t": float(t[0]),
     }
     data |= mechanism_data(mech, poses[0])
-    data["film"] = scene(mech, poses[:: max(1, len(poses) // 40)], shapes, thickness)
+    around = reachable(mech, poses[0]) if run is None else poses[:: max(1, len(poses) // 40)]
+    data["film"] = scene(mech, around, shapes, thickness)
     data["table"] = zipped(kernel_table(mech))
     data["drives"] = drive_table(mech, float(t[0]), max(DRIVEN_FOR, float(t[-1] - t[0])))
-    data["stops"] = parameter_stops(mech, parameters, poses[0], shapes, thickness)
+    data["stops"] = parameter_stops(mech, parameters, (data["film"], shapes, thickness))
     data["run"] = None if run is None else {"t": packed(t), "q": packed(poses), "v": packed(speeds)}
     return replace_bytes(target, _page(name, data).encode("utf-8", errors="replace"), make_folder=True)
 

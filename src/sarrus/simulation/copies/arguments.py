@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.dry_friction import refuse_dry_friction
-from ...errors import InputError, SarrusError
+from ...errors import InputError
+from ...mechanism.design_variants import common_length, lengths, variants_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.time_steps import METHODS
 from ...tracing.cuda_device import require_cuda
@@ -82,12 +83,11 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     q = _batch(given["q0"], "q0", mech.nq, mech)
     v = None if given["v0"] is None else _batch(given["v0"], "v0", mech.nv, mech)
     u = None if given["u"] is None else _inputs(given["u"], mech, steps)
-    lengths = {"q0": len(q), "v0": len(q if v is None else v), "u": 1 if u is None else len(u)}
-    lengths["policy"] = 1 if feedback is None else len(feedback[0])
-    lengths |= {f"parameters[{key!r}]": n for key, n in _lengths(parameters).items()}
-    count = _common_length(lengths)
+    sizes = {"q0": len(q), "v0": len(q if v is None else v), "u": 1 if u is None else len(u)}
+    sizes["policy"] = 1 if feedback is None else len(feedback[0])
+    count = common_length(sizes | lengths(parameters))
     t0 = mech._time(given["t0"])
-    variants = _variants(mech, parameters, count)
+    variants = variants_of(mech, parameters, count)
     q, v, open_by, off = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0)
     return RolloutArguments(
         mech=mech,
@@ -179,55 +179,6 @@ def _inputs(value: Any, mech: Mechanism, steps: int) -> Array:
             f"u must be {rule}: B copies, {steps} steps, {mech.nu} actuators, got {np.shape(value)}."
         )
     return np.ascontiguousarray(array)
-
-
-def _lengths(parameters: Mapping[str, Any]) -> dict[str, int]:
-    """Leading axes of all parameters, by name."""
-    found: dict[str, int] = {}
-    for key, value in parameters.items():
-        each = value.items() if isinstance(value, Mapping) else [("", value)]
-        for name, values in each:
-            shape = np.shape(values)
-            if not shape:
-                raise InputError(
-                    f"parameters[{key!r}]{f'[{name!r}]' if name else ''} must have a leading axis B, one"
-                    f" value for each copy, got {values!r}."
-                )
-            found[f"{key}.{name}" if name else key] = shape[0]
-    return found
-
-
-def _common_length(lengths: dict[str, int]) -> int:
-    count = max(lengths.values())
-    if any(n not in (1, count) for n in lengths.values()):
-        listed = ", ".join(f"{name} {n}" for name, n in lengths.items())
-        raise InputError(f"all batches must have the same number of copies, or one for all, got {listed}.")
-    return count
-
-
-def _variants(mech: Mechanism, parameters: Mapping[str, Any], count: int) -> tuple[Mechanism, ...]:
-    """Mechanisms with the parameters of each copy."""
-
-    def of_copy(value: Any, i: int) -> Any:
-        return value[i if len(value) > 1 else 0]
-
-    def changes(i: int) -> dict[str, Any]:
-        return {
-            key: {name: of_copy(values, i) for name, values in value.items()}
-            if isinstance(value, Mapping)
-            else of_copy(value, i)
-            for key, value in parameters.items()
-        }
-
-    found = []
-    for i in range(count if parameters else 0):
-        try:
-            found.append(mech.with_(**changes(i)))
-        except SarrusError as error:
-            raise InputError(
-                f"parameters of copy {i}: {error} (Every value has a leading axis B, one for each copy.)"
-            ) from error
-    return tuple(found)
 
 
 def _start(

@@ -69,13 +69,15 @@ class Event:
 
 @dataclass(frozen=True)
 class UserEvent:
-    """A user's function with its attributes: its name, after how many crossings it ends the run (0: never)
-    and the direction in which crossings count (0: both)."""
+    """A user's function with its attributes: its name, after how many crossings it ends the run (0: never),
+    the direction in which crossings count (0: both), and the period at which it jumps, as an angle does from
+    pi to -pi (0: none): a change by more than half of it is a jump and no crossing."""
 
     function: Callable[..., Any]
     name: str
     terminal: int
     direction: float
+    period: float = 0.0
 
     def value(self, t: float, q: Array, v: Array) -> float:
         """g(t, q, v), a finite number or an error."""
@@ -93,6 +95,8 @@ class UserEvent:
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether g crossed zero in a direction that counts; arriving at zero counts, leaving it does not."""
+        if self.period and abs(after - before) > 0.5 * self.period:
+            return False
         up, down = before < 0.0 <= after, before > 0.0 >= after
         return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
 
@@ -134,7 +138,8 @@ def _user_event(function: Any, i: int) -> UserEvent:
         )
     if isinstance(direction, bool) or not isinstance(direction, (int, float, np.number)):
         raise InputError(f"direction of event {name!r} must be a number (-1, 0 or 1), got {direction!r}.")
-    return UserEvent(function, name, int(terminal), float(direction))
+    period = float(getattr(function, "period", 0.0))
+    return UserEvent(function, name, int(terminal), float(direction), period)
 
 
 class UserWatch:

@@ -152,8 +152,10 @@ class _Load:
     def __init__(self, system: System, body: str, given: Any) -> None:
         self._what = f"external wrench on {body!r}"
         self._system, self._body = system, system.model.body_index(body, "external")
-        pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 1
+        pair = isinstance(given, tuple) and len(given) == 2
+        pair = pair and (isinstance(given[1], str) or np.ndim(given[1]) == 1)
         self._wrench, point = given if pair else (given, np.zeros(3))
+        point = system.original._point(body, point)
         self._point = np.ascontiguousarray(state(point, f"point of the {self._what}", 3))
         if not callable(self._wrench):
             self._value(self._wrench)

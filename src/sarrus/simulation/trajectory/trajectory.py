@@ -277,6 +277,24 @@ class Trajectory:
 
         return animate(self, *args, **kwargs)
 
+    def animation(self, fps: float = 30.0, **options: Any) -> Any:
+        """The motion for a notebook, played in place in 3-D; see `sarrus.viz.animation`."""
+        from ...viz.notebook import animation
+
+        return animation(self, fps, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a report on the mechanism and this run as one HTML file; see `sarrus.viz.report`."""
+        from ...viz.report import report
+
+        return report(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from ...viz.notebook import trajectory_html
+
+        return trajectory_html(self)
+
     def export(self, *args: Any, **kwargs: Any) -> Path:
         """Write the motion as one HTML file that any browser plays in 3-D; see `sarrus.viz.pages.export`."""
         from ...viz.pages import export

@@ -76,7 +76,7 @@ class Analysis {
     if (found.dof === 0) said.push(this.data.drives ? "Nothing moves but what the drives prescribe." : "It cannot move from this pose.");
     if (found.redundant.length) {
       const names = found.redundant.slice(0, 8).map((r) => this.data.rows[r]).join(", ");
-      said.push(`${many(found.redundant.length, "row")} depend${found.redundant.length === 1 ? "s" : ""} on rows declared before: ${names}${found.redundant.length > 8 ? ", …" : ""}. The motion is unique; how these rows share the load is not.`);
+      said.push(`${many(found.redundant.length, "row")} depend${found.redundant.length === 1 ? "s" : ""} on rows declared before: ${names}${found.redundant.length > 8 ? ", …" : ""}.${found.singular ? "" : " The motion is unique; how these rows share the load is not."}`);
     }
     if (found.singular) said.push("The pose is singular: not every velocity that is possible here continues into a motion.");
     return said;

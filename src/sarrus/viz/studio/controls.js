@@ -61,6 +61,7 @@ Studio.prototype.open = function (text) {
     if (given.eye) {
       const { camera } = this.scene;
       [camera.azimuth, camera.height, camera.far] = given.eye;
+      camera.framed = false;
       camera.target = given.eye.slice(3);
     }
   } catch (problem) {

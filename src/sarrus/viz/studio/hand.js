@@ -17,7 +17,6 @@ class Hand {
     if (!found || !this.does.take(found.body, found.at)) return;
     e.stopImmediatePropagation();
     this.canvas.setPointerCapture(e.pointerId);
-    this.canvas.focus({ preventScroll: true });
     const ahead = unit(sub(this.scene.camera.eye(), this.scene.camera.target));
     const usable = this.plane && Math.abs(dot(this.plane, ahead)) > 0.3;
     this.held = { pointer: e.pointerId, at: found.at, normal: usable ? this.plane : ahead };

@@ -76,6 +76,7 @@ class Studio {
   record() {
     const k = this.kernel;
     const values = this.values();
+    this.recorded = false;
     this.history.add({ t: k.t, q: k.of("q").slice(), v: k.of("v").slice(), values });
     this.dirty = true;
   }
@@ -141,6 +142,7 @@ class Studio {
     const [t, q, v] = ["t", "q", "v"].map((name) => new Float64Array(bytesOf(run[name]).buffer));
     const { nq, nv } = this.kernel;
     this.history.states = Array.from(t, (time, i) => ({ t: time, q: q.slice(i * nq, i * nq + nq), v: v.slice(i * nv, i * nv + nv), values: null }));
+    this.recorded = true; // what lies ahead is played, not computed
     this.blank = 0; // states from here on have no numbers yet
     this.seek(0);
   }
@@ -214,6 +216,7 @@ class Studio {
   toggle(on = !this.playing) {
     if (on && !this.playing && !this.grabbed) this.remember();
     this.playing = on;
+    this.clock = undefined;
     this.say("");
     this.dirty = true;
   }
@@ -240,27 +243,29 @@ class Studio {
         this.moved = true;
       }
     } else if (this.playing && speed < 0) {
-      const back = Math.max(1, Math.round((-speed * passed) / FRAME));
       if (this.history.at === 0) this.toggle(false);
-      else this.seek(this.history.at - back);
+      else this.replay(speed * passed);
+    } else if (this.playing && this.recorded && !g && !this.history.atEnd) {
+      this.replay(speed * passed);
     } else if (this.playing) {
-      if (!this.history.atEnd) this.branchOff();
       this.simulate(passed * speed);
     }
     if (g) this.lastPoint = [g.body, ...g.point];
   }
 
-  // The way ahead of a state of the past is recorded already: it is played, then continued.
-  branchOff() {
-    const { history } = this;
-    if (this.data.run && !this.grabbed && history.states[history.at + 1]) {
-      this.seek(history.at + 1);
-      this.skip = true;
-    }
+  // Goes through recorded states, so far that the clock moves by `time`, or a drag by as many frames
+  replay(time) {
+    const { states, at } = this.history;
+    const [way, clock] = [Math.sign(time), (this.clock ?? states[at].t) + time];
+    let next = at + way;
+    const still = states[next] && states[next].t === states[at].t;
+    while (!still && states[next + way] && way * (states[next + way].t - clock) <= 0) next += way;
+    if (!states[next]) return;
+    if (still || way * (states[next].t - clock) <= 0) this.seek(next);
+    this.clock = still ? states[next].t : clock;
   }
 
   simulate(time) {
-    if (this.skip) return void (this.skip = false);
     const k = this.kernel;
     const g = this.grabbed;
     if (g) {

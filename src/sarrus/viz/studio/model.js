@@ -96,6 +96,6 @@ class Workbench {
   }
 
   get film() {
-    return this.stop < 0 ? this.data.film : { ...this.data.film, solids: this.stops.list[this.stop].solids };
+    return this.stop < 0 ? this.data.film : { ...this.data.film, solids: this.stops.list[this.stop].solids, meshes: this.stops.meshes };
   }
 }

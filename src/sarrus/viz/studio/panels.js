@@ -35,7 +35,8 @@ class Panels {
   bodies() {
     const { studio } = this;
     const names = studio.data.bodies.map((body) => body.name);
-    $("body").append(...names.map((name, i) => (i ? element("option", { text: name, value: i }) : "")).filter(Boolean));
+    names.forEach((name, i) => i && $("body").append(element("option", { text: name, value: i })));
+    $("body").value = Math.max(1, studio.data.bodies.findIndex((body, i) => i && body.mass > 0));
     $("take").addEventListener("click", () => studio.takeByKey());
     $("trace").addEventListener("click", () => studio.addTrace());
     $("untrace").addEventListener("click", () => studio.clearTraces());
@@ -175,7 +176,10 @@ class Panels {
   }
 
   showNumbers(history) {
-    for (const [channel, cell] of this.cells) cell.textContent = channel.of(history.now).map((x) => number(x)).join("   ");
+    for (const [channel, cell] of this.cells) {
+      const values = channel.of(history.now).map((x) => number(x));
+      cell.textContent = values.length > 1 ? values.map((x, i) => `${channel.columns[i]} ${x}`).join("\n") : values[0];
+    }
     if ($("strips").closest("details").open) this.strips.forEach((strip) => strip.paint(history));
   }
 

@@ -4,7 +4,8 @@ const LOOK = {
   light: { paper: [0.957, 0.961, 0.969], grid: [0.45, 0.5, 0.56, 0.45], shadow: [0.1, 0.12, 0.15, 0.18] },
   dark: { paper: [0.082, 0.094, 0.11], grid: [0.6, 0.66, 0.72, 0.3], shadow: [0, 0, 0, 0.5] },
 };
-const COLORS = { loop: [0.82, 0.29, 0.36], joint: [0, 0.45, 0.7], spring: [0.48, 0.25, 0.63], hand: [0, 0.62, 0.45], trace: [0.9, 0.55, 0] };
+const COLORS = { loop: [0.82, 0.29, 0.36], joint: [0.48, 0.76, 0.05], spring: [0.48, 0.25, 0.63], hand: [0, 0.62, 0.45], trace: [0.9, 0.55, 0] };
+const ROOM = 1.25; // around the first pose, to drag in
 const FINGER = 16; // pixels around a touch in which bodies are found
 
 class Scene {
@@ -13,7 +14,6 @@ class Scene {
     this.painter = new Painter(canvas);
     this.show(film);
     this.camera = new Camera(canvas, this.film, changed);
-    this.camera.zoom(1.25); // room to drag
   }
 
   // The solids of another variant of the mechanism
@@ -28,8 +28,13 @@ class Scene {
   }
 
   paint(look, { arrows, traces, hand }) {
-    const { painter, film } = this;
-    film.paint(painter, this.camera, LOOK[look], false);
+    const { painter, film, camera, canvas } = this;
+    if (camera.framed) {
+      camera.aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
+      camera.frame();
+      camera.far *= ROOM;
+    }
+    film.paint(painter, camera, LOOK[look], { forces: false });
     for (const trace of traces) this.curve(trace);
     painter.shining((alpha) => {
       for (const arrow of arrows) this.arrow(arrow, alpha);

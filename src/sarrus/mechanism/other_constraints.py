@@ -16,10 +16,10 @@ from ..errors import InputError, unknown_name
 from ..projection.branches import Branch, branches
 from ..projection.decomposition import metric_factor
 from .compile import exchange_constraints
-from .constraint_queries import ConstraintQueries
+from .sweep_queries import SweepQueries
 
 
-class Variants(ConstraintQueries):
+class OtherConstraints(SweepQueries):
     """Copies with other constraints, and branches of the configuration space."""
 
     def with_constraints(

@@ -1,0 +1,181 @@
+"""Queries of Mechanism along paths: sweeps over coordinates, for one mechanism or for variants of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array, mapping, numbers, truth
+from ..errors import InputError
+from ..projection.assembly import AboutAssembly, each_of
+from ..projection.sweep import Sweep, SweptArrays, swept
+from .constraint_queries import ConstraintQueries, assemble_each
+
+
+class SweepQueries(ConstraintQueries):
+    """Sweeps."""
+
+    def sweep(
+        self,
+        coordinate: str | Mapping[str, npt.ArrayLike],
+        values: npt.ArrayLike | None = None,
+        q0: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        fixed: Mapping[str, Any] | None = None,
+        grid: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Sweep:
+        """Follow the mechanism along one coordinate or several, on one branch; see `Sweep`.
+
+        Batch axes allowed: a path for each row of values (..., n), for each pose of q0 (..., nq), or both.
+
+        Args:
+            coordinate: name of an angle or a displacement; or {name: values} of several that move together,
+                each linearly from one of its values to the next.
+            values: where to go, in order (n,) [rad, m]; the first is assembled near q0.
+            q0: pose to start near (nq,); default `default.q`.
+            t: time of the drives [s].
+            fixed: further positions to hold all along, as for `assemble`; freedoms that nothing determines
+                move as little as possible, and `undetermined` names them.
+            grid: with {name: values} (n1,), (n2,), ...: all combinations, poses (n1, n2, ..., nq). The first
+                coordinates move with the others at their first values; then the last one, along each row.
+            parameters: keywords of `with_`, each with a leading axis B: sweeps these variants, each from
+                its default pose. Poses are (B, n, nq); rows of values and of q0 go to the variants.
+        """
+        names, targets = _targets(coordinate, values, truth(grid, "grid"))
+        scalars = [self.model.structure.tree.scalar(name, "sweep") for name in names]
+        if not np.all(self.model.holonomic):
+            raise InputError(
+                f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
+                " (rolling): where it ends depends on the path; simulate it instead."
+            )
+        if grid and len(names) > 1:
+            return self._grid(targets, q0, {"t": t, "fixed": fixed, "parameters": parameters})
+        copies = None if parameters is None else self.variants(parameters)
+        start = self._starts(copies, q0, self._time(t))
+        batch = _common_axes(targets.shape[:-2], start.shape[:-1])
+        if copies is not None and batch != (len(copies),):
+            raise InputError(
+                f"with parameters= rows of values and of q0 belong to the {len(copies)} variants, got batch"
+                f" axes {batch}."
+            )
+        start = np.array(np.broadcast_to(start, (*batch, self.nq)))
+        targets = np.ascontiguousarray(np.broadcast_to(targets, (*batch, *targets.shape[-2:])))
+        positions, indices = (np.array(x, dtype=np.int32) for x in zip(*scalars, strict=True))
+        kept = mapping(fixed, "fixed", "{coordinate: value}")
+        held = [k for name, value in kept.items() for k in self._hold(start, name, value)]
+        for name, index in zip(names, indices, strict=True):
+            if index in held or list(indices).count(index) > 1:
+                raise InputError(f"fixed: {name!r} is swept and cannot be held; leave it out.")
+        told = "".join(f", {self.names[k]} held" for k in held)
+        path = indices, positions, np.array(held, dtype=np.int32)
+        still = (*indices.tolist(), *held)
+        abouts = [AboutAssembly(one, self._time(t), still, told, one._beyond) for one in copies or (self,)]
+        parts = _followed(abouts if copies else abouts[0], start, targets, path)
+        start[..., positions] = targets[..., 0, :]
+        one_name = names[0] if isinstance(coordinate, str) or len(names) == 1 else names
+        q, singular, end, reached, r = parts
+        found = SweptArrays(targets, q, singular, end, reached, guess=start, r=r)
+        return swept(one_name, found, each_of(abouts) if copies else abouts[0])
+
+    def _starts(self, copies: tuple[Self, ...] | None, q0: npt.ArrayLike | None, t: float) -> Array:
+        """Poses to start near: that given, else the default pose, of variants that of each."""
+        if copies is None:
+            return self._positions(self.default.q if q0 is None else q0, "q0")
+        if q0 is not None:
+            start = self._positions(q0, "q0")
+            return np.broadcast_to(start, (len(copies), self.nq)) if start.ndim == 1 else start
+        near = [one.neutral() if one._near is None else one._near for one in copies]
+        known = [None if one._default is None else one._default.q for one in copies]
+        found = assemble_each(copies, np.array(near), AboutAssembly(self, t, (), "", self._beyond)).q
+        return np.array([q if at is None else at for q, at in zip(found, known, strict=True)])
+
+    def _grid(self, targets: dict[str, Array], q0: npt.ArrayLike | None, options: dict[str, Any]) -> Sweep:
+        """All combinations of values: the last coordinate along rows that start where the others lead."""
+        *others, last = targets
+        rest = {last: targets[last][0]}
+        fixed = mapping(options["fixed"], "fixed", "{coordinate: value}")
+        lead = {name: targets[name] for name in others}
+        if options["parameters"] is not None:
+            raise InputError("sweep takes grid=True or parameters=, not both; sweep a grid of one variant.")
+        way = self.sweep(lead, None, q0, options["t"], {**fixed, **rest}, grid=len(lead) > 1)
+        reached = np.isfinite(way.q).all(axis=-1)
+        full = tuple(len(targets[name]) for name in others)
+        if reached.shape != full:  # a single path that ended early
+            poses = np.full((*full, self.nq), np.nan)
+            poses[: len(way.q)] = way.q
+        else:
+            poses = way.q
+        reached = np.isfinite(poses).all(axis=-1)
+        if not reached.any():
+            return way
+        starts = np.where(reached[..., None], poses, poses[reached][0])
+        mesh = np.meshgrid(*(targets[name] for name in others), targets[last], indexing="ij")
+        found = self.sweep(dict(zip(targets, mesh, strict=True)), None, starts, options["t"], fixed)
+        parts = found._found._replace(reached=np.where(reached, found._found.reached, 0))
+        return swept(found.coordinate, parts, found._about)
+
+
+Paths = tuple[Any, ...]
+
+
+def _followed(about: Any, start: Array, targets: Array, path: Paths) -> Paths:
+    """Poses, which are singular, ends, numbers of values reached and rows left, of one mechanism or each."""
+    if isinstance(about, AboutAssembly):
+        outside = about.mech.evaluator, about.t
+        found: Paths = about.mech._queries.sweep(start, targets, outside, about.which(), path)
+        return found
+    which = about[0].which()
+    each = [
+        one.mech._queries.sweep(q, goal, (one.mech.evaluator, one.t), which, path)
+        for one, q, goal in zip(about, start, targets, strict=True)
+    ]
+    return tuple(np.array(part) for part in zip(*each, strict=True))
+
+
+def _targets(coordinate: Any, values: Any, grid: bool) -> tuple[Any, Any]:
+    """Names of the swept coordinates and where they go, (..., n, m); of a grid {name: (n,)}."""
+    if not isinstance(coordinate, (str, Mapping)):
+        raise InputError(
+            f"sweep takes the name of a coordinate, or {{name: values}} of several, got {coordinate!r:.80}."
+        )
+    if isinstance(coordinate, str):
+        if values is None:
+            raise InputError(
+                "sweep takes a coordinate and its values, or {coordinate: values} of several; got no values."
+            )
+        coordinate = {coordinate: values}
+    elif values is not None:
+        raise InputError("sweep takes {coordinate: values}, or a coordinate and its values, not both.")
+    elif not coordinate:
+        raise InputError("sweep needs at least one coordinate, got {}.")
+    told = {name: "values" if len(coordinate) == 1 else f"values of {name!r}" for name in coordinate}
+    given = {name: np.atleast_1d(numbers(x, told[name])) for name, x in coordinate.items()}
+    for name, x in given.items():
+        if x.size == 0:
+            raise InputError(f"{told[name]} must be a list of at least one number, got shape {x.shape}.")
+        if grid and x.ndim > 1:
+            raise InputError(f"values of {name!r} in a grid must be one list (n,), got shape {x.shape}.")
+    names = tuple(given)
+    if grid and len(names) > 1:
+        return names, given
+    try:
+        together = np.broadcast_arrays(*given.values())
+    except ValueError:
+        sizes = ", ".join(f"{name!r} {x.shape}" for name, x in given.items())
+        raise InputError(
+            f"coordinates that are swept together need as many values each, got shapes {sizes};"
+            " grid=True takes all combinations."
+        ) from None
+    return names, np.stack(together, axis=-1)
+
+
+def _common_axes(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """Batch axes of values and poses in common."""
+    try:
+        return np.broadcast_shapes(tuple(a), tuple(b))
+    except ValueError:
+        raise InputError(f"batch axes of values {a} and of q0 {b} do not go together.") from None

@@ -1,0 +1,251 @@
+"""A report on a mechanism as one HTML file that prints well: what it is, what it can do, how it moves."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array
+from ..errors import InputError, SarrusError, SarrusWarning
+from ..formats.replace_file import as_path, replace_bytes
+from ..linearization.equilibrium import equilibrium
+from ..linearization.linearize import linearize
+from ..mechanism.mechanism import Mechanism
+from ..models.bodies import UNLIMITED
+from ..simulation.simulate import simulate
+from ..simulation.trajectory.trajectory import Trajectory
+from . import html_blocks as html
+from . import style
+from .notebook import modes_table
+from .panels import lines
+from .picture import picture
+from .trajectory import mechanism_of
+
+POSES = 81  # of a sweep
+MOST_ROWS = 200
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>@TITLE@</title><style>@STYLE@
+body { margin: 0 auto; max-width: 860px; padding: 24px; background: #fff; }
+.sarrus h1 { font-size: 26px; margin: 0 0 4px; }
+.sarrus h2 { font-size: 18px; margin: 26px 0 6px; border-bottom: 2px solid #0072b2; padding-bottom: 3px; }
+.sarrus .small { color: #59626b; font-size: 12.5px; }
+.sarrus .row { display: grid; grid-template-columns: 1fr 1fr; gap: 8px; }
+.sarrus .row img { width: 100%; border: 1px solid #d5d9de; }
+@media (prefers-color-scheme: dark) { @media screen {
+  body { background: #15181c; } .sarrus { color: #e7eaee; } .sarrus th, .sarrus .small { color: #97a0aa; }
+  .sarrus th, .sarrus td { border-color: #3a4149; } } }
+@page { size: A4; margin: 16mm; }
+@media print { body { padding: 0; max-width: none; } .sarrus { font-size: 11px; }
+  .sarrus h2, .sarrus h3 { break-after: avoid; } .sarrus img, .sarrus tr { break-inside: avoid; }
+  .sarrus thead { display: table-header-group; } .sarrus img { max-height: 230mm; width: auto; } }
+</style></head><body class="sarrus">@BODY@</body></html>
+"""
+
+
+def report(
+    shown: Mechanism | Trajectory,
+    path: str | Path,
+    *,
+    sweep: str | None = None,
+    values: npt.ArrayLike | None = None,
+    t_end: float = 2.0,
+    title: str | None = None,
+) -> Path:
+    """Write a report as one HTML file: pictures, mobility, redundant rows, limits, torques, modes, a run.
+
+    A section that cannot be made says why. Print it from any browser, on A4 paper.
+
+    Args:
+        shown: A `Mechanism`, or what `sr.simulate` returned for one, which is then the run of the report.
+        path: File to write, "report.html".
+        sweep: Coordinate along which torques at rest are computed; default the first actuated one.
+        values: Of that coordinate (n,) [rad, m]; default from limit to limit, else a turn, or the length L to
+            either side, as far as it goes.
+        t_end: Length of the run [s], released at the default state.
+        title: Default the name of the mechanism.
+
+    Returns:
+        The path of the file.
+    """
+    target = as_path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"a report is written as .html, got {str(path)!r}.")
+    if not (math.isfinite(t_end) and t_end > 0.0):
+        raise InputError(f"t_end must be a positive time, got {t_end!r}.")
+    run = None if isinstance(shown, Mechanism) else shown
+    mech = shown if isinstance(shown, Mechanism) else mechanism_of(shown, "report")
+    if sweep is not None:
+        mech.model.tree.scalar(sweep, "sweep")
+    name = mech.name if title is None else title
+    sections: list[tuple[str, Callable[[], str]]] = [
+        ("Mobility", lambda: _mobility(mech)),
+        ("Bodies and joints", lambda: _parts(mech)),
+        ("Limits and actuators", lambda: _limits(mech)),
+        ("Torques over a sweep", lambda: _torques(mech, sweep, values)),
+        ("Modes", lambda: _modes(mech)),
+        ("A run", lambda: _run(mech, run, t_end)),
+    ]
+    body = html.heading(name, 1) + _head(mech)
+    said: list[str] = []
+    for heading, make in sections:
+        body += html.heading(heading) + _section(make, said)
+    if mech.omitted:
+        body += html.heading("Not modelled") + html.paragraph("; ".join(mech.omitted))
+    body += "".join(html.paragraph(f"Warning: {line}", "warning") for line in dict.fromkeys(said))
+    parts = {"@TITLE@": html.text(name), "@STYLE@": html.STYLE}
+    page = PAGE
+    for mark, content in parts.items():
+        page = page.replace(mark, content)
+    head, tail = page.split("@BODY@")
+    return replace_bytes(target, (head + body + tail).encode("utf-8", errors="replace"), make_folder=True)
+
+
+def _section(make: Callable[[], str], said: list[str]) -> str:
+    """A section, or why there is none; warnings are collected."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", SarrusWarning)
+            content = make()
+        said += [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
+        return content
+    except SarrusError as error:
+        return html.paragraph(f"Not available. {error}", "warning")
+
+
+def _head(mech: Mechanism) -> str:
+    version = importlib.metadata.version("sarrus")
+    mass = sum(body.mass for body in mech.model.bodies)
+    gravity = ", ".join(f"{g:g}" for g in mech.model.gravity)
+    said = (
+        f"{len(mech.body_names) - 1} bodies, {mass:.4g} kg; {mech.nv} coordinates, {mech.nc} constraint rows,"
+        f" {mech.nu} inputs; length L = {mech.length:.4g} m; gravity ({gravity}) m/s². sarrus {version}."
+    )
+    try:
+        shown = html.image(picture(mech, size=(1120, 700), background="white"), "default pose", 800)
+    except SarrusError as error:
+        shown = html.paragraph(f"No picture. {error}", "warning")
+    return html.paragraph(said, "small") + shown
+
+
+def _mobility(mech: Mechanism) -> str:
+    m = mech.mobility(mech.default.q)
+    rows: list[tuple[str, object]] = [("degrees of freedom", int(m.dof)), ("rank of J", int(m.rank))]
+    rows += [("constraint rows", mech.nc), ("freedoms by counting (Grübler)", int(m.gruebler))]
+    rows += [("condition number", float(m.condition)), ("singular pose", "yes" if m.is_singular else "no")]
+    rows += [("redundant rows", ", ".join(m.redundant) or "none")]
+    return html.table(("at the default pose", ""), rows) + f"<pre>{html.text(m.explain())}</pre>"
+
+
+def _parts(mech: Mechanism) -> str:
+    model = mech.model
+    bodies = [
+        (b.name, b.parent, b.joint.label(), ", ".join(b.coordinate_names), float(b.mass))
+        for b in model.bodies[1 : MOST_ROWS + 1]
+    ]
+    out = html.table(("body", "on", "joint", "coordinates", "mass [kg]"), bodies)
+    loops = [
+        (g.name, g.kind, " - ".join(x for x in (g.a, g.b) if x), ", ".join(mech.row_names[g.rows]))
+        for g in model.groups[:MOST_ROWS]
+    ]
+    if loops:
+        out += html.table(("constraint", "kind", "between", "rows"), loops)
+    forces = [(name, type(force).__name__) for name, force in model.forces]
+    return out + (html.table(("force", "kind"), forces) if forces else "")
+
+
+def _limits(mech: Mechanism) -> str:
+    units = ["rad" if turns else "m" for turns in mech.model.tree.coordinate_is_angle]
+    joints = [
+        (name, _bound(low), _bound(high), unit)
+        for name, (low, high), unit in zip(mech.names, mech.model.limits.tolist(), units, strict=True)
+        if (low, high) != UNLIMITED
+    ]
+    inputs = [(a.name, _bound(a.lower), _bound(a.upper)) for a in mech.model.actuators]
+    out = html.table(("joint limit", "from", "to", ""), joints) if joints else ""
+    out += html.table(("input", "from [N m, N]", "to"), inputs) if inputs else html.paragraph("No actuators.")
+    return out + html.paragraph("Passive: " + (", ".join(mech.passive) or "none"))
+
+
+def _bound(value: float) -> object:
+    return float(value) if math.isfinite(value) else "none"
+
+
+def _torques(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> str:
+    """Inputs that hold the mechanism at rest along a coordinate."""
+    if not mech.nu:
+        return html.paragraph("No actuators: nothing holds it.")
+    q, name, reached = _path(mech, name, values)
+    held = mech.inverse_dynamics(q, np.zeros((len(q), mech.nv)), np.zeros((len(q), mech.nv)))
+    turns = dict(zip(mech.names, mech.model.tree.coordinate_is_angle, strict=True))
+    x = q[:, mech.model.tree.scalar(name, "sweep")[0]]
+    kinds = [(unit, [k for k, a in enumerate(mech.actuators) if turns.get(a, True) == is_angle])
+             for unit, is_angle in (("N m", True), ("N", False))]  # fmt: skip
+    kinds = [(unit, which) for unit, which in kinds if which]
+    drawn = style.pyplot().figure(figsize=(8.0, 2.6 * len(kinds) + 0.4), layout="constrained")
+    for ax, (unit, which) in zip(drawn.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
+        lines(ax, x, held.u[:, which], [mech.actuators[k] for k in which])
+        ax.set(xlabel=f"{name} [{'rad' if turns[name] else 'm'}]", ylabel=f"input at rest [{unit}]")
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        ax.grid(True, linewidth=0.4, alpha=0.5)
+    worst = float(np.max(held.residual))
+    size = float(np.max(np.abs(mech.bias(q, np.zeros((len(q), mech.nv))))))
+    notes = [f"Inputs of least norm that hold the mechanism at rest while {name} is swept.{reached}"]
+    if worst > 1e-6 * max(size, 1e-9):
+        notes.append(f"The actuators cannot hold all of it: {worst:.3g} N m or N are missing.")
+    return "".join(map(html.paragraph, notes)) + html.figure(drawn, f"inputs over {name}")
+
+
+def _path(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> tuple[Array, str, str]:
+    """Poses along a coordinate, as far as the mechanism goes both ways from its default, and what to say."""
+    tree, here = mech.model.tree, mech.default.q
+    able = [n for k, n in enumerate(mech.names) if tree.coordinate_q[k] >= 0]
+    name = next((n for n in (name, *mech.actuators, *able) if n in able), None)
+    if name is None:
+        raise InputError("no coordinate is an angle or a displacement.")
+    i, k = tree.scalar(name, "sweep")
+    if values is not None:
+        found = mech.sweep(name, values)
+        return found.q, name, "" if found.success else f" {found.message}"
+    reach = math.pi if tree.coordinate_is_angle[k] else mech.length
+    low, high = np.clip(mech.model.limits[k], here[i] - reach, here[i] + reach)
+    sides = [
+        mech.sweep(name, np.linspace(here[i], end, POSES // 2)[1:]) for end in (low, high) if end != here[i]
+    ]
+    poses = np.concatenate([here[None], *(side.q for side in sides)])
+    said = [side.message for side in sides if not side.success]
+    return poses[np.argsort(poses[:, i])], name, "".join(f" {text}" for text in said)
+
+
+def _modes(mech: Mechanism) -> str:
+    """Modes about the equilibrium that is found from the default state, else about the default state."""
+    try:
+        rest = equilibrium(mech)
+        q, u, where = rest.q, rest.u, f"About an equilibrium, {'stable' if rest.stable else 'not stable'}."
+    except SarrusError as error:
+        q, u, where = mech.default.q, None, f"About the default pose, which is no equilibrium: {error}"
+    model = linearize(mech, q, u=u)
+    shown = picture(mech, q=q, size=(640, 400), background="white")
+    return html.paragraph(where) + modes_table(model) + html.image(shown, "equilibrium", 420)
+
+
+def _run(mech: Mechanism, given: Trajectory | None, t_end: float) -> str:
+    run = simulate(mech, (0.0, t_end)) if given is None else given
+    times = np.linspace(run.t[0], run.t[-1], 4)
+    strip = [
+        html.image(picture(run, t=float(t), size=(480, 340), background="white"), f"t = {t:.3g} s", 400)
+        for t in times
+    ]
+    said = "Released at its default state, without inputs. " if given is None else ""
+    said += f"{run.message} Pictures at {', '.join(f'{t:.3g}' for t in times)} s."
+    kind = "" if run.success else "warning"
+    pictures = '<div class="row">' + "".join(strip) + "</div>"
+    events = [(event.name, event.kind, float(event.t)) for event in run.events[:MOST_ROWS]]
+    listed = html.table(("event", "kind", "t [s]"), events) if events else ""
+    return html.paragraph(said, kind) + pictures + listed + html.figure(run.plot()[0].figure, "run")
