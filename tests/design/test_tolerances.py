@@ -57,3 +57,13 @@ def test_bad_deviations() -> None:
         sr.tolerances(two_links(), {"a": 1e-3}, over=over, distribution="even")
     with pytest.raises(UnknownNameError, match="'height'"):
         sr.tolerances(two_links(), {"a": 1e-3}, over=over, samples=3).shares("height")
+
+
+def test_picture_of_a_measure() -> None:
+    over = Poses([{"upper": 0.0, "lower": x} for x in (0.2, 0.9, 1.6)])
+    found = sr.tolerances(two_links(), {"a": 1e-3, "b": 2e-3}, over=over, samples=20)
+    ax = found.plot("reach")
+    assert len(ax.lines) == 22 and ax.get_ylabel() == "deviation of reach"
+    assert ax.lines[-1].get_ydata() == pytest.approx(1.96 * found.deviation["reach"])
+    with pytest.raises(InputError, match="'tip' has several numbers"):
+        found.plot("tip")

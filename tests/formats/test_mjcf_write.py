@@ -175,3 +175,15 @@ def test_shapes_survive(tmp_path: Path) -> None:
         np.testing.assert_allclose(one.at.matrix, two.at.matrix, atol=1e-6)
     assert sr.load(sr.save(mech, tmp_path / "one.json")).visuals == mech.visuals
     assert again.mass_matrix([0.3]) == pytest.approx(mech.mass_matrix([0.3]), rel=1e-13)
+
+
+def test_forces_that_mjcf_cannot_say_are_listed(tmp_path: Path) -> None:
+    spec = sr.MechanismSpec(name="shaft")
+    solid: Any = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
+    dry: Any = {"friction": 0.1, "breakaway": 0.2, "friction_model": "coulomb"}
+    spec.body("shaft", joint=sr.Revolute("z"), **solid, **dry)
+    spec.force("motor", sr.Motor("shaft", (0.0, 100.0), (2.0, 0.0)))
+    with pytest.warns(
+        sr.SarrusWarning, match=r"force of type Motor \('motor'\); friction at rest .* \('shaft'\)"
+    ):
+        sr.save(spec.compile(), tmp_path / "shaft.xml")

@@ -19,6 +19,7 @@ from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
 
 MESHES = (".stl", ".obj", ".msh")  # files that MuJoCo reads
+WRITTEN = (JointSpring, JointDamper, PointSpring, ConstantWrench)  # forces that MJCF can say
 HALF = {"box": (0.5, 0.5, 0.5), "cylinder": (1.0, 0.5), "capsule": (1.0, 0.5)}
 
 
@@ -29,7 +30,9 @@ class JointExtras:
         self.omitted = omitted
         self.springs: dict[str, list[tuple[float, float]]] = {}
         self.dampers: dict[str, float] = {}
-        for _, force in mech.model.forces:
+        for name, force in mech.model.forces:
+            if not isinstance(force, WRITTEN):
+                omitted.drop(f"force of type {type(force).__name__}", name)
             if isinstance(force, JointSpring):
                 self.springs.setdefault(force.coordinate, []).append((force.stiffness, force.rest))
             if isinstance(force, JointDamper):
@@ -51,6 +54,8 @@ class JointExtras:
             if len(set(values)) > 1:
                 self.omitted.add(f"{what} that differs between the coordinates of a joint", joint.name)
         found = {what: nonzero(values[-1:]) for what, values in parts.items()}
+        if any(body.breakaway[first : first + n]):
+            self.omitted.add("friction at rest that exceeds sliding friction", joint.name)
         if any(body.stop_stiffness[first : first + n]):
             self.omitted.add("stiffness of stops (MuJoCo's limits have their own)", joint.name)
         springs = [one for name in names for one in self.springs.get(name, ())]

@@ -30,7 +30,7 @@ def draw_tolerances(found: Tolerances, measure: str, ax: Any = None) -> Any:
     nominal = found._of(found.nominal, measure)
     if nominal.ndim != 1:
         raise InputError(f"measure {measure!r} has several numbers at each state; plot one that has one.")
-    ax = plt.subplots()[1] if ax is None else ax
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     x = np.arange(len(nominal))
     for i, row in enumerate(found.samples[measure][:CURVES] - nominal):
         ax.plot(x, row, color="0.7", lw=0.6, label="random mechanisms" if i == 0 else None)
