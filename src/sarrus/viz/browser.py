@@ -25,6 +25,7 @@ from .trajectory import mechanism_of
 from .view import Placed
 
 FRAME_TIME = 1.0 / 30.0
+BACK = 1.4  # times the distance that frames the mechanism: sliders cover a part of the window
 SLIDER_STEPS = 1000
 
 
@@ -149,7 +150,8 @@ class Viewer:
             mesh.on_click(lambda event, k=k: self._name(k, event))
         self._label: Any = None
         camera = framed(self.scene.outline, up, self.scene.eye(), 1.4)
-        self.server.initial_camera.position = tuple(camera.eye.tolist())
+        eye = camera.target + BACK * camera.distance * camera.back
+        self.server.initial_camera.position = tuple(eye.tolist())
         self.server.initial_camera.look_at = tuple(camera.target.tolist())
         self.server.initial_camera.up = tuple(up.tolist())
         self.server.initial_camera.fov = ANGLE
