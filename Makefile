@@ -35,7 +35,7 @@ print("\n".join(sorted({line for group in wanted for line in group})))
 endef
 export LIST_REQUIREMENTS
 
-.PHONY: help setup dev demo test slow bench gpu sanitize wasm wasm-check browser gallery docs lint format clean
+.PHONY: help setup dev demo test slow bench gpu sanitize wasm wasm-check browser gallery docs wheel lint format clean
 
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
@@ -49,6 +49,7 @@ help:
 	@echo "make browser  installs node and Chromium where apt-get and root allow it; tests of studios need them"
 	@echo "make gallery  the figures of the papers, under out/"
 	@echo "make docs     the documentation as a site: out/site/index.html"
+	@echo "make wheel    sdist and wheel in dist/, installed into a bare environment without compiler, and tried"
 	@echo "make lint     ruff, mypy, clang-format"
 	@echo "make format   let ruff and clang-format fix what they can"
 	@echo "make clean    remove .venv, build/, out/, the kernel and caches"
@@ -172,6 +173,19 @@ gallery: setup
 docs: setup
 	OPENBLAS_NUM_THREADS=1 $(PY) -m sphinx -q -W --keep-going -j auto -b html docs out/site
 	@echo "make docs: out/site/index.html"
+
+# The wheel is built from the sdist, as pip does where there is no wheel. Then both are installed as users do, the wheel
+# with a PATH on which there is no compiler.
+BARE := build/bare
+wheel: $(PACKAGES)
+	@rm -rf dist $(BARE)
+	$(PY) -m build --outdir dist
+	@$(PY) -m venv $(BARE) && $(BARE)/bin/python -m pip --disable-pip-version-check -q install numpy scipy
+	@mkdir $(BARE)/path && ln -s $(abspath $(BARE)/bin/python) $(BARE)/path/python
+	@env -u CXX -u CC PATH=$(abspath $(BARE)/path) $(abspath $(BARE)/bin/python) -m pip --disable-pip-version-check -q \
+	  install --no-index --no-deps dist/sarrus-*.whl
+	@env -u CXX -u CC PATH=$(abspath $(BARE)/path) $(abspath $(BARE)/bin/python) tests/smoke.py
+	@ls -l dist
 
 lint: $(PACKAGES)
 	$(eval START := $(shell date +%s))

@@ -1,27 +1,34 @@
-"""The command line `sarrus`, or `python -m sarrus`: check, convert, library, study, play, studio, demo."""
+"""The command line: `sarrus COMMAND`, or `python -m sarrus COMMAND`."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import sarrus.library as library
-from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
-from sarrus.formats import load, save
-from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import is_possible
-from sarrus.simulation.simulate import simulate
+from sarrus.commands.answers import respond
+from sarrus.commands.completion import SHELLS, commands_of, completion
+from sarrus.commands.doctor import doctor
+from sarrus.commands.motion import (
+    WRITTEN,
+    export,
+    linear,
+    play,
+    run_simulation,
+    show,
+    sweep,
+    write_report,
+    write_studio,
+)
+from sarrus.commands.reports import check, convert, demo, show_library, show_study
 from sarrus.simulation.stepping.methods import METHODS
-from sarrus.simulation.study import study
-from sarrus.simulation.trajectory.trajectory import Trajectory
 
 METHOD_HELP = "Integration method: " + "; ".join(f"{x.name}: {x.summary}" for x in METHODS.values()) + "."
+NAME_HELP = "A mechanism of the library, or an MJCF, URDF, SDF, USD or JSON file."
+RUN_HELP = "A mechanism of the library, a file that describes one, or a run.npz."
+FIXED_HELP = "Coordinate to hold, such as crank=0.3 [rad, m]; may be repeated."
+JSON_HELP = "Print the result as JSON."
 MISSING = (
     "The command line of sarrus needs the packages typer and rich, which are not installed.\n"
     "Install them with: pip install 'sarrus[cli]'"
@@ -33,6 +40,9 @@ def main() -> None:
     try:
         app = build_app()
     except ImportError:
+        if sys.argv[1:2] == ["doctor"]:  # says what is missing
+            raise SystemExit(respond(doctor, "--json" in sys.argv)) from None
+        show_version("--version" in sys.argv)
         print(MISSING, file=sys.stderr)
         raise SystemExit(1) from None
     app()
@@ -72,7 +82,7 @@ def add_file_commands(typed: Any) -> None:
     import typer
 
     app: typer.Typer = typed
-    file_argument = typer.Argument(help="MJCF, URDF, SDF or JSON file.")
+    file_argument = typer.Argument(help="MJCF, URDF, SDF, USD or JSON file.")
     target_argument = typer.Argument(help="File to write: .xml (MJCF), .urdf, .sdf or .json.")
     copy_option = typer.Option(None, help="Write a copy whose loops close: .xml, .urdf, .sdf or .json.")
 
@@ -89,14 +99,109 @@ def add_file_commands(typed: Any) -> None:
 
     @app.command("convert")
     def convert_command(
+        *,
         source: Path = file_argument,
         target: Path = target_argument,
         root: str = typer.Option("fixed", help="Root link of a URDF: 'fixed' to the ground or 'free'."),
         strict: bool = typer.Option(False, help="Refuse what either format or the library cannot say."),
         sidecar: bool = typer.Option(False, help="Write the loops of a URDF to a file beside it."),
+        as_json: bool = typer.Option(False, "--json", help=JSON_HELP),
     ) -> None:
         """Convert a robot file, loops included. Says what is lost on the way."""
-        raise typer.Exit(convert(source, target, root, strict, sidecar))
+        raise typer.Exit(respond(lambda: convert(source, target, root, strict, sidecar), as_json))
+
+
+def add_pose_commands(typed: Any) -> None:
+    """`show` and `sweep`."""
+    import typer
+
+    app: typer.Typer = typed
+    name_argument = typer.Argument(help=NAME_HELP)
+    json_option = typer.Option(False, "--json", help=JSON_HELP)
+    fixed_option = typer.Option([], help=FIXED_HELP)
+
+    @app.command("show")
+    def show_command(
+        *,
+        name: str = name_argument,
+        out: str | None = typer.Option(
+            None, help="Write a page (.html) or picture (.png, .svg, .pdf) instead."
+        ),
+        fixed: list[str] = fixed_option,
+        as_json: bool = json_option,
+    ) -> None:
+        """Report a mechanism and show it: in the live view in the browser, or in a file."""
+        raise typer.Exit(respond(lambda: show(name, out, fixed, as_json), as_json))
+
+    @app.command("sweep")
+    def sweep_command(
+        *,
+        name: str = name_argument,
+        coordinate: str = typer.Argument(help="Coordinate to move."),
+        start: float = typer.Option(..., "--from", help="First value [rad, m]."),
+        end: float = typer.Option(..., "--to", help="Last value [rad, m]."),
+        points: int = typer.Option(61, help="Number of poses."),
+        fixed: list[str] = fixed_option,
+        out: str | None = typer.Option(None, help="Table to write (.csv) instead of printing it."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Move one coordinate and print all others, and measures, as a table (CSV)."""
+        raise typer.Exit(respond(lambda: sweep(name, coordinate, (start, end, points), fixed, out), as_json))
+
+
+def add_motion_commands(typed: Any) -> None:
+    """`simulate` and `linearize`."""
+    import typer
+
+    app: typer.Typer = typed
+    name_argument = typer.Argument(help=NAME_HELP)
+    json_option = typer.Option(False, "--json", help=JSON_HELP)
+    fixed_option = typer.Option([], help=FIXED_HELP)
+    independent_option = typer.Option([], help="Independent coordinate; repeat for several.")
+
+    @app.command("simulate")
+    def simulate_command(
+        *,
+        name: str = name_argument,
+        t_end: float = typer.Option(1.0, help="Length of the run [s]."),
+        dt: float | None = typer.Option(None, help="Fixed step [s]; without it, steps are chosen."),
+        method: str | None = typer.Option(None, help=METHOD_HELP),
+        rtol: float | None = typer.Option(None, help="Relative error per step."),
+        out: str | None = typer.Option(None, help=f"File to write: {WRITTEN}."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Let a mechanism go from its default state, without inputs."""
+        options = {"dt": dt, "method": method, "rtol": rtol}
+        raise typer.Exit(respond(lambda: run_simulation(name, t_end, options, out), as_json))
+
+    @app.command("linearize")
+    def linearize_command(
+        *,
+        name: str = name_argument,
+        independent: list[str] = independent_option,
+        fixed: list[str] = fixed_option,
+        out: str | None = typer.Option(None, help="File to write (.npz): A, B, C, D, q, u, names."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Find the equilibrium (or hold the given coordinates) and print the linear model about it."""
+        raise typer.Exit(respond(lambda: linear(name, independent, fixed, out), as_json))
+
+
+def add_installation_commands(typed: Any) -> None:
+    """`doctor` and `completion`."""
+    import typer
+
+    app: typer.Typer = typed
+
+    @app.command("doctor")
+    def doctor_command(as_json: bool = typer.Option(False, "--json", help=JSON_HELP)) -> None:
+        """What is installed: versions, instruction set, GPU, extras and what each is for."""
+        raise typer.Exit(respond(doctor, as_json))
+
+    @app.command("completion")
+    def completion_command(shell: str = typer.Argument(help=f"One of {', '.join(SHELLS)}.")) -> None:
+        """Print a completion script: eval "$(sarrus completion bash)"."""
+        raise typer.Exit(respond(lambda: completion(shell, commands_of(app)), False))
 
 
 def add_report_command(typed: Any) -> None:
@@ -107,16 +212,89 @@ def add_report_command(typed: Any) -> None:
 
     @app.command("report")
     def report_command(
-        name: str = typer.Argument(
-            help="A mechanism of the library, a file that describes one, or a run.npz."
-        ),
+        name: str = typer.Argument(help=RUN_HELP),
         out: str = typer.Option("report.html", help="Page (.html) to write."),
         sweep: str | None = typer.Option(None, help="Coordinate to sweep; default the first actuated one."),
         t_end: float = typer.Option(2.0, help="Length of the run [s]."),
         as_json: bool = typer.Option(False, "--json", help="Print path and size as JSON."),
     ) -> None:
         """Write a report that prints well: what it is, mobility, limits, torques, modes, a run, pictures."""
-        raise typer.Exit(write_report(name, Path(out), sweep, t_end, as_json))
+        raise typer.Exit(respond(lambda: write_report(name, Path(out), sweep, t_end), as_json))
+
+
+def add_library_commands(typed: Any) -> None:
+    """`library`, `study` and `demo`."""
+    import typer
+
+    app: typer.Typer = typed
+    json_option = typer.Option(False, "--json", help=JSON_HELP)
+
+    @app.command("library")
+    def library_command(
+        *,
+        name: str | None = typer.Argument(None, help="Report one mechanism instead of listing all."),
+        as_json: bool = json_option,
+    ) -> None:
+        """List the classic mechanisms that come with sarrus, or report one of them."""
+        raise typer.Exit(respond(lambda: show_library(name), as_json))
+
+    @app.command("demo")
+    def demo_command(as_json: bool = json_option) -> None:
+        """Sarrus' linkage: one of its five constraint rows is redundant, and nothing minds."""
+        raise typer.Exit(respond(demo, as_json))
+
+    @app.command("study")
+    def study_command(
+        *,
+        name: str = typer.Argument(help=NAME_HELP),
+        t_end: float = typer.Option(1.0, help="Length of the runs [s]."),
+        dt: float = typer.Option(2e-3, help="Step [s]."),
+        method: str = typer.Option("rk4", help=METHOD_HELP),
+        as_json: bool = json_option,
+    ) -> None:
+        """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
+        raise typer.Exit(respond(lambda: show_study(name, t_end, dt, method), as_json))
+
+
+def add_export_commands(typed: Any) -> None:
+    """`export`, `play` and `studio`."""
+    import typer
+
+    app: typer.Typer = typed
+    json_option = typer.Option(False, "--json", help=JSON_HELP)
+    out_argument = typer.Argument(help=f"File to write: {WRITTEN}.")
+
+    @app.command("export")
+    def export_command(
+        *,
+        name: str = typer.Argument(help=RUN_HELP),
+        out: Path = out_argument,
+        t_end: float = typer.Option(0.0, help="Length of the run [s]; 0: the pose it starts from."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Write a mechanism or a run as a page, an animation, a picture or a table."""
+        raise typer.Exit(respond(lambda: export(name, out, t_end), as_json))
+
+    @app.command("play")
+    def play_command(
+        *,
+        name: str = typer.Argument(help=RUN_HELP),
+        out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
+        t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
+        dt: float = typer.Option(2e-3, help="Step [s]."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
+        raise typer.Exit(respond(lambda: play(name, Path(out), t_end, dt), as_json))
+
+    @app.command("studio")
+    def studio_command(
+        name: str = typer.Argument(help=RUN_HELP),
+        out: str = typer.Option("studio.html", help="Page (.html) to write."),
+        as_json: bool = json_option,
+    ) -> None:
+        """Write a page in which a mechanism can be dragged, simulated and analysed, offline."""
+        raise typer.Exit(respond(lambda: write_studio(name, Path(out)), as_json))
 
 
 def build_app() -> Any:
@@ -126,268 +304,10 @@ def build_app() -> Any:
 
     app: typer.Typer = empty_app()
     add_file_commands(app)
+    add_pose_commands(app)
+    add_motion_commands(app)
+    add_installation_commands(app)
     add_report_command(app)
-
-    @app.command("library")
-    def library_command(
-        name: str | None = typer.Argument(None, help="Report one mechanism instead of listing all."),
-    ) -> None:
-        """List the classic mechanisms that come with sarrus, or report one of them."""
-        raise typer.Exit(show_library(name))
-
-    @app.command("demo")
-    def demo_command() -> None:
-        """Sarrus' linkage: one of its five constraint rows is redundant, and nothing minds."""
-        raise typer.Exit(demo())
-
-    @app.command("study")
-    def study_command(
-        name: str = typer.Argument(help="A mechanism of the library, or an MJCF, URDF, SDF or JSON file."),
-        t_end: float = typer.Option(1.0, help="Length of the runs [s]."),
-        dt: float = typer.Option(2e-3, help="Step [s]."),
-        method: str = typer.Option("rk4", help=METHOD_HELP),
-    ) -> None:
-        """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
-        raise typer.Exit(show_study(name, t_end, dt, method))
-
-    @app.command("play")
-    def play_command(
-        name: str = typer.Argument(
-            help="A mechanism of the library, a file that describes one, or a run.npz."
-        ),
-        out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
-        t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
-        dt: float = typer.Option(2e-3, help="Step [s]."),
-    ) -> None:
-        """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
-        raise typer.Exit(play(name, Path(out), t_end, dt))
-
-    @app.command("studio")
-    def studio_command(
-        name: str = typer.Argument(
-            help="A mechanism of the library, a file that describes one, or a run.npz."
-        ),
-        out: str = typer.Option("studio.html", help="Page (.html) to write."),
-    ) -> None:
-        """Write a page in which a mechanism can be dragged, simulated and analysed in any browser."""
-        raise typer.Exit(write_studio(name, Path(out)))
-
+    add_library_commands(app)
+    add_export_commands(app)
     return app
-
-
-# ---------------------------------------------------------------------- check
-
-
-def check(file: Path, as_json: bool, root: str, repaired: Path | None = None) -> int:
-    """Report on a file, and write a copy of it whose loops close if asked to; returns the exit code."""
-    options = {"root": root} if root != "fixed" else {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SarrusWarning)
-        mech, problem = _loaded(file, options)
-        if repaired is not None and mech is not None and problem is None:
-            try:
-                save(mech, repaired)
-            except SarrusError as error:
-                problem = str(error)
-    said = [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
-    if as_json:
-        print(json.dumps(_summary(file, mech, problem, said), indent=2))
-    else:
-        _print_report(mech, problem, said)
-    return 0 if problem is None else 1
-
-
-def convert(source: Path, target: Path, root: str, strict: bool, sidecar: bool) -> int:
-    """Write a file in another format; returns the exit code."""
-    options: dict[str, Any] = {"root": root} if root != "fixed" else {}
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", SarrusWarning)
-            mech = load(source, strict=strict, **options)
-            written = save(mech, target, strict=strict, sidecar=sidecar)
-    except SarrusError as error:
-        _print(error, error=True, title="error:", style="bold red")
-        return 1
-    for warning in caught:
-        _print(warning.message, error=True, title="warning:", style="yellow")
-    loops = len({group.name for group in mech.model.groups})
-    print(f"{written}: {mech.nv} coordinates, {loops} loops and couplings, {mech.nu} actuators")
-    return 0
-
-
-def _loaded(file: Path, options: dict[str, Any]) -> tuple[Mechanism | None, str | None]:
-    """The mechanism, if the file describes one, and the error that prevents its use, if any."""
-    try:
-        mech = load(file, **options)
-    except SarrusError as error:
-        return None, str(error)
-    try:
-        _ = mech.default
-    except AssemblyError as error:
-        return mech, str(error)
-    return mech, None
-
-
-def _print(text: object, error: bool = False, title: str = "", style: str = "") -> None:
-    """Text as it is, on stdout or stderr, after a coloured title."""
-    from rich.console import Console
-
-    console = Console(stderr=error, soft_wrap=True)
-    if title:
-        console.print(title, style=style, end=" ")
-    console.print(str(text), markup=False, highlight=False)
-
-
-def _print_report(mech: Mechanism | None, problem: str | None, said: list[str]) -> None:
-    if mech is not None:
-        _print(mech)
-        for line in _findings(mech, problem is None):
-            _print(line)
-    for message in said:
-        _print(message, error=True, title="warning:", style="yellow")
-    if problem is not None:
-        _print(problem, error=True, title="error:", style="bold red")
-
-
-def _findings(mech: Mechanism, closed: bool) -> list[str]:
-    """Lines about gaps of loops, inertias that no body has, and what is not modelled."""
-    found = []
-    if mech.nc:
-        gaps = mech.assemble().gaps if not closed else mech.assemble(mech.default.q).gaps
-        worst = max(gaps, key=lambda name: gaps[name])
-        found.append(f"largest gap of a loop: {gaps[worst]:.1e} m ({worst})")
-    odd = [body.name for body in mech.model.bodies[1:] if not is_possible(body)]
-    if odd:
-        found.append(f"inertias that violate the triangle inequality: {', '.join(odd)}")
-    if mech.omitted:
-        found.append("not modelled: " + "; ".join(mech.omitted))
-    return found
-
-
-def _summary(file: Path, mech: Mechanism | None, problem: str | None, said: list[str]) -> dict[str, Any]:
-    """The report as plain data."""
-    data: dict[str, Any] = {"file": str(file), "ok": problem is None, "error": problem, "warnings": said}
-    if mech is None:
-        return data
-    model = mech.model
-    data |= {"name": mech.name, "nq": mech.nq, "nv": mech.nv, "nc": mech.nc, "nu": mech.nu}
-    data |= {"length": mech.length, "gravity": np.ravel(model.gravity).tolist(), "names": list(mech.names)}
-    data["bodies"] = [
-        {"name": body.name, "parent": body.parent, "joint": body.joint.label(), "mass": body.mass}
-        for body in model.bodies[1:]
-    ]
-    data["constraints"] = [
-        {"name": group.name, "kind": group.kind, "rows": list(mech.row_names[group.rows])}
-        for group in model.groups
-    ]
-    data |= {"actuated": list(mech.actuators), "passive": list(mech.passive), "omitted": list(mech.omitted)}
-    data["impossible_inertias"] = [body.name for body in model.bodies[1:] if not is_possible(body)]
-    if problem is None:
-        q = np.array(mech.default.q)
-        m = mech.mobility(q)
-        data["default"] = {"q": q.tolist(), "gap": m.gap}
-        data["mobility"] = {"dof": m.dof, "rank": m.rank, "gruebler": m.gruebler, "condition": m.condition}
-        data["mobility"] |= {"redundant": list(m.redundant), "is_singular": m.is_singular}
-        data["mobility"]["explain"] = m.explain()
-    else:
-        data["gaps"] = dict(mech.assemble().gaps)
-    return data
-
-
-# ---------------------------------------------------------------------- library, study, play, demo
-
-
-def show_library(name: str | None) -> int:
-    """List the library, or report one mechanism of it; returns the exit code."""
-    from rich.console import Console
-    from rich.table import Table
-
-    if name is None:
-        table = Table("name", "what it is", box=None, pad_edge=False)
-        for key, description in library.names().items():
-            table.add_row(key, description)
-        Console(soft_wrap=True).print(table)
-        return 0
-    if name not in library.MECHANISMS:
-        _print(unknown_name("mechanism", name, library.MECHANISMS), error=True)
-        return 1
-    _print(library.MECHANISMS[name]())
-    return 0
-
-
-def show_study(name: str, t_end: float, dt: float, method: str) -> int:
-    """Print the formulation study of a mechanism of the library or of a file; returns the exit code."""
-    try:
-        _print(study(_mechanism(name), t_end, dt, method))
-    except SarrusError as error:
-        _print(error, error=True)
-        return 1
-    return 0
-
-
-def play(name: str, out: Path, t_end: float, dt: float) -> int:
-    """Write a page or an animation of a mechanism let go, or of a saved run; returns the exit code."""
-    from sarrus.viz import export
-
-    try:
-        if name.endswith(".npz"):
-            run = Trajectory.load(name)
-        elif t_end > 0.0:
-            run = simulate(_mechanism(name), (0.0, t_end), dt=dt)
-        else:
-            print(export(_mechanism(name), out))
-            return 0
-        print(run.animate(out) if out.suffix.lower() in (".gif", ".mp4") else run.export(out))
-    except SarrusError as error:
-        _print(error, error=True)
-        return 1
-    if not run.success:
-        _print(run.message, error=True)
-    return 0 if run.success else 1
-
-
-def write_studio(name: str, out: Path) -> int:
-    """Write a studio of a mechanism or of a saved run; returns the exit code."""
-    try:
-        print((Trajectory.load(name) if name.endswith(".npz") else _mechanism(name)).studio(out))
-    except SarrusError as error:
-        _print(error, error=True)
-        return 1
-    return 0
-
-
-def write_report(name: str, out: Path, sweep: str | None, t_end: float, as_json: bool) -> int:
-    """Write the report of a mechanism or of a saved run; returns the exit code."""
-    from sarrus.viz import report
-
-    try:
-        shown = Trajectory.load(name) if name.endswith(".npz") else _mechanism(name)
-        path = report(shown, out, sweep=sweep, t_end=t_end)
-    except SarrusError as error:
-        _print(error, error=True)
-        return 1
-    print(json.dumps({"path": str(path), "bytes": path.stat().st_size}) if as_json else path)
-    return 0
-
-
-def _mechanism(name: str) -> Mechanism:
-    """A mechanism of the library, or of a file."""
-    if name in library.MECHANISMS:
-        return library.MECHANISMS[name]()
-    if Path(name).exists():
-        return load(Path(name))
-    raise unknown_name("mechanism", name, library.MECHANISMS)
-
-
-def demo() -> int:
-    """Report Sarrus' linkage and let it go once; returns the exit code."""
-    linkage = library.MECHANISMS["sarrus"]()
-    _print(linkage)
-    q, v = linkage.default
-    plate = linkage.body_acceleration(q, v, linkage.forward_dynamics(q, v).a, "plate")
-    sideways = float(np.abs(plate[:2]).max())
-    _print(
-        f"\nLet go from rest, the plate accelerates by {plate[2]:+.4f} m/s^2 along z "
-        f"and {sideways:.0e} m/s^2 sideways."
-    )
-    return 0

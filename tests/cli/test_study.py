@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.cli import show_study
+from sarrus.commands.answers import respond
+from sarrus.commands.reports import show_study
 
 
 def test_every_way_is_there() -> None:
@@ -44,7 +45,7 @@ def test_energy_is_left_out_where_forces_do_work() -> None:
 
 
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert show_study("slider_crank", 0.01, 2e-3, "rk4") == 0
+    assert respond(lambda: show_study("slider_crank", 0.01, 2e-3, "rk4"), False) == 0
     assert "slider_crank: 0.01 s by rk4" in capsys.readouterr().out
-    assert show_study("slider_crunk", 0.01, 2e-3, "rk4") == 1
+    assert respond(lambda: show_study("slider_crunk", 0.01, 2e-3, "rk4"), False) == 1
     assert "Did you mean 'slider_crank'" in capsys.readouterr().err

@@ -31,6 +31,7 @@ FLOORS = [
     {"control"},
     {"results"},
     {"viz"},
+    {"commands"},
     {"cli"},
     {"__main__"},
 ]

@@ -1,0 +1,86 @@
+"""`sarrus doctor`: what is installed, which instruction set and which GPU are used."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import platform
+import re
+import shutil
+import subprocess
+from typing import Any
+
+from sarrus._kernel import ISA
+
+from .answers import Answer
+
+# what each extra of pyproject.toml is for; `dev` is for work on the library itself
+PURPOSE = {
+    "cli": "the command line",
+    "viz": "pictures, plots, the live view",
+    "data": "tables of runs: run.to_dataframe()",
+    "mujoco": "MJCF files, bridge to MuJoCo",
+    "pin": "bridge to Pinocchio",
+    "usd": "USD physics stages",
+    "control": "model.to_control()",
+    "qp": "exact friction cones",
+    "gym": "environments for learning",
+    "cluster": "rollouts on a cluster",
+    "gpu": "computing on NVIDIA GPUs",
+    "docs": "make docs",
+    "wasm": "make wasm",
+}
+
+
+def doctor() -> Answer:
+    """Versions, instruction set, GPU and extras."""
+    data: dict[str, Any] = {
+        "sarrus": version("sarrus"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: version(name) for name in ("numpy", "scipy")},
+        "instruction_set": ISA,
+        "gpu": gpu(),
+        "extras": {name: extra(name) for name in PURPOSE},
+    }
+    lines = [f"{key:16}{data[key]}" for key in ("sarrus", "python", "platform")]
+    lines += [f"{name:16}{number}" for name, number in data["packages"].items()]
+    lines += [f"{'kernel':16}{ISA} (SARRUS_ISA=generic takes the plain one)"]
+    lines += [f"{'GPU':16}{data['gpu'] or 'none found'}", "", "extras"]
+    for name, packages in data["extras"].items():
+        missing = [package for package, number in packages.items() if number is None]
+        there = ", ".join(f"{package} {number}" for package, number in packages.items() if number)
+        state = f"pip install 'sarrus[{name}]'" if missing or not packages else there
+        lines.append(f"  {name:10}{PURPOSE[name]:38}{state}")
+    return Answer("\n".join(lines), data)
+
+
+def version(package: str) -> str | None:
+    """Version of an installed package; None where there is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def extra(name: str) -> dict[str, str | None]:
+    """Packages of an extra, as the metadata of this installation list them, with their versions."""
+    try:
+        required = metadata.requires("sarrus") or []
+    except metadata.PackageNotFoundError:  # run from a source tree
+        required = []
+    mine = [line for line in required if re.search(rf"extra\s*==\s*['\"]{name}['\"]", line)]
+    packages = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in mine]
+    return {package: version(package) for package in packages}
+
+
+def gpu() -> str | None:
+    """Name and memory of the first NVIDIA GPU, by its driver; None where there is none."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    asked = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.splitlines()[0] if told else None

@@ -1,0 +1,140 @@
+"""What commands answer: text for people, JSON for programs, files by extension, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import sarrus as sr
+from sarrus.cli import build_app
+from sarrus.commands.completion import SHELLS, commands_of
+from sarrus.commands.doctor import PURPOSE
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(build_app(), list(arguments))
+
+
+def data(*arguments: str) -> dict[str, Any]:
+    result = run(*arguments, "--json")
+    found: dict[str, Any] = json.loads(result.stdout)
+    assert found["ok"] == (result.exit_code == 0)
+    return found
+
+
+def test_sweep_is_the_library_s(tmp_path: Path) -> None:
+    found = data("sweep", "four_bar", "crank", "--from", "0.5", "--to", "1.0", "--points", "6")
+    mech = sr.library.four_bar()
+    swept = mech.sweep("crank", np.linspace(0.5, 1.0, 6))
+    assert np.allclose(np.transpose([found["columns"][f"q.{name}"] for name in mech.names]), swept.q)
+    out = tmp_path / "table.csv"
+    assert run("sweep", "four_bar", "crank", "--from", "0.5", "--to", "1", "--out", str(out)).exit_code == 0
+    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (61, 3)
+
+
+def test_a_sweep_that_cannot_go_on_exits_with_one() -> None:
+    result = run("sweep", "four_bar", "rocker", "--from", "1.5", "--to", "9", "--json")
+    assert result.exit_code == 1 and "do not close beyond it" in json.loads(result.stdout)["message"]
+
+
+@pytest.mark.parametrize("kind", ["npz", "csv", "png", "html"])
+def test_simulate_writes_what_the_extension_says(kind: str, tmp_path: Path) -> None:
+    out = tmp_path / f"run.{kind}"
+    found = data("simulate", "four_bar", "--t-end", "0.1", "--out", str(out))
+    assert found["status"] == "END" and found["largest_drift"] < 1e-12 and found["written"] == str(out)
+    assert out.stat().st_size > 1000
+    if kind == "npz":
+        again = data("export", str(out), str(tmp_path / "page.html"))
+        assert Path(again["written"]).exists()
+
+
+def test_a_run_that_fails_exits_with_one() -> None:
+    result = run("simulate", "four_bar", "--t-end", "1", "--dt", "0.5")
+    assert result.exit_code == 1 and "the states are wrong" in result.stderr
+
+
+def test_linearize_gives_the_matrices(tmp_path: Path) -> None:
+    out = tmp_path / "model.npz"
+    found = data("linearize", "loader", "--independent", "boom", "--independent", "bucket", "--out", str(out))
+    mech = sr.library.loader()
+    rest = sr.equilibrium(mech)
+    model = sr.linearize(mech, rest.q, u=rest.u, independent=["boom", "bucket"])
+    assert found["states"] == list(model.names) and np.allclose(found["A"], model.A)
+    assert np.allclose(np.array(found["eigenvalues"]) @ [1, 1j], model.eigenvalues)
+    assert np.allclose(np.load(out)["B"], model.B)
+
+
+def test_show_writes_a_picture_of_the_pose_that_is_held(tmp_path: Path) -> None:
+    found = data("show", "four_bar", "--fixed", "crank=0.7", "--out", str(tmp_path / "pose.png"))
+    assert found["q"][0] == pytest.approx(0.7) and Path(found["written"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("show", "no_such"), "unknown mechanism 'no_such'"),
+        (("show", "four_bar", "--fixed", "crank"), "--fixed must be NAME=NUMBER"),
+        (
+            ("show", "four_bar", "--fixed", "crank=0", "--fixed", "rocker=3", "--out", "x.png"),
+            "Not assembled",
+        ),
+        (("export", "four_bar", "x.gif"), "a pose"),
+        (("export", "four_bar", "x.doc", "--t-end", "0.1"), "the extension decides what is written"),
+        (("completion", "cmd"), "the shells are bash, zsh, fish"),
+    ],
+)
+def test_errors_say_what_is_wrong(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run(*(str(tmp_path / word) if word.startswith("x.") else word for word in words))
+    assert result.exit_code == 1 and message in result.stderr
+
+
+def test_errors_as_json() -> None:
+    found = data("sweep", "four_bar", "no_such", "--from", "0", "--to", "1")
+    assert not found["ok"] and "no_such" in found["error"]
+
+
+def test_doctor_says_what_is_there() -> None:
+    found = data("doctor")
+    assert found["sarrus"] == sr.__version__ and found["packages"]["numpy"] == np.__version__
+    assert found["instruction_set"] in ("generic", "v3", "v4")
+    assert "pip install 'sarrus[" in run("doctor").stdout
+
+
+def test_every_command_can_print_json() -> None:
+    for name, (said, options) in commands_of(build_app()).items():
+        assert said and (name == "completion" or "--json" in options), name
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_is_a_script_that_the_shell_reads(shell: str, tmp_path: Path) -> None:
+    script = run("completion", shell).stdout
+    assert "simulate" in script and "--t-end".lstrip("-") in script and "four_bar" in script
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    path = tmp_path / "script"
+    path.write_text(script)
+    assert subprocess.run([program, "-n", str(path)], capture_output=True).returncode == 0
+
+
+def test_completion_in_bash(tmp_path: Path) -> None:
+    script = run("completion", "bash").stdout
+    ask = 'COMP_WORDS=(sarrus simulate four --); COMP_CWORD=2; _sarrus; echo "${COMPREPLY[@]}"'
+    told = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, cwd=tmp_path)
+    assert told.stdout.split() == ["four_bar"], told.stderr
+
+
+def test_every_extra_has_a_purpose_and_is_documented() -> None:
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    page = (root / "docs" / "installing.md").read_text(encoding="utf-8")
+    assert set(PURPOSE) == set(extras) - {"dev"}
+    assert [name for name in extras if f"| `{name}` |" not in page] == []
