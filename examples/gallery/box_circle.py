@@ -62,14 +62,13 @@ def main(duration: float = 6.0) -> dict[str, float]:
     show = {"arrows": {"person": ("box", (0.0, 0.0, 0.0), forces)}, "trace": ("box", (0.0, 0.0, 0.0))}
     run.export(PAGE, title="A circle, by the paper's law", charts=charts, thickness=0.08, **show)
     axes = (figure := Figure(figsize=(9.0, 8.0), layout="constrained")).subplots(3, 1, sharex=True)
-    figure.suptitle("A held box on a circle, stopped by a person on the way [Lin2018], figures 7 and 8")
     axes[0].plot(t, ours[2], "k--", t, paper[0], t, ours[0])
     axes[1].plot(t, ours[3], "k--", t, paper[1], t, ours[1])
     axes[2].plot(t, paper[4], "C3", t, paper[5], "C0--", t, ours[4], "C1")
     axes[1].legend(("desired", "massless, as in the paper", "inertia in the model"))
     axes[2].legend(("as in the paper", "expected there", "inertia in the model, with a reserve"))
     for ax, label in zip(axes, ("x [m]", "z [m]", "force of the left hand [N]"), strict=True):
-        ax.set(ylabel=label, xlabel="t [s]")
+        ax.set(ylabel=label, xlabel="t [s]", title="A box on a circle [Lin2018]" * (ax is axes[0]))
     figure.savefig(PICTURE, dpi=110)
     turn, up = (t > 0.5) & (t < HOLD[0]), np.gradient(ours[3]) > 0.0  # one turn
     print(f"force down over up: {(down := paper[4][turn & ~up].mean() / paper[4][turn & up].mean()):.3f}")

@@ -41,7 +41,6 @@ def main() -> dict[str, float]:
     form = {"title": "Weights on a held box", "shapes": {"box": (0.2, 0.3, 0.4)}, "thickness": 0.08}
     sr.viz.export(runs, PAGE, arrows=weights, charts=charts, **form)
     one, two, three = (figure := Figure(figsize=(9, 8), layout="constrained")).subplots(3, 1, sharex=True)
-    figure.suptitle("Weights put on a held box [Lin2018], figure 6")
     one.plot(paper[0], paper[2], "C3", paper[0], paper[1], "C0--")
     two.plot(paper[0], paper[3], ours[0], ours[3])
     three.plot(ours[0], ours[5], "k", ours[0], ours[4], "C2--")
@@ -49,7 +48,7 @@ def main() -> dict[str, float]:
     two.legend(("massless, as in the paper", "mass estimated and carried"))
     three.legend(("box and weights", "estimated"))
     for ax, label in zip((one, two, three), ("force of a hand [N]", "height [m]", "mass [kg]"), strict=True):
-        ax.set(ylabel=label, xlabel="t [s]" if ax is three else "")
+        ax.set(ylabel=label, xlabel="t [s]", title="Weights on a held box [Lin2018]" * (ax is one))
     figure.savefig(PICTURE, dpi=110)
     values = {"squeeze_empty": paper[2, first], "squeeze_full": paper[2, -1], "sag_paper": -paper[3, -1]}
     return values | {"sag_ours": -ours[3, -1], "mass": ours[4, half], "true_mass": ours[5, -1]}

@@ -70,10 +70,8 @@ def draw(run: sr.Trajectory) -> None:
     axes[1].plot(run.t, 1e3 * run.q[:, 1:], label=["bend s^2 [mm]", "bend s^3 [mm]"])
     axes[2].plot(run.t, np.column_stack([run.u, run.lam]), label=["torque of the hub [N m]", "wall, lam [N]"])
     for ax in axes:
-        ax.set_xlabel("x [m]" if ax is axes[0] else "t [s]")
+        ax.set(xlabel="x [m]" if ax is axes[0] else "t [s]", ylabel="y [m]" if ax is axes[0] else "")
         ax.legend(fontsize=8)
-    for ax, title in zip(axes, ("shape, x against y [m]", "bending [mm]", "forces"), strict=True):
-        ax.set_title(title)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)
 

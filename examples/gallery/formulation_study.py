@@ -8,8 +8,6 @@ For a four-bar with three rows too many, a row of forty four-bars (one freedom, 
 welded at their tips: time with the terms given (NumPy, the compiled one beside it), and residual.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any
@@ -63,7 +61,6 @@ def residual(mech: sr.Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> flo
 def draw(tables: list[Any]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     figure, panels = plt.subplots(1, 3, figsize=(12.5, 4.6), layout="constrained")
     figure.suptitle('One acceleration in every formulation; "nullspace" is compiled, the others NumPy')
@@ -73,10 +70,7 @@ def draw(tables: list[Any]) -> None:
             ax.loglog(1e6 * cost, off, mark, color=f"C{i}", markersize=9, label=name)
         ax.set(xlabel="time [us]", ylabel="residual of a", title=title)
         ax.margins(0.2)
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_minor_formatter(NullFormatter())
-            axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-            axis.set_major_formatter(FormatStrFormatter("%.0g"))
+        ax.tick_params(which="both", labelsize=7)
     figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)

@@ -67,10 +67,9 @@ def main(rounds: int = 60) -> dict[str, float]:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
     for k in range(0, STEPS + 1, 20):
         mech.plot(run.q[0, k], left, color="C0", alpha=0.25 + 0.75 * k / STEPS, masses=False)
-    mech.plot(goal, left, color="C3", alpha=0.5, masses=False)
-    left.set_title("the motion, and its goal in red")
+    mech.plot(goal, left, color="C3", alpha=0.5, masses=False).set_title("the motion, its goal in red")
     right.semilogy(history, "o-")
-    right.set(title="iterative LQR on a closed chain", xlabel="round", ylabel="cost")
+    right.set(title="iterative LQR", xlabel="round", ylabel="cost")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=120, bbox_inches="tight")
     print(f"cost {history[0]:.3g} -> {history[-1]:.3g} in {len(history)} rounds; {miss:.1e} rad off the goal")

@@ -9,8 +9,6 @@ line through them, is out of the motors' reach: the way pays for it, as the lowe
 5 N, inside friction cones with mu = 0.6.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib
@@ -56,18 +54,13 @@ def main(distance: float = 5.0, duration: float = 14.0) -> dict[str, float]:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(3, 1, figsize=(10.0, 7.5), layout="constrained", sharex=True)
+    figure, axes = plt.subplots(3, 1, figsize=(10, 7.5), layout="constrained", subplot_kw={"xlabel": "t [s]"})
     figure.suptitle("A quadruped trots five metres: task hierarchy with friction limits")
-    moved = run.q[:, :3] - run.q[0, :3]
-    ends = np.column_stack([run.u.min(axis=1), np.median(run.u, axis=1), run.u.max(axis=1)])
-    shown = (
-        (moved[:, :1], "place [m]", ["ahead"]),
-        (moved[:, 1:], "place [m]", ["sideways", "up"]),
-        (ends, "torques of 12 motors [N m]", ["least", "median", "largest"]),
-    )
-    for ax, (values, label, names) in zip(axes, shown, strict=True):
-        ax.plot(run.t, values, lw=0.8, label=names)
-        ax.set(ylabel=label, xlabel="t [s]")
+    ends = np.quantile(run.u, (0.0, 0.5, 1.0), axis=1).T
+    axes[0].plot(run.t, run.q[:, 0] - run.q[0, 0], lw=0.8, label="ahead [m]")
+    axes[1].plot(run.t, run.q[:, 1:3] - run.q[0, 1:3], lw=0.8, label=["sideways [m]", "up [m]"])
+    axes[2].plot(run.t, ends, lw=0.8, label=["least [N m]", "median torque [N m]", "largest [N m]"])
+    for ax in axes:
         ax.legend(loc="upper right")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=110)
