@@ -75,7 +75,7 @@ $(PACKAGES): pyproject.toml | $(PY)
 
 # Makes .venv see src/ as it is, so that moved files need no new installation; the compiled module comes from BUILD_KERNEL.
 $(INSTALLED): $(PACKAGES)
-	@$(PIP) install -q --no-deps --no-build-isolation --config-settings wheel.cmake=false --config-settings editable.mode=inplace -e .
+	@$(PIP) install -q --no-deps --no-build-isolation --config-settings wheel.cmake=false --config-settings wheel.py-api=py3 --config-settings editable.mode=inplace -e .
 	@touch $@
 
 $(KERNEL): $(SOURCES) $(INSTALLED)
