@@ -29,6 +29,7 @@ FIXED_TOLERANCE = 1e-4
 NUDGE = 1e-10
 FACTOR = 100.0
 CHAOTIC = 1e7  # amplification beyond which nothing can be said
+KEPT = 401  # states of a tight run, which may take millions of steps
 TURNS = 1000.0  # of the fastest oscillation of a run [rad]
 METHODS = ("auto", "auto", "auto", "dopri5", "radau", "rk4", "rk4")
 PLAIN = ("pendulum", "double_pendulum", "slider_crank", "four_bar", "parallelogram", "five_bar", "bennett")
@@ -143,7 +144,7 @@ def judge(one: Trial, seed: int) -> str:
         warnings.simplefilter("always")
         run = sr.simulate(mech, span, **one.options)
     loud = not run.success or bool(seen) or run.message != f"Reached the end, t = {one.end:.9g} s."
-    tight = TIGHT_STIFF if one.stiff else TIGHT
+    tight = (TIGHT_STIFF if one.stiff else TIGHT) | {"t_eval": np.linspace(0.0, one.end, KEPT)}
     exact = sr.simulate(mech, span, **tight)
     nudge = NUDGE * np.random.default_rng(seed).normal(size=mech.nv) * mech.units.unit
     q, v = mech.project(mech.integrate(mech.default.q, nudge), mech.default.v + nudge)
@@ -167,8 +168,9 @@ def study(count: int, seed: int) -> list[dict[str, Any]]:
         found.setdefault(one.title, Counter())[verdict] += 1
         if verdict == "wrong":
             print(f"wrong and silent: run {k}, {one.title}, {one.options}", file=sys.stderr, flush=True)
-        if sys.stderr.isatty():
-            print(f"\r{k - seed + 1} of {count}", end="", file=sys.stderr)
+        done = k - seed + 1
+        if sys.stderr.isatty() or done % 100 == 0:
+            print(f"{done} of {count}", end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
     found = dict(sorted(found.items()))
     found["all"] = sum(found.values(), Counter())
     empty = dict.fromkeys(("right", "warned", "loud", "wrong", "unknown"), 0)
