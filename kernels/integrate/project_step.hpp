@@ -122,13 +122,8 @@ SARRUS_FN void scale_velocity(Stepper<T, LDC, S>& s) {
 }
 
 // Whether the stage (t, q1, v1), with q1 = integrate(q, u), could be projected: off the constraints its
-<<<<<<< Updated upstream
 // acceleration is wrong by the drift of the stage, of order h^2, over the distance to the singular pose.
 // Where Newton fails the stage stays as it is.
-=======
-// acceleration is wrong by the drift of the stage, of order h^2, over the distance to the singular pose. Where
-// Newton fails the stage stays as it is.
->>>>>>> Stashed changes
 SARRUS_FN bool project_stage(auto& s, double t) {
   if (project_position(s, t)) {
     project_velocity(s);

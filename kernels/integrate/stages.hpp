@@ -20,12 +20,8 @@ SARRUS_HD bool projects_stages(const auto& s, bool charted) {
          near_singular(s, charted ? STEPS_CHARTED : STEPS_AROUND);
 }
 
-<<<<<<< Updated upstream
 // Acceleration of a stage at (t, q1, v1) of a step h, into out (ld). `closed`: on the constraints, in
 // the chart of the step.
-=======
-// Acceleration of a stage at (t, q1, v1) of a step h, into out (ld). `closed`: it lies on the constraints.
->>>>>>> Stashed changes
 template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_stage(Stepper<T, LDC, S>& s, const Instant<T>& at, double h, bool closed, T* out) {
   if (!evaluate(s, at, {true, true, true})) return false;
@@ -43,11 +39,7 @@ template <class T, int LDC, class S>
 SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   int ld = s.w.ld;
-<<<<<<< Updated upstream
   bool charted = projects_stages(s, true) && open_fixed_chart(s), near = projects_stages(s, false);
-=======
-  bool near = projects_stages(s), charted = near && open_explicit_chart(s);
->>>>>>> Stashed changes
   if (s.status != StepStatus::FINE) return false;
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
@@ -63,12 +55,8 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
     integrate(s.m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
-<<<<<<< Updated upstream
     bool closed = charted && close_fixed_stage(s, t);
     if (near && !charted) project_stage(s, t);
-=======
-    bool closed = charted ? close_explicit_stage(s, t) : near && project_stage(s, t);
->>>>>>> Stashed changes
     if (s.status != StepStatus::FINE) return false;
     if (!accelerate_stage(s, s.trial_state(t, i), h, closed, s.kv + i * ld)) return false;
     increment_rate(s.m, s.u, s.v1, s.ku + i * ld);

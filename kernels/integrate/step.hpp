@@ -8,21 +8,12 @@
 
 SARRUS_BEGIN
 
-<<<<<<< Updated upstream
 constexpr int MOST_CUTS = 6;          // of a fixed step that cannot be closed
 constexpr double CUT = 0.37;          // to this part of it
 constexpr double LEAST_PART = 1e-6;   // of a fixed step, to which it is cut before a near miss
 constexpr double STAGE_APART = 0.15;  // of a step: distance of its stages from a singular pose
 constexpr double CROSSED_AT = 0.75;   // of a step: where it crosses a singular pose that was too near
 constexpr double WHOLE = 1 - 1e-12;   // of the time left: a step so long goes all the way
-=======
-constexpr int MOST_CUTS = 6;          // of a fixed step that cannot be closed
-constexpr double CUT = 0.37;          // to this part of it
-constexpr double LEAST_PART = 1e-6;   // of a fixed step, to which it is cut before a near miss
-constexpr double STAGE_APART = 0.15;  // of a step: distance of its stages from a singular pose
-constexpr double CROSSED_AT = 0.75;   // of a step: where it crosses a singular pose that was too near
-constexpr double WHOLE = 1 - 1e-12;   // of the time left: a step so long goes all the way
->>>>>>> Stashed changes
 constexpr double MOST_GROWTH = 5, MOST_CUT = 0.2, SAFETY = 0.9;  // of adaptive steps from one to the next
 constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L; [s] where nothing moves
 constexpr double NO_ESTIMATE = 1e10;                             // error of a step without one
