@@ -169,8 +169,9 @@ def study(count: int, seed: int) -> list[dict[str, Any]]:
         if verdict == "wrong":
             print(f"wrong and silent: run {k}, {one.title}, {one.options}", file=sys.stderr, flush=True)
         done = k - seed + 1
-        if sys.stderr.isatty() or done % 100 == 0:
-            print(f"{done} of {count}", end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+        shown = sys.stderr.isatty()
+        if shown or done % 100 == 0:
+            print(f"{done} of {count}", end="\r" if shown else "\n", file=sys.stderr, flush=True)
     found = dict(sorted(found.items()))
     found["all"] = sum(found.values(), Counter())
     empty = dict.fromkeys(("right", "warned", "loud", "wrong", "unknown"), 0)
