@@ -133,10 +133,10 @@ class ConstraintQueries(CentroidalQueries):
             parameters: keywords of `with_`, each value with a leading axis B: {"a": (B,)}, {"mass": {"rod":
                 (B,)}}.
         """
-        if not parameters:
+        if not isinstance(parameters, Mapping) or not parameters:
             raise InputError(
                 "parameters must name what differs between variants, such as {'a': values}, got"
-                f" {parameters!r}."
+                f" {parameters!r:.80}."
             )
         return variants_of(self, parameters)
 

@@ -138,6 +138,8 @@ class DrawnElements(Declarations):
         Returns:
             This spec.
         """
+        for end in (a, b):
+            text(end, f"a body of bushing {name!r:.80}")
         X_W = at if isinstance(at, Pose) else Pose(self._place(at, f"at of bushing {name!r}"))
         drawn = self._parts | self._joints
         world, _ = places([x for n, x in self._coordinates.bodies.items() if n not in drawn], self._parts)

@@ -99,6 +99,10 @@ class Body(Restored):
         _check_friction(self, what)
         _check_stops(self, what)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Also of 0.1.0, whose bodies had no breakaway friction."""
+        self.__dict__.update({"breakaway": (0.0,) * len(state["friction"])} | state)
+
     def again(self, **fields: Any) -> Body:
         """A copy with other fields, which need no check."""
         copy = object.__new__(Body)
