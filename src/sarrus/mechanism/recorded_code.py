@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from ..arrays import Array
 from ..dynamics.dry_friction import refuse_dry_friction
-from ..errors import InputError
 from ..tracing.c_files import CFiles, chosen_functions
 from ..tracing.program import Program, record
 from .other_constraints import OtherConstraints
@@ -42,8 +40,6 @@ class RecordedCode(OtherConstraints):
         Raises:
             InputError: the mechanism calls Python functions or is too large.
         """
-        if not isinstance(folder, (str, PathLike)):
-            raise InputError(f"folder of export_code must be a path, got {folder!r:.80}.")
         wanted = chosen_functions(functions)
         program = self._program("float64", "exported code")
         return CFiles(self.model, program, wanted).write(folder, *self.default)

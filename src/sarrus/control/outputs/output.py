@@ -166,6 +166,10 @@ class _Coordinates(VectorOutput):
         model, names, unit = system.model, [], []
         J, Q = np.zeros((len(entries), model.nv)), np.zeros((len(entries), model.nq))
         for row, entry in enumerate(entries):
+            if isinstance(entry, (list, set, np.ndarray)):
+                raise InputError(
+                    f"Coordinates takes names or combinations {{name: coefficient}}, got {entry!r:.80}."
+                )
             terms = dict(entry) if isinstance(entry, Mapping) else {entry: 1.0}
             for name, coefficient in terms.items():
                 position, index = model.tree.scalar(name, "Coordinates")
