@@ -151,13 +151,13 @@ class CFiles:
     def write(self, folder: Any, q: Array, v: Array) -> tuple[Path, Path, Path]:
         """Write the three files; returns their paths: .c, .h, main.c."""
         try:
-            where = Path(folder)
-            taken = where.exists() and not where.is_dir()
+            (where := Path(folder)).mkdir(parents=True, exist_ok=True)
         except (TypeError, ValueError) as error:
             raise InputError(f"folder of export_code must be a path, got {folder!r:.80} ({error}).") from None
-        if taken:
-            raise InputError(f"folder of export_code must be a folder, and {str(where)!r} is a file.")
-        where.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(
+                f"folder of export_code must be a folder, and {str(where)!r} is a file."
+            ) from None
         texts = {
             f"{self.name}.c": self.source(),
             f"{self.name}.h": self.header(),
