@@ -133,7 +133,7 @@ class ConstraintQueries(CentroidalQueries):
             parameters: keywords of `with_`, each value with a leading axis B: {"a": (B,)}, {"mass": {"rod":
                 (B,)}}.
         """
-        if not isinstance(parameters, Mapping) or not parameters:
+        if parameters is None or (isinstance(parameters, Mapping) and not parameters):
             raise InputError(
                 "parameters must name what differs between variants, such as {'a': values}, got"
                 f" {parameters!r:.80}."
