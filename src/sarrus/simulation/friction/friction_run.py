@@ -101,7 +101,7 @@ class FrictionRun:
         simulation = Simulation(rows.system, options, users, self._q, self._v, interrupts=self._interrupts)
 
         def applied(t: float, q: Array, v: Array) -> Array:
-            return _applied(simulation.inputs, t, q, v, FIRST_STAGE + 1)
+            return simulation.inputs.force(t, q, v, FIRST_STAGE + 1)
 
         watch = FrictionWatch(rows, self._manifold, applied, slack)
         outcome = simulation.run(watch.first)
@@ -157,7 +157,7 @@ class FrictionRun:
 
     def _after(self, simulation: Simulation, hit: Hit) -> Directions:
         """Directions after the end of a stretch."""
-        tau = _applied(simulation.inputs, self._t, self._q, self._v, FIRST_STAGE + 1)
+        tau = simulation.inputs.force(self._t, self._q, self._v, FIRST_STAGE + 1)
         return self._solved(tau, hit.stops, hit.breaks)
 
     def _solved(self, tau: Array, stops: BoolArray, breaks: bool) -> Directions:
@@ -178,7 +178,7 @@ class FrictionRun:
     def _applied_at_start(self) -> Array:
         inputs = Inputs(self._system, self._options)
         try:
-            return _applied(inputs, self._t, self._q, self._v, FIRST_STAGE)
+            return inputs.force(self._t, self._q, self._v, FIRST_STAGE)
         except RuntimeError as failure:
             raise InputError(str(failure)) from None
 
@@ -222,14 +222,3 @@ class FrictionRun:
             friction_unique=unique,
         )
         return Trajectory(mech, outcome)
-
-
-def _applied(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> Array:
-    """The applied force (nv,); a RuntimeError with its message where a user's function failed."""
-    if not inputs.needed:
-        return np.zeros(len(v))
-    supplied = inputs(t, q, v, stage)
-    if supplied is None:
-        assert inputs.failure is not None
-        raise RuntimeError(inputs.failure.message)
-    return np.asarray(supplied.tau)

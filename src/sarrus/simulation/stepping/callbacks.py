@@ -106,6 +106,16 @@ class Inputs:
         """The latest inputs of the actuators (nu,)."""
         return self._u
 
+    def force(self, t: float, q: Array, v: Array, stage: int) -> Array:
+        """The applied force (nv,) [N m, N]; a RuntimeError where a function of the user failed."""
+        if not self.needed:
+            return np.zeros(len(v))
+        supplied = self(t, q, v, stage)
+        if supplied is None:
+            assert self.failure is not None
+            raise RuntimeError(self.failure.message)
+        return np.asarray(supplied.tau)
+
     def restore(self, t: float, u: Array) -> None:
         """Continue at time t [s] with the inputs u (nu,) of the last sample at or before it."""
         self._u, self._log = u, [(t, u)]

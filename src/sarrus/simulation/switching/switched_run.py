@@ -170,7 +170,7 @@ class SwitchedRun:
         """The applied force at the present state, with the controller called."""
         inputs = Inputs(System(self._topology.mechanism()), self._options)
         try:
-            return _applied_force(inputs, self._t, self._q, self._v, FIRST_STAGE)
+            return inputs.force(self._t, self._q, self._v, FIRST_STAGE)
         except RuntimeError as failure:
             raise _EndOfRunError(str(failure)) from None
 
@@ -178,7 +178,7 @@ class SwitchedRun:
         """The applied force at a state within the present segment."""
         if self._simulation is None:
             return np.zeros(len(v))
-        return _applied_force(self._simulation.inputs, t, q, v, FIRST_STAGE + 1)
+        return self._simulation.inputs.force(t, q, v, FIRST_STAGE + 1)
 
     def _report(self, closed: tuple[str, ...], opened: tuple[str, ...], hit: Impact | None) -> None:
         said = [f"{name!r} closes" for name in closed] + [f"{name!r} opens" for name in opened]
@@ -206,14 +206,3 @@ class SwitchedRun:
             active_names=names,
         )
         return SwitchedTrajectory(mech, outcome, segments)
-
-
-def _applied_force(inputs: Inputs, t: float, q: Array, v: Array, stage: int) -> Array:
-    """The applied force (nv,); a RuntimeError with its message where a user's function failed."""
-    if not inputs.needed:
-        return np.zeros(len(v))
-    supplied = inputs(t, q, v, stage)
-    if supplied is None:
-        assert inputs.failure is not None
-        raise RuntimeError(inputs.failure.message)
-    return np.asarray(supplied.tau)
