@@ -33,3 +33,36 @@ def test_other_failures_say_nothing_of_drives() -> None:
     )
     assert not run.success  # v = 1 / (1 - t)
     assert "singular pose" not in run.message
+
+
+def off_every_branch(distance: float) -> tuple[sr.Mechanism, np.ndarray, np.ndarray]:
+    """A five-bar this far [rad] from its flat pose, with a velocity across the branches through that."""
+    mech, rng = sr.library.five_bar(), np.random.default_rng(1)
+    _, v = mech.project(mech.default.q, rng.normal(size=mech.nv))
+    return mech, *mech.project(mech.integrate(mech.default.q, distance * rng.normal(size=mech.nv)), v)
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e-12, 1e-10])
+@pytest.mark.parametrize("method", ["auto", "dopri5"])
+def test_a_velocity_on_no_branch_is_named(distance: float, method: str) -> None:
+    """0.1.0 spoke of tolerances alone; 1e-10 rad from the pose it took steps of 1e-16 s without end."""
+    mech, q, v = off_every_branch(distance)
+    run = sr.simulate(mech, (0, 1), q, v, method=method)
+    assert not run.success and len(run.t) < 5000
+    assert "no motion through it has this velocity" in run.message and "mech.branches(q0)" in run.message
+    branch = mech.branches(mech.default.q)[0]
+    assert sr.simulate(mech, (0, 0.1), mech.default.q, branch.direction, method=method).success
+
+
+def test_other_failures_say_nothing_of_branches() -> None:
+    """On a branch, with a force that tends to infinity."""
+    mech = sr.library.five_bar()
+    run = sr.simulate(
+        mech,
+        (0, 2),
+        mech.default.q,
+        mech.branches(mech.default.q)[0].direction,
+        tau=lambda t, q, v: np.ones(mech.nv) / max(1e-3 - t, 1e-12) ** 2,
+        method="dopri5",
+    )
+    assert not run.success and "no motion through it" not in run.message

@@ -16,6 +16,7 @@ from ..system.step_records import Steps
 from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
+from .pass_energy import PassEnergy
 
 NAME, NEAR_MISS = "singular pose", "near miss"
 NEAR = 5e-6  # a smallest singular value below this is a pass: LOST_IN_PASSING of the kernel
@@ -41,6 +42,7 @@ class SingularWatch:
         self._most = int(first.rank[0])
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
+        self.energy = PassEnergy(system, manifold, first)
         if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
             self._apart = 0.0
@@ -55,6 +57,7 @@ class SingularWatch:
         """The next steps."""
         if self._system.nc == 0:
             return
+        self.energy.look(new)
         steps = Steps.joined([self._tail, new])
         self._ranks(steps)
         self._most = max(self._most, int(new.rank.max()))
@@ -67,6 +70,7 @@ class SingularWatch:
 
     def finish(self) -> None:
         """The run has ended: test its last step, which has no step after it."""
+        self.energy.finish()
         if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
 

@@ -57,7 +57,8 @@ class FixedStepError:
     def total(self) -> float:
         """The sum over all steps so far; a single step is held against the trapezoidal rule."""
         missing = self._faster
-        if self._count == 0 and self._last is not None and self._options.control_dt is None:
+        free = self._last is not None and self._rank < self._last.v.shape[1]
+        if self._count == 0 and self._last is not None and self._options.control_dt is None and free:
             last, h = self._last, np.diff(self._last.t)[:, None]
             gap = np.diff(last.v, axis=0) - 0.5 * h * (last.a[1:] + last.a[:-1])
             missing = float(np.max(np.abs(gap / self._unit), initial=0.0))
@@ -67,7 +68,8 @@ class FixedStepError:
         """What is missing in (1) in each pair of equal steps without a jump of held inputs."""
         h = np.diff(steps.t)
         inside = np.abs(h[1:] - h[:-1]) <= EQUAL * h[1:]
-        regular = (steps.pivot > SINGULAR) & (steps.rank == self._rank)
+        free = self._rank < steps.v.shape[1]  # else constraints alone determine the states
+        regular = free & (steps.pivot > SINGULAR) & (steps.rank == self._rank)
         inside &= regular[:-2] & regular[1:-1] & regular[2:]
         if self._options.control_dt is not None:  # inputs jump at samples
             inside &= np.all(steps.tau[:-2] == steps.tau[1:-1], axis=1)

@@ -30,7 +30,7 @@ from .interrupts import Interrupts
 from .outcome import Outcome, Status
 from .progress import Progress
 from .recorder import TrajectoryRecorder
-from .trouble import trouble
+from .trouble import stand_still, trouble
 
 PIECE = 0.05  # [s] of computing between two checks for Ctrl-C and events
 MOST_STEPS = 4_000  # in one piece
@@ -81,6 +81,7 @@ class Simulation:
         self._failure: Failure | None = None
         self._interrupts, self._ended = interrupts or Interrupts(), False
         self.last: Steps | None = None  # the last state; None where the run could not start
+        self._still = False  # steps have become too short to move anything
         self._until: Callable[[Steps], Any] | None = None
         self.hit: Any = None  # what `until` found
 
@@ -176,11 +177,12 @@ class Simulation:
         one_by_one |= self._until is not None and o.control is not None
         count = 1 if one_by_one else 16
         while not self._ended and not self._interrupts.pending and self.last.t[-1] < o.t1:
-            began = time.perf_counter()
+            before, began = self.last, time.perf_counter()
             done = self._run.advance(o.t0, o.first_step if o.integrator.adaptive else o.dt, o.t1, count, 1)
             taken = time.perf_counter() - began
             self._absorb(watch)
-            if done < count:
+            self._still = o.integrator.adaptive and stand_still(before, self.last, done, self._system)
+            if done < count or self._still:
                 break
             if not one_by_one:
                 count = int(np.clip(count * PIECE / max(taken, 1e-6), 1, min(4 * count, MOST_STEPS)))
@@ -256,6 +258,8 @@ class Simulation:
         end = self._options.t0 if self.last is None else float(self.last.t[-1])
         seen = [*(watch.found if watch is not None else ()), *getattr(self._run, "changes", ())]
         status, message = self._verdict(end)
+        if watch is not None and status == Status.END and (wrong := watch.energy.sentence()):
+            status, message = Status.FAILED, f"Reached t = {end:.9g} s, but the states are wrong. {wrong}"
         if self._limits is not None:
             seen += self._limits.found
             message = self._limits.added_to(message, end)
@@ -296,6 +300,11 @@ class Simulation:
                 return Checkpoint(numbers, u[i], self._energy)
         return None
 
+    @property
+    def _status(self) -> StepStatus:
+        """Of the last step."""
+        return StepStatus.STEP_COLLAPSED if self._still else self._run.status
+
     def _verdict(self, end: float) -> tuple[Status, str]:
         failure = self._failure or self.inputs.failure
         terminal = [event for event in self._events if event.terminal]
@@ -305,8 +314,9 @@ class Simulation:
             return Status.INTERRUPTED, f"Interrupted at t = {end:.9g} s; everything up to there is kept."
         if failure is not None:
             return Status.STOPPED, failure.message
-        if self.hit is None and self._run.status != StepStatus.FINE:
-            return Status.FAILED, trouble(self._run.status, self._system, self.last, end)
+        if self.hit is None and self._status != StepStatus.FINE:
+            start = Steps.undefined(self._options.t0, self._q, self._v)
+            return Status.FAILED, trouble(self._status, self._system, start, self.last)
         if self._error.lost:
             return (
                 Status.FAILED,

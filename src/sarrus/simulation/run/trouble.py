@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..._kernel import StepStatus
+from ...arrays import Array
 from ...mechanism.time_steps import TROUBLE
+from ...projection.decomposition import ranked_svd
+from ...projection.system_kinematics import dimensionless, even_gamma
 from ..system.step_records import Steps
 from ..system.system import System
 
 DEAD_CENTRE = 1e-2  # a smaller pivot at the end of a driven run that failed
+AT_ONCE = 1e-2  # [rad, or times L]: a run that ends after so little motion failed because of its start
+STILL = 1e-9  # of the time since 0: shorter steps,
+ROUNDING = 1e-14  # [rad, or times L], in which nothing moves further than this,
+MANY = 200  # so many of them one after another, make no progress
+OFF_BRANCH = 1e-4  # acceleration that lost rows lack, relative to the square of the speed
 
 
-def trouble(status: StepStatus, system: System, last: Steps | None, end: float) -> str:
-    """Why the steps of a run ended at a time [s], in words.
+def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None) -> str:
+    """Why the steps of a run ended, in words.
 
     Args:
         status: of the step that failed.
         system: what moved.
+        first: where it started.
         last: the last state; None where the run could not start.
-        end: its time [s].
     """
-    said = f"Stopped after t = {end:.9g} s: {TROUBLE[status]}."
-    if last is None or not system.has_drives or last.pivot[-1] > DEAD_CENTRE:
+    end = first if last is None else last
+    said = f"Stopped after t = {end.t[-1]:.9g} s: {TROUBLE[status]}."
+    if last is None or system.nc == 0:
         return said
-    names = ", ".join(repr(group.name) for group in system.model.groups if group.kind == "Drive")
+    if system.has_drives and not last.pivot[-1] > DEAD_CENTRE:
+        names = ", ".join(repr(group.name) for group in system.model.groups if group.kind == "Drive")
+        return said + (
+            f" There the mechanism is next to a singular pose (smallest pivot {last.pivot[-1]:.0e}), such as"
+            f" a dead centre, and driven by {names}: it cannot follow a drive beyond its reach."
+            " mech.assemble(t=...) shows where it can."
+        )
+    travel = (last.t[-1] - first.t[0]) * np.max(np.abs(first.v[0] / system.units.unit), initial=0.0)
+    if not travel < AT_ONCE or not (missing := off_branch(system, first.t[0], first.q[0], first.v[0])):
+        return said
     return said + (
-        f" There the mechanism is next to a singular pose (smallest pivot {last.pivot[-1]:.0e}), such as a"
-        f" dead centre, and driven by {names}: it cannot follow a drive beyond its reach."
-        " mech.assemble(t=...) shows where it can."
+        " The pose at the start is singular, and no motion through it has this velocity: J v = b holds, but"
+        f" the lost rows of J ask for an acceleration that nothing can give ({missing:.1e} times the square"
+        " of the speed). mech.branches(q0) lists the directions in which it can leave the pose."
     )
+
+
+def off_branch(system: System, t: float, q: Array, v: Array) -> float:
+    """How far v (nv,) is from the tangent cone of a singular pose q; 0 on it, and at regular poses.
+
+    The lost rows w, w.T J = 0, need w.T gamma(v) = 0, projection/branches.py (1); over the squared speed.
+    """
+    _, J, _, _ = system.evaluator.constraints(q, v, t)
+    svd = ranked_svd(dimensionless(system.evaluator, J), system.units.rank_tol)
+    speed = float(np.linalg.norm(v / system.units.unit))
+    if speed == 0.0 or not system.loses_rank(t, q, svd.rank):
+        return 0.0
+    missing = float(np.linalg.norm(svd.lost.T @ even_gamma(system.evaluator, q, t)(v))) / speed**2
+    return missing if missing > OFF_BRANCH else 0.0
+
+
+def stand_still(before: Steps, now: Steps, count: int, system: System) -> bool:
+    """Whether the last steps, so many, were so short that none moved a coordinate by more than its rounding.
+
+    Args:
+        before: the state before them.
+        now: the last state.
+        count: how many there were.
+        system: what moves.
+    """
+    h = float(now.t[0] - before.t[0]) / max(count, 1)
+    speed = max(float(np.max(np.abs(at.v / system.units.unit), initial=0.0)) for at in (before, now))
+    return count >= MANY and h < STILL * abs(now.t[0]) and h * speed < ROUNDING
