@@ -222,6 +222,37 @@ def test_dynamic_hand_motors_and_gravity(page: Page, tmp_path: Path) -> None:
 
 
 @needs_browser
+def test_the_motor_menu_pushes_and_holds(page: Page, tmp_path: Path) -> None:
+    """As a person uses it: the menu of a motor, then its slider."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("cart", joint=sr.Prismatic("x"), mass=2.0, inertia=(1, 1, 1))
+    opened(page, spec.actuate("cart", limits=(-3.0, 3.0)).compile(), tmp_path)
+    choose = "(() => {{ const menu = document.querySelector('#motors select'); menu.value = '{}'; "
+    choose += "menu.dispatchEvent(new Event('change')); return menu.value; }})()"
+    slide = (
+        "(() => {{ const s = [...document.querySelectorAll('#motors .row')].filter((r) => !r.hidden).pop()"
+    )
+    slide += (
+        ".querySelector('input'); s.value = {}; s.dispatchEvent(new Event('input')); return +s.max; }})()"
+    )
+    assert page.evaluate(choose.format("force")) == "force"
+    assert page.evaluate(slide.format(1.5)) == 3.0
+    # x = F t^2 / 2 m
+    found = page.evaluate(
+        "studio.kernel.advance(0.8); [studio.kernel.of('q')[0], studio.kernel.of('tau')[0]]"
+    )
+    np.testing.assert_allclose(found, [1.5 * 0.8**2 / 4.0, 1.5], rtol=1e-6)
+    assert page.evaluate(choose.format("hold")) == "hold"
+    page.evaluate(slide.format(0.3))
+    page.evaluate("studio.kernel.advance(8); 0")
+    assert page.evaluate("studio.kernel.of('q')[0]") == pytest.approx(0.3, abs=1e-3)
+    assert page.evaluate(choose.format("free")) == "free"
+    page.evaluate("studio.undo('undo')")  # of the menu
+    assert page.evaluate("document.querySelector('#motors select').value") == "hold"
+    fine(page)
+
+
+@needs_browser
 def test_forces_are_those_of_python(page: Page, tmp_path: Path) -> None:
     mech = sr.library.slider_crank()
     x = mech.project(mech.default.q, np.array([1.0, -0.5]))

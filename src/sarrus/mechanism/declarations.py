@@ -127,6 +127,8 @@ class Declarations(DrawnSpec):
         stop_damping: PerCoordinate = 0.0,
         friction_model: str = FRICTION_MODELS[0],
         breakaway: PerCoordinate = 0.0,
+        outline: Sequence[ArrayLike] = (),
+        backwards: bool = False,
     ) -> Self:
         """Add a rigid body, carried by a joint that gets the body's name.
 
@@ -155,6 +157,8 @@ class Declarations(DrawnSpec):
                 dry friction that sticks; sliding it is friction + (breakaway - friction) exp(-(v / v_s)^2);
                 see docs/friction.md.
             breakaway: Of "coulomb": friction at rest [N m] or [N]; default: the same as `friction`.
+            outline: Points in the body frame [m], (n, 3), along which pictures draw it.
+            backwards: The joint is meant from this body to its parent: reactions are those on the parent.
 
         Returns:
             This spec.
@@ -163,7 +167,8 @@ class Declarations(DrawnSpec):
             "mass": mass, "com": com, "inertia": inertia, "armature": armature, "damping": damping,
             "friction": friction, "friction_speed": friction_speed, "limits": limits,
             "stop_stiffness": stop_stiffness, "stop_damping": stop_damping,
-            "friction_model": friction_model, "breakaway": breakaway,
+            "friction_model": friction_model, "breakaway": breakaway, "outline": outline,
+            "backwards": backwards,
         }  # fmt: skip
         body = Body(name, parent, joint, Pose() if at is None else at, **given)
         if parent not in (GROUND, name) and parent not in self._coordinates.bodies:

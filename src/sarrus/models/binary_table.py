@@ -7,12 +7,13 @@ little-endian and in the order of `kernels/tree/model.hpp`.
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 
-from .._kernel import KINDS, MODEL_FIELDS, MODEL_SIZES
+from .._kernel import CLOSURE_ANGULAR, KINDS, MODEL_FIELDS, MODEL_SIZES
 from .model import Model
-from .parameters import COORDINATE_FORCES, ELEMENTS, FORCES
+from .parameters import COORDINATE_FORCES, ELEMENTS, FORCES, kind_number
 
 
 def layout_hash() -> int:
@@ -35,3 +36,14 @@ def binary_table(model: Model) -> bytes:
         out += b"\0" * (-len(out) % 8)
         out += np.ascontiguousarray(fields[name], dtype="<i4" if kind == "I" else "<f8").tobytes()
     return bytes(out)
+
+
+def table_layout() -> dict[str, Any]:
+    """How a table is read and extended by closures: names of sizes, fields, parameters of a closure."""
+    return {
+        "sizes": list(MODEL_SIZES),
+        "fields": [list(field) for field in MODEL_FIELDS],
+        "closure": kind_number(ELEMENTS, "Closure"),
+        "parameters": list(KINDS[ELEMENTS]["Closure"]),
+        "across": CLOSURE_ANGULAR["ACROSS"],
+    }

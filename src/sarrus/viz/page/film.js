@@ -106,7 +106,7 @@ class Film {
         const name = `mesh${solid.mesh}`;
         const { points, faces } = this.meshes[solid.mesh];
         if (!painter.meshes[name]) painter.keep(name, faceted(decoded(points), decoded(faces, Uint16Array)));
-        painter.draw(name, placed(q, [1, 1, 1], p), [1, 1, 1], color);
+        painter.draw(name, placed(q, [1, 1, 1], solid.shift ? add(p, rotate(q, solid.shift)) : p), [1, 1, 1], color);
       } else {
         if (!solid.mesh) painter.keep((solid.mesh = `face${this.solids.indexOf(solid)}`), fan(solid.points));
         painter.draw(solid.mesh, placed(q, [1, 1, 1], p), [1, 1, 1], color);

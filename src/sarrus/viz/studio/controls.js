@@ -54,10 +54,13 @@ Studio.prototype.shareLink = async function () {
 // A state from a link or a file
 Studio.prototype.open = function (text) {
   try {
-    const { bench, data } = this;
-    const given = checkedState(text, { nq: this.kernel.nq, nv: this.kernel.nv, nb: data.bodies.length, stops: bench.stops ? bench.stops.list.length : 0 });
+    const edits = checkedEdits(text);
+    if (edits.length && !this.bench.base) throw new Error("this mechanism cannot be edited");
+    const { data } = edits.length ? this.bench.edited(edits) : this.bench.first;
+    const stops = edits.length || !this.bench.first.stops ? 0 : this.bench.first.stops.list.length;
+    const given = checkedState(text, { nq: data.q.length, nv: data.coordinates.length, nb: data.bodies.length, stops });
     this.remember();
-    this.restore(given);
+    this.restore({ ...given, edits });
     if (given.eye) {
       const { camera } = this.scene;
       [camera.azimuth, camera.height, camera.far] = given.eye;

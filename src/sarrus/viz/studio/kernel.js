@@ -9,7 +9,7 @@ const STEP_TROUBLE = [
 class Kernel {
   // A compiled module and the table of a model (Uint8Array)
   static make(module, table) {
-    return new Kernel(new WebAssembly.Instance(module, {}).exports, table);
+    return Object.assign(new Kernel(new WebAssembly.Instance(module, {}).exports, table), { module });
   }
 
   constructor(exports, table) {

@@ -6,10 +6,11 @@ const LONGEST_ARROW = 0.28; // of the size of the scene
 
 class Studio {
   constructor(bench) {
-    Object.assign(this, { bench, data: bench.data, playing: false, mode: "kinematic", traces: [], grabbed: null, found: null, branches: [] });
+    Object.assign(this, { bench, playing: false, mode: "kinematic", traces: [], grabbed: null, found: null, branches: [] });
     this.history = new History();
     const changed = () => (this.dirty = true);
     this.scene = new Scene($("scene"), bench.film, changed);
+    this.editor = new Editor(this);
     this.hand = new Hand($("scene"), this.scene, this.data.plane, {
       take: (body, at) => this.take(body, at), move: (target) => (this.grabbed.target = target),
       release: () => this.release(), changed,
@@ -28,6 +29,10 @@ class Studio {
 
   get kernel() {
     return this.bench.kernel;
+  }
+
+  get data() {
+    return this.bench.data;
   }
 
   change() {
@@ -96,7 +101,7 @@ class Studio {
     const { bench, history } = this;
     const { u, hold, held } = bench.settings;
     const state = history.now;
-    return { q: Array.from(state.q), v: Array.from(state.v), t: state.t, gravity: bench.scale, stop: bench.stop, u: Array.from(u), hold: Array.from(hold), held: Array.from(held), traces: this.traces.slice() };
+    return { q: Array.from(state.q), v: Array.from(state.v), t: state.t, gravity: bench.scale, stop: bench.stop, u: Array.from(u), hold: Array.from(hold), held: Array.from(held), traces: this.traces.slice(), edits: bench.edits };
   }
 
   remember() {
@@ -105,6 +110,7 @@ class Studio {
 
   restore(given) {
     const { bench } = this;
+    if (given.edits !== bench.edits) this.describe(given.edits);
     bench.choose(given.stop ?? -1);
     for (const name of ["u", "hold", "held"]) bench.settings[name].set(given[name] ?? new Float64Array(this.kernel.nv));
     bench.scale = given.gravity;
@@ -115,6 +121,22 @@ class Studio {
     this.scene.show(bench.film);
     this.panels.showSettings();
     this.playing = false;
+    this.record();
+    this.moved = true;
+  }
+
+  // The mechanism after a list of edits, at the pose of the last one; throws where they do not fit
+  describe(edits) {
+    const description = this.bench.edited(edits);
+    this.grabbed = null;
+    this.playing = this.recorded = false;
+    this.blank = undefined;
+    this.bench.describe(description, edits);
+    this.traces = this.traces.filter(([body]) => body < this.data.bodies.length);
+    this.history.states = [];
+    this.history.at = -1;
+    this.scene.show(this.bench.film);
+    this.panels.fill();
     this.record();
     this.moved = true;
   }
@@ -399,7 +421,7 @@ class Studio {
     const hand = g ? { from: bench.bodies.place([g.body, ...g.point]), to: g.target } : null;
     const past = history.states.slice(Math.max(0, history.at - 3000), history.at + 1);
     const traces = this.traces.map((_, i) => past.map((s) => s.values && s.values.traces[i]).filter(Boolean));
-    scene.paint(this.theme, { arrows: this.arrows(), traces, hand });
+    scene.paint(this.theme, { arrows: this.arrows(), traces, hand, ...this.editor.shown() });
     this.panels.showNumbers(history);
     if (this.moved && performance.now() - this.analysed > (this.playing || g ? 120 : 0)) this.analyse();
     $("play").textContent = this.playing ? "pause" : "play";

@@ -1,5 +1,20 @@
 // Points and loads in the world, and the measures that a description declares, from the arrays of the kernel.
 
+// The quaternion of a rotation (9 numbers, row by row)
+function quaternionOf(m) {
+  const trace = m[0] + m[4] + m[8];
+  if (trace > 0) {
+    const s = 2 * Math.sqrt(trace + 1);
+    return [(m[7] - m[5]) / s, (m[2] - m[6]) / s, (m[3] - m[1]) / s, s / 4];
+  }
+  const i = m[0] > m[4] && m[0] > m[8] ? 0 : m[4] > m[8] ? 1 : 2;
+  const [j, k] = [(i + 1) % 3, (i + 2) % 3];
+  const s = 2 * Math.sqrt(Math.max(1 + m[4 * i] - m[4 * j] - m[4 * k], 1e-30));
+  const q = [0, 0, 0, (m[3 * k + j] - m[3 * j + k]) / s];
+  [q[i], q[j], q[k]] = [s / 4, (m[3 * j + i] + m[3 * i + j]) / s, (m[3 * k + i] + m[3 * i + k]) / s];
+  return q;
+}
+
 class Bodies {
   constructor(kernel, data) {
     Object.assign(this, { kernel, data });
@@ -50,18 +65,7 @@ class Bodies {
   }
 
   quaternion(body) {
-    const m = this.R.subarray(9 * body, 9 * body + 9);
-    const trace = m[0] + m[4] + m[8];
-    if (trace > 0) {
-      const s = 2 * Math.sqrt(trace + 1);
-      return [(m[7] - m[5]) / s, (m[2] - m[6]) / s, (m[3] - m[1]) / s, s / 4];
-    }
-    const i = m[0] > m[4] && m[0] > m[8] ? 0 : m[4] > m[8] ? 1 : 2;
-    const [j, k] = [(i + 1) % 3, (i + 2) % 3];
-    const s = 2 * Math.sqrt(Math.max(1 + m[4 * i] - m[4 * j] - m[4 * k], 1e-30));
-    const q = [0, 0, 0, (m[3 * k + j] - m[3 * j + k]) / s];
-    [q[i], q[j], q[k]] = [s / 4, (m[3 * j + i] + m[3 * i + j]) / s, (m[3 * k + i] + m[3 * i + k]) / s];
-    return q;
+    return quaternionOf(this.R.subarray(9 * body, 9 * body + 9));
   }
 
   // Wrenches of loops and forces between bodies on their second body: {name, a, b, force, moment, at, sure}

@@ -6,10 +6,37 @@ const HOLD = TURNS * 3; // the same of coordinates that are held
 
 class Workbench {
   constructor(module, data, table, stops) {
-    Object.assign(this, { module, data, table, stops, stop: -1, scale: 1 });
-    this.settings = { u: new Float64Array(data.coordinates.length), hold: new Float64Array(data.coordinates.length), held: new Float64Array(data.coordinates.length) };
-    this.load(table);
+    Object.assign(this, { module, data, table, stops, stop: -1, scale: 1, edits: [] });
+    this.first = { data, table, stops };
+    this.description = data.edit && !data.edit.why ? Description.from(data, table) : null;
+    this.base = this.description;
+    this.begin();
+  }
+
+  begin() {
+    const { data } = this;
+    this.settings = Object.fromEntries(["u", "hold", "held"].map((name) => [name, new Float64Array(data.coordinates.length)]));
+    this.load(this.table);
     this.kernel.put(data.q, data.v, data.t);
+  }
+
+  // Another description, made by a list of edits; inputs of motors that it still has stay.
+  describe(description, edits) {
+    const [{ settings }, motors] = [this, this.data.motors];
+    const first = edits.length ? { data: description.data, table: description.table.bytes(), stops: null } : this.first;
+    Object.assign(this, first, { description, edits, stop: -1 });
+    this.begin();
+    for (const { index } of this.data.motors)
+      if (motors.some((motor) => motor.index === index)) for (const name of ["u", "hold", "held"]) this.settings[name][index] = settings[name][index];
+    this.apply();
+  }
+
+  // The description after a list of edits; what is common with the present one is not done again.
+  edited(edits) {
+    const known = this.edits.length <= edits.length && this.edits.every((edit, i) => edit === edits[i]);
+    let description = known ? this.description : this.base;
+    for (const edit of edits.slice(known ? this.edits.length : 0)) description = description.edited(edit, this.module);
+    return description;
   }
 
   load(table) {

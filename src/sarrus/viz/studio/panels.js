@@ -4,10 +4,18 @@ class Panels {
   constructor(studio) {
     this.studio = studio;
     this.mobility();
+    this.hand();
+    this.fill();
+  }
+
+  // What depends on the mechanism
+  fill() {
+    for (const id of ["body", "motors", "parameters", "readouts", "strips"]) $(id).replaceChildren();
     this.bodies();
     this.motors();
     this.parameters();
     this.readouts();
+    this.studio.editor.fill();
   }
 
   mobility() {
@@ -37,6 +45,10 @@ class Panels {
     const names = studio.data.bodies.map((body) => body.name);
     names.forEach((name, i) => i && $("body").append(element("option", { text: name, value: i })));
     $("body").value = Math.max(1, studio.data.bodies.findIndex((body, i) => i && body.mass > 0));
+  }
+
+  hand() {
+    const { studio } = this;
     $("take").addEventListener("click", () => studio.takeByKey());
     $("trace").addEventListener("click", () => studio.addTrace());
     $("untrace").addEventListener("click", () => studio.clearTraces());

@@ -20,6 +20,7 @@ class Scene {
   show(film) {
     this.film = new Film(film);
     this.film.seek(this.film.first);
+    if (film.more) this.film.outline = Float32Array.from([...this.film.outline, ...film.more]);
     if (this.camera) this.camera.film = this.film;
   }
 
@@ -27,7 +28,7 @@ class Scene {
     this.film.now = bodies.parents.map((_, b) => [bodies.origin(b), bodies.quaternion(b)]);
   }
 
-  paint(look, { arrows, traces, hand }) {
+  paint(look, { arrows, traces, hand, pins, line }) {
     const { painter, film, camera, canvas } = this;
     if (camera.framed) {
       camera.aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
@@ -39,6 +40,8 @@ class Scene {
     painter.shining((alpha) => {
       for (const arrow of arrows) this.arrow(arrow, alpha);
       if (hand) this.pull(hand, alpha);
+      if (line) this.pull(line, alpha);
+      for (const { at, chosen } of pins) this.pin(at, chosen, alpha);
     });
   }
 
@@ -69,6 +72,11 @@ class Scene {
     const r = 0.012 * film.size;
     film.bar(painter, from, to, 0.25 * r, rgba, false);
     for (const p of [from, to]) painter.draw("ball", placed([0, 0, 0, 1], [r, r, r], p), [r, r, r], rgba);
+  }
+
+  pin(at, chosen, alpha) {
+    const r = (chosen ? 0.022 : 0.014) * this.film.size;
+    this.painter.draw("ball", placed([0, 0, 0, 1], [r, r, r], at), [r, r, r], [...(chosen ? COLORS.hand : COLORS.trace), alpha]);
   }
 
   // Ray through a place of the canvas [pixels]: {eye, along}

@@ -16,11 +16,18 @@ function checkedState(text, { nq, nv, nb, stops }) {
   return out;
 }
 
+// Edits of a text of JSON; each checks its own numbers when it is made
+function checkedEdits(text) {
+  const { edits = [] } = JSON.parse(text) || {};
+  if (!Array.isArray(edits) || edits.length > 200 || !edits.every((edit) => edit && typeof edit === "object")) throw new Error("its edits are none");
+  return edits;
+}
+
 const toFragment = (text) => btoa(text).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const fromFragment = (text) => atob(text.replace(/-/g, "+").replace(/_/g, "/"));
 
-function download(name, text) {
-  const link = element("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "application/json" })) });
+function download(name, text, type = "application/json") {
+  const link = element("a", { download: name, href: URL.createObjectURL(new Blob([text], { type })) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
