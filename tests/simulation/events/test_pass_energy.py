@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sarrus as sr
@@ -26,7 +27,8 @@ def test_success_keeps_the_energy(distance: float, name: str) -> None:
     mech, q, v = off_every_branch(distance)
     run = sr.simulate(mech, (0, 1e-3), q, v, **OPTIONS[name])
     energy = run.energy
-    kept = abs(energy[-1] - energy[0]) < 2e-3 * energy[0]
+    allowed = 2e-2 if "dt" in OPTIONS[name] else 2e-3
+    kept = abs(energy[-1] - energy[0]) < allowed * energy[0]
     assert kept or not run.success
     assert kept or "the energy is" in run.message or "Stopped after" in run.message
 
@@ -41,3 +43,19 @@ def test_passes_that_do_work_are_no_error(speed: float, damping: float) -> None:
     run = sr.simulate(mech, (0, 0.5), q, v, tau=lambda t, q, v: -damping * v)
     assert run.success, run.message
     assert any(event.kind == "singular" for event in run.events) or damping == 50.0
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-5])
+def test_copies_that_lose_energy_fail_alone(dt: float) -> None:
+    """Copies at several distances from the pose, and two on a branch."""
+    states = [off_every_branch(distance)[1:] for distance in (0.0, 1e-10, 1e-9, 1e-8, 1e-7)]
+    mech = sr.library.five_bar()
+    states += [(mech.default.q, branch.direction) for branch in mech.branches(mech.default.q)]
+    q, v = (np.array(part) for part in zip(*states, strict=True))
+    run = sr.rollout(mech, q, v, dt=dt, steps=20)
+    for i in range(len(q)):
+        last = run.length[i] - 1
+        energy = mech.energy(run.q[i, [0, last]], run.v[i, [0, last]]).total
+        kept = abs(energy[1] - energy[0]) < 2e-2 * energy[0]
+        assert kept or run.status[i] != 0, (i, energy)
+    assert np.all(run.status[5:] == 0) and np.all(run.status[:2] != 0)

@@ -133,10 +133,12 @@ class CopiesRun:
         status = np.where(fine, np.where(steps == a.steps, Status.END, Status.INTERRUPTED), Status.FAILED)
         if self._failure is not None and not self._failure.interrupted:
             status[fine & (steps < a.steps)] = Status.STOPPED
-        messages = tuple(
-            self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)
-        )
-        found = passes(a.variants or (mech,), self._copies.passes(), a.t0, a.dt)
+        messages = [self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)]
+        found, wrong = passes(a.variants or (mech,), self._copies.passes(), a.t0, a.dt)
+        for i, why in wrong.items():
+            if status[i] == Status.END:
+                status[i] = Status.FAILED
+                messages[i] = f"Reached t = {a.t0 + steps[i] * a.dt:.9g} s, but the states are wrong. {why}"
         none: tuple[Event, ...] = ()
         return Rollout(
             t=a.t0 + a.dt * a.every * np.arange(1.0 + a.steps // a.every),
@@ -149,8 +151,8 @@ class CopiesRun:
             length=length,
             general_steps=self._copies.single.astype(np.int64),
             events=tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
-            message=summary(status, messages),
-            messages=messages,
+            message=summary(status, tuple(messages)),
+            messages=tuple(messages),
         )
 
     def _hold_last_inputs(self, length: Array) -> None:

@@ -9,6 +9,7 @@ from ...errors import SarrusError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold
+from ..events.pass_energy import LOST_BY_FIXED_STEPS, energy_lost
 from ..events.singular_poses import SingularWatch
 from ..system.step_records import Steps
 from ..system.system import System
@@ -16,8 +17,10 @@ from ..system.system import System
 HEAD = 4  # columns before q, v, u: copy, step, pivot, rank
 
 
-def passes(mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float) -> dict[int, list[Event]]:
-    """Events by copy, in the order of time.
+def passes(
+    mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float
+) -> tuple[dict[int, list[Event]], dict[int, str]]:
+    """Events by copy, in the order of time, and by copy what went wrong at the first that did.
 
     Args:
         mechs: the mechanism of each copy, or one for all.
@@ -26,6 +29,7 @@ def passes(mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float) -> 
         dt: length of a step [s].
     """
     events: dict[int, list[Event]] = {}
+    wrong: dict[int, str] = {}
     for three in found[np.lexsort((found[:, 1, 1], found[:, 1, 0]))] if len(found) else ():
         copy = int(three[0, 0])
         mech = mechs[copy if len(mechs) > 1 else 0]
@@ -33,12 +37,15 @@ def passes(mechs: tuple[Mechanism, ...], found: Array, t0: float, dt: float) -> 
         known = events.setdefault(copy, [])
         try:
             steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
-            watch = SingularWatch(system, manifold, steps[:1])
+            watch = SingularWatch(system, manifold, steps[:1], False)
             watch.look(steps[1:])
+            lost = energy_lost(system, manifold, steps[:1], steps[-1:], LOST_BY_FIXED_STEPS)
         except (SarrusError, ArithmeticError):  # states of a copy that diverges: its status says so
             continue
+        if lost:
+            wrong.setdefault(copy, lost)
         known += [e for e in watch.found if all(abs(e.t - k.t) > 0.5 * dt for k in known)]
-    return {copy: sorted(each, key=lambda e: e.t) for copy, each in events.items() if each}
+    return {copy: sorted(each, key=lambda e: e.t) for copy, each in events.items() if each}, wrong
 
 
 def _steps(mech: Mechanism, states: Array, t0: float, dt: float) -> Steps:

@@ -16,7 +16,7 @@ from ..system.step_records import Steps
 from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
-from .pass_energy import PassEnergy
+from .pass_energy import LOST_BY_FIXED_STEPS, MOST_LOST, PassEnergy
 
 NAME, NEAR_MISS = "singular pose", "near miss"
 NEAR = 5e-6  # a smallest singular value below this is a pass: LOST_IN_PASSING of the kernel
@@ -35,14 +35,14 @@ MOST_INSIDE = 64  # largest number of intervals of such a step
 class SingularWatch:
     """Checks the steps of a run, piece by piece, and keeps the last two of them."""
 
-    def __init__(self, system: System, manifold: Manifold, first: Steps) -> None:
+    def __init__(self, system: System, manifold: Manifold, first: Steps, adaptive: bool) -> None:
         self._system, self._manifold = system, manifold
         self._tail = first
         self._lost_since = float(first.t[0])
         self._most = int(first.rank[0])
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
-        self.energy = PassEnergy(system, manifold, first)
+        self.energy = PassEnergy(system, manifold, first, MOST_LOST if adaptive else LOST_BY_FIXED_STEPS)
         if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
             self._apart = 0.0

@@ -140,7 +140,7 @@ class Simulation:
             return self._outcome(None)
         self._keep(first)
         self.last = first
-        watch = SingularWatch(self._system, self._manifold, first)
+        watch = SingularWatch(self._system, self._manifold, first, self._options.integrator.adaptive)
         watch.recall(self._before if self._before is not None else first[:0])
         bar = Progress(self._options.progress, self._options.t0, self._options.t1)
         try:
