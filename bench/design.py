@@ -50,10 +50,17 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
         for value in values:
             mech.with_(a=value).sweep("A", turn)["transmission"]
 
+    recipe = mech.model.recipe
+    mech.with_(a=0.11)  # records
     rows = [
         {
             "title": "mech.with_(a=...)",
             "measured": 1e6 * _seconds(lambda: mech.with_(a=0.11), rounds),
+            "unit": "us",
+        },
+        {
+            "title": "the same by the calls of the description",
+            "measured": 1e6 * _seconds(lambda: recipe.with_values({"a": 0.11}).model(), rounds),
             "unit": "us",
         },
         {

@@ -4,6 +4,7 @@
 #include "control/call_pose_error.hpp"
 #include "control/control_step.hpp"
 #include "models/call_models.hpp"
+#include "models/table_program.hpp"
 #include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
 #include "tracing/call_tracer.hpp"
@@ -20,6 +21,7 @@ NB_MODULE(_kernel, m) {
                     .def_prop_ro("augmented", [](const Kernel& k) { return k.m.fronts != nullptr; });
   bind_batches(kernel);
   bind_models(m, kernel);
+  bind_table_program(m);
   bind_queries(m);
   bind_pose_error(m);
   bind_run_options(m);

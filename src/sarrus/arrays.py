@@ -55,9 +55,14 @@ def numbers(value: object, what: str, ndim: int | None = None) -> Array:
     array = numeric(value, what, rule)
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{what} must be {rule}, got {_shown(value)}.")
-    if not is_varied(array) and not np.all(np.isfinite(array)):
+    if not is_finite(array):
         raise InputError(f"{what} must be finite, got {_shown(value)}.")
     return array
+
+
+def is_finite(array: Array) -> bool:
+    """Whether all entries are finite; recorded ones are checked where their program runs."""
+    return is_varied(array) or bool(np.all(np.isfinite(array)))
 
 
 def names(value: object, what: str) -> list[str]:

@@ -1,105 +1,167 @@
-"""Varied: one number of a description for many variants at once, as an array with an entry for each.
+"""Varied: a number of a description that depends on its parameters, recorded as it is computed.
 
-A description is made once with such numbers in place of floats, and gives the tables of all variants. Where a
-comparison comes out otherwise for some of them than for the first, these take another way through the code:
-they are marked, and made one by one instead. What is no arithmetic (float(), functions of `math`) refuses a
-`Varied` with a TypeError, so that no dependence on a parameter is lost.
+A description is made once with such numbers in place of floats. A `Tape` keeps every operation; the kernel
+runs them again for other values of the parameters. A comparison is kept with its outcome: where it comes out
+otherwise, the description takes another way through the code, and the program says that it does not hold.
+What is no arithmetic (float(), functions of `math`) refuses a `Varied` with a TypeError, so that no
+dependence on a parameter is lost.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+from ._kernel import PROGRAM_OPERATIONS, TableProgram
+
 Function = Callable[..., Any]
 
 
+class Tape:
+    """Operations in order. Every number has a slot: inputs, constants and results."""
+
+    def __init__(self) -> None:
+        self.code: list[int] = []
+        self.start: list[float] = []
+        self.inputs: list[int] = []
+        self._constants: dict[tuple[float, float], int] = {}
+
+    def input(self, values: Any) -> Any:
+        """Numbers to vary, one or an array, with their values in the recording."""
+        array = np.array(values, dtype=np.float64)
+        out = np.empty(array.shape, dtype=object)
+        for place, value in np.ndenumerate(array):
+            self.inputs.append(self._new(float(value)))
+            out[place] = Varied(self, self.inputs[-1], float(value))
+        return out[()]
+
+    def slot(self, x: Any) -> int:
+        """Where a number stands; a plain one becomes a constant."""
+        if type(x) is Varied:
+            return x.slot
+        key = (float(x), math.copysign(1.0, x))  # zero has two signs
+        if key not in self._constants:
+            self._constants[key] = self._new(key[0])
+        return self._constants[key]
+
+    def record(self, name: str, given: Sequence[Any], values: Iterable[float], *head: int) -> list[Any]:
+        """The results of an operation: their values in the recording, and where they stand."""
+        slots = [self.slot(x) for x in given]
+        results = [Varied(self, self._new(value), value) for value in values]
+        self.code += [PROGRAM_OPERATIONS[name], results[0].slot, *head, *slots]
+        return results
+
+    def decide(self, name: str, a: Any, b: Any, outcome: bool) -> None:
+        """Keep the outcome of a comparison."""
+        self.code += [PROGRAM_OPERATIONS[name], int(outcome), self.slot(a), self.slot(b)]
+
+    def program(self, outputs: list[int]) -> TableProgram:
+        """What computes the numbers in these slots from the inputs."""
+        return TableProgram(self.code, self.start, self.inputs, outputs)
+
+    def _new(self, value: float) -> int:
+        self.start.append(value)
+        return len(self.start) - 1
+
+
 class Varied:
-    """A number of B variants.
+    """A number that depends on inputs.
 
     Attributes:
-        values: One for each, (B,).
-        marked: Variants that take another way than the first, (B,), shared by all numbers of a description.
+        tape: Where its operations are kept.
+        slot: Its place there.
+        value: Its value in the recording.
     """
 
-    __slots__ = ("marked", "values")
+    __slots__ = ("slot", "tape", "value")
     __hash__ = object.__hash__
 
-    def __init__(self, values: Values, marked: NDArray[np.bool_]) -> None:
-        self.values, self.marked = values, marked
+    def __init__(self, tape: Tape, slot: int, value: float) -> None:
+        self.tape, self.slot, self.value = tape, slot, value
 
     def __repr__(self) -> str:
-        return f"Varied({self.values[0]:g}, ...)"
+        return f"Varied({self.value:g})"
 
     def __format__(self, form: str) -> str:
-        return format(float(self.values[0]), form)
+        return format(self.value, form)
 
     def __bool__(self) -> bool:
-        return self._decided(self.values != 0.0)
-
-    def _decided(self, outcome: NDArray[np.bool_]) -> bool:
-        """The outcome of a comparison for the first variant; others that differ are marked."""
-        first = bool(outcome[0])
-        np.logical_or(self.marked, outcome != first, out=self.marked)
-        return first
+        nonzero: bool = Varied.__ne__(self, 0.0)
+        return nonzero
 
 
-def applied(function: Function, *given: Any) -> Any:
-    """A function of NumPy of numbers, some of them varied."""
-    marked = next(x.marked for x in given if type(x) is Varied)
-    with np.errstate(all="ignore"):  # what is not finite in the end is made one by one
-        return Varied(function(*(x.values if type(x) is Varied else x for x in given)), marked)
+def applied(name: str, *given: Any) -> Any:
+    """An operation on numbers, some of them varied."""
+    tape = next(x.tape for x in given if type(x) is Varied)
+    values = [x.value if type(x) is Varied else x for x in given]
+    return tape.record(name, given, [float(FUNCTIONS[name](*values))])[0]
 
 
-def _compared(function: Function) -> Any:
+def _compared(name: str, swapped: bool = False, negated: bool = False) -> Any:
+    function = getattr(operator, name)
+
     def compare(self: Varied, other: Any) -> Any:
-        if type(other) is Varied or isinstance(other, (int, float)):
-            outcome = function(self.values, other.values if type(other) is Varied else other)
-            return self._decided(outcome)
-        return NotImplemented
+        if type(other) is not Varied and not isinstance(other, (int, float)):
+            return NotImplemented
+        a, b = (other, self) if swapped else (self, other)
+        outcome = function(*(x.value if type(x) is Varied else x for x in (a, b)))
+        self.tape.decide(name, a, b, outcome)
+        return outcome != negated
 
     return compare
 
 
-def _operator(function: Function, backwards: bool = False) -> Any:
+NEUTRAL = {"add": 0.0, "sub": 0.0, "mul": 1.0, "truediv": 1.0}  # x + 0 is x
+
+
+def _operator(name: str, backwards: bool = False) -> Any:
     def operate(self: Varied, other: Any) -> Any:
-        if type(other) is not Varied and not isinstance(other, (int, float)):
-            return NotImplemented
-        if function is np.multiply and type(other) is not Varied and other == 0:
-            return 0.0
-        return applied(function, other, self) if backwards else applied(function, self, other)
+        if type(other) is not Varied:
+            if not isinstance(other, (int, float)):
+                return NotImplemented
+            if name == "mul" and other == 0:
+                return 0.0
+            if other == NEUTRAL.get(name) and (not backwards or name in ("add", "mul")):
+                return self
+        return applied(name, other, self) if backwards else applied(name, self, other)
 
     return operate
 
 
-def _method(function: Function) -> Any:
-    return lambda self: applied(function, self)
+def _method(name: str) -> Any:
+    return lambda self: applied(name, self)
 
 
 ARITHMETIC: dict[str, Function] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.divide,
-    "pow": np.power,
-}
-METHODS: dict[str, Function] = {"neg": np.negative, "pos": np.positive, "abs": np.abs}
-FUNCTIONS = ("sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "exp", "log", "radians", "degrees")
-for _name, _function in ARITHMETIC.items():
-    setattr(Varied, f"__{_name}__", _operator(_function))
-    setattr(Varied, f"__r{_name}__", _operator(_function, backwards=True))
-for _name, _function in METHODS.items():
-    setattr(Varied, f"__{_name}__", _method(_function))
-for _name in FUNCTIONS:  # NumPy calls the method of an object that has the name of the function
-    setattr(Varied, _name, _method(getattr(np, _name)))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Varied, f"__{_name}__", _compared(getattr(operator, _name)))
+    name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv")
+} | {"pow": math.pow}
+UNARY: dict[str, Function] = {
+    "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "arcsin": math.asin,
+    "arccos": math.acos, "arctan": math.atan, "exp": math.exp, "log": math.log,
+}  # fmt: skip
+SIGNS: dict[str, Function] = {"neg": operator.neg, "abs": abs}
+FUNCTIONS: dict[str, Function] = {  # by the name that the kernel has for them
+    **ARITHMETIC, **UNARY, **SIGNS, "max": max, "arctan2": math.atan2, "hypot": math.hypot,
+}  # fmt: skip
+for _name in ARITHMETIC:
+    setattr(Varied, f"__{_name}__", _operator(_name))
+    setattr(Varied, f"__r{_name}__", _operator(_name, backwards=True))
+for _name in SIGNS:
+    setattr(Varied, f"__{_name}__", _method(_name))
+for _name in UNARY:  # NumPy calls the method of an object that has the name of the function
+    setattr(Varied, _name, _method(_name))
+for _name, _factor in (("__pos__", 1.0), ("radians", math.pi / 180.0), ("degrees", 180.0 / math.pi)):
+    setattr(Varied, _name, lambda self, factor=_factor: self * factor)
+for _name, _swapped in (("lt", "gt"), ("le", "ge")):
+    setattr(Varied, f"__{_name}__", _compared(_name))
+    setattr(Varied, f"__{_swapped}__", _compared(_name, swapped=True))
+Varied.__eq__ = _compared("eq")  # type: ignore[method-assign]
+Varied.__ne__ = _compared("eq", negated=True)  # type: ignore[method-assign]
 
 
 # ------------------------------------------------------------------ functions of floats, or of varied numbers
@@ -123,17 +185,19 @@ def total(given: Iterable[Any]) -> Any:
 
 
 def largest(given: Iterable[Any], default: float = 0.0) -> Any:
-    """The largest of each variant; the default without any."""
+    """The largest; the default without any."""
     listed = list(given)
-    if not any(type(x) is Varied for x in listed):
-        return max(listed, default=default)
-    return applied(lambda *each: np.max(np.broadcast_arrays(*each), axis=0), *listed)
+    varied = [x for x in listed if type(x) is Varied]
+    found = max((x for x in listed if type(x) is not Varied), default=default if not varied else -math.inf)
+    for x in varied:
+        found = applied("max", found, x) if found != -math.inf else x
+    return found
 
 
 def sin_cos(angle: Any) -> tuple[Any, Any]:
     """Sine and cosine."""
     if type(angle) is Varied:
-        return applied(np.sin, angle), applied(np.cos, angle)
+        return applied("sin", angle), applied("cos", angle)
     return math.sin(angle), math.cos(angle)
 
 
@@ -149,23 +213,18 @@ def is_varied(value: Any) -> bool:
     return type(value) is Varied
 
 
-def stacked(value: Any, count: int) -> Values:
-    """An array (count, ...) of what has the shape (...), one of each variant."""
+def flat(value: Any) -> list[Any]:
+    """The numbers in an array or in nested lists, in order."""
+    return list(np.asarray(value, dtype=object).flat)
+
+
+def recorded(value: Any) -> NDArray[np.float64]:
+    """Numbers as they are in the recording, in an array of the same shape."""
     array = np.asarray(value, dtype=object)
-    flat = np.empty((count, array.size))
-    for j, x in enumerate(array.flat):
-        flat[:, j] = x.values if type(x) is Varied else x
-    return flat.reshape(count, *array.shape)
+    plain = [x.value if type(x) is Varied else x for x in array.flat]
+    return np.array(plain, dtype=np.float64).reshape(array.shape)
 
 
-def unstacked(array: NDArray[Any], marked: NDArray[np.bool_]) -> NDArray[Any]:
-    """The array (...) of varied numbers whose variants are stacked in (B, ...)."""
-    out = np.empty(array.shape[1:], dtype=object)
-    for place in np.ndindex(out.shape):
-        out[place] = Varied(np.ascontiguousarray(array[(slice(None), *place)]), marked)
-    return out
-
-
-def first_marked(value: Any) -> NDArray[np.bool_]:
-    """The marks that belong to the first varied number in an array or nested lists."""
-    return next(x.marked for x in np.asarray(value, dtype=object).flat if type(x) is Varied)
+def tape_of(given: Iterable[Any]) -> Tape:
+    """The tape of the varied numbers among these."""
+    return next(x.tape for x in given if type(x) is Varied)

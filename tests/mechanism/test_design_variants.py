@@ -7,6 +7,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.mechanism import design_variants
+from sarrus.models.variant_model import VariantModel
 
 SPREAD = 1.0 + 0.02 * np.array([-1.0, -0.3, 0.2, 0.7, 1.0])
 
@@ -32,13 +33,19 @@ def four_bar() -> sr.Mechanism:
     return spec.compile()
 
 
+def by_calls(mech: sr.Mechanism, **changes: object) -> sr.Mechanism:
+    """A variant made by the calls of the description, without a template."""
+    recipe = mech.model.recipe
+    if recipe is None or not set(changes) <= set(recipe.parameters):
+        return mech.with_(**changes)
+    return sr.Mechanism(recipe.with_values(changes).model(), near=mech.default.q)
+
+
 def together(mech: sr.Mechanism, **parameters: object) -> list[sr.Mechanism]:
-    """Variants made at once, without the way out to make them one by one."""
-    count = design_variants.common_length(design_variants.lengths(parameters))
-    first = mech.with_(**design_variants._changes(parameters, 0))
-    found = design_variants._together(mech, first, parameters, count)
-    assert all(found)
-    return found
+    """Variants made at once; none of them by its calls."""
+    found = mech.variants(parameters)
+    assert all(isinstance(copy.model, VariantModel) for copy in found)
+    return list(found)
 
 
 def assert_same(one: sr.Mechanism, other: sr.Mechanism) -> None:
@@ -64,8 +71,10 @@ def test_the_bits_of_a_variant_do_not_depend_on_the_others(mech: sr.Mechanism) -
 def test_every_parameter_of_the_machines_gives_the_tables_that_with_gives(mech: sr.Mechanism) -> None:
     for name, value in mech.parameters.items():
         for copy, factor in zip(together(mech, **{name: value * SPREAD}), SPREAD, strict=True):
-            assert_same(copy, mech.with_(**{name: value * factor}))
-            assert copy.parameters == mech.with_(**{name: value * factor}).parameters
+            one = mech.with_(**{name: value * factor})
+            assert_same_bits(copy, one)
+            assert copy.parameters == one.parameters
+            assert_same(copy, by_calls(mech, **{name: value * factor}))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +89,7 @@ def test_every_parameter_of_the_machines_gives_the_tables_that_with_gives(mech: 
 def test_other_keywords_of_with_vary_as_well(changes: dict) -> None:
     mech = sr.library.five_bar()
     for i, copy in enumerate(together(mech, **changes)):
-        assert_same(copy, mech.with_(**design_variants._changes(changes, i)))
+        assert_same(copy, by_calls(mech, **design_variants._changes(changes, i)))
 
 
 def test_kinds_of_declarations_with_parameters() -> None:
@@ -109,12 +118,69 @@ def test_kinds_of_declarations_with_parameters() -> None:
     spec.constrain("tie", sr.Distance("rod", (0, 0, 0), "ground", (0, 0, 0), length=1.1 + p))
     mech = spec.compile()
     for copy, factor in zip(together(mech, p=0.3 * SPREAD), SPREAD, strict=True):
-        other = mech.with_(p=0.3 * factor)
+        other = by_calls(mech, p=0.3 * factor)
         assert_same(copy, other)
         np.testing.assert_allclose(copy.model.limits, other.model.limits)  # made when asked for
         for one, two in zip(copy.visuals, other.visuals, strict=True):
             np.testing.assert_allclose(one.size, two.size, rtol=1e-14)
             np.testing.assert_allclose(one.at.matrix, two.at.matrix, atol=1e-14)
+
+
+def gears() -> sr.Mechanism:
+    """All kinds of gears on one plate, their places following the module; a planet on a carrier; a belt."""
+    spec = sr.MechanismSpec(name="gears")
+    m = spec.parameter("m", 0.004)
+    solid = {"mass": 1.0, "inertia": (0.01, 0.01, 0.02)}
+    spec.body("a", joint=sr.Revolute("z"), **solid)
+    spec.body("b", joint=sr.Revolute("z"), at=sr.Pose((30 * m, 0, 0)), **solid)
+    spec.body("rack", joint=sr.Prismatic("x"), at=sr.Pose((0, -10 * m, 0)), **solid)
+    spec.body("bevel", joint=sr.Revolute("x"), at=sr.Pose((-m, 0, 10 * m)), **solid)
+    spec.body("wheel", joint=sr.Revolute("x"), at=sr.Pose((0, 0.03 + 15 * m, 0)), **solid)
+    spec.body("arm", joint=sr.Revolute("z"), **solid)
+    spec.body("planet", "arm", joint=sr.Revolute("z"), at=sr.Pose((0, 15 * m, 0)), **solid)
+    spec.constrain("spur", sr.Gear("a", "b", 20, 40, m, offset=0.1 * m))
+    spec.constrain("rows", sr.Gear("a", "rack", 20, 1, m, kind="rack", pressure_angle=80 * m))
+    spec.constrain("cone", sr.Gear("a", "bevel", 20, 20, m, kind="bevel"))
+    spec.constrain("sun", sr.Gear("a", "planet", 20, 10, m))
+    spec.constrain("worm", sr.Gear("a", "wheel", 2, 30, m, kind="worm", diameter=0.06))
+    spec.constrain("belt", sr.Belt("a", "b", 0.02 + m, 0.05, pretension=10.0 * m))
+    return spec.compile()
+
+
+def test_gears_and_belts_whose_places_follow_a_parameter() -> None:
+    mech = gears()
+    for copy, factor in zip(together(mech, m=0.004 * SPREAD), SPREAD, strict=True):
+        assert_same(copy, by_calls(mech, m=0.004 * factor))
+    with pytest.raises(sr.InputError, match="copy 1: parameter 'm' must be a finite number"):
+        mech.variants({"m": [0.004, np.nan]})
+
+
+def test_a_cam_and_limits_of_actuators_of_each_variant() -> None:
+    """Rows that Python computes and limits are no arrays of the kernel, and are varied with them."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    lift, limit = spec.parameter("lift", 0.01), spec.parameter("limit", 5.0)
+    spec.body("cam", joint=sr.Revolute("z"), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    spec.body("follower", joint=sr.Prismatic("y"), mass=1.0)
+    angles = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
+    spec.constrain("profile", sr.Cam("follower", "cam", angles, [lift * (1 - np.cos(x)) for x in angles]))
+    spec.actuate("cam", limits=(-limit, limit))
+    mech = spec.compile()
+    for copy, scale in zip(together(mech, lift=0.01 * SPREAD, limit=5.0 * SPREAD), SPREAD, strict=True):
+        risen = copy.assemble(mech.neutral(), {"cam": np.pi}).q[1]
+        assert risen == pytest.approx(0.02 * scale, rel=1e-12)
+        assert copy.model.actuators[0].upper == pytest.approx(5.0 * scale, rel=1e-15)
+
+
+def test_descriptions_from_files_and_models_have_parameters() -> None:
+    """What they begin with is no call; visuals, laws and omissions stay."""
+    spec = sr.MechanismSpec.from_model(four_bar().model)
+    spec.force("brake", sr.JointDamper("A", spec.parameter("c", 0.1)))
+    mech = spec.compile()
+    twice = mech.with_(c=0.2)
+    assert twice.model.damping[0] == 0.2 and twice.names == mech.names
+    assert_same(by_calls(mech, c=0.2), twice)
+    again = pickle.loads(pickle.dumps(twice)).with_(c=0.3)
+    assert again.model.damping[0] == 0.3 and again.parameters == {"c": 0.3}
 
 
 def test_variants_that_branch_otherwise_are_made_after_the_others() -> None:
@@ -127,8 +193,10 @@ def test_variants_that_branch_otherwise_are_made_after_the_others() -> None:
     mech = spec.compile()
     values = np.array([0.5, 0.1, 0.0, 0.2, 0.3])
     for copy, value in zip(mech.variants({"x": values}), values, strict=True):
-        assert_same(copy, mech.with_(x=value))
+        assert_same(copy, by_calls(mech, x=value))
         assert_same_bits(copy, mech.variants({"x": [value]})[0])
+        assert_same_bits(copy, mech.with_(x=value))
+    assert len(mech.model.recipe.templates) == 2
 
 
 def test_a_refused_value_names_its_copy() -> None:
@@ -187,7 +255,7 @@ def test_a_variant_that_does_not_close_is_said_and_the_others_go_on() -> None:
 
 def test_a_variant_is_a_mechanism_like_others() -> None:
     mech = four_bar()
-    copy, same = mech.variants({"a": np.linspace(0.1, 0.12, 5)})[3], mech.with_(a=0.115)
+    copy, same = mech.variants({"a": np.linspace(0.1, 0.12, 5)})[3], by_calls(four_bar(), a=0.115)
     q, v = same.default.q, same.consistent_velocity(same.default.q, np.ones(4))
     np.testing.assert_allclose(copy.default.q, q, atol=1e-13)
     np.testing.assert_allclose(copy.acceleration(q, v, np.zeros(4)), same.acceleration(q, v, np.zeros(4)))

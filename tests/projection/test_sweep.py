@@ -124,7 +124,8 @@ def wheel() -> sr.Mechanism:
 def scara() -> sr.Mechanism:
     """A five-bar that is no special case; its hinges on the ground are driven."""
     spec = sr.MechanismSpec(gravity=(0, 0, 0))
-    for name, xyz in {"A": (0, 0), "B": (-0.2, 0.5), "P": (0.3, 0.9), "C": (0.9, 0.5), "D": (0.6, 0)}.items():
+    h = spec.parameter("h", 0.9)
+    for name, xyz in {"A": (0, 0), "B": (-0.2, 0.5), "P": (0.3, h), "C": (0.9, 0.5), "D": (0.6, 0)}.items():
         spec.point(name, (*xyz, 0))
     for name, one, two in (("ab", "A", "B"), ("bp", "B", "P"), ("cp", "C", "P"), ("dc", "D", "C")):
         spec.link(name, one, two, mass=1.0)
@@ -141,14 +142,15 @@ def scara() -> sr.Mechanism:
     return spec.compile()
 
 
-def tool_of_scara(alpha: np.ndarray, delta: np.ndarray) -> np.ndarray:
+def tool_of_scara(alpha: np.ndarray, delta: np.ndarray, h: float = 0.9) -> np.ndarray:
     """The upper intersection of two circles about B and C, whose cranks have turned by these angles."""
 
     def end(hinge: complex, drawn: complex, angle: np.ndarray) -> np.ndarray:
         return hinge + (drawn - hinge) * np.exp(1j * angle)
 
     B, C = end(0, -0.2 + 0.5j, alpha), end(0.6, 0.9 + 0.5j, delta)
-    r, s, d = abs(0.3 + 0.9j - (-0.2 + 0.5j)), abs(0.3 + 0.9j - (0.9 + 0.5j)), abs(C - B)
+    P = 0.3 + 1j * h
+    r, s, d = abs(P - (-0.2 + 0.5j)), abs(P - (0.9 + 0.5j)), abs(C - B)
     x = (r**2 - s**2 + d**2) / (2 * d)
     return B + (C - B) / d * (x + 1j * np.sqrt(r**2 - x**2))
 
@@ -175,6 +177,22 @@ def test_a_grid_has_all_combinations() -> None:
     reached = np.isfinite(far.q).all(axis=-1)
     assert 0 < reached.sum() < reached.size and (far.reached == reached.sum(axis=1)).all()
     assert np.isfinite(far["tool"]).all(axis=-1).tolist() == reached.tolist()
+
+
+def test_a_grid_of_each_variant() -> None:
+    mech, alpha, delta = scara(), np.linspace(0.3, -0.3, 4), np.linspace(-0.2, 0.4, 5)
+    height = np.array([0.9, 0.95, 1.05])
+    grid = mech.sweep({"A": alpha, "D": delta}, grid=True, parameters={"h": height})
+    assert grid.q.shape == (3, 4, 5, 5) and grid.success.all() and grid["tool"].shape == (3, 4, 5, 3)
+    for i, h in enumerate(height):
+        tool = tool_of_scara(*np.meshgrid(alpha, delta, indexing="ij"), h)
+        np.testing.assert_allclose(grid["tool"][i, ..., :2], np.stack([tool.real, tool.imag], -1), atol=1e-12)
+    np.testing.assert_allclose(grid.curve("bp", "P"), grid["tool"], atol=1e-14)
+    frame = grid.to_dataframe()
+    assert list(frame.index.names) == ["path0", "path1", "A", "D"] and len(frame) == 60
+    part = mech.sweep({"A": [0.0, 1.5], "D": [0.0, -0.5, -1.5]}, grid=True, parameters={"h": [0.9, 1.4]})
+    reached = np.isfinite(part.q).all(axis=-1)
+    assert (part.reached == reached.sum(axis=-1)).all() and reached[1].sum() > reached[0].sum()
 
 
 def test_a_path_of_several_ends_where_the_mechanism_is_stretched() -> None:
@@ -212,7 +230,6 @@ def test_tables_and_plots_of_sweeps() -> None:
         (lambda m: m.sweep(np.zeros(2), [0.0]), "takes the name of a coordinate"),
         (lambda m: m.sweep({}), "at least one coordinate"),
         (lambda m: m.sweep({"A": [0.0, 1.0], "D": [[0.0], [1.0]]}, grid=True), r"one list \(n,\)"),
-        (lambda m: m.sweep({"A": [0.0], "D": [0.0]}, grid=True, parameters={"a": [1]}), "not both"),
         (lambda m: m.sweep({"A": [0.0], "D": [0.0]}, fixed={"D": 0.0}), "swept and cannot be held"),
         (lambda m: m.sweep("A", [0.0])["height"], "unknown measure"),
         (lambda m: m.sweep("A", [[0.0], [0.1]]).plot(), r"choose one of a batch: sweep\[i\]"),

@@ -36,7 +36,7 @@ def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
         text(coordinate, f"a coordinate of {what}")
         if number(coefficient, f"coefficient of {coordinate!r} in {what}") == 0.0:
             raise InputError(f"coefficient of {coordinate!r} in {what} must not be zero; leave it out.")
-    return tuple((str(coordinate), float(coefficient)) for coordinate, coefficient in terms.items())
+    return tuple((str(coordinate), number(coefficient, what)) for coordinate, coefficient in terms.items())
 
 
 def lower_coupling(

@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..models.kinds import Checks
 from ..models.model import RowGroup
 from ..models.pose import Pose
 from ..models.tree import Tree
+from ..varied import hypot, largest
 from .couplings import lower_coupling
 from .rows import Constraint, Rows
 
@@ -81,7 +82,7 @@ class Meshing(Constraint, base=True):
         carrier, k = self._carrier(tree, lines, (k_a, -k_b), where)
         if carrier:
             terms[carrier] = -k
-        group, offset = RowGroup(name, type(self).__name__), float(vars(self)["offset"])
+        group, offset = RowGroup(name, type(self).__name__), vars(self)["offset"]
         lower_coupling(group, terms, tree, rows, offset=offset, drive=-1, kind="m")
 
     def ends_with(self) -> tuple[NodeKind, ...]:
@@ -102,9 +103,10 @@ class Meshing(Constraint, base=True):
             if not tree.bodies[i].joint.is_hinge:
                 continue
             p_arm, n_arm = axis_line(neutral_place(tree, i), tree.bodies[i].joint)
-            aside = float(np.linalg.norm(np.cross(p_arm - p, n)))
-            if aside < MESHES * (1.0 + float(np.linalg.norm(p))) and abs(abs(n_arm @ n) - 1.0) < MESHES:
-                return arm, rate * float(n_arm @ n)
+            aside: Any = np.linalg.norm(np.cross(p_arm - p, n))
+            if aside < MESHES * (1.0 + np.linalg.norm(p)) and abs(abs(n_arm @ n) - 1.0) < MESHES:
+                turned: Any = n_arm @ n
+                return arm, rate * turned
         raise ModelError(
             f"{where}: {self.a!r} and {self.b!r} must be carried by the same body, or one of them by a"
             " carrier that turns about the axis of the other."
@@ -222,25 +224,25 @@ class Gear(Meshing):
         """Why they do not mesh, in words; "" where they do."""
         (p_a, n_a), (p_b, n_b) = a, b
         r_a, r_b = self.radii
-        cosine = abs(float(n_a @ n_b))
+        cosine = abs(n_a @ n_b)
         if self.kind in ("external", "internal", "worm"):
             if self.kind != "worm" and abs(cosine - 1.0) > MESHES:
                 return "Their axes must be parallel."
             if self.kind == "worm" and cosine > MESHES:
                 return "The axes of worm and wheel must be at right angles."
             across = np.cross(n_a, n_b) if self.kind == "worm" else across_axis(p_b - p_a, n_a)
-            have = abs(float(across @ (p_b - p_a))) / max(float(np.linalg.norm(across)), 1e-300)
+            have = abs(across @ (p_b - p_a)) / largest([np.linalg.norm(across), 1e-300])
             want = abs(r_a + r_b if self.kind != "internal" else r_b - r_a)
         elif self.kind == "rack":
             if cosine > MESHES:
                 return "The rack must slide at right angles to the axis of its pinion."
-            have, want = abs(float(np.cross(n_a, n_b) @ (p_b - p_a))), r_a
+            have, want = abs(np.cross(n_a, n_b) @ (p_b - p_a)), r_a
         else:
             normal = np.cross(n_a, n_b)
             if np.linalg.norm(normal) < MESHES:
                 return "The axes of bevel gears must not be parallel."
-            have, want = abs(float(normal @ (p_b - p_a))), 0.0
-        if abs(have - want) > MESHES * max(want, r_a):
+            have, want = abs(normal @ (p_b - p_a)), 0.0
+        if abs(have - want) > MESHES * largest([want, r_a]):
             return f"The centre distance is {have:.6g} m, teeth and module ask for {want:.6g} m."
         return ""
 
@@ -253,46 +255,49 @@ class Gear(Meshing):
         turn = -1.0 if inside and r_b > r_a else 1.0  # the ring's teeth are beyond the pinion
         P = p_a + turn * r_a * out
         t = np.cross(n_a, turn * out)
-        k_b = float(t @ np.cross(n_b, P - p_b))
-        return Contact(P, t, (r_a, k_b), math.tan(self.pressure_angle) * turn * out)
+        k_b: Any = t @ np.cross(n_b, P - p_b)
+        return Contact(P, t, (r_a, k_b), np.tan(self.pressure_angle) * turn * out)
 
     def _rack(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
         out = np.cross(n_a, n_b)
-        out = out * np.sign(out @ (p_b - p_a))
+        out = out if out @ (p_b - p_a) >= 0.0 else -out
         t = np.cross(n_a, out)
         r_a = self.radii[0]
-        return Contact(p_a + r_a * out, t, (r_a, float(t @ n_b)), math.tan(self.pressure_angle) * out)
+        k_b: Any = t @ n_b
+        return Contact(p_a + r_a * out, t, (r_a, k_b), np.tan(self.pressure_angle) * out)
 
     def _bevel(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
-        s = np.linalg.lstsq(np.stack([n_a, -n_b], axis=1), p_b - p_a, rcond=None)[0]
-        apex = p_a + s[0] * n_a
+        d, cosine = p_b - p_a, n_a @ n_b
+        apex = p_a + (d @ n_a - cosine * (d @ n_b)) / (1.0 - cosine * cosine) * n_a  # nearest to axis b
         u, w = p_a - apex, p_b - apex
         u, w = u / np.linalg.norm(u), w / np.linalg.norm(w)
-        shaft = math.acos(float(np.clip(u @ w, -1.0, 1.0)))
-        cone = math.atan2(math.sin(shaft), self.teeth_b / self.teeth_a + math.cos(shaft))
         side = w - (w @ u) * u
-        side = side / np.linalg.norm(side)
-        edge, apart = math.cos(cone) * u + math.sin(cone) * side, -math.sin(cone) * u + math.cos(cone) * side
+        across: Any = np.linalg.norm(side)  # sine of the shaft angle
+        side = side / across
+        ratio = self.teeth_b / self.teeth_a + u @ w
+        slope = hypot(across, ratio)
+        sine, cosine = across / slope, ratio / slope  # of the pitch cone of a
+        edge, apart = cosine * u + sine * side, -sine * u + cosine * side
         r_a = self.radii[0]
-        P = apex + r_a / math.sin(cone) * edge
+        P = apex + r_a / sine * edge
         t = np.cross(n_a, P - p_a) / r_a
-        k_b = float(t @ np.cross(n_b, P - p_b))
-        return Contact(P, t, (r_a, k_b), math.tan(self.pressure_angle) * apart)
+        k_b: Any = t @ np.cross(n_b, P - p_b)
+        return Contact(P, t, (r_a, k_b), np.tan(self.pressure_angle) * apart)
 
     def _worm(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
         out = np.cross(n_a, n_b)
-        out = out * np.sign(out @ (p_b - p_a))
+        out = out if out @ (p_b - p_a) >= 0.0 else -out
         r_a = self.radii[0]
-        foot = p_a + float((p_b - p_a) @ n_a) * n_a  # on the worm, nearest to the wheel
+        foot = p_a + ((p_b - p_a) @ n_a) * n_a  # on the worm, nearest to the wheel
         P = foot + r_a * out
         advance = (1.0 if self.left_hand else -1.0) * 0.5 * self.module * self.teeth_a  # [m/rad]
-        k_b = float(n_a @ np.cross(n_b, P - p_b))
-        lead = math.atan(abs(advance) / r_a)
-        on_a = n_a + advance / r_a * np.cross(n_a, out)
-        return Contact(P, on_a, (advance, k_b), math.tan(self.pressure_angle) / math.cos(lead) * out)
+        k_b: Any = n_a @ np.cross(n_b, P - p_b)
+        lead = advance / r_a
+        on_a = n_a + lead * np.cross(n_a, out)
+        return Contact(P, on_a, (advance, k_b), np.tan(self.pressure_angle) * hypot(1.0, lead) * out)
 
 
 def across_axis(x: Array, n: Array) -> Array:

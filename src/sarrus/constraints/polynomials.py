@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, number, numbers, text
+from ..arrays import Array, is_finite, number, numbers, text
 from ..errors import InputError
 from ..models.kinds import Checks
 from ..models.model import RowGroup, UserRows
@@ -45,7 +45,7 @@ class PolynomialCoupling(Constraint):
     def __post_init__(self) -> None:
         super().__post_init__()
         values = numbers(self.coefficients, "coefficients of PolynomialCoupling", 1)
-        if len(values) < 2 or not np.all(np.isfinite(values)):
+        if len(values) < 2 or not is_finite(values):
             raise InputError(
                 "coefficients of PolynomialCoupling must be two or more finite numbers, got"
                 f" {values.tolist()}; for a constant use Coupling({{coordinate: 1.0}}, offset=value)."

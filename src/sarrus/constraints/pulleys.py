@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,15 +52,16 @@ class Belt(Meshing):
             raise InputError(f"a Belt must join two different joints, got {self.a!r} twice.")
 
     def rates(self, a: Line, b: Line, where: str) -> tuple[float, float]:
-        same = float(a[1] @ b[1])
-        apart = float(np.linalg.norm(across_axis(b[0] - a[0], a[1])))
+        same = a[1] @ b[1]
+        apart: Any = np.linalg.norm(across_axis(b[0] - a[0], a[1]))
         least = self.radius_a + self.radius_b if self.crossed else abs(self.radius_a - self.radius_b)
         if abs(abs(same) - 1.0) > MESHES or apart <= least:
+            turned = math.degrees(math.acos(min(abs(float(same)), 1.0)))
             raise ModelError(
                 f"{where}: a belt needs parallel axes that are more than {least:.6g} m apart, got"
-                f" {apart:.6g} m and an angle of {math.degrees(math.acos(min(abs(same), 1.0))):.3g} degrees."
+                f" {apart:.6g} m and an angle of {turned:.3g} degrees."
             )
-        return self.radius_a, (-1.0 if self.crossed else 1.0) * math.copysign(self.radius_b, same)
+        return self.radius_a, self.radius_b if (same > 0.0) != self.crossed else -self.radius_b
 
     def loads(
         self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array

@@ -45,7 +45,7 @@ def build_model(
         tree=tree,
         constraints=tuple(constraints),
         forces=tuple(forces),
-        actuators=_actuators(tree, actuated),
+        actuators=actuators_of(tree, actuated),
         omitted=tuple(omitted),
         measures=tuple(measures),
         points=tuple(points),
@@ -100,7 +100,7 @@ def default_actuated(tree: Tree) -> list[int]:
     return [k for k, body in enumerate(tree.by_name.owners) if not body.joint.is_free]
 
 
-def _actuators(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:
+def actuators_of(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tuple[Actuator, ...]:
     """Actuators in the order in which they were declared."""
     names = tree.coordinate_names
     if actuated is None:

@@ -1,34 +1,72 @@
-"""Variants: copies of a mechanism with other numbers, many at once.
+"""Variants: copies of a mechanism with other numbers.
 
-The description is made once, with `Varied` numbers that hold one value for each variant; the arrays of the
-kernel come out for all of them together. Variants that take another way through the description than the
-first one (a link that becomes vertical, a value that is refused) are made after it, again together. So the
-bits of a variant do not depend on the others; those of `with_` differ from them in the last digit.
+A description is made once with `Varied` numbers, which record how the arrays of the kernel follow from them.
+This template makes one variant or thousands: the recorded program runs, the numbers go into copies of the
+compiled model. A variant that takes another way through the description than the template (a link that
+becomes vertical, a value that is refused) is made by its calls, and is a template for others. So the bits of
+a variant do not depend on the others, nor on how many are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import mapping, numeric
+from ..arrays import Array, mapping, numeric
 from ..errors import InputError, SarrusError
-from ..models.inertia import SINGULAR
-from ..models.layout import TABLE
-from ..models.model import changed_columns
-from ..models.variant_model import holds_varied, picked, variants_like
-from ..varied import Varied, is_varied, stacked, unstacked
-from .compile import lower_declarations
+from ..models.variant_model import VariantModel
+from .recipe import Recipe
+from .variant_template import Template, each_entry, split_changes
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-SAME = 1e-9  # relative difference of the first variant made both ways
-SHARED = ("name", "gravity", "length", "bodies", "constraints", "forces")
+MOST = 8  # ways through a description that are kept
+REFUSED = (TypeError, ValueError, ArithmeticError, SarrusError)  # where more than arithmetic is needed
+
+
+def variant_of(mech: Mechanism, recipe: Recipe, near: Array | None) -> Mechanism:
+    """The mechanism with the values of a recipe, its default state to be assembled near a pose."""
+    templates, own = recipe.templates, mech.model.recipe
+    row = np.array([list(recipe.current().values())])
+    if not templates and own.templates is templates and not isinstance(mech.model, VariantModel):
+        _record(templates, mech, mech, own.current())
+    found: Mechanism | None = _first(templates, row, recipe, near)
+    if found is None:
+        plain = type(mech)(recipe.model(), near=near)
+        template = _record(templates, plain, plain, recipe.current())
+        found = _first([template], row, recipe, near) or plain
+    return found
+
+
+def _first(templates: list[Template | None], row: Array, recipe: Recipe, near: Array | None) -> Any:
+    """The variant by the first template that holds for it; None without one."""
+    for template in templates:
+        if template is not None:
+            outputs, fine = template.program.tables(row)
+            if fine[0]:
+                return template.made(outputs[0], recipe, recipe.model, (None, near))
+    return None
+
+
+def _record(
+    templates: list[Template | None], mech: Mechanism, base: Mechanism, given: Mapping[str, Any]
+) -> Template | None:
+    """A new template, kept with those that there are; None where a description cannot be recorded."""
+    if None in templates:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            found = Template(mech, base, given)
+    except REFUSED:
+        found = None
+    if len(templates) < MOST:
+        templates.append(found)
+    return found
 
 
 def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = None) -> tuple[Any, ...]:
@@ -44,17 +82,27 @@ def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = No
     if not sizes:
         return ()
     number = common_length(sizes) if count is None else count
-    made: dict[int, Any] = {}
-    left = list(range(number))
-    while left:  # those that take the same way through the description as the first of them
-        first = _one(mech, given, left[0])
-        try:
-            with np.errstate(all="ignore"):
-                found = _together(mech, first, _some(given, left), len(left))
-        except (TypeError, SarrusError):  # more than arithmetic: one by one
-            return tuple(_one(mech, given, i) for i in range(number))
-        made |= {i: copy for i, copy in zip(left, found, strict=True) if copy is not None}
-        made.setdefault(left[0], first)
+    values, others = split_changes(mech, given)
+    near = mech._near if mech._default is None else mech._default.q
+    default = (None, near) if values else (mech._default, None)
+    listed = each_entry(given, lambda x: x.tolist() if _is_list(x) else x)
+    changes = [_changes(listed, i) for i in range(number)]
+    recipes = [_recipe(mech, one, i) for i, one in enumerate(changes)]
+    kept: list[Template | None] = [] if others else mech.model.recipe.templates
+    templates, made, left = list(kept), dict[int, Any](), list(range(number))
+    while left:  # those that take the same way through the description
+        if not templates:
+            made[left[0]] = first = _one(mech, changes[left[0]], left[0], plain=not others)
+            now = changes[left[0]] if others else first.model.recipe.current()
+            templates.append(_record(kept, mech if others else first, first, now))
+        template = templates.pop(0)
+        rows = None if template is None else _rows(given if others else recipes, left)
+        if template is None or rows is None:  # more than arithmetic: one by one
+            return tuple(_one(mech, one, i) for i, one in enumerate(changes))
+        for i, row, holds in zip(left, *template.program.tables(rows), strict=True):
+            again = partial(_model, mech, changes[i]) if recipes[i] is None else recipes[i].model
+            copy = template.made(row, recipes[i], again, default) if holds else None
+            made |= {} if copy is None else {i: copy}
         left = [i for i in left if i not in made]
     return tuple(made[i] for i in range(number))
 
@@ -86,19 +134,6 @@ def common_length(sizes: Mapping[str, int]) -> int:
     return count
 
 
-def _each(parameters: Mapping[str, Any], of: Callable[[Any], Any]) -> dict[str, Any]:
-    """Keywords of `with_` from of(values) of each entry."""
-    return {
-        key: {name: of(values) for name, values in value.items()} if isinstance(value, Mapping) else of(value)
-        for key, value in parameters.items()
-    }
-
-
-def _some(parameters: Mapping[str, Any], which: list[int]) -> dict[str, Any]:
-    """The parameters of some variants."""
-    return _each(parameters, lambda values: np.asarray(values)[which] if len(values) > 1 else values)
-
-
 def _is_list(values: Any) -> bool:
     """Whether these are numbers in an array, of which Python's own are quicker to take one by one."""
     return isinstance(values, np.ndarray) and values.ndim == 1
@@ -106,91 +141,55 @@ def _is_list(values: Any) -> bool:
 
 def _changes(parameters: Mapping[str, Any], i: int) -> dict[str, Any]:
     """Keywords of `with_` for one variant."""
-    return _each(parameters, lambda values: values[i if len(values) > 1 else 0])
+    return each_entry(parameters, lambda values: values[i if len(values) > 1 else 0])
 
 
-def _one(mech: Mechanism, parameters: Mapping[str, Any], i: int) -> Mechanism:
+def _rows(given: Any, which: list[int]) -> Array | None:
+    """Inputs of the program for some variants, (n, inputs), from all keywords or from recipes."""
+    if isinstance(given, list):
+        return np.array([list(given[i].current().values()) for i in which])
+    columns: list[Array] = []
     try:
-        return mech.with_(**_changes(parameters, i))
+        for value in given.values():
+            for values in value.values() if isinstance(value, Mapping) else [value]:
+                array = numeric(values, "parameters", "numbers")
+                flat_rows = array.reshape(len(array), -1)
+                columns.append(flat_rows[which if len(array) > 1 else [0] * len(which)])
+    except InputError:
+        return None
+    return np.concatenate(columns, axis=1)
+
+
+def _recipe(mech: Mechanism, changes: Mapping[str, Any], i: int) -> Recipe | None:
+    """The recipe of one variant; None for a mechanism without parameters."""
+    recipe: Recipe | None = mech.model.recipe
+    if recipe is None:
+        return None
+    values, others = split_changes(mech, changes)
+    with _copy(i):
+        recipe = recipe.with_values(values)
+    return recipe.with_changes(others) if others else recipe
+
+
+@contextmanager
+def _copy(i: int) -> Iterator[None]:
+    """Errors say which copy they are about."""
+    try:
+        yield
     except SarrusError as error:
         raise InputError(
             f"parameters of copy {i}: {error} (Every value has a leading axis B, one for each copy.)"
         ) from error
 
 
-def _together(mech: Mechanism, first: Mechanism, given: Mapping[str, Any], count: int) -> list[Any]:
-    """Variants that take the same way as the first one, which is known; None for others."""
-    marked = np.zeros(count, dtype=bool)
-
-    def varied(values: Any) -> Any:
-        array = numeric(values, "parameters", "numbers")
-        whole = np.ascontiguousarray(np.broadcast_to(array, (count, *array.shape[1:])))
-        return Varied(whole, marked) if array.ndim == 1 else unstacked(whole, marked)
-
-    columns, said = _columns(mech, _each(given, varied))
-    tables = {
-        name: stacked(column, count).reshape(count, *TABLE[name].whole_shape)
-        for name, column in columns.items()
-        if is_varied(column)
-    }
-    base = first.model
-    for name, table in tables.items():
-        scale = float(np.max(np.abs(table[0]), initial=0.0))
-        if not np.allclose(table[0], getattr(base, name), rtol=0.0, atol=SAME * scale):
-            raise TypeError(f"the field {name} of the first variant depends on how it is made")
-        marked |= ~np.isfinite(table.reshape(count, -1)).all(axis=1)
-        table.setflags(write=False)
-    found: list[Any] = []
-    near = mech._near if mech._default is None else mech._default.q
-    values, others = _split(mech, given)
-    variant, given = variants_like(base), _each(given, lambda x: x.tolist() if _is_list(x) else x)
-    for i in range(count):
-        changes = _changes(given, i)
-        made = partial(_made, mech, changes)
-        own = {name: picked(value, i) for name, value in said.items()}
-        arrays = {name: table[i, ...] for name, table in tables.items()}
-        recipe = mech.model.recipe
-        if recipe is not None:
-            recipe = recipe.with_values({name: changes[name] for name in values})
-            recipe = recipe.with_changes({name: changes[name] for name in others}) if others else recipe
-        model = variant(arrays, made, **own, recipe=recipe)
-        if marked[i] or model.kernel.coordinate_without_inertia(SINGULAR) >= 0:
-            found.append(None)
-            continue
-        found.append(mech._of_variant(model, *((None, near) if values else (mech._default, None))))
-    return found
+def _one(mech: Mechanism, changes: Mapping[str, Any], i: int, plain: bool = False) -> Mechanism:
+    """One variant; plain: by the calls of the description."""
+    with _copy(i):
+        if not plain:
+            return mech.with_(**changes)
+        near = mech._near if mech._default is None else mech._default.q
+        return type(mech)(mech.model.recipe.with_values(changes).model(), near=near)
 
 
-def _made(mech: Mechanism, changes: Mapping[str, Any]) -> Any:
+def _model(mech: Mechanism, changes: Mapping[str, Any]) -> Any:
     return mech.with_(**changes).model
-
-
-def _split(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Values of parameters of the description, and other keywords of `with_`."""
-    known = () if mech.model.recipe is None else mech.model.recipe.parameters
-    values = {name: x for name, x in changes.items() if name in known}
-    return values, {name: x for name, x in changes.items() if name not in known}
-
-
-def _columns(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields of the kernel's model with varied numbers, and what else a model says with them."""
-    values, others = _split(mech, changes)
-    model = mech.model
-    columns: dict[str, Any] = {}
-    said: dict[str, Any] = {}
-    tree, forces, later = model.tree, model.forces, [others] if others else []
-    if values:
-        recipe = replace(model.recipe, values={**model.recipe.values, **values})
-        declared = recipe.made().declared
-        tree, _, columns = lower_declarations(**{name: declared[name] for name in SHARED})
-        forces, later = tuple(declared["forces"]), [*recipe.changes, *later]
-        functions = [one for _, one in declared["constraints"] if one.holds_functions]
-        if is_varied(list(declared["actuated"] or ())) or holds_varied(functions):
-            raise TypeError("limits of actuators and functions of time are no arrays of the kernel")
-        for name in ("measures", "visuals"):
-            if holds_varied(list(declared[name])):
-                said[name] = tuple(declared[name])
-    for one in later:
-        tree, forces, changed = changed_columns(tree, forces, **one)
-        columns |= changed
-    return columns, said

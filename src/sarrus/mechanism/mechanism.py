@@ -26,6 +26,7 @@ from ..projection.decomposition import metric_factor
 from ..tracing.cuda_device import on_cuda
 from .core import frozen_state
 from .design_queries import DesignQueries
+from .design_variants import variant_of
 from .device_steps import device_acceleration
 from .inertia_queries import InertiaQueries, Metric
 from .report import report
@@ -81,11 +82,8 @@ class Mechanism(DesignQueries, InertiaQueries):
             model, default = self.model.replace(**changes), self._default
             return Mechanism(replace(model, recipe=recipe.with_changes(changes)), default)
         recipe = recipe.with_changes(changes) if changes else recipe
-        model = recipe.made().model(recipe)
-        for one in recipe.changes:
-            model = model.replace(**one)
         near = self._near if self._default is None else self._default.q
-        return Mechanism(model, near=near)
+        return variant_of(self, recipe, near)
 
     def with_default(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> Mechanism:
         """A copy with another default state, not checked by the constraints: q (nq,), v (nv,) or rest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..arrays import number
@@ -24,6 +24,7 @@ class Recorded:
         self._parameters: dict[str, Parameter] = {}
         self._calls: list[Call] = []
         self._recording = True
+        self._start: Mapping[str, Any] | None = None  # what it was begun with, where that is no call
 
 
 def declares(method: Callable[Concatenate[S, P], S]) -> Callable[Concatenate[S, P], S]:
@@ -57,19 +58,22 @@ class Recipe:
 
     Attributes:
         make: The class of the description.
-        head: Arguments of its constructor.
+        head: Arguments of its constructor; "start": what it was begun with; "said": what files say besides.
         parameters: By name.
         calls: In order.
         values: Values of parameters that were changed.
         changes: Arguments of `with_` that are no parameters, in order.
+        templates: Ways through the description that were recorded (`design_variants`), shared by recipes
+            that differ in values only.
     """
 
-    make: Callable[..., Any]
+    make: Any
     head: Mapping[str, Any]
     parameters: Mapping[str, Parameter]
     calls: tuple[Call, ...]
     values: Mapping[str, float]
     changes: tuple[Mapping[str, Any], ...] = ()
+    templates: list[Any] = field(default_factory=list, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, ("Recipe", (self.head, self.parameters, self.calls, self.values, self.changes))
@@ -84,18 +88,32 @@ class Recipe:
             if name not in self.parameters:
                 raise unknown_name("parameter", name, self.parameters)
         checked = {name: number(x, f"parameter {name!r}") for name, x in given.items()}
-        return replace(self, values={**self.values, **checked})
+        copy = object.__new__(Recipe)
+        copy.__dict__.update(self.__dict__, values={**self.values, **checked})
+        return copy
 
     def with_changes(self, changes: Mapping[str, Any]) -> Recipe:
         """The recipe with further changes by `with_`."""
-        return replace(self, changes=(*self.changes, dict(changes)))
+        return replace(self, changes=(*self.changes, dict(changes)), templates=[])
+
+    def model(self) -> Any:
+        """The model of the description with its present values, and the changes after that."""
+        model = self.made().model(self)
+        for one in self.changes:
+            model = model.replace(**one)
+        return model
 
     def made(self) -> Any:
         """The description with its present values."""
-        spec = self.make(**self.head)
+        head = dict(self.head)
+        start, said = head.pop("start", None), head.pop("said", {})
+        spec = self.make(**head) if start is None else self.make.from_declared(start)
         spec._recording = False
         for name, args, named, changes in self.calls:
             if changes:
                 args, named = resolved(args, self.values), resolved(named, self.values)
             getattr(spec, name)(*args, **named)
+        shown = {one.body for one in spec.visuals}
+        spec.visuals += [one for one in said.get("visuals", ()) if one.body not in shown]
+        spec.omitted, spec.laws = said.get("omitted", ()), said.get("laws", {})
         return spec

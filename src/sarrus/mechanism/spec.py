@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -65,7 +66,10 @@ class MechanismSpec(DrawnElements):
         return found | {"recipe": self._recipe()} if self._parameters else found
 
     def _recipe(self) -> Recipe:
-        head = {"gravity": self.gravity, "name": self.name, "length": self.length}
+        head: dict[str, Any] = {"gravity": self.gravity, "name": self.name, "length": self.length}
+        said = {name: copy.copy(getattr(self, name)) for name in FROM_FILES}
+        head |= {"start": self._start} if self._start else {}
+        head |= {"said": said} if any(said.values()) else {}
         return Recipe(MechanismSpec, head, dict(self._parameters), tuple(self._calls), {})
 
     def _tree(self) -> tuple[tuple[Body, ...], tuple[tuple[str, Constraint], ...]]:
@@ -122,6 +126,7 @@ class MechanismSpec(DrawnElements):
         spec._points.update(declared.get("points", ()))
         spec.laws = dict(declared.get("laws", {}))
         spec.visuals = list(declared.get("visuals", ()))
+        spec._start = {key: value for key, value in declared.items() if key != "recipe"}
         return spec
 
     @classmethod

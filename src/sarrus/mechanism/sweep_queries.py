@@ -43,21 +43,39 @@ class SweepQueries(ConstraintQueries):
             grid: with {name: values} (n1,), (n2,), ...: all combinations, poses (n1, n2, ..., nq). The first
                 coordinates move with the others at their first values; then the last one, along each row.
             parameters: keywords of `with_`, each with a leading axis B: sweeps these variants, each from
-                its default pose. Poses are (B, n, nq); rows of values and of q0 go to the variants.
+                its default pose. Poses are (B, n, nq), of a grid (B, n1, n2, ..., nq); rows of values and of
+                q0 go to the variants.
         """
         names, targets = _targets(coordinate, values, truth(grid, "grid"))
-        scalars = [self.model.structure.tree.scalar(name, "sweep") for name in names]
+        for name in names:
+            self.model.structure.tree.scalar(name, "sweep")
         if not np.all(self.model.holonomic):
             raise InputError(
                 f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
                 " (rolling): where it ends depends on the path; simulate it instead."
             )
-        if grid and len(names) > 1:
-            return self._grid(targets, q0, {"t": t, "fixed": fixed, "parameters": parameters})
         copies = None if parameters is None else self.variants(parameters)
+        kept = mapping(fixed, "fixed", "{coordinate: value}")
         start = self._starts(copies, q0, self._time(t))
+        if grid and len(names) > 1:
+            return self._grid(targets, start, self._time(t), kept, copies)
+        one_name = names[0] if isinstance(coordinate, str) or len(names) == 1 else names
+        return self._along(one_name, targets, start, self._time(t), kept, copies)
+
+    def _along(
+        self,
+        coordinate: str | tuple[str, ...],
+        targets: Array,
+        start: Array,
+        t: float,
+        kept: dict[str, Any],
+        copies: tuple[Self, ...] | None,
+    ) -> Sweep:
+        """Paths through targets (..., n, m) from poses near start (..., nq), of it or of copies."""
+        names = (coordinate,) if isinstance(coordinate, str) else coordinate
+        scalars = [self.model.structure.tree.scalar(name, "sweep") for name in names]
         batch = _common_axes(targets.shape[:-2], start.shape[:-1])
-        if copies is not None and batch != (len(copies),):
+        if copies is not None and batch[:1] != (len(copies),):
             raise InputError(
                 f"with parameters= rows of values and of q0 belong to the {len(copies)} variants, got batch"
                 f" axes {batch}."
@@ -65,7 +83,6 @@ class SweepQueries(ConstraintQueries):
         start = np.array(np.broadcast_to(start, (*batch, self.nq)))
         targets = np.ascontiguousarray(np.broadcast_to(targets, (*batch, *targets.shape[-2:])))
         positions, indices = (np.array(x, dtype=np.int32) for x in zip(*scalars, strict=True))
-        kept = mapping(fixed, "fixed", "{coordinate: value}")
         held = [k for name, value in kept.items() for k in self._hold(start, name, value)]
         for name, index in zip(names, indices, strict=True):
             if index in held or list(indices).count(index) > 1:
@@ -73,13 +90,15 @@ class SweepQueries(ConstraintQueries):
         told = "".join(f", {self.names[k]} held" for k in held)
         path = indices, positions, np.array(held, dtype=np.int32)
         still = (*indices.tolist(), *held)
-        abouts = [AboutAssembly(one, self._time(t), still, told, one._beyond) for one in copies or (self,)]
+        abouts = [AboutAssembly(one, t, still, told, one._beyond) for one in copies or (self,)]
         parts = _followed(abouts if copies else abouts[0], start, targets, path)
         start[..., positions] = targets[..., 0, :]
-        one_name = names[0] if isinstance(coordinate, str) or len(names) == 1 else names
         q, singular, end, reached, r = parts
         found = SweptArrays(targets, q, singular, end, reached, guess=start, r=r)
-        return swept(one_name, found, each_of(abouts) if copies else abouts[0])
+        if not copies:
+            return swept(coordinate, found, abouts[0])
+        each = each_of(abouts).reshape(-1, *(1 for _ in batch[1:]))
+        return swept(coordinate, found, np.broadcast_to(each, batch))
 
     def _starts(self, copies: tuple[Self, ...] | None, q0: npt.ArrayLike | None, t: float) -> Array:
         """Poses to start near: that given, else the default pose, of variants that of each."""
@@ -93,28 +112,31 @@ class SweepQueries(ConstraintQueries):
         found = assemble_each(copies, np.array(near), AboutAssembly(self, t, (), "", self._beyond)).q
         return np.array([q if at is None else at for q, at in zip(found, known, strict=True)])
 
-    def _grid(self, targets: dict[str, Array], q0: npt.ArrayLike | None, options: dict[str, Any]) -> Sweep:
+    def _grid(
+        self,
+        targets: dict[str, Array],
+        start: Array,
+        t: float,
+        kept: dict[str, Any],
+        copies: tuple[Self, ...] | None,
+    ) -> Sweep:
         """All combinations of values: the last coordinate along rows that start where the others lead."""
         *others, last = targets
-        rest = {last: targets[last][0]}
-        fixed = mapping(options["fixed"], "fixed", "{coordinate: value}")
         lead = {name: targets[name] for name in others}
-        if options["parameters"] is not None:
-            raise InputError("sweep takes grid=True or parameters=, not both; sweep a grid of one variant.")
-        way = self.sweep(lead, None, q0, options["t"], {**fixed, **rest}, grid=len(lead) > 1)
-        reached = np.isfinite(way.q).all(axis=-1)
-        full = tuple(len(targets[name]) for name in others)
-        if reached.shape != full:  # a single path that ended early
-            poses = np.full((*full, self.nq), np.nan)
-            poses[: len(way.q)] = way.q
+        held = kept | {last: float(targets[last][0])}
+        if len(lead) > 1:
+            way = self._grid(lead, start, t, held, copies)
         else:
-            poses = way.q
-        reached = np.isfinite(poses).all(axis=-1)
+            way = self._along(others[0], lead[others[0]][:, None], start, t, held, copies)
+        full = (*way.q.shape[: -len(others) - 1], *map(len, lead.values()))
+        poses = np.full((*full, self.nq), np.nan)
+        poses[tuple(map(slice, way.q.shape[:-1]))] = way.q  # a single path may have ended early
+        reached: Any = np.isfinite(poses).all(axis=-1)
         if not reached.any():
             return way
         starts = np.where(reached[..., None], poses, poses[reached][0])
-        mesh = np.meshgrid(*(targets[name] for name in others), targets[last], indexing="ij")
-        found = self.sweep(dict(zip(targets, mesh, strict=True)), None, starts, options["t"], fixed)
+        mesh = np.meshgrid(*lead.values(), targets[last], indexing="ij")
+        found = self._along(tuple(targets), np.stack(mesh, axis=-1), starts, t, kept, copies)
         parts = found._found._replace(reached=np.where(reached, found._found.reached, 0))
         return swept(found.coordinate, parts, found._about)
 

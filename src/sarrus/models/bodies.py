@@ -14,7 +14,7 @@ import numpy as np
 from .._kernel import principal_moments
 from ..arrays import LARGEST, Array, fixed_shape, nonnegative, number, one_of, positive, text, triple
 from ..errors import InputError, SarrusWarning
-from ..varied import Varied, first_marked, is_varied, largest, stacked, unstacked
+from ..varied import Varied, flat, is_varied, largest, recorded, tape_of
 from .joint import Joint, check_joint
 from .joints import Fixed
 from .pose import Pose
@@ -167,9 +167,8 @@ def check_inertia(inertia: object, what: str) -> tuple[float, ...] | tuple[tuple
 def _moments(given: Any) -> Sequence[float]:
     """Principal moments, ascending, of an inertia that is a diagonal or three rows."""
     if is_varied(given):
-        marked = first_marked(given)
-        rows = np.nan_to_num(stacked(given, len(marked)))  # what is not finite is marked in the end
-        return unstacked(np.linalg.eigvalsh(rows), marked).tolist()  # type: ignore[no-any-return]
+        numbers = flat(given)
+        return tape_of(numbers).record("moments", numbers, principal_moments(recorded(given)))
     return principal_moments(given) if isinstance(given[0], tuple) else sorted(given)
 
 

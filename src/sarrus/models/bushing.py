@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, numbers
+from ..arrays import Array, is_finite, numbers
 from ..errors import InputError
+from ..varied import largest, recorded
 from .drawing import Drawing, Line
 from .forces import Force, ForceTable, check_pair
 from .pose import Pose
@@ -24,18 +26,35 @@ def _matrix(value: object, what: str) -> tuple[tuple[float, ...], ...]:
     """A diagonal (6,) or a matrix (6, 6), symmetric and positive semidefinite, as rows."""
     given = numbers(value, what)
     full = np.diag(given) if given.shape == (6,) else given
-    if full.shape != (6, 6) or not np.all(np.isfinite(full)):
+    if full.shape != (6, 6) or not is_finite(full):
         raise InputError(f"{what} must be six numbers or a matrix (6, 6), finite, got shape {given.shape}.")
-    size = float(np.max(np.abs(full)))
-    if np.max(np.abs(full - full.T)) > SYMMETRIC * size:
+    size = largest(map(abs, full.flat))
+    if largest(map(abs, (full - full.T).flat)) > SYMMETRIC * size:
         raise InputError(f"{what} must be symmetric, got {full.tolist()}.")
     full = 0.5 * (full + full.T)
-    lowest = float(np.linalg.eigvalsh(full)[0])
-    if lowest < -DEFINITE * size:
+    if not _is_semidefinite(full, DEFINITE * size):
+        lowest = float(np.linalg.eigvalsh(recorded(full))[0])
         raise InputError(
             f"{what} must be positive semidefinite, got the eigenvalue {lowest:g}: it would give energy away."
         )
     return tuple(map(tuple, full.tolist()))
+
+
+def _is_semidefinite(matrix: Array, least: Any) -> bool:
+    """Whether no eigenvalue is below -least, by the pivots of matrix + least [Golub2013] sec. 4.2."""
+    left = matrix.tolist()
+    for k, row in enumerate(left):
+        pivot = row[k] + least
+        if pivot <= 0.0:
+            if least > 0.0 or any(x != 0.0 for x in row[k + 1 :]):
+                return False
+            continue  # nothing in this direction
+        for i in range(k + 1, len(left)):
+            left[i] = [
+                x - row[i] / pivot * y if j > k else x
+                for j, (x, y) in enumerate(zip(left[i], row, strict=True))
+            ]
+    return True
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ they are, and is constant where they are. Beyond its ends it goes on straight.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._kernel import KINDS
-from ..arrays import Array, numbers
+from ..arrays import Array, is_finite, numbers
 from ..errors import InputError
 from .parameters import COORDINATE_FORCES
 
@@ -31,9 +33,12 @@ class Curve:
     @cached_property
     def slopes(self) -> Array:
         """dy/dx at the knots (n,)."""
-        from scipy.interpolate import PchipInterpolator
-
-        return np.asarray(PchipInterpolator(self.x, self.y).derivative()(self.x))
+        h = [b - a for a, b in itertools.pairwise(self.x)]
+        m = [(b - a) / step for (a, b), step in zip(itertools.pairwise(self.y), h, strict=True)]
+        if len(m) == 1:
+            return np.array([m[0], m[0]])
+        inner = [_mean(*each) for each in zip(itertools.pairwise(h), itertools.pairwise(m), strict=True)]
+        return np.array([_end(h[:2], m[:2]), *inner, _end(h[:-3:-1], m[:-3:-1])])
 
     def parameters(self, sign: float = 1.0) -> dict[str, Any]:
         """Fields of the kernel for the curve times a sign."""
@@ -53,6 +58,22 @@ class Curve:
         return np.asarray(CubicHermiteSpline(self.x, self.y, self.slopes)(inside) + beyond)
 
 
+def _mean(h: tuple[Any, Any], m: tuple[Any, Any]) -> Any:
+    """Slope at a knot from those of its sides: their weighted harmonic mean, zero at an extremum."""
+    if m[0] * m[1] <= 0.0:
+        return 0.0
+    w = 2.0 * h[1] + h[0], h[1] + 2.0 * h[0]
+    return 1.0 / ((w[0] / m[0] + w[1] / m[1]) / (w[0] + w[1]))
+
+
+def _end(h: Sequence[Any], m: Sequence[Any]) -> Any:
+    """Slope at an end, from the two sides next to it: three points, kept monotonic."""
+    slope = ((2.0 * h[0] + h[1]) * m[0] - h[0] * m[1]) / (h[0] + h[1])
+    if slope * m[0] <= 0.0:
+        return 0.0
+    return 3.0 * m[0] if m[0] * m[1] <= 0.0 and abs(slope) > 3.0 * abs(m[0]) else slope
+
+
 def check_curve(x: object, y: object, what: str, names: tuple[str, str]) -> Curve:
     """A curve from two lists of numbers; `names` are those of the lists.
 
@@ -66,7 +87,7 @@ def check_curve(x: object, y: object, what: str, names: tuple[str, str]) -> Curv
             f"{names[0]} and {names[1]} of {what} must have the same length, from 2 to {KNOTS}, got {len(xs)}"
             f" and {len(ys)}."
         )
-    if not (np.all(np.isfinite(xs)) and np.all(np.isfinite(ys))):
+    if not (is_finite(xs) and is_finite(ys)):
         raise InputError(f"{names[0]} and {names[1]} of {what} must be finite.")
     falls = np.flatnonzero(np.diff(xs) <= 0.0)
     if len(falls):

@@ -40,7 +40,7 @@ class Expression:
         """Its value where parameters have other values than declared."""
         found = [x.evaluate(values) if isinstance(x, Expression) else x for x in self.arguments]
         if any(type(x) is Varied for x in found):
-            return applied(UFUNCS[self.symbol], *found)  # type: ignore[no-any-return]
+            return _varied(self.symbol, found)  # type: ignore[no-any-return]
         try:
             return float(self.function(*found))
         except (ArithmeticError, ValueError) as error:
@@ -141,11 +141,6 @@ UNARY: dict[str, Callable[[float], float]] = {
 SIGNS: dict[str, Callable[[float], float]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
 TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "hypot": math.hypot}
 FUNCTIONS: dict[str, Callable[..., float]] = {**dict(BINARY.values()), **UNARY, **SIGNS, **TWO}  # by symbol
-UFUNCS: dict[str, Callable[..., Any]] = {  # the same, of many variants at once
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power,
-    "neg": np.negative, "pos": np.positive, "abs": np.abs,
-    **{name: getattr(np, name) for name in (*UNARY, *TWO)},
-}  # fmt: skip
 for _name, (_symbol, _function) in BINARY.items():
     _forward, _backward = _binary(_symbol, _function)
     setattr(Expression, f"__{_name}__", _forward)
@@ -158,6 +153,15 @@ for _name, _one in SIGNS.items():
     setattr(Expression, f"__{_name}__", _unary(_name, _one))
 MAKERS["Expression"] = lambda data: Expression(data[0], FUNCTIONS[data[0]], *data[1:])
 MAKERS["Parameter"] = lambda data: Parameter(*data)
+
+
+def _varied(symbol: str, given: list[Any]) -> Any:
+    """A function of numbers of which some are recorded."""
+    if symbol in UNARY:
+        return getattr(given[0], symbol)()
+    if symbol in TWO:
+        return applied(symbol, *given)
+    return (operator.pow if symbol == "**" else FUNCTIONS[symbol])(*given)
 
 
 def is_parametric(value: Any) -> bool:

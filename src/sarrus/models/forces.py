@@ -239,10 +239,10 @@ class ForceTable:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._joints = {
+        self._joints: dict[str, Any] = {
             name: np.array(tree.each(name)) for name in ("armature", "damping", "friction", "friction_speed")
         }
-        self.damping = self._joints["damping"]
+        self.damping = self._joints["damping"] = list(tree.each("damping"))
         self.bodies = ParameterTable(FORCES, "fo")
         self.coordinates = ParameterTable(COORDINATE_FORCES, "cf")
 

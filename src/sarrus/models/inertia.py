@@ -13,7 +13,7 @@ import numpy as np
 
 from .._kernel import Kernel, merge_inertias
 from ..errors import ModelError
-from ..varied import first_marked, is_varied, stacked, unstacked
+from ..varied import flat, is_varied, recorded, tape_of
 from .bodies import COPY
 from .tree import Tree
 
@@ -38,17 +38,17 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
         "com": [body.com for body in bodies],
         "inertia": [body.inertia_rows for body in bodies],
     }
-    varied = [value for value in given.values() if is_varied(value)]
-    if not varied:
+    if not is_varied(list(given.values())):
         return dict(zip(INERTIA, merge_inertias(**nodes, **given), strict=True))
-    marked = first_marked(varied[0])
-    each = {name: stacked(value, len(marked)) for name, value in given.items()}
-    found = [
-        merge_inertias(**nodes, **{name: value[i] for name, value in each.items()})
-        for i in range(len(marked))
-    ]
-    merged = (unstacked(np.array(part), marked) for part in zip(*found, strict=True))
-    return dict(zip(INERTIA, merged, strict=True))
+    numbers = [x for value in given.values() for x in flat(value)]
+    plain = merge_inertias(**nodes | {name: recorded(value) for name, value in given.items()})
+    sizes = [len(bodies), len(tree.nodes), *nodes["node"].tolist()]
+    found = tape_of(numbers).record("merge", numbers, np.concatenate([x.ravel() for x in plain]), *sizes)
+    parts = iter(found)
+    return {
+        name: np.array([next(parts) for _ in range(x.size)], dtype=object).reshape(x.shape)
+        for name, x in zip(INERTIA, plain, strict=True)
+    }
 
 
 def check_mass_matrix(tree: Tree, kernel: Kernel, looped: Collection[str] = ()) -> None:

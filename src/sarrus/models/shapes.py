@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, nonnegative, numeric, positive, triple
+from ..arrays import Array, is_finite, nonnegative, numeric, positive, triple
 from ..errors import InputError
-from ..varied import is_varied, largest, total
+from ..varied import largest, total
 from .kinds import Checks, Kind
 from .pose import Pose
 from .visual import Visual
@@ -208,13 +208,9 @@ class Sphere(Shape):
 
 def _outline(value: object, what: str) -> tuple[tuple[float, float], ...]:
     corners = numeric(value, what, "corners (n, 2) of a polygon")
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not _finite(corners):
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not is_finite(corners):
         raise InputError(f"{what} must be at least three corners (n, 2) [m], got {value!r:.80}.")
     return tuple((x, y) for x, y in corners.tolist())
-
-
-def _finite(corners: Array) -> bool:
-    return is_varied(corners) or bool(np.all(np.isfinite(corners)))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ It shares names and structure, and has its own arrays for the kernel. Declaratio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,14 @@ def variants_like(base: Model) -> Callable[..., VariantModel]:
 
     `made()` makes the whole model of the variant, with its declarations.
     """
-    shared = {key: value for key, value in vars(base).items() if key not in (*DECLARED, "kernel", "_made")}
-    fields, sizes = base.fields, base.sizes
+    own = (*DECLARED, "kernel", "_made", "_base")
+    shared = {key: value for key, value in vars(base).items() if key not in own}
+    fields, sizes, structure = base.fields, base.sizes, base.structure
 
-    def variant(changed: Mapping[str, NDArray[Any]], made: Callable[[], Model], **said: Any) -> VariantModel:
-        kernel = Kernel(sizes, fields | dict(changed))
-        return VariantModel(
-            **{**shared, **changed, **said, "kernel": kernel, "_made": made}, _base=base.structure
-        )
+    def variant(changed: dict[str, NDArray[Any]], made: Callable[[], Model], **said: Any) -> VariantModel:
+        kernel, model = Kernel(sizes, fields | changed), object.__new__(VariantModel)
+        model.__dict__.update(shared, **changed, **said, kernel=kernel, _made=made, _base=structure)
+        return model
 
     return variant
 
@@ -63,21 +64,25 @@ def holds_varied(value: Any) -> bool:
         return any(map(holds_varied, value))
     if hasattr(value, "__dict__") and type(value).__module__.startswith("sarrus."):
         return any(map(holds_varied, vars(value).values()))
+    if isinstance(value, MethodType):
+        return holds_varied(value.__self__)
     return is_varied(value)
 
 
-def picked(value: Any, i: int) -> Any:
-    """A declaration with the numbers of variant i in place of varied ones."""
+def picked(value: Any, number_of: Callable[[Varied], Any]) -> Any:
+    """A declaration with number_of(x) in place of each varied number x."""
     if not holds_varied(value):
         return value
     if type(value) is Varied:
-        return float(value.values[i])
+        return number_of(value)
     if isinstance(value, Pose):
-        return known_pose(*(frozen(picked(part, i)) for part in (value.xyz, value.rotation)))
+        return known_pose(*(frozen(picked(part, number_of)) for part in (value.xyz, value.rotation)))
     if isinstance(value, (tuple, list)):
-        return type(value)(picked(x, i) for x in value)
+        return type(value)(picked(x, number_of) for x in value)
     if isinstance(value, np.ndarray):
-        return np.array([picked(x, i) for x in value.flat]).reshape(value.shape)
+        return np.array([picked(x, number_of) for x in value.flat]).reshape(value.shape)
+    if isinstance(value, MethodType):
+        return getattr(picked(value.__self__, number_of), value.__name__)
     copy = object.__new__(type(value))
-    copy.__dict__.update({name: picked(x, i) for name, x in vars(value).items()})
+    copy.__dict__.update({name: picked(x, number_of) for name, x in vars(value).items()})
     return copy
