@@ -154,3 +154,30 @@ def test_in_a_batch_a_step_that_fails_is_nan_with_a_status() -> None:
     end = mech.step(q, v)
     assert end.status.tolist()[0] == 0 and end.status[1] != 0
     assert np.isnan(end.q[1]).all() and np.isfinite(end.q[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("name", ["stewart", "rolling_disk"])
+def test_states_that_are_not_finite_stop_alone(name: str) -> None:
+    """NaN in q, v, u or tau of a batch: these states are NaN with a status, the others have their bits."""
+    mech = getattr(sr.library, name)()
+    q, v = (np.tile(x, (6, 1)) for x in mech.default)
+    u, tau = np.zeros((6, mech.nu)), np.zeros((6, mech.nv))
+    known = mech.step(q, v, u, 1e-3, tau=tau)
+    slopes = mech.step_derivatives(q, v, u, 1e-3, tau=tau)
+    q[0, -1], v[1, 0], tau[4] = np.nan, np.inf, np.nan
+    bad = [0, 1, 4]
+    if mech.nu:
+        u[3] = np.nan
+        bad = [0, 1, 3, 4]
+    good = [i for i in range(6) if i not in bad]
+    found = mech.step(q, v, u, 1e-3, tau=tau)
+    assert np.flatnonzero(found.status).tolist() == bad and np.isnan(found.q[bad]).all()
+    np.testing.assert_array_equal(found.q[good], known.q[good])
+    np.testing.assert_array_equal(found.v[good], known.v[good])
+    found = mech.step_derivatives(q, v, u, 1e-3, tau=tau)
+    assert np.flatnonzero(found.status).tolist() == bad and np.isnan(found.A[bad]).all()
+    np.testing.assert_array_equal(found.A[good], slopes.A[good])
+    with pytest.raises(sr.SarrusError, match="finite"):
+        mech.step(q[0], v[0], dt=1e-3)
+    with pytest.raises(sr.SarrusError, match="shape"):
+        mech.step(q[:, :-1], v, dt=1e-3)

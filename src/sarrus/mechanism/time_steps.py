@@ -19,6 +19,7 @@ from ..tracing.cuda_device import on_cuda
 from .core import State
 from .device_steps import device_step
 from .recorded_code import RecordedCode
+from .unusable_states import without_unusable
 
 SHORTEST = 1e-14  # smallest step of methods that choose theirs, relative to the largest time
 TROUBLE = {
@@ -90,8 +91,9 @@ class TimeSteps(RecordedCode):
             substeps: number of equal steps that dt is divided into.
 
         Returns:
-            The pair (q, v). In a batch a state that has no step is NaN with a `status` other than 0, an
-            `int` of `sarrus._kernel.StepStatus`; `sarrus.mechanism.time_steps.TROUBLE` says what they mean.
+            The pair (q, v). In a batch a state that has no step, or whose arguments are not finite, is NaN
+            with a `status` other than 0, an `int` of `sarrus._kernel.StepStatus`;
+            `sarrus.mechanism.time_steps.TROUBLE` says what they mean.
 
         Raises:
             SarrusError: the step of a single state failed; the message says why.
@@ -105,9 +107,16 @@ class TimeSteps(RecordedCode):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
             method = one_of(method, "`method`", tuple(METHODS))
         options = step_options(method, t + dt) if method != "rk4" else _RK4
-        found = self._queries.step(
-            (q, v, u, tau), (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
-        )
+        given = (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
+        try:
+            found = self._queries.step((q, v, u, tau), *given)
+        except InputError:
+            usable = without_unusable((q, v, u, tau), self.default)
+            if usable is None:
+                raise
+            found = self._queries.step(usable[0], *given)
+            for x, nothing in zip(found, (np.nan, np.nan, StepStatus.NOT_FINITE.value), strict=True):
+                x[usable[1]] = nothing
         if type(found[2]) is int and found[2]:
             raise self._no_step(found[2], q)
         return State(found[0], found[1], 0.0, found[2])
@@ -140,9 +149,18 @@ class TimeSteps(RecordedCode):
         if len(self.model.u_row):
             listed = ", ".join(repr(one.name) for one in self.model.customs)
             raise InputError(f"step derivatives cannot differentiate the Python functions of {listed}.")
-        A, B, q1, v1, status = self._queries.step_derivatives(
-            (q, v, u, tau), (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
-        )
+        given = (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
+        try:
+            A, B, q1, v1, status = self._queries.step_derivatives((q, v, u, tau), *given)
+        except InputError:
+            usable = without_unusable((q, v, u, tau), self.default)
+            if usable is None:
+                raise
+            q, v = usable[0][:2]
+            A, B, q1, v1, status = self._queries.step_derivatives(usable[0], *given)
+            for x in (A, B, q1, v1):
+                x[usable[1]] = np.nan
+            status[usable[1]] = StepStatus.NOT_FINITE.value
         if A.ndim == 2 and status:
             raise self._no_step(int(status), q)
         if not np.all(self.model.holonomic):  # the step would project positions with all rows
