@@ -1,17 +1,50 @@
-"""Steps per second of many copies on a CUDA device: `python -m bench.gpu`, or make gpu."""
+"""Steps per second of many copies on a CUDA device: `python -m bench.gpu`, or make gpu.
+
+Each line is a whole call of sr.rollout: checks, copies to and from the device, general steps. MJX stands
+beside where it is installed and models the mechanism: the same model with soft loops, float32, RK4.
+"""
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import sarrus as sr
-from sarrus.mechanism.device_steps import device_kernels
+from sarrus.mechanism.device_steps import device_kernels, general_kernel, general_step
+from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 
-CASES = ("dual_arm", "bricard", "quadruped", "stewart")
+STEP = 1e-3  # [s]
+MJX = 4, 8, 1e-8  # Newton and line search iterations, tolerance of MJX: quicker than for exact loops
+ARMS = 10_000  # steps of the arms, of which 131,072 copies make 1.3e9
+
+
+def hexapod() -> sr.Mechanism:
+    """A robot of 24 coordinates on a fixed body: six legs, each a hip and a four-bar, so six loops."""
+    spec = sr.MechanismSpec(name="hexapod")
+    limb: dict[str, Any] = {"mass": 0.5, "com": (0.15, 0, 0), "inertia": (1e-4, 4e-3, 4e-3)}
+    for i in range(6):
+        turn = np.pi / 3 * i
+        at = sr.Pose((0.2 * np.cos(turn), 0.2 * np.sin(turn), 0), rpy=(0, 0, turn))
+        spec.body(f"hip{i}", joint=sr.Revolute("z"), at=at, mass=0.3, inertia=(1e-3, 1e-3, 1e-3))
+        spec.body(f"femur{i}", parent=f"hip{i}", joint=sr.Revolute("y"), at=sr.Pose((0.05, 0, 0)), **limb)
+        spec.body(f"rocker{i}", parent=f"hip{i}", joint=sr.Revolute("y"), at=sr.Pose((0.05, 0, 0.12)), **limb)
+        spec.body(f"tibia{i}", parent=f"femur{i}", joint=sr.Revolute("y"), at=sr.Pose((0.3, 0, 0)), **limb)
+        pin, end = sr.Pose((0, 0, 0.1)), sr.Pose((0.31, 0, 0))
+        spec.close(f"knee{i}", f"tibia{i}", f"rocker{i}", joint=sr.Revolute("y"), at_a=pin, at_b=end)
+    return spec.compile()
+
+
+CASES: dict[str, tuple[Callable[[], sr.Mechanism], int]] = {  # mechanism, steps
+    "dual_arm": (sr.library.dual_arm, ARMS),
+    "bricard": (sr.library.bricard, 1000),
+    "quadruped": (sr.library.quadruped, 1000),
+    "hexapod": (hexapod, 1000),
+    "stewart": (sr.library.stewart, 1000),
+}
 
 
 def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[Any, Any]:
@@ -27,12 +60,10 @@ def starts(mech: sr.Mechanism, count: int, away: float, seed: int = 0) -> tuple[
     return np.ascontiguousarray(q[pick]), np.ascontiguousarray(v[pick])
 
 
-def measure(name: str, dtype: str, size: tuple[int, int], away: float, damping: float) -> None:
+def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
     """Print one line: steps per second of `size` = (copies, steps), share of general steps, closure."""
     count, steps = size
-    mech = getattr(sr.library, name)()
-    if damping:
-        mech = mech.with_(damping=dict.fromkeys(mech.names, damping))
+    mech = CASES[name][0]()
     began = time.perf_counter()
     program = mech._program(dtype, "the device")
     recorded = time.perf_counter() - began
@@ -40,43 +71,117 @@ def measure(name: str, dtype: str, size: tuple[int, int], away: float, damping: 
     kernels = device_kernels(mech, dtype)
     used = kernels.attributes()
     compiled = time.perf_counter() - began
+    general_kernel(mech)
     q, v = starts(mech, count, away)
-    sr.rollout(mech, q, v, dt=1e-3, steps=2, every=2, device="cuda", dtype=dtype)
+    sr.rollout(mech, q, v, dt=STEP, steps=2, every=2, device="cuda", dtype=dtype)
     began = time.perf_counter()
-    found = sr.rollout(mech, q, v, dt=1e-3, steps=steps, every=steps, device="cuda", dtype=dtype)
+    found = sr.rollout(mech, q, v, dt=STEP, steps=steps, every=steps, device="cuda", dtype=dtype)
     taken = time.perf_counter() - began
     fine = found.status == 0
     end = np.ascontiguousarray(found.q[fine, -1])
     phi = np.zeros(1)
     if mech.nc and len(end):
-        terms = mech.terms(end[:4096], np.zeros((len(end[:4096]), mech.nv)))
-        phi = np.max(np.abs(terms.phi / mech.units.row_unit), axis=1)
+        phi = np.max(np.abs(mech.terms(end, np.zeros((len(end), mech.nv))).phi / mech.units.row_unit), axis=1)
     share = found.general_steps.sum() / (count * steps)
     ops = program.operations(("step",))
+    bad = int(np.sum(~np.isfinite(found.q[fine])))
     print(
         f"{name:10s} {dtype} nv={mech.nv} nc={mech.nc} ops={ops} regs={used['registers']}"
         f" local={used['local_bytes']} record {recorded:.1f} s compile {compiled:.1f} s;"
         f" {count} copies x {steps} steps in {taken:.2f} s: {count * steps / taken / 1e6:.2f} M steps/s,"
-        f" general {100 * share:.3f} %, failed {int(np.sum(~fine))}, closure {phi.max():.1e}"
-        f" (of half {np.median(phi):.1e})"
-        f" (bound {found.drift[fine].max() / mech.length:.1e})",
+        f" general {100 * share:.4f} %, failed {int(np.sum(~fine))}, not finite {bad},"
+        f" closure {phi.max():.1e} (of half {np.median(phi):.1e})",
         flush=True,
     )
+
+
+def crossing(count: int, steps: int) -> None:
+    """Copies that all pass singular poses: their general steps on the device, and on the host."""
+    mech = sr.library.parallelogram()
+    v = np.array([[1.0, -1.0, 1.0]]) * np.linspace(4.0, 9.0, count)[:, None]
+    q = np.repeat(mech.default.q[None], count, axis=0)
+    kernels = device_kernels(mech, "float64")
+    cupy = kernels.cupy
+
+    def on_host(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
+        found = mech.step(q.get(), v.get(), dt=dt, tau=force.get())
+        return *(cupy.asarray(x) for x in found), cupy.asarray(found.status)
+
+    ends = []
+    for title, general in (("device", general_step(mech)), ("host", on_host)):
+        for last in (1, steps):
+            state = cupy.asarray(q), cupy.asarray(v)
+            copies = RecordedCopies(cupy, kernels, general, mech._actuated, state)
+            began = time.perf_counter()
+            copies.advance(last, STEP, Inputs())
+            cupy.cuda.Device().synchronize()
+            taken = time.perf_counter() - began
+        share = float(copies.general_steps.sum()) / (count * steps)
+        ends.append(copies.q.get())
+        print(
+            f"crossing   {count} copies x {steps} steps, general steps on the {title}: {taken:.2f} s,"
+            f" {count * steps / taken / 1e6:.2f} M steps/s, general {100 * share:.2f} %,"
+            f" failed {int((copies.status != 0).sum())}",
+            flush=True,
+        )
+    apart = np.max(np.abs(ends[0] - ends[1]), axis=1)
+    print(
+        f"crossing   ends differ by {np.nanmax(apart):.1e} at most, {int(np.sum(~(apart < 1e-9)))} copies by"
+        " more than 1e-9",
+        flush=True,
+    )
+
+
+def mjx(name: str, count: int, steps: int) -> None:
+    """Steps per second of the same copies in MJX."""
+    try:
+        import jax
+        from mujoco import mjx
+
+        from .mujoco_twin import mujoco_twin
+
+        mech = CASES[name][0]()
+        twin = mujoco_twin(mech, np.zeros(mech.nv), STEP, "0.002 1")
+        twin.model.opt.iterations, twin.model.opt.ls_iterations, twin.model.opt.tolerance = MJX
+        model = mjx.put_model(twin.model)
+        q, v = starts(mech, 64, 0.3)
+        start = [twin.start(*one) for one in zip(q, v, strict=True)]
+        pick = np.arange(count) % len(start)
+        qpos = jax.numpy.asarray(np.array([one.qpos for one in start])[pick])
+        qvel = jax.numpy.asarray(np.array([one.qvel for one in start])[pick])
+        data = jax.vmap(lambda a, b: mjx.make_data(model).replace(qpos=a, qvel=b))(qpos, qvel)
+        step = jax.vmap(mjx.step, in_axes=(None, 0))
+        run = jax.jit(lambda d: jax.lax.scan(lambda x, _: (step(model, x), None), d, None, length=steps)[0])
+        jax.block_until_ready(run(data).qpos)
+        began = time.perf_counter()
+        end = jax.block_until_ready(run(data).qpos)
+        taken = time.perf_counter() - began
+        fine = float(np.mean(np.isfinite(np.asarray(end)).all(axis=1)))
+        print(
+            f"{name:10s} MJX: {count} copies x {steps} steps in {taken:.2f} s:"
+            f" {count * steps / taken / 1e6:.3f} M steps/s, finite {100 * fine:.0f} %",
+            flush=True,
+        )
+    except Exception as error:
+        print(f"{name:10s} MJX: none ({type(error).__name__}: {error!s:.200})", flush=True)
 
 
 def main() -> None:
     """Run the cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", default=CASES)
+    parser.add_argument("--only", nargs="*", default=[*CASES, "crossing", "mjx"])
     parser.add_argument("--dtype", nargs="*", default=("float64", "float32"))
     parser.add_argument("--count", type=int, default=131072)
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=0, help="default: 10,000 of the arms, 1,000 of others")
     parser.add_argument("--away", type=float, default=0.6)
-    parser.add_argument("--damping", type=float, default=0.0, help="of all joints [N m s]")
     args = parser.parse_args()
     for name in args.only:
-        for dtype in args.dtype:
-            measure(name, dtype, (args.count, args.steps), args.away, args.damping)
+        for dtype in args.dtype if name in CASES else ():
+            measure(name, dtype, (args.count, args.steps or CASES[name][1]), args.away)
+    if "crossing" in args.only:
+        crossing(args.count // 8, args.steps or 1000)
+    for name in CASES if "mjx" in args.only else ():
+        mjx(name, 32768, 100)
 
 
 if __name__ == "__main__":

@@ -54,15 +54,37 @@ nb::dict program_of(const Function& f) {
   return d;
 }
 
+// Places of these entries, {field: flat indices}, in the arrays of a model
+std::vector<const double*> places(const ModelD& m, nb::dict entries) {
+  std::vector<const double*> found;
+  auto add = [&](const char* name, const double* field, int n) {
+    if (!entries.contains(name)) return;
+    for (nb::handle index : entries[name]) {
+      int i = nb::cast<int>(index);
+      if (i < 0 || i >= n) throw nb::index_error("no such entry of the model");
+      found.push_back(field + i);
+    }
+  };
+#define SARRUS_I(name, count)
+#define SARRUS_F(name, count) add(#name, m.name, count);
+#define SARRUS_FIELD(type, name, count, width) SARRUS_##type(name, m.count* width)
+  SARRUS_MODEL_FIELDS(SARRUS_FIELD)
+#undef SARRUS_FIELD
+#undef SARRUS_I
+#undef SARRUS_F
+  return found;
+}
+
 // ([function], rank, whether the reference state passes all guards)   tolerances: closed, rank
-nb::tuple record_programs(const Kernel& k, nb::handle q, nb::handle v, nb::tuple tolerances, int newton_steps,
-                          int most) {
-  Dense q0(q, "q", {k.m.nq}), v0(v, "v", {k.m.nv});
+nb::tuple record_programs(const Kernel& k, nb::tuple state, nb::tuple tolerances, int newton_steps, int most,
+                          nb::dict parameters) {
+  Dense q0(state[0], "q", {k.m.nq}), v0(state[1], "v", {k.m.nv});
   Reference at = {q0,
                   v0,
                   {nb::cast<double>(tolerances[0]), nb::cast<double>(tolerances[1])},
                   newton_steps,
-                  static_cast<size_t>(most)};
+                  static_cast<size_t>(most),
+                  places(k.m, parameters)};
   Tracer tracer(k.m, at);
   nb::list functions;
   for (const Function& f : tracer.functions) functions.append(program_of(f));
@@ -85,7 +107,8 @@ void bind_tracer(nb::module_& m, nb::class_<Kernel>& kernel) {
   SARRUS_GUARD(DECISION)
 #undef SARRUS_GUARD
   m.attr("GUARDS") = guards;
-  kernel.def("record", &record_programs, "q"_a, "v"_a, "tolerances"_a, "newton_steps"_a, "most"_a);
+  kernel.def("record", &record_programs, "state"_a, "tolerances"_a, "newton_steps"_a, "most"_a,
+             "parameters"_a);
 }
 
 }  // namespace sarrus

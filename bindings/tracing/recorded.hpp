@@ -78,6 +78,7 @@ struct Recorded {
   bool is(double constant) const { return !in && x == constant; }
   bool has(Operation op) const { return in && in->nodes[node].op == op; }
   Recorded operand() const { return {*in, in->nodes[node].a}; }
+  explicit operator int() const;
   // The node in a recording, made for constants
   int at(Recording& r) const {
     if (in && in != &r) throw std::logic_error("a value of one recorded function was used in another");
@@ -156,6 +157,9 @@ inline double value(const Recorded& a) {
   return a.x;
 }
 inline Recorded primal(const Recorded& a) { return a; }
+inline Recorded::operator int() const { return static_cast<int>(value(*this)); }
+// Asked of numbers of the model, whether there is anything to compute: for a parameter there is.
+inline bool operator==(const Recorded& a, const Recorded& b) { return !a.in && !b.in && a.x == b.x; }
 
 // The outcome of a comparison: `node` where it depends on the state, turned round where `negated`.
 struct Choice {
@@ -197,9 +201,10 @@ inline Recorded select(const Choice& m, const Recorded& a, const Recorded& b) {
   return {r, r.add(Operation::SELECT, m.node, yes.at(r), no.at(r), m.x ? a.x : b.x)};
 }
 
+// Numbers of the model are Recorded too: constants, or parameters of the program. Steps take the ways of packs.
 template <>
-struct Real<Recorded> {
-  using type = double;
+struct Plain<Recorded, Recorded> {
+  static constexpr bool value = false;
 };
 
 SARRUS_END

@@ -2,6 +2,7 @@
 // step in time that calls both, and the terms.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -32,12 +33,55 @@ struct Function {
   }
 };
 
+// The model in recorded numbers: constants, but for the entries that are parameters of the program.
+class RecordedModel {
+ public:
+  Model<Recorded> m;
+
+  // chosen: places in the arrays of `of`
+  RecordedModel(const Model<double>& of, const std::vector<const double*>& chosen) {
+#define SARRUS_SIZE(name) m.name = of.name;
+    SARRUS_MODEL_SIZES(SARRUS_SIZE)
+#undef SARRUS_SIZE
+#define SARRUS_FIELD(type, name, count, width) m.name = take(of.name, of.count * width);
+    SARRUS_MODEL_FIELDS(SARRUS_FIELD)
+#undef SARRUS_FIELD
+    m.lengths = of.lengths;
+    for (const double* x : chosen)
+      for (const auto& [from, to, n] : arrays_)
+        if (x >= from && x < from + n) entries_.push_back({x, to + (x - from)});
+  }
+  // The parameters become variables of f.
+  void parameters(Function& f) {
+    for (auto& [from, to] : entries_) *to = f.fresh(*from);
+    if (!entries_.empty()) f.inputs.emplace_back("parameters", static_cast<int>(entries_.size()));
+  }
+  // The same for a function that f calls
+  void pass(std::vector<Recorded>& with) const {
+    for (auto& [from, to] : entries_) with.push_back(*to);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Recorded[]>> memory_;
+  std::vector<std::tuple<const double*, Recorded*, int>> arrays_;
+  std::vector<std::pair<const double*, Recorded*>> entries_;
+
+  const int* take(const int* from, int) { return from; }
+  const Recorded* take(const double* from, int n) {
+    Recorded* to = memory_.emplace_back(new Recorded[n]).get();
+    std::copy_n(from, n, to);
+    arrays_.push_back({from, to, n});
+    return to;
+  }
+};
+
 // Where programs are recorded, and how exact they have to be.
 struct Reference {
   const double *q, *v;
   StraightTolerances tolerances;
   int newton_steps;
-  size_t most;  // nodes of one function
+  size_t most;                            // nodes of one function
+  std::vector<const double*> parameters;  // entries of the model that stay variables
 };
 
 class Tracer {
@@ -48,7 +92,8 @@ class Tracer {
   int rank = 0;
   bool regular = true;  // the reference state passes all guards
 
-  Tracer(const Model<double>& model, const Reference& reference) : m_(model), at_(reference) {
+  Tracer(const Model<double>& model, const Reference& reference)
+      : model_(model, reference.parameters), m_(model_.m), at_(reference) {
     Arena measure(nullptr);
     Stepper measured(m_, METHODS[0].tableau, measure);
     memory_.resize(measure.used / 8 + 16);
@@ -95,35 +140,39 @@ class Tracer {
       return results;
     }
     Straight<Recorded> accelerate(const State<Recorded>& x) {
-      const Model<double>& m = t.m_;
+      const Model<Recorded>& m = t.m_;
       std::vector<Recorded> with(x.q, x.q + m.nq);
       with.insert(with.end(), x.v, x.v + m.nv);
       with.insert(with.end(), s.tau, s.tau + m.nv);
+      t.model_.pass(with);
       std::vector<Recorded> found = call(ACCELERATE, with);
       std::copy_n(found.begin(), m.nv, s.w.a);
       factors = {found.begin() + m.nv + 2, found.end()};
       return {found[m.nv], found[m.nv + 1]};
     }
     Residuals<Recorded> close() {
-      const Model<double>& m = t.m_;
+      const Model<Recorded>& m = t.m_;
       std::vector<Recorded> with(s.q1, s.q1 + m.nq);
       with.insert(with.end(), s.v1, s.v1 + m.nv);
+      t.model_.pass(with);
       with.insert(with.end(), factors.begin(), factors.end());
       std::vector<Recorded> found = call(CLOSE, with);
       std::copy_n(found.begin(), m.nq, s.q1);
       std::copy_n(found.begin() + m.nq, m.nv, s.v1);
       return {found[m.nq + m.nv], found[m.nq + m.nv + 1]};
     }
-    void require(const Choice& condition, Guard guard) {
+    template <class Condition>
+    void require(Guard guard, Condition condition) {
       r.bit = guard;
-      t.regular = static_cast<bool>(condition) && t.regular;
+      t.regular = static_cast<bool>(condition()) && t.regular;
       r.bit = DECISION;
     }
 
     std::vector<Recorded> factors = {};  // of the last acceleration
   };
 
-  const Model<double>& m_;
+  RecordedModel model_;
+  const Model<Recorded>& m_;
   const Reference& at_;
   std::vector<double> memory_;
 
@@ -141,6 +190,7 @@ class Tracer {
     f.input("q", s.q, m_.nq, at_.q);
     f.input("v", s.v, m_.nv, at_.v);
     f.input("tau", s.tau, m_.nv, none.data());
+    model_.parameters(f);
   }
   template <class Body>
   void record_function(const char* name, Body body) {
@@ -186,6 +236,7 @@ class Tracer {
     Function& c = functions.emplace_back("close", at_.most);
     c.input("q", s.q1, m_.nq, at_.q);
     c.input("v", s.v1, m_.nv, at_.v);
+    model_.parameters(c);
     int first = c.n_inputs;
     std::vector<int> from;  // nodes of `accelerate`
     each_factor(s, [&](Recorded& x) {
@@ -220,6 +271,7 @@ class Tracer {
     Stepper s = clean();
     f.input("q", s.q, m_.nq, at_.q);
     f.input("v", s.v, m_.nv, at_.v);
+    model_.parameters(f);
     evaluate(m_, s.state(s.q, s.v, 0), s.w);
     auto rows = [&](const char* name, const Recorded* x, int n) {
       for (int i = 0; i < n; ++i) f.output("", x + i * s.w.ld, m_.nv);

@@ -5,11 +5,11 @@
 // SARRUS_HD: small functions, always inlined. SARRUS_FN: whole algorithms, one copy per instantiation.
 #if defined(__CUDACC_RTC__)
 #define SARRUS_HD __host__ __device__ __forceinline__
-#define SARRUS_FN __host__ __device__ inline
+#define SARRUS_FN __host__ __device__ __noinline__
 #elif defined(__CUDACC__)
 #include <cmath>
 #define SARRUS_HD __host__ __device__ __forceinline__
-#define SARRUS_FN __host__ __device__ inline
+#define SARRUS_FN __host__ __device__ __noinline__
 #else
 #include <cmath>
 #define SARRUS_HD inline __attribute__((always_inline))

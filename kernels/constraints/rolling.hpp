@@ -27,7 +27,7 @@ struct Rolling {
     Vec3<T> P = p.pB + u * c.radius, P_dot = p.vB + u_dot * c.radius;  // (1)
     // two directions across the normal: start from the world axis least aligned with it
     const real<T>* nr = c.normal;
-    bool steep = nr[0] * nr[0] > real<T>(0.5) * (nr[0] * nr[0] + nr[1] * nr[1] + nr[2] * nr[2]);
+    bool steep(nr[0] * nr[0] > real<T>(0.5) * (nr[0] * nr[0] + nr[1] * nr[1] + nr[2] * nr[2]));
     Vec3<T> e = steep ? Vec3<T>{T(0), T(1), T(0)} : Vec3<T>{T(1), T(0), T(0)};
     Vec3<T> t1 = e - n * dot(e, n);
     t1 = t1 * (real<T>(1) / sqrt_(dot(t1, t1)));

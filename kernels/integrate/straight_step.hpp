@@ -4,7 +4,7 @@
 // done something else; then the step counts for nothing and the general one has to be taken.
 //
 // `call` supplies what the program calls: accelerate(x) -> Straight, close() -> Residuals, and
-// require(condition, guard).
+// require(guard, condition), which calls condition().
 #pragma once
 
 #include "integrate/lane_step.hpp"
@@ -74,20 +74,22 @@ SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
 template <class T, class Call>
 SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& after, const T& speed,
                               double closed, Call& call) {
-  call.require(after.position < T(closed), CLOSURE);
-  call.require(after.position < larger(before.position * STRAIGHT_RATE, T(0.1 * closed)), CLOSURE);
+  call.require(CLOSURE, [&] { return after.position < T(closed); });
+  call.require(CLOSURE,
+               [&] { return after.position < larger(before.position * STRAIGHT_RATE, T(0.1 * closed)); });
   T rate_times_before = larger(after.position, T(1e-3 * closed));
-  call.require(after.velocity * rate_times_before <
-                   larger(before.position, T(0.1 * closed)) * ((speed + T(1)) * closed),
-               CLOSURE);
+  call.require(CLOSURE, [&] {
+    return after.velocity * rate_times_before <
+           larger(before.position, T(0.1 * closed)) * ((speed + T(1)) * closed);
+  });
 }
 
 // s.w.a at (q, v) under tau, on the constraints
 template <class T, int LDC, class Call>
 SARRUS_FN void straight_acceleration(LaneStepper<T, LDC>& s, const StraightTolerances& tol, Call& call) {
   Straight<T> f = call.accelerate(s.state(s.q, s.v, 0));
-  call.require(f.pivot > T(NEAR_SINGULAR), PIVOT);
-  call.require(f.left < T(tol.rank * tol.rank), RANK);
+  call.require(PIVOT, [&] { return f.pivot > T(NEAR_SINGULAR); });
+  call.require(RANK, [&] { return f.left < T(tol.rank * tol.rank); });
 }
 
 // (q1, v1) after a step of size h from (q, v) under tau. Returns the residuals before the last Newton step.
@@ -101,8 +103,8 @@ SARRUS_FN Residuals<T> straight_step(LaneStepper<T, LDC>& s, const T& h, int new
   Residuals<T> before = {T(0), T(0)}, after = before;
   if (m.nc == 0) return after;
   s.pivot = first.pivot, s.pivot_before = last.pivot;
-  call.require(begins_regular(s, h), PIVOT);
-  call.require(first.left < T(tol.rank * tol.rank), RANK);
+  call.require(PIVOT, [&] { return begins_regular(s, h); });
+  call.require(RANK, [&] { return first.left < T(tol.rank * tol.rank); });
   for (int i = 0; i < newton_steps; ++i) {
     before = after;
     after = call.close();

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +37,10 @@ def run(*command: str | Path) -> str:
 class CompiledC:
     """The functions of an exported mechanism."""
 
-    def __init__(
-        self, mech: sr.Mechanism, folder: Path, functions: tuple[str, ...] = ("acceleration", "step", "terms")
-    ):
+    def __init__(self, mech: sr.Mechanism, folder: Path, parameters: Any = None) -> None:
         self.mech, self.folder = mech, folder
-        self.source, self.header, self.main = mech.export_code(folder, functions)
+        self.source, self.header, self.main = mech.export_code(folder, parameters=parameters)
+        self.last: list[Array | None] = []  # the argument p, where there is one
         self.name = self.source.stem
         library = folder / "code.so"
         run(
@@ -57,7 +57,7 @@ class CompiledC:
             else None
             if x is None
             else ctypes.c_void_p(x.ctypes.data)
-            for x in arrays
+            for x in (*arrays, *self.last)
         ]
         return int(function(*given))
 

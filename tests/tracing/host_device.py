@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 import sarrus as sr
 from sarrus.tracing.cuda_text import cuda_text
+from sarrus.tracing.entries import Entries
+from sarrus.tracing.recorded_copies import GeneralStep
 
 from .compiled_c import run
 
@@ -27,6 +30,7 @@ using std::atan2, std::cos, std::fabs, std::rint, std::sin, std::sqrt, std::tanh
 struct Index { int x; };
 static Index blockIdx = {0}, blockDim = {1}, threadIdx = {0};
 """
+NONE = Entries()
 LOOP = """
 extern "C" void set_thread(int i) { blockIdx.x = i; }
 """
@@ -35,12 +39,12 @@ extern "C" void set_thread(int i) { blockIdx.x = i; }
 class HostDevice:
     """The kernels of a mechanism, called as `DeviceKernels` are."""
 
-    def __init__(self, mech: sr.Mechanism, precision: str, folder: Path) -> None:
+    def __init__(self, mech: sr.Mechanism, precision: str, folder: Path, entries: Entries = NONE) -> None:
         compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
         if compiler is None:
             pytest.skip("no C++ compiler")
         source = folder / f"{precision}.cpp"
-        source.write_text(SHIM + cuda_text(mech.model, mech._program(precision, "a test")) + LOOP)
+        source.write_text(SHIM + cuda_text(mech.model, mech._program(precision, "a test", entries)) + LOOP)
         library = source.with_suffix(".so")
         flags = "-std=c++17 -O1 -w -shared -fPIC".split()
         run(compiler, *flags, source, "-o", library)
@@ -54,6 +58,21 @@ class HostDevice:
         for thread in range(count):
             self.library.set_thread(ctypes.c_int(thread))
             getattr(self.library, name)(*given)
+
+
+def general_on_host(mechs: Sequence[sr.Mechanism]) -> GeneralStep:
+    """Single steps of `mech.step`; of one mechanism, or of one for each copy."""
+
+    def step(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
+        found = [
+            mechs[int(i) if len(mechs) > 1 else 0].step(x[None], y[None], dt=dt, tau=f[None])
+            for i, x, y, f in zip(copies, q, v, force, strict=True)
+        ]
+        return *(np.concatenate(x) for x in zip(*found, strict=True)), np.array(
+            [one.status[0] for one in found]
+        )
+
+    return step
 
 
 def _argument(x: Any) -> Any:

@@ -124,3 +124,57 @@ def test_bad_input(tmp_path: Path) -> None:
         spec.compile().export_code(tmp_path)
     with pytest.raises(sr.SarrusError, match="too large for exported code"):
         sr.library.n_four_bar(40).export_code(tmp_path)
+
+
+def test_parameters_of_the_code(tmp_path: Path) -> None:
+    """A payload, gravity and a length stay variables: equal to the changed mechanism for any values."""
+    spec = sr.MechanismSpec(gravity=(0.0, -9.81, 0.0))
+    reach = spec.parameter("reach", 0.5)
+    spec.body("crank", joint=sr.Revolute("z"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01))
+    spec.body("rod", "crank", joint=sr.Revolute("z"), at=sr.Pose((reach, 0, 0)), mass=0.5, com=(0.3, 0, 0))
+    mech = spec.compile()
+    given = {"mass": {"rod": [0.5, 2.0]}, "reach": [0.5, 0.9], "gravity": [[0, -9.81, 0], [0, -1.62, 0]]}
+    code = CompiledC(mech, tmp_path, given)
+    assert "p: mass_rod (0.5), reach (0.5), gravity_1 (-9.81)" in code.header.read_text()
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.normal(size=(3, 2))
+    for p in (None, np.array([0.5, 0.5, -9.81]), np.array([1.3, 0.7, -3.0])):
+        code.last = [p]
+        mass, length, g = (0.5, 0.5, -9.81) if p is None else p
+        other = mech.with_(mass={"rod": mass}, reach=length, gravity=(0, g, 0))
+        a, guards = code.acceleration(q, v, tau)
+        assert guards == 0
+        np.testing.assert_allclose(a, other.acceleration(q, v, tau), rtol=1e-12)
+        q1, v1, guards = code.step(q, v, None, tau, 1e-3)
+        known = other.step(q, v, dt=1e-3, tau=tau)
+        assert guards == 0
+        np.testing.assert_allclose(np.r_[q1, v1], np.r_[known.q, known.v], rtol=1e-12)
+        terms, _ = code.terms(q, v)
+        np.testing.assert_allclose(terms[0], other.mass_matrix(q), rtol=1e-12)
+    run(compiler(), *STRICT, "-O1", code.main, code.source, "-o", tmp_path / "example", "-lm")
+    assert "1000 steps of 1 ms: guards 0" in run(tmp_path / "example")
+
+
+def test_parameters_that_code_cannot_have(tmp_path: Path) -> None:
+    spec = sr.MechanismSpec()
+    turn = spec.parameter("turn", 0.1)
+    spec.body(
+        "bar",
+        joint=sr.Revolute("z"),
+        at=sr.Pose(rpy=(turn, 0, 0)),
+        mass=1.0,
+        com=(1, 0, 0),
+        inertia=(1, 1, 1),
+    )
+    mech = spec.compile()
+    with pytest.raises(sr.SarrusError, match="'turn' does not change the mechanism linearly"):
+        mech.export_code(tmp_path, parameters={"turn": [0.1, 0.9]})
+    with pytest.raises(sr.SarrusError, match="at least two values"):
+        mech.export_code(tmp_path, parameters={"mass": {"bar": [1.0]}})
+    with pytest.raises(sr.SarrusError, match="'nonsense'"):
+        mech.export_code(tmp_path, parameters={"nonsense": [1.0, 2.0]})
+    spec = sr.MechanismSpec()
+    a, b = spec.parameter("a", 0.5), spec.parameter("b", 2.0)
+    spec.body("bar", joint=sr.Revolute("z"), mass=a * b, com=(1, 0, 0), inertia=(1, 1, 1))
+    with pytest.raises(sr.SarrusError, match="a, b change the mechanism by their products"):
+        spec.compile().export_code(tmp_path, parameters={"a": [0.5, 0.6], "b": [2.0, 3.0]})

@@ -12,8 +12,11 @@ import pytest
 
 import sarrus as sr
 from sarrus.errors import InputError
+from sarrus.mechanism.device_steps import general_kernel
+from sarrus.simulation.copies import device_copies
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.cuda_text import cuda_text
+from sarrus.tracing.general_text import general_text, headers
 
 from .compiled_c import random_states, run
 
@@ -44,7 +47,6 @@ def test_no_device() -> None:
         ({"device": "cuda", "dtype": "float16"}, "`dtype`.*float16"),
         ({"dtype": "float32"}, "`dtype`.*float32"),
         ({"device": "cuda", "policy": lambda t, q, v: q}, "takes no policy"),
-        ({"device": "cuda", "parameters": {"gravity": np.zeros((1, 3))}}, "takes no parameters"),
         ({"device": "cuda", "method": "dopri5"}, 'method "rk4" alone'),
     ],
 )
@@ -75,6 +77,16 @@ def test_text_compiles(precision: str, tmp_path: Path) -> None:
     assert (tmp_path / "code.ptx").read_text().count(".entry") == 2
 
 
+def test_general_text_compiles(tmp_path: Path) -> None:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("no nvcc")
+    source = tmp_path / "general.cu"
+    source.write_text(general_text(16))
+    run(nvcc, "-std=c++20", "-Xcicc", "-O0", "-ptx", "-I", headers(), source, "-o", tmp_path / "code.ptx")
+    assert (tmp_path / "code.ptx").read_text().count(".entry") == 3
+
+
 @on_a_device
 @pytest.mark.parametrize(("name", "dt"), [("bricard", 1e-3), ("dual_arm", 2e-4)])
 def test_equal_to_the_processor(name: str, dt: float) -> None:
@@ -99,6 +111,79 @@ def test_singular_poses_are_passed() -> None:
     found = sr.rollout(mech, mech.default.q, v, dt=1e-3, steps=1000, every=100, device="cuda")
     assert known.success and found.success and found.general_steps.any()
     np.testing.assert_allclose(found.q, known.q, rtol=0, atol=1e-9)
+
+
+@on_a_device
+def test_general_kernel_beside_the_processor() -> None:
+    """Steps and accelerations of all states by the general kernel, at singular poses too."""
+    cupy = require_cuda()
+    for name in ("five_bar", "parallelogram", "dual_arm", "stewart"):
+        mech = getattr(sr.library, name)()
+        q, v = random_states(mech, 20)
+        q = np.concatenate([q, mech.default.q[None]])
+        v = np.concatenate([v, mech.default.v[None]])
+        tau = np.random.default_rng(0).normal(size=v.shape)
+        there = [cupy.asarray(x) for x in (q, v, tau)]
+        x, y, status = (z.get() for z in general_kernel(mech).steps(*there, 1e-3))
+        known = mech.step(q, v, dt=1e-3, tau=tau)
+        np.testing.assert_array_equal(status, known.status)
+        np.testing.assert_allclose(x, known.q, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(y, known.v, rtol=1e-9, atol=1e-9)
+        a, bad = (z.get() for z in general_kernel(mech).accelerations(*there))
+        assert not bad.any()
+        np.testing.assert_allclose(a, mech.acceleration(q, v, tau), rtol=1e-8, atol=1e-8)
+
+
+@on_a_device
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_parameters_of_each_copy(dtype: str) -> None:
+    """Masses and gravity of each copy; copies that turn through the flat pose take the general kernel."""
+    mech = sr.library.parallelogram()
+    v = np.array([[1.0, -1.0, 1.0]]) * np.linspace(4.0, 9.0, 20)[:, None]
+    rng = np.random.default_rng(0)
+    name = mech.names[0]
+    parameters = {
+        "mass": {name: rng.uniform(0.5, 2.0, 20)},
+        "gravity": np.outer(rng.uniform(0.5, 1.0, 20), mech.model.gravity),
+    }
+    given = {"dt": 1e-3, "steps": 500, "every": 100, "parameters": parameters}
+    known = sr.rollout(mech, mech.default.q, v, **given)
+    found = sr.rollout(mech, mech.default.q, v, **given, device="cuda", dtype=dtype)
+    assert known.success and found.success and found.general_steps.any()
+    np.testing.assert_allclose(found.q, known.q, rtol=0, atol=1e-9 if dtype == "float64" else 2e-2)
+
+
+@on_a_device
+def test_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs and states that do not fit go in pieces; a single step that does not fit is refused."""
+    mech = sr.library.five_bar()
+    q, v = random_states(mech, 5, away=0.2)
+    u = np.random.default_rng(0).normal(size=(len(q), 30, mech.nu))
+    given = {"dt": 1e-3, "steps": 30, "every": 4, "device": "cuda"}
+    whole = sr.rollout(mech, q, v, u, **given)
+    a_step = 8 * len(q) * (mech.nu + (mech.nq + mech.nv) / 4)
+    monkeypatch.setattr(device_copies, "free_memory", lambda _: 2 * 7.5 * a_step)
+    pieces = sr.rollout(mech, q, v, u, **given)
+    np.testing.assert_array_equal(pieces.q, whole.q)
+    np.testing.assert_array_equal(pieces.u, whole.u)
+    monkeypatch.setattr(device_copies, "free_memory", lambda _: a_step)
+    with pytest.raises(InputError, match=r"5 copies need .* GB a step on the device"):
+        sr.rollout(mech, q, v, u, **given)
+
+
+@on_a_device
+def test_copies_that_fail_stop_alone() -> None:
+    mech = sr.library.five_bar()
+    q, v = random_states(mech, 4, away=0.2)
+    v[1] = np.nan
+    u = np.zeros((4, 10, mech.nu))
+    u[2, 5] = np.nan
+    found = sr.rollout(mech, q, v, u, dt=1e-3, steps=10, device="cuda")
+    assert found.status.tolist() == [0, -1, -1, 0] and found.length.tolist() == [11, 0, 6, 11]
+    assert "Copy 1" in found.message and "not finite at step 5" in found.messages[2]
+    state = mech.step(*(require_cuda().asarray(x) for x in (q, v)), dt=1e-3)
+    assert (state.status != 0).tolist() == [False, True, False, False]
+    assert bool(require_cuda().isnan(state.q[1]).all())
 
 
 @on_a_device

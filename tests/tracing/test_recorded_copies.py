@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism.device_steps import general_step
+from sarrus.mechanism.design_variants import variants_of
+from sarrus.tracing.entries import varied_entries
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
+from sarrus.tracing.whole_turns import turning_coordinates
 
 from .compiled_c import random_states
-from .host_device import HostDevice
+from .host_device import HostDevice, general_on_host
 
 
 def copies_of(mech: sr.Mechanism, device: HostDevice, q: np.ndarray, v: np.ndarray) -> RecordedCopies:
     state = np.ascontiguousarray(q), np.ascontiguousarray(v)
-    return RecordedCopies(np, device, general_step(mech), mech._actuated, state)
+    return RecordedCopies(np, device, general_on_host([mech]), mech._actuated, state)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_float32_stays_closed(tmp_path: Path) -> None:
     mech = sr.library.bricard()
     device = HostDevice(mech, "float32", tmp_path)
     q, v = random_states(mech, 4, away=0.3)
-    mine = copies_of(mech, device, q.astype(np.float32), v.astype(np.float32))
+    mine = copies_of(mech, device, q, v.astype(np.float32))
     mine.advance(2000, 1e-3, Inputs())
     assert (mine.status == 0).all() and mine.general_steps.sum() < 0.05 * 2000 * len(q)
     assert np.max(np.abs(mech.terms(mine.q.astype(float), mine.v.astype(float)).phi)) < 1e-5 * mech.length
@@ -89,7 +91,76 @@ def test_accelerations(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
     q, v = random_states(mech, 5)
     tau = np.random.default_rng(2).normal(size=v.shape)
     a, guards = np.zeros_like(v), np.zeros(len(q), dtype=np.uint32)
-    device("accelerations", len(q), (np.int32(len(q)), q, v, tau, a, guards))
+    device("accelerations", len(q), (np.int32(len(q)), q, v, tau, None, a, guards))
     good = guards == 0
     assert good.any()
     np.testing.assert_allclose(a[good], mech.acceleration(q, v, tau)[good], rtol=1e-11, atol=1e-10)
+
+
+def test_angles_of_many_turns_in_float32(tmp_path: Path) -> None:
+    """Loops stay closed to 1e-5 where joints have turned a thousand times: turns are kept by themselves."""
+    mech = sr.library.bricard()
+    turning = turning_coordinates(mech._program("float32", "a test"), mech.nq)
+    assert turning.all()
+    q, v = random_states(mech, 3, away=0.3)
+    turns = 2 * np.pi * np.round(np.random.default_rng(0).uniform(-1000, 1000, q.shape))
+    device = HostDevice(mech, "float32", tmp_path)
+    here, far = (copies_of(mech, device, x, v.astype(np.float32)) for x in (q.copy(), q + turns))
+    for mine in (here, far):
+        mine.advance(500, 1e-3, Inputs())
+        assert np.max(np.abs(mech.terms(mine.q, mine.v.astype(float)).phi)) < 1e-5 * mech.length
+    np.testing.assert_allclose(far.q - turns, here.q, rtol=0, atol=1e-3)  # rounding of float32, amplified
+
+
+def test_coordinates_that_are_no_angles_alone() -> None:
+    """A spring on a joint, gears and a slide on a spring see whole turns; quaternions are no angles."""
+    spec = sr.MechanismSpec()
+    for name in ("free", "sprung", "geared", "pinion"):
+        spec.body(name, joint=sr.Revolute("z"), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    spec.body("slide", joint=sr.Prismatic("x"), mass=1.0)
+    spec.force("pull", sr.PointSpring("ground", (0, 1, 0), "slide", (0, 0, 0), 1.0, 0.5))
+    spec.body("ball", joint=sr.Spherical(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    spec.constrain("gear", sr.Coupling({"geared": 1.0, "pinion": -2.0}))
+    spec.force("spring", sr.JointSpring("sprung", 3.0))
+    mech = spec.compile()
+    found = turning_coordinates(mech._program("float64", "a test"), mech.nq)
+    assert found.tolist() == [True, False, False, False, False, False, False, False, False]
+
+
+def test_copies_with_parameters(tmp_path: Path) -> None:
+    """Masses, gravity and a length of each copy as inputs of one program, beside `rollout`."""
+    spec = sr.MechanismSpec(gravity=(0.0, -9.81, 0.0))
+    reach = spec.parameter("reach", 0.5)
+    spec.body("crank", joint=sr.Revolute("z"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01))
+    spec.body(
+        "rod",
+        "crank",
+        joint=sr.Revolute("z"),
+        at=sr.Pose((reach, 0, 0)),
+        mass=0.5,
+        com=(0.3, 0, 0),
+        inertia=(0.01,) * 3,
+    )
+    spec.constrain("rail", sr.PointOnLine("ground", (0, 0, 0), "rod", (1.0, 0, 0), (1, 0, 0)))
+    mech = spec.compile()
+    count = 4
+    parameters = {
+        "reach": np.linspace(0.4, 0.6, count),
+        "mass": {"rod": np.linspace(0.2, 1.0, count)},
+        "gravity": np.outer(np.linspace(0.5, 1.5, count), [0.0, -9.81, 0.0]),
+    }
+    variants = variants_of(mech, parameters)
+    q = np.array([one.assemble(fixed={"crank": 0.4}).q for one in variants])
+    known = sr.rollout(mech, q, dt=1e-3, steps=300, every=100, parameters=parameters)
+    assert known.success
+    models = [one.model for one in variants]
+    entries = varied_entries([mech.model, *models], "a test")
+    assert {name for name, _ in entries.key} >= {"mass", "gravity", "p_PJ"}
+    values = entries.values(models)
+    device = HostDevice(mech, "float64", tmp_path, entries)
+    state = q.copy(), np.zeros((count, mech.nv))
+    mine = RecordedCopies(np, device, general_on_host(variants), mech._actuated, state)
+    kept = np.zeros((count, 3, mech.nq)), np.zeros((count, 3, mech.nv)), 100
+    mine.advance(300, 1e-3, Inputs(parameters=values), kept)
+    assert mine.general_steps.sum() < 300
+    np.testing.assert_allclose(kept[0], known.q[:, 1:], rtol=0, atol=1e-10)

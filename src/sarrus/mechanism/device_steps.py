@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._kernel import RunOptions
-from ..arrays import Array, positive, positive_whole
+from .._kernel import StepStatus
+from ..arrays import positive, positive_whole
 from ..errors import InputError
-from ..tracing.cuda_device import DeviceKernels, like, to_cupy
+from ..tracing.cuda_device import DeviceKernels, GeneralKernel, like, to_cupy
+from ..tracing.entries import Entries
 from ..tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
 from .core import State
+from .recorded_code import NONE
 
 if TYPE_CHECKING:
     from .time_steps import TimeSteps
 
 
-def device_kernels(mech: TimeSteps, precision: str) -> DeviceKernels:
-    """The compiled kernels of a mechanism, made once for each precision."""
-    known: dict[str, DeviceKernels] = mech.__dict__.setdefault("_device_kernels", {})
-    if precision not in known:
-        known[precision] = DeviceKernels(mech.model, mech._program(precision, 'device="cuda"'))
-    return known[precision]
+def device_kernels(mech: TimeSteps, precision: str, entries: Entries = NONE) -> DeviceKernels:
+    """The compiled kernels of a mechanism, made once for each precision and choice of variables."""
+    known: dict[Any, DeviceKernels] = mech.__dict__.setdefault("_device_kernels", {})
+    key = precision, entries.key
+    if key not in known:
+        known[key] = DeviceKernels(mech.model, mech._program(precision, 'device="cuda"', entries))
+    return known[key]
 
 
-def general_step(mech: TimeSteps) -> GeneralStep:
-    """Steps of the general kernel on the host: (q, v, force, dt) -> q, v, status."""
-    options = RunOptions()
-    options.method = "rk4"
+def general_kernel(mech: TimeSteps, entries: Entries = NONE) -> GeneralKernel:
+    """The general kernel for a mechanism, made when a guard does not pass for the first time."""
+    known: dict[Any, GeneralKernel] = mech.__dict__.setdefault("_general_kernels", {})
+    if entries.key not in known:
+        known[entries.key] = GeneralKernel(mech.model, entries)
+    return known[entries.key]
 
-    def step(q: Array, v: Array, force: Array, dt: float) -> tuple[Array, Array, Any]:
-        inputs = mech._actuated, mech._applied
-        found: tuple[Array, Array, Any] = mech._queries.step(
-            (q, v, None, force), inputs, (0.0, dt, 1), options, mech.evaluator
-        )
-        return found
+
+def general_step(mech: TimeSteps, entries: Entries = NONE, parameters: Any = None) -> GeneralStep:
+    """Steps of the general kernel on the device; parameters: values of the entries of all copies (B, n)."""
+
+    def step(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
+        own = None if parameters is None else parameters[copies]
+        return general_kernel(mech, entries).steps(q, v, force, dt, own)
 
     return step
 
@@ -51,7 +57,7 @@ def device_step(
     batch = tuple(q.shape[:-1])
     kernels = device_kernels(mech, _precision(q))
     cupy, dtype = kernels.cupy, _precision(q)
-    x = to_cupy(cupy, q, "q", (*batch, mech.nq), dtype).reshape(-1, mech.nq).copy()
+    x = to_cupy(cupy, q, "q", (*batch, mech.nq), dtype).astype(float).reshape(-1, mech.nq)
     y = to_cupy(cupy, v, "v", (*batch, mech.nv), dtype).reshape(-1, mech.nv).copy()
     inputs = Inputs()
     if u is not None:
@@ -60,10 +66,11 @@ def device_step(
         inputs.tau = to_cupy(cupy, tau, "tau", (*_rows(tau, batch), mech.nv), dtype).reshape(-1, mech.nv)
     copies = RecordedCopies(cupy, kernels, general_step(mech), mech._actuated, (x, y))
     copies.advance(substeps, dt / substeps, inputs)
-    bad = cupy.asarray(copies.status != 0) | (copies.reached < substeps)
+    bad = (copies.status != 0) | (copies.reached < substeps)
     x[bad], y[bad] = np.nan, np.nan
-    found = like(q, x.reshape(*batch, mech.nq)), like(q, y.reshape(*batch, mech.nv))
-    return State(*found, 0.0, copies.status.reshape(batch))
+    found = like(q, x.astype(dtype).reshape(*batch, mech.nq)), like(q, y.reshape(*batch, mech.nv))
+    copies.status[bad & (copies.status == 0)] = StepStatus.NOT_FINITE.value
+    return State(*found, 0.0, copies.status.get().reshape(batch))
 
 
 def device_acceleration(mech: TimeSteps, q: Any, v: Any, tau: Any) -> Any:
@@ -76,11 +83,13 @@ def device_acceleration(mech: TimeSteps, q: Any, v: Any, tau: Any) -> Any:
     force = to_cupy(cupy, tau, "tau", (*_rows(tau, batch), mech.nv), dtype).reshape(-1, mech.nv)
     force = cupy.ascontiguousarray(cupy.broadcast_to(force, y.shape))
     a, guards = cupy.empty_like(y), cupy.zeros(len(y), dtype=cupy.uint32)
-    kernels("accelerations", len(x), (np.int32(len(x)), x, y, force, a, guards))
+    kernels("accelerations", len(x), (np.int32(len(x)), x, y, force, None, a, guards))
     others = cupy.flatnonzero(guards)
     if len(others):
-        at = (z[others].get().astype(float) for z in (x, y, force))
-        a[others] = cupy.asarray(cast(Any, mech).acceleration(*at).astype(dtype))
+        at = (z[others].astype(float) for z in (x, y, force))
+        found, bad = general_kernel(mech).accelerations(*at)
+        found[bad != 0] = np.nan
+        a[others] = found.astype(dtype)
     return like(q, a.reshape(*batch, mech.nv))
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import Array
 from ..dynamics.dry_friction import refuse_dry_friction
 from ..tracing.c_files import CFiles, chosen_functions
+from ..tracing.entries import Entries
+from ..tracing.linear_parameters import linear_parameters
 from ..tracing.program import Program, record
 from .other_constraints import OtherConstraints
 
 TRIES = 6  # poses beside the default one that may serve as reference
 AWAY = 0.2  # how far they are from it [rad], lengths divided by L
+NONE = Entries()
 
 
 class RecordedCode(OtherConstraints):
     """Programs of a mechanism."""
 
     def export_code(
-        self, folder: str | Path, functions: Sequence[str] = ("acceleration", "step", "terms")
+        self,
+        folder: str | Path,
+        functions: Sequence[str] = ("acceleration", "step", "terms"),
+        *,
+        parameters: Mapping[str, Any] | None = None,
     ) -> tuple[Path, Path, Path]:
         """Write the mechanism as C99 for microcontrollers and real-time loops: NAME.c, NAME.h and main.c.
 
@@ -33,24 +41,30 @@ class RecordedCode(OtherConstraints):
         Args:
             folder: where the files go; made if it does not exist.
             functions: which of "acceleration", "step" (one rk4 step, projected) and "terms" it has.
+            parameters: what stays variable in the code: keywords of `with_`, each with at least two values
+                that it may take, as in {"mass": {"rod": [1.0, 2.0]}}. Functions then take one more argument
+                p, which the header describes. They must enter linearly, as masses, gravity, stiffnesses and
+                lengths do.
 
         Returns:
             The paths of NAME.c, NAME.h and main.c, a program that shows their use.
 
         Raises:
-            InputError: the mechanism calls Python functions or is too large.
+            InputError: the mechanism calls Python functions or is too large, or a parameter is not linear.
         """
         wanted = chosen_functions(functions)
-        program = self._program("float64", "exported code")
-        return CFiles(self.model, program, wanted).write(folder, *self.default)
+        linear = linear_parameters(lambda **x: cast(Any, self).with_(**x).model, parameters)
+        program = self._program("float64", "exported code", linear.entries)
+        return CFiles(self.model, program, wanted, linear).write(folder, *self.default)
 
-    def _program(self, precision: str, what: str) -> Program:
-        """The recorded program, made once for each precision."""
-        known: dict[str, Program] = self.__dict__.setdefault("_programs", {})
-        if precision not in known:
+    def _program(self, precision: str, what: str, entries: Entries = NONE) -> Program:
+        """The recorded program, made once for each precision and choice of variables."""
+        known: dict[Any, Program] = self.__dict__.setdefault("_programs", {})
+        key = precision, entries.key
+        if key not in known:
             refuse_dry_friction(self.model, what)
-            known[precision] = record(self._kernel, self.model, self._references(), precision, what)
-        return known[precision]
+            known[key] = record(self.model, self._references(), precision, what, entries)
+        return known[key]
 
     def _references(self) -> list[tuple[Array, Array]]:
         """The default state; where a pose near it has a larger rank, that pose at rest comes first."""

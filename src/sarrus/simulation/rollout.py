@@ -55,8 +55,8 @@ def rollout(
         parameters: what differs between copies: the keywords of `with_`, each value with a leading axis B,
             as in {"mass": {"rod": masses}, "gravity": (B, 3)}.
         every: keep the state after every so many steps.
-        device: "cpu", or "cuda" for an NVIDIA GPU (docs/code.md): rk4 steps by recorded code, without policy,
-            parameters and events; drift is then an upper bound. It needs CuPy, `pip install "sarrus[gpu]"`.
+        device: "cpu", or "cuda" for an NVIDIA GPU (docs/code.md): rk4 steps by recorded code, without policy
+            and events; drift is then an upper bound. It needs CuPy, `pip install "sarrus[gpu]"`.
         dtype: "float64", or "float32" on the GPU.
         threads: number of threads; default one for each core.
         client: a `dask.distributed.Client`: parts of the batch then run on its workers, with the same

@@ -11,6 +11,7 @@ from .._kernel import GUARDS
 from ..arrays import Array, names, one_of
 from ..errors import InputError
 from ..models.model import Model
+from .linear_parameters import LinearParameters
 from .program import Program
 from .source_text import function_lines
 
@@ -24,38 +25,48 @@ MEANING = {
 PROTOTYPES = {
     "acceleration": (
         "a <- acceleration under the applied force tau, constraints included",
-        "unsigned {p}_acceleration(const double *q, const double *v, const double *tau, double *a)",
+        "unsigned {p}_acceleration(const double *q, const double *v, const double *tau, double *a{given})",
     ),
     "step": (
         "(q, v) <- state after one Runge-Kutta step of dt [s] under the actuator inputs u and the applied\n"
         "   force tau, either of which may be 0 (none)",
-        "unsigned {p}_step(double *q, double *v, const double *u, const double *tau, double dt)",
+        "unsigned {p}_step(double *q, double *v, const double *u, const double *tau, double dt{given})",
     ),
     "terms": (
         "M a + h = tau + J^T lambda, phi = 0, J v = b, J a = gamma; results hold where 0 is returned",
         "unsigned {p}_terms(const double *q, const double *v, double *M, double *h, double *phi, double *J,\n"
-        "                   double *b, double *gamma)",
+        "                   double *b, double *gamma{given})",
     ),
 }
 BODIES = {
     "acceleration": """    double found[{P}_NV];
-    const unsigned guards = recorded_acceleration(q, v, tau, found);
+    {read}const unsigned guards = recorded_acceleration(q, v, tau, {pass}found);
     int i;
     for (i = 0; guards == 0u && i < {P}_NV; ++i) a[i] = found[i];
     return guards;""",
     "step": """    double force[{P}_NV], q1[{P}_NQ], v1[{P}_NV], drift, velocity_drift;
     unsigned guards;
     int i;
-    for (i = 0; i < {P}_NV; ++i) force[i] = tau ? tau[i] : 0.0;
-{add}    guards = recorded_step(q, v, force, &dt, q1, v1, &drift, &velocity_drift);
+    {read}for (i = 0; i < {P}_NV; ++i) force[i] = tau ? tau[i] : 0.0;
+{add}    guards = recorded_step(q, v, force, {pass}&dt, q1, v1, &drift, &velocity_drift);
     if (guards != 0u) return guards;
     for (i = 0; i < {P}_NQ; ++i) q[i] = q1[i];
     for (i = 0; i < {P}_NV; ++i) v[i] = v1[i];
     return 0u;""",
-    "terms": "    return recorded_terms(q, v, M, h, phi, J, b, gamma);",
+    "terms": "    {read}return recorded_terms(q, v, {pass}M, h, phi, J, b, gamma);",
 }
 ADD_INPUTS = """    static const int actuated[{P}_NU] = {{{columns}}};
     for (i = 0; u && i < {P}_NU; ++i) force[actuated[i]] += u[i];
+"""
+# Declarations come first in a block of C99 too, so that older compilers take the code.
+READ = "double numbers[{n}];\n    read_parameters(p, numbers);\n    "
+READ_PARAMETERS = """/* numbers of the mechanism, of which some are linear functions of the parameters */
+static void read_parameters(const double *p, double *numbers)
+{{
+    static const double usual[{P}_NP] = {{{usual}}};
+    if (p == 0) p = usual;
+{lines}
+}}
 """
 
 
@@ -78,19 +89,27 @@ def c_name(name: str) -> str:
 class CFiles:
     """The texts of one mechanism."""
 
-    def __init__(self, model: Model, program: Program, functions: tuple[str, ...]) -> None:
+    def __init__(
+        self, model: Model, program: Program, functions: tuple[str, ...], parameters: LinearParameters
+    ) -> None:
         self.name = c_name(model.name)
         self._model, self._program, self._functions = model, program, functions
-        self._names = {"p": self.name, "P": self.name.upper()}
+        self._parameters, n = parameters, len(program.entries)
+        self._names = {"p": self.name, "P": self.name.upper(), "given": ", const double *p" if n else ""}
+        self._names |= {"read": READ.format(n=n) if n else "", "pass": "numbers, " if n else ""}
 
     def header(self) -> str:
         """The .h: sizes, guards, prototypes."""
         m, P = self._model, self._names["P"]
         sizes = {"NQ": m.nq, "NV": m.nv, "NC": m.nc, "NU": m.nu}
+        p = self._parameters
+        listed = [f"{name} ({x:g})" for name, x in zip(p.names, p.usual, strict=True)]
+        sizes |= {"NP": len(listed)} if listed else {}
         lines = [
             f"/* Mechanism {m.name}, made by sarrus (mech.export_code). Units: m, rad, kg, s.",
             f"   q: {m.nq} positions; v: velocities of {', '.join(m.coordinate_names)}.",
             f"   u: {', '.join(one.name for one in m.actuators) or 'none'}. Matrices row by row.",
+            *([f"   p: {', '.join(listed)}; 0 for these values."] if listed else []),
             "",
             "   Functions return 0, or guard bits that say why the result does not count; state and results",
             "   are then untouched. No allocation, no global state, the same operations in every call. */",
@@ -113,6 +132,7 @@ class CFiles:
         lines = [f'#include "{self.name}.h"', "", "#include <math.h>", ""]
         lines += ["typedef double real;", "#define R(x) (x)", "#define ONE 1.0", ""]
         lines += function_lines(self._program, self._functions)
+        lines += self._read_parameters()
         columns = ", ".join(str(one.index) for one in self._model.actuators)
         add = ADD_INPUTS.format(**self._names, columns=columns) if columns else "    (void)u;\n"
         for name in self._functions:
@@ -120,26 +140,37 @@ class CFiles:
             lines += [PROTOTYPES[name][1].format(**self._names), "{", body, "}", ""]
         return "\n".join(lines)
 
+    def _read_parameters(self) -> list[str]:
+        p = self._parameters
+        if not p.names:
+            return []
+        lines = []
+        for i, base in enumerate(p.base.tolist()):
+            terms = [f"{x!r} * p[{k}]" for k, x in enumerate(p.slopes[i].tolist()) if x != 0]
+            sign = [repr(base)] if base or not terms else []
+            lines.append(f"    numbers[{i}] = {' + '.join([*sign, *terms])};")
+        return [READ_PARAMETERS.format(**self._names, usual=_numbers(p.usual), lines="\n".join(lines))]
+
     def example(self, q: Array, v: Array) -> str:
         """main.c: the default state, and what each function says about it."""
-        P, p = self._names["P"], self.name
+        P, p, last = self._names["P"], self.name, ", 0" if self._parameters.names else ""
         state = [f"    double q[{P}_NQ] = {{{_numbers(q)}}};", f"    double v[{P}_NV] = {{{_numbers(v)}}};"]
         state += [f"    const double tau[{P}_NV] = {{0.0}};"]
         body: list[str] = []
         if "acceleration" in self._functions:
             state.append(f"    double a[{P}_NV];")
-            body += [f"    guards = {p}_acceleration(q, v, tau, a);"]
+            body += [f"    guards = {p}_acceleration(q, v, tau, a{last});"]
             body += ['    printf("acceleration: guards %u, a[0] = %.9g\\n", guards, guards ? 0.0 : a[0]);']
         if "terms" in self._functions:
             rows = max(self._model.nc, 1)
             state.append(f"    double M[{P}_NV * {P}_NV], h[{P}_NV], J[{rows} * {P}_NV];")
             state.append(f"    double phi[{rows}], b[{rows}], gamma_[{rows}];")
-            body += [f"    guards = {p}_terms(q, v, M, h, phi, J, b, gamma_);"]
+            body += [f"    guards = {p}_terms(q, v, M, h, phi, J, b, gamma_{last});"]
             body += ['    printf("terms: guards %u, M[0][0] = %.9g\\n", guards, M[0]);']
         if "step" in self._functions:
             body += [
                 "    for (i = 0; i < 1000; ++i) {",
-                f"        guards = {p}_step(q, v, 0, tau, 0.001);",
+                f"        guards = {p}_step(q, v, 0, tau, 0.001{last});",
                 "        if (guards) break; /* the state is the last good one */",
                 "    }",
                 '    printf("%d steps of 1 ms: guards %u, q[0] = %.9g\\n", i, guards, q[0]);',

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..models.layout import SIZES
 from ..models.model import Model
 from .cuda_text import BLOCK, cuda_text
+from .entries import Entries, indices_of, numbers_of
+from .general_text import general_text, headers
 from .program import Program
 
 CUDA = 2  # device type of DLPack
@@ -19,6 +22,10 @@ OPTIONS = {
 QUICKLY = "--ptxas-options=-O1"  # of the assembler: for float64 and for long programs
 LONG = 20_000  # operations: beyond it full optimization takes minutes
 GIVEN_UP = 64  # registers: with fewer the assembler has put code into memory, which QUICKLY never does
+# The assembler of CUDA 13.0 breaks the general kernel (illegal addresses) at every level but -O0.
+GENERAL = ("-std=c++20", "-default-device", "--ptxas-options=-O0")
+GENERAL_BLOCK = 8  # threads: each has memory of its own, and caches hold that of few
+SHARE = 0.5  # of the free memory of the device that one call may take
 
 
 def require_cuda() -> Any:
@@ -66,6 +73,60 @@ class DeviceKernels:
         """Registers and local memory [bytes] of a thread of `advance`."""
         kernel = self._module.get_function("advance")
         return {"registers": int(kernel.num_regs), "local_bytes": int(kernel.local_size_bytes)}
+
+
+class GeneralKernel:
+    """Steps and accelerations of the general kernel on the device, for one mechanism or variants of it."""
+
+    def __init__(self, model: Model, entries: Entries) -> None:
+        """entries: those whose values differ between variants."""
+        self.cupy = cupy = require_cuda()
+        self._module = cupy.RawModule(
+            code=general_text(model.nv), options=(*GENERAL, f"-I{headers()}"), backend="nvrtc"
+        )
+        sizes = np.array([model.sizes[name] for name in SIZES], dtype=np.int32)
+        self._model = tuple(cupy.asarray(x) for x in (sizes, indices_of(model), numbers_of(model)))
+        self._positions = cupy.asarray(entries.positions(model))
+        bytes_ = cupy.zeros(1, dtype=cupy.uint64)
+        self._module.get_function("memory_of_a_state")((1,), (1,), (*self._model, bytes_))
+        self._bytes = int(bytes_[0])
+
+    def steps(self, q: Any, v: Any, force: Any, dt: float, parameters: Any = None) -> tuple[Any, Any, Any]:
+        """q, v, status (k, ...) after a step of dt; parameters (k, n): values of the entries, or None."""
+        return self._run("general_steps", (q, v, force), dt, parameters)
+
+    def accelerations(self, q: Any, v: Any, force: Any, parameters: Any = None) -> tuple[Any, Any]:
+        """a (k, nv), and 0 or 1 (k,) where the inertia of the free motion is not positive definite."""
+        return self._run("general_accelerations", (q, v, force), 0.0, parameters)[1:]
+
+    def _run(
+        self, name: str, state: tuple[Any, Any, Any], dt: float, parameters: Any
+    ) -> tuple[Any, Any, Any]:
+        cupy, kernel = self.cupy, self._module.get_function(name)
+        q, v = (cupy.array(x, dtype=float, order="C") for x in state[:2])
+        force = cupy.ascontiguousarray(state[2])
+        status = cupy.zeros(len(q), dtype=cupy.int32)
+        sizes, indices, numbers = self._model
+        most = max(int(SHARE * free_memory(cupy) / (self._bytes + numbers.nbytes)), 1)
+        for begin in range(0, len(q), most):
+            part = slice(begin, begin + most)
+            count, own, stride = len(q[part]), numbers, 0
+            if parameters is not None:
+                own = cupy.repeat(numbers[None], count, axis=0)
+                own[:, self._positions] = parameters[part]
+                stride = own.shape[1]
+            memory = cupy.zeros(count * self._bytes, dtype=cupy.uint8)  # padding is zero and stays zero
+            model = sizes, indices, own, np.int64(stride)
+            work = np.float64(dt), memory, np.uint64(self._bytes)
+            arrays = q[part], v[part], force[part], status[part]
+            blocks = ((count + GENERAL_BLOCK - 1) // GENERAL_BLOCK,)
+            kernel(blocks, (GENERAL_BLOCK,), (np.int32(count), *model, *work, *arrays))
+        return q, v, status
+
+
+def free_memory(cupy: Any) -> int:
+    """Bytes of the device that nothing uses."""
+    return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
 
 
 def to_cupy(cupy: Any, x: Any, name: str, shape: tuple[int, ...], dtype: Any) -> Any:

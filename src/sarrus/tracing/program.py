@@ -16,6 +16,7 @@ from .._kernel import OPERATIONS
 from ..arrays import Array
 from ..errors import InputError
 from ..models.model import Model
+from .entries import Entries
 
 IntArray = npt.NDArray[np.int32]
 
@@ -63,11 +64,13 @@ class Program:
         functions: `accelerate` and `close`, which `step` calls; `acceleration`, `step` and `terms`.
         rank: rank of J at the reference state, and wherever the guards pass.
         precision: "float64" or "float32", which its guards are made for.
+        entries: entries of the model that are inputs of every function, as its part `parameters`.
     """
 
     functions: dict[str, Function]
     rank: int
     precision: str
+    entries: Entries
 
     def operations(self, names: tuple[str, ...]) -> int:
         """Arithmetic operations of these functions and of those that they call, as text."""
@@ -92,18 +95,26 @@ def refuse_callables(model: Model, what: str) -> None:
 
 
 def record(
-    kernel: Any, model: Model, references: list[tuple[Array, Array]], precision: str, what: str
+    model: Model, references: list[tuple[Array, Array]], precision: str, what: str, entries: Entries
 ) -> Program:
     """The program of a mechanism at the first of these reference states (q, v) that passes its own guards.
+
+    Args:
+        model: of the mechanism.
+        references: states (q, v).
+        precision: "float64" or "float32".
+        what: what the program is for, in messages.
+        entries: entries of the model that stay variables.
 
     Raises:
         InputError: the mechanism has Python functions, is too large, or all references are near a singular
             pose.
     """
     refuse_callables(model, what)
-    for q, v in references:
+    options = TOLERANCES[precision], NEWTON_STEPS[precision], 4 * MOST_OPERATIONS
+    for state in references:
         try:
-            found = kernel.record(q, v, TOLERANCES[precision], NEWTON_STEPS[precision], 4 * MOST_OPERATIONS)
+            found = model.kernel.record(state, *options, entries.indices)
         except OverflowError:
             found = None
         if found is None or max(_count(one) for one in found[0]) > MOST_OPERATIONS:
@@ -113,7 +124,8 @@ def record(
                 ' with mech.step, or sr.rollout(..., device="cpu").'
             )
         if found[2]:
-            return Program({one["name"]: Function(**one) for one in found[0]}, found[1], precision)
+            functions = {one["name"]: Function(**one) for one in found[0]}
+            return Program(functions, found[1], precision, entries)
     raise InputError(
         f"{what} needs a reference state away from singular poses and with positive inertia, and the default"
         f" state of mechanism {model.name!r} is none; give another: mech.with_default(q)."

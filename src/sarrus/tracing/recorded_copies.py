@@ -1,7 +1,7 @@
 """Copies of one mechanism on a device, stepped by its recorded program.
 
-The general kernel takes the steps whose guards do not pass: these copies are gathered, stepped on the host
-and put back, and the device goes on with them.
+The general kernel takes the steps whose guards do not pass, on the device too; then the program goes on with
+these copies.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import Array
-
-# (q, v, force (k, nv), dt) -> q, v, status of one step on the host, in float64
-GeneralStep = Callable[[Array, Array, Array, float], tuple[Array, Array, Any]]
+# (copies (k,), q, v, force (k, nv), dt) -> q, v, status of one step each, in float64, arrays of the device
+GeneralStep = Callable[[Any, Any, Any, Any, float], tuple[Any, Any, Any]]
 
 
 class Launch(Protocol):
@@ -26,37 +24,47 @@ class Launch(Protocol):
 
 @dataclass
 class Inputs:
-    """What acts from step `first` on: u (B or 1, steps or 1, nu) or None, tau (B or 1, nv) or None."""
+    """What acts from step `first` on.
+
+    Attributes:
+        first: number of that step.
+        u: inputs (B or 1, steps or 1, nu), or None.
+        tau: applied forces (B or 1, nv), or None.
+        parameters: entries of the model of each copy (B, n), or None.
+    """
 
     first: int = 0
     u: Any = None
     tau: Any = None
+    parameters: Any = None
 
 
 class RecordedCopies:
-    """B copies.
+    """B copies. All arrays are on the device.
 
     Attributes:
-        q, v: states on the device (B, nq), (B, nv).
-        reached: number of steps that each has taken, on the device (B,).
+        q, v: states (B, nq) in float64, (B, nv) in the precision of the program.
+        reached: number of steps that each has taken (B,).
         drifts: largest residuals of positions and velocities before the last Newton step, without units
             (B, 2).
-        status: why a copy has stopped, 0 where it has not, on the host (B,).
-        general_steps: steps by the general kernel, on the host (B,).
+        status: why a copy has stopped, 0 where it has not (B,).
+        general_steps: steps by the general kernel (B,).
         guards: how often each combination of guard bits did not pass.
     """
 
     def __init__(self, xp: Any, launch: Launch, general: GeneralStep, actuated: Any, state: tuple[Any, Any]):
         """xp: numpy or cupy; state: q (B, nq), v (B, nv) in C order, which the steps overwrite."""
-        self._xp, self._launch, self._general, self._actuated = xp, launch, general, actuated
+        self._xp, self._launch, self._general = xp, launch, general
         self.q, self.v = state
-        count = len(self.q)
+        count, nv = self.v.shape
+        self._columns = xp.zeros((len(actuated), nv))  # of the forces that inputs are
+        self._columns[xp.arange(len(actuated)), xp.asarray(actuated)] = 1.0
         self.reached = xp.zeros(count, dtype=xp.int32)
         self._guards = xp.zeros(count, dtype=xp.uint32)
-        self.drifts = xp.zeros((count, 2), dtype=self.q.dtype)
+        self.drifts = xp.zeros((count, 2), dtype=self.v.dtype)
         self._fine = xp.isfinite(self.q).all(axis=1) & xp.isfinite(self.v).all(axis=1)
-        self.status = np.zeros(count, dtype=int)
-        self.general_steps = np.zeros(count, dtype=np.int64)
+        self.status = xp.zeros(count, dtype=xp.int32)
+        self.general_steps = xp.zeros(count, dtype=xp.int64)
         self.guards: dict[int, int] = {}
 
     def advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None = None) -> None:
@@ -71,13 +79,13 @@ class RecordedCopies:
             self._launch_steps(going, last, dt, inputs, kept)
             behind = going[self.reached[going] < last]
             if len(behind):
-                self._step_on_host(behind, dt, inputs, kept)
+                self._step_generally(behind, dt, inputs, kept)
             going = behind[self._fine[behind] & (self.reached[behind] < last)]
 
     def _launch_steps(
         self, which: Any, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None
     ) -> None:
-        real, i64 = self.q.dtype.type, np.int64
+        real, i64 = self.v.dtype.type, np.int64
         u, tau = inputs.u, inputs.tau
         u_copy = 0 if u is None or len(u) == 1 else u.shape[1] * u.shape[2]
         u_step = 0 if u is None or u.shape[1] == 1 else u.shape[2]
@@ -85,7 +93,7 @@ class RecordedCopies:
         q_kept, v_kept, every = kept or (None, None, 1)
         rows = 0 if kept is None else kept[0].shape[1]
         steps = np.int32(inputs.first), np.int32(last), real(dt)
-        forces = u, i64(u_copy), i64(u_step), tau, i64(tau_copy)
+        forces = u, i64(u_copy), i64(u_step), tau, i64(tau_copy), inputs.parameters
         storage = q_kept, v_kept, np.int32(every), np.int32(rows)
         found = self.reached, self._guards, self.drifts
         self._launch(
@@ -103,23 +111,22 @@ class RecordedCopies:
             ),
         )
 
-    def _step_on_host(self, which: Any, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None) -> None:
+    def _step_generally(
+        self, which: Any, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None
+    ) -> None:
         """One step by the general kernel of these copies."""
         xp = self._xp
-        copies, steps = self.host(which), self.host(self.reached[which])
-        q, v = (self.host(x[which]).astype(float) for x in (self.q, self.v))
-        force = self._force(copies, steps, inputs, v.shape[1])
-        q1, v1, status = self._general(q, v, force, dt)
-        good = np.asarray(status) == 0
-        self.status[copies[~good]] = np.asarray(status)[~good]
-        self._fine[which[xp.asarray(~good)]] = False
-        self.general_steps[copies[good]] += 1
-        for bits, times in zip(*np.unique(self.host(self._guards[which]), return_counts=True), strict=True):
-            self.guards[int(bits)] = self.guards.get(int(bits), 0) + int(times)
-        moved = which[xp.asarray(good)]
-        self.q[moved] = xp.asarray(q1[good].astype(self.q.dtype))
-        self.v[moved] = xp.asarray(v1[good].astype(self.v.dtype))
+        q, v = self.q[which], self.v[which].astype(float)
+        q1, v1, status = self._general(which, q, v, self._force(which, inputs), dt)
+        good = status == 0
+        self.status[which], self._fine[which] = status, good
+        bits, times = xp.unique(self._guards[which], return_counts=True)
+        for one, often in zip(bits.tolist(), times.tolist(), strict=True):
+            self.guards[one] = self.guards.get(one, 0) + often
+        moved = which[good]
+        self.q[moved], self.v[moved] = q1[good], v1[good].astype(self.v.dtype)
         self.reached[moved] += 1
+        self.general_steps[moved] += 1
         if kept is None:
             return
         q_kept, v_kept, every = kept
@@ -127,20 +134,13 @@ class RecordedCopies:
         row = self.reached[store] // every - inputs.first // every - 1
         q_kept[store, row], v_kept[store, row] = self.q[store], self.v[store]
 
-    def _force(self, copies: Any, steps: Any, inputs: Inputs, nv: int) -> Array:
-        """Applied forces (k, nv) of these copies at their steps, on the host."""
-        force = np.zeros((len(copies), nv))
+    def _force(self, copies: Any, inputs: Inputs) -> Any:
+        """Applied forces (k, nv) of these copies at their next steps."""
+        force = self._xp.zeros((len(copies), self.v.shape[1]))
         if inputs.tau is not None:
-            force += self.host(inputs.tau[copies if len(inputs.tau) > 1 else copies * 0]).astype(float)
+            force += inputs.tau[copies if len(inputs.tau) > 1 else copies * 0].astype(float)
         if inputs.u is not None:
-            u = inputs.u
-            at = (
-                (copies if len(u) > 1 else copies * 0),
-                (steps - inputs.first if u.shape[1] > 1 else steps * 0),
-            )
-            np.add.at(force.T, self._actuated, self.host(u[at]).astype(float).T)
+            u, steps = inputs.u, self.reached[copies] - inputs.first
+            rows = copies if len(u) > 1 else copies * 0, steps if u.shape[1] > 1 else steps * 0
+            force += u[rows].astype(float) @ self._columns
         return force
-
-    def host(self, x: Any) -> Any:
-        """An array as NumPy's."""
-        return x.get() if hasattr(x, "get") else np.asarray(x)

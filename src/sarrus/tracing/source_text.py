@@ -29,6 +29,9 @@ class FunctionText:
         """pairs: sine and cosine by one call of sincos, which C99 does not have."""
         self._program, self._function = program, function
         self._qualifiers, self._pairs = qualifiers, pairs
+        # closures are as exact as the sines of what closes them
+        precise = program.precision == "float32" and function.name == "close"
+        self._sincos = "PRECISE_SINCOS" if precise else "sincos"
         self._inputs = [f"{part}[{i}]" for part, n in function.inputs for i in range(n)]
         self._text: list[str] = []  # of each value
         self._called: dict[int, list[str]] = {}  # names of the results of a CALL
@@ -96,7 +99,7 @@ class FunctionText:
             if sine not in self._declared:
                 self._declared.add(sine)
                 yield f"    real {sine}, {cosine};"
-                yield f"    sincos({text[a]}, &{sine}, &{cosine});"
+                yield f"    {self._sincos}({text[a]}, &{sine}, &{cosine});"
         elif op == "LESS":  # written where it is used
             text.append(BINARY[op].format(text[a], text[b]))
         else:

@@ -128,7 +128,7 @@ def _mechanism(mech: Any) -> Mechanism:
 def _on_device(mech: Mechanism, given: dict[str, Any]) -> None:
     """Refuse what recorded programs do not do, and machines without a device."""
     refuse_callables(mech.model, 'rollout with device="cuda"')
-    for name in ("policy", "parameters", "client"):
+    for name in ("policy", "client"):
         if given[name] is not None:
             raise InputError(
                 f'rollout with device="cuda" takes no {name}: it runs one compiled program with inputs u. Use'

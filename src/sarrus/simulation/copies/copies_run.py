@@ -41,7 +41,7 @@ class CopiesRun:
         if a.device == "cpu":
             self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
         else:
-            self._copies = DeviceCopies(mech, a.dt, a.dtype)
+            self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)
         rows = 1 + a.steps // a.every
         self._q = np.full((a.count, rows, mech.nq), np.nan)
         self._v = np.full((a.count, rows, mech.nv), np.nan)

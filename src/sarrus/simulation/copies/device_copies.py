@@ -12,44 +12,77 @@ from ...arrays import Array
 from ...errors import InputError
 from ...mechanism.device_steps import device_kernels, general_step
 from ...mechanism.mechanism import Mechanism
+from ...tracing.cuda_device import SHARE, free_memory
+from ...tracing.entries import varied_entries
 from ...tracing.recorded_copies import Inputs, RecordedCopies
-
-SHARE = 0.5  # of the free memory of the device that states between two pieces may take
 
 
 class DeviceCopies:
     """B copies that a recorded program steps; see `RecordedCopies`."""
 
-    def __init__(self, mech: Mechanism, dt: float, dtype: str) -> None:
+    def __init__(self, mech: Mechanism, variants: tuple[Mechanism, ...], dt: float, dtype: str) -> None:
         self._mech, self._dt, self._dtype = mech, dt, dtype
-        self._kernels = device_kernels(mech, dtype)
+        models = [one.model for one in variants]
+        self._entries = varied_entries([mech.model, *models], 'rollout with device="cuda"')
+        self._kernels = device_kernels(mech, dtype, self._entries)
+        self._parameters = None
+        if len(self._entries):
+            self._parameters = self._kernels.cupy.asarray(self._entries.values(models))
         self._copies: RecordedCopies
 
     def start(self, q: Array, v: Array, which: None, step: int, threads: int) -> None:
         """Put all copies at q (B, nq), v (B, nv); NaN does not start."""
         cupy, mech = self._kernels.cupy, self._mech
-        _fits(cupy, q.nbytes + v.nbytes, len(q))
-        state = tuple(cupy.asarray(x.astype(self._dtype)) for x in (q, v))
-        self._copies = RecordedCopies(cupy, self._kernels, general_step(mech), mech._actuated, state)
+        state = cupy.asarray(q), cupy.asarray(v.astype(self._dtype))
+        general = general_step(mech, self._entries, self._parameters)
+        self._copies = RecordedCopies(cupy, self._kernels, general, mech._actuated, state)
 
     def advance(
         self, first: int, last: int, inputs: tuple[Any, ...], out: tuple[Any, ...], threads: int
     ) -> None:
-        """Steps [first, last) with inputs (u, None, None, None); out: (q, v, u, every), as of `Copies`."""
-        cupy, copies = self._kernels.cupy, self._copies
-        u = None if inputs[0] is None else cupy.asarray(np.ascontiguousarray(inputs[0].astype(self._dtype)))
+        """Steps [first, last) with inputs (u, None, None, None); out: (q, v, u, every), as of `Copies`.
+
+        Where inputs and kept states do not fit into the memory of the device, it goes in several pieces.
+        """
         q, v, u_out, every = out
-        begin, rows = first // every + 1, last // every - first // every
+        a_step = (q.shape[2] + v.shape[2]) * 8 * len(q) / every
+        a_step += 0 if inputs[0] is None or inputs[0].shape[1] == 1 else 8 * inputs[0][:, 0].size
+        most = int(SHARE * free_memory(self._kernels.cupy) / max(a_step, 1))
+        if most < 1:
+            raise InputError(
+                f"{len(q)} copies need {a_step / 1e9:.3g} GB a step on the device, which has"
+                f" {free_memory(self._kernels.cupy) / 1e9:.3g} GB left; keep fewer states (every=), or roll"
+                " out fewer copies at a time."
+            )
+        for begin in range(first, last, most):
+            self._advance(first, (begin, min(begin + most, last)), inputs[0], (q, v, every))
+        for step in range(-(-first // every) * every, last, every):
+            u_out[:, step // every] = (
+                0.0 if inputs[0] is None else inputs[0][:, min(step - first, inputs[0].shape[1] - 1)]
+            )
+
+    def _advance(self, first: int, piece: tuple[int, int], u: Any, out: tuple[Any, Any, int]) -> None:
+        """Some of the steps from `first` on, whose inputs are u."""
+        cupy, (begin, end), (q, v, every) = self._kernels.cupy, piece, out
+        if u is not None:
+            part = u if u.shape[1] == 1 else u[:, begin - first : end - first]
+            u = cupy.asarray(np.ascontiguousarray(part.astype(self._dtype)))
+        row, rows = begin // every + 1, end // every - begin // every
         kept = None
         if rows:
-            shape = len(q), rows
-            _fits(cupy, len(q) * rows * (q.shape[2] + v.shape[2]) * copies.q.dtype.itemsize, len(q))
-            kept = *(cupy.full((*shape, x.shape[2]), np.nan, dtype=self._dtype) for x in (q, v)), every
-        copies.advance(last, self._dt, Inputs(first, u), kept)
+            kept = (
+                cupy.full((len(q), rows, q.shape[2]), np.nan),
+                cupy.full((len(q), rows, v.shape[2]), np.nan, dtype=self._dtype),
+                every,
+            )
+        given = Inputs(begin, u, parameters=self._real_parameters)
+        self._copies.advance(end, self._dt, given, kept)
         if kept is not None:
-            q[:, begin : begin + rows], v[:, begin : begin + rows] = kept[0].get(), kept[1].get()
-        for step in range(-(-first // every) * every, last, every):
-            u_out[:, step // every] = 0.0 if u is None else inputs[0][:, min(step - first, u.shape[1] - 1)]
+            q[:, row : row + rows], v[:, row : row + rows] = kept[0].get(), kept[1].get()
+
+    @property
+    def _real_parameters(self) -> Any:
+        return None if self._parameters is None else self._parameters.astype(self._dtype)
 
     def passes(self) -> Array:
         """No singular poses are reported."""
@@ -73,13 +106,13 @@ class DeviceCopies:
     @property
     def status(self) -> npt.NDArray[np.int_]:
         """A StepStatus of each (B,)."""
-        finite = np.isfinite(self.q).all(axis=1)
-        return np.where(finite, self._copies.status, StepStatus.NOT_FINITE.value)
+        finite = np.isfinite(self.q).all(axis=1) & np.isfinite(self.v).all(axis=1)
+        return np.where(finite, self._copies.status.get(), StepStatus.NOT_FINITE.value)
 
     @property
     def single(self) -> npt.NDArray[np.int64]:
         """Steps of each by the general kernel (B,)."""
-        return self._copies.general_steps
+        return np.asarray(self._copies.general_steps.get())
 
     @property
     def drift(self) -> Array:
@@ -90,13 +123,3 @@ class DeviceCopies:
     def velocity_drift(self) -> Array:
         """Largest |J v - b| without units (B,)."""
         return np.asarray(self._copies.drifts[:, 1].get(), dtype=float)
-
-
-def _fits(cupy: Any, needed: int, count: int) -> None:
-    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-    if needed > SHARE * free:
-        raise InputError(
-            f"{count} copies need {needed / 1e9:.3g} GB at a time on the device, which has"
-            f" {SHARE * free / 1e9:.3g} GB for them; keep fewer states (every=), or roll out fewer copies at"
-            " a time."
-        )
