@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sarrus as sr
 
-pytest.importorskip("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
@@ -262,3 +263,11 @@ def test_library_sheet(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/library_sheet.py", size=(80, 60))
     assert found["count"] == len(sr.library.names())
     assert found["least_ink"] > 0.01
+
+
+def test_the_picture_of_the_readme_is_what_its_script_paints(tmp_path: Path) -> None:
+    module = runpy.run_path(str(ROOT / "examples" / "first_picture.py"))
+    painted = module["main"](tmp_path / "machines.png")
+    images = [plt.imread(path) for path in (painted, module["PICTURE"])]
+    assert images[0].shape == images[1].shape
+    assert float(np.mean(np.abs(images[0] - images[1]))) < 1e-3, "run examples/first_picture.py"

@@ -106,6 +106,7 @@ def test_a_part_and_a_parameter(tmp_path: Path) -> None:
 BAD: list[tuple[str, bytes | None, str]] = [
     ("missing.stl", None, "cannot be read: No such file"),
     ("empty.stl", b"", "is no STL file"),
+    ("arm.dae", b"<COLLADA/>", r"is a COLLADA file; STL and OBJ are read\. Convert it.*assimp export x\.dae"),
     ("short.stl", b"x" * 80 + (3).to_bytes(4, "little") + b"\0" * 120, "nor has the length"),
     ("none.stl", b"solid x\nendsolid", "has no triangles"),
     ("cut.stl", b"solid x\nfacet\nvertex 0 0 0\nvertex 0 1 0\nendfacet", "three vertices"),

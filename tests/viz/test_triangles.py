@@ -71,3 +71,19 @@ def test_large_meshes_are_coarsened_and_small_ones_are_not(tmp_path: Path) -> No
         # a ball of 16,000 triangles keeps its volume to 2 %, a box all of it
         found = enclosed(read.points[read.faces], "it")[0]
         assert found == pytest.approx(4.0 / 3.0 * math.pi if name == "fine" else 1.0, rel=0.02)
+
+
+def test_moments_turn_by_the_right_hand() -> None:
+    """Three quarters of a circle across the moment, whose ends go around it in its sense."""
+    middle, moment = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.6, 0.8])
+    line, way = tri.turning_line(middle, moment)
+    np.testing.assert_allclose(np.linalg.norm(line - middle, axis=1), 0.5)
+    np.testing.assert_allclose((line - middle) @ moment, 0.0, atol=1e-15)
+    swept = np.cross(line[:-1] - middle, line[1:] - middle) @ moment
+    assert np.all(swept > 0.0)
+    assert np.arcsin(swept / 0.25).sum() == pytest.approx(1.5 * np.pi)
+    assert np.cross(line[-1] - middle, way) @ moment > 0.0
+    surface = tri.turning_arrow(middle, moment, 0.02)
+    far = np.linalg.norm(surface.points - middle, axis=1)
+    assert far.max() < 0.56 and far.min() > 0.45
+    assert np.all(np.isfinite(tri.turning_arrow(middle, np.zeros(3), 0.02).points))

@@ -101,6 +101,14 @@ def equilibrium(
     Raises:
         EquilibriumError: there is none, or none was found; the message says what keeps moving.
         AssemblyError: the guess cannot be closed.
+
+    Example:
+
+        >>> import numpy as np
+        >>> import sarrus as sr
+        >>> rest = sr.equilibrium(sr.library.pendulum(), [-1.5])  # a pendulum along x, gravity along -y
+        >>> bool(abs(rest.q[0] + np.pi / 2) < 1e-9), rest.stable
+        (True, True)
     """
     require_mechanism(mech, "equilibrium")
     refuse_dry_friction(mech.model, "equilibrium")

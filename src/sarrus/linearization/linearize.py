@@ -84,6 +84,14 @@ def linearize(
         InputError: a state off the constraints, unknown names, coordinates that are not independent (the
             message says which would be).
         SingularConstraintError: a singular pose: there is no linear model.
+
+    Example:
+
+        >>> import sarrus as sr
+        >>> mech = sr.library.pendulum()
+        >>> model = sr.linearize(mech, q=sr.equilibrium(mech, [-1.5]).q)
+        >>> model.A.shape, model.names
+        ((2, 2), ('q.rod', 'v.rod'))
     """
     _one_of("method", method, METHODS)
     _one_of("form", form, tuple(FORMS))

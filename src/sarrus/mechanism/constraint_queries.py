@@ -76,6 +76,13 @@ class ConstraintQueries(CentroidalQueries):
         """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`.
 
         Batch axes allowed.
+
+        Example:
+
+            >>> import sarrus as sr
+            >>> found = sr.library.four_bar().mobility()
+            >>> found.dof, found.gruebler, found.redundant
+            (1, -2, ('pin.tz', 'pin.rx', 'pin.ry'))
         """
         pose = self.default.q if q is None else q
         if self._may_be_undefined:
@@ -101,6 +108,13 @@ class ConstraintQueries(CentroidalQueries):
                 with several coordinates or a quaternion; of a batch of guesses one for all, or one for each.
             t: time of the drives [s].
             parameters: keywords of `with_`, each with a leading axis B: assembles these variants.
+
+        Example:
+
+            >>> import sarrus as sr
+            >>> found = sr.library.four_bar().assemble(fixed={"crank": 0.5})
+            >>> found.success, float(found.q[0])
+            (True, 0.5)
         """
         q = self.neutral() if q_guess is None else q_guess
         if parameters is not None:

@@ -84,6 +84,12 @@ class OtherConstraints(SweepQueries):
 
         A regular pose has one, along all directions that J allows. At a singular pose the directions that
         continue into motions form a cone of several components. Drives are held at time t [s].
+
+        Example:
+
+            >>> import sarrus as sr
+            >>> len(sr.library.parallelogram().branches([0.0, 0.0, 0.0]))  # flat: parallelogram and crossed
+            2
         """
         pose = np.array(self.default.q) if q is None else self._one_pose(q)
         mobility = self.mobility(pose, t)

@@ -35,6 +35,14 @@ class MechanismSpec(DrawnElements):
         omitted: What the file that it comes from contains and it does not, what changes the motion first.
         laws: Laws of actuators by the coordinate that they drive: {coordinate: (ActuatorLaw, ...)}.
         visuals: Shapes for pictures, a list of `Visual`.
+
+    Example:
+
+        >>> import sarrus as sr
+        >>> spec = sr.MechanismSpec(gravity=(0, 0, -9.81), name="pendulum")
+        >>> mech = spec.body("rod", joint=sr.Revolute("y"), mass=1.0, com=(0, 0, -0.5)).compile()
+        >>> mech.names, mech.nv, mech.nc
+        (('rod',), 1, 0)
     """
 
     def __repr__(self) -> str:

@@ -45,6 +45,14 @@ class SweepQueries(ConstraintQueries):
             parameters: keywords of `with_`, each with a leading axis B: sweeps these variants, each from
                 its default pose. Poses are (B, n, nq), of a grid (B, n1, n2, ..., nq); rows of values and of
                 q0 go to the variants.
+
+        Example:
+
+            >>> import numpy as np
+            >>> import sarrus as sr
+            >>> turn = sr.library.four_bar().sweep("crank", np.linspace(1.0, 1.0 + 2 * np.pi, 25))
+            >>> turn.success, turn.q.shape
+            (True, (25, 3))
         """
         names, targets = _targets(coordinate, values, truth(grid, "grid"))
         for name in names:

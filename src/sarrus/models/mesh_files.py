@@ -14,12 +14,28 @@ from ..errors import InputError
 
 LARGEST_FILE = 2**28  # bytes
 HEADER, FACET = 84, 50  # bytes of a binary STL file: 80 of comment and the number of facets; of each facet
+# endings of other formats that robot files name
+OTHER = {
+    ".dae": "COLLADA",
+    ".glb": "glTF",
+    ".gltf": "glTF",
+    ".ply": "PLY",
+    ".3ds": "3DS",
+    ".fbx": "FBX",
+    ".msh": "MSH",
+}
 VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 
 
 def read_triangles(path: str) -> Array:
     """Corners of the triangles of a mesh file, (n, 3, 3), in the units of the file."""
     data, what = _bytes(path), f"mesh {path!r:.200}"
+    ending = os.path.splitext(path)[1].lower()
+    if ending in OTHER:
+        raise InputError(
+            f"{what} is a {OTHER[ending]} file; STL and OBJ are read. Convert it, for example with Blender or"
+            f" `assimp export x{ending} x.obj`, and name that file."
+        )
     if path.lower().endswith(".obj"):
         found = _obj(data, what)
     elif len(data) >= HEADER and len(data) == HEADER + FACET * int.from_bytes(data[80:84], "little"):

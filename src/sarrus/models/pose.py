@@ -37,6 +37,16 @@ class Pose(metaclass=KeepsParameters):
     Attributes:
         xyz: Origin of B in A [m], (3,), read-only.
         rotation: R_AB, (3, 3), read-only.
+
+    Example:
+
+        >>> import numpy as np
+        >>> import sarrus as sr
+        >>> pose = sr.Pose((1, 0, 0), rpy=(0, 0, np.pi / 2))
+        >>> pose.apply((2, 0, 0)).round(12).tolist()
+        [1.0, 2.0, 0.0]
+        >>> (pose @ pose.inverse()).xyz.round(12).tolist()
+        [0.0, 0.0, 0.0]
     """
 
     __slots__ = ("_made_of", "rotation", "xyz")

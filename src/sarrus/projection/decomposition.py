@@ -138,6 +138,13 @@ def decompose(
     Raises:
         InputError: J is not a finite matrix, the metric is not symmetric positive definite, or rank_tol
             or rank is out of range.
+
+    Example:
+
+        >>> import sarrus as sr
+        >>> split = sr.decompose([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])  # the second row says nothing new
+        >>> split.rank, split.dof, split.tangent([3.0, 4.0, 5.0]).round(12).tolist()
+        (1, 2, [0.0, 4.0, 5.0])
     """
     J = as_matrix(J, "J")
     nc, nv = J.shape

@@ -64,6 +64,15 @@ def rollout(
             one part at a time.
         progress: whether to show a progress bar.
         t0: time at the start [s]; matters with drives and policies.
+
+    Example:
+
+        >>> import numpy as np
+        >>> import sarrus as sr
+        >>> mech = sr.library.pendulum()
+        >>> many = sr.rollout(mech, np.linspace(0, 1, 5)[:, None], np.zeros((5, 1)), dt=0.01, steps=20)
+        >>> many.q.shape
+        (5, 21, 1)
     """
     given = check_arguments(dict(locals()), all_cores())
     return CopiesRun(given).run() if client is None else run_on_cluster(client, given)

@@ -107,6 +107,13 @@ def simulate(
         chart_thresholds: (leave, enter) of that rule. "quality": part of the best quality below which a chart
             is left and above which one of the user's is entered again, default (0.6, 0.7), (0.5, 0.7) for
             charts of the library. "condition": condition numbers, default (20, 10).
+
+    Example:
+
+        >>> import sarrus as sr
+        >>> run = sr.simulate(sr.library.four_bar(), (0, 0.5))
+        >>> run.success, run.message, bool(run.drift.max() < 1e-12)
+        (True, 'Reached the end, t = 0.5 s.', True)
     """
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)

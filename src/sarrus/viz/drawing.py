@@ -138,15 +138,16 @@ class Drawing:
         self.artists.append(self._machine)
 
     def _loads(self) -> None:
-        """Arrows that end where loads act, with their values."""
+        """Arrows that end where forces act or turn about moments, with their values."""
         loads = given_loads(self.mech, self.placed)
         size = max(float(np.ptp(self.placed.p[0], axis=0).max()), self.mech.length)
         scale = arrow_scales(loads, size)
         for load in loads:
-            foot = load.feet(scale[load.unit])
+            lines = np.array([load.line(scale[load.unit], i) for i in range(len(load.tips))])
             look = {"color": load.color, "linewidth": 2.0, "zorder": 5.5}
-            self._line(np.stack([foot, load.tips], axis=1), marker="o", markevery=[1], markersize=5, **look)
-            where = self._seen(foot)[0]
+            end: dict[str, Any] = {} if load.is_moment else {"marker": "o", "markevery": [1], "markersize": 5}
+            self._line(lines, **end, **look)
+            where = self._seen(lines[:, 0])[0]
             self.ax.text(*where, load.text(), color=load.color, fontsize=8, zorder=6)
 
     def _triads(self) -> None:

@@ -11,14 +11,15 @@ from typing import Any
 from .picture import Pixels, png
 
 STYLE = """
-.sarrus { font: 14px/1.45 system-ui, sans-serif; color: #22262b; }
+.sarrus { font: 14px/1.45 system-ui, sans-serif; }
 .sarrus table { border-collapse: collapse; margin: 6px 0; }
-.sarrus th, .sarrus td { text-align: left; padding: 2px 14px 2px 0; vertical-align: top; }
-.sarrus th, .sarrus td { border-bottom: 1px solid #d5d9de; }
-.sarrus th { font-weight: 600; color: #59626b; }
-.sarrus td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.sarrus.sarrus th, .sarrus.sarrus td { text-align: left; padding: 2px 14px 2px 0; vertical-align: top; }
+.sarrus.sarrus th, .sarrus.sarrus td { border-bottom: 1px solid rgb(128 128 128 / 0.35); }
+.sarrus.sarrus th { font-weight: 600; opacity: 0.75; }
+.sarrus.sarrus td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .sarrus img { max-width: 100%; background: #fff; border-radius: 6px; }
-.sarrus pre { white-space: pre-wrap; font: 12.5px/1.45 ui-monospace, monospace; margin: 6px 0; }
+.sarrus.sarrus pre { white-space: pre-wrap; word-break: normal; }
+.sarrus pre { font: 12.5px/1.45 ui-monospace, monospace; margin: 6px 0; }
 .sarrus .warning { border-left: 3px solid #c1121f; padding-left: 10px; }
 """
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
+from . import triangles as tri
 from .view import Placed
 
 FORCE, MOMENT = "#b3541e", "#6a4c93"
@@ -16,7 +17,7 @@ LONGEST = 0.28  # of an arrow, over the size of the scene
 
 @dataclass(frozen=True)
 class ShownLoad:
-    """An arrow that ends where the load acts.
+    """An arrow that ends where the force acts, or turns about the moment.
 
     Attributes:
         name: Of the force.
@@ -32,9 +33,26 @@ class ShownLoad:
     tips: Array
     vectors: Array
 
-    def feet(self, scale: float) -> Array:
-        """Where arrows of a length per newton or newton metre begin [m], (n, 3)."""
-        return self.tips - scale * self.vectors
+    @property
+    def is_moment(self) -> bool:
+        """Whether it turns."""
+        return self.unit == "N m"
+
+    def line(self, scale: float, i: int = 0) -> Array:
+        """The arrow as a line (n, 3) [m] at pose number i; that of a moment has a head."""
+        if not self.is_moment:
+            return np.array([self.tips[i] - scale * self.vectors[i], self.tips[i]])
+        moment = scale * self.vectors[i]
+        ring, way = tri.turning_line(self.tips[i], moment)
+        back, aside = 0.1 * np.linalg.norm(moment) * way, 0.18 * (ring[-1] - self.tips[i])
+        return np.array([*ring, ring[-1] - back + aside, ring[-1], ring[-1] - back - aside])
+
+    def surface(self, scale: float, thick: float, i: int = 0) -> tri.Triangles:
+        """The arrow as triangles at pose number i."""
+        if self.is_moment:
+            return tri.turning_arrow(self.tips[i], scale * self.vectors[i], thick)
+        foot, tip = self.line(scale, i)
+        return tri.arrow(foot, tip, thick)
 
     def text(self, i: int = 0) -> str:
         """Name and value at pose number i."""

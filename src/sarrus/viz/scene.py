@@ -149,12 +149,12 @@ class Scene:
     def load_arrows(self, i: int = 0) -> list[tri.Triangles]:
         """Triangles of the loads at pose number i, in the world."""
         scale, thick = arrow_scales(self.loads, self.size), 0.008 * self.size
-        return [tri.arrow(load.feet(scale[load.unit])[i], load.tips[i], thick) for load in self.loads]
+        return [load.surface(scale[load.unit], thick, i) for load in self.loads]
 
     def outline_with_loads(self) -> Array:
-        """The outline, and where the arrows of loads begin [m], (n, 3)."""
+        """The outline, and the arrows of loads at the first pose [m], (n, 3)."""
         scale = arrow_scales(self.loads, self.size)
-        return np.concatenate([self.outline, *(load.feet(scale[load.unit]) for load in self.loads)])
+        return np.concatenate([self.outline, *(load.line(scale[load.unit]) for load in self.loads)])
 
     def painted(self, i: int = 0, loads: bool = False) -> Surfaces:
         """Triangles of all solids at pose number i, in the world; then of all loads."""

@@ -247,6 +247,23 @@ def arrow(foot: Array, tip: Array, thick: float) -> Triangles:
     return revolved(profile, 16).moved(turn_to(tip - foot), foot)
 
 
+def turning_arrow(middle: Array, moment: Array, thick: float) -> Triangles:
+    """A moment: three quarters of a circle around it, by the right hand, as wide as the vector is long."""
+    ring, way = turning_line(middle, moment)
+    head = revolved(
+        [(0.0, 0.0), (2.4 * thick, 0.0), (0.0, min(5.0 * thick, np.linalg.norm(moment) / 2.0))], 16
+    )
+    return joined([swept(ring, thick), head.moved(turn_to(way), ring[-1])])
+
+
+def turning_line(middle: Array, moment: Array, count: int = 25) -> tuple[Array, Array]:
+    """The line (count, 3) of such an arrow and the direction (3,) in which it ends."""
+    x, y = across(moment) if np.any(moment) else (EYE[0], EYE[1])
+    angle = np.linspace(0.0, 1.5 * np.pi, count)[:, None]
+    ring = middle + 0.5 * np.linalg.norm(moment) * (np.cos(angle) * x + np.sin(angle) * y)
+    return ring, np.asarray(x)
+
+
 # ---------------------------------------------------------------------- mesh files
 
 

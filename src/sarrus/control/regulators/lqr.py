@@ -99,6 +99,14 @@ def lqr(model: LinearModel, Q: npt.ArrayLike, R: npt.ArrayLike) -> Regulator:
     Raises:
         InputError: the point is no equilibrium, an input of the model is no actuator, or the inputs cannot
             stabilize it (the message says which motion they do not reach).
+
+    Example:
+
+        >>> import numpy as np
+        >>> import sarrus as sr
+        >>> model = sr.linearize(sr.library.pendulum(), q=[np.pi / 2])  # upright
+        >>> bool(np.all(sr.control.lqr(model, np.eye(2), [[0.1]]).eigenvalues.real < 0))
+        True
     """
     if not isinstance(model, LinearModel):
         raise InputError(f"lqr takes a LinearModel of sr.linearize, got {type(model).__name__}.")

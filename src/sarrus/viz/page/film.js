@@ -114,7 +114,7 @@ class Film {
     }
   }
 
-  // Force arrows end where the force acts.
+  // Force arrows end where the force acts; those of moments turn about them, by the right hand.
   arrow(painter, arrow, alpha) {
     const [i, s] = this.frame(this.t);
     const x = this.between(arrow.data, 6, 0, i, s);
@@ -125,9 +125,15 @@ class Film {
     const thick = 0.008 * this.size;
     const head = Math.min(5 * thick, 0.5 * length);
     const color = alpha.length ? alpha : [...arrow.rgb, alpha];
-    this.bar(painter, sub(tip, force), sub(tip, times(z, head)), thick, color, false);
     const [u, v] = across(z);
     const wide = [2.3 * thick, 2.3 * thick, head];
+    if (arrow.unit === "N m") {
+      const at = (k) => add(tip, times(add(times(u, Math.cos(k * 0.0625 * Math.PI)), times(v, Math.sin(k * 0.0625 * Math.PI))), 0.5 * length));
+      for (let k = 0; k < 24; k++) this.bar(painter, at(k), at(k + 1), 0.8 * thick, color, false);
+      painter.draw("cone", matrix(v, z, u, wide, at(24)), wide, color);
+      return;
+    }
+    this.bar(painter, sub(tip, force), sub(tip, times(z, head)), thick, color, false);
     painter.draw("cone", matrix(u, v, z, wide, sub(tip, times(z, head))), wide, color);
   }
 
