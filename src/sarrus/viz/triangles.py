@@ -250,9 +250,8 @@ def arrow(foot: Array, tip: Array, thick: float) -> Triangles:
 def turning_arrow(middle: Array, moment: Array, thick: float) -> Triangles:
     """A moment: three quarters of a circle around it, by the right hand, as wide as the vector is long."""
     ring, way = turning_line(middle, moment)
-    head = revolved(
-        [(0.0, 0.0), (2.4 * thick, 0.0), (0.0, min(5.0 * thick, np.linalg.norm(moment) / 2.0))], 16
-    )
+    length = min(5.0 * thick, 0.5 * float(np.linalg.norm(moment)))
+    head = revolved([(0.0, 0.0), (2.4 * thick, 0.0), (0.0, length)], 16)
     return joined([swept(ring, thick), head.moved(turn_to(way), ring[-1])])
 
 
