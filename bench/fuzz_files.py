@@ -44,6 +44,8 @@ SNIPPETS = {
         <!DOCTYPE r [<!ENTITY a "b">]>
         <loop_joint name="l" type="fixed"><link1 link="rod"/><link2 link="base"/></loop_joint>
         &a;
+        <sarrus_declarations>{"joints": {"elbow": {"armature": 1}}, "forces": []}</sarrus_declarations>
+        <sarrus_declarations>{"balls": {"b": ["shoulder", "elbow", "j"]}}</sarrus_declarations>
         <?pi?>""",
     "json": """null
         []
@@ -67,6 +69,7 @@ SNIPPETS = {
         <mimic joint="crank_joint"/>
         <gravity>false</gravity>
         <sarrus:position>1 2</sarrus:position>
+        <sarrus:declarations>{"constraints": [{"name": "c", "type": "Coupling"}]}</sarrus:declarations>
         <!DOCTYPE r [<!ENTITY a "b">]>
         <![CDATA[x]]>""",
     "usd": """def Sphere "ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {}
@@ -119,8 +122,22 @@ def written_robots(suffix: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         names = ("four_bar", "stewart", "slider_crank", "flyball_governor", "dual_planar_arms")
-        files = [sr.save(sr.library.MECHANISMS[name](), Path(folder) / f"{name}.{suffix}") for name in names]
+        robots = {name: sr.library.MECHANISMS[name]() for name in names} | {"kept": with_kept_declarations()}
+        files = [sr.save(mech, Path(folder) / f"{name}.{suffix}") for name, mech in robots.items()]
         return [file.read_text() for file in files]
+
+
+def with_kept_declarations() -> Any:
+    """A mechanism with much that URDF and SDF have no words for."""
+    import sarrus as sr
+
+    spec = sr.MechanismSpec.from_model(sr.library.MECHANISMS["four_bar"]().model)
+    a, b, c = [name for body in spec.bodies for name in body.coordinate_names][:3]
+    spec.body("ball", joint=sr.Spherical(), mass=1.0, inertia=(0.1, 0.1, 0.1), armature=0.1)
+    spec.force("spring", sr.JointSpring(a, 1.0, 0.1)).force("table", sr.JointSpringTable(b, (0, 1), (0, 2)))
+    spec.force("lift", sr.ConstantWrench("ball", (0, 0, 1, 0, 0, 0)))
+    spec.constrain("tendon", sr.Coupling({a: 1.0, b: -1.0, c: 0.5}))
+    return spec.compile()
 
 
 def mutated(text: str, kind: str, rng: random.Random) -> bytes:

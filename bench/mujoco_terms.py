@@ -17,7 +17,7 @@ from sarrus.bridge.mujoco import MujocoBridge, equality_rows
 
 Array = npt.NDArray[np.float64]
 DEPENDENT = 1e-8  # singular values of J below this, relative to the largest, are rounding
-STEP = 1e-4  # [s] of the differences of J along the motion
+STEP = 2e-4  # [s] of the differences of J along the motion
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ class Terms:
         rank = int(np.sum(s > DEPENDENT * s.max(initial=0.0)))
         particular = Vt[:rank].T @ ((U.T @ self.gamma)[:rank] / s[:rank])
         Z = Vt[rank:].T  # free motions
-        along = np.linalg.solve(Z.T @ self.M @ Z, Z.T @ (-self.h - self.M @ particular))
+        reduced, force = Z.T @ self.M @ Z, Z.T @ (-self.h - self.M @ particular)
+        along = np.linalg.solve(reduced, force)
+        along += np.linalg.solve(reduced, force - reduced @ along)  # rods spin with a millionth of the rest
         return np.asarray(particular + Z @ along)
 
     def difference(self, a: Array) -> float:
@@ -76,9 +78,9 @@ def terms(bridge: MujocoBridge, q: Array, v: Array, ctrl: Array | None = None) -
 
 
 def _slope(f: Any) -> Array:
-    """Derivative at zero, central differences of sixth order."""
-    pairs = ((1, 45.0), (2, -9.0), (3, 1.0))
-    return np.asarray(sum(c * (f(k * STEP) - f(-k * STEP)) for k, c in pairs) / (60.0 * STEP))
+    """Derivative at zero, central differences of eighth order."""
+    pairs = ((1, 672.0), (2, -168.0), (3, 32.0), (4, -3.0))
+    return np.asarray(sum(c * (f(k * STEP) - f(-k * STEP)) for k, c in pairs) / (840.0 * STEP))
 
 
 def row_space(J: Array) -> Array:

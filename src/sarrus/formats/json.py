@@ -39,7 +39,7 @@ def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] |
     Raises:
         FormatError: Where it is not JSON (with line and reason), or not a description.
     """
-    content = _parse(data, source)
+    content = parse_json(data, source)
     if not isinstance(content, dict):
         raise FormatError(f"{source}: a description is a JSON object, got {type(content).__name__}.")
     default = content.pop("default", None)
@@ -51,7 +51,9 @@ def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] |
         raise FormatError(f"{source}: {error}") from None
 
 
-def _parse(data: bytes, source: str) -> Any:
+def parse_json(data: bytes, source: str) -> Any:
+    """What JSON text holds; a key that appears twice, infinities and the like are an error."""
+
     def refuse(constant: str) -> None:
         raise FormatError(f"{source}: {constant} is not a number that a description may contain.")
 

@@ -78,6 +78,18 @@ def _binds(mech: Mechanism, q: Array, tolerance: float) -> bool:
     return bool(np.any((s > mech.evaluator.rank_tol) & (s < NOT_INDEPENDENT * tolerance)))
 
 
+def _left(mech: Mechanism, q: Array, tolerance: float) -> str:
+    """What is to be said where rows are still independent by less than the tolerance."""
+    s = _singular_values(mech, q)
+    small = s[(s > mech.evaluator.rank_tol) & (s < NOT_INDEPENDENT * tolerance)]
+    if not len(small):
+        return ""
+    return (
+        f" {len(small)} rows are still independent by no more than {small.max():.1e}: they count, and"
+        f" the mobility may be too small by {len(small)}. Leave a redundant loop out, or give more digits."
+    )
+
+
 def _rank(mech: Mechanism, q: Array) -> int:
     return int(np.sum(_singular_values(mech, q) > mech.evaluator.rank_tol))
 
@@ -104,6 +116,6 @@ def _corrected(
         f"{spec.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
         f"{misfit * mech.length:.1e} m (angles times L), and taken literally they bind. They were made "
         f"compatible by displacing frames of joints by up to {largest * mech.length:.1e} m or {largest:.1e} "
-        "rad. More digits avoid this."
+        f"rad. More digits avoid this.{_left(result, after.q, tolerance)}"
     )
     return _started(result, after.q)

@@ -16,6 +16,7 @@ from sarrus.errors import SarrusError
 from sarrus.formats.messages import FormatError
 
 MAX_DEPTH = 200
+TEXT = "sarrus_declarations"  # whose content is text, in a URDF
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +28,7 @@ class Element:
     line: int
     source: str
     children: list[Element] = field(default_factory=list)
-    content: str = ""  # text between the tags, of SDF only
+    content: str = ""  # text between the tags, of SDF and of TEXT only
 
     def all(self, tag: str) -> list[Element]:
         """Children with this tag, in the order of the file."""
@@ -125,7 +126,7 @@ def _build(parser: expat.XMLParserType, source: str) -> Element:
         element = Element(tag, attributes, parser.CurrentLineNumber, source)
         if len(stack) > MAX_DEPTH:
             element.fail(f"elements are nested deeper than {MAX_DEPTH} levels")
-        if tag == "sdf" and len(stack) == 1:
+        if (tag == "sdf" and len(stack) == 1) or tag == TEXT:
             parser.CharacterDataHandler = text
         stack[-1].children.append(element)
         stack.append(element)

@@ -50,6 +50,11 @@ class Omitted:
         self.kinds: dict[str, list[str]] = {}
         self.remarks: list[str] = []
         self._dropped: set[str] = set()
+        self._kept: dict[str, list[str]] = {}
+
+    def keep(self, kind: str, name: str) -> None:
+        """Note what the format cannot say and an extension keeps, which nobody else reads."""
+        self._kept.setdefault(kind, []).append(name)
 
     def drop(self, kind: str, name: str = "") -> None:
         """Note a constraint or an actuator that is missing now."""
@@ -77,7 +82,8 @@ class Omitted:
 
     def warn(self, source: str, strict: bool = False) -> None:
         """Issue the one SarrusWarning, if there is anything to say; `strict` refuses what is dropped."""
-        dropped = self.listed(dropped=True)
+        kept = tuple(_phrase(kind, names) for kind, names in self._kept.items())
+        dropped = self.listed(dropped=True) + kept
         if strict and dropped:
             raise FormatError(
                 f"{source}: strict=True, but these constraints and actuators are {self.done}:"
@@ -86,6 +92,8 @@ class Omitted:
         parts = []
         if self.kinds:
             parts.append(f"{self.done}: {'; '.join(self.listed())}")
+        if kept:
+            parts.append(f"only sarrus will read: {'; '.join(kept)}")
         parts.extend(self.remarks)
         if parts:
             warn(f"{source}: " + ". ".join(parts) + ".")

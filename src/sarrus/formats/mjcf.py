@@ -238,6 +238,8 @@ class _Reader:
                 name, com = self.bodies[body], tuple(model.body_ipos[body].tolist())
                 wrench = ConstantWrench(name, (*lift.tolist(), 0.0, 0.0, 0.0), point=com, frame="world")
                 self.spec.force(f"{name}.gravcomp", wrench)
+        if np.any(model.body_gravcomp) and np.any(limited := model.jnt_actgravcomp & model.jnt_actfrclimited):
+            self.omitted.count("limit of a joint that bounds gravity compensation too", int(np.sum(limited)))
 
     def _properties(self, joint: int) -> dict[str, Any]:
         model = self.model

@@ -83,7 +83,7 @@ def write_springs(
                 add(tendon, "site", site=site)
         if isinstance(force, ConstantWrench):
             owner, at = written.frame(force.body, Pose(force.point))
-            lifted = _gravity_compensation(mech, force)
+            lifted = gravity_compensation(mech, force)
             if lifted is not None:
                 elements[owner].set("gravcomp", number(lifted))
                 continue
@@ -97,7 +97,7 @@ def write_springs(
             add(sections["actuator"], "general", name=name, site=f"{name}.at", gear=gear, **axes, **law)
 
 
-def _gravity_compensation(mech: Mechanism, force: ConstantWrench) -> float | None:
+def gravity_compensation(mech: Mechanism, force: ConstantWrench) -> float | None:
     """The share of its weight by which a wrench lifts a body; None where it does something else."""
     body = mech.model.bodies[mech.model.body_index(force.body)]
     wrench, gravity = np.array(force.wrench, dtype=np.float64), np.array(mech.model.gravity)

@@ -218,8 +218,10 @@ def _simple(joint: Any, name: str) -> tuple[Joint, ...]:
         return _WHOLE[kind]
     if re.fullmatch("JointModelH[XYZ]", kind):
         return (Helical(kind[-1].lower(), float(joint.pitch)),)
-    if kind in ("JointModelRevoluteUnaligned", "JointModelRevoluteUnboundedUnaligned"):
+    if kind == "JointModelRevoluteUnaligned":
         return (Revolute(_vector(joint.axis)),)
+    if kind == "JointModelRevoluteUnboundedUnaligned":  # does not tell its axis
+        return (Revolute(_vector(np.ravel(joint.createData().S)[3:])),)
     if kind == "JointModelPrismaticUnaligned":
         return (Prismatic(_vector(joint.axis)),)
     if kind == "JointModelHelicalUnaligned":

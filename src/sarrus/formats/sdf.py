@@ -17,6 +17,7 @@ import numpy as np
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.kept_declarations import SDF_TAG, ReadDeclarations
 from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
@@ -96,6 +97,7 @@ class _Reader:
         if GROUND in self.links:
             self.bodies[GROUND] = claim("ground_link", self.tree.taken)
         self.carriers: dict[str, list[str]] = {}
+        self.kept = ReadDeclarations(model.first(SDF_TAG))
 
     def read(self) -> None:
         for link, joint in self._order():
@@ -112,6 +114,7 @@ class _Reader:
                 note = self.omitted.drop if tag.startswith("drake") else self.omitted.add
                 note(tag, one.attributes.get("name", ""))
         self._add_actuators()
+        self.kept.declare(self.spec, self.bodies)
         for name, element in self.links.items():
             found = (read_visual(shape, self.bodies[name], self.folder) for shape in element.all("visual"))
             self.spec.visuals += [one for one in found if one is not None]
@@ -159,7 +162,8 @@ class _Reader:
                 if static:
                     self.tree.mount(self.bodies[link], GROUND, (), X_link, inertia)
                 else:
-                    chain = (TreeJoint(self.bodies[link], Free(), Pose(), {}),)
+                    own = self.kept.of_joint(Free(), self.bodies[link])
+                    chain = (TreeJoint(self.bodies[link], Free(), Pose(), own),)
                     carrier = self.tree.mount(self.bodies[link], GROUND, chain, Pose(), inertia)[0]
                     self.spec.rest[carrier] = (*X_link.xyz.tolist(), *X_link.quat.tolist())
             else:
@@ -181,8 +185,12 @@ class _Reader:
                 self.carriers[name] = []
                 return
             start, at = _position(joint), X_parent.inverse() @ X_joint
+            size = sum(NODE_NQ[node.kind] for node in made.primitives())
+            if start and len(start) != size:
+                joint.one("sarrus:position").fail(f"it must be {size} numbers here, got {len(start)}")
             properties = _properties(joint, made, start)
             called = joint.word("sarrus:name", name)
+            properties |= self.kept.of_joint(made, called)
             chain = (TreeJoint(called, made, at @ _back(made, start), properties),)
             carriers = self.tree.mount(body, self.bodies[parent], chain, offset, inertia)
             self.carriers[name] = carriers

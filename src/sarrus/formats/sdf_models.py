@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sarrus.formats.kept_declarations import SDF_TAG
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.sdf_frames import CANONICAL, MODEL, Frames, pose_in
@@ -47,6 +48,8 @@ def flattened(
         link = loader.add(whole, model, prefix, "", 0)
         if model is models[0]:
             whole.attributes[CANONICAL] = link
+    if loader.kept > len(whole.all(SDF_TAG)):
+        omitted.drop("declarations of sarrus in a model among others")
     if all(model.word("static", "false").strip() in ("true", "1") for model in models):
         whole.children.append(Element("static", {}, whole.line, root.source, content="true"))
     elif any(model.word("static", "false").strip() in ("true", "1") for model in models):
@@ -58,7 +61,7 @@ class _Loader:
     def __init__(self, folder: Path | None, packages: list[Path]) -> None:
         self.places = [*packages, *([] if folder is None else [folder, folder.parent])]
         self.stack: list[Path] = []
-        self.count = 0
+        self.count = self.kept = 0
 
     def included(self, include: Element, depth: int) -> Element:
         """The model of an <include>, with its name and pose."""
@@ -112,6 +115,9 @@ class _Loader:
             whole.children.append(frame)
             loose.append(frame)
         for child in model.children:
+            if child.tag == SDF_TAG:
+                self.kept += 1
+                whole.children += [child] if not prefix else []
             if child.tag in PARTS:
                 copy = _renamed(child, prefix, own)
                 copy = _placed(copy, own) if child.tag in ("link", "frame") else copy

@@ -15,6 +15,9 @@ from sarrus.models.visual import Visual
 LISTED = ("collision", "sensor", "projector", "audio_sink", "particle_emitter", "battery", "light")
 GREY = (0.7, 0.7, 0.7, 1.0)
 
+LEAST = 1e-14  # [kg], [kg m^2]: of links without mass, which SDF does not have
+MASSLESS = "sarrus:massless"
+
 
 def inertia_of(link: Element) -> dict[str, Any]:
     """Mass, centre of mass and inertia about it in the axes of the link; by default 1 kg and 1 kg m^2."""
@@ -27,6 +30,8 @@ def inertia_of(link: Element) -> dict[str, Any]:
     I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     turned = at.rotation @ I @ at.rotation.T
     mass = inertial.value("mass", 1.0)
+    if link.first(MASSLESS) is not None:  # what `save` added so that Gazebo has a link with mass
+        mass, turned = 0.0, turned if np.max(np.abs(turned)) > LEAST else np.zeros((3, 3))
     return {"mass": mass, "com": tuple(at.xyz.tolist()), "inertia": 0.5 * (turned + turned.T)}
 
 

@@ -19,13 +19,16 @@ from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.points import PointOnCylinder, PointOnLine, PointOnPlane
 from sarrus.formats.helper_bodies import HELPER, Helper, Inertia, make_helpers, shared_inertias
+from sarrus.formats.kept_declarations import SDF_TAG, KeptDeclarations
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write import drawn_state
+from sarrus.formats.mjcf_write_parts import gravity_compensation
+from sarrus.formats.sdf_parts import LEAST, MASSLESS
 from sarrus.formats.written_bodies import WrittenBody, WrittenJoint, write_bodies
 from sarrus.formats.xml_text import add, document, numbers
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.bodies import GROUND, UNLIMITED, Limit
-from sarrus.models.forces import JointDamper, JointSpring
+from sarrus.models.forces import ConstantWrench, JointDamper, JointSpring
 from sarrus.models.joint import NodeKind
 from sarrus.models.joints import Cylindrical, Planar, Universal
 from sarrus.models.pose import Pose
@@ -34,7 +37,7 @@ from sarrus.models.visual import Visual
 VERSION = "1.11"
 NAMESPACE = "https://sarrus.readthedocs.io/sdf"
 OPEN = 1e16  # SDF's own number for no limit
-LEAST = 1e-14  # [kg], [kg m^2]: of links without mass, which SDF does not have
+WHOLE = 1e-12  # share of a weight that differs from 1 by rounding
 MOMENTS = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 KINDS = {
     NodeKind.HINGE: "revolute",
@@ -70,10 +73,12 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
         writer.write_visual(one.simplified())
     for name in writer.driven:
         if name not in writer.axes:
-            omitted.drop("actuator of a ball or a free joint", name)
+            writer.kept.actuators("actuator of a ball or a free joint", name)
     for name, force in mech.model.forces:
-        if not isinstance(force, JointDamper | JointSpring):
-            omitted.drop(f"force of type {type(force).__name__}", name)
+        if not isinstance(force, JointDamper | JointSpring) and not writer.write_weightless(force):
+            writer.kept.force(name, force)
+    writer.kept.laws()
+    writer.kept.write(writer.model, SDF_TAG)
     return document(root)
 
 
@@ -81,6 +86,7 @@ class _Writer:
     def __init__(self, mech: Mechanism, q: Array, model: ET.Element, omitted: Omitted) -> None:
         self.mech, self.model, self.omitted = mech, model, omitted
         self.written = write_bodies(mech, q, several=False, offsets=True)
+        self.kept = KeptDeclarations(mech, self.written, omitted, "world")
         looped = [one for one in mech.model.constraints if needs_helper(one[1])]
         self.helpers = make_helpers(mech, self.written, looped)
         self.inertias = shared_inertias(mech, self.helpers)
@@ -95,7 +101,7 @@ class _Writer:
                 self.dampers[force.coordinate] = self.dampers.get(force.coordinate, 0.0) + force.damping
             if isinstance(force, JointSpring):
                 if force.coordinate in self.springs:
-                    omitted.drop("second spring of a joint", name)
+                    self.kept.force(name, force)
                 self.springs.setdefault(force.coordinate, force)
 
     # ------------------------------------------------------------------ links
@@ -114,6 +120,7 @@ class _Writer:
         for entry, place in MOMENTS.items():
             _text(tensor, entry, [I[place]])
         if tiny:
+            add(link, MASSLESS)
             self.omitted.add(f"link without mass ({LEAST:g} kg was added)", name)
         return name
 
@@ -125,10 +132,14 @@ class _Writer:
         parent = own.parent
         if not free and not universal:
             for joint in own.joints[:-1]:
-                between = self._link(joint.name, X, None)
+                between = self._link(
+                    f"{joint.name}.link", X, None
+                )  # joints and links share one list of names
                 self._write_joint(joint, parent, between, Pose(joint.place))
                 parent = between
         self._link(own.name, X, self.inertias[own.name])
+        if free:
+            self.kept.joint(own.joints[0].body, 0, 6, ("damping", "friction"), own.name)
         if universal:
             self._write_universal(own, parent)
         elif own.joints and not free:
@@ -150,6 +161,7 @@ class _Writer:
         element = self._joint(joint.name, KINDS[joint.kind], parent, child, at)
         if joint.kind is NodeKind.BALL:
             _text(element, "sarrus:position", joint.q)
+            self.kept.joint(joint.body, joint.first, 3, ("damping", "friction"))
             return
         self._write_axis(element, "axis", joint)
         if joint.kind is NodeKind.SCREW:
@@ -187,8 +199,9 @@ class _Writer:
         if spring is not None:
             _text(dynamics, "spring_reference", [spring.rest - float(joint.q[0])])
             _text(dynamics, "spring_stiffness", [spring.stiffness])
-        if body.armature[k]:
-            self.omitted.add("armature", joint.name)
+        self.kept.joint(body, k, 1)
+        if bounds is not None and bounds[0] != -bounds[1]:
+            self.kept.actuators("limits of an actuator that are not symmetric", joint.name)
 
     def write_helper(self, helper: Helper) -> None:
         """The helper link on its chain, and the joint that ties it."""
@@ -216,7 +229,7 @@ class _Writer:
         if isinstance(entry, Closure):
             self._write_loop(name, entry)
         elif not (isinstance(entry, Coupling) and self._write_mimic(dict(entry.terms), entry.offset)):
-            self.omitted.drop(f"constraint of type {type(entry).__name__}", name)
+            self.kept.constraint(name, entry)
 
     def _write_loop(self, name: str, entry: Closure) -> None:
         """A joint between two links; the world is the parent where it is one of them."""
@@ -261,6 +274,17 @@ class _Writer:
                 _text(mimic, "reference", [0.0])
                 return True
         return False
+
+    def write_weightless(self, force: Any) -> bool:
+        """A wrench that carries the whole weight of a body, as the link says it; False for other forces."""
+        if not isinstance(force, ConstantWrench) or force.body not in self.links:
+            return False
+        share = gravity_compensation(self.mech, force)
+        own = self.mech.model.bodies[self.mech.model.body_index(force.body)].mass
+        if share is None or abs(share - 1.0) > WHOLE or self.inertias[force.body].mass != own:
+            return False
+        add(self.links[force.body], "gravity").text = "false"
+        return True
 
     def write_visual(self, one: Visual) -> None:
         owner, at = self.written.frame(one.body, one.at)

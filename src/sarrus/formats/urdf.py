@@ -18,6 +18,7 @@ from typing import Any
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.kept_declarations import URDF_TAG, ReadDeclarations
 from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element, parse
@@ -71,14 +72,14 @@ class UrdfOptions:
     Attributes:
         root: "fixed" welds the root link to the ground, "free" lets it float (a Free joint).
         packages: Folders that package:// addresses are looked up in.
-        gravity: Gravity [m/s^2], (3,).
+        gravity: Gravity [m/s^2], (3,); None: what `save` kept in the file, else (0, 0, -9.81).
         loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
         strict: Whether constraints and actuators that are not modelled are an error.
     """
 
     root: str = "fixed"
     packages: str | Path | Sequence[str | Path] = ()
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: tuple[float, float, float] | None = None
     loop_tolerance: float = LOOP_TOLERANCE
     strict: bool = False
 
@@ -112,9 +113,11 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
     beside = None if folder is None else folder / f"{Path(robot.source).stem}{BESIDE}"
     if beside is not None and beside.is_file():
         robot.children += parse(beside.read_bytes(), beside.name).children
+    kept = ReadDeclarations(robot.first(URDF_TAG))
+    kept.merge_balls(robot)
     note_extras(robot, omitted)
     meshes = find_meshes(robot, folder, options.folders, omitted)
-    reader = _Reader(robot, options, omitted)
+    reader = _Reader(robot, options, omitted, kept)
     spec = reader.read()
     spec.visuals = read_visuals(robot, reader.body_of_link, meshes)
     omitted.warn(robot.source, options.strict)
@@ -125,10 +128,14 @@ def read_urdf(robot: Element, folder: Path | None, options: UrdfOptions) -> File
 class _Reader:
     """One reading of one robot."""
 
-    def __init__(self, robot: Element, options: UrdfOptions, omitted: Omitted) -> None:
-        self.robot, self.options, self.omitted = robot, options, omitted
+    def __init__(
+        self, robot: Element, options: UrdfOptions, omitted: Omitted, kept: ReadDeclarations
+    ) -> None:
+        self.robot, self.options, self.omitted, self.kept = robot, options, omitted, kept
         self.spec = FileSpec(
-            options.gravity, robot.attributes.get("name", "").strip() or "robot", options.loop_tolerance
+            kept.gravity if options.gravity is None else options.gravity,
+            robot.attributes.get("name", "").strip() or "robot",
+            options.loop_tolerance,
         )
         self.links = by_name(robot.all("link"))
         self.joints = by_name(robot.all("joint"))
@@ -155,6 +162,7 @@ class _Reader:
         for loop in self.robot.all("loop_joint"):
             self._add_loop(loop)
         self._add_actuators()
+        self.kept.declare(self.spec, self.body_of_link)
         self._add_state()
         return self.spec
 
@@ -167,7 +175,8 @@ class _Reader:
             fixed = _kind(joint, TREE_JOINTS) == "fixed"
             first, X = place[parent]
             place[child] = (first, X @ self.origins[child]) if fixed else (child, HERE)
-            edges.append(("" if fixed else joint.text("name"), parent, child))
+            known = fixed or self.kept.has_armature(joint.text("name"))
+            edges.append(("" if known else joint.text("name"), parent, child))
         welds: dict[str, list[tuple[str, Pose]]] = {}
         for link, (first, X) in place.items():
             welds.setdefault(first, []).append((link, X))
@@ -199,6 +208,7 @@ class _Reader:
     def _properties(self, joint: Element, kind: str) -> dict[str, Any]:
         """Damping, friction and limits; those of joints with several coordinates hold for each of them."""
         properties: dict[str, Any] = {"armature": self.armature.get(joint.text("name"), 0.0)}
+        properties |= self.kept.of_joint(TREE_JOINTS[kind]("x"), joint.text("name"))
         dynamics, limit = joint.first("dynamics"), joint.first("limit")
         if dynamics is not None:
             properties["damping"] = dynamics.number("damping", 0.0)

@@ -6,8 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from sarrus.formats.kept_declarations import URDF_TAG
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
+
+KNOWN = ("joint", "loop_joint", "default_state", "transmission", "material", URDF_TAG)
 
 
 def note_extras(robot: Element, omitted: Omitted) -> None:
@@ -19,7 +22,7 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
             for child in element.children:
                 if child.tag not in ("inertial", "visual"):
                     omitted.count(child.tag, 1)
-        elif element.tag not in ("joint", "loop_joint", "default_state", "transmission", "material"):
+        elif element.tag not in KNOWN:
             omitted.add(element.tag, element.attributes.get("name", ""))
 
 

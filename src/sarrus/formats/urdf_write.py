@@ -1,8 +1,8 @@
 """Mechanism -> URDF: the tree as every reader knows it, loops in the extension that `urdf` reads.
 
 A link for each body; the root link is "world". Joints of two coordinates are chains with massless links.
-Loops are `<loop_joint>` elements and the default state is `<default_state>`: readers that do not know them
-see the tree.
+Loops are `<loop_joint>` elements, the default state is `<default_state>`, and what else URDF has no words for
+is in `<sarrus_declarations>`: readers that do not know them see the tree.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import AssemblyError
+from sarrus.formats.kept_declarations import GRAVITY, URDF_TAG, KeptDeclarations
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_visuals import write_visual
 from sarrus.formats.written_bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
@@ -29,12 +30,10 @@ from sarrus.models.joints import Planar, Universal
 from sarrus.models.pose import Pose
 
 WORLD = "world"  # what readers call the fixed root link
-STANDARD = (0.0, 0.0, -9.81)  # gravity of readers [m/s^2]
 OPEN = 1e9  # effort that stands for no limit, velocity for none [N m, rad/s]
 INTERFACE = "hardware_interface/EffortJointInterface"
 TYPES = {
     NodeKind.SLIDE: "prismatic",
-    NodeKind.BALL: "spherical",
     NodeKind.FREE: "floating",
 }
 
@@ -48,7 +47,7 @@ def urdf_and_loops(mech: Mechanism, path: Path, omitted: Omitted) -> tuple[bytes
     """The tree alone, and what only our reader knows: loops and the default state, for a file beside it."""
     root = _robot(mech, path, omitted)
     loops = ET.Element("loops", name=mech.name)
-    for element in [one for one in root if one.tag in ("loop_joint", "default_state")]:
+    for element in [one for one in root if one.tag in ("loop_joint", "default_state", URDF_TAG)]:
         root.remove(element)
         loops.append(element)
     return document(root), document(loops)
@@ -67,15 +66,18 @@ def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
         write_visual(writer.links[owner], one, at, path.parent)
     for name, force in mech.model.forces:
         if not isinstance(force, JointDamper):
-            omitted.drop(f"force of type {type(force).__name__}", name)
-    if tuple(mech.model.gravity.tolist()) != STANDARD:
-        omitted.add("gravity other than (0, 0, -9.81)")
+            writer.kept.force(name, force)
+    writer.kept.laws()
+    if tuple(mech.model.gravity.tolist()) != GRAVITY:
+        writer.kept.gravity()
+    writer.kept.write(root, URDF_TAG)
     return root
 
 
 class _Writer:
     def __init__(self, mech: Mechanism, written: WrittenBodies, omitted: Omitted, root: ET.Element) -> None:
         self.mech, self.written, self.omitted, self.root = mech, written, omitted, root
+        self.kept = KeptDeclarations(mech, written, omitted, WORLD)
         self.links = {GROUND: add(root, "link", name=WORLD)}
         self.joints: dict[str, ET.Element] = {}
         self.driven = {one.name: (one.lower, one.upper) for one in mech.model.actuators}
@@ -105,7 +107,10 @@ class _Writer:
                     add(element, "limit", lower="-1000", upper="1000", effort="0", velocity=number(OPEN))
                     parent, at = slide, Pose()
                 child = self._link(own.name if last else joint.name)
-                self._write_joint(joint, parent, child, at)
+                if joint.kind is NodeKind.BALL:
+                    self._write_ball(joint, parent, child, at)
+                else:
+                    self._write_joint(joint, parent, child, at)
                 parent, at = child, Pose()
         if not joints:
             self._joint(f"{own.name}_fixed", "fixed", parent, self._link(own.name), at)
@@ -117,8 +122,18 @@ class _Writer:
         element = self._joint(declared.name, "planar", own.parent, self._link(own.name), own.at)
         add(element, "axis", xyz=numbers(declared.joint.direction))
         self._write_losses(element, declared.name, declared.damping, declared.friction)
-        if any(declared.armature):
-            self.omitted.add("armature", declared.name)
+        self.kept.joint(declared, 0, declared.joint.nv)
+
+    def _write_ball(self, joint: WrittenJoint, parent: str, child: str, at: Pose) -> None:
+        """Three hinges, because URDF has no ball; our reader makes it one again."""
+        names = self.kept.ball(joint.name)
+        for axis, name in zip(np.eye(3), names, strict=True):
+            here = child if name == names[-1] else self._link(name)
+            element = self._joint(name, "continuous", parent, here, at)
+            add(element, "axis", xyz=numbers(axis))
+            self._write_losses(element, name, joint.body.damping, joint.body.friction)
+            parent, at = here, Pose()
+        self.kept.joint(joint.body, joint.first, 3)
 
     def _link(self, name: str) -> str:
         self.links[name] = add(self.root, "link", name=name)
@@ -134,7 +149,7 @@ class _Writer:
 
     def _write_joint(self, joint: WrittenJoint, parent: str, child: str, at: Pose) -> None:
         body, k = joint.body, joint.first
-        n = {NodeKind.BALL: 3, NodeKind.FREE: 6}.get(joint.kind, 1)
+        n = 6 if joint.kind is NodeKind.FREE else 1
         limited = n == 1 and body.limits[k] != UNLIMITED
         turning = "revolute" if limited else "continuous"
         element = self._joint(joint.name, TYPES.get(joint.kind, turning), parent, child, at)
@@ -142,14 +157,13 @@ class _Writer:
             add(element, "axis", xyz=numbers(joint.axis))
             self._write_limit(element, joint, limited)
         self._write_losses(element, joint.name, body.damping[k : k + n], body.friction[k : k + n])
-        if any(body.armature[k : k + n]):
-            self.omitted.add("armature", joint.name)
+        self.kept.joint(body, k, n)
 
     def _write_limit(self, element: ET.Element, joint: WrittenJoint, limited: bool) -> None:
         lower, upper = self.driven.get(joint.name, UNLIMITED)
         effort = max(-lower, upper) if joint.name in self.driven else 0.0
         if joint.name in self.driven and lower != -upper:
-            self.omitted.add("limits of an actuator that are not symmetric", joint.name)
+            self.kept.actuators("limits of an actuator that are not symmetric", joint.name)
         values = {"effort": number(min(effort, OPEN)), "velocity": number(OPEN)}
         if limited:
             ends = (x if math.isfinite(x) else math.copysign(OPEN, x) for x in joint.body.limits[joint.first])
@@ -193,7 +207,7 @@ class _Writer:
             if isinstance(entry, Closure):
                 self._write_loop(name, entry)
             elif not (isinstance(entry, Coupling) and self._write_mimic(dict(entry.terms), entry.offset)):
-                self.omitted.drop(f"constraint of type {type(entry).__name__}", name)
+                self.kept.constraint(name, entry)
 
     def _write_loop(self, name: str, entry: Closure) -> None:
         kind = type(entry.joint).__name__.lower()
@@ -235,14 +249,12 @@ class _Writer:
             one if one in self.joints else one.rpartition(".")[0] for one in self.driven
         ):
             if name not in self.joints:
-                self.omitted.drop("actuator", name)
+                self.kept.actuators("actuator", name)
                 continue
             transmission = add(self.root, "transmission", name=name)
             add(transmission, "type").text = "transmission_interface/SimpleTransmission"
             add(add(transmission, "joint", name=name), "hardwareInterface").text = INTERFACE
             for law in self.mech.laws.get(name) or (ActuatorLaw(name),):
-                if not law.is_motor:
-                    self.omitted.add("servo law of an actuator", law.name)
                 actuator = add(transmission, "actuator", name=law.name)
                 add(actuator, "hardwareInterface").text = INTERFACE
                 add(actuator, "mechanicalReduction").text = number(law.gear)

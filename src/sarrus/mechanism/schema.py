@@ -38,16 +38,16 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
     if spec.length is not None:
         data["length"] = spec.length
     data["bodies"] = [_encode_body(body) for body in spec.bodies]
-    data["constraints"] = [_encode_entry("constraint", *pair) for pair in spec.constraints]
-    data["forces"] = [_encode_entry("force", *pair) for pair in spec.forces]
+    data["constraints"] = [encode_entry("constraint", *pair) for pair in spec.constraints]
+    data["forces"] = [encode_entry("force", *pair) for pair in spec.forces]
     if spec.actuated is not None:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
     if spec.measures:
-        data["measures"] = [_encode_entry("measure", *pair) for pair in spec.measures]
+        data["measures"] = [encode_entry("measure", *pair) for pair in spec.measures]
     if spec.laws:
-        data["laws"] = {name: [_encode_fields(one) for one in laws] for name, laws in spec.laws.items()}
+        data["laws"] = {name: [encode_fields(one) for one in laws] for name, laws in spec.laws.items()}
     if spec.visuals:
-        data["visuals"] = [_encode_fields(one) for one in spec.visuals]
+        data["visuals"] = [encode_fields(one) for one in spec.visuals]
     return data
 
 
@@ -65,7 +65,8 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _encode_fields(entry: ActuatorLaw | Visual) -> dict[str, Any]:
+def encode_fields(entry: ActuatorLaw | Visual) -> dict[str, Any]:
+    """A law or a shape as a mapping."""
     return {name: _encode(value) for name, value in entry.data().items() if value is not None}
 
 
@@ -80,7 +81,8 @@ def _encode_body(body: Body) -> dict[str, Any]:
     return {"name": body.name, "parent": body.parent, "joint": _encode(body.joint)} | changed
 
 
-def _encode_entry(kind: str, name: str, entry: Kind) -> dict[str, Any]:
+def encode_entry(kind: str, name: str, entry: Kind) -> dict[str, Any]:
+    """A named constraint, force or measure as a mapping; `kind` is its word in messages."""
     if entry.holds_functions:
         raise InputError(
             f"{kind} {name!r} ({type(entry).__name__}) holds Python functions and cannot be written as data; "
@@ -103,23 +105,28 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
     for entry in _list(data, "bodies"):
         spec.add(Body(**_values(Body, entry, "a body", ())))
     for entry in _list(data, "constraints"):
-        spec.constrain(*_decode_entry("constraint", entry, Constraint.written()))
+        spec.constrain(*decode_entry("constraint", entry, Constraint.written()))
     for entry in _list(data, "forces"):
-        spec.force(*_decode_entry("force", entry, Force.written()))
+        spec.force(*decode_entry("force", entry, Force.written()))
     if data.get("actuators") is not None:
         spec.actuate()
         for entry in _list(data, "actuators"):
             actuator = _mapping(entry, "an actuator", ("name", "limits"))
             spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
     for entry in _list(data, "measures"):
-        spec.measure(*_decode_entry("measure", entry, Measure.written()))
+        spec.measure(*decode_entry("measure", entry, Measure.written()))
     laws = data.get("laws", {})
     for name, entries in _mapping(laws, "laws", [*laws] if isinstance(laws, Mapping) else ()).items():
         given = _list({"laws": entries}, "laws")
-        spec.laws[name] = tuple(ActuatorLaw(**_values(ActuatorLaw, entry, "a law", ())) for entry in given)
+        spec.laws[name] = tuple(map(law_of, given))
     for entry in _list(data, "visuals"):
         spec.visuals.append(Visual(**_values(Visual, entry, "a visual", ())))
     return spec
+
+
+def law_of(entry: Any) -> ActuatorLaw:
+    """The law of an actuator from a mapping."""
+    return ActuatorLaw(**_values(ActuatorLaw, entry, "a law", ()))
 
 
 def _mapping(value: Any, what: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -169,7 +176,8 @@ def _decode_typed(value: Any, what: str, known: Mapping[str, type[T]], extra: Se
     return kind(**{key: x for key, x in values.items() if key not in ("type", *extra)})
 
 
-def _decode_entry(kind: str, entry: Any, known: Mapping[str, type[T]]) -> tuple[str, T]:
+def decode_entry(kind: str, entry: Any, known: Mapping[str, type[T]]) -> tuple[str, T]:
+    """Name and declaration from what `encode_entry` made, one of the known classes."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise InputError(f'a {kind} must be a mapping with a "name", got {entry!r:.80}.')
     name = entry["name"]
