@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from bench.chromium import Chromium, find_chromium
 from sarrus.viz import browser
+from sarrus.viz.loads import LONGEST
 
 pytest.importorskip("viser")
 
@@ -182,3 +184,59 @@ def test_springs_stretch_with_the_pose(shown: Callable[..., browser.Viewer]) -> 
 def test_a_held_box_has_its_edges(shown: Callable[..., browser.Viewer]) -> None:
     box = solid(shown(sr.library.dual_arm_box()), "box")
     np.testing.assert_allclose(np.ptp(box.vertices, axis=0), (0.2, 0.3, 0.4), atol=1e-6)
+
+
+def test_loads_are_arrows_that_follow(shown: Callable[..., browser.Viewer]) -> None:
+    spec = sr.MechanismSpec()
+    spec.body("arm", joint=sr.Revolute("y"), mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    spec.force("push", sr.ConstantWrench("arm", (0, 0, -7, 0, 0, 0), point=(1, 0, 0)))
+    spec.force("twist", sr.ConstantWrench("arm", (0, 0, 0, 0, 5, 0), point=(0.5, 0, 0)))
+    viewer = shown(spec.compile())
+    push, twist = viewer._arrows
+    viewer.move([-np.pi / 2])  # the arm points upwards
+    points = np.array(push.vertices)
+    tip = points[np.argmin(points[:, 2])]
+    np.testing.assert_allclose(tip, (0.0, 0.0, 1.0), atol=1e-6)
+    radius = 0.5 * LONGEST * viewer.scene.size
+    far = np.linalg.norm(np.array(twist.vertices) - (0.0, 0.0, 0.5), axis=1)  # around the middle of the arm
+    assert radius * 0.8 < far.min() and far.max() < radius * 1.3
+    viewer._write("/load1", viewer.scene.loads[1].text(), viewer.scene.loads[1].tips[0])
+    assert viewer._label.text == "twist: 5 N m"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="no Chromium: apt-get install chromium")
+def test_a_mouse_in_a_real_browser_drags_a_body(shown: Callable[..., browser.Viewer]) -> None:
+    mech = sr.library.four_bar()
+    viewer = shown(mech)
+    before = viewer.q.copy()
+    with Chromium() as started:
+        page = started.page()
+        page.size(1000, 700)
+        page.open(viewer.url)
+        end = time.monotonic() + 60.0
+        while np.allclose(viewer.q, before):  # until the page has loaded everything
+            assert time.monotonic() < end, "nothing was dragged"
+            time.sleep(1.0)
+            if not viewer.server.get_clients():
+                continue
+            camera = next(iter(viewer.server.get_clients().values())).camera
+            x, y = _pixels(camera, mech.pose(before, "coupler").apply((0.45, 0, 0)), (1000, 700))
+            page.mouse("mouseMoved", x, y, buttons=0)
+            page.mouse("mousePressed", x, y)
+            for k in range(1, 6):
+                page.mouse("mouseMoved", x - 8 * k, y + 4 * k)
+                time.sleep(0.1)
+            page.mouse("mouseReleased", x - 40, y + 20)
+    assert np.abs(mech.terms(viewer.q, np.zeros(3)).phi).max() < 1e-9
+
+
+def _pixels(camera: Any, point: Any, size: tuple[int, int]) -> tuple[float, float]:
+    """Where a world point is seen."""
+    eye, up = np.array(camera.position), np.array(camera.up_direction)
+    z = (eye - np.array(camera.look_at)) / np.linalg.norm(eye - np.array(camera.look_at))
+    x = np.cross(up, z) / np.linalg.norm(np.cross(up, z))
+    d, slope = np.asarray(point) - eye, np.tan(camera.fov / 2.0)
+    right = (d @ x) / -(d @ z) / slope / camera.aspect
+    high = (d @ np.cross(z, x)) / -(d @ z) / slope
+    return 0.5 * (right + 1.0) * size[0], 0.5 * (1.0 - high) * size[1]

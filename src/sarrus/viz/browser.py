@@ -20,8 +20,10 @@ from ..models.bodies import GROUND
 from ..models.pose import Pose
 from ..simulation.trajectory.trajectory import Trajectory
 from .camera import ANGLE, framed
+from .loads import arrow_scales, given_loads
 from .scene import Scene
 from .trajectory import mechanism_of
+from .triangles import Triangles
 from .view import Placed
 
 FRAME_TIME = 1.0 / 30.0
@@ -42,7 +44,7 @@ def show(
     Drag any body of a mechanism with the mouse: the point under the mouse follows it as far as the loops,
     which stay closed, allow. Each angle and displacement has a slider, too: what is dragged is
     held, and the loops are closed again by `Mechanism.assemble`. A trajectory gets a slider for time and a
-    button to play. A click on a body shows its name.
+    button to play. A click on a body shows its name, on the arrow of a load its value.
 
     Args:
         shown: A `Mechanism`, or what `sr.simulate` returned for one.
@@ -88,6 +90,7 @@ class Viewer:
         self.scene = Scene(mech, poses if poses is not None else np.atleast_2d(self.q))
         self._frames: list[Any] = []
         self.meshes: list[Any] = []
+        self._arrows: list[Any] = []
         self._build()
         self.move(q)
 
@@ -112,6 +115,14 @@ class Viewer:
             for solid, mesh in zip(self.scene.solids, self.meshes, strict=True):
                 if solid.body is None:
                     mesh.vertices = solid.surface(placed.points(solid.anchors)[0]).points.astype(np.float32)
+            for mesh, surface in zip(self._arrows, self._loads(placed), strict=True):
+                mesh.vertices = surface.points.astype(np.float32)
+
+    def _loads(self, placed: Placed) -> list[Triangles]:
+        """Arrows of the declared forces and moments at a pose."""
+        loads = given_loads(self.mech, placed)
+        scale = arrow_scales(self.scene.loads, self.scene.size)
+        return [load.surface(scale[load.unit], 0.008 * self.scene.size) for load in loads]
 
     def stop(self) -> None:
         """End the server."""
@@ -149,6 +160,13 @@ class Viewer:
             self.meshes.append(mesh)
             mesh.on_click(lambda event, k=k: self._name(k, event))
         self._label: Any = None
+        for k, (load, surface) in enumerate(
+            zip(self.scene.loads, self._loads(self.scene.placed), strict=True)
+        ):
+            points, faces = surface.points.astype(np.float32), surface.faces.astype(np.uint32)
+            mesh = scene.add_mesh_simple(f"/load{k}", points, faces, color=_rgb(load.color))
+            self._arrows.append(mesh)
+            mesh.on_click(lambda event, load=load, k=k: self._write(f"/load{k}", load.text(), load.tips[0]))
         camera = framed(self.scene.outline, up, self.scene.eye(), 1.4)
         eye = camera.target + BACK * camera.distance * camera.back
         self.server.initial_camera.position = tuple(eye.tolist())
@@ -159,14 +177,17 @@ class Viewer:
     def _name(self, k: int, event: Any) -> None:
         """Write the name of a solid where it was clicked, in place of the last one."""
         solid = self.scene.solids[k]
-        if self._label is not None:
-            self._label.remove()
         at = self.scene.surface(k).points.mean(axis=0) if solid.body is None else None
         if at is None:
             at = self.scene.surfaces[k].points.mean(axis=0)  # type: ignore[union-attr]
         parent = f"/body{self.scene.names.index(solid.body)}" if solid.body else ""
+        self._write(parent, solid.name, at)
+
+    def _write(self, parent: str, text: str, at: Array) -> None:
+        if self._label is not None:
+            self._label.remove()
         position = tuple(np.asarray(at, dtype=float).tolist())
-        self._label = self.server.scene.add_label(f"{parent}/name", solid.name, position=position)
+        self._label = self.server.scene.add_label(f"{parent}/name", text, position=position)
 
 
 class _Playing:
