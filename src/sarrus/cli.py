@@ -108,7 +108,7 @@ def add_file_commands(typed: Any) -> None:
         as_json: bool = typer.Option(False, "--json", help=JSON_HELP),
     ) -> None:
         """Convert a robot file, loops included. Says what is lost on the way."""
-        raise typer.Exit(respond(lambda: convert(source, target, root, strict, sidecar), as_json))
+        raise typer.Exit(respond(lambda: convert(source, target, root, strict, sidecar), as_json, "convert"))
 
 
 def add_pose_commands(typed: Any) -> None:
@@ -146,7 +146,9 @@ def add_pose_commands(typed: Any) -> None:
         as_json: bool = json_option,
     ) -> None:
         """Move one coordinate and print all others, and measures, as a table (CSV)."""
-        raise typer.Exit(respond(lambda: sweep(name, coordinate, (start, end, points), fixed, out), as_json))
+        raise typer.Exit(
+            respond(lambda: sweep(name, coordinate, (start, end, points), fixed, out), as_json, "sweep")
+        )
 
 
 def add_motion_commands(typed: Any) -> None:
@@ -184,7 +186,7 @@ def add_motion_commands(typed: Any) -> None:
         as_json: bool = json_option,
     ) -> None:
         """Find the equilibrium (or hold the given coordinates) and print the linear model about it."""
-        raise typer.Exit(respond(lambda: linear(name, independent, fixed, out), as_json))
+        raise typer.Exit(respond(lambda: linear(name, independent, fixed, out), as_json, "linearize"))
 
 
 def add_installation_commands(typed: Any) -> None:
@@ -219,7 +221,7 @@ def add_report_command(typed: Any) -> None:
         as_json: bool = typer.Option(False, "--json", help="Print path and size as JSON."),
     ) -> None:
         """Write a report that prints well: what it is, mobility, limits, torques, modes, a run, pictures."""
-        raise typer.Exit(respond(lambda: write_report(name, Path(out), sweep, t_end), as_json))
+        raise typer.Exit(respond(lambda: write_report(name, Path(out), sweep, t_end), as_json, "report"))
 
 
 def add_library_commands(typed: Any) -> None:
@@ -253,7 +255,7 @@ def add_library_commands(typed: Any) -> None:
         as_json: bool = json_option,
     ) -> None:
         """Run a mechanism in every formulation, correction and chart: accuracy against cost."""
-        raise typer.Exit(respond(lambda: show_study(name, t_end, dt, method), as_json))
+        raise typer.Exit(respond(lambda: show_study(name, t_end, dt, method), as_json, "study"))
 
 
 def add_export_commands(typed: Any) -> None:
@@ -294,7 +296,7 @@ def add_export_commands(typed: Any) -> None:
         as_json: bool = json_option,
     ) -> None:
         """Write a page in which a mechanism can be dragged, simulated and analysed, offline."""
-        raise typer.Exit(respond(lambda: write_studio(name, Path(out)), as_json))
+        raise typer.Exit(respond(lambda: write_studio(name, Path(out)), as_json, "studio"))
 
 
 def build_app() -> Any:

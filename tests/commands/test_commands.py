@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 import sarrus as sr
 from sarrus.cli import build_app
+from sarrus.commands import answers
 from sarrus.commands.completion import SHELLS, commands_of
 from sarrus.commands.doctor import PURPOSE
 
@@ -138,3 +140,20 @@ def test_every_extra_has_a_purpose_and_is_documented() -> None:
     page = (root / "docs" / "installing.md").read_text(encoding="utf-8")
     assert set(PURPOSE) == set(extras) - {"dev"}
     assert [name for name in extras if f"| `{name}` |" not in page] == []
+
+
+def test_commands_show_that_they_work_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow() -> answers.Answer:
+        time.sleep(0.2)
+        return answers.Answer("done")
+
+    monkeypatch.setattr(answers, "PATIENCE", 0.05)
+    for terminal, name in ((True, "report"), (False, "report"), (True, "")):
+        monkeypatch.setattr(answers, "on_terminal", lambda said=terminal: said)
+        assert answers.respond(slow, False, name) == 0
+        shown = capsys.readouterr()
+        assert shown.out == "done\n"
+        assert shown.err.startswith("\rreport: 0 s ") == (terminal and bool(name))
+        assert shown.err.endswith("\r\033[K") == (terminal and bool(name))

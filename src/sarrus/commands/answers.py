@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,8 @@ import sarrus.library as library
 from sarrus.errors import SarrusError, SarrusWarning, unknown_name
 from sarrus.formats import load
 from sarrus.mechanism.mechanism import Mechanism
+
+PATIENCE = 0.5  # [s] between two signs of life
 
 
 @dataclass(frozen=True)
@@ -33,16 +38,17 @@ class Answer:
     problem: str | None = None
 
 
-def respond(work: Callable[[], Answer], as_json: bool) -> int:
+def respond(work: Callable[[], Answer], as_json: bool, waiting: str = "") -> int:
     """Do the work of a command and print its answer; returns the exit code.
 
     With `as_json` stdout is one JSON object: "ok", "error", "warnings" and the data. Otherwise stdout is the
-    text, warnings and errors go to stderr.
+    text, warnings and errors go to stderr. `waiting` says on a terminal what takes so long.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SarrusWarning)
         try:
-            answer = work()
+            with elapsed(waiting):
+                answer = work()
         except (SarrusError, ImportError, OSError) as raised:
             answer = Answer("", problem=str(raised))
     said = [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
@@ -57,6 +63,30 @@ def respond(work: Callable[[], Answer], as_json: bool) -> int:
     if answer.problem is not None:
         say(answer.problem, error=True, title="error:", style="bold red")
     return 0 if answer.problem is None else 1
+
+
+@contextmanager
+def elapsed(waiting: str) -> Iterator[None]:
+    """Counts seconds on stderr while work goes on, where it is a terminal and the work has a name."""
+    if not (waiting and on_terminal()):
+        yield
+        return
+    done = threading.Event()
+
+    def count() -> None:
+        start = time.monotonic()
+        while not done.wait(PATIENCE):
+            sys.stderr.write(f"\r{waiting}: {time.monotonic() - start:.0f} s ")
+            sys.stderr.flush()
+
+    counter = threading.Thread(target=count, daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        done.set()
+        counter.join()
+        sys.stderr.write("\r\033[K")  # an empty line
 
 
 def plain(value: Any) -> Any:
