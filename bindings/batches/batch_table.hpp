@@ -100,9 +100,12 @@ struct SplitArrays {
 };
 
 // J without units (nc, nv), its singular values, the largest |phi| / row_unit
+// Without s, where the rank (-1: in doubt) is that of an elimination: its smallest pivot, and the diagonal
+// (nv) of the projector onto the free directions.
 struct MobilityArrays {
   double *J, *s, *gap;
   int* rank;
+  double *pivot, *diagonal;
 };
 
 // What a linear model is wanted in: indices of independent positions and velocities, null where they are to

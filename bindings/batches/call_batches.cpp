@@ -267,18 +267,6 @@ nb::object acceleration(const Kernel& k, In q, In v, In tau) {
   k.tables.batches.forward(k.m, x.states(), x.tau, -1, {a, nullptr, nullptr, nullptr, &rank, &status});
   return status || !finite(a, k.m.nv) ? nb::none() : a.object;
 }
-
-// (da[3,nv,nv], dlam[3,nc,nv], d(Jv - b)/dq[nc,nv], rank) in the same way; vector coordinates only.
-nb::object derivatives_at(const Kernel& k, In q, In v, In tau) {
-  UsualState x(k, q, v, tau);
-  if (!x.usual(k) || k.m.nq != k.m.nv) return nb::none();
-  NewArray a({3, k.m.nv, k.m.nv}), lam({3, k.m.nc, k.m.nv}), Jv_q({k.m.nc, k.m.nv});
-  int rank, status;
-  k.tables.batches.derivatives(k.m, x.states(), x.tau, false, {a, lam, Jv_q, &rank, &status});
-  if (status || !finite(a, 3 * k.m.nv * k.m.nv)) return nb::none();
-  return nb::make_tuple(a, lam, Jv_q, rank);
-}
-
 }  // namespace call
 }  // namespace
 
@@ -313,9 +301,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
            "multipliers"_a = true)
       .def("acceleration", &call::acceleration, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
            nb::sig(
-               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"))
-      .def("derivatives_at", &call::derivatives_at, "q"_a.none(), "v"_a.none(), "tau"_a.none(),
-           nb::sig("def derivatives_at(self, q: object, v: object, tau: object) -> tuple | None"));
+               "def acceleration(self, q: object, v: object, tau: object) -> NDArray[numpy.float64] | None"));
 }
 
 }  // namespace sarrus

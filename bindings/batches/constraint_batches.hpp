@@ -1,6 +1,7 @@
 // Batch loops over calls about the constraints at a state: consistent velocities, impacts, inverse dynamics.
 #pragma once
 
+#include "integrate/singular/pivots.hpp"
 #include "solve/consistent_velocity.hpp"
 #include "solve/inverse_dynamics.hpp"
 #include "tree_batches.hpp"
@@ -20,6 +21,11 @@ void load_metric(const ModelD& m, const Metric& metric, DenseWork& w) {
   }
 }
 
+// The rows may be factorized by entries where the metric has those of the inertia.
+void allow_entries(const ModelD& m, const Metric& metric, DenseWork& w) {
+  w.factor.by_entries = m.sparse && !metric.matrix ? BY_ENTRIES : 0;
+}
+
 void store_miss(const ModelD& m, const DenseWork& w, double* miss) {
   for (int r = 0; r < m.nc; ++r) miss[r] = abs_(w.extra[r]) / m.row_unit[r];
 }
@@ -32,6 +38,7 @@ void consistent_velocity_n(const ModelD& m, States s, Metric metric, Held held, 
   each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
     evaluate(m, x, w);
     load_metric(m, metric, w);
+    allow_entries(m, metric, w);
     HeldEntries<double> fixed{held.index, held.value, held.count};
     bool definite = consistent_velocity(m, x.v, fixed, w, w.v);
     out.status[i] = !definite ? 1 : is_consistent(m, x.v, w.v, w) ? 0 : 2;
@@ -43,6 +50,7 @@ void consistent_velocity_n(const ModelD& m, States s, Metric metric, Held held, 
 void impact_n(const ModelD& m, States s, ImpactArrays out) {
   each_state<DenseWork>(m, s, [&](long i, const State<double>& x, DenseWork& w) {
     evaluate(m, x, w);
+    allow_entries(m, {}, w);
     double *after = w.h, *change = w.force, *energy = out.energy + 3 * i;
     bool definite = consistent_velocity(m, x.v, HeldEntries<double>(), w, after);
     out.status[i] = !definite ? 1 : is_consistent(m, x.v, after, w) ? 0 : 2;
@@ -144,19 +152,39 @@ void split_rows_of(const double* J, const double* L, const int* nc_nv, SplitArra
       n, [&](RowRoom& r) { split_rows(J, L, n.nc, n.nv, r.d, r.x, SplitRows<double>{out.s, out.V, out.R}); });
 }
 
+// Rank of the rows by elimination (-1 where its smallest pivot leaves doubt), that pivot, and the squared
+// lengths of the rows of the free directions
+void mobility_by_elimination(const ModelD& m, long i, SplitWork& r, const MobilityArrays& out) {
+  Factor<double>& f = r.w.factor;
+  allow_entries(m, {}, r.w);
+  factorize(m, r.w.rows.J, static_cast<const double*>(nullptr), r.w.ld, -1, f);
+  out.pivot[i] = f.rank ? smallest_pivot(r.w) : 1;
+  out.rank[i] = f.spd && out.pivot[i] > REGULAR ? f.rank : -1;
+  double* diagonal = out.diagonal + i * m.nv;
+  fill(diagonal, m.nv);
+  for (int e = f.rank; e < m.nv; ++e) {
+    fill(r.x, r.w.ld);
+    r.x[f.sparse ? f.rows.col[e] : e] = 1;
+    for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, r.w.ld, r.x);
+    for (int j = 0; j < m.nv; ++j) diagonal[j] += r.x[j] * r.x[j];
+  }
+}
+
+// Singular values and J of large mechanisms are left to those who read them, unless the rank needs them.
 void mobility_n(const ModelD& m, States s, MobilityArrays out) {
   each_state<SplitWork>(m, s, [&](long i, const State<double>& x, SplitWork& r) {
     int most = m.nc < m.nv ? m.nc : m.nv;
     place(m, x.q, r.w.tree);
     move(m, x.v, r.w.tree);
     constraints(m, x, r.w.tree, r.w.ld, r.w.rows);
+    out.gap[i] = position_residual(m, r.w);
+    if (!out.s) return mobility_by_elimination(m, i, r, out);
     double* J = out.J + i * m.nc * m.nv;
     for (int k = 0; k < m.nc; ++k)
       for (int j = 0; j < m.nv; ++j) J[k * m.nv + j] = r.w.rows.J[k * r.w.ld + j] * m.unit[j] / m.row_unit[k];
     split_rows(J, static_cast<const double*>(nullptr), m.nc, m.nv, r.d, r.x,
                SplitRows<double>{out.s + i * most, nullptr, nullptr});
     out.rank[i] = r.d.rank(m.rank_tol[0]);
-    out.gap[i] = position_residual(m, r.w);
   });
 }
 

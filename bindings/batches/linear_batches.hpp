@@ -26,12 +26,13 @@ template <int LD>
 bool is_singular(const ModelD& m, const State<double>& x, LinearWork<double, LD>& w) {
   Workspace<double, LD>& rows = w.r.w;
   if (rows.factor.rank_rows == m.nc) return false;
-  load_rows(m, rows, w.d);
-  if (!decompose(w.d, m.nc, m.nv)) return true;
   auto at = [&](const double* v) {
     move(m, v, rows.tree);
     constraints(m, State<double>{x.q, v, x.drive, x.user}, rows.tree, rows.ld, rows.rows);
   };
+  if (LD == 0) return loses_rank_here(m, at, rows, w.loss);
+  load_rows(m, rows, w.d);
+  if (!decompose(w.d, m.nc, m.nv)) return true;
   return loses_rank_here(m, at, w.d, rows.factor.rank_rows, rows, w.loss);
 }
 
@@ -40,8 +41,14 @@ LinearStatus linearize_one(const ModelD& m, const State<double>& x, const double
                            LinearWork<double, LD>& w, const LinearModel<double>& out) {
   Derivatives<double> to = {w.da, w.da + m.nv * m.nv, w.da + 2 * m.nv * m.nv, nullptr, nullptr, nullptr,
                             w.dJv};
-  differentiate_recursively(m, x, tau, to, w.r);
-  if (!w.r.w.factor.spd) return NO_INERTIA_IN_MOTION;
+  Factor<double>& f = w.r.w.factor;
+  if (m.sparse && LD == 0) f.by_entries = BY_ENTRIES;
+  differentiate_residuals(m, x, tau, w.r);
+  if (f.sparse)  // only the columns that the model needs, later
+    unpad(w.r.Jvq, w.r.w.ld, w.r.w.ld, m.nc, m.nv, 1, w.dJv);
+  else
+    respond_to_residuals(m, to, w.r);
+  if (!f.spd) return NO_INERTIA_IN_MOTION;
   tangent_bases(m, w);
   for (int i = 0; plan.positions && i < w.n_q; ++i) w.positions[i] = plan.positions[i];
   for (int i = 0; plan.velocities && i < w.n_v; ++i) w.velocities[i] = plan.velocities[i];

@@ -137,6 +137,7 @@ void derivatives_n(const ModelD& m, States s, const double* tau, bool dual, Deri
   sized(m, [&](auto ld) {
     using Work = Recursive<double, decltype(ld)::width>;
     each_state<Work>(m, s, [&](long i, const State<double>& x, Work& r) {
+      if (m.sparse && decltype(ld)::width == 0) r.w.factor.by_entries = BY_ENTRIES;
       differentiate_recursively(m, x, tau + i * m.nv, derivatives_at(m, to, i), r);
       to.rank[i] = r.w.factor.rank_rows;
       to.status[i] = status_of(r.w.factor);

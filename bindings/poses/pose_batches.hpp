@@ -3,6 +3,7 @@
 
 #include "../scratch.hpp"
 #include "pose_table.hpp"
+#include "solve/redundant_rows.hpp"
 #include "solve/sweep.hpp"
 
 SARRUS_BEGIN
@@ -90,13 +91,27 @@ void sweep_n(const ModelD& m, States s, UserRows user, const SweepPlan& plan, Sw
   });
 }
 
+// Whether all rows beyond `rank` depend on others of their element here and nearby, seen without elimination
+// in: rows evaluated in w
+bool clearly_redundant(const ModelD& m, const State<double>& x, int rank, Tangent<double, 0>& d,
+                       Workspace<double, 0>& w, double* v) {
+  if (!m.fronts || m.nd) return false;
+  Augmented<double>& a = w.factor.augmented;
+  pack_rows(m, w.rows.J, w.ld, a);
+  if (!choose_rows(m, a) || a.rank != rank) return false;
+  general_motion(m, v);
+  differentiate_rows(m, State<double>{x.q, v, x.drive, x.user}, d);
+  return redundant_for_good(m, d, 1.0, a);
+}
+
 void loses_rank_n(const ModelD& m, States s, UserRows user, int given, unsigned char* yes) {
   struct Room {
     Workspace<double, 0> w;
+    Tangent<double, 0> rates;
     SingularValues<double> d;
     RankLossRoom<double> loss;
     double *q, *v;
-    Room(const ModelD& model, Arena& arena) : w(model, arena) {
+    Room(const ModelD& model, Arena& arena) : w(model, arena), rates(model, arena) {
       d.bind(arena, model.nc, model.nv);
       loss.bind(arena, model);
       arena.take(model.nq, q);
@@ -106,10 +121,21 @@ void loses_rank_n(const ModelD& m, States s, UserRows user, int given, unsigned 
   };
   each_start<Room>(m, s, user, [&](long i, const RowsOf& rows, Room& r) {
     rows(r.q, r.v);
+    auto at = [&](const double* v) { rows(r.q, v); };
+    if (m.nv > MOST_SINGULAR_VALUES) {
+      State<double> x{r.q, r.v, s.drive ? s.drive + i * 3 * m.nd : nullptr, nullptr};
+      yes[i] = 0;
+      if (given >= 0 && clearly_redundant(m, x, given, r.rates, r.w, r.loss.x)) return;
+      if (m.sparse) r.w.factor.by_entries = BY_ENTRIES;
+      factorize(m, r.w.rows.J, static_cast<const double*>(nullptr), r.w.ld, given, r.w.factor);
+      if (r.w.factor.rank_rows < m.nc) complete(m, r.w.ld, r.w.factor);
+      yes[i] = loses_rank_here(m, at, r.w, r.loss);
+      return;
+    }
     load_rows(m, r.w, r.d);
     int rank = decompose(r.d, m.nc, m.nv) ? r.d.rank(m.rank_tol[0]) : 0;
     if (given >= 0 && given < r.d.count) rank = given;
-    yes[i] = loses_rank_here(m, [&](const double* v) { rows(r.q, v); }, r.d, rank, r.w, r.loss);
+    yes[i] = loses_rank_here(m, at, r.d, rank, r.w, r.loss);
   });
 }
 

@@ -62,7 +62,8 @@ struct Call {
     return New<T>(each(of_one));
   }
   NewArray copy(int i, npy_intp n) const { return NewArray(each({n}), x[i]); }
-  // an entry of the function table, on the states (x[0], x[1]), the GIL released for batches
+  // an entry of the function table, on the states (x[0], x[1]), the GIL released for batches and large
+  // mechanisms
   template <class Function, class... More>
   void run(Function function, More&&... more) const {
     run_on(function, nullptr, nullptr, more...);
@@ -70,7 +71,7 @@ struct Call {
   template <class Function, class... More>
   void run_on(Function function, const double* drive, const double* user, More&&... more) const {
     std::optional<nb::gil_scoped_release> free;
-    if (count > 1) free.emplace();
+    if (count > 1 || m.nv > MOST_SINGULAR_VALUES) free.emplace();
     function(m, {static_cast<int>(count), x[0], x[1], drive, user}, more...);
   }
   Shape flat(npy_intp n) const { return {count, n}; }

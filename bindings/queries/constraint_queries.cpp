@@ -25,13 +25,17 @@ nb::any not_satisfied(const Call& c, const double* miss, const int* status) {
   return nb::borrow<nb::any>(nb::make_tuple(misses, all));
 }
 
-// v; where some state has none (miss, status)   held: (indices int32, values)
-nb::any consistent_velocity(const Queries& s, In q, In v, In rows, In metric, nb::tuple held) {
+// v; where some state has none (miss, status)   held: (indices int32, values), or None
+nb::any consistent_velocity(const Queries& s, In q, In v, In rows, In metric, In held) {
   Call c = velocities(s, q, v);
   RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
   GivenMetric W(s, metric);
-  npy_intp n = length_of(held[0]);
-  Held fixed = {data_of<int>(held[0], {n}), data_of<double>(held[1], {n}), static_cast<int>(n)};
+  Held fixed = {nullptr, nullptr, 0};
+  if (!held.is_none()) {
+    nb::tuple given(held);
+    npy_intp n = length_of(given[0]);
+    fixed = {data_of<int>(given[0], {n}), data_of<double>(given[1], {n}), static_cast<int>(n)};
+  }
   NewArray found = c.out({c.m.nv});
   Room<double> miss(c.count * c.m.nc);
   Room<int> status(c.count);
@@ -117,20 +121,31 @@ nb::tuple split_rows(In J, In L) {
   return nb::make_tuple(s, V, R);
 }
 
-// A Mobility; evaluator: what it computes the rest with when that is read
+// A Mobility; evaluator: what it computes the rest with when that is read. Singular values and J of large
+// mechanisms are among it, unless the rank needs them.
 nb::any mobility(const Queries& s, In type, In q, In t, In evaluator) {
   Call c = velocities(s, q, nb::none());
   RowValues outside(c, evaluator, t);
   npy_intp nv = c.m.nv, nc = c.m.nc;
-  NewArray J = c.out({nc, nv}), values = c.out({std::min(nv, nc)});
-  PerState<double> gap(c);
+  PerState<double> gap(c), pivot(c);
   PerState<int> rank(c);
-  c.run_on(s.k.tables.batches.mobility, outside.drive, outside.user, MobilityArrays{J, values, gap, rank});
+  NewArray diagonal = c.out({nv});
+  auto run = [&](double* J, double* values) {
+    MobilityArrays out = {J, values, gap, rank, pivot, diagonal};
+    c.run_on(s.k.tables.batches.mobility, outside.drive, outside.user, out);
+  };
+  bool clear = nv > MOST_SINGULAR_VALUES;
+  if (clear) run(nullptr, nullptr);
+  for (npy_intp i = 0; clear && i < c.count; ++i) clear = rank.data()[i] >= 0;
+  NewArray J = c.out({clear ? 0 : nc, nv}), values = c.out({clear ? 0 : std::min(nv, nc)});
+  if (!clear) run(J, values);
   for (npy_intp i = 0; i < c.count; ++i) gap.data()[i] *= c.m.length[0];
-  static const Fields fields = {"rank", "singular_values", "gap", "_system", "_q", "_t", "_J"};
+  static const Fields all = {"rank", "gap", "_system", "_q", "_t", "singular_values", "_J"};
+  static const Fields few = {"rank", "gap", "_system", "_q", "_t", "_pivot", "_diagonal"};
   nb::object ranks = rank.object(), gaps = gap.object(), at = c.copy(0, c.m.nq).object;
   nb::object time = nb::float_(s.time(t));
-  return made(type, fields, {ranks, values.object, gaps, evaluator, at, time, J.object});
+  if (clear) return made(type, few, {ranks, gaps, evaluator, at, time, pivot.object(), diagonal.object});
+  return made(type, all, {ranks, gaps, evaluator, at, time, values.object, J.object});
 }
 
 }  // namespace query
@@ -141,7 +156,7 @@ void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries) {
   auto type = "type"_a;
   auto q = "q"_a.none(), v = "v"_a.none(), t = "t"_a.none(), evaluator = "evaluator"_a.none();
   auto metric = "metric"_a.none();
-  queries.def("consistent_velocity", &query::consistent_velocity, q, v, "rows"_a, metric, "held"_a)
+  queries.def("consistent_velocity", &query::consistent_velocity, q, v, "rows"_a, metric, "held"_a.none())
       .def("impact", &query::impact, type, q, v, t, evaluator)
       .def("inverse_dynamics", &query::inverse_dynamics, type, "state"_a, "rows"_a, metric, "actuated"_a)
       .def("decompose", &query::decompose, type, q, metric, t, evaluator)

@@ -44,19 +44,22 @@ struct LinearResults {
 
 // The model of the first state, of any size
 struct FirstModel {
-  std::vector<double> room;
+  std::unique_ptr<double[]> room;  // not cleared: most of it is never touched where freedoms are few
   std::vector<int> coordinates;
   double *A, *B, *lift, *a, *lam, *sizes;
   int counts[4];
 
   FirstModel(const Call& c, const RowValues& rows, const LinearPlan& plan)
-      : room(8 * c.m.nv * c.m.nv + 2 * c.m.nv * plan.n_inputs + c.m.nv + c.m.nc + 3),
-        coordinates(2 * c.m.nv, -1) {
+      : room(new double[size_of(c.m, plan)]), coordinates(2 * c.m.nv, -1) {
     npy_intp nv = c.m.nv;
-    A = room.data(), lift = A + 4 * nv * nv, B = lift + 4 * nv * nv, a = B + 2 * nv * plan.n_inputs;
+    A = room.get(), lift = A + 4 * nv * nv, B = lift + 4 * nv * nv, a = B + 2 * nv * plan.n_inputs;
     lam = a + nv, sizes = lam + c.m.nc;
     c.s.k.tables.batches.linearize(c.m, {1, c.x[0], c.x[1], rows.drive, rows.user}, c.x[2], plan,
                                    {A, B, lift, a, lam, sizes, coordinates.data(), counts});
+  }
+  static std::size_t size_of(const ModelD& m, const LinearPlan& plan) {
+    std::size_t nv = m.nv, nc = m.nc;
+    return 8 * nv * nv + 2 * nv * plan.n_inputs + nv + nc + 3;
   }
   void copy_to(const Call& c, npy_intp nw, LinearResults& out) const {
     npy_intp nv = c.m.nv, nx = counts[0] + counts[1];
@@ -81,6 +84,24 @@ NewArray rates(const Call& c, const LinearResults& found, npy_intp n_q, npy_intp
       rate.data()[i * nx + k] = at < 0 ? 0 : k < n_q ? c.x[1][i * nv + at] : found.a.data()[i * nv + at];
     }
   return rate;
+}
+
+// A Derivatives; None where the inertia is not positive definite
+nb::any derivatives(const Queries& s, In type, nb::tuple state, nb::tuple outside) {
+  Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "tau"}});
+  RowValues rows(c, nb::handle(outside[0]), nb::handle(outside[1]));
+  npy_intp nv = c.m.nv, nc = c.m.nc;
+  NewArray a = c.out({3, nv, nv}), lam = c.out({3, nc, nv}), Jv_q = c.out({nc, nv});
+  PerState<int> rank(c);
+  Room<int> status(c.count);
+  DerivativeArrays out = {a, lam, Jv_q, rank, status};
+  c.run_on(s.k.tables.batches.derivatives, rows.drive, rows.user, c.x[2], false, out);
+  bool fine = finite(a, c.count * 3 * nv * nv);
+  for (npy_intp i = 0; i < c.count; ++i) fine = fine && status[i] == 0;
+  if (!fine) return nb::borrow<nb::any>(Py_None);
+  static const Fields fields = {"a", "lam", "Jv_q", "rank"};
+  nb::object ranks = rank.object();
+  return made(type, fields, {a.object, lam.object, Jv_q.object, ranks});
 }
 
 // (A, B, lift, rate, a, lam, q, v, tau, sizes, counts, coordinates) of linear models, see LinearArrays, with
@@ -114,7 +135,8 @@ nb::tuple linearize(const Queries& s, nb::tuple state, nb::tuple outside, nb::tu
 }  // namespace
 
 void bind_linear_queries(nb::class_<Queries>& queries) {
-  queries.def("linearize", &query::linearize, "state"_a, "outside"_a, "plan"_a);
+  queries.def("derivatives", &query::derivatives, "type"_a, "state"_a, "outside"_a)
+      .def("linearize", &query::linearize, "state"_a, "outside"_a, "plan"_a);
 }
 
 }  // namespace sarrus

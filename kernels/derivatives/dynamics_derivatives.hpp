@@ -1,139 +1,14 @@
-// Derivatives of constrained forward dynamics with respect to tangent increments of q, to v and to tau.
-//
-//   E(q, v, a, lam) = M a + h - tau - J^T lam = 0,      R(q, v, a) = J a - gamma = 0                     (1)
-//
-// The residuals are differentiated at fixed a and lam; solve/kkt_inverse.hpp gives the resulting changes of a
-// and lam, for dependent rows too (along directions tangent to the manifold, where they are consistent).
-// [Spencer2004] ch. 4 and app. B (erratum: (B.5) lacks a factor K^T, sec. 4.2 has it)
+// Derivatives of constrained forward dynamics with respect to tangent increments of q, to v and to tau: the
+// changes of a and lam that the derivatives of the residuals (derivatives/residual_derivatives.hpp) ask for,
+// by the inverse of the KKT matrix (solve/kkt_inverse.hpp), for dependent rows too. Large mechanisms:
+// derivatives/column_derivatives.hpp.
 #pragma once
 
-#include "derivatives/directional.hpp"
-#include "derivatives/element_derivatives.hpp"
-#include "derivatives/tree_derivatives.hpp"
-#include "solve/kkt_inverse.hpp"
+#include "derivatives/column_derivatives.hpp"
 
 SARRUS_BEGIN
 
-template <class T, int LDC>
-struct Recursive {
-  Workspace<T, LDC> w;
-  TreeTangent<T> d;
-  Path path;
-  Element<T>* element;
-  Moves<T> moves;
-  Response<T> response;
-  Stride<2 * LDC> wide;  // of the following, side by side: columns of q, columns of v
-  T *Eq, *Ev;            // (nv, wide)
-  T *Rq, *Rv;            // (nc, wide), right below
-  T* answer;             // (nv + nc, wide)
-  T* Jvq;                // (nc, ld)
-  T *lam, *x;            // (nc), (nv)
-
-  SARRUS_HD Recursive(const Model<real<T>>& m, Arena& arena) : w(m, arena), wide(2 * w.ld) {
-    int ld = w.ld;
-    d.bind(arena, m);
-    path.bind(arena, m.nv);
-    arena.take(1, element);
-    moves.bind(arena, m, w.ld);
-    response.bind(arena, m, w.ld);
-    arena.take((m.nv + m.nc) * wide, Eq, answer);
-    Ev = Eq + ld;
-    Rq = Eq + m.nv * wide;
-    Rv = Rq + ld;
-    arena.take(m.nc * ld, Jvq);
-    arena.take(m.nc, lam);
-    arena.take(m.nv, x);
-  }
-};
-
-// d(J v)/dq of the rows of the element, into Jvq at row `first`   in: r.path, r.moves
-template <class T, int LDC>
-SARRUS_HD void rate_derivatives(int first, Recursive<T, LDC>& r) {
-  constexpr int stride = sizeof(RowSlopes<T>) / sizeof(T);
-  const Element<T>& e = *r.element;
-  const T* slopes = reinterpret_cast<const T*>(e.row[0].of_rate);
-  product(Coefficients<T>{slopes, stride, 1}, r.moves.V_q, r.w.ld, e.n, 12, r.w.ld, r.Jvq + first * r.w.ld,
-          r.w.ld);
-}
-
-// Rows of the element into Rq, Rv, Jvq at row `first`, its forces into F and Eq.
-template <class T, int LDC>
-SARRUS_FN void row_derivatives(const Model<real<T>>& m, int first, Recursive<T, LDC>& r) {
-  constexpr int stride = sizeof(RowSlopes<T>) / sizeof(T);
-  const Element<T>& e = *r.element;
-  const RowSlopes<T>& top = e.row[0];
-  r.path.walk(m, e.a, e.b);
-  move_element(m, r.w.tree, e, r.path, r.w.ld, r.moves);
-  product(Coefficients<T>{reinterpret_cast<const T*>(top.by_q), stride, 1}, r.moves.A_q, r.w.ld, e.n, 18,
-          r.w.ld, r.Rq + first * r.wide, r.wide);
-  product(Coefficients<T>{reinterpret_cast<const T*>(top.by_v), stride, 1}, r.moves.s, r.w.ld, e.n, 12,
-          r.w.ld, r.Rv + first * r.wide, r.wide);
-  rate_derivatives(first, r);
-  subtract_forces(m, r.w.tree, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
-}
-
-// The wrench L(s, V) on b of force i between two nodes, by dual numbers: dL/ds is G_L, and with D = dL/dV
-//   dE/dq = -s^T D dV/dq,      dE/dv = -s^T D s      beside what subtract_forces adds                     (2)
-template <class T, int LDC>
-SARRUS_FN void force_derivatives(const Model<real<T>>& m, int i, Recursive<T, LDC>& r) {
-  Element<T>& e = *r.element;
-  const Tree<T>& t = r.w.tree;
-  T D[36];
-  begin_element(t, m.fo_a[i], m.fo_b[i], e);
-  with_force(m, i, [&](auto kind, const auto& c) {
-    Spatial<T> still = zero6<T>();
-    for (int d = 0; d < 6; ++d) {
-      Spatial<T> u = unit_twist<T>(d);
-      auto L = kind.load(c, displaced(t, e.a, e.b, c, u, lift(e.V, still))).wrench;
-      Spatial<T> by_s = slope_of(L);
-      Spatial<T> by_V = slope_of(kind.load(c, displaced(t, e.a, e.b, c, still, lift(e.V, u))).wrench);
-      e.L = value_of(L);
-      for (int k = 0; k < 6; ++k) e.GL[6 * k + d] = entry(by_s, k), D[6 * k + d] = entry(by_V, k);
-    }
-  });
-  r.path.walk(m, e.a, e.b);
-  move_element(m, t, e, r.path, r.w.ld, r.moves);
-  T* change = r.moves.on_b;  // (6, ld) of L, by q and then by v
-  auto add = [&](const T* moved, T* E) {
-    product(Coefficients<T>{D, 6, 1}, moved, r.w.ld, 6, 6, r.w.ld, change, r.w.ld);
-    for (int k = 0; k < r.path.n; ++k) {
-      int j = r.path.col[k];
-      for (int d = 0; d < 6; ++d)
-        axpy(E + j * r.wide, -r.moves.s[d * r.w.ld + j], change + d * r.w.ld, r.w.ld);
-    }
-  };
-  add(r.moves.V_q, r.Eq);
-  add(r.moves.s, r.Ev);
-  subtract_forces(m, t, e, r.w.ld, r.moves, r.w.bodies.F, r.wide, r.Eq);
-}
-
-// use(first row) for each element, its slopes in r.element
-template <class T, int LDC, class Use>
-SARRUS_HD void each_element(const Model<real<T>>& m, Recursive<T, LDC>& r, Use use) {
-  for (int i = 0; i < m.ne; ++i) {
-    element_slopes(m, i, r.w.tree, r.lam, *r.element);
-    use(m.el_row[i]);
-  }
-}
-
-// out: Eq, Ev, Rq, Rv, Jvq   in: forward dynamics solved in w (a, lam)
-template <class T, int LDC>
-SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T* v, Recursive<T, LDC>& r) {
-  add_accelerations(m, r.w.a, r.w.tree);
-  fill(r.Eq, (m.nv + m.nc) * r.wide);
-  fill(r.Jvq, m.nc * r.w.ld);
-  tangent_quantities(m, r.w.tree, r.w.bodies, r.d);
-  each_element(m, r, [&](int first) { row_derivatives(m, first, r); });
-  for (int i = 0; i < m.nf; ++i) force_derivatives(m, i, r);
-  add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
-  add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
-}
-
-// Where rows depend on each other, lam of least norm stays orthogonal to the left null vectors u of J, and
-// these turn: from J^T u = 0 all along, with any x such that J x = lam,
-//   u . dlam = -du . lam = u . dJ x                                                                      (3)
-// while (1) of solve/kkt_inverse.hpp keeps dlam orthogonal to u. dJ x is d(J v)/dq at v = x; x = G lam.
-// Uses up the tree's velocities and Jvq.   out: added to dlam_dq (nc, nv)
+// out: added to dlam_dq (nc, nv)
 template <class T, int LDC>
 SARRUS_FN void add_turning(const Model<real<T>>& m, Recursive<T, LDC>& r, T* dlam_dq) {
   const Factor<T>& f = r.w.factor;
@@ -142,13 +17,7 @@ SARRUS_FN void add_turning(const Model<real<T>>& m, Recursive<T, LDC>& r, T* dla
     r.x[i] = T(0);
     for (int c = 0; c < m.nc; ++c) r.x[i] += r.response.C[(nv + c) * stride + i] * r.lam[c];
   }
-  move(m, r.x, r.w.tree);
-  fill(r.Jvq, m.nc * ld);
-  each_element(m, r, [&](int first) {
-    r.path.walk(m, r.element->a, r.element->b);
-    move_element(m, r.w.tree, *r.element, r.path, r.w.ld, r.moves);
-    rate_derivatives(first, r);
-  });
+  turn_rows(m, r);
   T *u = f.work, *row = r.response.sum;
   for (int i = 0; i < m.nc - f.rank_rows; ++i) {
     left_null(f, i, u);
@@ -160,30 +29,35 @@ SARRUS_FN void add_turning(const Model<real<T>>& m, Recursive<T, LDC>& r, T* dla
   }
 }
 
-// out: all derivatives but those with null pointers; w.a, r.lam   in: the state
+// out: all derivatives but those with null pointers   in: differentiate_residuals()
 template <class T, int LDC>
-SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const State<T>& s, const T* tau,
-                                         const Derivatives<T>& out, Recursive<T, LDC>& r) {
+SARRUS_FN void respond_to_residuals(const Model<real<T>>& m, const Derivatives<T>& out,
+                                    Recursive<T, LDC>& r) {
   Workspace<T, LDC>& w = r.w;
   int nv = m.nv, nc = m.nc, rows = out.dlam_dq ? nv + nc : nv;
-  evaluate(m, s, w);
-  prepare(m, s, -1, static_cast<Tangent<T, LDC>*>(nullptr), w);
-  accelerate(m, tau, w);
-  multipliers(m, w, r.lam);
-  residual_derivatives(m, s.q, s.v, r);
+  if (out.dJv_dq) unpad(r.Jvq, w.ld, w.ld, nc, nv, 1, out.dJv_dq);
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (w.factor.sparse) return respond_by_columns(m, out, r);
   Response<T>& c = r.response;
   respond(m, w.ld, w.factor, w.M, rows > nv, c);
   product(Coefficients<T>{c.C, c.stride, 1}, r.Eq, r.wide, rows, nv + nc, r.wide, r.answer, r.wide);
   unpad(r.answer, r.wide, w.ld, nv, nv, 1, out.da_dq);
   unpad(r.answer + w.ld, r.wide, w.ld, nv, nv, 1, out.da_dv);
   if (out.da_dtau) unpad(c.C, c.stride, w.ld, nv, nv, -1, out.da_dtau);
-  if (out.dJv_dq) unpad(r.Jvq, w.ld, w.ld, nc, nv, 1, out.dJv_dq);
   if (!out.dlam_dq) return;
   const T* below = r.answer + nv * r.wide;
   unpad(below, r.wide, w.ld, nc, nv, 1, out.dlam_dq);
   if (out.dlam_dv) unpad(below + w.ld, r.wide, w.ld, nc, nv, 1, out.dlam_dv);
   if (out.dlam_dtau) unpad(c.C + nv * c.stride, c.stride, w.ld, nc, nv, -1, out.dlam_dtau);
   if (w.factor.first_rows < nc) add_turning(m, r, out.dlam_dq);
+}
+
+// The same; w.a, r.lam   in: the state
+template <class T, int LDC>
+SARRUS_FN void differentiate_recursively(const Model<real<T>>& m, const State<T>& s, const T* tau,
+                                         const Derivatives<T>& out, Recursive<T, LDC>& r) {
+  differentiate_residuals(m, s, tau, r);
+  respond_to_residuals(m, out, r);
 }
 
 SARRUS_END

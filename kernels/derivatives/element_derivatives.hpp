@@ -30,11 +30,21 @@ struct Path {
   }
 };
 
-// What columns do to an element, as rows over all columns: dA'/dq, dV/dq, s, dA'/dv, six each (1)
+// What columns do to an element, as rows over all columns: dA'/dq, dV/dq, s, dA'/dv, six each (1). Of large
+// mechanisms only the columns from `begin` on, as many as reach over the path, are there.
 template <class T>
 struct Moves {
   T *A_q, *V_q, *s, *A_v;  // (24, ld) in this order
   T *on_b, *on_a;          // (6, ld) changes of wrenches
+  int begin = 0, end = 0;  // multiples of LANES
+
+  template <class LD>
+  SARRUS_HD auto width(LD ld) const {
+    if constexpr (LD::width == 0)
+      return end - begin;
+    else
+      return ld;
+  }
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>&, LD ld) {
@@ -51,7 +61,18 @@ SARRUS_HD void put_column(const Spatial<T>& x, int k, int ld, T* rows) {
 template <class T, class LD>
 SARRUS_FN void move_element(const Model<real<T>>& m, const Tree<T>& t, const Element<T>& e, const Path& path,
                             LD ld, Moves<T>& w) {
-  fill(w.A_q, 24 * ld);
+  w.begin = 0, w.end = ld;
+  if constexpr (LD::width == 0) {
+    int first = ld, last = 0;
+    for (int i = 0; i < path.n; ++i) {
+      first = path.col[i] < first ? path.col[i] : first;
+      last = path.col[i] > last ? path.col[i] : last;
+    }
+    w.begin = first / LANES * LANES, w.end = path.n ? (last / LANES + 1) * LANES : w.begin;
+    for (int r = 0; r < 24; ++r) fill(w.A_q + r * ld + w.begin, w.end - w.begin);
+  } else {
+    fill(w.A_q, 24 * ld);
+  }
   const Spatial<T>&Va = t.V[e.a], &Vb = t.V[e.b];
   for (int i = 0; i < path.n; ++i) {
     int k = path.col[i], n = path.node[i], p = m.parent[n];
@@ -78,12 +99,19 @@ SARRUS_FN void subtract_forces(const Model<real<T>>& m, const Tree<T>& t, const 
     Spatial<T> carried = cross_force(unit_twist<T>(d), e.L);
     for (int c = 0; c < 6; ++c) on_b[6 * c + d] = entry(carried, c) - e.GL[6 * c + d];
   }
-  product(Coefficients<T>{on_b, 6, 1}, w.s, ld, 6, 6, ld, w.on_b, ld);
-  product(Coefficients<T>{e.GL, 6, 1}, w.s, ld, 6, 6, ld, w.on_a, ld);
+  auto n = w.width(ld);
+  const T* s = w.s + w.begin;
+  product(Coefficients<T>{on_b, 6, 1}, s, ld, 6, 6, n, w.on_b + w.begin, ld);
+  product(Coefficients<T>{e.GL, 6, 1}, s, ld, 6, 6, n, w.on_a + w.begin, ld);
   auto add = [&](int node, const T* change) {
     for (; node > 0; node = m.parent[node])
-      for (int j = m.iv[node]; j < m.iv[node] + joint_nv(m.joint[node]); ++j)
-        add_combination(E + j * le, reinterpret_cast<const T*>(t.S + j), change, 6, ld);
+      for (int j = m.iv[node]; j < m.iv[node] + joint_nv(m.joint[node]); ++j) {
+        const T* S = reinterpret_cast<const T*>(t.S + j);
+        if constexpr (LD::width == 0)
+          for (int d = 0; d < 6; ++d) axpy(E + j * le + w.begin, S[d], change + d * ld + w.begin, n);
+        else
+          add_combination(E + j * le, S, change, 6, ld);
+      }
   };
   add(e.b, w.on_b);
   add(e.a, w.on_a);

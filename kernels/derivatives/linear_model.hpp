@@ -134,10 +134,10 @@ struct LinearModel {
   int n_inputs;
 };
 
-// w.lifted: T of (1), padded
+// w.lifted: T of (1), of stride `wide`
 template <class T, int LDC>
-SARRUS_FN void pad_lift(const Model<real<T>>& m, LinearWork<T, LDC>& w) {
-  int ld = w.r.w.ld, wide = w.r.wide;
+SARRUS_FN void pad_lift(const Model<real<T>>& m, int wide, LinearWork<T, LDC>& w) {
+  int ld = w.r.w.ld;
   fill(w.lifted, 2 * ld * wide);
   if (w.whole) {
     for (int j = 0; j < m.nv; ++j) w.lifted[j * wide + j] = w.lifted[(ld + j) * wide + m.nv + j] = T(1);
@@ -150,20 +150,65 @@ SARRUS_FN void pad_lift(const Model<real<T>>& m, LinearWork<T, LDC>& w) {
   }
 }
 
+// w.rate = d(dv)/dt of the directions in w.lifted, by columns of w.r; r.answer is room
+template <class T, int LDC>
+SARRUS_FN void rate_by_columns(const Model<real<T>>& m, int wide, LinearWork<T, LDC>& w) {
+  Recursive<T, LDC>& r = w.r;
+  Columns<T>& c = r.columns;
+  product(Coefficients<T>{r.Eq, r.wide, 1}, w.lifted, wide, m.nv + m.nc, 2 * r.w.ld, wide, r.answer, wide);
+  for (int first = 0; first < wide; first += c.n) {
+    int count = wide - first < c.n ? wide - first : c.n;
+    fill(c.f, m.nv * c.n);
+    fill(c.g, m.nc * c.n);
+    for (int j = 0; j < m.nv; ++j) copy(c.f + j * c.n, r.answer + j * wide + first, count);
+    for (int k = 0; k < m.nc; ++k) copy(c.g + k * c.n, r.answer + (m.nv + k) * wide + first, count);
+    solve_columns(m, r.w.ld, r.w.factor, r.w.M, false, c);
+    for (int j = 0; j < m.nv; ++j) scaled(w.rate + j * wide + first, T(-1), c.a + j * c.n, count);
+  }
+}
+
+// w.rate = d(dv)/dt of the directions in w.lifted   in: derivatives in w.r
+template <class T, int LDC>
+SARRUS_FN void rate_of_directions(const Model<real<T>>& m, int wide, LinearWork<T, LDC>& w) {
+  int nv = m.nv, ld = w.r.w.ld;
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (w.r.w.factor.sparse) return rate_by_columns(m, wide, w);
+  if (!w.whole)
+    product(Coefficients<T>{w.r.answer, w.r.wide, 1}, w.lifted, wide, nv, 2 * ld, wide, w.rate, wide);
+  for (int j = 0; w.whole && j < nv; ++j)
+    for (int c = 0; c < nv; ++c) {
+      w.rate[j * wide + c] = w.r.answer[j * w.r.wide + c];
+      w.rate[j * wide + nv + c] = w.r.answer[j * w.r.wide + ld + c];
+    }
+}
+
+// The rows of B that belong to velocities: of da/dtau, which is symmetric
+template <class T, int LDC>
+SARRUS_FN void input_rows(const Model<real<T>>& m, LinearWork<T, LDC>& w, const LinearModel<T>& out) {
+  if constexpr (Factor<T>::template maybe_sparse<Stride<LDC>>)
+    if (w.r.w.factor.sparse) {
+      const Columns<T>& columns = w.r.columns;
+      for (int first = 0; first < w.n_v; first += columns.n) {
+        int count = w.n_v - first < columns.n ? w.n_v - first : columns.n;
+        respond_to_forces(m, w.velocities + first, count, false, w.r);
+        for (int i = 0; i < count; ++i)
+          for (int c = 0; c < out.n_inputs; ++c)
+            out.B[(w.n_q + first + i) * out.n_inputs + c] = columns.a[out.inputs[c] * columns.n + i];
+      }
+      return;
+    }
+  for (int i = 0; i < w.n_v; ++i)
+    for (int c = 0; c < out.n_inputs; ++c)
+      out.B[(w.n_q + i) * out.n_inputs + c] = w.da[(2 * m.nv + w.velocities[i]) * m.nv + out.inputs[c]];
+}
+
 // in: w.K, w.L, w.K_v, derivatives in w.r
 template <class T, int LDC>
 SARRUS_FN void linear_model(const Model<real<T>>& m, const T* v, LinearWork<T, LDC>& w,
                             const LinearModel<T>& out) {
-  int nv = m.nv, nx = w.n_q + w.n_v, ld = w.r.w.ld, wide = w.r.wide;
-  pad_lift(m, w);
-  if (!w.whole)
-    product(Coefficients<T>{w.r.answer, wide, 1}, w.lifted, wide, nv, 2 * ld,
-            (nx + LANES - 1) / LANES * LANES, w.rate, wide);
-  for (int j = 0; w.whole && j < nv; ++j)
-    for (int c = 0; c < nv; ++c) {
-      w.rate[j * wide + c] = w.r.answer[j * wide + c];
-      w.rate[j * wide + nv + c] = w.r.answer[j * wide + ld + c];
-    }
+  int nv = m.nv, nx = w.n_q + w.n_v, ld = w.r.w.ld, wide = (nx + LANES - 1) / LANES * LANES;
+  pad_lift(m, wide, w);
+  rate_of_directions(m, wide, w);
   const T *dq = w.lifted, *dv = w.lifted + ld * wide;
   for (int j = 0; j < nv; ++j)
     for (int c = 0; c < nx; ++c) {
@@ -181,9 +226,8 @@ SARRUS_FN void linear_model(const Model<real<T>>& m, const T* v, LinearWork<T, L
   for (int i = 0; i < w.n_v; ++i) {
     int row = w.velocities[i], to = w.n_q + i;
     for (int c = 0; c < nx; ++c) out.A[to * nx + c] = w.rate[row * wide + c];
-    for (int c = 0; c < out.n_inputs; ++c)
-      out.B[to * out.n_inputs + c] = w.da[(2 * nv + row) * nv + out.inputs[c]];
   }
+  input_rows(m, w, out);
 }
 
 SARRUS_END

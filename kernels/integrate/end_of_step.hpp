@@ -5,8 +5,21 @@
 #include "integrate/project_step.hpp"
 #include "integrate/singular/acceleration_at_rest.hpp"
 #include "integrate/singular/near_miss.hpp"
+#include "solve/redundant_rows.hpp"
 
 SARRUS_BEGIN
+
+// Whether no row is lost at this pose only   in: s.a, by the augmented inertia
+template <class T, int LDC, class S>
+SARRUS_FN bool rests_regularly(Stepper<T, LDC, S>& s) {
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (s.w.factor.regular) {
+      general_motion(s.m, s.x);
+      differentiate_rows(s.m, s.state(s.q1, s.x), s.d);
+      return redundant_for_good(s.m, s.d, real<T>(1), s.w.factor.augmented);
+    }
+  return false;
+}
 
 // Acceleration s.a of (t, q1, v1), which is projected and factorized where `project` is true. Lost rows are
 // replaced by their limits.
@@ -30,7 +43,7 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
     if (project && lost && w.factor.rank_rows < m.nc && w.factor.rank == w.factor.rank_rows &&
-        !moving(s.v1, m.nv))
+        !moving(s.v1, m.nv) && !rests_regularly(s))
       accelerate_from_rest(s);
   return true;
 }

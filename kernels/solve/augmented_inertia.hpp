@@ -38,7 +38,7 @@ struct Augmented {
   T *rows_now, *branches_now;     // the same at the last evaluation
   T *weight, *lam, *gap, *probe;  // (nc) W; multipliers; r_g; vector of the power iteration
   T *force, *change, *light;      // (nv); 1 / M_jj
-  T* room;                        // (MAX_ROWS + 1, widest) rows of one group
+  T* room;                        // (2, MAX_ROWS + 1, widest) rows of one group, and their rates
   unsigned char* taken;           // (nc) whether a row takes part
   int rank;                       // their number
   real<T> augment;                // W, relative
@@ -51,7 +51,7 @@ struct Augmented {
     arena.take(m.fronts->branches, branches, branches_now);
     arena.take(m.nc, weight, lam, gap, probe, taken);
     arena.take(m.nv, force, change, light);
-    arena.take((MAX_ROWS + 1) * padded(m.fronts->widest), room);
+    arena.take(2 * (MAX_ROWS + 1) * padded(m.fronts->widest), room);
   }
 };
 
@@ -114,12 +114,16 @@ SARRUS_FN void constraints_by_entries(const Model<real<T>>& m, const State<T>& s
 
 // The entries of dense J and M, and back
 template <class T>
-SARRUS_FN void pack_entries(const Model<real<T>>& m, const T* J, const T* M, int ld, Augmented<T>& a) {
-  T* entry = a.branches_now;
-  each_branch(m, [&](int k, int j) { *entry++ = M[k * static_cast<long>(ld) + j]; });
+SARRUS_FN void pack_rows(const Model<real<T>>& m, const T* J, int ld, Augmented<T>& a) {
   each_row(m, a.rows_now, [&](int r, T* row, const int* cols, int n) {
     for (int i = 0; i < n; ++i) row[i] = J[r * static_cast<long>(ld) + cols[i]];
   });
+}
+template <class T>
+SARRUS_FN void pack_entries(const Model<real<T>>& m, const T* J, const T* M, int ld, Augmented<T>& a) {
+  T* entry = a.branches_now;
+  each_branch(m, [&](int k, int j) { *entry++ = M[k * static_cast<long>(ld) + j]; });
+  pack_rows(m, J, ld, a);
 }
 template <class T>
 SARRUS_FN void unpack_entries(const Model<real<T>>& m, const Augmented<T>& a, int ld, T* J, T* M) {

@@ -6,10 +6,12 @@
 //
 // by a singular value decomposition: x = -V diag(s / (s^2 + mu)) U^T r, the smallest solution. Redundant rows
 // become independent off the manifold, with singular values s ~ |r| that carry no information. Therefore mu
-// is at least min(|r|^2, 0.5), which keeps the convergence quadratic.
+// is at least min(|r|^2, 0.5), which keeps the convergence quadratic. Large mechanisms solve (1) by entries
+// (solve/damped_rows.hpp), with rows and coordinates that take no part as zeros.
 #pragma once
 
 #include "constraints/whole_angles.hpp"
+#include "solve/damped_rows.hpp"
 #include "solve/limit_rows.hpp"
 #include "solve/singular_values.hpp"
 
@@ -33,9 +35,12 @@ template <class T>
 struct ClosingWork {
   Workspace<T, 0> w;
   SingularValues<T> d;
-  T *q, *trial, *v, *dv;         // (nq), (nq), rest and a step (nv)
-  T *r, *J, *r_trial, *J_trial;  // (rows), (rows, columns) without units
-  T *x, *along;                  // a step (columns), s_i u_i . r
+  T *q, *trial, *v, *dv;          // (nq), (nq), rest and a step (nv)
+  T *r, *J, *r_trial, *J_trial;   // (rows), (rows, columns) without units; by entries: all rows and columns
+  T *x, *along;                   // a step (columns), s_i u_i . r
+  bool by_entries;                // for large mechanisms
+  T *r_all, *x_all;               // (nc), (nv)
+  unsigned char *closed, *moved;  // (nc), (nv) whether a row is selected, and a coordinate
 
   SARRUS_HD ClosingWork(const Model<real<T>>& m, Arena& arena) : w(m, arena) {
     d.bind(arena, m.nc, m.nv);
@@ -44,6 +49,9 @@ struct ClosingWork {
     arena.take(m.nc, r, r_trial);
     arena.take(m.nc * m.nv, J, J_trial);
     arena.take(w.ld + m.nc, x, along);
+    arena.take(m.nc, r_all, closed);
+    arena.take(m.nv, x_all, moved);
+    by_entries = m.fronts && m.nv > MOST_SINGULAR_VALUES;
     if (arena.at) fill(v, w.ld);
   }
 };
@@ -60,13 +68,13 @@ SARRUS_FN bool residual(const Model<real<T>>& m, const Selected& s, At at, const
     int row = s.rows[k];
     r[k] = w.w.rows.phi[row] / m.row_unit[row];
     sum += r[k] * real<T>(0);
-    for (int c = 0; c < s.n_columns; ++c) {
+    for (int c = 0; !w.by_entries && c < s.n_columns; ++c) {
       int j = s.columns[c];
       J[k * s.n_columns + c] = w.w.rows.J[row * w.w.ld + j] * m.unit[j] / m.row_unit[row];
       sum += J[k * s.n_columns + c] * real<T>(0);
     }
   }
-  return sum == 0;
+  return sum == 0 && (!w.by_entries || rows_without_units(m, w.w.rows.J, w.w.ld, w.closed, w.moved, J));
 }
 
 template <class T>
@@ -91,6 +99,23 @@ SARRUS_HD bool is_closed(const T* r, int n) {
   return yes;
 }
 
+// mu of (1) at least, rr = |r|^2
+template <class T>
+SARRUS_HD T least_damping(const T& rr) {
+  return T(real<T>(DAMPING_FLOOR)) + (rr < real<T>(LARGEST_FLOOR) ? rr : T(real<T>(LARGEST_FLOOR)));
+}
+
+// As closing_step(), for large mechanisms; radius < 0: Newton's step
+template <class T>
+SARRUS_FN void closing_step_by_entries(const Model<real<T>>& m, const Selected& s, real<T> radius,
+                                       ClosingWork<T>& w) {
+  fill(w.r_all, m.nc);
+  for (int k = 0; k < s.n_rows; ++k) w.r_all[s.rows[k]] = w.r[k];
+  T mu = radius < 0 ? T(0) : least_damping(squared(w.r, s.n_rows));
+  bool found = damped_step(m, w.J, w.r_all, mu, radius, w.w.factor.augmented, w.x_all);
+  for (int c = 0; c < s.n_columns; ++c) w.x[c] = found ? w.x_all[s.columns[c]] : T(0);
+}
+
 // w.x: the minimiser of (1); mu is its lower bound, or larger so that |x| equals the radius (< 0: none)
 template <class T>
 SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> radius, ClosingWork<T>& w) {
@@ -111,7 +136,7 @@ SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> r
     }
     return sqrt_(sum);
   };
-  T mu = T(real<T>(DAMPING_FLOOR)) + (rr < real<T>(LARGEST_FLOOR) ? rr : T(real<T>(LARGEST_FLOOR)));
+  T mu = least_damping(rr);
   if (radius >= 0 && size(mu) > radius) {
     T low = mu, high = sqrt_(total) / radius;
     for (int n = 0; n < 60; ++n) {
@@ -148,6 +173,22 @@ SARRUS_HD void accept_trial(const Model<real<T>>& m, ClosingWork<T>& w) {
   swap_(w.J, w.J_trial);
 }
 
+// |r + J x|^2 of a step
+template <class T>
+SARRUS_FN T left_after(const Model<real<T>>& m, const Selected& s, ClosingWork<T>& w) {
+  T left = T(0);
+  if (w.by_entries) {
+    add_rows_times(m, w.J, w.x_all, w.r_all);
+    return squared(w.r_all, m.nc);
+  }
+  for (int k = 0; k < s.n_rows; ++k) {
+    T e = w.r[k];
+    for (int c = 0; c < s.n_columns; ++c) e += w.J[k * s.n_columns + c] * w.x[c];
+    left += e * e;
+  }
+  return left;
+}
+
 // Trust-region steps from w.q; returns the number of iterations.
 template <class T, class At>
 SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
@@ -155,14 +196,12 @@ SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, Closing
   real<T> radius = real<T>(0.3) * sqrt_(real<T>(s.n_columns > 1 ? s.n_columns : 1)), longest = 2 * radius;
   for (int n = 0; n < MOST_ITERATIONS; ++n) {
     if (worst_row(w.r, s.n_rows) <= real<T>(CLOSED_TOL) || s.n_columns == 0) return n;
-    closing_step(s, w.r, w.J, radius, w);
-    T rr = squared(w.r, s.n_rows), left = T(0);
-    for (int k = 0; k < s.n_rows; ++k) {
-      T e = w.r[k];
-      for (int c = 0; c < s.n_columns; ++c) e += w.J[k * s.n_columns + c] * w.x[c];
-      left += e * e;
-    }
-    T predicted = rr - left, size = sqrt_(squared(w.x, s.n_columns));
+    if (w.by_entries)
+      closing_step_by_entries(m, s, radius, w);
+    else
+      closing_step(s, w.r, w.J, radius, w);
+    T rr = squared(w.r, s.n_rows), predicted = rr - left_after(m, s, w),
+      size = sqrt_(squared(w.x, s.n_columns));
     if (predicted <= real<T>(STATIONARY) * rr) return n;
     try_step(m, s, w);
     bool fine = residual(m, s, at, w.trial, true, w, w.r_trial, w.J_trial);
@@ -181,7 +220,8 @@ SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, Closing
 
 // w.x: Newton's step -J^+ r, by substitution where the rows are independent beyond doubt
 template <class T>
-SARRUS_FN void newton_step(const Selected& s, ClosingWork<T>& w) {
+SARRUS_FN void newton_step(const Model<real<T>>& m, const Selected& s, ClosingWork<T>& w) {
+  if (w.by_entries) return closing_step_by_entries(m, s, real<T>(-1), w);
   for (int k = 0; k < s.n_rows; ++k)
     for (int c = 0; c < s.n_columns; ++c) w.d.at(k, c) = w.J[k * s.n_columns + c];
   if (!independent(w.d, s.n_rows, s.n_columns, real<T>(REGULAR)))
@@ -197,7 +237,7 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
   for (int n = 0; n < MOST_POLISHING; ++n) {
     T size = worst_row(w.r, s.n_rows);
     if (!(size > real<T>(POLISHED) && size <= real<T>(1e-4)) || s.n_columns == 0) return n;
-    newton_step(s, w);
+    newton_step(m, s, w);
     try_step(m, s, w);
     if (!residual(m, s, at, w.trial, false, w, w.r_trial, w.J_trial)) return n;
     if (!(worst_row(w.r_trial, s.n_rows) < real<T>(0.7) * size)) return n;
@@ -209,6 +249,10 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
 // Moves w.q until the rows close; w.r: what is left, with whole angles. Returns the number of iterations.
 template <class T, class At>
 SARRUS_FN int close_rows(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
+  for (int k = 0; k < m.nc; ++k) w.closed[k] = 0;
+  for (int j = 0; j < m.nv; ++j) w.moved[j] = 0;
+  for (int k = 0; k < s.n_rows; ++k) w.closed[s.rows[k]] = 1;
+  for (int c = 0; c < s.n_columns; ++c) w.moved[s.columns[c]] = 1;
   int n = descend(m, s, at, w);
   n += polish(m, s, at, w);
   residual(m, s, at, w.q, true, w, w.r, w.J);

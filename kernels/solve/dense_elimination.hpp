@@ -123,6 +123,8 @@ SARRUS_HD void reflect_rows(Factor<T>& f, int k, int begin, int end, int ld) {
   const T* v = f.H + k * ld;
   for (int r = begin; r < end; ++r) {
     T* row = f.Y + r * ld;
+    if constexpr (Plain<T>::value)
+      if (f.norm[r] == 0) continue;  // nothing is left of it
     axpy(row, -(f.beta[k] * dot(row, v, ld)), v, ld);
     f.norm[r] -= row[k] * row[k];
     auto stale = decide(f.norm[r] < f.norm_ref[r] * real<T>(1e-3));

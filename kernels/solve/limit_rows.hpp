@@ -123,6 +123,14 @@ SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Ta
   constraints(m, State<D>{d.q_moved, d.v, d.drive, d.user}, d.tree, d.ld, d.rows);
 }
 
+// Whether any entry of x (n) is not zero
+template <class T>
+SARRUS_HD bool moving(const T* v, int n) {
+  bool yes = false;
+  for (int j = 0; j < n; ++j) yes = yes || value(v[j]) != 0;
+  return yes;
+}
+
 // Left null vector j of J (units of the rows), in x (lc), by position: U e_{rank + j}
 template <class T>
 SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
@@ -134,7 +142,29 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
       return;
     }
   x[f.rank_rows + j] = T(1);
+  if constexpr (Plain<T>::value) {  // a row without entries is a null vector by itself
+    bool empty = true;
+    for (int i = 0; i < f.rank_rows; ++i) empty = empty && f.U[i * f.lc + f.rank_rows + j] == 0;
+    if (empty) return;
+  }
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
+}
+
+// x (nc) <- its part along the left null space of J, in the order of declaration; f.work is room
+template <class T>
+SARRUS_FN void left_null_part(const Model<real<T>>& m, const Factor<T>& f, T* x) {
+  T* y = f.work;
+  fill(y, f.lc);
+  for (int i = 0; i < m.nc; ++i) y[i] = at_position(f, x, i, m.nc);
+  auto turn = [&](int k) {
+    if constexpr (Plain<T>::value)
+      if (f.sparse) return reflect(f.left, k, y);
+    apply_U(f, k, y);
+  };
+  for (int k = 0; k < f.rank_rows; ++k) turn(k);
+  for (int k = 0; k < f.rank_rows; ++k) y[f.sparse ? f.left.col[k] : k] = T(0);
+  for (int k = f.rank_rows - 1; k >= 0; --k) turn(k);
+  for (int i = 0; i < m.nc; ++i) x[static_cast<int>(value(f.order[i]))] = y[i];
 }
 
 // Eliminates limit rows, which stand in Y behind the rows of J.
@@ -143,7 +173,8 @@ SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, 
   Factor<T>& f = w.factor;
   for (int i = 0; i < lost; ++i) {
     T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
-    for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
+    bool zero = Plain<T>::value && !moving(row, m.nv);  // as those of rows that are always redundant
+    for (int k = 0; !zero && k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
     for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
     f.order[m.nc + i] = T(real<T>(i));
@@ -174,6 +205,8 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
     T dimensionless =
         real<T>(1) / sqrt_(size);  // of w^T J, so that its tolerances mean the same for all rows
     for (int k = 0; k < m.nc; ++k) {
+      if constexpr (Plain<T>::value)
+        if (x[k] == 0) continue;  // most entries of the null vectors of large mechanisms
       int r = static_cast<int>(value(f.order[k]));
       T wk = x[k] * dimensionless;
       conflict += wk * w.rows.gamma[r];
@@ -185,13 +218,6 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
     w.extra[i] = right * inv;
   }
   place_limit_rows(m, lost, tol, w);
-}
-
-template <class T>
-SARRUS_HD bool moving(const T* v, int n) {
-  bool yes = false;
-  for (int j = 0; j < n; ++j) yes = yes || value(v[j]) != 0;
-  return yes;
 }
 
 SARRUS_END

@@ -49,6 +49,18 @@ SARRUS_FN void tangent_direction(const SingularValues<T>& d, int rank, int n, T*
   for (int j = 0; j < nv; ++j) x[j] = x[j] / sqrt_(size);
 }
 
+// r.even: the part of gamma / row_unit that is quadratic in v along r.x; at(v) evaluates w.rows with velocity v
+template <class T, int LDC, class At>
+SARRUS_FN void even_part(const Model<real<T>>& m, At at, const Workspace<T, LDC>& w, RankLossRoom<T>& r) {
+  fill(r.even, m.nc);
+  for (int sign = -1; sign <= 1; ++sign) {  // averaging removes what drives add: linear terms, those at rest
+    fill(r.v, Stride<0>(m.nv));
+    for (int j = 0; j < m.nv; ++j) r.v[j] = r.x[j] * m.unit[j] * real<T>(sign);
+    at(r.v);
+    for (int k = 0; k < m.nc; ++k) r.even[k] += w.rows.gamma[k] * real<T>(sign ? 0.5 : -1) / m.row_unit[k];
+  }
+}
+
 // in: d the singular values of J without units, `rank` of them not zero; at(v) evaluates w.rows with velocity
 // v (ld)
 template <class T, int LDC, class At>
@@ -57,14 +69,7 @@ SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const SingularVal
   if (rank >= m.nc || rank >= m.nv) return false;
   for (int n = 0; n < RANK_DIRECTIONS; ++n) {
     tangent_direction(d, rank, n, r.x);
-    fill(r.even, m.nc);
-    for (int sign = -1; sign <= 1;
-         ++sign) {  // averaging removes what drives add: linear terms, those at rest
-      fill(r.v, Stride<0>(m.nv));
-      for (int j = 0; j < m.nv; ++j) r.v[j] = r.x[j] * m.unit[j] * real<T>(sign);
-      at(r.v);
-      for (int k = 0; k < m.nc; ++k) r.even[k] += w.rows.gamma[k] * real<T>(sign ? 0.5 : -1) / m.row_unit[k];
-    }
+    even_part(m, at, w, r);
     T seen = T(0);
     for (int i = 0; i < rank; ++i) {  // less the part along u_i
       T along = along_left(d, i, r.even) / (d.s[i] * d.s[i]);
@@ -72,6 +77,33 @@ SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const SingularVal
         r.even[static_cast<int>(value(d.p.f.order[k]))] -= d.LW[i * d.lr + k] * along;
     }
     for (int k = 0; k < m.nc; ++k) seen += r.even[k] * r.even[k];
+    if (seen > real<T>(LIMIT_TOL * LIMIT_TOL)) return true;
+  }
+  return false;
+}
+
+// The same by the orthogonal factorization of J in w, for mechanisms too large for singular values: with u
+// from the left null space of the rows with units, |u^T gamma| is compared for gamma / row_unit of length one.
+template <class T, int LDC, class At>
+SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const Workspace<T, LDC>& w,
+                               RankLossRoom<T>& r) {
+  const Factor<T>& f = w.factor;
+  int rank = f.rank_rows;
+  if (rank >= m.nc || rank >= m.nv) return false;
+  for (int n = 0; n < RANK_DIRECTIONS; ++n) {
+    T size = T(0), seen = T(0);
+    fill(r.x, w.ld);
+    for (int e = rank; e < m.nv; ++e) {
+      double at = (n * m.nv + e + 1) * 0.6180339887498949, y = at - static_cast<long>(at) - 0.5;
+      r.x[f.sparse ? f.rows.col[e] : e] = T(real<T>(y));
+      size += T(real<T>(y * y));
+    }
+    for (int k = rank - 1; k >= 0; --k) reflect(f, k, w.ld, r.x);
+    for (int j = 0; j < m.nv; ++j) r.x[j] = r.x[j] / sqrt_(size);
+    even_part(m, at, w, r);
+    for (int k = 0; k < m.nc; ++k) r.even[k] = r.even[k] * m.row_unit[k];
+    left_null_part(m, f, r.even);
+    for (int k = 0; k < m.nc; ++k) seen += r.even[k] * r.even[k] / (m.row_unit[k] * m.row_unit[k]);
     if (seen > real<T>(LIMIT_TOL * LIMIT_TOL)) return true;
   }
   return false;

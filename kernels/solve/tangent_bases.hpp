@@ -15,13 +15,13 @@ SARRUS_HD bool all_holonomic(const Model<R>& m) {
   return all;
 }
 
-// N (nv, k), k is returned   in: the dense factorization of J; x (ld) is room
+// N (nv, k), k is returned   in: the factorization of J; x (ld) is room
 template <class T, class LD>
 SARRUS_FN int velocity_directions(const Model<real<T>>& m, LD ld, const Factor<T>& f, T* x, T* N) {
   int rank = f.rank_rows, n = m.nv - rank;
   for (int e = 0; e < n; ++e) {
     fill(x, ld);
-    x[rank + e] = T(1);
+    x[f.sparse ? f.rows.col[rank + e] : rank + e] = T(1);
     for (int k = rank - 1; k >= 0; --k) reflect(f, k, ld, x);
     for (int j = 0; j < m.nv; ++j) N[j * n + e] = x[j];
   }

@@ -13,6 +13,9 @@ namespace sarrus {
 
 struct FrontPlan;
 
+constexpr int MOST_SINGULAR_VALUES =
+    64;  // coordinates: larger mechanisms get them only where they are asked for
+
 enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE = 5 };
 
 // X(type, name, count, width): type I (int32) or F (float64); count is one of MODEL_SIZES.

@@ -171,13 +171,17 @@ def test_without_multipliers_nothing_else_changes() -> None:
             np.testing.assert_array_equal(full[i], less[i])
 
 
-def test_the_fast_door_is_for_finite_vectors_only() -> None:
-    mech = sr.library.dual_arm()
-    q, v, _ = moving(mech)
-    odd = [list(q), q.astype(np.float32), q[None], q[:-1], np.full_like(q, np.nan), np.repeat(q, 2)[::2]]
-    for one in odd:
-        assert mech.evaluator.kernel.derivatives_at(one, v, v) is None
-    assert mech.evaluator.kernel.derivatives_at(q, v, None) is None
-    np.testing.assert_array_equal(mech.derivatives(list(q), v, v).a, mech.derivatives(q, v, v).a)
-    with pytest.raises(sr.SarrusError, match="finite"):
-        mech.derivatives(np.full_like(q, np.nan), v, v)
+def test_derivatives_take_what_other_calls_take() -> None:
+    for mech in (sr.library.dual_arm(), sr.library.chain_mail(2)):  # the second one with quaternions
+        q, v, _ = moving(mech)
+        expected = mech.derivatives(q, v, v)
+        for same in (list(q), np.repeat(q, 2)[::2]):
+            np.testing.assert_array_equal(mech.derivatives(same, v, v).a, expected.a)
+        batch = mech.derivatives(np.stack([q, q]), np.stack([v, v]), np.stack([v, v]))
+        for part in ("a", "lam", "Jv_q"):
+            np.testing.assert_array_equal(getattr(batch, part)[1], getattr(expected, part))
+        np.testing.assert_array_equal(mech.derivatives(q, v).a, mech.derivatives(q, v, 0.0 * v).a)
+        with pytest.raises(sr.SarrusError, match="finite"):
+            mech.derivatives(np.full_like(q, np.nan), v, v)
+        with pytest.raises(sr.SarrusError, match="q"):
+            mech.derivatives(q[:-1], v, v)

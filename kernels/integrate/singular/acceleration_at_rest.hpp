@@ -36,6 +36,8 @@ SARRUS_FN void add_cone_rows(const Model<real<T>>& m, const T* a, const Tangent<
     T *row = f.Y + (m.nc + i) * w.ld, right = T(0);
     fill(row, w.ld);
     for (int k = 0; k < m.nc; ++k) {
+      if constexpr (Plain<T>::value)
+        if (f.work[k] == 0) continue;
       const Dual<T>* J = d.rows.J + static_cast<int>(value(f.order[k])) * w.ld;
       for (int j = 0; j < m.nv; ++j) row[j] += f.work[k] * J[j].b * inv;
     }

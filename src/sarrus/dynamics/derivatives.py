@@ -116,9 +116,3 @@ def derivatives(
     if np.any(status) or not np.all(np.isfinite(a)):
         raise without_inertia()
     return Derivatives(a, lam, Jv_q, rank)
-
-
-def quick_derivatives(system: Evaluator, q: Any, v: Any, tau: Any) -> Derivatives | None:
-    """Analytic derivatives of one state of float64 arrays; None where the arguments need checks first."""
-    found = system.kernel.derivatives_at(q, v, tau)
-    return None if found is None else Derivatives(*found)

@@ -23,7 +23,6 @@ from .core import State, frozen_state
 from .design_variants import variants_of
 from .inertia_queries import Metric
 
-NONE_HELD = np.zeros(0, dtype=np.int32), np.zeros(0)
 BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits
 
 
@@ -175,18 +174,22 @@ class ConstraintQueries(CentroidalQueries):
         Raises:
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
         """
-        held = NONE_HELD if fixed is None else self._prescribed(fixed)
+        held = None if fixed is None else self._prescribed(fixed)
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
-        rows = self.evaluator, t
-        found = self._queries.consistent_velocity(q, v, rows, metric, held)
+        found = self._queries.consistent_velocity(q, v, (self.evaluator, t), metric, held)
         if type(found) is tuple:
             miss, status = found
             first = int(np.flatnonzero(status)[0])
             if status.flat[first] == 1:  # not positive definite
                 W = self.mass_matrix(q) if isinstance(metric, str) else np.asarray(metric)
                 metric_factor(W.reshape(-1, self.nv, self.nv)[min(first, W.size // self.nv**2 - 1)], self.nv)
-            raise no_velocity(self.row_names, self.names, miss.reshape(-1, self.nc)[first], held[0].tolist())
+            raise no_velocity(
+                self.row_names,
+                self.names,
+                miss.reshape(-1, self.nc)[first],
+                [] if held is None else held[0].tolist(),
+            )
         velocity: Array = found
         return velocity
 
@@ -217,10 +220,12 @@ class ConstraintQueries(CentroidalQueries):
 
     def _free_assembly(self, t: float) -> tuple[AboutAssembly, Which]:
         """What assembly without held coordinates needs, at a time."""
-        if self._free is None:
-            object.__setattr__(self, "_free", rows_and_columns(self.evaluator))
-        assert self._free is not None
-        return AboutAssembly(self, self._time(t), (), "", self._beyond), self._free
+        known: tuple[AboutAssembly, Which] | None = self._free
+        if known is None or known[0].t != t:
+            about = AboutAssembly(self, self._time(t), (), "", self._beyond)
+            known = about, rows_and_columns(self.evaluator) if known is None else known[1]
+            object.__setattr__(self, "_free", known)
+        return known
 
     def _beyond(self, poses: Array) -> str:
         """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
-from ..dynamics.derivatives import Derivatives, derivatives, quick_derivatives
+from ..dynamics.derivatives import Derivatives, derivatives
 from ..dynamics.dry_friction import DryFriction, StatesFriction, refuse_rest
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, overflow
@@ -268,8 +268,10 @@ class Mechanism(DesignQueries, InertiaQueries):
             method: "analytic" (recursive) or "dual" (dual numbers).
         """
         refuse_rest(self.model, v, "derivatives")
-        if u is None and isinstance(method, str) and method == "analytic":
-            found = quick_derivatives(self.evaluator, q, v, tau)
+        plain = u is None and tau is not None and isinstance(method, str) and method == "analytic"
+        if plain and not self._may_be_undefined and not self.evaluator.has_user_rows:
+            state, outside = (q, v, tau), (self.evaluator, t)
+            found: Derivatives | None = self._queries.derivatives(Derivatives, state, outside)
             if found is not None:
                 return found
         q, v, t = self._positions(q), self._tangent(v, "v"), self._time(t)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 MOST_ROWS = 60
 MOST_ENTRIES = 4_000_000  # of J up to which a report computes the mobility
+MOST_CONDITION = 64  # coordinates up to which it has singular values at once
 LARGE = 33  # coordinates from which on structure is used
 
 
@@ -123,7 +124,8 @@ def _mobility(mech: Mechanism) -> str:
     except AssemblyError as error:
         return _paragraphs(f"Mobility: unknown, because the loops do not close.\n{error}")
     m = mech.mobility(pose)
-    head = f"Mobility at the default pose: {m.dof} (rank {m.rank} of {mech.nc}, condition {m.condition:.3g})"
+    condition = f", condition {m.condition:.3g}" if mech.nv <= MOST_CONDITION else ""
+    head = f"Mobility at the default pose: {m.dof} (rank {m.rank} of {mech.nc}{condition})"
     redundant = _wrapped("Redundant rows", m.redundant) if m.redundant else ""
     return "\n".join(part for part in (head, redundant, _paragraphs(m.explain())) if part)
 

@@ -34,42 +34,63 @@ from .tangent_cone import independent_forms, rigid_directions
 ALONE_TOL = 1e-9  # on the diagonal of the projector
 NEARBY = 0.05  # distance of the neighbouring pose that tells a dead centre from a lock [rad], or times L [m]
 NEARLY_SINGULAR = 1e5  # condition above which explain() warns
+CLEARLY_REGULAR = 1e-3  # smallest pivot of the elimination, within a small factor the smallest singular value
 MOST_LISTED = 12
+MOST_BISECTED = 100  # rows up to which ranks of leading rows are quick
+CLEARLY_INDEPENDENT = 1e-6  # of a row, beside those above it
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """Degrees of freedom and redundancy of the constraints at a pose. What is read is computed when read.
+    """Degrees of freedom and redundancy of the constraints at a pose. What is read is computed when read:
+    for mechanisms of more than 64 coordinates also `singular_values`, unless the rank needs them.
 
     Of a batch of poses (B, nq) numbers are arrays (B,), names and texts object arrays (B,), and `mobility[i]`
     is that of one pose.
 
     Attributes:
         rank: number of independent rows.
-        singular_values: of the dimensionless J, descending (min(nc, nv),).
         gap: largest |phi| [m], angles multiplied by the length L.
     """
 
     rank: int | Any
-    singular_values: Array
     gap: float | Any
     _system: Kinematics = field(repr=False)
     _q: Array = field(repr=False)
     _t: float = field(repr=False)
-    _J: Array = field(repr=False)  # without units
+    _pivot: float | Any = field(default=0.0, repr=False)  # smallest one of the elimination; 0: not known
 
     def __getitem__(self, i: Any) -> Mobility:
         """That of one pose of a batch, or of some."""
-        rank, gap, q = (np.asarray(part)[i] for part in (self.rank, self.gap, self._q))
-        one = (int(rank), float(gap)) if q.ndim == 1 else (rank, gap)
-        parts = {"_system": self._system, "_q": q, "_t": self._t, "_J": self._J[i]}
-        return Mobility(one[0], self.singular_values[i], one[1], **parts)
+        kept = ("rank", "gap", "_q", "_pivot", "_diagonal", "singular_values", "_J")
+        parts = {name: np.asarray(self.__dict__[name])[i] for name in kept if name in self.__dict__}
+        if parts["_q"].ndim == 1:
+            parts |= {name: parts[name].item() for name in ("rank", "gap", "_pivot") if name in parts}
+        found = object.__new__(Mobility)
+        found.__dict__.update(parts, _system=self._system, _t=self._t)
+        return found
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
         from ..viz.notebook import mobility_html
 
         return mobility_html(self)
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Of the dimensionless J, descending (min(nc, nv),)."""
+        return np.asarray(np.linalg.svd(self._J, compute_uv=False), dtype=float)
+
+    @cached_property
+    def _J(self) -> Array:
+        """Without units (nc, nv)."""
+        found = self._one_by_one(Mobility._rows)
+        return np.stack(list(found)) if self._q.ndim > 1 else np.asarray(found)
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        """Of the projector onto the null space (nv,): 0 for a coordinate at rest, 1 for a free one."""
+        return _projector_diagonal(self._svd)
 
     @property
     def nv(self) -> int:
@@ -138,7 +159,7 @@ class Mobility:
     @cached_property
     def free(self) -> tuple[str, ...] | Any:
         """Names of the coordinates that can move while all others stand still."""
-        return self._one_by_one(lambda one: one._named(_projector_diagonal(one._svd) > 1.0 - ALONE_TOL))
+        return self._one_by_one(lambda one: one._named(one._diagonal > 1.0 - ALONE_TOL))
 
     def explain(self) -> str | Any:
         """The result in words."""
@@ -153,7 +174,14 @@ class Mobility:
             found[i] = what(self[i])
         return found
 
+    def _rows(self) -> Array:
+        """The dimensionless J of one pose."""
+        _, J, _, _ = self._system.constraints(self._q, np.zeros(self.nv), self._t)
+        return dimensionless(self._system, J)
+
     def _redundant(self) -> tuple[str, ...]:
+        if self.rank == self.nc:
+            return ()
         dependent = dependent_rows(self._J, self._system.rank_tol, self.rank)
         return tuple(self._system.row_names[i] for i in dependent)
 
@@ -169,7 +197,7 @@ class Mobility:
     @cached_property
     def _still(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the coordinates at rest here: those that rest nearby too, those that move there."""
-        still = _projector_diagonal(self._svd) < ALONE_TOL
+        still = self._diagonal < ALONE_TOL
         if not np.any(still) or self.rank == self.nv:
             return self._named(still), ()
         moving = _moves_nearby(self._system, self._q, self._t, self._svd)
@@ -221,7 +249,7 @@ class Mobility:
                 "The pose is singular: rows that are independent nearby depend on each other here. Not every"
                 " velocity that is possible at this pose continues into a motion."
             )
-        if self.condition > NEARLY_SINGULAR:
+        if self._pivot < CLEARLY_REGULAR and self.condition > NEARLY_SINGULAR:
             return (
                 f"The pose is close to a singular one: condition {self.condition:.1e},"
                 f" smallest singular value {self.singular_values[self.rank - 1]:.1e}."
@@ -240,7 +268,7 @@ class Mobility:
         return " ".join(parts)
 
     def _openness(self) -> str:
-        if self.gap <= 1e-9 * max(1.0, float(self.singular_values[0]) if self.rank else 1.0):
+        if self.gap <= 1e-9 or self.gap <= 1e-9 * (float(self.singular_values[0]) if self.rank else 1.0):
             return ""
         return (
             f"Careful: the constraints are open by {self.gap:.2e} m at this pose. Rows that are redundant"
@@ -267,7 +295,10 @@ def _moves_nearby(system: Kinematics, q: Array, t: float, svd: RankedSVD) -> Boo
 
 
 def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
-    """Rows of J that depend on the rows above them, by bisection on the rank of the leading rows.
+    """Rows of J that depend on the rows above them.
+
+    By bisection on the rank of the leading rows; of many rows by what is left of each beside those above it,
+    where that is clear.
 
     Args:
         J: dimensionless Jacobian (nc, nv).
@@ -288,7 +319,28 @@ def dependent_rows(J: Array, tol: float, rank: int | None = None) -> list[int]:
         return between(low, middle, lost_low, lost_middle) + between(middle, high, lost_middle, lost_high)
 
     nc = J.shape[0]
+    found = _clearly_dependent(J, tol) if nc > MOST_BISECTED else None
+    if found is not None and rank in (None, nc - len(found)):
+        return found
     return between(0, nc, 0, lost(nc) if rank is None else nc - rank)
+
+
+def _clearly_dependent(J: Array, tol: float) -> list[int] | None:
+    """Rows of J that depend on those above them; None where some row is close to depending on them."""
+    basis, count, found = np.empty((min(J.shape), J.shape[1])), 0, []
+    for i, row in enumerate(J):
+        left, above = row, basis[:count]
+        for _ in range(2 if np.any(row) else 0):  # the second time for what rounding left in the first
+            left = left - (above @ left) @ above
+        size = float(np.linalg.norm(left))
+        if tol < size < CLEARLY_INDEPENDENT or (size > tol and count == len(basis)):
+            return None
+        if size <= tol:
+            found.append(i)
+        else:
+            basis[count] = left / size
+            count += 1
+    return found
 
 
 def listed(names: tuple[str, ...]) -> str:
