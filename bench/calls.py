@@ -29,6 +29,8 @@ BATCH = 64
 ARRAY_US, RESULT_US = 0.6, 2.0  # above the kernel
 ARRAY_RATIO, RESULT_RATIO = 1.0, 2.0  # over Pinocchio
 LINEARIZE = 5.0, 20.0  # forward dynamics, and microseconds
+SWEEP_US = 20.0  # a pose of the four-bar
+FOUR_BAR_NV = 3
 SWEPT = 32  # poses of a sweep
 
 ROWS: tuple[Column, ...] = (
@@ -92,7 +94,7 @@ def show(results: dict[str, Any]) -> str:
         f"kernel: the same call on {BATCH} states, per state. met: at most {ARRAY_RATIO:g} x the peer or"
         f" {ARRAY_US:g} us above the kernel (arrays),",
         f"{RESULT_RATIO:g} x or {RESULT_US:g} us (result objects); linearize: {LINEARIZE[0]:g} forward"
-        f" dynamics plus {LINEARIZE[1]:g} us.",
+        f" dynamics plus {LINEARIZE[1]:g} us; sweep: {SWEEP_US:g} us a pose of the four-bar.",
     )
     return "\n".join(
         table(f"Single calls: {name}", ROWS, rows, notes) for name, rows in results["mechanisms"].items()
@@ -108,7 +110,7 @@ def measure(mech: sr.Mechanism, rounds: int, seconds: float) -> list[dict[str, A
         times = race({name: f for name, f in rivals.items() if f is not None}, rounds, seconds)
         us = {name: 1e6 * each.best for name, each in times.items()}
         rows.append(_row(call, us["one"], us["many"] / BATCH if "many" in us else None, us.get("peer")))
-    _judge_linearize(rows)
+    _judge_models(rows, mech.nv)
     return rows
 
 
@@ -129,10 +131,14 @@ def _row(call: Call, us: float, kernel: float | None, peer: float | None) -> dic
     }
 
 
-def _judge_linearize(rows: list[dict[str, Any]]) -> None:
+def _judge_models(rows: list[dict[str, Any]], nv: int) -> None:
     by_name = {row["call"]: row for row in rows}
     most = LINEARIZE[0] * by_name["forward_dynamics"]["us"] + LINEARIZE[1]
     by_name["linearize"]["verdict"] = "met" if by_name["linearize"]["us"] <= most else "missed"
+    for row in rows:
+        if row["call"].startswith("sweep"):
+            met = "met" if row["us"] <= SWEEP_US * SWEPT else "missed"
+            row["verdict"] = met if nv <= FOUR_BAR_NV else ""
 
 
 def tree_calls(bench: Bench) -> list[Call]:

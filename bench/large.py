@@ -1,7 +1,8 @@
 """Mechanisms of hundreds of bodies: time of an RK4 step beside MuJoCo's, growth, single calls, memory.
 
-Families grow by cells or links. The exponent p of time ~ n^p is fitted to bodies n from 60 on. Memory is the
-largest resident size of a process that simulates, above that of one which only imports the library.
+Families grow by cells or links. Ratios are those of runs with their start. The exponent p of time ~ n^p is
+fitted to bodies n from 60 on. Memory is the largest resident size of a process that simulates, above that of
+one which only imports the library.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +29,7 @@ from .timing import race, race_prepared, ratio
 TURN = 0.15  # CPU time of our run in a round [s]; at least FEWEST steps
 FEWEST = 10
 SOLREF = "-1.5e6 -2.4e3"
-CALLS_AT = 500  # four-bars of the single calls
+CALLS_AT = (125, 250, 500)  # four-bars of the single calls
 MEMORY_AT = 1000
 CALLS_MS = {"derivatives": 50.0, "linearize": 200.0, "assemble": 50.0, "mobility": 50.0}
 ROWS: tuple[Column, ...] = (
@@ -44,7 +46,22 @@ GROWTH: tuple[Column, ...] = (
     ("exponent", "exponent", ".2f"),
     ("at most", "at_most", ".1f"),
 )
-CALLS: tuple[Column, ...] = (("call", "call", ""), ("ms", "ms", ".1f"), ("at most", "at_most", ".0f"))
+CALLS: tuple[Column, ...] = (
+    ("call", "call", ""),
+    ("ms", "ms", ".1f"),
+    ("at most", "at_most", ".0f"),
+    ("exponent", "exponent", ".1f"),
+)
+STARTS: tuple[Column, ...] = (
+    ("mechanism", "title", ""),
+    ("nv", "nv", "d"),
+    ("rows", "nc", "d"),
+    ("compile ms", "compile", ".0f"),
+    ("first step ms", "first", ".1f"),
+    ("mobility ms", "mobility", ".1f"),
+    ("ms/step", "ms", ".2f"),
+    ("drift L", "drift", ".0e"),
+)
 
 
 def ring(n: int) -> sr.Mechanism:
@@ -90,8 +107,13 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
         rows += made
         if not quick and power is not None:
             growth.append({"family": name, "exponent": exponent(made, "ms"), "at_most": power})
-    calls = single_calls(20 if quick else CALLS_AT, rounds)
-    return {"rows": rows, "growth": growth, "calls": calls, "memory": memory(20 if quick else MEMORY_AT)}
+    return {
+        "rows": rows,
+        "growth": growth,
+        "calls": calls((10, 20) if quick else CALLS_AT, rounds),
+        "starts": [start(title, make) for title, make in LARGEST.items()][: 1 if quick else None],
+        "memory": memory(20 if quick else MEMORY_AT),
+    }
 
 
 def show(results: dict[str, Any]) -> str:
@@ -101,12 +123,8 @@ def show(results: dict[str, Any]) -> str:
         [
             table("Large mechanisms: RK4 with steps of 1 ms, beside MuJoCo", ROWS, results["rows"]),
             table("Growth of a step with the number of bodies", GROWTH, results["growth"]),
-            table(
-                f"Single calls, n_four_bar({results['calls'][0]['n']})",
-                CALLS,
-                results["calls"],
-                (memory_note,),
-            ),
+            table(f"Single calls, n_four_bar({results['calls'][0]['n']})", CALLS, results["calls"]),
+            table("Largest mechanisms, 20 steps", STARTS, results["starts"], (memory_note,)),
         ]
     )
 
@@ -149,12 +167,49 @@ def measure(
     }
 
 
+LARGEST: dict[str, Callable[[], sr.Mechanism]] = {
+    "net of hinges in space 20": lambda: sr.library.net(20, closure="revolute"),
+    "chain mail of spherical joints 10": lambda: sr.library.chain_mail(10),
+    "open chain 5000": lambda: open_chain(5000),
+}
+
+
+def start(title: str, make: Callable[[], sr.Mechanism]) -> dict[str, Any]:
+    """What the first step of one of the largest costs, and the steps after it."""
+    clock = time.process_time
+    began = clock()
+    mech = make()
+    compiled = clock()
+    simulate(mech, 1)
+    first = clock()
+    run = simulate(mech, 21)
+    end = clock()
+    if mech.nc:
+        mech.mobility()
+    return {
+        "title": title,
+        "nv": mech.nv,
+        "nc": mech.nc,
+        "compile": 1e3 * (compiled - began),
+        "first": 1e3 * (first - compiled),
+        "mobility": 1e3 * (clock() - end) if mech.nc else None,
+        "ms": 1e3 * ((end - first) - (first - compiled)) / 20,
+        "drift": float(run.drift.max()) / mech.length,
+    }
+
+
+def calls(sizes: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
+    """Calls on one state of rows of four-bars: of the largest, and how they grow."""
+    found = [single_calls(n, rounds) for n in sizes]
+    return [row[-1] | {"exponent": exponent(row, "ms")} for row in zip(*found, strict=True)]
+
+
 def single_calls(n: int, rounds: int) -> list[dict[str, Any]]:
     """Calls on one state of a row of n four-bars."""
     mech = sr.library.n_four_bar(n)
     (q, v), tau = mech.default, np.zeros(mech.nv)
     near = q + 1e-3 * np.sin(np.arange(mech.nv))
-    calls: dict[str, Callable[[], object]] = {
+    each: dict[str, Callable[[], object]] = {
         "acceleration": lambda: mech.acceleration(q, v, tau),
         "forward_dynamics": lambda: mech.forward_dynamics(q, v, tau),
         "derivatives": lambda: mech.derivatives(q, v, tau),
@@ -166,10 +221,10 @@ def single_calls(n: int, rounds: int) -> list[dict[str, Any]]:
         "print": lambda: str(mech),
         "compile": lambda: sr.library.n_four_bar(n),
     }
-    times = {name: race({name: call}, min(rounds, 2), 1e-3)[name] for name, call in calls.items()}
+    times = {name: race({name: call}, min(rounds, 2), 1e-3)[name] for name, call in each.items()}
     return [
-        {"call": name, "n": n, "ms": 1e3 * each.best, "at_most": CALLS_MS.get(name)}
-        for name, each in times.items()
+        {"call": name, "n": n, "ms": 1e3 * best.best, "at_most": CALLS_MS.get(name)}
+        for name, best in times.items()
     ]
 
 

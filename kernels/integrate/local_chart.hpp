@@ -27,6 +27,12 @@ SARRUS_FN int free_directions(const Factor<T>& f, int nv, int ld, T* N) {
   for (int i = f.rank; i < nv; ++i) {
     T* x = N + (i - f.rank) * ld;
     fill(x, ld);
+    if constexpr (Plain<T>::value)
+      if (f.sparse) {
+        x[f.rows.col[i]] = T(1);
+        for (int k = f.rank - 1; k >= 0; --k) reflect(f.rows, k, x);
+        continue;
+      }
     x[i] = T(1);
     for (int k = f.rank - 1; k >= 0; --k) axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
   }

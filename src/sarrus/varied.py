@@ -209,7 +209,7 @@ def is_varied(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(value.dtype == object)
     if isinstance(value, (tuple, list)):
-        return any(map(is_varied, value))
+        return {*map(type, value)} != {float} and any(map(is_varied, value))
     return type(value) is Varied
 
 

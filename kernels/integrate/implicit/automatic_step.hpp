@@ -83,13 +83,12 @@ SARRUS_FN double implicit_rate(Radau<T, LDC>& r) {
   return (damping + sqrt_(damping * damping + 4 * stiffness)) / 2;
 }
 
-// Whether large mechanisms are factorized by their entries, which explicit steps alone can use. Makes the
-// state again with the other factorization.
-SARRUS_FN bool factorize_by_entries(auto& s, bool wanted) {
-  bool structured = s.w.factor.by_entries > 0 || s.regular.allowed || s.w.open_tree;
-  bool large = s.m.sparse || s.m.fronts || may_be_open<double, decltype(s.w.ld)::width>(s.m);
+// Whether large mechanisms use the augmented or articulated inertia, which explicit steps alone can. Makes
+// the state again with the other factorization.
+SARRUS_FN bool use_structure(auto& s, bool wanted) {
+  bool structured = s.regular.allowed || s.w.open_tree;
+  bool large = s.m.fronts || may_be_open<double, decltype(s.w.ld)::width>(s.m);
   if (!large || s.source.supplies_inertia || structured == wanted) return true;
-  s.w.factor.by_entries = s.m.sparse && wanted ? BY_ENTRIES : 0;
   s.w.open_tree = wanted && may_be_open<double, decltype(s.w.ld)::width>(s.m);
   s.regular = {.allowed = s.m.fronts && wanted};
   for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
@@ -116,12 +115,12 @@ SARRUS_FN bool explicit_step(auto& s, auto& r, StiffnessWatch& watch, double& h,
   watch.calm = hint ? 0 : watch.calm + 1;
   watch.hints = hint ? watch.hints + 1 : watch.calm < CALM_STEPS ? watch.hints : 0;
   if (watch.hints < watch.needed) return true;
-  if (!factorize_by_entries(s, false)) return false;
+  if (!use_structure(s, false)) return false;
   double reach = taken * rate_at_state(s, r);
   bool stiff = reach > STIFF;
   watch.start_again(stiff, stiff ? watch.needed : 2 * watch.needed, reach);
   r.past_step = 0;
-  return stiff || factorize_by_entries(s, true);
+  return stiff || use_structure(s, true);
 }
 
 // A step by the method that pays, at most h long. In: h to try; out: h to try next.
@@ -137,7 +136,7 @@ SARRUS_FN bool automatic_step(auto& s, auto& r, StiffnessWatch& watch, double& h
   if (watch.hints < LOSING_STEPS) return true;
   watch.start_again(false, 2 * watch.needed, STIFF);
   h = h < instead ? h : instead;
-  return factorize_by_entries(s, true);
+  return use_structure(s, true);
 }
 
 SARRUS_END
