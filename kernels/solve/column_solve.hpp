@@ -1,5 +1,5 @@
-// Constrained dynamics with the factorization by entries (solve/sparse_factorization.hpp), for many right-hand
-// sides at once:
+// Constrained dynamics with the factorization by entries (solve/sparse_factorization.hpp), for many
+// right-hand sides at once:
 //
 //   M a - J^T lam = f,   J a = g                                                                          (1)
 //

@@ -49,7 +49,7 @@ SARRUS_FN void tangent_direction(const SingularValues<T>& d, int rank, int n, T*
   for (int j = 0; j < nv; ++j) x[j] = x[j] / sqrt_(size);
 }
 
-// r.even: the part of gamma / row_unit that is quadratic in v along r.x; at(v) evaluates w.rows with velocity v
+// r.even: the part of gamma / row_unit that is quadratic in v along r.x; at(v) evaluates w.rows
 template <class T, int LDC, class At>
 SARRUS_FN void even_part(const Model<real<T>>& m, At at, const Workspace<T, LDC>& w, RankLossRoom<T>& r) {
   fill(r.even, m.nc);
@@ -82,8 +82,8 @@ SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const SingularVal
   return false;
 }
 
-// The same by the orthogonal factorization of J in w, for mechanisms too large for singular values: with u
-// from the left null space of the rows with units, |u^T gamma| is compared for gamma / row_unit of length one.
+// The same by the orthogonal factorization of J in w, for mechanisms too large for singular values: the part
+// of gamma along the left null space of the rows with units, without units.
 template <class T, int LDC, class At>
 SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const Workspace<T, LDC>& w,
                                RankLossRoom<T>& r) {

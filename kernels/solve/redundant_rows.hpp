@@ -11,8 +11,8 @@
 
 SARRUS_BEGIN
 
-// Whether w^T J' vanishes for every row that was left out; false where rows depend on other elements   in: a.rows_now, a.taken; d: the rows along a motion
-// with velocities of size `speed`, without units
+// Whether w^T J' vanishes for every row that was left out; false where rows depend on other elements
+// in: a.rows_now, a.taken; d: the rows along a motion with velocities of size `speed`, without units
 template <class T, int LDC>
 SARRUS_FN bool redundant_for_good(const Model<real<T>>& m, const Tangent<T, LDC>& d, real<T> speed,
                                   Augmented<T>& a) {
