@@ -15,7 +15,7 @@ from .sources import ROOT, SOURCE, python_files
 PAGE = (ROOT / "docs" / "howto" / "messages.md").read_text(encoding="utf-8")
 WORDS = 4  # consecutive words of a message that must be on the page
 # functions below src/sarrus/simulation whose texts are sentences of `Trajectory.message`
-SPEAKERS = {"_verdict", "added_to", "many_steps", "sentence", "trouble"}
+SPEAKERS = {"_untested", "_verdict", "added_to", "many_steps", "sentence", "trouble"}
 
 
 def texts(tree: ast.AST) -> list[str]:

@@ -7,8 +7,8 @@
 //   w^T J n = 0   for the left null vectors w and the null vectors n of the rows with small pivots,       (1)
 //
 // tells them apart: its closure error w^T phi is c. Such steps are rejected until the smallest pivot changes
-// little within one of them. Nothing is rejected where (1) is not solved: with drives, rows from outside or
-// rows for velocities only, and where more than MOST_STIFF directions are free.
+// little within one of them. Drives are released for this: the branches are those of the loops. Nothing is
+// rejected where (1) is not solved: with rows from outside or for velocities only, and in large mechanisms.
 #pragma once
 
 #include "integrate/singular/pivots.hpp"
@@ -20,16 +20,27 @@ constexpr double RESOLVED = 0.3, RESOLVED_FIXED = 0.9;
 constexpr int LEAST_POSES = 4, MOST_POSES = 32;  // examined within a step
 constexpr int HALVINGS = 8;                      // of the interval around the least pivot of a step
 constexpr double PIVOT_RATE = 2;                 // pivots change by about so much per radian or L, at most
-constexpr int SADDLE_STEPS = 12;                 // of Newton's method for (1)
+constexpr int MOST_FREE = 32, MOST_COORDINATES = 96;        // up to which (1) is solved
+constexpr int SADDLE_STEPS = 12;                            // of Newton's method for (1)
 constexpr double SADDLE_FOUND = 1e-8, HELD_CLOSED = 1e-14;  // largest |w^T J n| there, and rows that are held
 constexpr double REAL_GAP = 2e-11;  // of phi at the singular pose: more than rounding, also of fitted data
 
-// Rows at q2 = integrate(q, u), factorized with `hold` pivots; returns the smallest of them.
+// Takes the rows of drives out.
+SARRUS_FN void release_drives(const auto& m, auto& w) {
+  for (int c = 0; c < m.nk; ++c) {
+    if (m.k_drive[c] < 0) continue;
+    w.rows.phi[m.k_row[c]] = 0;
+    fill(w.rows.J + m.k_row[c] * w.ld, w.ld);
+  }
+}
+
+// Rows at q2 = integrate(q, u), drives released, factorized with `hold` pivots; returns the smallest of them.
 SARRUS_FN double factorize_within(auto& s, int hold) {
   integrate(s.m, s.q, s.u, s.q2);
   place(s.m, s.q2, s.w.tree);
   s.w.by_entries = false;
   evaluate_rows(s.m, s.state(s.q2, s.v), s.w);
+  release_drives(s.m, s.w);
   factorize(s.m, s.w.rows.J, static_cast<decltype(s.w.M)>(nullptr), s.w.ld, hold, s.w.factor);
   complete(s.m, s.w.ld, s.w.factor);
   return smallest_pivot(s.w);
@@ -38,9 +49,9 @@ SARRUS_FN double factorize_within(auto& s, int hold) {
 // y (n) of least squares |F + H y| over all left null vectors: A = sum H^T H, b = -sum H^T F, by pivoted
 // elimination; directions along which nothing changes stay zero.
 template <class T>
-SARRUS_FN void solve_semidefinite(T (*A)[MOST_STIFF], T* b, int n, T* y) {
-  int order[MOST_STIFF], rank = 0;
-  bool used[MOST_STIFF] = {};
+SARRUS_FN void solve_semidefinite(T (*A)[MOST_FREE], T* b, int n, T* y) {
+  int order[MOST_FREE], rank = 0;
+  bool used[MOST_FREE] = {};
   double largest = 0;
   for (; rank < n; ++rank) {
     int p = -1;
@@ -73,8 +84,7 @@ SARRUS_FN double saddle_step(Stepper<T, LDC, S>& s, double& gap) {
   Workspace<T, LDC>& w = s.w;
   Factor<T>& f = w.factor;
   int free = m.nv - f.rank_rows, lost = m.nc - f.rank_rows;
-  T A[MOST_STIFF][MOST_STIFF] = {}, b[MOST_STIFF] = {}, y[MOST_STIFF], F[MOST_STIFF],
-    H[MOST_STIFF][MOST_STIFF];
+  T A[MOST_FREE][MOST_FREE] = {}, b[MOST_FREE] = {}, y[MOST_FREE], F[MOST_FREE], H[MOST_FREE][MOST_FREE];
   int wide = w.ld > f.lc ? static_cast<int>(w.ld) : f.lc;
   T *left = f.work, *row = f.work + wide, *n = w.a;
   double most = 0;
@@ -126,7 +136,7 @@ SARRUS_FN bool misses(Stepper<T, LDC, S>& s, int hold, double reach) {
   double gap = 0, way = 0;
   for (int i = 0; i < SADDLE_STEPS; ++i) {
     factorize_within(s, hold);
-    if (m.nv - w.factor.rank_rows > MOST_STIFF) return false;
+    if (m.nv - w.factor.rank_rows > MOST_FREE) return false;
     double left = saddle_step(s, gap);
     for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
     smallest(m, w.ld, w.factor, w.extra, w.y, w.a);
@@ -152,7 +162,7 @@ SARRUS_FN Dip least_pivot_within(Stepper<T, LDC, S>& s, double h, double resolve
     difference(s.m, s.q, s.q1, s.x);
     double a = x * (1 - x) * (1 - x) * h, b = x * x * (3 - 2 * x), c = x * x * (x - 1) * h;
     for (int j = 0; j < s.m.nv; ++j) s.u[j] = s.v[j] * a + s.x[j] * b + s.v1[j] * c;
-    return factorize_within(s, s.rank);
+    return factorize_within(s, s.rank - s.m.nd);
   };
   Dip dip;
   auto examine = [&](double x) {
@@ -162,8 +172,9 @@ SARRUS_FN Dip least_pivot_within(Stepper<T, LDC, S>& s, double h, double resolve
   };
   double n = PIVOT_RATE * h * largest(s.m, s.v) / (2 * RESOLVED * s.pivot);  // no dip lies between the poses
   int count = n < LEAST_POSES ? LEAST_POSES : n > MOST_POSES ? MOST_POSES : static_cast<int>(n);
-  ends = s.pivot;
-  for (int i = 0; i < count; ++i) examine(i / static_cast<double>(count));
+  double first = examine(0);
+  ends = s.m.nd ? first : s.pivot;
+  for (int i = 1; i < count; ++i) examine(i / static_cast<double>(count));
   double last = examine(1);
   if (last > ends) ends = last;
   if (dip.pivot < resolved * ends)
@@ -182,20 +193,24 @@ template <class T, int LDC, class S>
 SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
-  bool tested = s.o.correction == Correction::PROJECT && m.nc > 0 && !m.nd && !m.n_user_rows;
-  tested = tested && !w.factor.by_entries && !S::supplies_inertia;
+  int loops = s.rank - m.nd;  // their rank, where drives are independent of them
+  bool tested = s.o.correction == Correction::PROJECT && loops > 0 && !m.n_user_rows;
+  tested = tested && m.nv <= MOST_COORDINATES && !S::supplies_inertia;
   for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
-  tested = tested && m.nv - s.rank <= MOST_STIFF;  // misses() would say no
+  tested = tested && m.nv - loops <= MOST_FREE;  // misses() would say no
   if (!tested || s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
   double moved = h * largest(m, s.v), change = (s.pivot - s.before.pivot) * h / s.before.step, ends = 0;
   double resolved = s.o.method.adaptive ? RESOLVED : RESOLVED_FIXED;
   bool steady = s.o.method.adaptive || (change < 0 ? -change : change) < (1 - resolved) * s.pivot;
   if (!inaccurate && steady && s.pivot * (1 - RESOLVED) > PIVOT_RATE * moved) return false;
+  double by_entries = w.factor.by_entries;
+  w.factor.by_entries = 0;  // left null vectors are those of the dense factorization
   Dip dip = least_pivot_within(s, h, resolved, ends);
   bool close = inaccurate || dip.pivot < resolved * ends;
   int hold = pivots_above(w, sqrt_(dip.pivot));
-  bool found = close && hold < s.rank && misses(s, hold, 4 * moved);
+  bool found = close && hold < loops && misses(s, hold, 4 * moved);
   w.factor.rank_rows = 0, w.factor.rank = 1;  // nothing to reuse
+  w.factor.by_entries = by_entries;
   return found;
 }
 

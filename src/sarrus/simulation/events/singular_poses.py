@@ -28,6 +28,7 @@ APART = 1e-5  # two minima are two passes only if a pivot between them was large
 REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
 GRID, ROUNDS = 33, 8
 LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are tested inside
+MOST_FREE, MOST_COORDINATES = 32, 96  # of the kernel, integrate/singular/near_miss.hpp
 NOTHING = 1e-12  # entries of J below this are rounding [1, m]
 MOST_INSIDE = 64  # largest number of intervals of such a step
 
@@ -42,6 +43,7 @@ class SingularWatch:
         self._most = int(first.rank[0])
         self._apart = np.inf  # largest pivot since the last pass
         self.found: list[Event] = []
+        self._passed: list[float] = []  # times of passes and near misses between steps [s]
         self.energy = PassEnergy(system, manifold, first, MOST_LOST if adaptive else LOST_BY_FIXED_STEPS)
         if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
@@ -82,7 +84,11 @@ class SingularWatch:
         Args:
             error: of the run, relative to one radian or L.
         """
-        if self._system.nv - self._most < 2:
+        free = self._system.nv - self._most
+        large = free > MOST_FREE or self._system.nv > MOST_COORDINATES
+        if large or self._system.has_user_rows or not np.all(self._system.model.holonomic):
+            return self._untested()
+        if free < 2:
             return ""
         close = [
             (float(event.singular_values[self._most - 1]), event.t)
@@ -96,6 +102,17 @@ class SingularWatch:
             f"At t = {t:.6g} s it misses a singular pose by little (smallest singular value {miss:.1e}): on"
             " which branch it goes on depends on the accuracy of the integration. Compare with a tighter run;"
             " mech.branches(q) at the pose of the event shows the branches."
+        )
+
+    def _untested(self) -> str:
+        """The first pass or near miss, where the kernel cannot test steps for jumps between branches."""
+        if not self._passed:
+            return ""
+        return (
+            f"At t = {min(self._passed):.6g} s it passes a singular pose, or misses one by little: with more"
+            f" than {MOST_FREE} freedoms or {MOST_COORDINATES} coordinates, rows from Python functions or"
+            " rows for velocities only these are not told apart, and a step may have jumped to another"
+            " branch. Compare with a tighter run."
         )
 
     def _ranks(self, steps: Steps) -> None:
@@ -177,6 +194,7 @@ class SingularWatch:
         q, v, _ = path(times[k])
         s = self._system.singular_values(times[k : k + 1], q)[0]
         t, tol = float(times[k]), self._system.units.rank_tol
+        self._passed.append(t)
         if passes:
             rank = int(np.sum(s > max(tol, 10.0 * values[k])))
             self.found.append(Event(NAME, "singular", t, q[0], v[0], rank=rank, singular_values=s))
