@@ -30,7 +30,7 @@ needs_browser = pytest.mark.skipif(find_chromium() is None, reason="no Chromium:
 CLOSE = 1e-12
 NEEDED = (
     *("linear", "kernel", "measures", "share"),
-    *("table", "description", "edits", "sketch", "program"),
+    *("table", "description", "links", "edits", "sketch", "program"),
 )
 # Springs, slots, couplings, copies of parts as drawn, planar joints and slides, a plane seen from behind
 PLANAR = (
@@ -110,22 +110,41 @@ def test_edits_are_the_mechanisms_that_python_loads(tmp_path: Path) -> None:
 
 
 @needs_node
-def test_pins_move_and_nothing_else_does(tmp_path: Path) -> None:
-    """A four-bar whose coupler pin is moved at its pose: link lengths and centres of mass by hand."""
-    mech = sr.library.four_bar()
-    (found,) = edited([case(mech, [{"kind": "pin", "at": 1, "by": [0.05, -0.02]}])])
+def test_a_moved_pin_moves_what_hangs_on_it(tmp_path: Path) -> None:
+    """A four-bar of uniform bars whose coupler pin is moved at its pose: places and inertias by hand."""
+    mech, by = sr.library.four_bar(), np.array([0.05, -0.02, 0.0])
+    (found,) = edited([case(mech, [{"kind": "pin", "at": 1, "by": by[:2].tolist()}])])
     other = loaded(found["json"], found["program"], tmp_path)[0]
     q = mech.default.q
     np.testing.assert_array_equal(other.default.q, q)
-    for body in ("crank", "coupler", "rocker"):
-        before, after = (one.pose(q, body) for one in (mech, other))
-        coms = [one.model.bodies[one.model.body_index(body)].com for one in (mech, other)]
-        np.testing.assert_allclose(after.apply(coms[1]), before.apply(coms[0]), atol=1e-15)
-    pin = mech.pose(q, "coupler").xyz + np.array([0.05, -0.02, 0.0])
+    ends = {"crank": np.zeros(3), "coupler": mech.pose(q, "rocker").xyz}
+    pin = mech.pose(q, "coupler").xyz + by
     np.testing.assert_allclose(other.pose(q, "coupler").xyz, pin, atol=1e-15)
+    for body, end in ends.items():  # still uniform: the centre half way, m l^2 / 12 across
+        part = other.model.bodies[other.model.body_index(body)]
+        np.testing.assert_allclose(other.pose(q, body).apply(part.com), 0.5 * (end + pin), atol=1e-15)
+        R, along = other.pose(q, body).rotation, (pin - end) / np.linalg.norm(pin - end)
+        wanted = part.mass * np.sum((pin - end) ** 2) / 12.0 * (np.eye(3) - np.outer(along, along))
+        np.testing.assert_allclose(R @ part.inertia_matrix @ R.T, wanted, atol=1e-15)
+    before, after = (one.pose(q, "rocker").xyz for one in (mech, other))
+    np.testing.assert_allclose(after, before, atol=1e-15)
     turned = other.assemble(fixed={"crank": q[0] + 0.4}).q
     length = np.linalg.norm(other.pose(turned, "coupler").xyz)
     assert length == pytest.approx(np.linalg.norm(pin), abs=1e-12)
+
+
+@needs_node
+def test_other_masses_stay_where_they_are(tmp_path: Path) -> None:
+    """Links of the slider-crank have their mass at their ends."""
+    mech = sr.library.slider_crank()
+    (found,) = edited([case(mech, [{"kind": "pin", "at": 1, "by": [0.05, -0.02]}])])
+    other = loaded(found["json"], found["program"], tmp_path)[0]
+    for body in ("crank", "rod"):
+        places = []
+        for one in (mech, other):
+            com = one.model.bodies[one.model.body_index(body)].com
+            places.append(one.pose(mech.default.q, body).apply(com))
+        np.testing.assert_allclose(places[1], places[0], atol=1e-15)
 
 
 @needs_node
@@ -300,11 +319,19 @@ def test_editing_by_mouse_from_the_picture_to_python(page: Page, tmp_path: Path)
 
 
 @needs_browser
-def test_editing_by_keyboard_and_bad_links(page: Page, tmp_path: Path) -> None:
+def test_editing_by_finger_and_fields_and_bad_links(page: Page, tmp_path: Path) -> None:
     path = sr.library.slider_crank().studio(tmp_path / "studio.html")
     page.size(390, 780, phone=True)
     page.open(path.as_uri(), READY)
+    use(page, "pin")
+    x, y = pin(page, 1)
+    page.touch("touchStart", [(x, y)])
+    page.touch("touchMove", [(x + 12, y - 9)])
+    frames(page)
+    page.touch("touchEnd", [])
+    assert page.evaluate("studio.bench.edits.map((edit) => [edit.kind, edit.pin])") == [["pin", 1]]
     place = "document.querySelector('#pin-place input')"
+    page.evaluate("document.getElementById('pin').value = 0; 0")
     page.evaluate(f"{place}.value = 0.25; {place}.dispatchEvent(new Event('change')); 0")
     assert page.evaluate("studio.editor.pins[0].at[0]") == pytest.approx(0.25, abs=1e-15)
     click = "document.getElementById('{}').value = {}; document.getElementById('{}').click()"

@@ -40,7 +40,7 @@ STUDIO = Path(__file__).parent / "studio"
 DRAWING = ("linear", "meshes", "painter", "film", "camera")  # scripts of the exported page
 SCRIPTS = (
     *("dom", "kernel", "measures", "analysis", "history", "scene", "hand", "strips", "share", "model"),
-    *("table", "description", "edits", "sketch", "program", "editor", "panels", "main", "controls"),
+    *("table", "description", "links", "edits", "sketch", "program", "editor", "panels", "main", "controls"),
 )
 MOST_STATES = 1500  # of a run
 DRIVEN_FOR = 30.0  # [s] for which drives are recorded
@@ -97,7 +97,8 @@ def studio(
         "t": float(t[0]),
     }
     data |= mechanism_data(mech, poses[0])
-    data["edit"] = edit_data(mech, find_plane(mech, poses[0]))
+    edit = edit_data(mech, find_plane(mech, poses[0]))
+    data["edit"] = None if edit is None else zipped(as_json(edit).encode())
     around = reachable(mech, poses[0]) if run is None else poses[:: max(1, len(poses) // 40)]
     data["film"] = scene(mech, around, shapes, thickness)
     data["table"] = zipped(kernel_table(mech))

@@ -109,7 +109,9 @@ Studio.prototype.press = function (e) {
 async function begin() {
   const data = JSON.parse($("data").textContent);
   const module = await WebAssembly.compile(await unzipped(data.kernel));
-  const stops = data.stops ? JSON.parse(new TextDecoder().decode(await unzipped(data.stops))) : null;
+  const opened = async (text) => (text ? JSON.parse(new TextDecoder().decode(await unzipped(text))) : null);
+  const stops = await opened(data.stops);
+  data.edit = await opened(data.edit);
   const studio = new Studio(new Workbench(module, data, await unzipped(data.table), stops));
   const asked = new URLSearchParams(location.hash.slice(1));
   if (asked.has("state"))

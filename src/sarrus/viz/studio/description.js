@@ -153,8 +153,7 @@ class Description {
 
   join(pins, one) {
     const node = (b) => this.table.body_node[b];
-    const flat = (d) => sub(d, times(this.data.plane, dot(d, this.data.plane)));
-    const same = pins.find((pin) => pin.bodies.some((b) => one.bodies.some((c) => node(b) === node(c))) && norm(flat(sub(pin.at, one.at))) < SAME_PLACE * this.data.length);
+    const same = pins.find((pin) => pin.bodies.some((b) => one.bodies.some((c) => node(b) === node(c))) && norm(this.inPlane(sub(pin.at, one.at))) < SAME_PLACE * this.data.length);
     if (!same) return false;
     same.joints.push(...one.joints);
     same.bodies.push(...one.bodies.filter((b) => !same.bodies.includes(b)));

@@ -4,14 +4,16 @@
 const EDITS = {
   // {pin: index of pins(), to: world point}
   pin(on, { pin, to }) {
-    const moved = Number.isInteger(pin) && on.pins()[pin];
+    const pins = on.pins();
+    const moved = Number.isInteger(pin) && pins[pin];
     if (!moved || !numbersOf(to, 3)) throw new Error("an edit moves a pin that is not there");
-    const d = sub(to, moved.at);
-    const flat = sub(d, times(on.data.plane, dot(d, on.data.plane)));
+    const flat = on.inPlane(sub(to, moved.at));
+    const links = on.linksAt(moved, pins);
     const near = on.solidsAt(moved.at);
     const corners = on.cornersAt(moved);
     for (const joint of moved.joints) "body" in joint ? on.shiftJoint(joint.body, flat) : on.shiftLoop(joint.loop, flat);
     for (const [solid, body] of near) on.shiftSolid(solid, body, on.onBody(body, flat));
+    for (const link of links) on.reshape(link, flat);
     for (const [body, point] of corners) shiftFrom(point, 0, on.onBody(body, flat));
     on.redraw(moved.bodies);
   },
@@ -22,8 +24,7 @@ const EDITS = {
     on.checkPlace(to, -1);
     on.checkMass(mass);
     const [parent, ...start] = from;
-    const way = sub(to.slice(1), start);
-    const line = sub(way, times(on.data.plane, dot(way, on.data.plane)));
+    const line = on.inPlane(sub(to.slice(1), start));
     const length = norm(line);
     if (!(length > 1e-6 * on.data.length)) throw new Error("a bar needs two different places");
     const { k, F } = on.axisOn(parent);
@@ -46,7 +47,7 @@ const EDITS = {
     on.checkMass(mass);
     if (!numbersOf(along, 3)) throw new Error("a slider needs a direction");
     const [body, ...p] = place;
-    const flat = sub(along, times(on.data.plane, dot(along, on.data.plane)));
+    const flat = on.inPlane(along);
     if (!(norm(flat) > 0)) throw new Error("a slider needs a direction in the plane");
     const z = on.data.plane;
     const x = unit(flat);

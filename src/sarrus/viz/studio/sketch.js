@@ -31,8 +31,7 @@ Object.assign(Description.prototype, {
     const out = [];
     for (const solid of data.film.solids) {
       if (!solid.at || solid.kind === "face") continue;
-      const d = sub(this.world.place(solid.at), p);
-      const away = norm(sub(d, times(data.plane, dot(d, data.plane))));
+      const away = norm(this.inPlane(sub(this.world.place(solid.at), p)));
       const near = solid.at[0] === 0 && solid.name === "ground" ? 0.12 * data.length : solid.kind === "mesh" ? 0 : 1e-4 * data.length;
       if (away < near) out.push([solid, solid.at[0]]);
     }
