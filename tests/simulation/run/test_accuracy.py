@@ -72,6 +72,13 @@ def test_many_steps_add_up() -> None:
     assert 1e-5 < abs(run.q[-1, 0] - exact) / 0.1 < 1e-2
 
 
+def test_steps_that_a_damper_keeps_short_do_not_add_up() -> None:
+    """A damper of rate 1e5 / s on an oscillator: thousands of steps, each far within tolerance."""
+    run = sr.simulate(oscillator(1e5, 1e5), (0.0, 1.0), rtol=1e-6, method="dopri5")
+    assert run.success and run.nfev > 50_000 and "add up" not in run.message
+    assert run.q[-1, 0] == pytest.approx(0.1 * math.exp(-1.00001), abs=1e-6)  # slow root of s^2 + 1e5 s + 1e5
+
+
 @pytest.mark.parametrize("dt", [0.02, 0.005])
 def test_states_that_drives_determine_are_not_doubted(dt: float) -> None:
     """A crank at 60 rad/s whose slider follows: nothing is integrated, whatever (1) misses."""

@@ -284,7 +284,9 @@ class Simulation:
         """What the message of a run that reached its end says about its accuracy."""
         if inaccurate := self._error.sentence():
             warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
-        doubts = [inaccurate, many_steps(self._options, int(self._run.steps))]
+        doubts = [inaccurate]
+        if self.last is not None:
+            doubts.append(many_steps(self._options, int(self._run.steps), self._system, self.last))
         return "".join(" " + sentence for sentence in doubts if sentence)
 
     def _accumulated_error(self) -> float:
