@@ -2,14 +2,17 @@
 
 Rollouts use all cores, on both sides. Times are CPU times of all threads, so that other work on the machine
 does not count, and the best round counts; rates are steps of one copy per second on so many cores. `step` and
-`acceleration` are single calls from Python on one thread.
+`acceleration` are single calls from Python on one thread. `python -m bench.rollout --robot FILE.xml ...`
+compares robots of MJCF files, see robot_copies.py.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -23,6 +26,7 @@ from .calls import humanoid
 from .cases import CASES
 from .mujoco_twin import MujocoTwin, mujoco_twin
 from .report import Column, table
+from .robot_copies import ASKED, ROBOTS, compare
 from .timing import race
 
 STEP = 1e-3  # [s]
@@ -173,3 +177,25 @@ def step(name: str, rounds: int) -> dict[str, Any]:
         "at_most": STEP_FACTOR,
         "slopes": times["derivatives"].best / times["step"].best,
     }
+
+
+def main() -> None:
+    """The tables of `python -m bench --only rollout`, or those of robots."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--robot", nargs="+", type=Path, default=[], metavar="FILE.xml")
+    parser.add_argument("--copies", type=int, default=COPIES)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dt", type=float, default=None, help="[s], of robots; default: that of the file")
+    args = parser.parse_args()
+    if not args.robot:
+        print(show(run(False, args.rounds)))
+        return
+    rows = [compare(file, (args.copies, args.steps), args.dt, args.rounds) for file in args.robot]
+    notes = [f"Asked of floating robots: step at least {ASKED} of the rate of mj_step."]
+    notes.append(f"{args.copies} copies of {args.steps} steps, in the air, {os.cpu_count()} cores.")
+    print(table("Robots, RK4", ROBOTS, rows, notes))
+
+
+if __name__ == "__main__":
+    main()
