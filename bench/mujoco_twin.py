@@ -2,7 +2,9 @@
 
 A weld is a weld, a ball a connect, a hinge two connects on its axis, and what closes a planar loop with two
 rows here is a connect as well. A point in a plane has no counterpart: a carriage on slides takes half of a
-point mass along and is connected to the rest, which moves exactly as before.
+point mass along and is connected to the rest, which moves exactly as before. `sr.save` writes every mechanism,
+with more rows than these cases need, and a comparison of speed takes the leanest file. `sr.bridge.mujoco`
+converts the states.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
+from sarrus.bridge.mujoco import MujocoBridge
 from sarrus.constraints.closures import Closure
+from sarrus.mechanism.core import State
 from sarrus.models.axes import turn_z_to
 from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
@@ -36,53 +40,25 @@ KINDS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.BALL: "ball"
 
 @dataclass
 class MujocoTwin:
-    """Model, its start, and where the coordinates of each of our primitive joints are in MuJoCo's."""
+    """Model, the bridge to it, and a constant applied force tau (nv,)."""
 
-    mech: sr.Mechanism
-    model: Any
+    bridge: MujocoBridge
     tau: Array
 
+    @property
+    def model(self) -> Any:
+        """MuJoCo's model."""
+        return self.bridge.model
+
     def start(self, q: Array, v: Array) -> Any:
-        """Data at our state (q, v), with the constant applied force tau."""
+        """Data at our state (q, v), carriages where their partners are, with the constant applied force."""
         data = mujoco.MjData(self.model)
-        for kind, name, ours, rate, at in self._joints():
-            there = self.model.joint(name)
-            i, j = int(there.qposadr[0]), int(there.dofadr[0])
-            data.qpos[i : i + ours.stop - ours.start] = _to_peer(kind, q[ours], at)
-            data.qvel[j : j + rate.stop - rate.start] = _rate_to_peer(kind, q[ours], v[rate], at)
-            data.qfrc_applied[j : j + rate.stop - rate.start] = self.tau[rate]
-        for k in range(self.model.njnt):  # carriages: where their partner is
-            if self.model.joint(k).name.endswith(".carriage"):
-                self._place_carriage(data, q, v, k)
-        mujoco.mj_forward(self.model, data)
+        if np.any(self.tau):  # columns of the velocity map are orthonormal
+            data.qfrc_applied[:] = self.bridge.velocity_map(q) @ self.tau
+        self.bridge.to_mujoco(data, q, v)
         return data
 
-    def _joints(self) -> list[tuple[NodeKind, str, slice, slice, Pose]]:
-        """Every primitive joint: kind, name, its part of q and of v, frame of the joint."""
-        found = []
-        bodies = zip(self.mech.model.bodies, self.mech.model.q_slices, self.mech.model.v_slices, strict=True)
-        for body, at_q, at_v in bodies:
-            i, j = at_q.start, at_v.start
-            for k, primitive in enumerate(body.joint.primitives() if body.name != "ground" else ()):
-                nq, nv = {NodeKind.BALL: (4, 3), NodeKind.FREE: (7, 6)}.get(primitive.kind, (1, 1))
-                found.append(
-                    (primitive.kind, f"{body.name}.{k}", slice(i, i + nq), slice(j, j + nv), body.at)
-                )
-                i, j = i + nq, j + nv
-        return found
-
-    def _place_carriage(self, data: Any, q: Array, v: Array, k: int) -> None:
-        name = self.model.joint(k).name.removesuffix(".carriage").rsplit(".", 1)[0]
-        plane = dict(self.mech.model.constraints)[name]
-        pose = self.mech.pose(q, plane.b)
-        assert isinstance(pose, Pose)
-        place = pose.apply(plane.p_b) - np.asarray(plane.p_a)  # the plane stands in the ground
-        rate = self.mech.jacobian(q, plane.b, plane.p_b)[:3] @ v
-        axis = self.model.jnt_axis[k]
-        data.qpos[self.model.jnt_qposadr[k]] = axis @ place
-        data.qvel[self.model.jnt_dofadr[k]] = axis @ rate
-
-    def rollout(self, q: Array, v: Array, steps: int) -> tuple[Array, Array]:
+    def rollout(self, q: Array, v: Array, steps: int) -> State:
         """States after each of `steps` steps, the start first, in our coordinates: q (n, nq), v (n, nv)."""
         data = self.start(q, v)
         full = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -92,63 +68,20 @@ class MujocoTwin:
         states, _ = mujoco.rollout.rollout(
             self.model, data, state[None], force, control_spec=int(held), nstep=steps
         )
-        both = np.concatenate([state[None], states[0]])
-        qpos, qvel = (
-            both[:, 1 : 1 + self.model.nq],
-            both[:, 1 + self.model.nq : 1 + self.model.nq + self.model.nv],
+        both = np.concatenate([state[None], states[0]])[:, 1:]  # time first
+        return self.bridge.states(
+            both[:, : self.model.nq], both[:, self.model.nq : self.model.nq + self.model.nv]
         )
-        out_q, out_v = np.empty((steps + 1, self.mech.nq)), np.empty((steps + 1, self.mech.nv))
-        for kind, name, ours, rate, at in self._joints():
-            there = self.model.joint(name)
-            i, j = int(there.qposadr[0]), int(there.dofadr[0])
-            out_q[:, ours] = _from_peer(kind, qpos[:, i : i + ours.stop - ours.start], at)
-            out_v[:, rate] = _rate_from_peer(
-                kind, out_q[:, ours], qvel[:, j : j + rate.stop - rate.start], at
-            )
-        return out_q, out_v
 
     def step(self, data: Any, steps: int) -> None:
         """Advance in MuJoCo's own compiled loop; nothing is stored."""
         mujoco.mj_step(self.model, data, steps)
 
 
-def _to_peer(kind: NodeKind, q: Array, at: Pose) -> Array:
-    """Quaternions scalar first; a free body in world axes."""
-    if kind is NodeKind.BALL:
-        return q[[3, 0, 1, 2]]
-    if kind is NodeKind.FREE:
-        pose = at @ Pose(q[:3], quat=q[3:])
-        return np.concatenate([pose.xyz, pose.quat[[3, 0, 1, 2]]])
-    return q
-
-
-def _from_peer(kind: NodeKind, q: Array, at: Pose) -> Array:
-    if kind is NodeKind.BALL:
-        return q[:, [1, 2, 3, 0]]
-    if kind is NodeKind.FREE:
-        back = at.inverse()
-        poses = [back @ Pose(row[:3], quat=row[[4, 5, 6, 3]]) for row in q]
-        return np.array([[*pose.xyz, *pose.quat] for pose in poses])
-    return q
-
-
-def _rate_to_peer(kind: NodeKind, q: Array, v: Array, at: Pose) -> Array:
-    """The linear velocity of a free body in world axes; all else is the same."""
-    if kind is not NodeKind.FREE:
-        return v
-    return np.concatenate([(at @ Pose(quat=q[3:])).rotation @ v[:3], v[3:]])
-
-
-def _rate_from_peer(kind: NodeKind, q: Array, v: Array, at: Pose) -> Array:
-    if kind is not NodeKind.FREE:
-        return v
-    rotations = np.array([(at @ Pose(quat=row[3:])).rotation for row in q])
-    return np.concatenate([np.einsum("nij,ni->nj", rotations, v[:, :3]), v[:, 3:]], axis=1)
-
-
 def mujoco_twin(mech: sr.Mechanism, tau: Array, dt: float, solref: str) -> MujocoTwin:
     """Compile the twin for RK4 with step dt [s], constant force tau (nv,), loops as stiff as solref."""
-    return MujocoTwin(mech, mujoco.MjModel.from_xml_string(mjcf(mech, dt, solref)), tau)
+    model = mujoco.MjModel.from_xml_string(mjcf(mech, dt, solref))
+    return MujocoTwin(sr.bridge.mujoco(mech, model), tau)
 
 
 def mjcf(mech: sr.Mechanism, dt: float, solref: str) -> str:
@@ -190,8 +123,10 @@ def _add_body(elements: dict[str, ET.Element], body: Any, share: float) -> None:
     for k, primitive in enumerate(body.joint.primitives()):
         if primitive.kind not in KINDS:
             raise UnsupportedError(f"MuJoCo has no joint of kind {primitive.kind.name}")
-        joint = ET.SubElement(here, "joint", name=f"{body.name}.{k}", type=KINDS[primitive.kind])
-        if KINDS[primitive.kind] in ("hinge", "slide"):
+        single = KINDS[primitive.kind] in ("hinge", "slide")
+        name = body.coordinate_names[k] if single else body.name  # as the bridge looks for them
+        joint = ET.SubElement(here, "joint", name=name, type=KINDS[primitive.kind])
+        if single:
             joint.set("axis", _text(primitive.axis))
             joint.set("armature", repr(body.armature[k]))
     if body.mass > 0.0:
