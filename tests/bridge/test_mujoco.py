@@ -114,3 +114,19 @@ def test_cassie_stands_on_the_measured_state() -> None:
         warnings.simplefilter("ignore", sr.SarrusWarning)
         error, gap, height = runpy.run_path(str(script))["stand"](folder, 4.0)
     assert error < 0.01 and gap > 1e-4 and height > 0.9
+
+
+def test_a_tendon_with_the_name_of_a_joint() -> None:
+    text = """<mujoco><worldbody>
+      <body name="a"><joint name="bend" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+      <body name="b" pos=".4 0 0"><joint name="tip" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body></body>
+      </worldbody><tendon>
+      <fixed name="bend"><joint joint="bend" coef="1"/><joint joint="tip" coef="2"/></fixed></tendon>
+      <actuator><motor name="pull" tendon="bend"/></actuator></mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        mech = sr.load(text)
+    assert mech.names == ("bend", "tip", "bend_tendon") and mech.actuators == ("bend_tendon",)
+    bridge = sr.bridge.mujoco(mech, mujoco.MjModel.from_xml_string(text))
+    np.testing.assert_allclose(bridge.states([0.1, 0.2], [1.0, 2.0]).q, [0.1, 0.2, 0.5])
+    assert bridge.to_ctrl([3.0], [0.1, 0.2, 0.5], np.zeros(3)) == pytest.approx([3.0])

@@ -187,3 +187,68 @@ def test_forces_that_mjcf_cannot_say_are_listed(tmp_path: Path) -> None:
         sr.SarrusWarning, match=r"force of type Motor \('motor'\); friction at rest .* \('shaft'\)"
     ):
         sr.save(spec.compile(), tmp_path / "shaft.xml")
+
+
+WELDED = """<robot name="r"><link name="base"/>
+<link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>
+  <inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="foot"><inertial><mass value="1e-6"/>
+  <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="1e-6" ixz="1e-6" iyz="1e-6"/></inertial></link>
+<link name="stand"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0.6 0.8"/></joint>
+<joint name="sole" type="fixed"><parent link="arm"/><child link="foot"/><origin xyz="0.4 0.1 0"/></joint>
+<joint name="bolt" type="fixed"><parent link="base"/><child link="stand"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("suffix", ["xml", "sdf"])
+def test_impossible_parts_are_lumped_with_what_they_are_welded_to(suffix: str, tmp_path: Path) -> None:
+    """MuJoCo, Gazebo and Drake refuse moments with A + B < C; as one piece with the arm they are fine."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        mech = sr.load(WELDED)
+    with pytest.warns(sr.SarrusWarning, match=r"triangle inequality \('foot'\) are lumped"):
+        sr.save(mech, tmp_path / f"robot.{suffix}")
+    again = quiet_load(tmp_path / f"robot.{suffix}")
+    np.testing.assert_allclose(again.mass_matrix([0.3]), mech.mass_matrix([0.3]), rtol=1e-14)
+    np.testing.assert_allclose(again.bias([0.3], [1.0]), mech.bias([0.3], [1.0]), rtol=1e-13)
+
+
+def test_impossible_bodies_that_stand_alone_are_said(tmp_path: Path) -> None:
+    spec = sr.MechanismSpec().body("a", joint=sr.Revolute("y"), mass=1.0, inertia=(1.0, 1.0, 3.0))
+    with pytest.warns(sr.SarrusWarning, match=r"\(the largest was lowered\) \('a'\)"):
+        sr.save(spec, tmp_path / "robot.xml")
+    assert quiet_load(tmp_path / "robot.xml").mass_matrix([0.0]) == pytest.approx(1.0)
+    with pytest.warns(sr.SarrusWarning, match=r"\(Gazebo and Drake refuse\) \('a'\)"):
+        sr.save(spec, tmp_path / "robot.sdf")
+
+
+def test_links_without_mass_between_joints_are_not_written(tmp_path: Path) -> None:
+    """A ball as three hinges of a URDF: one body with three joints, not two bodies of 2e-15 kg."""
+    hinge = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><axis xyz="{}"/></joint>'
+    text = (
+        '<robot name="r"><link name="base"/><link name="u"/><link name="w"/><link name="rod"><inertial>'
+        '<origin xyz="0 0 -0.3"/><mass value="0.1"/><inertia ixx="1e-3" iyy="1e-3" izz="1e-8" ixy="0" ixz="0"'
+        ' iyz="0"/></inertial></link>'
+        + hinge.format("j1", "base", "u", "1 0 0")
+        + hinge.format("j2", "u", "w", "0 1 0")
+        + hinge.format("j3", "w", "rod", "0 0 1")
+        + "</robot>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        mech = sr.load(text)
+    model = written(mech, tmp_path)
+    assert (model.nbody, model.njnt) == (3, 3)  # the world, base, rod
+    assert_same_motion(mech, model)
+    again = quiet_load(tmp_path / "robot.xml")
+    q = np.array([0.2, 0.3, 0.4])
+    np.testing.assert_allclose(again.mass_matrix(q), mech.mass_matrix(q), rtol=1e-12, atol=1e-20)
+
+
+def test_the_name_of_the_world_is_reserved(tmp_path: Path) -> None:
+    spec = sr.MechanismSpec().body("world", joint=sr.Revolute("y"), mass=1.0, com=(0.1, 0, 0))
+    for suffix in ("xml", "urdf", "sdf"):
+        with pytest.raises(sr.InputError, match="a body is called 'world', which MJCF, URDF and SDF reserve"):
+            sr.save(spec, tmp_path / f"robot.{suffix}")
+    assert sr.load(sr.save(spec, tmp_path / "robot.json")).body_names == ("ground", "world")

@@ -145,7 +145,7 @@ BAD = {
     "no model": ("<sdf version='1.9'/>", "needs a <model>"),
     "no link": (sdf(""), "at least one <link>"),
     "unknown link": (sdf(link("a") + joint("j", "revolute", "world", "x")), r"line 5.*unknown link 'x'"),
-    "unknown type": (sdf(link("a") + joint("j", "gearbox", "world", "a")), "unknown joint type 'gearbox'"),
+    "unknown type": (sdf(link("a") + joint("j", "spring", "world", "a")), "unknown joint type 'spring'"),
     "itself": (sdf(link("a") + joint("j", "revolute", "a", "a")), "joins link 'a' with itself"),
     "twice": (sdf(link("a") + link("a")), "used twice"),
     "circle": (
@@ -206,3 +206,45 @@ def test_frames_of_models_belong_to_their_canonical_link(child: str) -> None:
     assert mech.model.constraints[0][1].b == "inner::c"
     np.testing.assert_allclose(mech.pose(mech.default.q, "inner::b").xyz, [0.0, 0.0, 5.0], atol=1e-12)
     assert mech.actuators == ("slide",) and np.all(np.isinf(mech.model.limits))
+
+
+@pytest.mark.parametrize(
+    ("version", "axis"),
+    [
+        ("1.4", "<axis><xyz>0 1 0</xyz></axis>"),
+        ("1.6", "<axis><xyz>0 1 0</xyz><use_parent_model_frame>1</use_parent_model_frame></axis>"),
+        ("1.9", "<axis><xyz expressed_in='__model__'>0 1 0</xyz></axis>"),
+    ],
+)
+@pytest.mark.parametrize("placed", ["", "<pose>0 0 0 0 0 0.7</pose>"])
+def test_axes_in_the_frame_of_the_model(version: str, axis: str, placed: str) -> None:
+    """Before SDF 1.5 all axes; the model may itself be turned, then the axis turns with it."""
+    text = sdf(placed + link("a", "0 0 1 1.2 0 0.4") + joint("j", "revolute", "world", "a", axis))
+    mech = quiet(text.replace("version='1.9'", f"version='{version}'"))
+    turn = 0.7 if placed else 0.0
+    moved = mech.jacobian([0.0], "a")[3:, 0]
+    np.testing.assert_allclose(moved, [-np.sin(turn), np.cos(turn), 0.0], atol=1e-15)
+
+
+def test_axes_of_newer_files_are_in_the_frame_of_the_joint() -> None:
+    mech = quiet(sdf(link("a", "0 0 1 1.2 0 0") + joint("j", "revolute", "world", "a")))
+    np.testing.assert_allclose(mech.jacobian([0.0], "a")[3:, 0], [0, np.cos(1.2), np.sin(1.2)], atol=1e-15)
+
+
+def gearbox(reference: str, ratio: float = 3.0) -> str:
+    inside = f"""<gearbox_ratio>{ratio}</gearbox_ratio>
+      <gearbox_reference_body>{reference}</gearbox_reference_body>
+      <axis><xyz>0 1 0</xyz></axis><axis2><xyz>0 -1 0</xyz></axis2>"""
+    return joint("box", "gearbox", "rotor", "arm", inside)
+
+
+def test_gearboxes() -> None:
+    """theta_2 = -ratio theta_1, angles of child and parent about axis2 and axis, seen from the reference."""
+    tree = link("base") + link("rotor") + link("arm") + joint("g", "fixed", "world", "base")
+    tree += joint("r", "revolute", "base", "rotor") + joint("a", "revolute", "base", "arm")
+    mech = quiet(sdf(tree + gearbox("base")))
+    assert mech.row_names == ("box.gearbox",) and mech.mobility().dof == 1
+    q = mech.assemble(fixed={"r": 0.2}).q  # the axis of the child is against that of its joint
+    assert q[mech.index("a").q][0] == pytest.approx(3.0 * 0.2, abs=1e-12)
+    with pytest.raises(sr.FormatError, match="gearbox whose links do not turn about its reference body"):
+        sr.load(sdf(tree + gearbox("arm")), strict=True)

@@ -300,3 +300,20 @@ def test_bad_arguments_of_load(tmp_path: Path) -> None:
         sr.load(robot(BASE), roots="free")
     with pytest.raises(sr.InputError, match="root must be one of 'fixed', 'free', got 'loose'"):
         sr.load(robot(BASE), root="loose")
+
+
+def test_the_world_needs_no_link() -> None:
+    """Drake's way: a joint to "world" without <link name="world"/>; or with one that has a mass."""
+    hinge = joint("j", "revolute", "world", "a", '<axis xyz="0 1 0"/>')
+    for parts in ((link("a"), hinge), (link("world"), link("a"), hinge)):
+        mech = quiet(robot(*parts))
+        assert mech.names == ("j",) and mech.model.bodies[1].parent == "ground"
+        assert "world" not in mech.body_names
+
+
+def test_numbers_that_mean_no_limit() -> None:
+    """A slider "limited" to 1e9 m had its mass matrix checked out there, and the body it sits on refused."""
+    far = '<axis xyz="0 0 1"/><limit lower="-1000000000" upper="1e16" effort="0" velocity="1"/>'
+    mech = quiet(robot(BASE, link("a"), link("b"), joint("f", "floating", "base", "a"),
+        joint("s", "prismatic", "a", "b", far)))  # fmt: skip
+    assert mech.model.limits[-1].tolist() == [-np.inf, np.inf]

@@ -135,9 +135,12 @@ class _Finder:
             name, first = model.tendon(i).name or f"tendon{i + 1}", int(model.tendon_adr[i])
             wraps = range(first, first + int(model.tendon_num[i]))
             fixed = all(int(model.wrap_type[k]) == int(mujoco.mjtWrap.mjWRAP_JOINT) for k in wraps)
-            if fixed and name in self.mech.names and name not in self.found:
-                self.tendons[i] = name
-                self.found.add(name)
+            free = [
+                one for one in (name, f"{name}_tendon") if one in self.mech.names and one not in self.found
+            ]
+            if fixed and free:
+                self.tendons[i] = free[0]
+                self.found.add(free[0])
 
     def place_turned(self) -> None:
         """Where balls and free bodies count from: read at MuJoCo's reference pose, parents first."""

@@ -13,7 +13,6 @@ of. Where b has no mass, the helper of a weld hangs on b, by the chain backwards
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +30,7 @@ from sarrus.models.joint import NodeKind
 from sarrus.models.joints import Universal
 from sarrus.models.pose import Pose
 
+HELPER = ".helper"  # ends the names of helper bodies
 Node = tuple[NodeKind, Array, Array, float]  # kind, axis and place in the frame of the helper, pitch
 
 
@@ -83,7 +83,7 @@ def chain_of(entry: Any, R_AB: Array, p_AB: Array) -> list[Node] | None:
 
 def make_helpers(mech: Mechanism, written: WrittenBodies, looped: list[tuple[str, Any]]) -> list[Helper]:
     """Helpers for the constraints that have chains."""
-    groups = _rigid_groups(mech)
+    groups = rigid_groups(mech)
     return [helper for name, entry in looped if (helper := _helper(name, entry, written, groups)) is not None]
 
 
@@ -106,7 +106,7 @@ def _helper(name: str, entry: Any, written: WrittenBodies, groups: dict[str, lis
     return Helper(name, parent, a, True, tuple(turned), _donor(groups[a.body], written, X_a))
 
 
-def _rigid_groups(mech: Mechanism) -> dict[str, list[Body]]:
+def rigid_groups(mech: Mechanism) -> dict[str, list[Body]]:
     """For each body all that are rigidly fixed to it, itself included; for the ground nothing."""
     first: dict[str, str] = {GROUND: GROUND}
     groups: dict[str, list[Body]] = {GROUND: []}
@@ -121,67 +121,3 @@ def _donor(group: list[Body], written: WrittenBodies, X_helper: Pose) -> tuple[s
     if heaviest is None or heaviest.mass == 0.0:
         return None
     return heaviest.name, written.poses[heaviest.name].inverse() @ X_helper
-
-
-@dataclass(frozen=True)
-class Inertia:
-    """Mass [kg], centre of mass (3,) [m], inertia about it (3, 3) [kg m^2], in the frame of its body."""
-
-    mass: float
-    com: Array
-    inertia: Array
-
-
-def shared_inertias(mech: Mechanism, helpers: list[Helper]) -> dict[str, Inertia]:
-    """Inertias in the file, by name: those of the mechanism, and of the helpers that have a donor."""
-    counts = Counter(helper.donor[0] for helper in helpers if helper.donor is not None)
-    found = {
-        body.name: Inertia(body.mass, np.array(body.com), np.array(body.inertia_rows))
-        for body in mech.model.bodies[1:]
-    }
-    moments = {name: _second_moments(found[name]) for name in counts}
-    left = {name: Sigma.copy() for name, Sigma in moments.items()}
-    for helper in helpers:
-        if helper.donor is None:
-            continue
-        name, X = helper.donor
-        share, called, x = 1.0 / (1 + counts[name]), helper.name + HELPER, np.append(X.xyz, 1.0)
-        if helper.welded:
-            given, back = share * moments[name], X.inverse().matrix
-            found[called] = _inertia(back @ given @ back.T)
-        else:
-            point = share * _removable(moments[name], x)
-            given, found[called] = point * np.outer(x, x), Inertia(point, np.zeros(3), np.zeros((3, 3)))
-        left[name] -= given
-    return found | {name: _inertia(Sigma) for name, Sigma in left.items()}
-
-
-HELPER = ".helper"  # ends the names of helper bodies
-
-
-def _second_moments(body: Inertia) -> Array:
-    """Sigma = integral of (r, 1) (r, 1).T dm, (4, 4)."""
-    Sigma = np.zeros((4, 4))
-    around = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
-    Sigma[:3, :3] = around + body.mass * np.outer(body.com, body.com)
-    Sigma[:3, 3] = Sigma[3, :3] = body.mass * body.com
-    Sigma[3, 3] = body.mass
-    return Sigma
-
-
-def _inertia(Sigma: Array) -> Inertia:
-    mass, com = float(Sigma[3, 3]), Sigma[:3, 3] / Sigma[3, 3]
-    values, axes = np.linalg.eigh(Sigma[:3, :3] - mass * np.outer(com, com))
-    values[values < 1e-14 * np.trace(Sigma[:3, :3])] = 0.0  # rounding, of point masses and thin bodies
-    around = (axes * values) @ axes.T
-    return Inertia(mass, com, np.trace(around) * np.eye(3) - 0.5 * (around + around.T))
-
-
-def _removable(Sigma: Array, x: Array) -> float:
-    """The largest point mass [kg] at x = (p, 1) within a body; a millionth of its mass where none is."""
-    values, vectors = np.linalg.eigh(Sigma)
-    parts = vectors.T @ x
-    inside = values > 1e-12 * values[-1]
-    if values[0] < -1e-9 * values[-1] or np.any(np.abs(parts[~inside]) > 1e-9 * np.linalg.norm(x)):
-        return 1e-6 * float(Sigma[3, 3])
-    return float(1.0 / np.sum(parts[inside] ** 2 / values[inside]))

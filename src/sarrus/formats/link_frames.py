@@ -20,6 +20,7 @@ from sarrus.models.joints import Fixed
 from sarrus.models.pose import Pose
 
 GROUND = "ground"
+ENDLESS = 1e9  # positions [rad, m] and efforts [N m, N] from there on stand for no limit in files
 
 
 def named(axis: Sequence[float]) -> str | tuple[float, ...]:
@@ -45,6 +46,12 @@ def claim(wanted: str, taken: set[str]) -> str:
         name, k = f"{wanted}_{k}", k + 1
     taken.add(name)
     return name
+
+
+def limit_ends(lower: float, upper: float, shift: float = 0.0) -> tuple[float | None, float | None]:
+    """Limits of a coordinate that is larger than the file's by `shift`; None for numbers that mean none."""
+    at_least, at_most = (x + shift if abs(x) < ENDLESS else None for x in (lower, upper))
+    return at_least, at_most
 
 
 class Links:

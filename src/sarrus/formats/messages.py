@@ -65,7 +65,7 @@ class Omitted:
         """All kinds with their names, what changes the motion first; only what was dropped if asked for."""
         kinds = [kind for kind in self.kinds if not dropped or kind in self._dropped]
         kinds.sort(key=lambda kind: 0 if kind in self._dropped else 2 if kind in HARMLESS else 1)
-        return tuple(_phrase(kind, self.kinds[kind]) for kind in kinds)
+        return tuple(phrase(kind, self.kinds[kind]) for kind in kinds)
 
     def add(self, kind: str, name: str = "") -> None:
         """Note one thing of a kind ("fluid"), by name where it has one."""
@@ -82,7 +82,7 @@ class Omitted:
 
     def warn(self, source: str, strict: bool = False) -> None:
         """Issue the one SarrusWarning, if there is anything to say; `strict` refuses what is dropped."""
-        kept = tuple(_phrase(kind, names) for kind, names in self._kept.items())
+        kept = tuple(phrase(kind, names) for kind, names in self._kept.items())
         dropped = self.listed(dropped=True) + kept
         if strict and dropped:
             raise FormatError(
@@ -99,7 +99,7 @@ class Omitted:
             warn(f"{source}: " + ". ".join(parts) + ".")
 
 
-def _phrase(kind: str, names: list[str]) -> str:
+def phrase(kind: str, names: list[str]) -> str:
     """'tendon ('a', 'b')' where there are names, 'visual (12)' where there are none."""
     known = list(dict.fromkeys(name for name in names if name))
     if not known:

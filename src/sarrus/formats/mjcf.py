@@ -19,7 +19,7 @@ import numpy as np
 from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, named
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, limit_ends, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import FormatError, Omitted
@@ -258,7 +258,7 @@ class _Reader:
             self.omitted.add("nonlinear joint damping", model.joint(joint).name)
         if model.jnt_limited[joint]:
             if kind in (HINGE, SLIDE):
-                properties["limits"] = tuple(model.jnt_range[joint].tolist())
+                properties["limits"] = limit_ends(*model.jnt_range[joint].tolist())
             else:
                 self.omitted.add("limit of a ball joint", model.joint(joint).name)
         return properties

@@ -1,10 +1,9 @@
 """Tendons of a compiled MuJoCo model.
 
-A fixed tendon, a sum of coordinates, that something pulls at becomes a coordinate of its own with the
-tendon's
-name: a slide without mass, held by a Coupling to the sum. Its actuator, spring, damping, friction and limits
-are then those of that coordinate. A spatial tendon between two sites is a PointSpring, or a Distance where an
-equality holds its length. Other spatial tendons are listed.
+A fixed tendon, a sum of coordinates, that something pulls at becomes a coordinate of its own: a slide without
+mass, held by a Coupling to the sum, with the tendon's name, or NAME_tendon where a joint has that name. Its
+actuator, spring, damping, friction and limits are then those of that coordinate. A spatial tendon between two
+sites is a PointSpring, or a Distance where an equality holds its length. Other spatial tendons are listed.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ class Tendons:
             name, pulled = self.model.tendon(i).name or f"tendon{i + 1}", self._is_pulled(i)
             terms = self.terms(i)
             if terms and (pulled or self._has_actuator(i)):
-                self._add_coordinate(i, claim(name, taken), terms)
+                called = f"{name}_tendon" if name in taken else name
+                self._add_coordinate(i, claim(called, taken), terms)
             elif terms or i in held:
                 continue  # an equality may name it
             elif (ends := self.sites(i)) is not None and not self._has_actuator(i) and self._is_spring(i):

@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from sarrus.arrays import Array
-from sarrus.formats.helper_bodies import HELPER, Helper, Inertia, make_helpers, shared_inertias
+from sarrus.formats.helper_bodies import HELPER, Helper, make_helpers
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write_loops import needs_helper, write_equalities
 from sarrus.formats.mjcf_write_parts import JointExtras, write_actuators, write_springs, write_visuals
 from sarrus.formats.written_bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
+from sarrus.formats.written_inertias import NOTHING, written_inertias
 from sarrus.formats.xml_text import add, document, nonzero, number, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.bodies import GROUND, UNLIMITED
@@ -85,7 +86,7 @@ class _Writer:
     ) -> None:
         self.mech, self.written, self.helpers, self.omitted = mech, written, helpers, omitted
         self.elements = {GROUND: world}
-        self.inertias = shared_inertias(mech, helpers)
+        self.inertias = written_inertias(mech, written, helpers, omitted)
         self.extras = JointExtras(mech, omitted)
         self.order: list[tuple[ET.Element, WrittenJoint]] = []
 
@@ -165,7 +166,7 @@ class _Writer:
         self._write_inertia(element, name, True)
 
     def _write_inertia(self, element: ET.Element, name: str, moving: bool) -> None:
-        given = self.inertias.get(name, Inertia(0.0, np.zeros(3), np.zeros((3, 3))))
+        given = self.inertias.get(name, NOTHING)
         I = given.inertia
         if not moving and given.mass == 0.0 and not np.any(I):
             return
@@ -174,15 +175,18 @@ class _Writer:
         else:
             moments, axes = np.linalg.eigh(I)
             axes[:, 0] *= np.linalg.det(axes)
-        possible = _possible(moments)
+        least = LEAST if moving else 0.0
+        possible = _possible(moments, least)
         if np.abs(possible - moments).max() > 1e-9 * moments.max() + 2.0 * LEAST:
-            self.omitted.add("principal moments that violate the triangle inequality (raised)", name)
+            self.omitted.add(
+                "principal moments that violate the triangle inequality (the largest was lowered)", name
+            )
         add(
             element,
             "inertial",
             pos=numbers(given.com),
             quat=wxyz(Pose(matrix=axes)),
-            mass=number(max(given.mass, LEAST)),
+            mass=number(max(given.mass, least)),
             diaginertia=numbers(possible),
         )
 
@@ -216,12 +220,12 @@ class _Writer:
         add(section, "key", name="default", qpos=numbers(qpos), qvel=numbers(qvel) if moving else None)
 
 
-def _possible(moments: Array) -> Array:
-    """Principal moments that MuJoCo accepts: positive, and none larger than the sum of the two others."""
-    least = np.maximum(moments, LEAST)
-    order = np.argsort(least)
-    small, middle, large = least[order]
-    if small + middle < large:
-        least[order[0]] = large - middle if large - middle <= middle else 0.5 * large
-        least[order[1]] = max(middle, large - least[order[0]])
-    return least
+def _possible(moments: Array, least: float) -> Array:
+    """Principal moments that MuJoCo accepts: not less than `least`, none more than the two others together.
+
+    The largest is lowered: it changes by a smaller part of itself than the smallest would.
+    """
+    possible = np.maximum(moments, least)
+    large = int(np.argmax(possible))
+    possible[large] = min(possible[large], np.delete(possible, large).sum())
+    return possible

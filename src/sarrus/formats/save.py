@@ -28,6 +28,8 @@ OTHER_FORMATS = {
     ".yml": "YAML", ".usd": "USD", ".usda": "USD",
 }  # fmt: skip
 
+RESERVED = "world"
+
 
 def save(
     what: Mechanism | MechanismSpec,
@@ -69,6 +71,11 @@ def save(
         raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
     target, omitted = as_path(path), Omitted("not written")
     mech = what if isinstance(what, Mechanism) else what.compile()
+    if RESERVED in mech.body_names:
+        raise InputError(
+            f"a body is called {RESERVED!r}, which MJCF, URDF and SDF reserve for the ground, got"
+            f" {os.fspath(path)!r}; give it another name, or save it as .json."
+        )
     if sidecar and suffix != ".urdf":
         raise InputError(f"sidecar=True is for URDF, got {os.fspath(path)!r}; MJCF and SDF have loops.")
     loops = b""

@@ -15,27 +15,29 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.constraints.couplings import Coupling
+from sarrus.arrays import Array
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.kept_declarations import SDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
+from sarrus.formats.link_frames import ENDLESS, GROUND, Links, TreeJoint, claim, limit_ends, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
+from sarrus.formats.sdf_couplings import Couplings, Turning, drawn_position
 from sarrus.formats.sdf_frames import Frames, pose_in
 from sarrus.formats.sdf_models import flattened
 from sarrus.formats.sdf_parts import inertia_of, note_extras, read_visual
 from sarrus.formats.urdf_tree import by_name
 from sarrus.formats.written_bodies import moved
+from sarrus.models.axes import direction
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joint import NODE_NQ, Joint
 from sarrus.models.joints import Fixed, Free, Helical, Prismatic, Revolute, Spherical, Universal
 from sarrus.models.pose import Pose
 
 WORLD = "world"
+GEARBOX = "gearbox"
 ONE_AXIS = ("revolute", "continuous", "prismatic", "screw")
-TYPES = (*ONE_AXIS, "ball", "universal", "revolute2", "fixed")
-UNLIMITED = 1e9  # effort or position that stands for no limit
+TYPES = (*ONE_AXIS, "ball", "universal", "revolute2", "fixed", GEARBOX)
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,12 @@ class _Reader:
 
     def __init__(self, model: Element, spec: FileSpec, omitted: Omitted, folder: Path | None) -> None:
         self.model, self.spec, self.omitted, self.folder = model, spec, omitted, folder
-        self.links, self.joints = by_name(model.all("link")), by_name(model.all("joint"))
+        self.links, declared = by_name(model.all("link")), by_name(model.all("joint"))
+        self.joints = {name: one for name, one in declared.items() if one.text("type") != GEARBOX}
+        self.gearboxes = [one for one in declared.values() if one.text("type") == GEARBOX]
         if not self.links:
             model.fail("a model needs at least one <link>")
-        self.frames = Frames(model, self.links, self.joints, by_name(model.all("frame")))
+        self.frames = Frames(model, self.links, declared, by_name(model.all("frame")))
         self.tree = Links(spec, tuple(self.links), omitted)
         self.bodies = {WORLD: GROUND} | {name: name for name in self.links}
         if GROUND in self.links:
@@ -105,8 +109,7 @@ class _Reader:
         for joint in self.joints.values():
             if joint.text("name") not in self.carriers:
                 self._add_loop(joint)
-        for joint in self.joints.values():
-            self._add_mimics(joint)
+        self._add_couplings()
         for ball in self.model.all("drake:ball_constraint"):
             self._add_ball(ball)
         for tag in ("drake:linear_bushing_rpy", "gripper", "plugin"):
@@ -184,7 +187,7 @@ class _Reader:
                 self.tree.mount(body, self.bodies[parent], (), X_parent.inverse() @ X_link, inertia)
                 self.carriers[name] = []
                 return
-            start, at = _position(joint), X_parent.inverse() @ X_joint
+            start, at = drawn_position(joint), X_parent.inverse() @ X_joint
             size = sum(NODE_NQ[node.kind] for node in made.primitives())
             if start and len(start) != size:
                 joint.one("sarrus:position").fail(f"it must be {size} numbers here, got {len(start)}")
@@ -242,8 +245,6 @@ class _Reader:
         if math.hypot(*direction) < 1e-6:
             joint.one(tag).fail(f"the axis must have a direction, got {direction}")
         base = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
-        if joint.one(tag).word("use_parent_model_frame", "false") in ("true", "1"):
-            base = "__model__"
         if base:
             turn = self.frames.joint(joint.text("name")).inverse() @ self.frames.of(base, joint)
             direction = tuple((turn.rotation @ direction).tolist())
@@ -260,7 +261,7 @@ class _Reader:
             for link in (parent, child):
                 X_link = Pose() if link == WORLD else self.frames.of(link, joint)
                 ends.append(X_link.inverse() @ X_joint)
-            back = _back(made, _position(joint))
+            back = _back(made, drawn_position(joint))
             self.spec.close(name, self.bodies[parent], self.bodies[child], made, ends[0] @ back, ends[1])
 
     def _add_ball(self, ball: Element) -> None:
@@ -271,27 +272,23 @@ class _Reader:
         with ball.context():
             self.spec.close(name, self.bodies[a], self.bodies[b], Spherical(), p_a, p_b)
 
-    def _add_mimics(self, joint: Element) -> None:
-        axis = joint.first("axis")
-        mimic = None if axis is None else axis.first("mimic") or axis.first("drake:mimic")
-        if mimic is None:
-            return
-        name, leader = (
-            joint.text("name"),
-            mimic.attributes.get("joint", mimic.attributes.get("drake:joint", "")),
-        )
-        ends = [self.carriers.get(one, []) for one in (name, leader)]
-        if not all(ends) or self.joints[leader].text("type") not in ONE_AXIS:
-            self.omitted.drop("mimic between joints that have no coordinate in the tree", name)
-            return
-        (follower,), (leading,) = ends
-        multiplier, offset = mimic.value("multiplier", 1.0), mimic.value("offset", 0.0)
-        offset -= multiplier * mimic.value("reference", 0.0)
-        starts = [(_position(self.joints[one]) or (0.0,))[0] for one in (name, leader)]
-        offset += starts[0] - multiplier * starts[1]
-        terms = {follower: 1.0} | ({leading: -multiplier} if multiplier else {})
-        with mimic.context():
-            self.spec.constrain(f"{name}.mimic", Coupling(terms, offset=offset))
+    def _add_couplings(self) -> None:
+        found = {}
+        for name, joint in self.joints.items():
+            if joint.text("type") in ONE_AXIS and len(self.carriers.get(name, ())) == 1:
+                start = (drawn_position(joint) or (0.0,))[0]
+                found[name] = Turning(self.carriers[name][0], start, self._ends(joint), self._turns(joint))
+        couplings = Couplings(self.spec, self.omitted, found)
+        for joint in self.joints.values():
+            couplings.add_mimic(joint)
+        for box in self.gearboxes:
+            reference = self.frames.link_of(box.word("gearbox_reference_body"), box)
+            axes = self._turns(box), self._turns(box, "axis2")
+            couplings.add_gearbox(box, reference, self._ends(box), axes)
+
+    def _turns(self, joint: Element, tag: str = "axis") -> Array:
+        """An axis of a joint in the frame of the model, (3,)."""
+        return self.frames.joint(joint.text("name")).rotation @ direction(self._axis(joint, tag))
 
     def _add_actuators(self) -> None:
         """Joints with an effort limit above zero; there is no other sign of an actuator in SDF."""
@@ -307,7 +304,7 @@ class _Reader:
                 limit = axis.first("limit")
                 effort = -1.0 if limit is None else _bound(limit, "effort", -1.0)
                 if effort > 0.0:
-                    bounds = (-effort, effort) if effort < UNLIMITED else None
+                    bounds = (-effort, effort) if effort < ENDLESS else None
                     self.spec.actuate(coordinate, limits=bounds)
                 else:
                     passive.append(coordinate)
@@ -323,12 +320,6 @@ def _bound(limit: Element, tag: str, default: float) -> float:
     """A limit, which may be infinite; the default where there is none."""
     text = limit.word(tag, "").strip().lower()
     return float(text) if text.lstrip("+-") in ("inf", "infinity") else limit.value(tag, default)
-
-
-def _position(joint: Element) -> tuple[float, ...]:
-    """Positions as drawn that `save` wrote; () where there are none."""
-    given = joint.first("sarrus:position")
-    return () if given is None else given.values(len(given.content.split()))
 
 
 def _back(joint: Joint, start: tuple[float, ...]) -> Pose:
@@ -355,8 +346,6 @@ def _properties(joint: Element, made: Joint, start: tuple[float, ...]) -> dict[s
         if lower > upper:
             axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
         shift = start[k] if k < len(start) else 0.0
-        ends = [x + shift if abs(x) < UNLIMITED else None for x in (lower, upper)]
-        found["limits"].append(
-            tuple(ends) if joint.text("type") != "continuous" and lower < upper else (None, None)
-        )
+        limited = joint.text("type") != "continuous" and lower < upper
+        found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
     return {name: tuple(values) for name, values in found.items() if values}

@@ -18,6 +18,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 PLACED = "__placed__"  # the frame of a model that is not at the origin
 DEEPEST = 20  # models in models
 MOST_INCLUDES = 1000
+OLD = "before 1.5"  # attribute of models of files in which axes count in the frame of the model
 PARTS = ("link", "joint", "frame", "drake:ball_constraint", "drake:linear_bushing_rpy", "plugin", "gripper")
 REFERRING = {"relative_to", "attached_to", "expressed_in", "joint"}  # attributes that name something
 NAMING = {"parent", "child", "drake:ball_constraint_body_A", "drake:ball_constraint_body_B"}
@@ -37,7 +38,8 @@ def flattened(
             x, y, z = given.values(3)
             gravity = (x, y, z)
     loader = _Loader(folder, packages)
-    models = [*holder.all("model"), *(loader.included(one, 0) for one in holder.all("include"))]
+    models = [_of_version(one, root) for one in holder.all("model")]
+    models += [loader.included(one, 0) for one in holder.all("include")]
     if not models:
         root.fail("an SDF needs a <model>, or a <world> with models")
     whole = Element("model", dict(models[0].attributes), models[0].line, root.source)
@@ -77,7 +79,7 @@ class _Loader:
         model = root.first("model")
         if model is None:
             root.fail("an included file needs a <model>")
-        named = Element("model", dict(model.attributes), model.line, model.source, list(model.children))
+        named = _of_version(model, root)
         if include.first("name") is not None:
             named.attributes["name"] = include.word("name").strip()
         if include.first("pose") is not None:
@@ -119,11 +121,12 @@ class _Loader:
                 self.kept += 1
                 whole.children += [child] if not prefix else []
             if child.tag in PARTS:
-                copy = _renamed(child, prefix, own)
+                copy = _renamed(_axes_expressed(child, OLD in model.attributes), prefix, own)
                 copy = _placed(copy, own) if child.tag in ("link", "frame") else copy
                 whole.children.append(copy)
                 loose += [copy] if child.tag == "frame" and "attached_to" not in copy.attributes else []
-        nested = [*model.all("model"), *(self.included(one, depth + 1) for one in model.all("include"))]
+        nested = [_copied(one, OLD in model.attributes) for one in model.all("model")]
+        nested += [self.included(one, depth + 1) for one in model.all("include")]
         inner = [self.add(whole, one, f"{prefix}{one.text('name')}::", own, depth + 1) for one in nested]
         named = [model.attributes.get("canonical_link", "").strip(), *by_name(model.all("link"))]
         first = next((prefix + name for name in named if name), next((name for name in inner if name), ""))
@@ -143,6 +146,35 @@ class _Loader:
         self.add(flat, alone, "", "", depth + 1)
         parts = {f"{tag}s": by_name(flat.all(tag)) for tag in ("link", "joint", "frame")}
         return pose_in(model) @ Frames(model, **parts).of(wanted, model).inverse()
+
+
+def _copied(model: Element, old: bool) -> Element:
+    attributes = model.attributes | ({OLD: "true"} if old else {})
+    return Element("model", attributes, model.line, model.source, list(model.children))
+
+
+def _of_version(model: Element, root: Element) -> Element:
+    """A copy of a model that knows whether its file is older than SDF 1.5."""
+    given = root.attributes.get("version", "").strip()
+    major, _, minor = given.partition(".")
+    return _copied(model, major == "1" and minor.isdigit() and int(minor) < 5)
+
+
+def _axes_expressed(part: Element, old: bool) -> Element:
+    """A joint whose axes say that they count in the frame of the model: all of them before SDF 1.5."""
+    if part.tag != "joint":
+        return part
+    children = []
+    for axis in part.children:
+        if axis.tag in ("axis", "axis2") and (
+            old or axis.word("use_parent_model_frame", "false").strip() in ("true", "1")
+        ):
+            xyz = axis.first("xyz") or Element("xyz", {}, axis.line, axis.source, content="0 0 1")
+            said = Element("xyz", {"expressed_in": MODEL}, xyz.line, xyz.source, content=xyz.content)
+            rest = [one for one in axis.children if one.tag != "xyz"]
+            axis = Element(axis.tag, axis.attributes, axis.line, axis.source, [said, *rest], axis.content)
+        children.append(axis)
+    return Element(part.tag, part.attributes, part.line, part.source, children, part.content)
 
 
 def _pose(pose: Pose, base: str, near: Element) -> Element:

@@ -18,13 +18,14 @@ from sarrus.arrays import Array
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.points import PointOnCylinder, PointOnLine, PointOnPlane
-from sarrus.formats.helper_bodies import HELPER, Helper, Inertia, make_helpers, shared_inertias
+from sarrus.formats.helper_bodies import HELPER, Helper, make_helpers
 from sarrus.formats.kept_declarations import SDF_TAG, KeptDeclarations
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write import drawn_state
 from sarrus.formats.mjcf_write_parts import gravity_compensation
 from sarrus.formats.sdf_parts import LEAST, MASSLESS
 from sarrus.formats.written_bodies import WrittenBody, WrittenJoint, write_bodies
+from sarrus.formats.written_inertias import NOTHING, Inertia, written_inertias
 from sarrus.formats.xml_text import add, document, numbers
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.bodies import GROUND, UNLIMITED, Limit
@@ -89,7 +90,7 @@ class _Writer:
         self.kept = KeptDeclarations(mech, self.written, omitted, "world")
         looped = [one for one in mech.model.constraints if needs_helper(one[1])]
         self.helpers = make_helpers(mech, self.written, looped)
-        self.inertias = shared_inertias(mech, self.helpers)
+        self.inertias = written_inertias(mech, self.written, self.helpers, omitted)
         self.links: dict[str, ET.Element] = {}
         self.axes: dict[str, ET.Element] = {}
         self.joint_names: dict[str, str] = {}
@@ -110,7 +111,7 @@ class _Writer:
         link = add(self.model, "link", name=name)
         self.links[name] = link
         _pose(link, at)
-        given = inertia or Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+        given = inertia or NOTHING
         inertial = add(link, "inertial")
         _pose(inertial, Pose(given.com))
         tiny = given.mass == 0.0
@@ -119,6 +120,8 @@ class _Writer:
         I = LEAST * np.eye(3) if tiny and not np.any(given.inertia) else given.inertia
         for entry, place in MOMENTS.items():
             _text(tensor, entry, [I[place]])
+        if not given.is_possible:
+            self.omitted.add("moments that violate the triangle inequality (Gazebo and Drake refuse)", name)
         if tiny:
             add(link, MASSLESS)
             self.omitted.add(f"link without mass ({LEAST:g} kg was added)", name)

@@ -19,13 +19,13 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.kept_declarations import URDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
+from sarrus.formats.link_frames import ENDLESS, GROUND, Links, TreeJoint, claim, limit_ends, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import find_meshes, note_extras
 from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
-from sarrus.formats.urdf_tree import by_name, tree_order
+from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf_visuals import read_visuals
 from sarrus.models.joint import Joint
 from sarrus.models.joints import (
@@ -57,10 +57,9 @@ LOOP_JOINTS = {k: make for k, make in TREE_JOINTS.items() if k != "floating"} | 
     "helical": Helical,
 }
 BESIDE = ".loops.xml"  # ends the name of the file with the loops that `save` writes beside a URDF
-UNLIMITED = 1e9  # effort [N m] or [N] from which on there is no limit
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 ROOTS = ("fixed", "free")
-WORLD = "world"  # a root link of this name, without mass, is the ground
+WORLD = "world"  # a root link of this name is the ground; Drake wants no <link> for it
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
 UNIT = 1e-3  # deviation of an axis from unit length that is worth a word
 
@@ -141,6 +140,8 @@ class _Reader:
         self.joints = by_name(robot.all("joint"))
         if not self.links:
             robot.fail("a robot needs at least one <link>")
+        if WORLD not in self.links and any(ends_of(joint)[0] == WORLD for joint in self.joints.values()):
+            self.links[WORLD] = Element("link", {"name": WORLD}, robot.line, robot.source)
         self.root, self.order = tree_order(robot, self.links, self.joints)
         self.tree = Links(self.spec, tuple(self.links), omitted)
         self.body_of_link = {name: name for name in self.links}
@@ -148,7 +149,7 @@ class _Reader:
         if GROUND in self.links and (self.root != GROUND or options.root == "free"):
             self.body_of_link[GROUND] = claim("ground_link", self.tree.taken)
             omitted.remark(f"link {GROUND!r} is called 'ground_link' here, because the world has its name")
-        if self.root == WORLD and options.root == "fixed" and self.links[WORLD].first("inertial") is None:
+        if self.root == WORLD and options.root == "fixed":
             self.body_of_link[WORLD] = GROUND
         self.origins = {child: pose_of(joint.first("origin")) for joint, _, child in self.order}
         self.inertias, self.armature = self._inertias()
@@ -221,7 +222,7 @@ class _Reader:
                 if lower > upper:
                     limit.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
                 if lower < upper:
-                    properties["limits"] = (lower, upper)
+                    properties["limits"] = limit_ends(lower, upper)
                 else:
                     self.omitted.add("limit with lower = upper", joint.text("name"))
         for tag in ("safety_controller", "calibration"):
@@ -288,7 +289,7 @@ class _Reader:
                 passive.append(name)
                 continue
             with joint.context():
-                self.spec.actuate(body, limits=(-effort, effort) if 0.0 < effort < UNLIMITED else None)
+                self.spec.actuate(body, limits=(-effort, effort) if 0.0 < effort < ENDLESS else None)
         if self.spec.actuated is None:
             self.spec.actuate()
         if passive:

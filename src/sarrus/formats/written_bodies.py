@@ -2,7 +2,8 @@
 
 Readers make a massless body of each joint of a file and fix the link to the last one (`link_frames`). Here
 this is undone: such a body is merged into the one body that it carries, whose joints are then several, each
-with its axis and its place in the frame of the link at the drawn pose q0:
+with its axis and its place in the frame of the link at the drawn pose q0. Links without mass between two
+joints, which simulators want none of, are merged too where nothing refers to them:
 
     X(q) = X(q0) exp(S_1 (q_1 - q0_1)) exp(S_2 (q_2 - q0_2)) ...
 
@@ -158,13 +159,14 @@ def _chains(mech: Mechanism, several: bool, offsets: bool) -> dict[str, list[Bod
     bodies = mech.model.bodies[1:]
     children = Counter(body.parent for body in bodies)
     used = {name for _, entry in (*mech.model.constraints, *mech.model.forces) for name in entry.bodies()}
+    used |= {one.body for one in mech.visuals}
     chains: dict[str, list[Body]] = {}
     for body in bodies:
         before = chains.get(body.parent, [])
         if (
             before
             and children[body.parent] == 1
-            and _is_carrier(before[-1])
+            and _is_carrier(before, several)
             and _may_merge(before, body, several and body.parent not in used, offsets)
         ):
             chains[body.name] = [*chains.pop(body.parent), body]
@@ -173,14 +175,17 @@ def _chains(mech: Mechanism, several: bool, offsets: bool) -> dict[str, list[Bod
     return chains
 
 
-def _is_carrier(body: Body) -> bool:
-    return body.mass == 0.0 and not np.any(body.inertia) and body.joint.nv > 0
+def _is_carrier(before: list[Body], several: bool) -> bool:
+    """Whether the last of some bodies has no mass and a joint, or where allowed is a link after a joint."""
+    last = before[-1]
+    between = several and any(body.joint.nv for body in before)
+    return last.mass == 0.0 and not np.any(last.inertia) and (last.joint.nv > 0 or between)
 
 
 def _may_merge(before: list[Body], body: Body, several: bool, offsets: bool) -> bool:
     kinds = [kind for one in (*before, body) for kind in one.joint.node_kinds]
     turned = not np.array_equal(body.at.rotation, np.eye(3))
-    if body.joint.nv:
+    if body.joint.nv or not before[-1].joint.nv:
         return several and FREE not in kinds and BALL not in kinds
     if FREE in kinds or (BALL in kinds and turned) or not offsets:
         return body.at.is_identity
