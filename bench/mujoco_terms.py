@@ -44,11 +44,16 @@ class Terms:
         along += np.linalg.solve(reduced, force - reduced @ along)  # rods spin with a millionth of the rest
         return np.asarray(particular + Z @ along)
 
-    def difference(self, a: Array) -> float:
-        """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute."""
-        known = np.any(self.T != 0.0, axis=1)  # joints that both have
+    def difference(self, a: Array, felt: npt.NDArray[np.bool_] | None = None) -> float:
+        """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute.
+
+        `felt` (nv,) says which coordinates are compared.
+        """
+        T = self.T if felt is None else self.T[:, felt]
+        known = np.any(T != 0.0, axis=1)  # joints that both have
         gap = (self.acceleration - self.T @ a - self.drift)[known]
-        return float(np.abs(gap).max() / max(1.0, np.abs(a).max()))
+        size = np.abs(a if felt is None else a[felt]).max(initial=1.0)
+        return float(np.abs(gap).max(initial=0.0) / size)
 
 
 def terms(bridge: MujocoBridge, q: Array, v: Array, ctrl: Array | None = None) -> Terms:

@@ -2,7 +2,7 @@
 
 A weld is a weld, a ball a connect, a hinge two connects on its axis, and what closes a planar loop with two
 rows here is a connect as well. A point in a plane has no counterpart: a carriage on slides takes half of a
-point mass along and is connected to the rest, which moves exactly as before. `sr.save` writes every mechanism,
+point mass along and is connected to the rest, which moves exactly as before. `sr.save` writes any mechanism
 with more rows than these cases need, and a comparison of speed takes the leanest file. `sr.bridge.mujoco`
 converts the states.
 """

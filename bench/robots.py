@@ -1,38 +1,52 @@
 """Round trips of robot files, judged by the simulators themselves: `python -m bench.robots FOLDER...`
 
 Every MJCF, URDF and SDF file below the folders is loaded and compared with MuJoCo, Pinocchio or Drake
-reading the same file; then it is written in each format and the copy compared in the same way. A number is
-the largest relative difference, at random states on the constraints, of M, of h, of the rows of J and of the
-accelerations.
+reading the same file ("in"); then it is written in each format and the copy compared in the same way ("xml",
+"urdf", "sdf"), and once through all of them, URDF, then SDF, then MJCF ("chain"). A number is the largest
+relative difference, at random states on the constraints, of M, of h, of the rows of J and of the
+accelerations. Loops that a robot.yaml beside a URDF names (Gepetto's example-parallel-robots) are closed.
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
+import re
 import tempfile
 import warnings
-import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import sarrus as sr
 
-from .mujoco_terms import row_space, terms
+from .robot_judges import (
+    Array,
+    NotComparedError,
+    felt,
+    frictionless,
+    in_drake,
+    in_mujoco,
+    in_pinocchio,
+    relative,
+    states,
+)
 
-Array = npt.NDArray[np.float64]
-STATES = 3
-REACH = 0.05  # of random states around the default one [rad], or times L [m]
 RIGHT = 1e-10
 LARGEST = 150  # coordinates
+FEW = 10.0  # times the rounding below, within which two ways to the same number may differ
 STILL = "rows are still independent"  # of loops that the digits of a file leave undecided
-OURS = ("loop_joint", "default_state", "sarrus_declarations")
+NO_ROBOT = ("no coordinate", "no joint of it moves", "needs a <model>")
+CHAIN = (".urdf", ".sdf", ".xml")
+Judge = Callable[[sr.Mechanism, Path], float]
+JUDGES: dict[str, tuple[Judge, ...]] = {
+    ".xml": (in_mujoco,),
+    ".urdf": (in_pinocchio, in_drake),
+    ".sdf": (in_drake,),
+}
 
 
 @dataclass
@@ -46,148 +60,56 @@ class Row:
     nu: int = 0
     errors: dict[str, float] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
+    judged: Counter[str] = field(default_factory=Counter)
+    rounding: float = 0.0
 
 
-def states(mech: sr.Mechanism) -> list[tuple[Array, Array]]:
-    """Random states on the constraints, near the default one."""
-    rng, found = np.random.default_rng(0), []
-    for _ in range(STATES):
-        q = mech.integrate(mech.default.q, REACH * rng.standard_normal(mech.nv) * mech.units.unit)
-        if mech.nc:
-            q = mech.assemble(q).q
-        v = (
-            mech.consistent_velocity(q, rng.standard_normal(mech.nv))
-            if mech.nc
-            else rng.standard_normal(mech.nv)
-        )
-        found.append((np.asarray(q), np.asarray(v)))
-    return found
+def read(file: Path) -> sr.Mechanism:
+    """A robot without dry friction, with the loops that a robot.yaml beside it names."""
+    loops = loops_beside(file)
+    if not loops:
+        return frictionless(sr.load(file))
+    spec = sr.load_spec(file)
+    for i, (a, b, joint) in enumerate(loops, start=1):
+        spec.close(f"loop{i}", a, b, joint)
+    return frictionless(spec.compile())
 
 
-def frictionless(mech: sr.Mechanism) -> sr.Mechanism:
-    """Without dry friction, which is smoothed here and exact elsewhere."""
-    return mech.with_(friction={body.name: 0.0 for body in mech.model.bodies if any(body.friction)})
+def loops_beside(file: Path) -> list[tuple[str, str, Any]]:
+    """Pairs of links that coincide, wholly or in a point."""
+    beside = file.with_name("robot.yaml")
+    if file.suffix != ".urdf" or not beside.exists():
+        return []
+    import yaml
+
+    said = yaml.safe_load(beside.read_text())
+    kinds = [sr.Spherical() if kind.lower() == "3d" else sr.Fixed() for kind in said.get("type", ())]
+    return [(a, b, kind) for (a, b), kind in zip(said.get("closed_loop", ()), kinds, strict=False)]
 
 
-def in_mujoco(mech: sr.Mechanism, file: Path) -> float:
-    """Differences from MuJoCo reading a file; u is what its servos do without a signal."""
-    import mujoco
-
-    model = mujoco.MjModel.from_xml_path(str(file))
-    bridge, worst = sr.bridge.mujoco(mech, model), 0.0
-    same = len(bridge._map.others) == 0 and not bridge._map.tendons
-    for q, v in states(mech):
-        ctrl = np.zeros(model.nu)
-        there = terms(bridge, q, v, ctrl)
-        a = mech.forward_dynamics(q, v, u=bridge.to_u(ctrl, q, v)).a
-        worst = max(worst, there.difference(a), float(np.abs(there.phi).max(initial=0.0)) / mech.length)
-        if same:
-            M = there.T.T @ there.M @ there.T
-            worst = max(worst, relative(mech.mass_matrix(q), M))
-            J = mech.terms(q, v).J
-            if len(J):
-                worst = max(worst, float(np.abs(row_space(J) - row_space(there.J @ there.T)).max()))
+def judge(row: Row, mech: sr.Mechanism, file: Path) -> float:
+    """Largest difference found by the libraries that read the format; those that cannot are passed over."""
+    worst = 0.0
+    for one in JUDGES[file.suffix]:
+        try:
+            worst = max(worst, one(mech, file))
+            row.judged[one.__name__] += 1
+        except NotComparedError:
+            row.judged[f"not {one.__name__}"] += 1
     return worst
-
-
-def bare(mech: sr.Mechanism) -> sr.Mechanism:
-    """Without forces and armature, which other readers of URDF and SDF do not see."""
-    spec = sr.MechanismSpec.from_declared(mech.model.declared | {"forces": ()})
-    return spec.compile().with_default(*mech.default)
-
-
-def as_others_read(file: Path) -> sr.Mechanism:
-    """The tree of a URDF without the elements that only our reader knows."""
-    root = ET.parse(file).getroot()
-    for element in [one for one in root if one.tag in OURS]:
-        root.remove(element)
-    plain = file.with_name(f"plain_{file.name}")
-    plain.write_bytes(ET.tostring(root))
-    try:
-        return bare(sr.load(plain))
-    finally:
-        plain.unlink()
-
-
-def in_pinocchio(mech: sr.Mechanism, file: Path) -> float:
-    """M and h of the tree in Pinocchio; loops are not part of its URDF."""
-    import pinocchio as pin
-
-    mech = as_others_read(file)
-    model = pin.buildModelFromUrdf(str(file))
-    model.gravity.linear = mech.model.gravity
-    data, bridge, worst = model.createData(), sr.bridge.pinocchio(mech, model), 0.0
-    for q, v in states(mech):
-        T, (theirs, speed) = bridge.velocity_map(q), bridge.to_pinocchio(q, v)
-        M = pin.crba(model, data, theirs)
-        M = T.T @ (np.triu(M) + np.triu(M, 1).T) @ T
-        h = T.T @ pin.nonLinearEffects(model, data, theirs, speed)
-        worst = max(worst, terms_differ(mech, q, v, M, h))
-    return worst
-
-
-def terms_differ(mech: sr.Mechanism, q: Array, v: Array, M: Array, h: Array) -> float:
-    """Differences of M without armature and of h without damping from those of another library."""
-    ours = mech.mass_matrix(q) - np.diag(mech.model.armature)
-    losses = np.array([x for body in mech.model.bodies[1:] for x in body.damping])
-    size = float(np.abs(M).max())  # h of a machine that turns in a plane can be rounding
-    return max(relative(ours, M), relative(mech.bias(q, v) - losses * v, h, size))
-
-
-def relative(ours: Array, theirs: Array, least: float = 1e-6) -> float:
-    """Largest difference over the largest entry, or over the least."""
-    return float(np.abs(ours - theirs).max(initial=0.0) / max(np.abs(theirs).max(initial=0.0), least))
-
-
-def in_drake(mech: sr.Mechanism, file: Path) -> float:
-    """M and gravity forces in Drake, of robots without loops; Drake refuses loops in SDF."""
-    from pydrake.multibody.parsing import Parser
-    from pydrake.multibody.plant import MultibodyPlant
-
-    mech = bare(mech)
-    logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of elements that are for our reader
-    plant, worst = MultibodyPlant(0.0), 0.0
-    Parser(plant).AddModels(str(file))
-    plant.mutable_gravity_field().set_gravity_vector(mech.model.gravity)
-    plant.Finalize()
-    context = plant.CreateDefaultContext()
-    joints = [plant.get_joint(j) for j in plant.GetJointIndices()]
-    single = {joint.name(): joint for joint in joints if joint.num_velocities() == 1}
-    order = [single.get(name) or single.get(f"{name}_joint") for name in mech.names]
-    if None in order:
-        raise sr.InputError("it has balls or free bodies: not compared in Drake")
-    columns = [joint.velocity_start() for joint in order if joint is not None]
-    drawn = mech.default.q  # joints of SDF are zero there
-    for q, v in states(mech):
-        theirs, speed = np.zeros(plant.num_positions()), np.zeros(plant.num_velocities())
-        theirs[[joint.position_start() for joint in order]] = q - drawn
-        speed[columns] = v
-        plant.SetPositionsAndVelocities(context, np.concatenate([theirs, speed]))
-        M = plant.CalcMassMatrix(context)[np.ix_(columns, columns)]
-        h = (plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context))[columns]
-        worst = max(worst, terms_differ(mech, q, v, M, h))
-    return worst
-
-
-def where_drake_can(mech: sr.Mechanism, file: Path) -> float:
-    """Drake's difference where it reads the file and has the same coordinates; zero elsewhere."""
-    try:
-        return in_drake(mech, file)
-    except (ImportError, RuntimeError, sr.InputError):
-        return 0.0
 
 
 def motion(one: sr.Mechanism, two: sr.Mechanism) -> float:
     """Difference of accelerations: of coordinates at random states, of bodies let go at the default pose."""
-    found, worst = [], 0.0
+    found = []
     for mech in (one, two):
         q, v = mech.default.q, np.zeros(mech.nv)
-        a = mech.forward_dynamics(q, v).a
+        a = np.where(felt(mech, q), mech.forward_dynamics(q, v).a, 0.0)
         heavy = [body.name for body in mech.model.bodies[1:] if body.mass]
         found.append({name: mech.body_acceleration(q, v, a, name) for name in heavy})
     common = [name for name in found[0] if name in found[1]]
     gaps = [np.abs(found[0][name] - found[1][name]).max() for name in common]
-    worst = float(max(gaps) / max(1.0, *(np.abs(found[0][name]).max() for name in common)))
+    worst = float(max(gaps, default=0.0) / max([1.0, *(np.abs(found[0][name]).max() for name in common)]))
     if set(one.names) == set(two.names) and one.nq == two.nq:
         for q, v in states(one):
             worst = max(worst, _same_state(one, two, q, v))
@@ -196,18 +118,18 @@ def motion(one: sr.Mechanism, two: sr.Mechanism) -> float:
 
 def _same_state(one: sr.Mechanism, two: sr.Mechanism, q: Array, v: Array) -> float:
     """Difference of accelerations at one state, coordinates by name; that of wild motions relative."""
-    q_two, v_two, order = np.empty(two.nq), np.empty(two.nv), [one.names.index(name) for name in two.names]
-    for name in dict.fromkeys(joint for joint in one.body_names[1:] if joint in two.body_names):
-        q_two[two.index(name).q], v_two[two.index(name).v] = q[one.index(name).q], v[one.index(name).v]
-    a = one.forward_dynamics(q, v).a
-    return relative(two.forward_dynamics(q_two, v_two).a, a[order], 1.0)
-
-
-JUDGES: dict[str, Callable[[sr.Mechanism, Path], float]] = {
-    ".xml": in_mujoco,
-    ".urdf": in_pinocchio,
-    ".sdf": where_drake_can,
-}
+    order = [one.names.index(name) for name in two.names]
+    q_two, v_two = np.array(two.default.q), v[order]
+    at_one, at_two = one.model.tree.coordinate_q, two.model.tree.coordinate_q
+    for here, there in enumerate(order):
+        if at_two[here] >= 0 and at_one[there] >= 0:
+            q_two[at_two[here]] = q[at_one[there]]
+    for k, body in enumerate(two.model.bodies[1:], start=1):
+        if body.joint.is_ball or body.joint.is_free:
+            same = one.model.body_index(body.name)
+            q_two[two.model.q_slices[k]] = q[one.model.q_slices[same]]
+    a, seen = one.forward_dynamics(q, v).a, felt(one, q)[order]
+    return relative(two.forward_dynamics(q_two, v_two).a[seen], a[order][seen], 1.0)
 
 
 def study(file: Path, folder: Path) -> Row:
@@ -216,7 +138,7 @@ def study(file: Path, folder: Path) -> Row:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            mech = frictionless(sr.load(file))
+            mech = read(file)
         mobility = mech.mobility()
     except sr.SarrusError as error:
         row.reasons.append(f"load: {error}")
@@ -225,23 +147,43 @@ def study(file: Path, folder: Path) -> Row:
     if mech.nv > LARGEST:
         row.reasons.append(f"more than {LARGEST} coordinates")
         return row
-    attempt(row, "in", lambda: JUDGES[file.suffix](mech, file))
+    attempt(row, "in", lambda: judge(row, sr.load(file) if loops_beside(file) else mech, file))
     for suffix in JUDGES:
-        attempt(row, suffix[1:], lambda suffix=suffix: written(mech, folder / f"copy{suffix}"))
-    if row.reasons and mech.omitted:
-        row.reasons.append(f"not modelled: {'; '.join(mech.omitted[:3])}")
+        attempt(row, suffix[1:], lambda suffix=suffix: written(row, mech, [folder / f"copy{suffix}"]))
+    attempt(row, "chain", lambda: written(row, mech, [folder / f"chain{suffix}" for suffix in CHAIN]))
     if row.reasons:
+        explain(row, mech)
         row.reasons += [text[i:] for one in said if (i := (text := str(one.message)).find(STILL)) >= 0]
     return row
 
 
-def written(mech: sr.Mechanism, copy: Path) -> float:
+def explain(row: Row, mech: sr.Mechanism) -> None:
+    """What is known about a robot that is not right in every column."""
+    row.rounding = rounding(mech)
+    row.reasons.append(f"condition of the reduced M times the spacing of floats: {row.rounding:.0e}")
+    if mech.omitted:
+        row.reasons.append(f"not modelled: {'; '.join(mech.omitted[:3])}")
+
+
+def rounding(mech: sr.Mechanism) -> float:
+    """Relative error of accelerations that rounding of M alone leads to."""
+    q = mech.default.q
+    N = mech.decompose(q).N if mech.nc else np.eye(mech.nv)
+    return float(np.finfo(float).eps * np.linalg.cond(N.T @ mech.mass_matrix(q) @ N))
+
+
+def written(row: Row, mech: sr.Mechanism, copies: list[Path]) -> float:
     """Write, load what was written, and compare it: our own motion from rest, and another library's terms."""
-    sr.save(mech, copy)
-    again = sr.load(copy)
+    again = mech
+    for copy in copies:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            sr.save(again, copy)
+        row.judged.update(f"said {one.message}" for one in said if len(copies) == 1)
+        again = sr.load(copy)
     if again.mobility().dof != mech.mobility().dof:
         raise sr.ModelError(f"mobility {again.mobility().dof} instead of {mech.mobility().dof}")
-    return max(motion(mech, again), JUDGES[copy.suffix](again, copy))
+    return max(motion(mech, again), judge(row, again, copies[-1]))
 
 
 def attempt(row: Row, column: str, measure: Callable[[], float]) -> None:
@@ -249,9 +191,18 @@ def attempt(row: Row, column: str, measure: Callable[[], float]) -> None:
     try:
         row.errors[column] = measure()
         if row.errors[column] > RIGHT:
-            row.reasons.append(f"{column}: differs by {row.errors[column]:.0e}")
+            row.reasons.append(f"{column}: differs by {row.errors[column]:.0e}{_said(row, column)}")
     except Exception as error:  # a study reports what other libraries raise
         row.reasons.append(f"{column}: {type(error).__name__}: {' '.join(str(error).split())}")
+
+
+def _said(row: Row, column: str) -> str:
+    """What save said about a copy, where it explains a difference."""
+    for message in row.judged:
+        found = re.search(r"(?:principal )?moments that violate[^;.]*", message)
+        if found and f"copy.{column}" in message:
+            return f"; save said: {found.group()}"
+    return ""
 
 
 def robot_files(folders: list[Path]) -> list[Path]:
@@ -270,21 +221,46 @@ def robot_files(folders: list[Path]) -> list[Path]:
 
 def show(rows: list[Row]) -> str:
     """The table, and what it says."""
-    columns = ["in", *(suffix[1:] for suffix in JUDGES)]
+    columns = ["in", *(suffix[1:] for suffix in JUDGES), "chain"]
     lines = [
         f"{'robot':48} {'nv':>4} {'rows':>5} {'dof':>4} {'u':>4} " + " ".join(f"{c:>8}" for c in columns)
     ]
-    for row in rows:
+    robots = [row for row in rows if not is_no_robot(row)]
+    for row in robots:
         values = (f"{row.errors[c]:8.0e}" if c in row.errors else f"{'-':>8}" for c in columns)
         lines.append(f"{row.name:48.48} {row.nv:4} {row.rows:5} {row.dof:4} {row.nu:4} " + " ".join(values))
-        lines += [f"    {reason:.160}" for reason in row.reasons]
+        lines += [f"    {reason:.200}" for reason in row.reasons]
+    return "\n".join([*lines, *summary(robots, columns, len(rows) - len(robots))])
+
+
+def is_no_robot(row: Row) -> bool:
+    """Whether nothing in a file moves: parts, scenes and furniture."""
+    return any(text in reason for reason in row.reasons for text in NO_ROBOT)
+
+
+def summary(rows: list[Row], columns: list[str], others: int) -> Iterator[str]:
+    """Counts."""
+    tried = [row for row in rows if row.errors]
     for column in columns:
-        tried = [row for row in rows if row.nv]
         right = [row for row in tried if row.errors.get(column, 1.0) <= RIGHT]
-        lines.append(f"{column}: {len(right)} of {len(tried)} robots right to {RIGHT:g}")
-    looped = [row for row in rows if row.rows]
-    lines.append(f"with loops or couplings: {len(looped)} robots")
-    return "\n".join(lines)
+        yield f"{column}: {len(right)} of {len(tried)} robots right to {RIGHT:g}"
+    whole = [row for row in tried if all(row.errors.get(column, 1.0) <= RIGHT for column in columns)]
+    close = [
+        row
+        for row in tried
+        if row not in whole and all(row.errors.get(column, 1.0) <= FEW * row.rounding for column in columns)
+    ]
+    looped = [row for row in tried if row.rows]
+    yield (
+        f"every column: {len(whole)} of {len(tried)}; with loops or couplings:"
+        f" {len([row for row in whole if row.rows])} of {len(looped)}"
+    )
+    yield f"within {FEW:g} times the rounding that the condition of M allows: {len(close)} more"
+    judged: Counter[str] = sum((row.judged for row in tried), Counter())
+    for name in ("in_mujoco", "in_pinocchio", "in_drake"):
+        yield f"files compared {name.replace('_', ' ')}: {judged[name]} (not: {judged[f'not {name}']})"
+    refused = [row for row in rows if not row.errors]
+    yield f"not read: {len(refused)}; without anything that moves: {others}"
 
 
 def main(words: Any = None) -> list[Row]:
@@ -303,7 +279,8 @@ def main(words: Any = None) -> list[Row]:
                 continue
             rows.append(study(file, Path(folder)))
             counts[file.parent] += rows[-1].nv > 0  # parts of robots and scenes without one do not count
-            print(show(rows[-1:]).splitlines()[1], flush=True)
+            if not is_no_robot(rows[-1]):
+                print(show(rows[-1:]).splitlines()[1], flush=True)
     print(show(rows))
     return rows
 

@@ -79,17 +79,11 @@ class Plant:
     def __init__(self, mech: sr.Mechanism, mu: float) -> None:
         self.model = mujoco.MjModel.from_xml_string(xml(mech, mu))
         self.data, self.names = mujoco.MjData(self.model), tuple(pads(mech))
-        q = np.array(mech.default.q)
-        self.data.qpos[:] = q
-        self.data.qpos[-4:] = q[[-1, -4, -3, -2]]
+        self.bridge = sr.bridge.mujoco(mech, self.model)
+        self.bridge.to_mujoco(self.data, mech.default.q)
 
     def state(self) -> tuple[Array, Array]:
-        q, v = self.data.qpos.copy(), self.data.qvel.copy()
-        q[-4:] = self.data.qpos[[-3, -2, -1, -4]]
-        turn = np.zeros(9)
-        mujoco.mju_quat2Mat(turn, self.data.qpos[-4:])
-        v[-6:-3] = turn.reshape(3, 3).T @ v[-6:-3]
-        return q, v
+        return self.bridge.to_sarrus(self.data)
 
     def squeeze(self) -> float:
         """Sum of all normal forces on the box [N]."""

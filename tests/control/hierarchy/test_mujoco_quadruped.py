@@ -50,31 +50,23 @@ def plant() -> mujoco.MjModel:
   </worldbody><actuator>{motors}</actuator></mujoco>""")
 
 
-def ours(data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """State of MuJoCo in our coordinates: height from the start, quaternion xyzw, twist in body axes."""
-    q = np.concatenate([data.qpos[:3] - [0, 0, HEIGHT], data.qpos[4:7], data.qpos[3:4], data.qpos[7:]])
-    R = np.zeros(9)
-    mujoco.mju_quat2Mat(R, data.qpos[3:7])
-    return q, np.concatenate([R.reshape(3, 3).T @ data.qvel[:3], data.qvel[3:]])
-
-
 def test_same_robot():
     """Masses, frames and signs agree: the mass matrix of both."""
     mech, model = sr.library.quadruped(), plant()
-    data = mujoco.MjData(model)
+    bridge, data = sr.bridge.mujoco(mech, model), mujoco.MjData(model)
     data.qpos[7:] = np.tile([0.0, BEND, -2.0 * BEND], 4)
     mujoco.mj_forward(model, data)
     M = np.zeros((18, 18))
     for row, unit in zip(M, np.eye(18), strict=True):
         mujoco.mj_mulM(model, data, row, unit)
-    assert np.allclose(M, mech.mass_matrix(ours(data)[0]), atol=1e-9)
+    assert np.allclose(M, mech.mass_matrix(bridge.to_sarrus(data).q), atol=1e-9)
 
 
 @pytest.mark.parametrize("push", [(40.0, 0.0, 0.0), (0.0, 30.0, 0.0)])
 def test_standing_while_being_pushed(push):
     """A push of 0.15 s: the trunk gives way and comes back, the feet stay on the ground."""
     mech, model = sr.library.quadruped(), plant()
-    data = mujoco.MjData(model)
+    bridge, data = sr.bridge.mujoco(mech, model), mujoco.MjData(model)
     data.qpos[7:] = np.tile([0.0, BEND, -2.0 * BEND], 4)
     trunk = C.PriorityTask(C.BodyPose("trunk"), mech.pose(mech.default.q, "trunk"), kp=100.0, name="trunk")
     law = C.TaskHierarchy(
@@ -85,12 +77,12 @@ def test_standing_while_being_pushed(push):
     largest = 0.0
     for step in range(1200):
         if step % 4 == 0:
-            data.ctrl[:] = law(step * 1e-3, *ours(data))
+            data.ctrl[:] = law(step * 1e-3, *bridge.to_sarrus(data))
         data.xfrc_applied[1, :3] = push if 200 <= step < 350 else (0.0, 0.0, 0.0)
         mujoco.mj_step(model, data)
-        largest = max(largest, float(np.abs(ours(data)[0][:2]).max()))
+        largest = max(largest, float(np.abs(bridge.to_sarrus(data).q[:2]).max()))
     assert 0.003 < largest < 0.1
-    assert np.abs(ours(data)[0][:3]).max() < 0.01
+    assert np.abs(bridge.to_sarrus(data).q[:3]).max() < 0.01
     assert 2.0 * np.arcsin(np.linalg.norm(data.qpos[4:7])) < 0.02
     assert all(status >= 0 for _, status, _ in law.events)
     assert data.ncon == 4 and np.abs(data.ctrl).max() <= 25.0
