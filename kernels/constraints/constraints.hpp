@@ -2,6 +2,7 @@
 // computes; and which columns each of them can have entries in.
 #pragma once
 
+#include "constraints/coupling_terms.hpp"
 #include "constraints/kinds.hpp"
 
 SARRUS_BEGIN
@@ -29,16 +30,27 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, Rows<T>& 
   }
 }
 
-// phi, b and gamma of couplings and drives: sum of coef q - offset - f(t); of velocities alone phi is zero
+// phi, b and gamma of couplings and drives: sum of coef f(q) - offset - drive(t), f(q) mostly q itself; of
+// velocities alone phi is zero
 template <class T>
 SARRUS_FN void coupling_values(const Model<real<T>>& m, const State<T>& s, Rows<T>& r) {
   for (int c = 0; c < m.nk; ++c) {
     int row = m.k_row[c], d = m.k_drive[c];
-    T phi = T(-m.k_offset[c]);
-    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) phi += s.q[m.kt_q[i]] * m.kt_coef[i];
+    T phi = T(-m.k_offset[c]), gamma = d < 0 ? T(0) : s.drive[3 * d + 2];
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
+      const T& q = s.q[m.kt_q[i]];
+      if (m.kt_knots[i]) {
+        CurvePoint<T> f = curve_of_term(m, i, q);
+        const T& v = s.v[m.kt_v[i]];
+        phi += f.value * m.kt_coef[i];
+        gamma -= f.second * v * v * m.kt_coef[i];
+      } else {
+        phi += q * m.kt_coef[i];
+      }
+    }
     r.phi[row] = !m.row_holonomic[row] ? T(0) : d < 0 ? phi : phi - s.drive[3 * d];
     r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
-    r.gamma[row] = d < 0 ? T(0) : s.drive[3 * d + 2];
+    r.gamma[row] = gamma;
   }
 }
 
@@ -49,7 +61,7 @@ SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Row
   for (int c = 0; c < m.nk; ++c) {
     T* row = r.J + m.k_row[c] * ld;
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] = T(0);
-    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] += m.kt_coef[i];
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] += slope_of_term(m, i, s.q);
   }
   for (int u = 0; u < m.n_user_rows; ++u) {
     const T* x = s.user + u * (3 + m.nv);

@@ -30,6 +30,7 @@ struct Recursive {
   T* answer;             // (nv + nc, wide)
   T* Jvq;                // (nc, ld)
   T *lam, *x;            // (nc), (nv)
+  const T* q;            // where residuals were differentiated
 
   SARRUS_HD Recursive(const Model<real<T>>& m, Arena& arena) : w(m, arena), wide(2 * w.ld) {
     int ld = w.ld;
@@ -124,6 +125,30 @@ SARRUS_HD void each_element(const Model<real<T>>& m, Recursive<T, LDC>& r, Use u
   }
 }
 
+// Couplings by curves: adds d(J v)/dq to Jvq; use(row, column, coef f'', coef f''') for each of them.
+template <class T, int LDC, class Use>
+SARRUS_HD void each_curve(const Model<real<T>>& m, const T* v, Recursive<T, LDC>& r, Use use) {
+  for (int c = 0; m.nkn && c < m.nk; ++c)
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
+      if (!m.kt_knots[i]) continue;
+      int row = m.k_row[c], j = m.kt_v[i];
+      CurvePoint<T> f = curve_of_term(m, i, r.q[m.kt_q[i]]);
+      T second = f.second * m.kt_coef[i];
+      r.Jvq[row * r.w.ld + j] += second * v[j];
+      use(row, j, second, f.third * m.kt_coef[i]);
+    }
+}
+
+// Of the row sum coef f(q): J a - gamma = sum coef (f' a + f'' v^2), (1).
+template <class T, int LDC>
+SARRUS_HD void add_curve_derivatives(const Model<real<T>>& m, const T* v, Recursive<T, LDC>& r) {
+  each_curve(m, v, r, [&](int row, int j, const T& second, const T& third) {
+    r.Rq[row * r.wide + j] += second * r.w.a[j] + third * v[j] * v[j];
+    r.Rv[row * r.wide + j] += second * v[j] * real<T>(2);
+    r.Eq[j * r.wide + j] -= second * r.lam[row];
+  });
+}
+
 // out: Eq, Ev, Rq, Rv, Jvq   in: forward dynamics solved in w (a, lam)
 template <class T, int LDC>
 SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T* v, Recursive<T, LDC>& r) {
@@ -135,6 +160,8 @@ SARRUS_FN void residual_derivatives(const Model<real<T>>& m, const T* q, const T
   for (int i = 0; i < m.nf; ++i) force_derivatives(m, i, r);
   add_tree_derivatives(m, r.w.tree, r.w.bodies, r.d, r.wide, r.Eq, r.Ev);
   add_joint_force_derivatives(m, q, v, r.wide, r.Eq, r.Ev);
+  r.q = q;
+  add_curve_derivatives(m, v, r);
 }
 
 // Where rows depend on each other, lam of least norm stays orthogonal to the left null vectors u of J, and
@@ -151,6 +178,7 @@ SARRUS_FN void turn_rows(const Model<real<T>>& m, Recursive<T, LDC>& r) {
     move_element(m, r.w.tree, *r.element, r.path, r.w.ld, r.moves);
     rate_derivatives(first, r);
   });
+  each_curve(m, r.x, r, [](int, int, const T&, const T&) {});
 }
 
 // out: w.a, r.lam, and the derivatives of the residuals   in: the state

@@ -109,7 +109,7 @@ SARRUS_FN void constraints_by_entries(const Model<real<T>>& m, const State<T>& s
   coupling_values(m, s, r);
   for (int c = 0; c < m.nk; ++c)
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i)
-      a.rows_now[begin[m.ne + c] + i - m.k_begin[c]] = T(m.kt_coef[i]);
+      a.rows_now[begin[m.ne + c] + i - m.k_begin[c]] = slope_of_term(m, i, s.q);
 }
 
 // The entries of dense J and M, and back

@@ -23,7 +23,8 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
 #define SARRUS_MODEL_SIZES(X) \
   X(nn) /* nodes, ground included */ X(nb) /* bodies, ground included */ X(nq) X(nv) X(nc) \
   X(ne) /* elements with rows */ X(nev) /* their parameters */ X(nsup) /* columns that move them */ \
-  X(nk) /* coupling rows */ X(nkt) /* coupling terms */ X(nd) /* drives */ X(n_user_rows) \
+  X(nk) /* coupling rows */ X(nkt) /* coupling terms */ X(nkn) /* knots of their curves */ \
+  X(nd) /* drives */ X(n_user_rows) \
   X(nf) /* forces between nodes */ X(nfv) /* their parameters */ \
   X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ X(one)
 
@@ -43,9 +44,11 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(I, el_begin, ne, 1) X(F, el_values, nev, 1) \
   /* columns that move b relative to a: entries sup_begin .. sup_end, +1 on b's side, -1 on a's */ \
   X(I, el_sup_begin, ne, 1) X(I, el_sup_end, ne, 1) X(I, sup_col, nsup, 1) X(F, sup_sign, nsup, 1) \
-  /* linear couplings sum coef q = offset + drive(t): row, terms, offset, drive index or -1 */ \
+  /* couplings sum coef f(q) = offset + drive(t): row, terms, offset, drive index or -1; f(q) = q where a term
+     has no knots, else the curve of constraints/coupling_terms.hpp */ \
   X(I, k_row, nk, 1) X(I, k_begin, nk, 1) X(I, k_end, nk, 1) X(F, k_offset, nk, 1) X(I, k_drive, nk, 1) \
   X(I, kt_q, nkt, 1) X(I, kt_v, nkt, 1) X(F, kt_coef, nkt, 1) \
+  X(I, kt_knot, nkt, 1) X(I, kt_knots, nkt, 1) X(F, knots, nkn, 5) \
   /* rows whose phi, b, gamma, J are handed in */ \
   X(I, u_row, n_user_rows, 1) \
   /* unit of each row: L for a length, 1 for an angle (phi and J are divided by it for rank decisions) */ \

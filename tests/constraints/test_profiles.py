@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import sarrus as sr
 from sarrus.errors import InputError
@@ -43,6 +44,90 @@ def test_profile_goes_on_turn_after_turn() -> None:
         for x in (0.7, 0.7 + 2 * math.pi, 0.7 - 4 * math.pi)
     ]
     assert q == pytest.approx([q[0]] * 3, abs=1e-12)
+
+
+def heavy_cam() -> tuple[sr.Mechanism, np.ndarray, np.ndarray]:
+    """A cam on an eccentric shaft, its follower an arm, with a second follower; a state with speed."""
+    spec = sr.MechanismSpec(gravity=(0.3, -9.81, 0.0), name="heavy_cam")
+    spec.body("shaft", joint=sr.Revolute("z"), mass=1.0, com=(0.02, 0.01, 0.0), inertia=(1e-3, 1e-3, 2e-3))
+    spec.body("arm", joint=sr.Revolute("z"), at=sr.Pose((0.2, 0.0, 0.0)), mass=0.5, com=(-0.1, 0, 0),
+              inertia=(1e-3, 1e-3, 2e-3))  # fmt: skip
+    spec.body("rod", parent="arm", joint=sr.Prismatic("x"), mass=0.2)
+    x = np.array([0.3, 0.9, 2.0, 2.8, 3.9, 4.4, 5.6])
+    spec.constrain("first", sr.Cam("arm", "shaft", x, 0.2 * np.sin(x) + 0.05 * np.cos(2 * x)))
+    spec.constrain("second", sr.Cam("rod", "shaft", x + 0.1, 0.02 * np.cos(x)))
+    spec.force("spring", sr.JointSpring("rod", 50.0))
+    mech = spec.compile()
+    q = mech.assemble(mech.neutral(), {"shaft": 8.0}).q
+    return mech, q, mech.consistent_velocity(q, fixed={"shaft": 3.0})
+
+
+def test_the_spline_is_that_of_scipy() -> None:
+    x = np.array([0.3, 0.9, 2.0, 2.8, 3.9, 4.4, 5.6])
+    mech, *_ = heavy_cam()
+    y = 0.2 * np.sin(x) + 0.05 * np.cos(2 * x)
+    spline = CubicSpline(np.append(x, x[0] + 2 * math.pi), np.append(y, y[0]), bc_type="periodic")
+    for angle in (*x, 0.2, 6.2, 3.0, 0.3 + 2 * math.pi):
+        terms = mech.terms([angle, 0.0, 0.0], [1.0, 0.0, 0.0])
+        at = 0.3 + (angle - 0.3) % (2 * math.pi)
+        assert terms.phi[0] == pytest.approx(-spline(at), abs=1e-14)
+        assert terms.J[0, 0] == pytest.approx(-spline(at, 1), abs=1e-13)
+        assert terms.gamma[0] == pytest.approx(spline(at, 2), abs=1e-12)
+
+
+def test_linear_models_of_cams() -> None:
+    """Closed form, dual numbers and differences give one matrix, at speed, away from equilibrium."""
+    mech, q, v = heavy_cam()
+    found = {
+        method: sr.linearize(mech, q, v, u=[0.3, 0.1, -0.2], method=method).A
+        for method in ("analytic", "dual", "finite_difference")
+    }
+    np.testing.assert_allclose(found["analytic"], found["dual"], rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(found["analytic"], found["finite_difference"], rtol=1e-6, atol=1e-5)
+
+
+def test_compiled_runs_of_cams() -> None:
+    """Energy is kept; explicit and implicit runs, rollouts and single runs agree."""
+    mech, q, v = heavy_cam()
+    runs = [sr.simulate(mech, (0.0, 1.0), q, v, method=m) for m in ("dopri5", "radau")]
+    for run in runs:
+        assert run.success and np.ptp(run.energy) < 1e-6
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], atol=1e-5)
+    many = sr.rollout(mech, np.tile(q, (5, 1)), np.tile(v, (5, 1)), dt=1e-3, steps=200)
+    alone = sr.simulate(mech, (0.0, 0.2), q, v, method="rk4", dt=1e-3)
+    np.testing.assert_allclose(many.q[:, -1], np.tile(alone.q[-1], (5, 1)), atol=1e-12)
+
+
+def test_derivatives_where_cams_are_redundant() -> None:
+    """Two cams that say the same: multipliers of least norm turn with the pose."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, -9.81))
+    spec.body("shaft", joint=sr.Revolute("y"), mass=1.0, com=(0.1, 0.0, 0.0), inertia=(1e-3, 1e-3, 1e-3))
+    spec.body("rod", joint=sr.Prismatic("z"), mass=MASS)
+    for name in ("one", "two"):
+        spec.constrain(name, sr.Cam("rod", "shaft", ANGLES, LIFT * (1 - np.cos(ANGLES)) / 2))
+    mech = spec.compile()
+    q = mech.assemble(mech.neutral(), {"shaft": 1.0}).q
+    v = mech.consistent_velocity(q, fixed={"shaft": 2.0})
+    exact, differences = (
+        sr.linearize(mech, q, v, outputs=None, method=m).A for m in ("analytic", "finite_difference")
+    )
+    np.testing.assert_allclose(exact, differences, rtol=1e-6, atol=1e-6)
+
+
+def test_parameters_of_a_profile() -> None:
+    """Lifts and angles that follow parameters: variants made together are those made alone."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    lift, shift = spec.parameter("lift", 0.01), spec.parameter("shift", 0.1)
+    spec.body("shaft", joint=sr.Revolute("y"), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
+    spec.body("rod", joint=sr.Prismatic("z"), mass=MASS)
+    angles = [x + shift for x in ANGLES[::6]]
+    spec.constrain("groove", sr.Cam("rod", "shaft", angles, [lift * (1 - np.cos(x)) for x in ANGLES[::6]]))
+    mech = spec.compile()
+    values = {"lift": [0.01, 0.02, 0.03], "shift": [0.1, 0.0, -0.2]}
+    for one, (h, s) in zip(mech.variants(values), zip(*values.values(), strict=True), strict=True):
+        alone = mech.with_(lift=h, shift=s)
+        np.testing.assert_array_equal(one.model.knots, alone.model.knots)
+        assert one.assemble(one.neutral(), {"shaft": math.pi + s}).q[1] == pytest.approx(2 * h, rel=1e-12)
 
 
 @pytest.mark.parametrize(

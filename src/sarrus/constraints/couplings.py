@@ -1,13 +1,14 @@
-"""Couplings: linear relations between coordinates, constant (gears) or driven in time.
+"""Couplings: relations between coordinates, constant (gears) or driven in time.
 
-sum_i c_i q_i = offset + f(t)
+sum_i c_i q_i = offset + f(t), where single terms may be c_i f_i(q_i) with a curve f_i (cams)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..arrays import number, text
@@ -40,16 +41,30 @@ def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
 
 
 def lower_coupling(
-    group: RowGroup, terms: Terms, tree: Tree, rows: Rows, *, offset: float, drive: int, kind: str = ""
+    group: RowGroup,
+    terms: Terms,
+    tree: Tree,
+    rows: Rows,
+    *,
+    offset: float,
+    drive: int = -1,
+    kind: str = "",
+    curves: Mapping[str, Sequence[Any]] = MappingProxyType({}),
 ) -> None:
-    """The row of a coupling; `kind` says "m" or "rad", by default what its coordinates are."""
+    """The row of a coupling.
+
+    `kind` says "m" or "rad", by default what its coordinates are; `curves` has the knots (n, 5) of
+    kernels/constraints/coupling_terms.hpp of terms that are curves of their coordinate.
+    """
     where = f"constraint {group.name!r}"
-    pairs = [(*tree.scalar(coordinate, where), c) for coordinate, c in dict(terms).items()]
-    lengths = all(not tree.coordinate_is_angle[iv] for _, iv, _ in pairs)
+    pairs = [(*tree.scalar(name, where), c, curves.get(name, ())) for name, c in dict(terms).items()]
+    lengths = all(not tree.coordinate_is_angle[iv] for _, iv, *_ in pairs)
     here = rows.add(group, [RowName(group.name, kind or ("m" if lengths else "rad"))]).rows
     rows.append(k_row=here.start, k_begin=rows.count("kt_q"), k_offset=offset, k_drive=drive)
-    for iq, iv, coefficient in pairs:
-        rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient)
+    for iq, iv, coefficient, knots in pairs:
+        rows.append(kt_q=iq, kt_v=iv, kt_coef=coefficient, kt_knot=rows.count("knots"), kt_knots=len(knots))
+        for knot in knots:
+            rows.append(knots=knot)
     rows.append(k_end=rows.count("kt_q"))
 
 
@@ -74,7 +89,7 @@ class Coupling(Constraint):
         return tuple(dict(self.terms))
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        lower_coupling(RowGroup(name, "Coupling"), self.terms, tree, rows, offset=self.offset, drive=-1)
+        lower_coupling(RowGroup(name, "Coupling"), self.terms, tree, rows, offset=self.offset)
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Coupling:
         total = sum(c * position(coordinate) for coordinate, c in dict(self.terms).items())
@@ -179,4 +194,4 @@ class HeldCoordinate(Constraint, base=True):
         here = rows.add(RowGroup(name, "HeldCoordinate"), [RowName(name, kind, holonomic=False)]).rows
         begin = rows.count("kt_q")
         rows.append(k_row=here.start, k_begin=begin, k_offset=0.0, k_drive=-1)
-        rows.append(kt_q=0, kt_v=self.index, kt_coef=1.0, k_end=begin + 1)
+        rows.append(kt_q=0, kt_v=self.index, kt_coef=1.0, kt_knot=0, kt_knots=0, k_end=begin + 1)

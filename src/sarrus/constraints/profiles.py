@@ -2,14 +2,13 @@
 
     follower = lift(cam),   lift: cubic spline through the profile with continuous second derivative
 
-Its rows are computed in Python, as those of a CustomConstraint, with J and gamma in closed form.
+The spline is a term of a coupling (kernels/constraints/coupling_terms.hpp).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,10 +17,10 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, numbers, text
 from ..errors import InputError
 from ..models.kinds import Checks
-from ..models.model import RowGroup, UserRows
+from ..models.model import RowGroup
 from ..models.tree import Tree
-from .custom import CustomConstraint
-from .rows import Constraint, RowName, Rows
+from .couplings import lower_coupling
+from .rows import Constraint, Rows
 
 __all__ = ["Cam"]
 
@@ -70,50 +69,51 @@ class Cam(Constraint):
         return (self.follower, self.cam)
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        where = f"constraint {name!r}"
-        follower, cam = tree.scalar(self.follower, where), tree.scalar(self.cam, where)
-        kind = "rad" if tree.coordinate_is_angle[follower[1]] else "m"
-        here = rows.add(RowGroup(name, "Cam"), [RowName(name, kind)]).rows
-        first = rows.count("u_row")
-        rows.append(u_row=here.start)
-        functions = Profile(np.array(self.angles), np.array(self.lifts), follower, cam, tree.nv)
-        given = CustomConstraint(functions.phi, 1, functions.J, functions.gamma, functions.b)
-        rows.customs.append(UserRows(name, slice(first, first + 1), here, given))
+        _, follower = tree.scalar(self.follower, f"constraint {name!r}")
+        knots = periodic_spline(np.asarray(self.angles), np.asarray(self.lifts))
+        terms, curves = {self.follower: 1.0, self.cam: -1.0}, {self.cam: knots}
+        kind = "rad" if tree.coordinate_is_angle[follower] else "m"
+        lower_coupling(RowGroup(name, "Cam"), terms, tree, rows, offset=0.0, kind=kind, curves=curves)
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """phi, J, gamma and b of a cam; the coordinates as (entry of q, entry of v)."""
+def periodic_spline(x: Array, y: Array) -> list[list[Any]]:
+    """Knots (x_k, c0, c1, c2, c3) of the cubic spline through the points, of period 2 pi, (n, 5).
 
-    angles: Array
-    lifts: Array
-    follower: tuple[int, int]
-    cam: tuple[int, int]
-    nv: int
+    With steps h, slopes d of the chords and second derivatives M at the knots, [deBoor1978] ch. IV:
 
-    @cached_property
-    def _spline(self) -> Any:
-        from scipy.interpolate import CubicSpline
+        h_k-1 M_k-1 + 2 (h_k-1 + h_k) M_k + h_k M_k+1 = 6 (d_k - d_k-1)                                  (1)
+    """
+    n = len(x)
+    h = [x[(k + 1) % n] - x[k] + (2 * math.pi if k == n - 1 else 0.0) for k in range(n)]
+    d = [(y[(k + 1) % n] - y[k]) / h[k] for k in range(n)]
+    M = _cyclic(h, [2.0 * (h[k - 1] + h[k]) for k in range(n)], [6.0 * (d[k] - d[k - 1]) for k in range(n)])
+    return [
+        [x[k], y[k], d[k] - h[k] * (2.0 * a + b) / 6.0, a / 2.0, (b - a) / (6.0 * h[k])]
+        for k, (a, b) in enumerate(zip(M, M[1:] + M[:1], strict=True))
+    ]
 
-        turn = self.angles[0] + 2 * math.pi
-        closed = np.append(self.angles, turn), np.append(self.lifts, self.lifts[0])
-        return CubicSpline(*closed, bc_type="periodic")
 
-    def lift(self, angle: float, order: int = 0) -> float:
-        """Lift at an angle [rad], or its derivative of this order."""
-        return float(self._spline(angle, order))
+def _cyclic(off: list[Any], diagonal: list[Any], right: list[Any]) -> list[Any]:
+    """Solution of (1): off[k] couples k and k + 1, the last one the first; diagonally dominant.
 
-    def phi(self, q: Array, t: float) -> float:
-        return float(q[self.follower[0]]) - self.lift(float(q[self.cam[0]]))
+    The two corners are a matrix of rank one, [Press2007] section 2.7.2 (Sherman and Morrison).
+    """
+    corner, pivot = off[-1], -diagonal[0]
+    main = [diagonal[0] - pivot, *diagonal[1:-1], diagonal[-1] - corner * corner / pivot]
+    edge = [pivot, *[0.0] * (len(off) - 2), corner]
+    s, z = _tridiagonal(off, main, right), _tridiagonal(off, main, edge)
+    scale = (s[0] + corner * s[-1] / pivot) / (1.0 + z[0] + corner * z[-1] / pivot)
+    return [a - scale * b for a, b in zip(s, z, strict=True)]
 
-    def J(self, q: Array, t: float) -> Array:
-        row = np.zeros((1, self.nv))
-        row[0, self.follower[1]] = 1.0
-        row[0, self.cam[1]] -= self.lift(float(q[self.cam[0]]), 1)
-        return row
 
-    def gamma(self, q: Array, v: Array, t: float) -> float:
-        return self.lift(float(q[self.cam[0]]), 2) * float(v[self.cam[1]]) ** 2
-
-    def b(self, q: Array, t: float) -> float:
-        return 0.0
+def _tridiagonal(off: list[Any], diagonal: list[Any], right: list[Any]) -> list[Any]:
+    """Solution of a symmetric tridiagonal system, off[k] beside entries k and k + 1 of the diagonal."""
+    main, x = list(diagonal), list(right)
+    for k in range(1, len(x)):
+        ratio = off[k - 1] / main[k - 1]
+        main[k] = main[k] - ratio * off[k - 1]
+        x[k] = x[k] - ratio * x[k - 1]
+    x[-1] = x[-1] / main[-1]
+    for k in range(len(x) - 2, -1, -1):
+        x[k] = (x[k] - off[k] * x[k + 1]) / main[k]
+    return x

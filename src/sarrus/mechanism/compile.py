@@ -83,7 +83,7 @@ def lower_declarations(
 
 
 MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)
-ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "n_user_rows", "nc")
+ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "nkn", "n_user_rows", "nc")
 
 
 def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constraint]]) -> Model:
