@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,27 @@ def refuse_forces(mech: sr.Mechanism) -> None:
         raise UnsupportedError(
             f"{mech.name!r} has springs, dampers, friction or wrenches, which the twins lack"
         )
+
+
+def drawn_four_bar(
+    gravity: float, pins: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+) -> sr.MechanismSpec:
+    """A four-bar as drawn whose crank, of length "a", turns all the way round; options of pins by name."""
+    spec = sr.MechanismSpec(gravity=(0, -gravity, 0), name="four_bar")
+    a = spec.parameter("a", 0.1)
+    spec.point("A", (0, 0, 0)).point("B", (0, a, 0)).point("C", (0.35, 0.3, 0)).point("D", (0.4, 0, 0))
+    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=1.0).link(
+        "rocker", "D", "C", mass=1.0
+    )
+    ends = {
+        "A": ("ground", "crank"),
+        "B": ("crank", "coupler"),
+        "C": ("coupler", "rocker"),
+        "D": ("ground", "rocker"),
+    }
+    for name, pair in ends.items():
+        spec.joint(name, *pair, sr.Revolute("z"), at=name, **pins.get(name, {}))
+    return spec
 
 
 @dataclass(frozen=True)

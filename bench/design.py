@@ -10,6 +10,7 @@ import numpy as np
 
 import sarrus as sr
 
+from .cases import drawn_four_bar
 from .report import Column, table
 
 ROWS: tuple[Column, ...] = (("what", "title", ""), ("measured", "measured", ".4g"), ("unit", "unit", ""))
@@ -18,22 +19,8 @@ VARIANTS, POSES = 1000, 36
 
 def four_bar() -> sr.Mechanism:
     """As drawn, the crank's length a parameter; it turns all the way round."""
-    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
-    a = spec.parameter("a", 0.1)
-    spec.point("A", (0, 0, 0)).point("B", (0, a, 0)).point("C", (0.35, 0.3, 0)).point("D", (0.4, 0, 0))
-    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=1.0).link(
-        "rocker", "D", "C", mass=1.0
-    )
-    ends = {
-        "A": ("ground", "crank"),
-        "B": ("crank", "coupler"),
-        "C": ("coupler", "rocker"),
-        "D": ("ground", "rocker"),
-    }
-    for name, pair in ends.items():
-        spec.joint(name, *pair, sr.Revolute("z"), at=name)
-    spec.measure("transmission", sr.Angle("coupler", "rocker"))
-    return spec.compile()
+    spec = drawn_four_bar(9.81)
+    return spec.measure("transmission", sr.Angle("coupler", "rocker")).compile()
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:
@@ -77,6 +64,18 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
     title = f"{count} variants x {POSES} poses"
     for name, study in (("together", together), ("one by one", one_by_one)):
         rows.append({"title": f"{title}, {name}", "measured": _seconds(study, rounds), "unit": "s"})
+    over = sr.design.Sweep("A", turn)
+
+    def tolerances() -> None:
+        sr.tolerances(mech, {"a": 1e-4}, over=over, samples=count)
+
+    def optimize() -> None:
+        sr.optimize(mech, {"a": (0.05, 0.2)}, lambda x: (np.ptp(x["transmission"]) - 1.0) ** 2, over=over)
+
+    title = f"sr.tolerances, {count} samples x {POSES} poses"
+    named = {title: tolerances, "sr.optimize, one parameter": optimize}
+    for title, study in named.items():
+        rows.append({"title": title, "measured": _seconds(study, rounds), "unit": "s"})
     made = _seconds(lambda: mech.variants({"a": values}), rounds) / count
     rows.append({"title": f"one of {count} variants", "measured": 1e6 * made, "unit": "us"})
     return {"design": rows}

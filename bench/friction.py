@@ -11,6 +11,7 @@ from typing import Any
 
 import sarrus as sr
 
+from .cases import drawn_four_bar
 from .report import Column, table
 from .timing import race, ratio
 
@@ -21,21 +22,8 @@ AT_MOST = 2.0  # times the run without friction
 
 def linkage(pins: str, friction: float) -> sr.Mechanism:
     """A four-bar whose crank turns all the way round, with dry friction in some pins."""
-    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="four_bar")
-    spec.point("A", (0, 0, 0)).point("B", (0, 0.1, 0)).point("C", (0.35, 0.3, 0)).point("D", (0.4, 0, 0))
-    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=1.0).link(
-        "rocker", "D", "C", mass=1.0
-    )
-    ends = {
-        "A": ("ground", "crank"),
-        "B": ("crank", "coupler"),
-        "C": ("coupler", "rocker"),
-        "D": ("ground", "rocker"),
-    }
-    for name, pair in ends.items():
-        given: dict[str, Any] = {"friction": friction, "friction_model": "coulomb"} if name in pins else {}
-        spec.joint(name, *pair, sr.Revolute("z"), at=name, **given)
-    return spec.compile()
+    given = {"friction": friction, "friction_model": "coulomb"}
+    return drawn_four_bar(0.0, dict.fromkeys(pins, given)).compile()
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:

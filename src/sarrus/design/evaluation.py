@@ -33,6 +33,14 @@ class Evaluation(ABC):
             AssemblyError: the mechanism cannot take these states.
         """
 
+    def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
+        """Measures of variants with values (B,) by parameter; None where one cannot take these states.
+
+        Raises:
+            SarrusError: a variant cannot be built.
+        """
+        return [_or_none(self, copy) for copy in mech.variants(values)]
+
 
 @dataclass(frozen=True)
 class Poses(Evaluation):
@@ -53,6 +61,18 @@ class Poses(Evaluation):
             q = pose.q
             found.append(q)
         return mech.measure(np.array(found))
+
+    def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
+        q, found = np.array([copy.default.q for copy in mech.variants(values)]), []
+        success = np.ones(len(q), dtype=bool)
+        for wanted in self.fixed:
+            held = mapping(wanted, "fixed of Poses", "{coordinate: value}")
+            pose = mech.assemble(q, held, parameters=values)
+            closed = np.asarray(pose.success)
+            success &= closed
+            q = np.where(closed[:, None], pose.q, q)
+            found.append(q)
+        return _spread(mech, values, np.stack(found, axis=1), success, None)
 
 
 @dataclass(frozen=True)
@@ -76,6 +96,10 @@ class Sweep(Evaluation):
         if not path.success:
             raise AssemblyError(str(path.message))
         return mech.measure(path.q, u=self.inputs)
+
+    def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
+        path = mech.sweep(self.coordinate, numbers(self.values, "values of Sweep", 1), parameters=values)
+        return _spread(mech, values, path.q, path.success, self.inputs)
 
 
 @dataclass(frozen=True)
@@ -120,13 +144,47 @@ class Variables:
         """The mechanism with these values (n,)."""
         return mech.with_(**dict(zip(self.names, map(float, x), strict=True)))
 
-    def slopes(self, values: Any, x: Array, steps: Array) -> Array:
-        """Derivatives (..., n) of a vector function of x (n,), by differences of order six."""
-        columns = []
-        for i, h in enumerate(steps):
-            e = np.eye(len(x))[i] * h
-            columns.append(sum(w / h * values(x + k * e) for k, w in TERMS))
-        return np.stack(columns, axis=-1)
+    def around(self, x: Array, steps: Array) -> Array:
+        """Values (6 n, n) around x (n,) that `slopes` needs."""
+        return np.array([x + k * h * np.eye(len(x))[i] for i, h in enumerate(steps) for k, _ in TERMS])
+
+    def slopes(self, rows: Array, steps: Array) -> Array:
+        """Derivatives (m, n) of a vector by x, of order six, from its values (6 n, m) at `around`."""
+        weights = np.array([w for _, w in TERMS])
+        each = rows.reshape(len(steps), len(TERMS), -1)
+        columns = np.einsum("k,nkm->mn", weights, each) / steps
+        return np.ascontiguousarray(columns)  # SciPy's SLSQP misreads gradients with strides
+
+    def together(self, mech: Mechanism, over: Evaluation, points: Array) -> list[Measures | None]:
+        """Measures of the mechanisms with values (B, n), made and moved together where that is possible."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SarrusWarning)
+            try:
+                return over.of_variants(mech, dict(zip(self.names, points.T, strict=True)))
+            except SarrusError:  # one of them cannot be built
+                return [evaluated(over, mech, self, x) for x in points]
+
+
+def _or_none(over: Evaluation, mech: Mechanism) -> Measures | None:
+    """Measures of a mechanism; None where it cannot take the states."""
+    try:
+        return over.measures(mech)
+    except AssemblyError:
+        return None
+
+
+def _spread(
+    mech: Mechanism, values: Mapping[str, Array], q: Array, success: Any, inputs: Any
+) -> list[Measures | None]:
+    """Measures of each variant at its poses (B, n, nq), for those that succeeded."""
+    kept = np.flatnonzero(success)
+    found: list[Measures | None] = [None] * len(q)
+    if len(kept):
+        good = {name: np.asarray(x)[kept] for name, x in values.items()}
+        measures = mech.measure(q[kept], u=inputs, parameters=good)
+        for i, k in enumerate(kept):
+            found[k] = {name: x[i] for name, x in measures.items()}
+    return found
 
 
 def evaluated(over: Evaluation, mech: Mechanism, variables: Variables, x: Array) -> Measures | None:
@@ -138,10 +196,7 @@ def evaluated(over: Evaluation, mech: Mechanism, variables: Variables, x: Array)
             _ = changed.default
         except SarrusError:
             return None
-        try:
-            return over.measures(changed)
-        except AssemblyError:
-            return None
+        return _or_none(over, changed)
 
 
 def check_mechanism(mech: object, what: str) -> Mechanism:

@@ -1,8 +1,9 @@
 """optimize: values of parameters for which a purpose is served best, within limits.
 
 Sequential quadratic programming (SciPy's SLSQP) in parameters relative to their ranges. Gradients are
-differences of order six of the whole evaluation, as in `Mechanism.parameter_derivatives`.
-They stay within the ranges: closer to a bound than 0.3 percent of a range they are those at that distance.
+differences of order six of the whole evaluation, as in `Mechanism.parameter_derivatives`; the six mechanisms
+for each parameter are made and moved together (along runs one by one). They stay within the ranges: closer to
+a bound than 0.3 percent of a range they are those at that distance.
 """
 
 from __future__ import annotations
@@ -160,14 +161,21 @@ class _Problem:
         """Objective and margins of the limits; infinite and -1 where the design cannot be built."""
         key = np.asarray(x, dtype=np.float64).tobytes()
         if key not in self._known:
-            measures = evaluated(self._over, self._mech, self._variables, x)
-            if measures is None:
-                self._known[key] = np.inf, np.full(self._margins, -1.0)
-            else:
-                margins = np.concatenate([np.zeros(0), *(one.margins(measures) for one in self._limits)])
-                self._margins = len(margins)
-                self._known[key] = self._number(measures), margins
+            self._judge(key, evaluated(self._over, self._mech, self._variables, x))
         return self._known[key]
+
+    def _judge(self, key: bytes, measures: Measures | None) -> None:
+        if measures is None:
+            self._known[key] = np.inf, np.full(self._margins, -1.0)
+            return
+        margins = np.concatenate([np.zeros(0), *(one.margins(measures) for one in self._limits)])
+        self._margins = len(margins)
+        self._known[key] = self._number(measures), margins
+
+    def _try_all(self, points: Array) -> None:
+        """Remember designs (B, n), made and moved together."""
+        for x, measures in zip(points, self._variables.together(self._mech, self._over, points), strict=True):
+            self._judge(x.tobytes(), measures)
 
     def _number(self, measures: Measures) -> float:
         try:
@@ -199,7 +207,9 @@ class _Problem:
             key = np.asarray(y).tobytes()
             if key not in slopes:
                 slopes.clear()
-                slopes[key] = v.slopes(self._row, np.clip(y, 3 * STEP, 1 - 3 * STEP), steps)
+                around = v.around(np.clip(y, 3 * STEP, 1 - 3 * STEP), steps)
+                self._try_all(np.array([self._scaled(one) for one in around]))
+                slopes[key] = v.slopes(np.array([self._row(one) for one in around]), steps)
             return slopes[key]
 
         self.tried(start)

@@ -4,7 +4,7 @@ First order: with S the derivatives of a measure by the parameters and s their s
 
     deviation^2 = sum_i (S_i s_i)^2                                                                       (1)
 
-Monte Carlo: mechanisms with random parameters, evaluated one by one.
+Monte Carlo: mechanisms with random parameters, made and moved together (along runs one by one).
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from .evaluation import (
     check_evaluation,
     check_mechanism,
     check_names,
-    evaluated,
 )
 
 STEP = 0.5  # of the standard deviation: step of the differences
@@ -118,13 +117,18 @@ def tolerances(
     variables, centre = Variables(names, -sizes, sizes), np.array([mech.parameters[name] for name in names])
     nominal = {name: np.asarray(values) for name, values in over.measures(mech).items()}
     flat = _Flat(nominal)
-    slopes = variables.slopes(
-        lambda x: flat.row(over.measures(variables.changed(mech, x))), centre, STEP * sizes
-    )
+    near = variables.around(centre, STEP * sizes)
+    around = [flat.row(one) for one in variables.together(mech, over, near) if one is not None]
+    if len(around) < len(near):
+        raise InputError(
+            f"tolerances: {len(near) - len(around)} of {len(near)} mechanisms within 1.5 standard deviations"
+            " cannot be built or moved; give smaller deviations."
+        )
+    slopes = variables.slopes(np.array(around), STEP * sizes)
     rng, shape = np.random.default_rng(seed), (count, len(names))
     drawn = rng.normal(size=shape) if distribution == "normal" else rng.uniform(-(3**0.5), 3**0.5, shape)
     values = centre + sizes * drawn
-    rows = np.array([_sample(mech, variables, over, flat, x) for x in values])
+    rows = np.array([flat.row_or_nan(one) for one in variables.together(mech, over, values)])
     return Tolerances(
         parameters=names,
         deviations=sizes,
@@ -148,6 +152,9 @@ class _Flat:
     def row(self, measures: Mapping[str, Any]) -> Array:
         return np.concatenate([np.ravel(measures[name]) for name in self._shapes])
 
+    def row_or_nan(self, measures: Mapping[str, Any] | None) -> Array:
+        return np.full(self.size, np.nan) if measures is None else self.row(measures)
+
     def split(self, rows: Array, last: bool = False, single: bool = False) -> Measures:
         """Measures of rows (m, size): (m, *shape), with the axis m last, or without it."""
         found, begin = {}, 0
@@ -156,9 +163,3 @@ class _Flat:
             part = rows[:, begin:end].reshape(len(rows), *shape)
             found[name], begin = np.moveaxis(part, 0, -1) if last else part[0] if single else part, end
         return found
-
-
-def _sample(mech: Mechanism, variables: Variables, over: Evaluation, flat: _Flat, x: Array) -> Array:
-    """Measures of one random mechanism as a row; NaN where it cannot be built."""
-    measures = evaluated(over, mech, variables, x)
-    return np.full(flat.size, np.nan) if measures is None else flat.row(measures)
