@@ -83,6 +83,13 @@ STATED: list[tuple[str, dict[str, Any], int, int, int]] = [
     ("excavator", {}, 15, 24, 3),
     ("excavator", {"stick": 3.2}, 15, 24, 3),
     ("landing_gear", {}, 7, 12, 1),
+    ("planetary_gearbox", {}, 6, 7, 1),
+    ("planetary_gearbox", {"sun": 20, "planet": 40, "planets": 4}, 7, 9, 1),
+    ("cam_follower", {}, 2, 1, 1),
+    ("bicycle", {}, 9, 6, 3),
+    ("wiper", {}, 7, 12, 1),
+    ("toggle_clamp", {}, 4, 6, 1),
+    ("six_bar_press", {}, 7, 12, 1),
 ]
 CONTRACT = (
     "pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews bricard bennett"
@@ -90,6 +97,7 @@ CONTRACT = (
     " cable_robot pantograph_leg dual_planar_arms dual_arm dual_arm_box quadruped rolling_disk"
     " robot_arm arms_around_box net scissor deployable_ring chain_mail"
     " peaucellier scissor_lift folding_chair double_wishbone excavator landing_gear"
+    " planetary_gearbox cam_follower bicycle wiper toggle_clamp six_bar_press"
 ).split()
 CASE = ("name", "parameters", "nv", "nc", "dof")
 IDS = ["-".join([name, *map(str, parameters.values())]) for name, parameters, *_ in STATED]

@@ -62,6 +62,8 @@ LIBRARY = (
     "rolling_disk",
     "double_wishbone",
     "quadruped",
+    "cam_follower",
+    "bicycle",
 )
 MECHANISMS = {name: getattr(sr.library, name) for name in LIBRARY} | {"floating": floating}
 

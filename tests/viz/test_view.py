@@ -12,6 +12,7 @@ FLAT = """
     pendulum double_pendulum slider_crank four_bar parallelogram five_bar n_four_bar andrews scott_russell
     jansen_leg three_rrr three_r_on_slider loader cable_robot pantograph_leg dual_planar_arms
     net scissor deployable_ring peaucellier scissor_lift folding_chair excavator landing_gear
+planetary_gearbox cam_follower wiper toggle_clamp six_bar_press
 """.split()
 MASS = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from ..mechanism.mechanism import Mechanism
 from .arms import arms_around_box, dual_arm, dual_arm_box
 from .benchmarks import andrews, bricard, flyball_governor, n_four_bar
+from .drawn_bicycle import bicycle
+from .drawn_drives import cam_follower, planetary_gearbox, wiper
 from .drawn_linkages import folding_chair, peaucellier, scissor_lift
 from .drawn_machines import double_wishbone, excavator, landing_gear
+from .drawn_presses import six_bar_press, toggle_clamp
 from .machines import dual_planar_arms, loader, three_r_on_slider
 from .overconstrained import bennett, sarrus, scott_russell
 from .planar import double_pendulum, five_bar, four_bar, parallelogram, pendulum, slider_crank
@@ -24,6 +27,7 @@ __all__ = [
     "dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "robot_arm", "arms_around_box",
     "net", "scissor", "deployable_ring", "chain_mail",
     "peaucellier", "scissor_lift", "folding_chair", "double_wishbone", "excavator", "landing_gear",
+    "planetary_gearbox", "cam_follower", "bicycle", "wiper", "toggle_clamp", "six_bar_press",
     "MECHANISMS", "names",
 ]  # fmt: skip
 

@@ -7,8 +7,6 @@ ours, of the size of ordinary machines.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +18,7 @@ from ..models.joints import Fixed, Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
 from ..models.shapes import Box, Tube
 from .argument_checks import checked
-from .plane_geometry import HINGE
-
-Point = Sequence[Any]  # numbers or expressions of parameters, (3,) [m]
+from .plane_geometry import HINGE, DrawnPoint, drawn_circles_meet
 
 
 @checked
@@ -58,7 +54,7 @@ def double_wishbone(
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="double_wishbone")
     given = {"upper_z": upper_z, "tie_z": tie_z, "rest": rest, "load": load}
     high, tie, free, force = (spec.parameter(name, value) for name, value in given.items())
-    P: dict[str, Point] = {
+    P: dict[str, DrawnPoint] = {
         "lower_front": (0.18, 0.36, 0.21), "lower_rear": (-0.2, 0.36, 0.21), "lower_ball": (0.01, 0.7, 0.19),
         "upper_front": (0.12, 0.44, high), "upper_rear": (-0.14, 0.44, high),
         "upper_ball": (-0.02, 0.66, 0.505), "rack_end": (-0.12, 0.37, tie), "tie_ball": (-0.13, 0.68, 0.25),
@@ -121,8 +117,8 @@ def excavator(
     pin = (elbow[0] + length * ex, elbow[1] + length * ey)
     pivot = (pin[0] - 0.42 * ex, pin[1] - 0.42 * ey)
     ear = (pin[0] + 0.4, pin[1] - 0.05)  # of the bucket
-    joint = _meet(pivot, r, ear, s)
-    P: dict[str, Point] = {
+    joint = drawn_circles_meet(pivot, r, ear, s)
+    P: dict[str, DrawnPoint] = {
         "foot": (0, 0, 0), "elbow": (*elbow, 0), "pin": (*pin, 0), "pivot": (*pivot, 0), "ear": (*ear, 0),
         "rocker_pin": (*joint, 0), "tip": (pin[0] - 0.25, pin[1] - 1.4, 0), "boom_base": (0.7, -0.4, 0),
         "boom_eye": (2.1, 1.7, 0), "bend": (2.0, 2.2, 0), "stick_base": (2.3, 2.7, 0),
@@ -177,7 +173,7 @@ def landing_gear(
     line = (hook[0], hook[1] + down)  # from the pin on the strut to the hook
     far = np.hypot(*line)
     knee = (line[0] / 2 + past * line[1] / far, line[1] / 2 - down - past * line[0] / far)
-    P: dict[str, Point] = {
+    P: dict[str, DrawnPoint] = {
         "trunnion": (0, 0, 0), "axle": (0, -leg, 0), "pin": (0, -down, 0), "hook": (*hook, 0),
         "knee": (*knee, 0), "base": (0.68, 0.78, 0),
         "eye": (0.7 * hook[0] + 0.3 * knee[0], 0.7 * hook[1] + 0.3 * knee[1], 0),
@@ -197,12 +193,3 @@ def landing_gear(
     spec.measure("axle", Position("strut", "axle"))
     spec.measure("strut_angle", Angle("ground", "strut", "z", (0.0, -1.0, 0.0), "x"))
     return spec.measure("brace", Length("ground", "hook", "strut", "pin")).compile()
-
-
-def _meet(p: Point, r: Any, q: Point, s: Any) -> Point:
-    """The left one of the points at distance r from p and s from q; of expressions, (2,) [m]."""
-    x, y = q[0] - p[0], q[1] - p[1]
-    square = x * x + y * y
-    along = (square + r * r - s * s) / (2 * square)
-    across = np.sqrt(r * r / square - along * along)
-    return p[0] + along * x - across * y, p[1] + along * y + across * x

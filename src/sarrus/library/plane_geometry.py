@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ CLOSURES: dict[str, Joint] = {"point": Spherical(), "revolute": HINGE, "weld": F
 PIN_KINDS = ("pin", *CLOSURES)
 
 Point = Sequence[float] | Array
+DrawnPoint = Sequence[Any]  # numbers or expressions of parameters, (2,) or (3,) [m]
 
 
 def spatial(point: Point) -> tuple[float, float, float]:
@@ -83,6 +85,15 @@ def circles_meet(p: Point, r: float, q: Point, s: float, side: int = 1) -> Array
     across = math.sqrt(max(r**2 - along**2, 0.0))
     x, y = line / distance
     return start + along * np.array([x, y]) + side * across * np.array([-y, x])
+
+
+def drawn_circles_meet(p: DrawnPoint, r: Any, q: DrawnPoint, s: Any) -> tuple[Any, Any]:
+    """The point left of the line from p to q at distance r from p and s from q; of expressions, (2,) [m]."""
+    x, y = q[0] - p[0], q[1] - p[1]
+    square = x * x + y * y
+    along = (square + r * r - s * s) / (2 * square)
+    across = np.sqrt(r * r / square - along * along)
+    return p[0] + along * x - across * y, p[1] + along * y + across * x
 
 
 def heading(p: Point, q: Point) -> float:

@@ -18,7 +18,7 @@ from ..models.bodies import check_limits
 from ..models.bushing import Bushing
 from ..models.joints import Prismatic, Revolute, Spherical, Universal
 from ..models.pose import Pose
-from ..models.shapes import STEEL, Cylinder
+from ..models.shapes import STEEL, Cylinder, Tube
 from ..varied import hypot
 from .as_drawn import places
 from .declarations import Declarations
@@ -196,17 +196,17 @@ class DrawnElements(Declarations):
         r_s, r_p, r_arm = 0.5 * m * z_s, 0.5 * m * z_p, 0.5 * m * (z_s + z_p)
         r_r = 0.5 * m * ring
 
-        def shaft(part: str, outer: float, where: Pose, on: str) -> None:
-            solid = Cylinder(outer, b, density=density)
+        def shaft(part: str, solid: Any, where: Pose, on: str) -> None:
             self.part(f"{name}_{part}_body", at=where, shape=solid)
             self.joint(f"{name}_{part}", on, f"{name}_{part}_body", Revolute("z"), at=where)
 
-        shaft("sun", r_s, centre, carrier)
-        shaft("ring", r_r + 2 * m, centre, carrier)
-        shaft("arm", r_arm, centre, carrier)
+        behind = Pose((0.0, 0.0, -0.625 * b))  # the arm is a disc behind the gears
+        shaft("sun", Cylinder(r_s, b, density=density), centre, carrier)
+        shaft("ring", Tube(r_r + 2 * m, r_r, b, density=density), centre, carrier)
+        shaft("arm", Cylinder(r_arm, 0.25 * b, density=density, at=behind), centre, carrier)
         for i in range(count):
             turn = Pose(rpy=(0.0, 0.0, 2 * math.pi * i / count)) @ Pose((r_arm, 0.0, 0.0))
-            shaft(f"planet{i}", r_p, centre @ turn, f"{name}_arm_body")
+            shaft(f"planet{i}", Cylinder(r_p, b, density=density), centre @ turn, f"{name}_arm_body")
             mesh: dict[str, Any] = {"module": m, "teeth_a": z_p}
             self.constrain(
                 f"{name}_mesh{i}_sun", Gear(f"{name}_planet{i}", f"{name}_sun", teeth_b=z_s, **mesh)

@@ -21,6 +21,7 @@ from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
 from ..models.forces import check_pair
 from ..models.kinds import Checks, Kind
+from ..models.model import RowGroup
 from .measured_states import MeasuredStates
 
 if TYPE_CHECKING:
@@ -218,11 +219,30 @@ class ForceIn(Measure):
         force = dict(model.forces).get(self.element)
         if force is not None:
             return np.asarray(force.tension(states))  # type: ignore[attr-defined]
-        for group in model.groups:
-            if group.name == self.element:
-                sign = -1.0 if group.kind == "Distance" else 1.0
-                return sign * np.asarray(states.motion.lam)[:, group.rows.start]
+        group = self._group(states)
+        if group is not None:
+            sign = -1.0 if group.kind == "Distance" else 1.0
+            return sign * np.asarray(states.motion.lam)[:, group.rows.start]
         return states.tau[:, states.mech.names.index(self.element)]
+
+    def _group(self, states: MeasuredStates) -> RowGroup | None:
+        """The constraint of this name; None for a force or a coordinate."""
+        model = states.mech.model
+        found = [] if self.element in dict(model.forces) else model.groups
+        return next((group for group in found if group.name == self.element), None)
+
+    def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
+        """Warn of a multiplier in the first state that a rigid model does not determine."""
+        group = self._group(states)
+        if group is None or not np.any(values[:1]):
+            return
+        if not states.motion.lam_unique[0, group.rows.start]:
+            warnings.warn(
+                f"measure {name!r}: redundant rows leave open how constraints share this load; the force is"
+                " one of many, that with the least multipliers. Motion.lam_unique tells which are unique.",
+                SarrusWarning,
+                stacklevel=4,
+            )
 
 
 @dataclass(frozen=True)
@@ -293,7 +313,7 @@ def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
     """Values of one measure; what a function of the user's raises names the measure."""
     if not isinstance(measure, UserMeasure):
         values = measure.values(states)
-        if isinstance(measure, Reaction):
+        if isinstance(measure, ForceIn | Reaction):
             measure.warn(states, values, name)
         return values
     try:
