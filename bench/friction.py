@@ -20,14 +20,18 @@ PINS = "ABCD"
 AT_MOST = 2.0  # times the run without friction
 
 
-def linkage(pins: str, friction: float) -> sr.Mechanism:
-    """A four-bar whose crank turns all the way round, with dry friction in some pins."""
+def linkage(pins: str, friction: float, journals: str = "") -> sr.Mechanism:
+    """A four-bar whose crank turns all the way round, with dry friction in some pins, and by load in some."""
     given = {"friction": friction, "friction_model": "coulomb"}
-    return drawn_four_bar(0.0, dict.fromkeys(pins, given)).compile()
+    spec = drawn_four_bar(0.0, dict.fromkeys(pins, given))
+    for name in journals:
+        spec.force(f"journal {name}", sr.BearingFriction(name, 1e-3, 0.01))
+    return spec.compile()
 
 
 def run(quick: bool, rounds: int) -> dict[str, Any]:
     """Ratios away from events, and the cost of one event."""
+    without = 0.0
     free, sliding, reversing = linkage("", 0.0), linkage("A", 1e-3), linkage(PINS, 1e-3)
     span, q = (0.0, 1.0 if quick else 5.0), free.neutral()
     v = 20.0 * free.decompose(q).N[:, 0] / free.decompose(q).N[0, 0]
@@ -38,12 +42,25 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
             for name, mech in (("friction", sliding), ("without", free))
         }
         found = race(rivals, rounds)
-        value = ratio(found["friction"], found["without"]).value
+        value, without = ratio(found["friction"], found["without"]).value, found["without"].best
         title = f"run with friction over one without, {title}"
         rows.append({"title": title, "measured": value, "unit": "", "ratio": value, "at_most": AT_MOST})
+    loaded = linkage("", 0.0, "A")
+    rivals = {
+        name: (lambda mech=mech: sr.simulate(mech, (0.0, 0.2), q, v))
+        for name, mech in (("loaded", loaded), ("sliding", sliding))
+    }
+    found = race(rivals, rounds)
+    rows.append(
+        {
+            "title": "friction by load over constant friction",
+            "measured": ratio(found["loaded"], found["sliding"]).value,
+            "unit": "",
+        }
+    )
     begun = time.process_time()
     motion = sr.simulate(reversing, span, q, v)
-    taken = time.process_time() - begun - found["without"].best
+    taken = time.process_time() - begun - without
     count = len(motion.events)
     rows.append({"title": f"each of {count} events", "measured": 1e3 * taken / max(count, 1), "unit": "ms"})
     return {"rows": rows}

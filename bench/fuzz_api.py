@@ -194,7 +194,7 @@ def _values(sr: Any) -> dict[str, Callable[[], Any]]:
         "inputs": ["crank"], "n": 3, "phi": lambda q, t: q[:1], "nq": 2, "nv": 2,
         "data": {"format": "sarrus", "version": 1}, "Q": np.eye(2), "R": np.eye(1), "amplitude": 0.2,
         "Kp": 10.0, "Kd": 1.0, "kp": 10.0, "kd": 1.0, "reference": [1.0], "outputs": None, "replaced": {},
-        "project": True,
+        "project": True, "mu": 0.2, "base": (0.0, 0.0, 0.0), "eye": (1.0, 0.0, 0.0), "stroke": (0.5, 2.0),
     }  # fmt: skip
     return {name: (lambda x=x: copy.copy(x)) for name, x in fixed.items()}
 

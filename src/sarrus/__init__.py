@@ -37,8 +37,10 @@ from .mechanism.measures import Measure as _Measure
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
 from .models.actuator_law import ActuatorLaw
+from .models.bearing_friction import *
 from .models.bushing import *
 from .models.coulomb_friction import *
+from .models.end_stop import *
 from .models.forces import *
 from .models.forces import Force as _Force
 from .models.joint import Joint as _Joint

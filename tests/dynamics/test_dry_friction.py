@@ -188,9 +188,7 @@ def test_no_load_needs_no_friction() -> None:
 @pytest.mark.parametrize(
     ("what", "call"),
     [
-        ("step", lambda m: m.step([0.0], [0.0])),
         ("step_derivatives", lambda m: m.step_derivatives([0.0], [0.0])),
-        ("rollout", lambda m: sr.rollout(m, [[0.0]], dt=1e-3, steps=2)),
         ("equilibrium", lambda m: sr.equilibrium(m)),
         ("ProjectedInverseDynamics", lambda m: sr.control.ProjectedInverseDynamics(m, None, None)),
     ],

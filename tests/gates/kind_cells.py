@@ -63,12 +63,14 @@ def _chain(spec: sr.MechanismSpec, copy: int, example: Example) -> tuple[str, ..
         spec.body(
             f"c{copy}w{k}", names[-1], joint=sr.Revolute("z"), at=sr.Pose((0.12 * k, 0.0, 0.1)), **wheel
         )
+    if example.slide:
+        spec.body(f"c{copy}s", joint=sr.Prismatic("x"), mass=0.4, com=(0.1, 0.0, 0.0))
     return names
 
 
 def _copies(example: Example) -> int:
     nv = max(example.rows, 1) + 2 + (0 if example.joint is None else example.joint.nv)
-    nv += WHEELS if example.wheels else 0
+    nv += (WHEELS if example.wheels else 0) + example.slide
     return LARGE // nv + 1
 
 
@@ -105,7 +107,10 @@ def _cell(mech: sr.Mechanism, q: Array, names: tuple[str, ...]) -> Cell:
     first = index[names[0]]
     wheels = tuple(f"{names[0][:-2]}w{k}" for k in range(WHEELS))
     turned = {w: float(q[mech.model.coordinate_q[mech.names.index(w)]]) for w in wheels if w in mech.names}
-    return Cell(names[0], names[-1], positions, first, mech.nv, lambda body: mech.pose(q, body), turned)
+    slide = f"{names[0][:-2]}s"
+    moved = (slide, float(q[mech.index(slide).q][0])) if slide in mech.names else ("", 0.0)
+    pose = lambda body: mech.pose(q, body)  # noqa: E731
+    return Cell(names[0], names[-1], positions, first, mech.nv, pose, turned, moved)
 
 
 def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float) -> None:

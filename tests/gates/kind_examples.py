@@ -39,6 +39,7 @@ class Cell:
     nv: int  # of the whole mechanism
     pose: Callable[[str], sr.Pose]
     wheels: dict[str, float]  # positions of two parallel hinges on the last body, by name, if there are
+    slide: tuple[str, float]  # name and position of a slide beside the chain; ("", 0): there is none
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -94,9 +95,11 @@ class Example:
         rows: How many rows it adds.
         joint: A joint of the tree to put into the chain.
         wheels: Whether it needs two parallel hinges side by side, `Cell.wheels`.
+        slide: Whether it needs a slide on the ground, `Cell.slide`.
         latches: Whether it can be latched.
         draws: Whether a stick figure shows it; some kinds have nothing to show.
         solid: Whether a page in space shows something of it beside the bodies.
+        acts: Whether it changes accelerations at the pose of the example.
         undefined: A mechanism and a pose (nq,) at which its rows are not defined; needed by kinds that say
             there is one.
     """
@@ -105,9 +108,11 @@ class Example:
     rows: int = 0
     joint: Joint | None = None
     wheels: bool = False
+    slide: bool = False
     latches: bool = True
     draws: bool = True
     solid: bool = True
+    acts: bool = True
     undefined: Callable[[], tuple[sr.Mechanism, Array]] | None = None
 
 
@@ -305,6 +310,11 @@ FORCES: dict[str, tuple[Example, ...]] = {
     ),
     "Bushing": (Example(_bushing), Example(_damped_bushing)),
     "CoulombFriction": (Example(lambda c: sr.CoulombFriction(c.coordinates[1], 0.7, 0.9, 0.4), **UNSEEN),),
+    # without friction: h does not hold it, see tests/dynamics/test_bearing_friction.py
+    "BearingFriction": (
+        Example(lambda c: sr.BearingFriction(c.coordinates[1], 0.0, 0.03), acts=False, **UNSEEN),
+    ),
+    "EndStop": (Example(lambda c: sr.EndStop(c.coordinates[1], (-2.0, -0.5), 12.0), **UNSEEN),),
     "ConstantWrench": (Example(_wrench, solid=False), Example(_follower, solid=False)),
 }
 

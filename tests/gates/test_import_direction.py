@@ -20,6 +20,7 @@ FLOORS = [
     {"errors", "varied"},
     {"arrays", "blas_threads"},
     {"differences"},
+    {"dual_numbers"},
     {"models"},
     {"constraints"},
     {"projection"},

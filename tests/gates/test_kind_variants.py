@@ -15,7 +15,10 @@ from sarrus.models.variant_model import VariantModel
 from .kind_cells import built, each
 from .kind_examples import T
 
-FUNCTIONS = ("constraint Drive", "constraint CustomConstraint")  # of time and state: no numbers
+FUNCTIONS = (
+    *("constraint Drive", "constraint DrivenDistance", "constraint CustomConstraint"),
+    *("force UserForce", "force UserForce'"),
+)  # of time and state
 APART = {"Gear": ("teeth_a", "teeth_b", "module")}  # counts, and what must fit to places of bodies
 
 

@@ -14,8 +14,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..models.closure_rows import ClosureRows
 from ..models.drawing import Drawing, Frame
-from ..models.forces import check_pair
 from ..models.joint import Joint, check_joint, closure_rows_of
+from ..models.point_pair import check_pair
 from ..models.pose import Pose
 from .element import Element
 from .rows import RowName

@@ -5,24 +5,21 @@ sum_i c_i q_i = offset + f(t), where single terms may be c_i f_i(q_i) with a cur
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..arrays import number, text
-from ..differences import resolved
 from ..errors import InputError
 from ..models.kinds import Checks
 from ..models.model import RowGroup
 from ..models.pose import Pose
 from ..models.tree import Tree
+from .prescribed import Prescribed
 from .rows import Constraint, RowName, Rows
 
 __all__ = ["Coupling", "Drive"]
-
-STEP = 1e-3  # of the fourth-order differences that replace derivatives which were not given [s]
 
 Terms = Mapping[str, float] | tuple[tuple[str, float], ...]
 
@@ -100,7 +97,7 @@ class Coupling(Constraint):
 
 
 @dataclass(frozen=True)
-class Drive(Constraint):
+class Drive(Prescribed, Constraint):
     """Prescribed motion: a coordinate, or a sum of coefficient * coordinate, equals function(t).
 
     f must be twice differentiable: a jump of f cannot be followed, a jump of f' is an impulse that nothing
@@ -118,6 +115,7 @@ class Drive(Constraint):
     """
 
     holds_functions: ClassVar[bool] = True
+    constant: ClassVar[str] = "Coupling({coordinate: 1.0}, offset=value)"
     coordinate: str | Terms
     function: Callable[[float], float]
     rate: Callable[[float], float] | None = None
@@ -126,15 +124,7 @@ class Drive(Constraint):
     def __post_init__(self) -> None:
         terms = {self.coordinate: 1.0} if isinstance(self.coordinate, str) else self.coordinate
         object.__setattr__(self, "coordinate", _check_terms(terms, "Drive"))
-        if not callable(self.function):
-            raise InputError(
-                f"function of Drive must be a callable f(t), got {self.function!r}; for a constant use "
-                "Coupling({coordinate: 1.0}, offset=value)."
-            )
-        for name in ("rate", "acceleration"):
-            value = getattr(self, name)
-            if value is not None and not callable(value):
-                raise InputError(f"{name} of Drive must be a callable of t or None, got {value!r}.")
+        self.check_functions("function")
 
     def coordinates(self) -> tuple[str, ...]:
         assert not isinstance(self.coordinate, str)  # made a tuple of pairs when checked
@@ -145,38 +135,6 @@ class Drive(Constraint):
         group = RowGroup(name, "Drive")
         lower_coupling(group, self.coordinate, tree, rows, offset=0.0, drive=len(rows.drives))
         rows.drives.append(self)
-
-    def values(self, t: float) -> tuple[float, float, float]:
-        """f, f' and f'' at time t [s]."""
-        f = _call(self.function, t, "function")
-        if self.rate is None:
-            rate, acceleration, _ = resolved(lambda s: _call(self.function, t + s, "function"), STEP)
-        else:
-            rate = _call(self.rate, t, "rate")
-            if self.acceleration is None:
-                acceleration, _, _ = resolved(lambda s: _call(self.rate, t + s, "rate"), STEP)
-        if self.acceleration is not None:
-            acceleration = _call(self.acceleration, t, "acceleration")
-        return f, rate, acceleration
-
-    def is_resolved(self, t: float) -> bool:
-        """Whether differences at time t [s] give what is not given of f' and f''."""
-        if self.rate is not None and self.acceleration is not None:
-            return True
-        name = "function" if self.rate is None else "rate"
-        return resolved(lambda s: _call(getattr(self, name), t + s, name), STEP)[2]
-
-
-def _call(function: Callable[[float], float] | None, t: float, name: str) -> float:
-    assert function is not None
-    value = function(t)
-    try:
-        x = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} of Drive must return a number, got {value!r} at t = {t:g} s.") from None
-    if not math.isfinite(x):
-        raise InputError(f"{name} of Drive must return a finite number, got {x} at t = {t:g} s.")
-    return x
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,15 @@ class Element(Constraint, base=True):
         return tuple(end.body for end in self.ends())
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
+        self.lower_with(name, tree, rows, {})
+
+    def lower_with(self, name: str, tree: Tree, rows: Rows, more: dict[str, Any], column: int = -1) -> None:
+        """`lower`, with parameters that depend on the tree and the rows, and a column beside the bodies."""
         where = f"constraint {name!r}"
         a, b = self.ends()
         (node_a, X_aA), (node_b, X_bB) = (tree.frame(end.body, end.at, where) for end in (a, b))
         parameters = self.parameters(X_aA.rotation, X_bB.rotation)
-        parameters |= {"p_a": X_aA.xyz, "p_b": X_bB.xyz}
-        rows.add_element(name, self, (node_a, node_b), tree, parameters)
+        parameters |= {"p_a": X_aA.xyz, "p_b": X_bB.xyz, **more}
+        support = rows.add_support(tree, node_a, node_b, column)
+        rows.add_element(name, self, (node_a, node_b), support, parameters)
         rows.anchors += [(node_a, X_aA.xyz), (node_b, X_bB.xyz)][self.measured]

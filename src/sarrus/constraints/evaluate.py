@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..errors import InputError, SarrusError, SarrusWarning
 from ..models.model import Model
 from .check_derivatives import check_drive, check_jumps, check_rows, check_speed
+from .user_forces import user_force
 from .user_rows import CustomRows, user_rows
 
 SHARES = (0.0, 0.137, 0.314, 0.618, 0.886)  # of a run, where rates of drives are compared
@@ -36,7 +37,8 @@ class Evaluator:
         self.unit, self.row_unit = model.unit, model.row_unit
         self.row_kind = model.row_kinds
         self.length, self.rank_tol = float(model.length), float(model.rank_tol)
-        self.driven, self.has_user_rows = bool(model.drives), len(model.u_row) > 0
+        self.driven, self.has_user_rows = bool(model.drives), bool(model.customs)
+        self.calls_functions = len(model.u_row) > 0
         self._drives_checked, self._rows_checked = not self.driven, not self.has_user_rows
 
     def of_variant(self, model: Model) -> Evaluator:
@@ -91,21 +93,27 @@ class Evaluator:
                 self._rows_checked = False
                 raise
 
-    def user(self, q: Array, v: Array, t: float) -> Array:
-        """phi, b, gamma, J of each user row, for a batch of states: (B, number of rows, 3 + nv)."""
-        if not self.has_user_rows:
-            return np.zeros((len(q), 0, 3 + self.nv))
+    def user(self, q: Array, v: Array, t: float, *, forces: bool = True) -> Array:
+        """phi, b, gamma, J of each user row, for a batch of states: (B, number of rows, 3 + nv).
+
+        The forces of UserForces follow in place of the J of a last row; zero without `forces`.
+        """
+        out = np.zeros((len(q), len(self.model.u_row), 3 + self.nv))
         if not self._rows_checked and len(q):
             self._check_rows(q[0], t)
-        return np.stack([user_rows(self, one_q, one_v, t) for one_q, one_v in zip(q, v, strict=True)])
+        for i in range(len(q) if self.has_user_rows else 0):
+            user_rows(self, q[i], v[i], t, out[i])
+        for i in range(len(q) if forces and self.model.user_forces else 0):
+            out[i, -1, 3:] = user_force(self, q[i], v[i], t)
+        return out
 
     def outside(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """Values of drives and of user rows at a batch of states: what the kernel cannot know."""
+        """Values of drives, user rows and user forces at a batch of states: what the kernel cannot know."""
         return self.drive(t, len(q)), self.user(q, v, t)
 
     def constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array, Array, Array]:
         """phi (nc,), J (nc, nv), b (nc,), gamma (nc,) at one state."""
-        drive, user = self.outside(q[None], v[None], t)
+        drive, user = self.drive(t, 1), self.user(q[None], v[None], t, forces=False)
         found: tuple[Array, Array, Array, Array] = self.kernel.constraints(q, v, drive, user)
         return found
 
@@ -126,28 +134,28 @@ class Evaluator:
             q, v, the largest |phi| of the given poses with lengths divided by L, and a `PROJECTION` status.
         """
         speeds = v[None] if v.ndim == 1 else v
-        user = self.rows_at(t) if self.has_user_rows else None
+        user = self.rows_at(t) if self.calls_functions else None
         found: tuple[Array, Array, Array, npt.NDArray[np.int_]] = self.kernel.project(
             q, v, self.drive(t, len(speeds)), user, part, metric
         )
         return found
 
     def rows_at(self, t: float) -> Callable[[Array, Array], Array]:
-        """User rows as a function of (q, v)."""
-        return lambda q, v: user_rows(self, q, v, t)
+        """User rows as a function of (q, v), without the forces."""
+        return lambda q, v: self.user(q[None], v[None], t, forces=False)[0]
 
     def close(
         self, q: Array, t: float, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
     ) -> tuple[Array, Array, int]:
         """Pose (nq,) near q at which rows close, moving coordinates; what is left of them, iterations."""
-        user = self.rows_at(t) if self.has_user_rows else None
+        user = self.rows_at(t) if self.calls_functions else None
         which = rows.astype(np.int32), columns.astype(np.int32)
         found, r, iterations = self.kernel.close(np.ascontiguousarray(q), self.drive(t, 1), user, *which)
         return found, r, int(iterations)
 
     def loses_rank(self, q: Array, t: float, rank: int = -1) -> bool:
         """Whether J, of this rank or (-1) by `rank_tol`, loses rank at the pose q (nq,) only."""
-        user = self.rows_at(t) if self.has_user_rows else None
+        user = self.rows_at(t) if self.calls_functions else None
         return bool(self.kernel.loses_rank(np.ascontiguousarray(q), self.drive(t, 1), user, rank))
 
     def integrate(self, q: Array, dv: Array) -> Array:

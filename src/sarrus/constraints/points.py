@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..arrays import Array, point, positive
+from ..arrays import Array, positive
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.closure_rows import ClosureRows, axis_rows
-from ..models.drawing import Anchor, Disc, Drawing, Frame, Line, Rail
-from ..models.forces import check_pair
+from ..models.drawing import Disc, Drawing, Frame, Line, Rail
 from ..models.kinds import Checks
+from ..models.point_pair import PointPair
 from ..models.pose import Pose
 from .closures import closure_row_names
 from .element import Element
@@ -24,31 +23,18 @@ __all__ = ["Distance", "PointOnCylinder", "PointOnLine", "PointOnPlane"]
 
 
 @dataclass(frozen=True)
-class _PointPair(Element, base=True):
-    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
-    a: str
-    p_a: ArrayLike
-    b: str
-    p_b: ArrayLike
-
-    def __post_init__(self) -> None:
-        check_pair(self.a, self.b, f"a {type(self).__name__}")
-        super().__post_init__()
+class PointsApart(PointPair, Element, base=True):
+    """Base of the constraints between a point of one body and a point of another."""
 
     def ends(self) -> tuple[Frame, Frame]:
         return Frame(self.a, Pose(self.p_a)), Frame(self.b, Pose(self.p_b))
-
-    def _points(self) -> tuple[Anchor, Anchor]:
-        """The two points."""
-        a, b = self.ends()
-        return a.origin, b.origin
 
     def latched(self, name: str, pose: Callable[[str], Pose], position: Callable[[str], float]) -> Self:
         return replace(self, p_a=pose(self.a).inverse().apply(pose(self.b).apply(self.p_b)))
 
 
 @dataclass(frozen=True)
-class _PointOnFlat(_PointPair, base=True):
+class _PointOnFlat(PointsApart, base=True):
     """A line or a plane: displacements of the point across the line, or along the normal, are zero."""
 
     kernel: ClassVar[str] = "Closure"
@@ -74,12 +60,12 @@ class _PointOnFlat(_PointPair, base=True):
         return True
 
     def drawing(self) -> Drawing:
-        a, b = self._points()
+        a, b = self.anchors()
         return Drawing((a, b), (b,), rails=(Rail(a, b, self._axis(), is_plane=self.is_plane),))
 
 
 @dataclass(frozen=True)
-class Distance(_PointPair):
+class Distance(PointsApart):
     """Massless rod: a point of b stays at a distance from a point of a. Row "name.distance" [m].
 
     Args:
@@ -91,6 +77,7 @@ class Distance(_PointPair):
     """
 
     kernel: ClassVar[str] = "Distance"
+    pulls: ClassVar[bool] = True
     undefined: ClassVar[str] = "two points of a Distance coincide"
     lengths: ClassVar[tuple[str, ...]] = ("length",)
     length: float
@@ -111,7 +98,7 @@ class Distance(_PointPair):
         return replace(self, length=float(np.linalg.norm(ends)))
 
     def drawing(self) -> Drawing:
-        ends = self._points()
+        ends = self.anchors()
         return Drawing(ends, ends, ends, (Line("rod", ends),))
 
 
@@ -128,7 +115,7 @@ class PointOnLine(_PointOnFlat):
     """
 
     is_plane: ClassVar[bool] = False
-    checks: ClassVar[Checks] = _PointPair.checks | {"direction": canonical_axis}
+    checks: ClassVar[Checks] = PointsApart.checks | {"direction": canonical_axis}
     direction: Axis
 
 
@@ -145,12 +132,12 @@ class PointOnPlane(_PointOnFlat):
     """
 
     is_plane: ClassVar[bool] = True
-    checks: ClassVar[Checks] = _PointPair.checks | {"normal": canonical_axis}
+    checks: ClassVar[Checks] = PointsApart.checks | {"normal": canonical_axis}
     normal: Axis
 
 
 @dataclass(frozen=True)
-class PointOnCylinder(_PointPair):
+class PointOnCylinder(PointsApart):
     """A point of b stays on a cylinder fixed in a. Row "name.radial" [m]: its distance from the axis.
 
     Args:
@@ -165,7 +152,7 @@ class PointOnCylinder(_PointPair):
     kernel: ClassVar[str] = "PointOnCylinder"
     undefined: ClassVar[str] = "the point of a PointOnCylinder lies on its axis"
     lengths: ClassVar[tuple[str, ...]] = ("radius",)
-    checks: ClassVar[Checks] = _PointPair.checks | {"axis": canonical_axis}
+    checks: ClassVar[Checks] = PointsApart.checks | {"axis": canonical_axis}
     axis: Axis
     radius: float
 
@@ -185,5 +172,5 @@ class PointOnCylinder(_PointPair):
         return replace(self, radius=float(np.linalg.norm(np.cross(direction(self.axis), r))))
 
     def drawing(self) -> Drawing:
-        a, b = self._points()
+        a, b = self.anchors()
         return Drawing((a, b), (b,), discs=(Disc(a, direction(self.axis), self.radius),))

@@ -30,12 +30,14 @@ class Constraint(Kind):
         undefined: The poses at which its rows are not defined, for a message; "" if there are none.
         plural: What messages call several of them; default the name of the class.
         loads_bodies: Whether it relates coordinates, but stands for forces on bodies, see `loads`.
+        pulls: Whether it is a rod: its force is read as positive in tension, the opposite of its multiplier.
     """
 
     needs_position: ClassVar[bool] = True
     undefined: ClassVar[str] = ""
     plural: ClassVar[str] = ""
     loads_bodies: ClassVar[bool] = False
+    pulls: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it holds on to."""
@@ -154,14 +156,18 @@ class Rows:
         return placed
 
     def add_element(
-        self, name: str, given: Element, nodes: tuple[int, int], tree: Tree, parameters: dict[str, Any]
+        self,
+        name: str,
+        given: Element,
+        nodes: tuple[int, int],
+        support: tuple[int, int],
+        parameters: dict[str, Any],
     ) -> None:
-        """The rows of an element between two nodes, and its fields el_*."""
+        """The rows of an element between two nodes, with the columns of its support, and its fields el_*."""
         a, b = (end.body for end in given.ends())
         named = [RowName(f"{name}.{row.name}", row.kind, row.holonomic, row.scale) for row in given.rows()]
         here = self.add(RowGroup(name, given.label(), a=a, b=b, element=len(self.elements)), named).rows
-        begin, end = self.add_support(tree, *nodes)
-        of_rows = {"row": here.start, "rows": len(named), "sup_begin": begin, "sup_end": end}
+        of_rows = {"row": here.start, "rows": len(named), "sup_begin": support[0], "sup_end": support[1]}
         self.elements.add(given.kernel, parameters, a=nodes[0], b=nodes[1], **of_rows)
 
     def append(self, **values: Any) -> None:
@@ -173,11 +179,15 @@ class Rows:
         """Number of values that a field has so far."""
         return len(self.columns.get(name, ()))
 
-    def add_support(self, tree: Tree, a: int, b: int) -> tuple[int, int]:
-        """Columns of v that move node b relative to node a: +1 on b's side, -1 on a's, ascending."""
+    def add_support(self, tree: Tree, a: int, b: int, column: int) -> tuple[int, int]:
+        """Columns of v that move node b relative to node a: +1 on b's side, -1 on a's, ascending.
+
+        A column that moves neither (-1: there is none) has the sign 0.
+        """
         above_a, above_b = set(tree.path(a)), set(tree.path(b))
         moved = [(k, 1.0) for n in above_b - above_a for k in tree.nodes[n].columns]
         moved += [(k, -1.0) for n in above_a - above_b for k in tree.nodes[n].columns]
+        moved += [(column, 0.0)] * (column >= 0)
         columns, signs = (self.columns.setdefault(name, []) for name in ("sup_col", "sup_sign"))
         begin = len(columns)
         for column, sign in sorted(moved):

@@ -30,9 +30,8 @@ SECOND_STEP = 1e-2  # of the motion in g'' [rad], or times L [m]
 SECOND_TIME_STEP = 2e-3  # [s], at most
 
 
-def user_rows(system: Evaluator, q: Array, v: Array, t: float) -> Array:
-    """phi, b, gamma, J of all user rows at one state, (number of rows, 3 + nv)."""
-    out = np.zeros((len(system.model.u_row), 3 + system.nv))
+def user_rows(system: Evaluator, q: Array, v: Array, t: float, out: Array) -> None:
+    """phi, b, gamma, J of all user rows at one state, into `out` (number of rows or more, 3 + nv)."""
     for custom in system.model.customs:
         rows = CustomRows(system, custom.name, custom.constraint)
         block = out[custom.user]
@@ -40,7 +39,6 @@ def user_rows(system: Evaluator, q: Array, v: Array, t: float) -> Array:
         block[:, 1] = rows.b(q, t)
         block[:, 2] = rows.gamma(q, v, t)
         block[:, 3:] = rows.J(q, t)
-    return out
 
 
 class CustomRows:

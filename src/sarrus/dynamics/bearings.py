@@ -75,7 +75,7 @@ class Loads:
         """The wrench on each body."""
         for k, wrench, p_BP in self.external:
             yield k, wrench, bodies.point(k, p_BP)
-        pairs = [force.bodies() for _, force in model.forces if force.bodies()]
+        pairs = [force.bodies() for _, force in model.forces if force.bodies() and not force.holds_functions]
         for ends, wrench, at in zip(pairs, self.forces, self.at, strict=True):
             a, b = (GROUND, *ends)[-2:]
             yield from _both(model, a, b, wrench, at)

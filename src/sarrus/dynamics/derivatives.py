@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..constraints.evaluate import Evaluator
+from ..constraints.user_forces import user_force, user_force_slopes
 from ..errors import InputError
 from .forward import without_inertia
 
@@ -92,6 +93,7 @@ def derivatives(
     *,
     method: str = "analytic",
     multipliers: bool = True,
+    t: float = 0.0,
 ) -> Derivatives:
     """Derivatives at states on the manifold, batched.
 
@@ -101,18 +103,32 @@ def derivatives(
         drive: f, f', f'' of the drives at each state (B, nd, 3).
         method: "analytic" or "dual".
         multipliers: whether to compute those of lam; otherwise `lam` has no rows.
+        t: time [s] of user forces.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise InputError(f'`method` must be "analytic" or "dual", got {method!r}.')
-    if len(system.model.u_row):
+    if system.model.customs:
         rows = ", ".join(repr(custom.name) for custom in system.model.customs)
         raise InputError(
             f'method="{method}" needs the derivatives of every constraint, and of {rows} (CustomConstraint)'
             ' only values are known. Use method="finite_difference".'
         )
-    user = np.zeros((len(q), 0, 3 + system.nv))
-    states = q, v, tau, drive, user
+    forces = np.zeros_like(tau)
+    if system.model.user_forces:
+        forces = np.array([user_force(system, *one, t) for one in zip(q, v, strict=True)])
+    user = np.zeros((len(q), len(system.model.u_row), 3 + system.nv))
+    states = q, v, tau + forces, drive, user
     a, lam, Jv_q, rank, status = system.kernel.derivatives(*states, method == "dual", multipliers)
     if np.any(status) or not np.all(np.isfinite(a)):
         raise without_inertia()
+    if system.model.user_forces:
+        _add_user_forces(system, q, v, t, (a, lam))
     return Derivatives(a, lam, Jv_q, rank)
+
+
+def _add_user_forces(system: Evaluator, q: Array, v: Array, t: float, found: tuple[Array, Array]) -> None:
+    """Adds what user forces contribute to derivatives (B, 3, n, nv): x_q += x_tau Q_q, x_v += x_tau Q_v."""
+    for i, state in enumerate(zip(q, v, strict=True)):
+        for k, slopes in enumerate(user_force_slopes(system, *state, t)):
+            for x in found:
+                x[i, k] += x[i, 2] @ slopes

@@ -62,7 +62,7 @@ class StatesFriction(NamedTuple):
     Attributes:
         force: of friction (..., nv) [N m, N].
         unique: which of it the motion determines (..., nv).
-        resting: the part of it along coordinates at rest, which h does not hold (..., nv).
+        resting: the part of it that h does not hold, along coordinates at rest or by load (..., nv).
         moving: velocities (..., nv), those at rest exactly zero.
     """
 
@@ -89,6 +89,11 @@ def refuse_rest(model: Model, v: npt.ArrayLike | None, what: str) -> None:
         return
     rows = DryFriction(model)
     resting = rows.resting(np.zeros(model.nv) if v is None else np.asarray(v, dtype=np.float64))
+    if any(force.by_load for _, force in model.forces):
+        raise InputError(
+            f"{what} knows no friction that depends on bearing loads, which {model.name!r} has; simulate and"
+            " forward_dynamics do. Take a constant friction: CoulombFriction."
+        )
     if np.any(resting):
         names = [
             name
@@ -170,6 +175,21 @@ class DryFriction:
         speed = AT_REST * np.max(np.abs(v) / unit, axis=-1, initial=0.0)
         return np.asarray(np.abs(v[..., self.coordinates]) <= speed[..., None] * unit[self.coordinates])
 
+    def holding(
+        self,
+        acceleration: Callable[[Array], Array],
+        N: Array,
+        v: Array,
+        tau: Array,
+        resting: BoolArray | None = None,
+    ) -> Array:
+        """The force (nv,) of least norm that holds all rows at rest; arguments as of `solve`."""
+        at = self.coordinates[self.resting(v) if resting is None else resting]
+        unit, out = self.model.unit[at], np.zeros(self.model.nv)
+        along = N[at] / unit[:, None]
+        out[at] = np.linalg.lstsq(along @ along.T, -acceleration(tau)[at] / unit, rcond=SINGULAR)[0] / unit
+        return out
+
     def solve(
         self,
         acceleration: Callable[[Array], Array],
@@ -179,6 +199,7 @@ class DryFriction:
         *,
         resting: BoolArray | None = None,
         share: float = 1.0,
+        extra: Array | None = None,
     ) -> Friction:
         """The friction of one state.
 
@@ -189,20 +210,28 @@ class DryFriction:
             tau: applied generalized force (nv,).
             resting: which rows are at rest (k,); default by their speed.
             share: of the bounds that friction at rest can use.
+            extra: further friction of the rows, by load (k,) [N m, N].
         """
         rows, unit = self.coordinates, self.model.unit
+        more = np.zeros(len(rows)) if extra is None else extra
         if resting is None:
             resting = self.resting(v)
         directions = np.where(resting, 0, np.sign(v[rows])).astype(np.int64)
         force, unique = np.zeros(self.model.nv), np.ones(self.model.nv, dtype=bool)
-        force[rows] = -directions * self.level(v)
+        force[rows] = -directions * (self.level(v) + more)
+        bound = share * (self.bounds + more)
+        loose, resting = resting & (bound == 0.0), resting & (bound > 0.0)
         at = rows[resting]
         if len(at):
-            bounds = share * self.bounds[resting]
+            bounds = bound[resting]
             a_0, along = acceleration(tau + force)[at] / unit[at], N[at] / unit[at, None]
             y, settled, rate = box_minimum(along @ along.T, a_0, bounds * unit[at])
             force[at], unique[at] = y / unit[at], settled
             directions[resting] = np.sign(rate).astype(np.int64)
+        if np.any(loose):  # nothing holds them
+            a = acceleration(tau + force) / unit
+            moving = np.abs(a[rows]) > STILL * np.max(np.abs(a))
+            directions[loose] = np.where(moving, np.sign(a[rows]), 0.0)[loose].astype(np.int64)
         return Friction(force, unique, directions)
 
 

@@ -10,7 +10,7 @@ slow, overdamped motion. `Search` leaves all of it to kernels/derivatives/equili
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from .._kernel import REST
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
+from ..constraints.evaluate import Evaluator
 from ..errors import AssemblyError, EquilibriumError, SingularConstraintError
 from ..mechanism.mechanism import Mechanism
 from ..projection.assembly import rows_and_columns
@@ -30,6 +31,17 @@ LONGEST = 0.25  # step [rad, or times L]
 BALANCED = 1e-14  # tangent force relative to all forces
 SETTLED = 1e-11  # Newton step [rad, or times L] at which the iteration has converged
 NEWTON_STEPS, DESCENT_STEPS = 30, 200
+
+
+class WithForces:
+    """The functions of an evaluator that the kernel's search asks for; user rows come with user forces."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator, self.drive = evaluator, evaluator.drive
+
+    def rows_at(self, t: float) -> Callable[[Array, Array], Array]:
+        """User rows and forces as a function of (q, v)."""
+        return lambda q, v: self._evaluator.user(q[None], v[None], t)[0]
 
 
 class Search:
@@ -54,7 +66,7 @@ class Search:
         held = np.array(self._held, dtype=np.int32)
         which = rows_and_columns(mech.evaluator, tuple(self._held)), rows_and_columns(mech.evaluator)
         found, inputs, a, residual, (end, status) = mech._queries.equilibrium(
-            q, (mech.evaluator, self._t), (tau, u), (mech._actuated, held), which
+            q, (WithForces(mech.evaluator), self._t), (tau, u), (mech._actuated, held), which
         )
         if end == REST["FOUND"]:
             return found, inputs, float(residual)

@@ -136,7 +136,7 @@ class Wanted(NamedTuple):
     def compiled(self, mech: Mechanism) -> bool:
         """Whether the kernel has it."""
         usual = self.method == "analytic" and self.form == "minimal" and self.outputs is None
-        return usual and not by_differences(mech)
+        return usual and not by_differences(mech) and not mech.evaluator.calls_functions
 
 
 @one_blas_thread
@@ -209,13 +209,13 @@ def _batch(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearMod
     names, columns = input_columns(mech, wanted.inputs)
     signals = Signals(names, np.broadcast_to(u, (*batch, mech.nu)).reshape(len(q), mech.nu))
     compiled: LinearModels | int = 0
-    if not mech.evaluator.has_user_rows:
+    if not mech.evaluator.calls_functions:
         indices = given_coordinates(mech, wanted.independent)
         compiled = compiled_batch(mech, at, plan(*indices, columns), signals, batch)
     if isinstance(compiled, LinearModels) and wanted.compiled(mech):
         return compiled
     first = compiled[(0,) * len(batch)] if isinstance(compiled, LinearModels) else _one(at, 0, mech, wanted)
-    if isinstance(compiled, int) and not mech.evaluator.has_user_rows:
+    if isinstance(compiled, int) and not mech.evaluator.calls_functions:
         _one(at, compiled, mech, wanted)  # says why
     if wanted.independent is None:
         chosen = {"positions": first.choice.positions, "velocities": first.choice.velocities}
@@ -244,7 +244,7 @@ def variation_at(
         return finite_variation(point, R_q, R_v, columns)
     system = point.mech.evaluator
     states = point.q[None], point.v[None], point.tau[None]
-    d = derivatives(system, *states, system.drive(point.t, 1), method=method)[0]
+    d = derivatives(system, *states, system.drive(point.t, 1), method=method, t=point.t)[0]
     return analytic_variation(point.at, d, point.ad_v, R_q, R_v, columns)
 
 

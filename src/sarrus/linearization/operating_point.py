@@ -69,8 +69,8 @@ class OperatingPoint:
 
 
 def by_differences(mech: Any) -> bool:
-    """Whether the kernel has no derivatives of its motion: user rows, or a CustomSystem."""
-    return len(mech.model.u_row) > 0 or isinstance(mech, CustomSystem)
+    """Whether nobody has derivatives of its motion: user rows, or a CustomSystem."""
+    return bool(mech.model.customs) or isinstance(mech, CustomSystem)
 
 
 def require_mechanism(mech: Any, what: str) -> None:

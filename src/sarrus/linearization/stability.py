@@ -26,7 +26,7 @@ class Stability:
 def stability(model: LinearModel) -> Stability:
     """Stability of an equilibrium under constant inputs, from its minimal linear model."""
     mech, values = model.mechanism, model.eigenvalues
-    note = FINITE if len(mech.model.u_row) and isinstance(mech, Mechanism) else ""
+    note = FINITE if mech.model.customs and isinstance(mech, Mechanism) else ""
     if len(values) == 0:
         return Stability(True, values, "Rigid: the constraints leave no motion." + note)
     tol = ZERO * max(float(np.max(np.abs(values))), 1e-3)

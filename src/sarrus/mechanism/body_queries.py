@@ -48,13 +48,26 @@ class BodyQueries(Core):
         """Mass matrix M (nv, nv) at q (nq,)."""
         return self._queries.mass_matrix(q)
 
-    def rnea(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
-        """M a + h (nv,) [N m, N]: inverse dynamics of the tree, loops cut, for the acceleration a (nv,)."""
-        return self._queries.rnea(q, v, a)
+    def rnea(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike, t: float = 0.0) -> Array:
+        """M a + h (nv,) [N m, N]: inverse dynamics of the tree, loops cut, for the acceleration a (nv,).
 
-    def bias(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
-        """h (nv,) [N m, N]: Coriolis and gravity terms less the forces of the description."""
-        return self._queries.bias(q, v)
+        The time t [s] matters to user forces only.
+        """
+        f = self._queries.rnea(q, v, a)
+        return f - self._user_forces(q, v, t) if self.model.user_forces else f
+
+    def bias(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Array:
+        """h (nv,) [N m, N]: Coriolis and gravity terms less the forces of the description.
+
+        The time t [s] matters to user forces only.
+        """
+        h = self._queries.bias(q, v)
+        return h - self._user_forces(q, v, t) if self.model.user_forces else h
+
+    def _user_forces(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float) -> Array:
+        """Generalized force (..., nv) of UserForces."""
+        (qs, vs), batch = self._arguments.states([(q, "q", True), (v, "v", False)])
+        return self.evaluator.user(qs, vs, self._time(t))[:, -1, 3:].reshape(*batch, self.nv)
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Energy:
         """Kinetic and potential energy [J]: of gravity, springs and stops.

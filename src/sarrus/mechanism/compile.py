@@ -77,9 +77,15 @@ def lower_declarations(
     if L is None:
         L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)
     columns["unit"] = [1.0 if is_angle else L for is_angle in tree.coordinate_is_angle]
-    columns |= rows.fields(L)
+    columns |= rows.fields(L) | user_rows(rows, forces)
     columns.update(gravity=gravity, origin=ground_origin(tree), length=L, rank_tol=RANK_TOL)
     return tree, rows, columns
+
+
+def user_rows(rows: Rows, forces: Sequence[tuple[str, Force]]) -> dict[str, list[int]]:
+    """Rows that Python functions compute, and one that is none (-1) behind them for forces, if there are."""
+    row = [-1] if any(force.holds_functions for _, force in forces) else []
+    return {"u_row": [*rows.columns.get("u_row", ()), *row]}
 
 
 MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)
@@ -89,7 +95,7 @@ ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "nkn", "n_user_rows", "nc")
 def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constraint]]) -> Model:
     """A copy of a model with other constraints; bodies, forces, length and actuators stay."""
     rows = lower_constraints(model.tree, constraints)
-    fields = rows.fields(float(model.length))
+    fields = rows.fields(float(model.length)) | user_rows(rows, model.forces)
     of_rows = {name for name, entry in TABLE.items() if entry.count in ROW_COUNTS}
     changed: dict[str, Any] = {name: shaped(name, fields.get(name, [])) for name in of_rows}
     return dataclasses.replace(model, constraints=tuple(constraints), **rows.declarations(), **changed)

@@ -1,4 +1,4 @@
-"""Elements of machines of several parts and joints, as drawn: cylinders, bushings, planetary sets."""
+"""Elements of machines, as drawn: cylinders, bushings, planetary sets."""
 
 from __future__ import annotations
 
@@ -40,6 +40,14 @@ class _Extension:
 
     def __call__(self, t: float) -> float:
         return self.length(t) - self.drawn
+
+
+def _within(stroke: Sequence[float | None], drawn: float, what: str) -> tuple[float, float]:
+    """Limits of the coordinate of a drive from those of its length, of which `drawn` [m] is one."""
+    low, high = check_limits(stroke, f"stroke of {what}")
+    if not low <= drawn <= high:
+        raise InputError(f"{what} is drawn {drawn:.6g} m long, outside its stroke {low:g} to {high:g} m.")
+    return low - drawn, high - drawn
 
 
 class DrawnElements(Declarations):
@@ -95,12 +103,7 @@ class DrawnElements(Declarations):
             mapping({} if slide is None else slide, f"slide of {what}", "{option of joint: value}")
         )
         if stroke is not None:
-            low, high = check_limits(stroke, f"stroke of {what}")
-            if not low <= drawn <= high:
-                raise InputError(
-                    f"{what} is drawn {drawn:.6g} m long, outside its stroke {low:g} to {high:g} m."
-                )
-            options["limits"] = (low - drawn, high - drawn)
+            options["limits"] = _within(stroke, drawn, what)
         ends = (Universal("y", "z"), Spherical()) if axis is None else (Revolute(axis), Revolute(axis))  # type: ignore[arg-type]
         barrel, rod = f"{name}_barrel", f"{name}_rod"
         self.link(barrel, p, p + BARREL * (q - p), mass=masses[0]).link(
@@ -141,10 +144,15 @@ class DrawnElements(Declarations):
         for end in (a, b):
             text(end, f"a body of bushing {name!r:.80}")
         X_W = at if isinstance(at, Pose) else Pose(self._place(at, f"at of bushing {name!r}"))
-        drawn = self._parts | self._joints
-        world, _ = places([x for n, x in self._coordinates.bodies.items() if n not in drawn], self._parts)
+        world = self._drawn_places()
         frames = [world[end].inverse() @ X_W if end in world else Pose() for end in (a, b)]
         return self.force(name, Bushing(a, b, frames[0], frames[1], stiffness, damping))
+
+    def _drawn_places(self) -> dict[str, Pose]:
+        """Poses of bodies and parts in the world, as drawn."""
+        drawn = self._parts | self._joints
+        world, _ = places([x for n, x in self._coordinates.bodies.items() if n not in drawn], self._parts)
+        return world
 
     @declares
     def planetary(

@@ -23,9 +23,9 @@ from ..models.bodies import (
     warn_of_inertia,
 )
 from ..models.coordinates import CoordinateNames
-from ..models.forces import check_pair
 from ..models.joint import Joint
 from ..models.joints import Fixed
+from ..models.point_pair import check_pair
 from ..models.pose import Pose
 from ..models.shapes import STEEL, Shape, combined, rod
 from ..models.visual import Visual

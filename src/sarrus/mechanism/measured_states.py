@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..constraints.user_forces import user_wrenches
 from ..dynamics.forward import Motion
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class MeasuredStates:
         states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
         each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
         fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}
-        return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model)
+        of_user = user_wrenches(self.mech.evaluator, self.q, self.v, self.t)
+        return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model, _external=of_user)
 
     def frames(self, body: str) -> tuple[Array, Array]:
         """Rotation R_WB (B, 3, 3) and origin (B, 3) of a body."""

@@ -19,9 +19,9 @@ from ..dynamics.reactions import FRAMES
 from ..errors import InputError, SarrusWarning, unknown_name
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
-from ..models.forces import check_pair
 from ..models.kinds import Checks, Kind
 from ..models.model import RowGroup
+from ..models.point_pair import PointPair, check_pair
 from .measured_states import MeasuredStates
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Measure(Kind):
 
 
 @dataclass(frozen=True)
-class Length(Measure):
+class Length(PointPair, Measure):
     """Distance between a point of body a and a point of body b [m], positive.
 
     Args:
@@ -84,15 +84,6 @@ class Length(Measure):
 
     unit: ClassVar[str] = "m"
     of_places: ClassVar[bool] = True
-    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
-    a: str
-    p_a: ArrayLike
-    b: str
-    p_b: ArrayLike
-
-    def __post_init__(self) -> None:
-        check_pair(self.a, self.b, "a Length")
-        super().__post_init__()
 
     def values(self, states: MeasuredStates) -> Array:
         apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
@@ -221,8 +212,8 @@ class ForceIn(Measure):
             return np.asarray(force.tension(states))  # type: ignore[attr-defined]
         group = self._group(states)
         if group is not None:
-            sign = -1.0 if group.kind == "Distance" else 1.0
-            return sign * np.asarray(states.motion.lam)[:, group.rows.start]
+            pulls = dict(model.constraints)[group.name].pulls
+            return (-1.0 if pulls else 1.0) * np.asarray(states.motion.lam)[:, group.rows.start]
         return states.tau[:, states.mech.names.index(self.element)]
 
     def _group(self, states: MeasuredStates) -> RowGroup | None:

@@ -13,8 +13,11 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
+from ..constraints.user_forces import user_wrenches
+from ..dynamics.bearing_friction import BearingLoads
+from ..dynamics.bearings import External
 from ..dynamics.derivatives import Derivatives, derivatives
-from ..dynamics.dry_friction import DryFriction, StatesFriction, refuse_rest
+from ..dynamics.dry_friction import DryFriction, Friction, StatesFriction, refuse_rest
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
 from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
@@ -170,7 +173,7 @@ class Mechanism(DesignQueries, InertiaQueries):
         forces = tau if u is None and external is None else self._applied(q, tau, u, external)
         friction = None
         if self._sticks:
-            friction = self._friction(q, v, forces, t)
+            friction = self._friction(q, v, forces, t, external)
             v, forces = friction.moving, friction.resting + (0.0 if forces is None else np.asarray(forces))
         if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:
             motion = self._by_terms(q, v, forces, t, formulation, independent)
@@ -183,9 +186,12 @@ class Mechanism(DesignQueries, InertiaQueries):
             motion = found
         if friction is not None:
             motion = replace(motion, _friction=friction.force, _friction_unique=friction.unique)
-        if external is None:
+        if external is None and not self.model.user_forces:
             return motion
-        return replace(motion, _external=self._external(external, motion.a.shape[:-1]))
+        assert motion._q is not None and motion._v is not None
+        times = np.full(motion.a.shape[:-1], self._time(t))
+        of_user = user_wrenches(self.evaluator, motion._q, motion._v, times)
+        return replace(motion, _external=(*self._external(external, motion.a.shape[:-1]), *of_user))
 
     def _friction_problem(self, q: Array, v: Array, t: float) -> tuple[Callable[[Array], Array], Array]:
         """The first two arguments of `DryFriction.solve` at one state."""
@@ -200,21 +206,55 @@ class Mechanism(DesignQueries, InertiaQueries):
 
         return acceleration, N
 
+    def _solve_friction(
+        self, state: tuple[Array, Array, Array], t: float, external: tuple[External, ...] = (), **options: Any
+    ) -> Friction:
+        """Dry friction of one state q, v, tau; options are those of `DryFriction.solve`."""
+        (q, v, tau), rows = state, DryFriction(self.model)
+        problem = self._friction_problem(q, v, t)
+        if not self._bearings:
+            return rows.solve(*problem, v, tau, **options)
+        outside = self.evaluator.outside(q[None], v[None], self._time(t))
+        loaded, kernel = BearingLoads(rows, self.model), self._slippery.kernel
+        of_user = user_wrenches(self.evaluator, q[None], v[None], np.array([t]))
+
+        def loads(force: Array) -> Array:
+            a, _, lam, *_ = kernel.forward(q[None], v[None], (tau + force)[None], *outside)
+            return np.asarray(loaded.bounds(q[None], v[None], a, lam, (*external, *of_user))[0])
+
+        holding = rows.holding(*problem, v, tau, options.get("resting"))
+        return loaded.settle(
+            holding, lambda extra: rows.solve(*problem, v, tau, extra=extra, **options), loads
+        )
+
+    @property
+    def _bearings(self) -> bool:
+        """Whether the friction of some joint depends on its load."""
+        return self._sticks and any(force.by_load for _, force in self.model.forces)
+
     @one_blas_thread
-    def _friction(self, q: Any, v: Any, tau: Any, t: float) -> StatesFriction:
+    def _friction(
+        self, q: Any, v: Any, tau: Any, t: float, external: Mapping[str, Any] | None
+    ) -> StatesFriction:
         """Dry friction, state by state."""
         force = np.zeros(self.nv) if tau is None else tau
         states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
         rows = DryFriction(self.model)
+        wrenches = [(k, w.reshape(-1, 1, 6), p) for k, w, p in self._external(external, batch)]
         found = []
-        for pose, speed, applied in zip(*states, strict=True):
-            found.append(rows.solve(*self._friction_problem(pose, speed, t), speed, applied))
+        for i, (pose, speed, applied) in enumerate(zip(*states, strict=True)):
+            outer = tuple((k, w[i], p) for k, w, p in wrenches)
+            found.append(self._solve_friction((pose, speed, applied), t, outer))
         speeds, force = states[1].copy(), np.array([one.force for one in found]).reshape(-1, self.nv)
         held = np.zeros(force.shape, dtype=bool)
         held[:, rows.coordinates] = rows.resting(speeds)
         speeds[held] = 0.0
         unique = np.array([one.unique for one in found], dtype=bool)
-        parts: list[Any] = [force, unique, np.where(held, force, 0.0), speeds]
+        outside = np.where(held, force, 0.0)
+        if self._bearings:  # h holds no friction by load
+            at, v = rows.coordinates, speeds[:, rows.coordinates]
+            outside[:, at] += np.where(v == 0.0, 0.0, force[:, at] + np.sign(v) * rows.level(speeds))
+        parts: list[Any] = [force, unique, outside, speeds]
         return StatesFriction(*(part.reshape(*batch, self.nv) for part in parts))
 
     @cached_property
@@ -269,7 +309,7 @@ class Mechanism(DesignQueries, InertiaQueries):
         """
         refuse_rest(self.model, v, "derivatives")
         plain = u is None and tau is not None and isinstance(method, str) and method == "analytic"
-        if plain and not self._may_be_undefined and not self.evaluator.has_user_rows:
+        if plain and not self._may_be_undefined and not self.evaluator.calls_functions:
             state, outside = (q, v, tau), (self.evaluator, t)
             found: Derivatives | None = self._queries.derivatives(Derivatives, state, outside)
             if found is not None:
@@ -280,7 +320,7 @@ class Mechanism(DesignQueries, InertiaQueries):
         if self._may_be_undefined:
             user = np.zeros((len(qs), len(self.model.u_row), 3 + self.nv))
             self._require_defined(*self._kernel.constraints(qs, vs, drive, user)[1::2])
-        return derivatives(self.evaluator, qs, vs, forces, drive, method=method).reshaped(batch)
+        return derivatives(self.evaluator, qs, vs, forces, drive, method=method, t=t).reshaped(batch)
 
     def inverse_dynamics(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ TROUBLE = {
     " derivatives there; take states that are at least a step away from it",
 }
 METHODS = {method.name: method for method in methods()}
+FRICTION_STEPS = "sarrus.simulation.friction.friction_step"  # a run for each step, from the room above
 
 
 @cache
@@ -77,8 +79,9 @@ class TimeSteps(RecordedCode):
 
         It depends on its arguments only: made for loops of your own, such as environments and predictive
         control. `simulate` and `rollout` know their steps before, which matters in the last digits, and
-        report events. Small errors in the constraints of (q, v) are corrected first; poses that are open by
-        more than 1e-2 rad (or L) are refused: `project` them.
+        report events. With friction that sticks each step is a short run of `simulate`. Small errors in the
+        constraints of (q, v) are corrected first; poses that are open by more than 1e-2 rad (or L) are
+        refused: `project` them.
 
         Args:
             q: positions (nq,) [rad, m].
@@ -101,7 +104,7 @@ class TimeSteps(RecordedCode):
         if type(q) is not np.ndarray and on_cuda(q):
             return device_step(self, (q, v, u, tau), dt, substeps, method)
         if self._sticks:
-            refuse_dry_friction(self.model, "step")
+            return self._friction_steps((q, v, u, tau), (t, dt, substeps), method)
         usual = type(dt) is float and type(substeps) is int and type(method) is str
         if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
@@ -120,6 +123,28 @@ class TimeSteps(RecordedCode):
         if type(found[2]) is int and found[2]:
             raise self._no_step(found[2], q)
         return State(found[0], found[1], 0.0, found[2])
+
+    def _friction_steps(self, given: tuple[Any, ...], time: tuple[float, float, int], method: str) -> State:
+        """Steps of states q, v, u, tau with friction that sticks, one after the other."""
+        q, v, u, tau = given
+        dt, substeps = positive(time[1], "`dt`"), positive_whole(time[2], "`substeps`")
+        method = one_of(method, "`method`", tuple(METHODS))
+        force = self._applied(q, tau, u, None)
+        states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
+        count, friction_step = len(states[0]), import_module(FRICTION_STEPS).friction_step
+        out, status = [np.full((count, n), np.nan) for n in (self.nq, self.nv)], np.zeros(count, dtype=int)
+        for i, state in enumerate(zip(*states, strict=True)):
+            found = friction_step(self, state, (self._time(time[0]), dt, substeps), method)
+            if not isinstance(found, str):
+                out[0][i], out[1][i] = found
+            elif batch:
+                status[i] = StepStatus.STOPPED.value
+            else:
+                raise InputError(f"step of {self._owner}: {found}")
+        if not batch:
+            return State(out[0][0], out[1][0], 0.0, 0)
+        q, v = (x.reshape(*batch, x.shape[-1]) for x in out)
+        return State(q, v, 0.0, status.reshape(batch))
 
     def step_derivatives(
         self,
@@ -146,8 +171,8 @@ class TimeSteps(RecordedCode):
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)
         options = step_options(one_of(method, "`method` of step derivatives", explicit), self._time(t) + dt)
-        if len(self.model.u_row):
-            listed = ", ".join(repr(one.name) for one in self.model.customs)
+        if self.model.functions:
+            listed = ", ".join(map(repr, self.model.functions))
             raise InputError(f"step derivatives cannot differentiate the Python functions of {listed}.")
         given = (self._actuated, self._applied), (t, dt, substeps), options, self.evaluator
         try:

@@ -113,7 +113,8 @@ def _columns(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str, Any
         declared = recipe.made().declared
         tree, rows, columns = lower_declarations(**{name: declared[name] for name in SHARED})
         forces, later = tuple(declared["forces"]), [*recipe.changes, *later]
-        functions = [one for _, one in declared["constraints"] if one.holds_functions]
+        given = (*declared["constraints"], *forces)
+        functions = [one for _, one in given if one.holds_functions]
         if holds_varied(functions):
             raise TypeError("functions of time are no arrays of the kernel")
         others = {"actuators": actuators_of(tree, declared["actuated"]), "customs": rows.customs}

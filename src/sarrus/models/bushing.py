@@ -12,7 +12,8 @@ from ..arrays import Array, is_finite, numbers
 from ..errors import InputError
 from ..varied import largest, recorded
 from .drawing import Drawing, Line
-from .forces import Force, ForceTable, check_pair
+from .forces import Force, ForceTable
+from .point_pair import check_pair
 from .pose import Pose
 from .tree import Tree
 

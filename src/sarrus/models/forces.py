@@ -5,7 +5,6 @@ They enter h with a minus sign: M a + h = tau + S.T u + J.T lam.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from .drawing import Drawing, Line, Load
 from .kinds import Checks, Kind
 from .layout import TABLE
 from .parameters import COORDINATE_FORCES, FORCES, ParameterTable
+from .point_pair import PointPair
 from .pose import Pose
 from .tree import Tree
 
@@ -37,9 +37,11 @@ class Force(Kind):
 
     Attributes:
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
+        by_load: Whether it is friction that depends on the loads of joints.
     """
 
     needs_position: ClassVar[bool] = True
+    by_load: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on: its fields a, b or body."""
@@ -70,7 +72,22 @@ class Force(Kind):
 
 
 @dataclass(frozen=True)
-class PointSpring(Force):
+class PointForce(PointPair, Force, base=True):
+    """Base of the forces along the line between a point of body a and a point of body b."""
+
+    def add(self, kernel: str, parameters: dict[str, Any], where: str, tree: Tree, table: ForceTable) -> None:
+        """Write its fields as those of a kind of the kernel, beside its points."""
+        (a, p_a), (b, p_b) = tree.point(self.a, self.p_a, where), tree.point(self.b, self.p_b, where)
+        table.bodies.add(kernel, {"p_a": p_a, "p_b": p_b, **parameters}, a=a, b=b)
+
+    def drawn_spring(self, stiffness: float | None = None, rest: float | None = None) -> Drawing:
+        """A spring between the points."""
+        ends = self.anchors()
+        return Drawing(ends, lines=(Line("spring", ends, stiffness, rest),))
+
+
+@dataclass(frozen=True)
+class PointSpring(PointForce):
     """Spring (and damper) along the line between a point of body a and a point of body b.
 
     Args:
@@ -83,25 +100,14 @@ class PointSpring(Force):
         damping: [N s/m], not negative.
     """
 
-    checks: ClassVar[Checks] = {"p_a": point, "p_b": point, **dict.fromkeys(SPRING, nonnegative)}
+    checks: ClassVar[Checks] = {**PointPair.checks, **dict.fromkeys(SPRING, nonnegative)}
     lengths: ClassVar[tuple[str, ...]] = ("rest",)
-    a: str
-    p_a: ArrayLike
-    b: str
-    p_b: ArrayLike
     stiffness: float
     rest: float = 0.0
     damping: float = 0.0
 
-    def __post_init__(self) -> None:
-        check_pair(self.a, self.b, "a PointSpring")
-        super().__post_init__()
-
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
-        a, p_a = tree.point(self.a, self.p_a, where)
-        b, p_b = tree.point(self.b, self.p_b, where)
-        spring = {name: getattr(self, name) for name in SPRING}
-        table.bodies.add("PointSpring", {"p_a": p_a, "p_b": p_b, **spring}, a=a, b=b)
+        self.add("PointSpring", {name: getattr(self, name) for name in SPRING}, where, tree, table)
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""
@@ -114,15 +120,11 @@ class PointSpring(Force):
 
     def tension(self, states: Any) -> Array:
         """Its force (B,) [N] in states that measures see, positive in tension."""
-        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
-        rate = states.speed(self.b, self.p_b) - states.speed(self.a, self.p_a)
-        length = np.linalg.norm(apart, axis=-1)
-        along = np.sum(apart * rate, axis=-1) / np.where(length > 0.0, length, 1.0)
-        return np.asarray(self.stiffness * (length - self.rest) + self.damping * along)
+        length, rate = self.length_and_rate(states)
+        return np.asarray(self.stiffness * (length - self.rest) + self.damping * rate)
 
     def drawing(self) -> Drawing:
-        ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
-        return Drawing(ends, lines=(Line("spring", ends, self.stiffness, self.rest),))
+        return self.drawn_spring(self.stiffness, self.rest)
 
 
 @dataclass(frozen=True)
@@ -220,14 +222,6 @@ class ConstantWrench(Force):
         )
 
 
-def check_pair(a: object, b: object, what: str) -> None:
-    """Two names of different bodies."""
-    text(a, f"body a of {what}")
-    text(b, f"body b of {what}")
-    if a == b:
-        raise InputError(f"{what} must join two different bodies, got {a!r} twice.")
-
-
 class ForceTable:
     """Fields of the kernel's model that forces fill, as growing lists.
 
@@ -268,10 +262,12 @@ class ForceTable:
         each = zip(*map(self._tree.each, names), strict=True)
         for k, (stiffness, damping, (lower, upper)) in enumerate(each):
             if stiffness > 0.0 or damping > 0.0:
-                lower = lower if lower > -math.inf else -BEYOND_REACH
-                upper = upper if upper < math.inf else BEYOND_REACH
-                stop = {"lower": lower, "upper": upper, "stiffness": stiffness, "damping": damping}
-                self.coordinates.add("JointStop", stop, q=self._tree.coordinate_q[k], v=k)
+                self.add_stop(self._tree.coordinate_q[k], k, (lower, upper), stiffness, damping)
+
+    def add_stop(self, q: int, v: int, limits: Sequence[Any], stiffness: float, damping: float) -> None:
+        """Stops of the coordinate at these places in q and v; an infinite limit is none."""
+        ends = {"lower": max(limits[0], -BEYOND_REACH), "upper": min(limits[1], BEYOND_REACH)}
+        self.coordinates.add("JointStop", {**ends, "stiffness": stiffness, "damping": damping}, q=q, v=v)
 
     def columns(self) -> dict[str, Any]:
         """The fields by name."""

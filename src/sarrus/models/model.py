@@ -195,6 +195,18 @@ class Model(Arrays):
         return Kernel(self.sizes, self.fields)
 
     @property
+    def user_forces(self) -> tuple[tuple[str, Force], ...]:
+        """Forces that Python functions compute, by name."""
+        if len(self.u_row) == 0 or self.u_row[-1] >= 0:
+            return ()
+        return tuple((name, force) for name, force in self.forces if force.holds_functions)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the constraints and forces whose values Python functions compute at every state."""
+        return (*(custom.name for custom in self.customs), *(name for name, _ in self.user_forces))
+
+    @property
     def holonomic(self) -> BoolArray:
         """Whether a row constrains positions (False: velocities only), (nc,)."""
         return self.row_holonomic.astype(bool)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, point, text
+from ..arrays import Array, text
 from .curve import Curve, check_curve
-from .drawing import Drawing, Line
-from .forces import Force, ForceTable, check_pair
+from .drawing import Drawing
+from .forces import Force, ForceTable, PointForce
 from .kinds import Checks
 from .tree import Tree
 
@@ -49,36 +48,20 @@ class _Table(Force, base=True):
 
 
 @dataclass(frozen=True)
-class _PointTable(_Table, base=True):
+class _PointTable(_Table, PointForce, base=True):
     """Along the line between a point of body a and a point of body b."""
 
-    checks: ClassVar[Checks] = {"p_a": point, "p_b": point}
-    a: str
-    p_a: ArrayLike
-    b: str
-    p_b: ArrayLike
-
-    def __post_init__(self) -> None:
-        check_pair(self.a, self.b, f"a {type(self).__name__}")
-        super().__post_init__()
-
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
-        (a, p_a), (b, p_b) = tree.point(self.a, self.p_a, where), tree.point(self.b, self.p_b, where)
-        values = {"p_a": p_a, "p_b": p_b, **self.curve.parameters(), "of_rate": float(self.of_rate)}
-        table.bodies.add("PointTable", values, a=a, b=b)
+        self.add(
+            "PointTable", {**self.curve.parameters(), "of_rate": float(self.of_rate)}, where, tree, table
+        )
 
     def tension(self, states: Any) -> Array:
         """Its force (B,) [N] in states that measures see, positive in tension."""
-        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
-        length = np.linalg.norm(apart, axis=-1)
-        if not self.of_rate:
-            return self.curve(length)
-        rate = states.speed(self.b, self.p_b) - states.speed(self.a, self.p_a)
-        return self.curve(np.sum(apart * rate, axis=-1) / np.where(length > 0.0, length, 1.0))
+        return self.curve(self.length_and_rate(states)[int(self.of_rate)])
 
     def drawing(self) -> Drawing:
-        ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
-        return Drawing(ends, lines=(Line("spring", ends),))
+        return self.drawn_spring()
 
 
 @dataclass(frozen=True)

@@ -85,12 +85,13 @@ class Program:
 
 def refuse_callables(model: Model, what: str) -> None:
     """Refuse a mechanism with parts that only Python can evaluate."""
-    functions = [name for name, one in model.constraints if one.holds_functions]
+    declared = (*model.constraints, *model.forces)
+    functions = [name for name, one in declared if one.holds_functions]
     if functions:
         listed = ", ".join(repr(name) for name in functions)
         raise InputError(
             f"{what} has no Python inside and cannot call the functions of {listed}; drive actuators with u"
-            " instead, or use the constraints that sarrus offers."
+            " instead, or use the constraints and forces that sarrus offers."
         )
 
 

@@ -33,11 +33,11 @@ FORCE_OF_MOTORS = 2.0  # range of force sliders over the weight of the mechanism
 def checked(mech: Mechanism) -> Mechanism:
     """Refuses mechanisms with rows that Python functions compute, and with friction that sticks."""
     refuse_dry_friction(mech.model, "a studio")
-    if mech.model.customs:
-        names = ", ".join(repr(one.name) for one in mech.model.customs)
+    if mech.model.functions:
+        names = ", ".join(map(repr, mech.model.functions))
         raise InputError(
-            f"a studio cannot hold constraint {names}: its rows are Python functions, and a page has no"
-            " Python. Leave it out with with_constraints(active=...), or show a recorded run with export()."
+            f"a studio cannot hold {names}: Python functions compute it, and a page has no Python. Leave it"
+            " out, a constraint with with_constraints(active=...), or show a recorded run with export()."
         )
     return mech
 
@@ -234,9 +234,9 @@ def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
         j = mech.names.index(given.pop("coordinate"))
         numbers = {"stiffness": 0.0, "rest": 0.0, "damping": 0.0} | given
         return {"kind": "Linear", "q": max(model.coordinate_q[j], 0), "v": j} | numbers
-    for group in model.groups:
+    for group, (_, constraint) in zip(model.groups, model.constraints, strict=True):
         if group.name == element:
-            return {"kind": "Row", "row": group.rows.start, "sign": -1.0 if group.kind == "Distance" else 1.0}
+            return {"kind": "Row", "row": group.rows.start, "sign": -1.0 if constraint.pulls else 1.0}
     return {"kind": "Input", "coordinate": mech.names.index(element)}
 
 

@@ -237,3 +237,58 @@ def test_ball_joint_sticks_about_all_axes() -> None:
     run = sr.simulate(spec.compile(), (0.0, 2.0), v0=[1.0, 0.5, -0.25])
     assert not np.any(run.v[-1])
     assert [event.t for event in run.events] == pytest.approx([0.125, 0.25, 0.5], abs=LOCATED)
+
+
+# ---------------------------------------------------------------------- single steps, copies
+
+
+def test_steps_stick_and_slide_as_runs_do() -> None:
+    slope, speed = 0.4, 1.0
+    mech, q, v = block(slope), np.zeros(1), np.array([speed])
+    brake = G * (MU * math.cos(slope) - math.sin(slope))
+    for _ in range(20):
+        q, v = mech.step(q, v, dt=0.1)
+    assert q == pytest.approx([speed**2 / (2 * brake)], rel=1e-8) and not v.any()
+    several = mech.step(np.zeros((3, 1)), [[speed], [0.0], [-speed]], dt=0.1)
+    assert several.q.shape == (3, 1) and not several.status.any() and not several.v[1].any()
+    assert several.q[0] == pytest.approx(mech.step([0.0], [speed], dt=0.1, substeps=4).q, abs=1e-12)
+
+
+def test_steps_of_a_loop() -> None:
+    friction = (0.3, 0.2, 0.5, 0.1)
+    mech = four_bar(friction)
+    limit, start = holding_torque(mech, friction)[0], mech.neutral()
+    crank, rest = np.eye(mech.nv)[mech.names.index("A")], np.zeros(mech.nv)
+    held = mech.step(start, rest, tau=0.9 * limit * crank, dt=0.1)
+    assert not held.v.any() and np.array_equal(held.q, start)
+    moved = mech.step(start, rest, tau=1.1 * limit * crank, dt=0.1)
+    run = sr.simulate(mech, (0, 0.1), start, rest, tau=1.1 * limit * crank, dt=0.1, method="rk4")
+    assert moved.q == pytest.approx(run.q[-1], abs=1e-12) and moved.v.any()
+
+
+def test_copies() -> None:
+    slope = 0.4
+    mech = block(slope)
+    brake = G * (MU * math.cos(slope) - math.sin(slope))
+    rolled = sr.rollout(mech, np.zeros((3, 1)), [[1.0], [0.0], [np.nan]], dt=0.05, steps=40, every=4)
+    assert rolled.status.tolist() == [0, 0, -1] and rolled.length.tolist() == [11, 11, 0]
+    assert rolled.q[0, -1] == pytest.approx([1.0 / (2 * brake)], rel=1e-8) and not rolled.q[1].any()
+    law = sr.LinearFeedback(np.array([[50.0, 5.0]]), np.array([0.1]))
+    fed = sr.rollout(mech, np.zeros((1, 1)), dt=0.05, steps=10, policy=law)
+    told = sr.rollout(
+        mech, np.zeros((1, 1)), dt=0.05, steps=10, policy=lambda t, q, v: -50 * (q - 0.1) - 5 * v
+    )
+    assert fed.u == pytest.approx(told.u, abs=1e-12) and fed.q == pytest.approx(told.q, abs=1e-12)
+    varied = {"friction": {"block": np.array([1.0, 20.0])}}
+    two = sr.rollout(mech, np.zeros((2, 1)), dt=0.05, steps=4, parameters=varied)
+    assert two.q[0, -1] > 0.01 and not two.q[1].any()
+    with pytest.raises(InputError, match='rollout with device="cuda" knows no friction that sticks'):
+        sr.rollout(mech, np.zeros((1, 1)), dt=0.05, steps=4, device="cuda")
+
+
+def test_steps_that_fail() -> None:
+    mech = block(0.4)
+    with pytest.raises(InputError, match="`dt` must be positive"):
+        mech.step([0.0], [0.0], dt=-1.0)
+    with pytest.raises(InputError, match="`method` must be one of"):
+        mech.step([0.0], [0.0], method="euler")

@@ -155,7 +155,7 @@ class CompiledStep:
     def __post_init__(self) -> None:
         system, compiled = self.system, [task.compiled() for task in self.tasks]
         self.outputs = [(task, i) for task in self.tasks for i in range(task.count)]
-        self.has_terms = isinstance(system, CustomSystem) or system.evaluator.has_user_rows
+        self.has_terms = isinstance(system, CustomSystem) or system.evaluator.calls_functions
         asks_outputs = any(one[0] == GIVEN for task in compiled for one in task.outputs)
         self._asks = asks_outputs or self.has_terms or self.questions is not None
         self._drive = system.evaluator.drive if system.evaluator.driven else None

@@ -54,7 +54,7 @@ class MeasuredState:
             return self.system.terms(self.q, self.v, self.t)
         rows, q, v = self.system.evaluator, self.q, self.v
         drive = rows.drive(self.t, 1) if rows.driven else None
-        user = rows.user(q[None], v[None], self.t) if rows.has_user_rows else None
+        user = rows.user(q[None], v[None], self.t) if rows.calls_functions else None
         return Terms(*rows.kernel.state_terms(q, v, drive, user))
 
     def row_rates(self) -> tuple[Array, Array]:

@@ -115,12 +115,11 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
 def _mechanism(mech: Any) -> Mechanism:
     if not isinstance(mech, Mechanism):
         raise InputError(f"rollout takes a Mechanism, got {type(mech).__name__}.")
-    refuse_dry_friction(mech.model, "rollout")
-    if len(mech.model.u_row):
-        listed = ", ".join(repr(one.name) for one in mech.model.customs)
+    if mech.model.functions:
+        listed = ", ".join(map(repr, mech.model.functions))
         raise InputError(
-            f"rollout runs compiled code in several threads and cannot call the Python functions of the"
-            f" CustomConstraint {listed}; use simulate, or step, for this mechanism."
+            f"rollout runs compiled code in several threads and cannot call the Python functions of"
+            f" {listed}; use simulate, or step, for this mechanism."
         )
     return mech
 
@@ -128,6 +127,7 @@ def _mechanism(mech: Any) -> Mechanism:
 def _on_device(mech: Mechanism, given: dict[str, Any]) -> None:
     """Refuse what recorded programs do not do, and machines without a device."""
     refuse_callables(mech.model, 'rollout with device="cuda"')
+    refuse_dry_friction(mech.model, 'rollout with device="cuda"')
     for name in ("policy", "client"):
         if given[name] is not None:
             raise InputError(

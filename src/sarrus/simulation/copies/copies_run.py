@@ -18,6 +18,7 @@ from ..run.progress import Progress
 from ..stepping.callbacks import Failure
 from .arguments import CONSISTENT, RolloutArguments
 from .device_copies import DeviceCopies
+from .friction_copies import FrictionCopies
 from .passes import passes
 from .result import Rollout, summary
 
@@ -37,8 +38,10 @@ class CopiesRun:
         if drives is not None:
             mech.evaluator.check_drives(a.t0, end)
         options = step_options(a.method, max(abs(a.t0), abs(end)))
-        self._copies: Copies | DeviceCopies
-        if a.device == "cpu":
+        self._copies: Copies | DeviceCopies | FrictionCopies
+        if mech._sticks:
+            self._copies = FrictionCopies(list(a.variants) or [mech], (a.t0, a.dt), a.method)
+        elif a.device == "cpu":
             self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
         else:
             self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)

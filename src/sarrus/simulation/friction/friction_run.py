@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, BoolArray
+from ...dynamics.bearing_friction import UnsettledError
 from ...dynamics.dry_friction import Directions, DryFriction
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
@@ -46,6 +47,11 @@ class FrictionRun:
             raise InputError(
                 "simulate: friction that sticks needs coordinates='full', got minimal coordinates;"
                 " friction_model='smooth' runs in all of them."
+            )
+        if options.external and mech._bearings:
+            raise InputError(
+                "simulate: friction that depends on bearing loads knows no external wrenches, of which a run"
+                " keeps only their generalized force. Declare them: ConstantWrench or UserForce."
             )
         self._mech, self._options, self._friction = mech, options, DryFriction(mech.model)
         self._system = System(mech)
@@ -83,7 +89,10 @@ class FrictionRun:
             if len(hit.backwards):
                 directions, slack = np.where(hit.backwards, 0, directions), HESITANT
             else:
-                directions = self._after(simulation, hit)
+                try:
+                    directions = self._after(rows, simulation, hit)
+                except UnsettledError as error:
+                    return self._result(Status.FAILED, f"Stopped at t = {self._t:.9g} s: {error}")
             self._report(before, directions)
             users.restart(self._t, self._q, self._v)
 
@@ -143,9 +152,11 @@ class FrictionRun:
 
     def _keep(self, rows: StuckRows, outcome: Outcome) -> None:
         steps = outcome.steps
+        force, unique = rows.friction_along(steps.t, steps.q, steps.v, steps.tau)
+        steps = dataclasses.replace(steps, tau=rows.without_load(steps.t, steps.q, steps.v, steps.tau))
         extra = len(rows.stuck) and len(steps) and int(steps.rank[0]) - self._rank(steps)
         outcome = dataclasses.replace(outcome, steps=dataclasses.replace(steps, rank=steps.rank - extra))
-        self._forces.append(rows.friction_along(steps.t, steps.q, steps.v, steps.tau))
+        self._forces.append((force, unique))
         self._outcomes.append(outcome)
         self._events += outcome.events
 
@@ -155,10 +166,11 @@ class FrictionRun:
 
     # ------------------------------------------------------------------ what happens between them
 
-    def _after(self, simulation: Simulation, hit: Hit) -> Directions:
+    def _after(self, rows: StuckRows, simulation: Simulation, hit: Hit) -> Directions:
         """Directions after the end of a stretch."""
         tau = simulation.inputs.force(self._t, self._q, self._v, FIRST_STAGE + 1)
-        return self._solved(tau, hit.stops, hit.breaks)
+        state = np.array([self._t]), self._q[None], self._v[None], tau[None]
+        return self._solved(rows.without_load(*state)[0], hit.stops, hit.breaks)
 
     def _solved(self, tau: Array, stops: BoolArray, breaks: bool) -> Directions:
         """Directions in the present state under the applied force tau (nv,).
@@ -172,8 +184,8 @@ class FrictionRun:
         resting = self._friction.resting(v)
         if len(stops):
             resting |= stops | (np.abs(v[rows]) <= NEAR_REST * self._fastest)
-        problem, share = self._mech._friction_problem(self._q, v, self._t), 1.0 - BREAKING * breaks
-        return self._friction.solve(*problem, v, tau, resting=resting, share=share).directions
+        options = {"resting": resting, "share": 1.0 - BREAKING * breaks}
+        return self._mech._solve_friction((self._q, v, tau), self._t, **options).directions  # type: ignore[arg-type]
 
     def _applied_at_start(self) -> Array:
         inputs = Inputs(self._system, self._options)

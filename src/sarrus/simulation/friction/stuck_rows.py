@@ -15,12 +15,15 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, frozen
 from ...constraints.couplings import HeldCoordinate
+from ...constraints.user_forces import user_wrenches
+from ...dynamics.bearing_friction import BearingLoads, fixed_point
 from ...dynamics.dry_friction import Directions, DryFriction
 from ...mechanism.compile import exchange_constraints
 from ...mechanism.mechanism import Mechanism
 from ..system.system import System
 
 PIECE = 2048  # states at a time
+LEAST = 1e-300  # stands for a bound of zero
 WITHIN = 1e-6  # of a bound: shares of a load that exceed theirs by more are distributed anew
 
 
@@ -44,51 +47,128 @@ class StuckRows:
         self.system = System(Mechanism(model, mech._default))
         self._rows = slice(mech.nc, mech.nc + len(held))
         self._plain = mech
+        self._bearings = BearingLoads(friction, model) if mech._bearings else None
+        self._last = np.zeros(len(directions))  # friction by load of the stage before
+        if self._bearings is not None and np.any(directions):
+            self.system.further_force = self.sliding_by_load
 
     def _held(self, k: int) -> HeldCoordinate:
         return HeldCoordinate(int(self.friction.coordinates[k]))
 
-    def forces(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray]:
-        """Friction forces (n, number stuck) of n states under tau (n, nv), and which are unique."""
-        found = [np.zeros((0, len(self.stuck))), np.zeros((0, len(self.stuck)), dtype=bool)]
-        for begin in range(0, len(t), PIECE):
+    def motions(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, Array, BoolArray]:
+        """Accelerations (n, nv) and multipliers (n, nc) of n states under tau (n, nv), which are unique."""
+        found: list[Any] = []
+        for begin in range(0, max(len(t), 1), PIECE):
             here = slice(begin, begin + PIECE)
             outside = self._outside(t[here], q[here], v[here])
             each = [np.ascontiguousarray(x[here]) for x in (q, v, tau)]
-            _, _, lam, unique, *_ = self.system.kernel.forward(*each, *outside)
-            parts = lam[:, self._rows], np.asarray(unique)[:, self._rows].astype(bool)
-            found = [np.concatenate(pair) for pair in zip(found, parts, strict=True)]
-        return found[0], found[1]
+            a, _, lam, unique, *_ = self.system.kernel.forward(*each, *outside)
+            found.append((a, lam, np.asarray(unique).astype(bool)))
+        a, lam, unique = (np.concatenate(part) for part in zip(*found, strict=True))
+        return a, lam, unique
+
+    def forces(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray, Array]:
+        """Friction forces (n, number stuck) of n states under tau (n, nv), which are unique, and the friction
+        by load of all rows (n, k)."""
+        a, lam, unique = self.motions(t, q, v, tau)
+        return lam[:, self._rows], unique[:, self._rows], self._by_load(q, v, t, a, lam)
+
+    def _by_load(self, q: Array, v: Array, t: Array, a: Array, lam: Array) -> Array:
+        """Friction by load (n, k) of n motions."""
+        if self._bearings is None:
+            return np.zeros((len(q), len(self.directions)))
+        return self._bearings.bounds(q, v, a, lam, user_wrenches(self.system.evaluator, q, v, t))
+
+    def sliding_by_load(self, t: float, q: Array, v: Array, tau: Array) -> Array:
+        """Generalized force (nv,) of the friction by load of rows that slide, under the applied force tau."""
+        bearings = self._bearings
+        assert bearings is not None
+        at, sliding = self.friction.coordinates, np.flatnonzero(self.directions)
+        count = 1 + len(sliding)
+        forces = np.tile(tau, (count, 1))  # loads change linearly with the forces
+        forces[1 + np.arange(len(sliding)), at[sliding]] += self.system.model.unit[at[sliding]] ** -1.0
+        qs, vs, times = np.tile(q, (count, 1)), np.tile(v, (count, 1)), np.full(count, t)
+        a, lam, _ = self.motions(times, qs, vs, forces)
+        wrenches = bearings.wrenches(qs, vs, a, lam, user_wrenches(self.system.evaluator, qs, vs, times))
+        slopes = (wrenches[1:] - wrenches[0]) * self.system.model.unit[at[sliding], None, None]
+        signs = -self.directions[sliding]
+
+        def rule(bounds: Array) -> Array:
+            now = wrenches[0] + np.tensordot(signs * bounds[sliding], slopes, 1)
+            return np.where(self.directions != 0, bearings.bounds_of(now[None])[0], 0.0)
+
+        found = fixed_point(rule, self._last)
+        if found is None:
+            self._last = np.zeros_like(self._last)
+            raise bearings.unsettled()
+        self._last, force = found, np.zeros(len(v))
+        force[at] = -self.directions * found
+        return force
+
+    def without_load(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
+        """The applied force (n, nv) of n states, where tau (n, nv) holds the friction by load too."""
+        if self.system.further_force is None:
+            return tau
+        a, lam, _ = self.motions(t, q, v, tau)
+        out = tau.copy()
+        out[:, self.friction.coordinates] += self.directions * self._by_load(q, v, t, a, lam)
+        return out
 
     def loads(self, t: Array, q: Array, v: Array, tau: Array, up_to: float) -> Array:
         """Load (1) of n states (n,); those after the first one above `up_to` are upper bounds only."""
-        f, unique = self.forces(t, q, v, tau)
-        bounds = self.friction.bounds[self.stuck]
-        load = np.max(np.abs(f) / bounds, axis=1, initial=0.0)
+        f, unique, by_load = self.forces(t, q, v, tau)
+        bounds = (self.friction.bounds + by_load)[:, self.stuck]
+        relative = np.abs(f) / np.where(bounds > 0.0, bounds, LEAST)
+        load = np.max(relative, axis=1, initial=0.0)
         for i in np.flatnonzero((load > up_to) & ~unique.all(axis=1)):
-            load[i] = self._least_load(f[i] / bounds, float(t[i]), q[i], v[i])
+            state = float(t[i]), q[i], v[i], tau[i]
+            load[i] = self._least_load(f[i], self._settled_bounds(f[i], by_load[i], state), *state[:2])[0]
             if load[i] > up_to:
                 break
         return np.asarray(load)
 
-    def _least_load(self, f: Array, t: float, q: Array, v: Array) -> float:
-        """(1) for friction forces f relative to their bounds, by a linear program in (load, y)."""
+    def _settled_bounds(self, f: Array, by_load: Array, state: tuple[float, Array, Array, Array]) -> Array:
+        """Bounds (number stuck) for the distribution of the load f (number stuck) that they allow best."""
+        at, fixed = self.friction.coordinates, self.friction.bounds[self.stuck]
+        if self._bearings is None:
+            return fixed
+        t, q, v, tau = state
+        plain = BearingLoads(self.friction, self._plain.model)
+        outside = self._plain.evaluator.outside(q[None], v[None], t)
+        of_user = user_wrenches(self.system.evaluator, q[None], v[None], np.array([t]))
+        force = np.zeros(len(v))
+        force[at] = -self.directions * self.friction.level(v)
+
+        def rule(extra: Array) -> Array:
+            force[at[self.stuck]] = self._least_load(f, fixed + extra[self.stuck], t, q)[1]
+            kernel = self._plain._slippery.kernel
+            a, _, lam, *_ = kernel.forward(q[None], v[None], (tau + force)[None], *outside)
+            return np.asarray(plain.bounds(q[None], v[None], a, lam, of_user)[0])
+
+        found = fixed_point(rule, by_load)
+        return np.asarray(fixed + (by_load if found is None else found)[self.stuck])
+
+    def _least_load(self, force: Array, bounds: Array, t: float, q: Array) -> tuple[float, Array]:
+        """(1) for friction forces f and their bounds, by a linear program in (load, y); and its forces."""
         from scipy.optimize import linprog
 
-        Z = self._shared(t, q, v)
+        bounds = np.where(bounds > 0.0, bounds, LEAST)
+        f, Z = force / bounds, self._shared(bounds, t, q)
         if Z.shape[1] == 0:
-            return float(np.max(np.abs(f)))
+            return float(np.max(np.abs(f))), force
         ones = np.ones((len(f), 1))
         rows = np.vstack([np.hstack([-ones, Z]), np.hstack([-ones, -Z])])
         cost = np.concatenate([[1.0], np.zeros(Z.shape[1])])
         found = linprog(cost, rows, np.concatenate([-f, f]), bounds=(None, None), method="highs")
-        return float(found.fun) if found.success else float(np.max(np.abs(f)))
+        if not found.success:
+            return float(np.max(np.abs(f))), force
+        return float(found.fun), bounds * (f + Z @ found.x[1:])
 
-    def _shared(self, t: float, q: Array, v: Array) -> Array:
+    def _shared(self, bounds: Array, t: float, q: Array) -> Array:
         """Z of (1) (number stuck, n), relative to the bounds, orthonormal."""
         plain, at = self._plain, self.friction.coordinates[self.stuck]
         N = plain.decompose(q, t=t).N if plain.nc else np.eye(plain.nv)
-        effect = (N[at] * self.friction.bounds[self.stuck][:, None]).T
+        effect = (N[at] * bounds[:, None]).T
         _, values, Vt = np.linalg.svd(effect)
         rank = int(np.sum(values > 1e-9 * max(float(values[0]), 1e-300))) if len(values) else 0
         return np.asarray(Vt[rank:].T)
@@ -97,11 +177,16 @@ class StuckRows:
         """Generalized friction force (n, nv) of n states of this stretch, and which entries are unique."""
         rows = self.friction.coordinates
         force, unique = np.zeros_like(v), np.ones(v.shape, dtype=bool)
-        force[:, rows] = -self.directions * self.friction.level(v)
-        if not len(self.stuck):
+        if not len(self.stuck) and self._bearings is None:
+            force[:, rows] = -self.directions * self.friction.level(v)
             return force, unique
-        f, same = self.forces(t, q, v, tau)
+        f, same, by_load = self.forces(t, q, v, tau)
+        force[:, rows] = -self.directions * (self.friction.level(v) + by_load)
         force[:, rows[self.stuck]], unique[:, rows[self.stuck]] = f, same
+        if self._bearings is not None and len(t):
+            a, lam, _ = self.motions(t[:1], q[:1], v[:1], tau[:1])
+            unique[:, rows] &= self._bearings.unique(q[0], v[0], a[0], lam[0])
+            return force, unique
         beyond = np.abs(f) > (1.0 + WITHIN) * self.friction.bounds[self.stuck]
         for i in np.flatnonzero(np.any(beyond & ~same, axis=1)):
             problem = self._plain._friction_problem(q[i], v[i], float(t[i]))
@@ -111,7 +196,7 @@ class StuckRows:
     def _outside(self, t: Array, q: Array, v: Array) -> tuple[Any, Any]:
         """Values of drives and user rows at n states."""
         system = self.system
-        if not system.has_drives and not system.has_user_rows:
+        if not system.called_at_every_stage:
             return system.no_user_rows(len(t))
         states = zip(q, v, t.tolist(), strict=True)
         each = [system.evaluator.outside(x[None], y[None], time) for x, y, time in states]

@@ -73,13 +73,15 @@ class Inputs:
     @property
     def needed(self) -> bool:
         """Whether the run has to call the inputs at all."""
-        forces = self._options.control, self._options.tau, self._options.external or None
+        o, further = self._options, self._system.further_force
+        forces = o.control, o.tau, o.external or None, further
         return self._system.called_at_every_stage or any(x is not None for x in forces)
 
     @property
     def sampled(self) -> bool:
         """Whether one call per sample (or per run) is enough."""
-        return not self._system.called_at_every_stage and not self._options.feedback
+        held = not self._system.called_at_every_stage and self._system.further_force is None
+        return held and not self._options.feedback
 
     def __call__(self, t: float, q: Array, v: Array, stage: int) -> Supplied | None:
         who = SYSTEM
@@ -95,6 +97,9 @@ class Inputs:
                 tau += self._applied(t, q, v)
                 who = "control"
                 tau[self._system.actuated] += self._control(t, q, v, stage)
+                if self._system.further_force is not None:
+                    who = SYSTEM
+                    tau += self._system.further_force(t, q, v, tau)
                 self.tau = tau
             return Supplied(self.tau, *called)
         except (Exception, KeyboardInterrupt) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -37,9 +38,10 @@ class System:
         original: the `Mechanism` or `CustomSystem`.
         supplies_inertia: whether M and h come from Python functions.
         has_drives, has_user_rows: whether it has such constraints.
-        has_user_terms: whether inertia or constraint rows come from Python functions.
+        has_user_terms: whether inertia, constraint rows or forces come from Python functions.
         called_at_every_stage: whether Python functions, drives included, are called at every stage.
         actuated: index into v of each actuator (nu,).
+        further_force: of (t, q, v, applied force) (nv,), added to the applied force at every stage; None.
     """
 
     def __init__(self, system: Any) -> None:
@@ -54,14 +56,15 @@ class System:
         self.name, self.length = system.name, system.length
         self.nq, self.nv, self.nc, self.nu = system.nq, system.nv, system.nc, system.nu
         self.actuated = np.array([x.index for x in self.model.actuators], dtype=int)
-        self.has_drives, self.has_user_rows = bool(self.model.drives), len(self.model.u_row) > 0
-        self.has_user_terms = self.supplies_inertia or self.has_user_rows
+        self.has_drives, self.has_user_rows = bool(self.model.drives), bool(self.model.customs)
+        self.has_user_terms = self.supplies_inertia or len(self.model.u_row) > 0
         self.called_at_every_stage = self.has_user_terms or self.has_drives
+        self.further_force: Callable[[float, Array, Array, Array], Array] | None = None
 
     def called(self, t: float, q: Array, v: Array) -> tuple[Array | None, ...]:
         """What Python functions of the system return at one state: drive, user, M, h of `Supplied`."""
         drive = self.model.drive_values(t) if self.has_drives else None
-        user = self.evaluator.user(q[None], v[None], t)[0] if self.has_user_rows else None
+        user = self.evaluator.user(q[None], v[None], t)[0] if len(self.model.u_row) else None
         return drive, user, *(self.original.inertia(q, v, t) if self.supplies_inertia else (None, None))
 
     def constraints(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
@@ -75,8 +78,8 @@ class System:
         return phi, J, b, gamma
 
     def no_user_rows(self, count: int) -> tuple[Array, Array]:
-        """Drives (count, 0, 3) and user rows (count, 0, 3 + nv) of a system without either."""
-        return np.zeros((count, 0, 3)), np.zeros((count, 0, 3 + self.nv))
+        """Drives (count, 0, 3) and user rows (count, n, 3 + nv) of a system without either."""
+        return np.zeros((count, 0, 3)), np.zeros((count, len(self.model.u_row), 3 + self.nv))
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """M, h, phi, J, b, gamma at one state."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
+from ...constraints.user_forces import user_force
 from ..system.step_records import Steps
 from ..system.system import System
 
@@ -27,7 +28,11 @@ def constraint_force(system: System, steps: Steps) -> Array:
         inertia = [system.original.inertia(*state) for state in states]
         total = [M @ a + h for (M, h), a in zip(inertia, steps.a, strict=True)]
         return np.array(total).reshape(steps.v.shape) - steps.tau
-    return np.asarray(system.kernel.rnea(steps.q, steps.v, steps.a)) - steps.tau
+    total = system.kernel.rnea(steps.q, steps.v, steps.a) - steps.tau
+    if system.model.user_forces:
+        states = zip(steps.q, steps.v, steps.t.tolist(), strict=True)
+        total = total - np.array([user_force(system.evaluator, *state) for state in states])
+    return np.asarray(total)
 
 
 def multipliers(system: System, steps: Steps, force: Array, by_kernel: bool) -> Array:

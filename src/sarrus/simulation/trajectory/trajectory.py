@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, frozen, numbers, read_only, truth
+from ...constraints.user_forces import user_wrenches
 from ...dynamics.forward import Motion
 from ...errors import InputError, unknown_name
 from ...mechanism.measured_states import MOTION, MeasuredStates
@@ -110,7 +111,9 @@ class Trajectory:
             )
         known: dict[str, Any] = {name: getattr(self, name) for name in MOTION if hasattr(self, name)}
         known |= {"lam_unique": np.ones_like(self.lam, dtype=bool), "_model": system.model}
-        return Motion(**known, _q=self._outcome.steps.q, _v=self._outcome.steps.v)
+        steps = self._outcome.steps
+        known["_external"] = user_wrenches(system.evaluator, steps.q, steps.v, steps.t)
+        return Motion(**known, _q=steps.q, _v=steps.v)
 
     def __repr__(self) -> str:
         name = "unknown system" if self.system is None else self.system.name

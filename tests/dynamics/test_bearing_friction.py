@@ -1,0 +1,176 @@
+"""Friction by load: single states against statics, bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.optimize import fsolve
+
+import sarrus as sr
+
+Array = npt.NDArray[np.float64]
+G = 9.81
+MU, R = 0.2, 0.02
+A, B, C, D = (np.array(p) for p in ((0.0, 0.0), (0.2, 0.25), (0.9, 0.5), (0.8, 0.0)))
+LINKS = {"crank": (A, B), "rod": (B, C), "rocker": (D, C)}
+PINS = {"A": ("ground", "crank"), "B": ("crank", "rod"), "C": ("rod", "rocker"), "D": ("ground", "rocker")}
+
+
+def four_bar(mu: float = MU) -> sr.Mechanism:
+    """A linkage whose pins have journals of radius R, its bars with weight."""
+    spec = sr.MechanismSpec(gravity=(0, -G, 0), name="linkage")
+    for name, p in zip("ABCD", (A, B, C, D), strict=True):
+        spec.point(name, (*p, 0.0))
+    spec.link("crank", "A", "B", mass=1.0).link("rod", "B", "C", mass=2.0).link("rocker", "D", "C", mass=1.5)
+    for name, pair in PINS.items():
+        spec.joint(name, *pair, sr.Revolute("z"), at=name)
+        if mu:
+            spec.force(f"friction {name}", sr.BearingFriction(name, mu, R))
+    return spec.compile()
+
+
+def breaking_torque(turns: Array, sign: float) -> float:
+    """Torque on A that begins to turn the crank, by the balance of three bars: an oracle without the library.
+
+    Args:
+        turns: angular rates of the pins A to D, second body relative to the first, crank forwards.
+        sign: 1 for forwards.
+    """
+    masses = {"crank": 1.0, "rod": 2.0, "rocker": 1.5}
+    where = dict(zip("ABCD", (A, B, C, D), strict=True))
+
+    def unbalanced(x: Array) -> Array:
+        forces, torque = dict(zip("ABCD", x[:8].reshape(4, 2), strict=True)), x[8]  # on the second body
+        out = []
+        for link, ends in LINKS.items():
+            middle = sum(ends) / 2
+            force, moment = np.array([0.0, -G * masses[link]]), 0.0
+            for k, (pin, pair) in enumerate(PINS.items()):
+                side = {pair[0]: -1.0, pair[1]: 1.0}.get(link, 0.0)
+                if side:
+                    f, arm = side * forces[pin], where[pin] - middle
+                    friction = -sign * np.sign(turns[k]) * MU * R * np.linalg.norm(forces[pin])
+                    applied = torque if pin == "A" else 0.0
+                    force, moment = force + f, moment + arm[0] * f[1] - arm[1] * f[0]
+                    moment += side * (friction + applied)
+            out += [*force, moment]
+        return np.array(out)
+
+    found, _, flag, _ = fsolve(unbalanced, np.ones(9), full_output=True, xtol=1e-13)
+    assert flag == 1
+    return float(found[8])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_four_bar_breaks_where_statics_say(sign: float) -> None:
+    mech = four_bar()
+    q = mech.neutral()
+    N = mech.decompose(q).N[:, 0]
+    order = [mech.names.index(name) for name in "ABCD"]
+    torque = breaking_torque(N[order] / N[order[0]], sign)
+    u = np.zeros(mech.nv)
+    for factor, moves in ((1 - 1e-7, False), (1 + 1e-7, True)):
+        u[order[0]] = 0.0
+        still = mech.forward_dynamics(q, np.zeros(mech.nv), u).friction
+        u[order[0]] = torque + (factor - 1) * sign * abs(torque)
+        motion = mech.forward_dynamics(q, np.zeros(mech.nv), u)
+        rate = motion.a[order[0]] * sign
+        assert (rate > 0.0) if moves else abs(rate) < 1e-9, (factor, rate, still)
+    power = motion.friction @ N
+    bounds = MU * R * np.array([np.linalg.norm(motion.reaction(name)[:2]) for name in "ABCD"])
+    assert abs(power) == pytest.approx(float(bounds @ np.abs(N[order])), rel=1e-6)  # virtual work
+
+
+def test_friction_of_a_moving_linkage_is_mu_times_its_reactions() -> None:
+    mech = four_bar()
+    q = mech.neutral()
+    v = 3.0 * mech.decompose(q).N[:, 0]
+    motion = mech.forward_dynamics(q, v)
+    for name in "ABCD":
+        k = mech.names.index(name)
+        expected = -np.sign(v[k]) * MU * R * np.linalg.norm(motion.reaction(name)[:2])
+        assert motion.friction[k] == pytest.approx(expected, rel=1e-9)
+    smooth = four_bar(0.0).forward_dynamics(q, v, motion.friction)
+    np.testing.assert_allclose(smooth.a, motion.a, atol=1e-9)
+
+
+def sleeve(arm: float, mu: float = 0.25, guide: float = 0.1, aside: float = 0.0) -> sr.Mechanism:
+    """A sleeve on a column that carries a load at an arm."""
+    spec = sr.MechanismSpec(gravity=(aside, 0, -G), name="sleeve")
+    spec.body("sleeve", joint=sr.Prismatic("z"), mass=2.0, com=(arm, 0, 0), inertia=(0.1, 0.1, 0.1))
+    return spec.force("guide", sr.BearingFriction("sleeve", mu, length=guide)).compile()
+
+
+def test_sleeve_jams_beyond_the_arm_of_the_textbook() -> None:
+    """2 mu W x / b >= W: x >= b / (2 mu), as of a drawer or a clamp; below that it falls without a load."""
+    limit = 0.1 / (2 * 0.25)
+    assert sleeve(limit * (1 + 1e-9)).forward_dynamics([0.0], [0.0]).a == pytest.approx([0.0], abs=1e-12)
+    assert sleeve(0.99 * limit).forward_dynamics([0.0], [0.0]).a == pytest.approx([-G], rel=1e-9)
+
+
+def test_spatial_load_on_a_guide() -> None:
+    """Forces and moments in two directions: the two ends of the guide carry vectors."""
+    force, moment = np.array([30.0, -20.0, 5.0]), np.array([1.5, 2.0, 0.7])
+    given = sr.BearingFriction("slide", 0.3, length=0.2)
+    ends = [np.array([15.0, -10.0]) + s * np.array([-2.0, 1.5]) / 0.2 for s in (1, -1)]
+    found = given.bound(np.concatenate([force, moment]), np.array([0.0, 0.0, 1.0]))
+    assert found == pytest.approx(0.3 * sum(np.linalg.norm(x) for x in ends), rel=1e-12)
+
+
+def test_external_wrenches_count_as_loads() -> None:
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="car")
+    spec.body("car", joint=sr.Prismatic("x"), mass=1.0)
+    mech = spec.force("rail", sr.BearingFriction("car", 0.5)).compile()
+    pressed = {"car": [10.0, 0.0, -100.0, 0.0, 0.0, 0.0]}
+    motion = mech.forward_dynamics([0.0], [1.0], external=pressed)
+    assert motion.friction == pytest.approx([-50.0]) and motion.a == pytest.approx([-40.0])
+    with pytest.raises(sr.InputError, match="knows no external wrenches"):
+        sr.simulate(mech, (0, 1), v0=[1.0], external=pressed)
+
+
+def test_loads_that_are_not_unique_are_flagged() -> None:
+    """A beam with weight on two aligned slides: redundant rows leave open how they share it."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -G), name="beam")
+    spec.link("beam", (0, 0, 0), (1, 0, 0), mass=3.0)
+    for k, x in enumerate((0.0, 1.0)):
+        spec.joint(f"rail{k}", "ground", "beam", sr.Prismatic("x"), at=(x, 0, 0))
+        spec.force(f"friction{k}", sr.BearingFriction(f"rail{k}", 0.2))
+    mech = spec.compile()
+    run = sr.simulate(mech, (0, 0.1), v0=np.full(mech.nv, 1.0))
+    assert run.success and not run.friction_unique.all()
+
+
+def test_more_friction_than_loads_allow_says_so() -> None:
+    """A sleeve that slides beyond the arm at which it jams."""
+    mech = sleeve(0.3, aside=1.0)
+    with pytest.raises(sr.InputError, match="finds no force: more friction makes more load"):
+        mech.forward_dynamics([0.0], [-1.0])
+    with pytest.raises(sr.InputError, match="finds no force"):
+        sr.simulate(mech, (0, 1), v0=[-1.0])
+
+
+def test_bad_input() -> None:
+    def compiled(joint: Any, *given: Any, **options: Any) -> None:
+        spec = sr.MechanismSpec().body("b", joint=joint, mass=1.0, inertia=(1, 1, 1))
+        spec.force("f", sr.BearingFriction("b", *given, **options)).compile()
+
+    with pytest.raises(sr.InputError, match="mu of BearingFriction must not be negative"):
+        sr.BearingFriction("b", -0.1)
+    with pytest.raises(sr.ModelError, match="takes radius, and no length"):
+        compiled(sr.Revolute("z"), 0.1)
+    with pytest.raises(sr.ModelError, match="takes length, and no radius"):
+        compiled(sr.Prismatic("z"), 0.1, 0.02)
+    with pytest.raises(sr.ModelError, match="needs a Revolute or Prismatic joint, got Helical"):
+        compiled(sr.Helical("z", 0.1), 0.1, 0.02)
+    mech = four_bar()
+    v = mech.decompose(mech.neutral()).N[:, 0]
+    for ask in (
+        mech.derivatives,
+        lambda q, v: mech.inverse_dynamics(q, v, v),
+        lambda q, v: sr.linearize(mech, q, v),
+    ):
+        with pytest.raises(sr.InputError, match="knows no friction that depends on bearing loads"):
+            ask(mech.neutral(), v)
