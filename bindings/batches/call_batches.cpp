@@ -149,7 +149,8 @@ auto force_wrenches(const Kernel& k, In q, In v) {
 
 // (J', gamma') along v, of a model without user rows
 auto row_rates(const Kernel& k, In q, In v, In drive) {
-  if (k.m.n_user_rows) throw nb::value_error("rows of the user's have no rates in the kernel");
+  if (k.m.n_user_rows && k.m.u_row[0] >= 0)
+    throw nb::value_error("rows of the user's have no rates in the kernel");
   Batch b(k, q, v, drive);
   return b.call(k.tables.batches.row_rates, b.out({b.nc, b.nv}), b.out({b.nc}));
 }

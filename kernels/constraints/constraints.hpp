@@ -11,23 +11,42 @@ SARRUS_BEGIN
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
 // write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
 template <class T, class Write>
-SARRUS_FN void element_rows(const Model<real<T>>& m, const Tree<T>& t, Rows<T>& r, Write write) {
+SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
+                            Write write) {
   for (int i = 0; i < m.ne; ++i) {
     int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
     Row<T> rows[MAX_ROWS];
-    with_element(m, i, [&](auto kind, const auto& c) { kind.rows(c, pair_of(t, a, b, c), rows); });
+    int column = -1, drive = -1;
+    with_element(m, i, [&](auto kind, const auto& c) {
+      kind.rows(c, pair_of(t, a, b, c), rows);
+      if constexpr (requires { kind.column(c); }) {
+        column = kind.column(c), drive = kind.drive(c);
+        if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];
+      }
+    });
     Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
     for (int k = 0; k < n; ++k) {
       r.phi[first + k] = rows[k].phi;
       r.b[first + k] = T(0);
       r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
     }
-    for (int s = m.el_sup_begin[i]; s < m.el_sup_end[i]; ++s) {
-      int j = m.sup_col[s];
-      Spatial<T> S = t.S[j] * m.sup_sign[s];
-      for (int k = 0; k < n; ++k) write(i, k, s, dot(rows[k].W, S));
+    for (int e = m.el_sup_begin[i]; e < m.el_sup_end[i]; ++e) {
+      int j = m.sup_col[e];
+      Spatial<T> S = t.S[j] * m.sup_sign[e];
+      for (int k = 0; k < n; ++k) write(i, k, e, j == column ? T(-1) : dot(rows[k].W, S));
     }
+    if (drive < 0) continue;
+    r.phi[first] -= s.drive[3 * drive];
+    r.b[first] = s.drive[3 * drive + 1];
+    r.gamma[first] += s.drive[3 * drive + 2];
   }
+}
+
+// h -= generalized forces of the user's: the entries of rows that are none (u_row -1) in place of J
+template <class T>
+SARRUS_FN void subtract_user_forces(const Model<real<T>>& m, const T* user, T* h) {
+  for (int u = 0; user && u < m.n_user_rows; ++u)
+    for (int j = 0; m.u_row[u] < 0 && j < m.nv; ++j) h[j] -= user[u * (3 + m.nv) + 3 + j];
 }
 
 // phi, b and gamma of couplings and drives: sum of coef f(q) - offset - drive(t), f(q) mostly q itself; of
@@ -64,8 +83,9 @@ SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Row
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) row[m.kt_v[i]] += slope_of_term(m, i, s.q);
   }
   for (int u = 0; u < m.n_user_rows; ++u) {
-    const T* x = s.user + u * (3 + m.nv);
     int row = m.u_row[u];
+    if (row < 0) continue;
+    const T* x = s.user + u * (3 + m.nv);
     r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
     for (int j = 0; j < m.nv; ++j) r.J[row * ld + j] = x[3 + j];
   }
@@ -80,14 +100,14 @@ SARRUS_HD void each_entry(const Model<R>& m, F visit) {
   for (int c = 0; c < m.nk; ++c)
     for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) visit(m.k_row[c], m.kt_v[i]);
   for (int u = 0; u < m.n_user_rows; ++u)
-    for (int j = 0; j < m.nv; ++j) visit(m.u_row[u], j);
+    for (int j = 0; m.u_row[u] >= 0 && j < m.nv; ++j) visit(m.u_row[u], j);
 }
 
 // out: phi, b, gamma and what each_entry() visits of J   in: the state, t (placed and moved)
 template <class T, class LD>
 SARRUS_FN void constraint_entries(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, LD ld,
                                   Rows<T>& r) {
-  element_rows(m, t, r,
+  element_rows(m, s, t, r,
                [&](int i, int k, int at, const T& x) { r.J[(m.el_row[i] + k) * ld + m.sup_col[at]] = x; });
   given_rows(m, s, ld, r);
 }

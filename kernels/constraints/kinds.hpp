@@ -3,6 +3,8 @@
 //   its parameters      names and widths, p_a and p_b first: the points A on node a and B on node b
 //   rows(c, pair, out)  phi, W and W' of each row (constraints/row.hpp)
 //   slopes(...)         optional, in closed form; without it they come from rows() by dual numbers
+//   drive(c), entry(c), column(c)  optional: a drive, and the places in q and in v of a coordinate that
+//                       moves neither body; both are subtracted from the first row; -1: none
 //
 // All else is read from that: J, gamma, derivatives, reactions, sparsity. A new kind is one header and one
 // entry here.
@@ -10,10 +12,11 @@
 
 #include "constraints/closure.hpp"
 #include "constraints/distance.hpp"
+#include "constraints/moving_distance.hpp"
 #include "constraints/point_on_cylinder.hpp"
 #include "constraints/rolling.hpp"
 
-#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(PointOnCylinder) X(Rolling)
+#define SARRUS_ELEMENT_KINDS(X) X(Closure) X(Distance) X(PointOnCylinder) X(Rolling) X(MovingDistance)
 
 SARRUS_BEGIN
 

@@ -11,7 +11,8 @@
 SARRUS_BEGIN
 
 // Positions and velocities, and what comes from outside with them: f, f', f'' of the drives (nd, 3) and
-// phi, b, gamma, J of the user's rows (n_user_rows, 3 + nv).
+// phi, b, gamma, J of the user's rows (n_user_rows, 3 + nv); a row that is none (u_row -1) has the user's
+// forces in place of J.
 template <class T>
 struct State {
   const T *q, *v, *drive, *user;

@@ -109,6 +109,7 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
       move(m, at.v, w.tree);
       weigh(m, w.tree, w.bodies.I);
       bias(m, at.q, at.v, w.tree, w.bodies, w.h);
+      subtract_user_forces(m, s.user, w.h);
     }
     if (wanted.inertia) {
       if (!wanted.motion) weigh(m, w.tree, w.bodies.I);

@@ -102,7 +102,7 @@ template <class T>
 SARRUS_FN void constraints_by_entries(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t,
                                       Rows<T>& r, Augmented<T>& a) {
   const int* begin = m.fronts->group_entry;
-  element_rows(m, t, r, [&](int i, int k, int at, const T& x) {
+  element_rows(m, s, t, r, [&](int i, int k, int at, const T& x) {
     int first = m.el_sup_begin[i], n = m.el_sup_end[i] - first;
     a.rows_now[begin[i] + k * n + at - first] = x;
   });

@@ -99,6 +99,7 @@ SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T,
   move(m, s.v, w.tree);
   weigh(m, w.tree, w.bodies.I);
   bias(m, s.q, s.v, w.tree, w.bodies, w.h);
+  subtract_user_forces(m, s.user, w.h);
   evaluate_inertia(m, w);
   constraints(m, s, w.tree, w.ld, w.rows);
 }
@@ -117,7 +118,7 @@ SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Ta
     d.drive[3 * k + 1] = D(s.drive[3 * k + 1], s.drive[3 * k + 2]);
     d.drive[3 * k + 2] = D(s.drive[3 * k + 2]);
   }
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
+  for (int i = 0; s.user && i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
   place(m, d.q_moved, d.tree);
   move(m, d.v, d.tree);
   constraints(m, State<D>{d.q_moved, d.v, d.drive, d.user}, d.tree, d.ld, d.rows);

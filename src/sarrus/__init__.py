@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .constraints.couplings import *
 from .constraints.custom import *
 from .constraints.gears import *
+from .constraints.moving_distances import *
 from .constraints.points import *
 from .constraints.polynomials import *
 from .constraints.profiles import *
@@ -51,6 +52,7 @@ from .models.shapes import *
 from .models.shapes import Shape as _Shape
 from .models.surface_mesh import *
 from .models.table_forces import *
+from .models.user_force import *
 from .models.visual import Visual
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose

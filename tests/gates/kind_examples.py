@@ -173,6 +173,16 @@ def _drive(c: Cell) -> Constraint:
     return sr.Drive(name, *(Swing(c.positions[name], order) for order in range(3)))
 
 
+def _driven_distance(c: Cell) -> Constraint:
+    length = [Swing(float(np.linalg.norm(c.in_a() - P_A)), order) for order in range(3)]
+    return sr.DrivenDistance(c.a, P_A, c.b, P_B, *length)
+
+
+def _span(c: Cell) -> Constraint:
+    name, at = c.slide
+    return sr.Span(c.a, P_A, c.b, P_B, name, float(np.linalg.norm(c.in_a() - P_A)) - at)
+
+
 def _rolling(c: Cell) -> Constraint:
     """The plane goes through the lowest point of the rim, as the pose has it."""
     X, normal, axis = c.pose(c.b), np.array(OBLIQUE), np.array([0.96, 0.28, 0.0])
@@ -191,6 +201,19 @@ def _points_coincide() -> tuple[sr.Mechanism, Array]:
     spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
     spec.constrain("row", sr.Distance("ground", (0.5, 0, 0), "a", (0, 0, 0), 0.3))
     return spec.compile(), np.array([0.5])
+
+
+def _drive_coincides() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("row", sr.DrivenDistance("ground", (0.5, 0, 0), "a", (0, 0, 0), Swing(0.3)))
+    return spec.compile(), np.array([0.5])
+
+
+def _span_coincides() -> tuple[sr.Mechanism, Array]:
+    spec = sr.MechanismSpec().body("a", joint=sr.Prismatic("x"), mass=1.0)
+    spec.body("s", joint=sr.Prismatic("x"), mass=1.0)
+    spec.constrain("row", sr.Span("ground", (0.5, 0, 0), "a", (0, 0, 0), "s"))
+    return spec.compile(), np.array([0.5, 0.0])
 
 
 def _on_the_axis() -> tuple[sr.Mechanism, Array]:
@@ -216,6 +239,8 @@ CONSTRAINTS: dict[str, Example] = {
     "Gear": Example(_gear, 1, wheels=True, latches=False, **UNSEEN),
     "Belt": Example(_belt, 1, wheels=True, latches=False, **UNSEEN),
     "Drive": Example(_drive, 1, latches=False, **UNSEEN),
+    "DrivenDistance": Example(_driven_distance, 1, latches=False, undefined=_drive_coincides),
+    "Span": Example(_span, 1, slide=True, undefined=_span_coincides),
     "Rolling": Example(_rolling, 3, latches=False, undefined=_lies_flat),
     "CustomConstraint": Example(_custom, 1, latches=False, **UNSEEN),
 }
@@ -281,6 +306,17 @@ def _follower(c: Cell) -> Force:
 TABLE = (-2.0, -0.4, 0.3, 2.5)
 
 
+def _user_on_coordinates(t: float, x: Array, rate: Array) -> Array:
+    """Two coordinates that act on each other."""
+    return np.array([-3.0 * np.sin(x[0] - x[1]) - 0.2 * rate[0] * x[1], 2.0 * x[0] * x[1] + np.cos(t)])
+
+
+def _user_between_points(t: float, r: Array, rate: Array) -> Array:
+    """A spring and damper by length, and a force across it."""
+    length = np.sqrt(r @ r)
+    return -(20.0 * (length - 0.2) + 1.5 * (r @ rate) / length) * r / length + np.array([r[1], -r[0], 0.3])
+
+
 def _bushing(c: Cell) -> Force:
     at = sr.Pose(P_A, rpy=(0.3, 0.2, 0.1)), sr.Pose(P_B, rpy=(0.1, -0.4, 0.2))
     return sr.Bushing(c.a, c.b, *at, stiffness=(30.0, 40.0, 50.0, 3.0, 4.0, 5.0))
@@ -310,6 +346,10 @@ FORCES: dict[str, tuple[Example, ...]] = {
     ),
     "Bushing": (Example(_bushing), Example(_damped_bushing)),
     "CoulombFriction": (Example(lambda c: sr.CoulombFriction(c.coordinates[1], 0.7, 0.9, 0.4), **UNSEEN),),
+    "UserForce": (
+        Example(lambda c: sr.UserForce(_user_on_coordinates, c.coordinates[:2]), **UNSEEN),
+        Example(lambda c: sr.UserForce(_user_between_points, a=c.a, p_a=P_A, b=c.b, p_b=P_B)),
+    ),
     # without friction: h does not hold it, see tests/dynamics/test_bearing_friction.py
     "BearingFriction": (
         Example(lambda c: sr.BearingFriction(c.coordinates[1], 0.0, 0.03), acts=False, **UNSEEN),

@@ -32,6 +32,11 @@ SARRUS_FN void release_drives(const auto& m, auto& w) {
     w.rows.phi[m.k_row[c]] = 0;
     fill(w.rows.J + m.k_row[c] * w.ld, w.ld);
   }
+  for (int i = 0; i < m.ne; ++i)
+    with_element(m, i, [&](auto kind, const auto& c) {
+      if constexpr (requires { kind.column(c); })
+        if (kind.drive(c) >= 0) w.rows.phi[m.el_row[i]] = 0, fill(w.rows.J + m.el_row[i] * w.ld, w.ld);
+    });
 }
 
 // Rows at q2 = integrate(q, u), drives released, factorized with `hold` pivots; returns the smallest of them.
@@ -194,7 +199,7 @@ SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   int loops = s.rank - m.nd;  // their rank, where drives are independent of them
-  bool tested = s.o.correction == Correction::PROJECT && loops > 0 && !m.n_user_rows;
+  bool tested = s.o.correction == Correction::PROJECT && loops > 0 && !(m.n_user_rows && m.u_row[0] >= 0);
   tested = tested && m.nv <= MOST_COORDINATES && !S::supplies_inertia;
   for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
   tested = tested && m.nv - loops <= MOST_FREE;  // misses() would say no

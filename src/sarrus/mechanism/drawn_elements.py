@@ -1,4 +1,4 @@
-"""Elements of machines, as drawn: cylinders, bushings, planetary sets."""
+"""Elements of machines, as drawn: cylinders, linear actuators, bushings, planetary sets."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from ..arrays import mapping, numbers, positive, positive_whole, text
 from ..constraints.couplings import Drive
 from ..constraints.gears import Gear
+from ..constraints.moving_distances import Span
 from ..errors import InputError
 from ..models.bodies import check_limits
 from ..models.bushing import Bushing
 from ..models.joints import Prismatic, Revolute, Spherical, Universal
+from ..models.point_pair import check_pair
 from ..models.pose import Pose
 from ..models.shapes import STEEL, Cylinder, Tube
 from ..varied import hypot
@@ -51,7 +53,7 @@ def _within(stroke: Sequence[float | None], drawn: float, what: str) -> tuple[fl
 
 
 class DrawnElements(Declarations):
-    """Cylinders, bushings and planetary sets."""
+    """Cylinders, actuators, bushings and planetary sets."""
 
     @declares
     def cylinder(
@@ -117,6 +119,51 @@ class DrawnElements(Declarations):
         if length is None:
             return self.actuate(name)
         return self.constrain(f"{name}_length", Drive(name, _Extension(length, drawn)))
+
+    @declares
+    def actuator(
+        self,
+        name: str,
+        a: str,
+        base: str | ArrayLike,
+        b: str,
+        eye: str | ArrayLike,
+        *,
+        armature: float,
+        limits: Sequence[float | None] | None = None,
+        stroke: Sequence[float | None] | None = None,
+    ) -> Self:
+        """Add an actuator along the line between two points, without bodies of its own.
+
+        The coordinate `name` is how much further apart the points are than in the drawing [m]. It is
+        actuated: force in N, positive where it pushes them apart. `Drive`, `CoulombFriction`, `EndStop` and
+        forces on coordinates act along the line by that name; `ForceIn("name_line")` is the force in it.
+
+        Args:
+            name: Unique among bodies, parts and joints.
+            a: Body, part or "ground".
+            base: Point of it in the drawing, by name or in the world [m], (3,).
+            b: Another body, part or "ground".
+            eye: Point of it, likewise.
+            armature: Mass that moves along the line [kg], positive: the rod, and behind a screw the motor,
+                its inertia times (2 pi / lead)^2.
+            limits: Of the force [N], (lower, upper), as of `actuate`.
+            stroke: Shortest and longest distance of the points [m], limits of the coordinate.
+
+        Returns:
+            This spec.
+        """
+        what = f"actuator {text(name, 'the name of an actuator')!r}"
+        check_pair(a, b, what)
+        p, q = (np.array(self._place(end, f"an end of {what}")) for end in (base, eye))
+        drawn = hypot(*(q - p).tolist())
+        options: dict[str, Any] = {} if stroke is None else {"limits": _within(stroke, drawn, what)}
+        world, free = self._drawn_places(), Pose()
+        p_a, p_b = (world.get(body, free).inverse().apply(end) for body, end in ((a, p), (b, q)))
+        slide = {"mass": 0.0, "armature": positive(armature, f"armature of {what}"), **options}
+        self.body(name, joint=Prismatic("x"), at=Pose.looking_at(p, q, "x"), **slide)
+        self.actuate(name, limits=limits)
+        return self.constrain(f"{name}_line", Span(a, p_a, b, p_b, name, drawn))
 
     @declares
     def bushing(

@@ -39,6 +39,12 @@ def checked(mech: Mechanism) -> Mechanism:
             f"a studio cannot hold {names}: Python functions compute it, and a page has no Python. Leave it"
             " out, a constraint with with_constraints(active=...), or show a recorded run with export()."
         )
+    unknown = [repr(name) for name, one in mech.model.constraints if not one.in_studios]
+    if unknown:
+        raise InputError(
+            f"a studio cannot hold {', '.join(unknown)}: the kernel of pages knows no distances that move. Take"
+            " a cylinder (spec.cylinder), or show a recorded run with export()."
+        )
     return mech
 
 
