@@ -140,8 +140,8 @@ gpu:
 	$(GPU_PYTHON) -m bench.gpu
 
 # ASan and all of UBSan that a module loaded by Python allows (vptr needs the types of libstdc++ inside it), in a CMake
-# folder of its own. The kernel goes beside a copy of the Python files; src/ keeps the kernel it has. Compiling takes
-# ten minutes or more.
+# folder of its own. The kernel goes beside a copy of the Python files; src/ keeps the kernel it has. The finder of the
+# editable installation would prefer src/ to PYTHONPATH: sitecustomize takes it away. Compiling takes ten minutes or more.
 SANITIZED := build/sanitize/python
 SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
 SANITIZE_OPTIONS := ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OPENBLAS_NUM_THREADS=1
@@ -160,6 +160,9 @@ sanitize: $(INSTALLED)
 	@$(BIN)/cmake --build build/sanitize/cmake -- --quiet
 	@rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/sarrus $(SANITIZED)/ && rm -f $(SANITIZED)/sarrus/_kernel*.so
 	@install -m 755 build/sanitize/cmake/_kernel*.so $(SANITIZED)/sarrus/
+	@echo 'import sys; sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]' \
+	  > $(SANITIZED)/sitecustomize.py
+	@$(SANITIZE_ENV) $(PY) -c "import sarrus; assert '$(SANITIZED)' in sarrus._kernel.__file__, sarrus._kernel.__file__"
 	@set -e; for isa in $(SETS); do echo "== $$isa"; \
 	  march=$$(test $$isa = generic || echo -march=x86-64-$$isa); \
 	  $(SANITIZE_OPTIONS) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
