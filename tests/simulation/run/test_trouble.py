@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,24 @@ def test_a_velocity_on_no_branch_is_named(distance: float, method: str) -> None:
     assert "no motion through it has this velocity" in run.message and "mech.branches(q0)" in run.message
     branch = mech.branches(mech.default.q)[0]
     assert sr.simulate(mech, (0, 0.1), mech.default.q, branch.direction, method=method).success
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("options", [{}, {"dt": 1e-3}, {"method": "radau"}])
+def test_no_run_starts_with_a_velocity_on_no_branch(seed: int, options: dict[str, Any]) -> None:
+    """Some reached their end with success, the velocity changed by half within the first steps."""
+    for mech in (sr.library.five_bar(), flat_parallelogram()):
+        _, v = mech.project(mech.default.q, np.random.default_rng(seed).normal(size=mech.nv))
+        run = sr.simulate(mech, (0, 0.1), mech.default.q, v, **options)
+        assert not run.success and len(run.t) == 1
+        assert run.message.startswith("Stopped at t = 0 s. The pose at the start is singular")
+        many = sr.rollout(mech, mech.default.q[None], v0=v[None], steps=20, dt=1e-3)
+        assert not many.success and "no motion through it" in many.messages[0]
+
+
+def flat_parallelogram() -> sr.Mechanism:
+    mech = sr.library.parallelogram()
+    return mech.with_default(np.zeros(mech.nq), np.zeros(mech.nv))
 
 
 def test_other_failures_say_nothing_of_branches() -> None:

@@ -39,7 +39,7 @@ def passes(
             steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
             watch = SingularWatch(system, manifold, steps[:1], False)
             watch.look(steps[1:])
-            lost = energy_lost(system, manifold, steps[:1], steps[-1:], LOST_BY_FIXED_STEPS)
+            lost = watch.start or energy_lost(system, manifold, steps[:1], steps[-1:], LOST_BY_FIXED_STEPS)
         except (SarrusError, ArithmeticError):  # states of a copy that diverges: its status says so
             continue
         if lost:

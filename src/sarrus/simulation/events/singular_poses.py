@@ -17,6 +17,7 @@ from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
 from .pass_energy import LOST_BY_FIXED_STEPS, MOST_LOST, PassEnergy
+from .singular_start import off_branch
 
 NAME, NEAR_MISS = "singular pose", "near miss"
 NEAR = 5e-6  # a smallest singular value below this is a pass: LOST_IN_PASSING of the kernel
@@ -45,9 +46,11 @@ class SingularWatch:
         self.found: list[Event] = []
         self._passed: list[float] = []  # times of passes and near misses between steps [s]
         self.energy = PassEnergy(system, manifold, first, MOST_LOST if adaptive else LOST_BY_FIXED_STEPS)
+        self.start = ""  # why no motion starts so, in words
         if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
             self._apart = 0.0
+            self.start = off_branch(system, first)
 
     def recall(self, before: Steps) -> None:
         """States before the first one, of a run that is resumed."""

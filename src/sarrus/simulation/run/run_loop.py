@@ -143,6 +143,7 @@ class Simulation:
         watch = SingularWatch(self._system, self._manifold, first, self._options.integrator.adaptive)
         watch.recall(self._before if self._before is not None else first[:0])
         bar = Progress(self._options.progress, self._options.t0, self._options.t1)
+        self._ended = watch.start != ""
         try:
             self._advance(watch, bar)
         except KeyboardInterrupt:
@@ -258,7 +259,9 @@ class Simulation:
         end = self._options.t0 if self.last is None else float(self.last.t[-1])
         seen = [*(watch.found if watch is not None else ()), *getattr(self._run, "changes", ())]
         status, message = self._verdict(end)
-        if watch is not None and status == Status.END and (wrong := watch.energy.sentence()):
+        if watch is not None and watch.start:
+            status, message = Status.FAILED, f"Stopped at t = {end:.9g} s. {watch.start}"
+        elif watch is not None and status == Status.END and (wrong := watch.energy.sentence()):
             status, message = Status.FAILED, f"Reached t = {end:.9g} s, but the states are wrong. {wrong}"
         if self._limits is not None:
             seen += self._limits.found

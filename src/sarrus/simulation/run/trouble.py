@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..._kernel import StepStatus
-from ...arrays import Array
 from ...mechanism.time_steps import TROUBLE
-from ...projection.decomposition import ranked_svd
-from ...projection.system_kinematics import dimensionless, even_gamma
+from ..events.singular_start import off_branch
 from ..system.step_records import Steps
 from ..system.system import System
 
@@ -17,7 +15,6 @@ AT_ONCE = 1e-2  # [rad, or times L]: a run that ends after so little motion fail
 STILL = 1e-9  # of the time since 0: shorter steps,
 ROUNDING = 1e-14  # [rad, or times L], in which nothing moves further than this,
 MANY = 200  # so many of them one after another, make no progress
-OFF_BRANCH = 1e-4  # acceleration that lost rows lack, relative to the square of the speed
 
 
 def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None) -> str:
@@ -41,27 +38,9 @@ def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None
             " mech.assemble(t=...) shows where it can."
         )
     travel = (last.t[-1] - first.t[0]) * np.max(np.abs(first.v[0] / system.units.unit), initial=0.0)
-    if not travel < AT_ONCE or not (missing := off_branch(system, first.t[0], first.q[0], first.v[0])):
+    if not travel < AT_ONCE or not (why := off_branch(system, first[:1])):
         return said
-    return said + (
-        " The pose at the start is singular, and no motion through it has this velocity: J v = b holds, but"
-        f" the lost rows of J ask for an acceleration that nothing can give ({missing:.1e} times the square"
-        " of the speed). mech.branches(q0) lists the directions in which it can leave the pose."
-    )
-
-
-def off_branch(system: System, t: float, q: Array, v: Array) -> float:
-    """How far v (nv,) is from the tangent cone of a singular pose q; 0 on it, and at regular poses.
-
-    The lost rows w, w.T J = 0, need w.T gamma(v) = 0, projection/branches.py (1); over the squared speed.
-    """
-    _, J, _, _ = system.evaluator.constraints(q, v, t)
-    svd = ranked_svd(dimensionless(system.evaluator, J), system.units.rank_tol)
-    speed = float(np.linalg.norm(v / system.units.unit))
-    if speed == 0.0 or not system.loses_rank(t, q, svd.rank):
-        return 0.0
-    missing = float(np.linalg.norm(svd.lost.T @ even_gamma(system.evaluator, q, t)(v))) / speed**2
-    return missing if missing > OFF_BRANCH else 0.0
+    return f"{said} {why}"
 
 
 def stand_still(before: Steps, now: Steps, count: int, system: System) -> bool:
