@@ -1,4 +1,6 @@
-"""One Hypothesis profile for everybody: the same examples on every run, no stopwatch."""
+"""For all tests: one Hypothesis profile, the same examples on every run, no stopwatch; and Ctrl-C arrives."""
+
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +13,7 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("ci")
+
+# Jobs in the background of a shell ignore SIGINT, and so do their children: tests of interruptions would not end.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
