@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.design import Poses
+from sarrus.design import Poses, Run, Sweep
+from sarrus.design.evaluation import Evaluation
 from sarrus.errors import InputError, UnknownNameError
 
 
@@ -43,6 +44,49 @@ def test_uniform_deviations_stay_within() -> None:
     assert sr.tolerances(
         two_links(), {"a": 1e-3}, over=Poses([{}]), samples=50, seed=0, distribution="uniform"
     ).values == pytest.approx(found.values)
+
+
+def four_bar() -> sr.Mechanism:
+    """A crank-rocker whose crank turns all the way round as long as it is shorter than 0.25 m or so."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="four_bar")
+    a = spec.parameter("a", 0.1)
+    spec.point("A", (0, 0, 0)).point("B", (0, a, 0)).point("C", (0.35, 0.3, 0)).point("D", (0.4, 0, 0))
+    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=1.0)
+    spec.link("rocker", "D", "C", mass=1.0)
+    for name, x, y in ("A", "ground", "crank"), ("B", "crank", "coupler"), ("C", "coupler", "rocker"):
+        spec.joint(name, x, y, sr.Revolute("z"), at=name)
+    spec.joint("D", "ground", "rocker", sr.Revolute("z"), at="D").actuate("A")
+    spec.measure("reach", sr.Length("coupler", "C", "ground", "A"))
+    return spec.measure("torque", sr.ForceIn("A")).compile()
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        Sweep("A", np.linspace(0.0, 6.0, 13), inputs=[0.7]),
+        Poses([{"A": 0.5}, {"D": 0.1}, {"A": 1.0}]),
+        Run(np.linspace(0.0, 0.1, 3)),
+    ],
+    ids=["sweep", "poses", "run"],
+)
+def test_samples_made_together_are_those_made_alone(over: Evaluation) -> None:
+    mech = four_bar()
+    found = sr.tolerances(mech, {"a": 0.01}, over=over, samples=6)
+    for value, *rows in zip(found.values[:, 0], found.samples["reach"], found.samples["torque"], strict=True):
+        alone = over.measures(mech.with_(a=value))
+        np.testing.assert_array_equal(rows, [alone["reach"], alone["torque"]])
+
+
+def test_mechanisms_that_lock_are_counted() -> None:
+    turn = Sweep("A", np.linspace(0.0, 2 * np.pi, 37))
+    found = sr.tolerances(four_bar().with_(a=0.2), {"a": 0.025}, over=turn, samples=400)
+    locked = found.values[:, 0] > 0.2569  # docs/kinematics.md
+    assert 0 < found.failed == np.sum(locked)
+    assert np.all(np.isnan(found.samples["reach"][locked])) and np.all(np.isfinite(found.spread("reach")))
+    with pytest.raises(
+        InputError, match=r"2 of 6 mechanisms within 1\.5 standard deviations cannot be built"
+    ):
+        sr.tolerances(four_bar().with_(a=0.2), {"a": 0.08}, over=turn, samples=5)
 
 
 def test_bad_deviations() -> None:

@@ -126,6 +126,19 @@ def test_machines(run: Callable[..., dict[str, float]]) -> None:
     assert run("gallery/machines.py")["open"] < 1e-12
 
 
+def test_balance(run: Callable[..., dict[str, float]]) -> None:
+    """Least mean square of the shaking force: half of the piston's mass is balanced."""
+    assert run("gallery/balance.py")["counterweight"] == pytest.approx(0.3 + 0.8 / 2, rel=1e-4)
+
+
+def test_straight_line(run: Callable[..., dict[str, float]]) -> None:
+    """[Norton2008] table 3-1 has 2.2 and 2.8, on a grid."""
+    found = run("gallery/straight_line.py")
+    assert found["ground"] == pytest.approx(2.2, abs=0.025)
+    assert found["coupler"] == pytest.approx(2.8, abs=0.0375)
+    assert found["deviation"] == pytest.approx(1.0, abs=0.11)  # 400 samples: three times 1 / sqrt(800)
+
+
 def test_branches(run: Callable[..., dict[str, float]]) -> None:
     found = run("gallery/branches.py")
     assert found["branches"] == 3 and found["cone_mobility"] == 2
