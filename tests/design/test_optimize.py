@@ -109,6 +109,19 @@ def test_limits_are_kept_and_named() -> None:
     assert len(best.history) == 2 and best.history[1] <= best.history[0]
 
 
+def test_parameters_that_nothing_depends_on() -> None:
+    """The left arm of a wiper does not know of the rod to the right one."""
+    mech, over = sr.library.wiper(), Sweep("motor", np.linspace(0.0, 6.0, 7))
+
+    def swing(measures: Any) -> float:
+        return float((np.ptp(measures["left_tip"][:, 0]) - 0.5) ** 2)
+
+    with pytest.raises(InputError, match="no freedom: neither the objective nor a limit depends on 'tandem'"):
+        sr.optimize(mech, {"tandem": (0.43, 0.45)}, swing, over=over)
+    best = sr.optimize(mech, {"crank": (0.03, 0.052), "tandem": (0.44, 0.45)}, swing, over=over)
+    assert best.message == "Converged. Nothing depends on 'tandem'." and best.objective < 1e-8
+
+
 def test_designs_that_cannot_be_assembled_are_avoided() -> None:
     """A coupler too short to turn all the way: the search stays where it turns."""
     best = sr.optimize(hoeken(), {"coupler": (1.2, 3.5)}, smooth_waviness, over=HALF_TURN, tol=1e-4)

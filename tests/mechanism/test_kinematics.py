@@ -192,6 +192,26 @@ def test_spins_that_nothing_notices_are_no_modes() -> None:
         mech.assemblies()
 
 
+def test_a_spatial_four_bar_along_a_turn() -> None:
+    """RSSR: the rocker's angle solves |C(o) - B(t)| = rod, a cos o + b sin o = c. Its rod may spin: said."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81))
+    spec.point("A", (0, 0, 0)).point("B", (0.1, 0, 0)).point("C", (0.3, 0.5, 0.25)).point("D", (0.3, 0.5, 0))
+    spec.link("crank", "A", "B", mass=1).link("rod", "B", "C", mass=1).link("rocker", "D", "C", mass=1)
+    spec.joint("crank_pin", "ground", "crank", sr.Revolute("z"), at="A")
+    spec.joint("ball_b", "crank", "rod", sr.Spherical(), at="B")
+    spec.joint("ball_c", "rod", "rocker", sr.Spherical(), at="C")
+    spec.joint("rocker_pin", "ground", "rocker", sr.Revolute("x"), at="D")
+    mech = spec.measure("out", sr.Coordinate("rocker_pin")).compile()
+    turn = np.linspace(0.0, 2 * np.pi, 37)
+    swept = mech.sweep("crank_pin", turn)
+    y, far = 0.5 - 0.1 * np.sin(turn), 0.3 - 0.1 * np.cos(turn)  # of D from B, whose z is that of D
+    c = (0.2**2 + 0.5**2 + 0.25**2 - far**2 - y**2 - 0.25**2) / 0.5  # -y sin o = c, from the rod's length
+    np.testing.assert_allclose(swept["out"], np.arcsin(-c / y), atol=1e-12)
+    spins = "Free to spin, whatever its position: ball_"
+    assert spins in swept.message and spins in mech.assemble(fixed={"crank_pin": 0.3}).message
+    assert len(mech.assemblies(fixed={"crank_pin": 0.3})) == 2
+
+
 def test_points_of_the_drawing_are_points_of_bodies() -> None:
     mech = rssr()
     q, v = mech.default.q, mech.consistent_velocity(mech.default.q, fixed={"A": 1.0})

@@ -36,6 +36,35 @@ def engine(**more: Any) -> sr.MechanismSpec:
     return spec
 
 
+def test_coordinates_by_name() -> None:
+    """Of joints that carry and of joints that were cut, beyond a turn, with their derivatives."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    r = spec.parameter("r", 0.2)
+    spec.point("A", (0, 0, 0)).point("B", (r, 0, 0)).point("C", (0.5 + r, 0, 0))
+    spec.link("crank", "A", "B", mass=1.0).link("rod", "B", "C", mass=0.5)
+    spec.part("piston", at=sr.Pose((0.5 + r, 0, 0)), mass=0.3)
+    spec.joint("turn", "ground", "crank", sr.Revolute("z"), at="A")
+    spec.joint("big_end", "crank", "rod", sr.Revolute("z"), at="B")
+    spec.joint("small_end", "rod", "piston", sr.Revolute("z"), at="C")
+    spec.joint("bore", "ground", "piston", sr.Prismatic("x"), at="C")
+    for name in ("turn", "bore"):
+        spec.measure(name, sr.Coordinate(name))
+    mech = spec.compile()
+    turn = np.linspace(0.0, 8.0, 9)
+    swept = mech.sweep("turn", turn)
+    np.testing.assert_array_equal(swept["turn"], turn)
+    stroke = 0.2 * np.cos(turn) + np.sqrt(0.25 - (0.2 * np.sin(turn)) ** 2) - 0.7
+    np.testing.assert_allclose(swept["bore"], stroke, atol=1e-12)
+    slope = mech.parameter_derivatives(swept.q[1], fixed=["turn"]).measures["r"]
+    s = 0.2 * np.sin(1.0)
+    assert slope["bore"] == pytest.approx(
+        np.cos(1.0) - s * np.sin(1.0) / np.sqrt(0.25 - s**2) - 1.0, abs=1e-9
+    )
+    assert slope["turn"] == 0.0
+    with pytest.raises(sr.errors.UnknownNameError, match=r"unknown coordinate 'bor'.*Did you mean 'bore'"):
+        spec.measure("x", sr.Coordinate("bor")).compile()
+
+
 def test_geometry_and_springs_by_hand() -> None:
     mech = engine().compile()
     q = mech.assemble(fixed={"turn": 0.6}).q

@@ -19,6 +19,7 @@ from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     STEP,
+    TERMS,
     Evaluation,
     Measures,
     Variables,
@@ -30,6 +31,7 @@ from .evaluation import (
 
 Objective = Callable[[Measures], float]
 ON_LIMIT = 1e-6  # relative to the size of a limit: closer counts as on it
+IDLE = 1e-13  # relative change of the objective or of a margin: less is rounding, nothing depends on it
 REFUSED = 1e3  # times the size of the objective: value of a design that cannot be built
 
 
@@ -156,6 +158,7 @@ class _Problem:
         self._known: dict[bytes, tuple[float, Array]] = {}
         self.size = 1.0
         self._margins = 0
+        self.idle = np.ones(len(variables.names), dtype=bool)
 
     def tried(self, x: Array) -> tuple[float, Array]:
         """Objective and margins of the limits; infinite and -1 where the design cannot be built."""
@@ -176,6 +179,11 @@ class _Problem:
         """Remember designs (B, n), made and moved together."""
         for x, measures in zip(points, self._variables.together(self._mech, self._over, points), strict=True):
             self._judge(x.tobytes(), measures)
+
+    def _note_idle(self, rows: Array) -> None:
+        """Keep which parameters change nothing, from rows (n, 6, m) around a design."""
+        size = np.maximum(np.max(np.abs(rows), axis=(0, 1)), 1.0)
+        self.idle &= np.all(np.ptp(rows, axis=1) <= IDLE * size, axis=1)
 
     def _number(self, measures: Measures) -> float:
         try:
@@ -209,7 +217,9 @@ class _Problem:
                 slopes.clear()
                 around = v.around(np.clip(y, 3 * STEP, 1 - 3 * STEP), steps)
                 self._try_all(np.array([self._scaled(one) for one in around]))
-                slopes[key] = v.slopes(np.array([self._row(one) for one in around]), steps)
+                rows = np.array([self._row(one) for one in around])
+                self._note_idle(rows.reshape(n, len(TERMS), -1))
+                slopes[key] = v.slopes(rows, steps)
             return slopes[key]
 
         self.tried(start)
@@ -244,8 +254,15 @@ class _Problem:
         ]
         active += [one.name for one in self._limits if np.min(one.margins(measures)) < 1e3 * ON_LIMIT]
         reached = bool(np.all(before[1] >= -ON_LIMIT)) and np.isfinite(before[0])
+        idle = [repr(name) for name, still in zip(v.names, self.idle, strict=True) if still]
+        if len(idle) == len(v.names):
+            raise InputError(
+                f"optimize has no freedom: neither the objective nor a limit depends on {', '.join(idle)}"
+                " around the given values; vary other parameters, or judge by other measures."
+            )
         words = "Converged" if found.converged else f"Stopped: {found.words}"
         words += "." if found.kept else "; limits are not kept: widen them or the ranges of the parameters."
+        words += f" Nothing depends on {', '.join(idle)}." if idle else ""
         return Optimum(
             mech=best,
             parameters=dict(zip(v.names, map(float, found.x), strict=True)),

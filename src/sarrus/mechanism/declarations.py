@@ -278,7 +278,7 @@ class Declarations(DrawnSpec):
 
         Args:
             name: Its name, unique among measures.
-            measure: Length, Angle, Position, Speed, ForceIn, Reaction, or a function f(q, v, t) of one state
+            measure: Length, Angle, Position, Speed, Coordinate, ForceIn, Reaction, or a function f(q, v, t)
                 that returns a number or an array (n,).
 
         Returns:

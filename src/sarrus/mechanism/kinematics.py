@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,13 +113,10 @@ class KinematicQueries(TimeSteps):
         if not len(poses):
             return poses, ""
         system, rows = self.evaluator, np.flatnonzero(self.evaluator.holonomic)
-        J = system.constraints(poses[0], np.zeros(self.nv), t)[1][rows]
-        loose = undetermined(system, J, rows, held)
+        loose = undetermined(system, system.constraints(poses[0], np.zeros(self.nv), t)[1][rows], rows, held)
         if not loose:
             return poses, ""
-        unit, places = self.model.unit, places_of(self)
-        scaled = J / self.model.row_unit[rows, None] * unit
-        motions = unit[:, None] * _null_space(np.vstack([scaled, np.eye(self.nv)[held]]))
+        places, motions = places_of(self), self._left_over(poses[0], held, t)
         if not is_idle(self, poses[0], motions, places):
             names = noticed(self, poses[0], motions, places)
             raise InputError(
@@ -129,6 +126,17 @@ class KinematicQueries(TimeSteps):
             )
         kept = first_of_each(positions_of(self, poses, places), self.length, SAME)
         return poses[kept], f" Free to spin, whatever its position: {', '.join(loose)}."
+
+    def _left_over(self, q: Array, held: Sequence[int], t: float) -> Array:
+        """Motions (nv, k) that constraints and held coordinates leave."""
+        rows, unit = np.flatnonzero(self.evaluator.holonomic), self.model.unit
+        J = self.evaluator.constraints(q, np.zeros(self.nv), t)[1][rows]
+        scaled = J / self.model.row_unit[rows, None] * unit
+        return np.asarray(unit[:, None] * _null_space(np.vstack([scaled, np.eye(self.nv)[list(held)]])))
+
+    def _spins_only(self, q: Array, held: Sequence[int], t: float) -> bool:
+        """Whether what they leave displaces nothing, as the spin of a rod between two ball joints."""
+        return is_idle(self, q, self._left_over(q, held, t), places_of(self))
 
     @one_blas_thread
     def reach(

@@ -27,7 +27,7 @@ from .measured_states import MeasuredStates
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
-__all__ = ["Angle", "ForceIn", "Length", "Position", "Reaction", "Speed"]
+__all__ = ["Angle", "Coordinate", "ForceIn", "Length", "Position", "Reaction", "Speed"]
 
 POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 SMALL_LOAD = 1e-6  # of the largest entry of a reaction
@@ -180,6 +180,26 @@ class Speed(_AtPoint):
 
     def values(self, states: MeasuredStates) -> Array:
         return states.speed(self.body, self.point)
+
+
+@dataclass(frozen=True)
+class Coordinate(Measure):
+    """A coordinate of a joint [rad], [m], zero as drawn: Coordinate("pin").
+
+    Args:
+        coordinate: Its name, see `Mechanism.names`; components of ball and free joints have no position.
+    """
+
+    unit: ClassVar[str] = "rad, m"
+    checks: ClassVar[Checks] = {"coordinate": text}
+    coordinate: str
+
+    def check(self, mech: Mechanism, where: str) -> None:
+        mech.model.structure.tree.scalar(self.coordinate, where)
+
+    def values(self, states: MeasuredStates) -> Array:
+        entry, _ = states.mech.model.structure.tree.scalar(self.coordinate, "measure")
+        return states.q[:, entry]
 
 
 @dataclass(frozen=True)

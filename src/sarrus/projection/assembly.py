@@ -48,6 +48,7 @@ class AboutAssembly:
         return rows_and_columns(self.system, self.held)
 
 
+SPINS = "Free to spin, whatever its position"
 Abouts = AboutAssembly | npt.NDArray[np.object_]  # of all of a batch, or of each: variants of a mechanism
 
 
@@ -168,7 +169,9 @@ class Assembly:
             return f"{self._failure()}{self._about.note(self.q[None])}"
         text = f"Assembled: largest gap {self.residual:.1e} m after {self.iterations} iterations."
         if self.undetermined:
-            text += f" Not determined, left near the guess: {', '.join(self.undetermined)}."
+            about, names = self._about, ", ".join(self.undetermined)
+            spins = about.mech._spins_only(self.q, about.held, about.t)
+            text += f" {SPINS if spins else 'Not determined, left near the guess'}: {names}."
         return f"{text}{self._about.note(self.q[None])}"
 
     def _open(self) -> tuple[list[str], str]:

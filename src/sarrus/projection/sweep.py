@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..models.tables import data_frames, named_columns, position_names
-from .assembly import Assembly, about_some
+from .assembly import SPINS, Assembly, about_some
 
 
 class SweptArrays(NamedTuple):
@@ -188,10 +188,13 @@ class Sweep:
                 f"Stopped at {self._end()}: the constraints do not close beyond it on this branch (a dead"
                 " centre, or a singular pose that this motion does not pass). The poses before it are kept."
             )
-        if self.undetermined:
+        about, names = self._about, ", ".join(self.undetermined)
+        if names and about.mech._spins_only(self.q[0], about.held, about.t):
+            text += f" {SPINS}: {names}."
+        elif names:
             text += (
-                f" Nothing determines {', '.join(self.undetermined)}: moved as little as possible, which"
-                " depends on the path; hold them with fixed=."
+                f" Nothing determines {names}: moved as little as possible, which depends on the path; hold"
+                " them with fixed=."
             )
         return f"{text}{note}"
 

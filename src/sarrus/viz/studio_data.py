@@ -200,7 +200,7 @@ def _usual_rank(mech: Mechanism, q: Array) -> int:
 
 
 def _measure(mech: Mechanism, name: str, one: Measure) -> dict[str, Any] | None:
-    """A measure as the page computes it; None for functions of Python."""
+    """A measure as the page computes it; None for functions of Python, and for coordinates."""
     index = mech.model.body_index
 
     def anchor(body: str, point: Any) -> list[float]:
