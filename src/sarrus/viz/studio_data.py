@@ -42,8 +42,8 @@ def checked(mech: Mechanism) -> Mechanism:
     unknown = [repr(name) for name, one in mech.model.constraints if not one.in_studios]
     if unknown:
         raise InputError(
-            f"a studio cannot hold {', '.join(unknown)}: the kernel of pages knows no distances that move. Take"
-            " a cylinder (spec.cylinder), or show a recorded run with export()."
+            f"a studio cannot hold {', '.join(unknown)}: the kernel of pages knows no distances that move."
+            " Take a cylinder (spec.cylinder), or show a recorded run with export()."
         )
     return mech
 
