@@ -80,6 +80,7 @@ def bare(mech: sr.Mechanism) -> sr.Mechanism:
 
 def as_others_read(file: Path) -> sr.Mechanism:
     """The tree of a URDF without the elements that only our reader knows."""
+    ET.register_namespace("drake", "http://drake.mit.edu")  # as files call it
     root = ET.parse(file).getroot()
     for element in [one for one in root if one.tag in OURS]:
         root.remove(element)
@@ -96,7 +97,10 @@ def in_pinocchio(mech: sr.Mechanism, file: Path) -> float:
     import pinocchio as pin
 
     mech = as_others_read(file)
-    model = pin.buildModelFromUrdf(str(file))
+    try:
+        model = pin.buildModelFromUrdf(str(file))
+    except ValueError as error:
+        raise NotComparedError(f"Pinocchio: {error}") from error
     model.gravity.linear = mech.model.gravity
     data, bridge, worst = model.createData(), sr.bridge.pinocchio(mech, model), 0.0
     for q, v in states(mech):
@@ -108,9 +112,9 @@ def in_pinocchio(mech: sr.Mechanism, file: Path) -> float:
     return worst
 
 
-def terms_differ(mech: sr.Mechanism, q: Array, v: Array, M: Array, h: Array) -> float:
-    """Differences of M without armature and of h without damping from those of another library."""
-    ours = mech.mass_matrix(q) - np.diag(mech.model.armature)
+def terms_differ(mech: sr.Mechanism, q: Array, v: Array, M: Array, h: Array, rotors: bool = False) -> float:
+    """Differences of M, without armature unless `rotors`, and of h without damping from another library's."""
+    ours = mech.mass_matrix(q) - (0.0 if rotors else np.diag(mech.model.armature))
     losses = np.array([x for body in mech.model.bodies[1:] for x in body.damping])
     size = float(np.abs(M).max())  # h of a machine that turns in a plane can be rounding
     return max(relative(ours, M), relative(mech.bias(q, v) - losses * v, h, size))
@@ -143,6 +147,7 @@ def in_drake(mech: sr.Mechanism, file: Path) -> float:
     except RuntimeError as error:
         raise NotComparedError(f"Drake: {error!s:.100}") from error
     twin = _DrakeTwin(mech, plant, drawn_at_default=file.suffix == ".sdf")
+    twin.rotors = b"drake:rotor_inertia" in file.read_bytes()
     return max(twin.difference(q, v) for q, v in states(mech))
 
 
@@ -176,6 +181,7 @@ class _DrakeTwin:
             joint = plant.get_joint(j)
             if joint.num_velocities() == 1:
                 single[joint.name()] = joint
+        self.rotors = False  # whether the file gives inertias of rotors, which are in Drake's M
         self.joints: list[tuple[int, int, Any]] = []
         self.free: list[tuple[slice, Any]] = []
         for k, body in enumerate(mech.model.bodies[1:], start=1):
@@ -214,4 +220,4 @@ class _DrakeTwin:
             drift[first + 3 : first + 6] = X.rotation @ np.cross(angular, linear)
         M = plant.CalcMassMatrix(context)
         h = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
-        return terms_differ(self.mech, q, v, T.T @ M @ T, T.T @ (M @ drift + h))
+        return terms_differ(self.mech, q, v, T.T @ M @ T, T.T @ (M @ drift + h), self.rotors)

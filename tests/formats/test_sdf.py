@@ -248,3 +248,11 @@ def test_gearboxes() -> None:
     assert q[mech.index("a").q][0] == pytest.approx(3.0 * 0.2, abs=1e-12)
     with pytest.raises(sr.FormatError, match="gearbox whose links do not turn about its reference body"):
         sr.load(sdf(tree + gearbox("arm")), strict=True)
+
+
+def test_rotors_of_drake_are_armature() -> None:
+    rotor = "<axis><xyz>0 1 0</xyz></axis><drake:rotor_inertia>2e-4</drake:rotor_inertia>"
+    mech = quiet(sdf(link("a") + joint("j", "revolute", "world", "a", rotor)))
+    geared = quiet(sdf(link("a") + joint("j", "revolute", "world", "a",
+        rotor + "<drake:gear_ratio>50</drake:gear_ratio>")))  # fmt: skip
+    assert mech.model.armature.tolist() == [2e-4] and geared.model.armature.tolist() == [0.5]

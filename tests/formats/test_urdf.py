@@ -317,3 +317,11 @@ def test_numbers_that_mean_no_limit() -> None:
     mech = quiet(robot(BASE, link("a"), link("b"), joint("f", "floating", "base", "a"),
         joint("s", "prismatic", "a", "b", far)))  # fmt: skip
     assert mech.model.limits[-1].tolist() == [-np.inf, np.inf]
+
+
+def test_rotors_of_drake_are_armature() -> None:
+    drive = """<transmission name="t"><joint name="j"/><actuator name="m"><drake:gear_ratio value="50"/>
+      <drake:rotor_inertia value="2e-4"/></actuator></transmission><transmission name="u"/>"""
+    text = robot(BASE, link("a"), joint("j", "revolute", "base", "a", '<axis xyz="0 1 0"/>'), drive)
+    mech = quiet(text.replace("<robot ", '<robot xmlns:drake="d" '))
+    assert mech.model.armature.tolist() == [0.5]

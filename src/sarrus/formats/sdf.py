@@ -193,6 +193,9 @@ class _Reader:
                 joint.one("sarrus:position").fail(f"it must be {size} numbers here, got {len(start)}")
             properties = _properties(joint, made, start)
             called = joint.word("sarrus:name", name)
+            if joint.first("drake:rotor_inertia") is not None and made.nv == 1:
+                ratio = joint.value("drake:gear_ratio", 1.0)
+                properties["armature"] = joint.value("drake:rotor_inertia") * ratio**2
             properties |= self.kept.of_joint(made, called)
             chain = (TreeJoint(called, made, at @ _back(made, start), properties),)
             carriers = self.tree.mount(body, self.bodies[parent], chain, offset, inertia)

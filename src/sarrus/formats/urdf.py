@@ -23,7 +23,7 @@ from sarrus.formats.link_frames import ENDLESS, GROUND, Links, TreeJoint, claim,
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import Omitted
-from sarrus.formats.urdf_extras import find_meshes, note_extras
+from sarrus.formats.urdf_extras import find_meshes, note_extras, reflected_rotor
 from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf_visuals import read_visuals
@@ -153,6 +153,7 @@ class _Reader:
             self.body_of_link[WORLD] = GROUND
         self.origins = {child: pose_of(joint.first("origin")) for joint, _, child in self.order}
         self.inertias, self.armature = self._inertias()
+        self.rotors = dict(map(reflected_rotor, robot.all("transmission")))
 
     def read(self) -> FileSpec:
         self._add_root()
@@ -208,7 +209,8 @@ class _Reader:
 
     def _properties(self, joint: Element, kind: str) -> dict[str, Any]:
         """Damping, friction and limits; those of joints with several coordinates hold for each of them."""
-        properties: dict[str, Any] = {"armature": self.armature.get(joint.text("name"), 0.0)}
+        rotor = self.rotors.get(joint.text("name"), 0.0)
+        properties: dict[str, Any] = {"armature": self.armature.get(joint.text("name"), 0.0) + rotor}
         properties |= self.kept.of_joint(TREE_JOINTS[kind]("x"), joint.text("name"))
         dynamics, limit = joint.first("dynamics"), joint.first("limit")
         if dynamics is not None:

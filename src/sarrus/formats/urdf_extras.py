@@ -26,6 +26,17 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
             omitted.add(element.tag, element.attributes.get("name", ""))
 
 
+def reflected_rotor(transmission: Element) -> tuple[str, float]:
+    """Joint of a transmission, and the inertia of its rotor there: ratio^2 times its own, as Drake says it."""
+    joint, actuator = transmission.first("joint"), transmission.first("actuator")
+    rotor = None if actuator is None else actuator.first("drake:rotor_inertia")
+    if joint is None or actuator is None or rotor is None:
+        return "", 0.0
+    gear = actuator.first("drake:gear_ratio")
+    ratio = 1.0 if gear is None else gear.number("value")
+    return joint.text("name"), rotor.number("value") * ratio**2
+
+
 def find_meshes(
     robot: Element, folder: Path | None, packages: Sequence[Path], omitted: Omitted
 ) -> dict[str, str]:
