@@ -27,7 +27,7 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
 
 
 def reflected_rotor(transmission: Element) -> tuple[str, float]:
-    """Joint of a transmission, and the inertia of its rotor there: ratio^2 times its own, as Drake says it."""
+    """Joint of a transmission, and the inertia of its rotor there: ratio^2 times its own (Drake)."""
     joint, actuator = transmission.first("joint"), transmission.first("actuator")
     rotor = None if actuator is None else actuator.first("drake:rotor_inertia")
     if joint is None or actuator is None or rotor is None:
