@@ -256,3 +256,45 @@ def test_rotors_of_drake_are_armature() -> None:
     geared = quiet(sdf(link("a") + joint("j", "revolute", "world", "a",
         rotor + "<drake:gear_ratio>50</drake:gear_ratio>")))  # fmt: skip
     assert mech.model.armature.tolist() == [2e-4] and geared.model.armature.tolist() == [0.5]
+
+
+def test_what_a_model_contains_besides_is_listed(tmp_path: Path) -> None:
+    shape = "<visual name='v'><geometry><mesh><uri>model://m/none.stl</uri></mesh></geometry></visual>"
+    stops = "<axis><xyz>0 1 0</xyz><limit><lower>-90</lower><upper>90</upper></limit></axis>"
+    text = sdf(
+        "<mystery name='x'/>"
+        + link("a", "", MASS + "<velocity_decay/>" + shape)
+        + joint("j", "revolute", "world", "a", stops)
+    )
+    (tmp_path / "model.sdf").write_text(text)
+    with pytest.warns(sr.SarrusWarning, match="a limit of 'j' is 90 rad; if these are degrees"):
+        mech = sr.load(tmp_path / "model.sdf")
+    listed = " ".join(mech.omitted)
+    assert "mystery ('x')" in listed and "velocity_decay (1)" in listed
+    assert "mesh file that was not found ('model://m/none.stl')" in listed
+
+
+def test_meshes_of_a_model_beside_it(tmp_path: Path) -> None:
+    """model://NAME/... is the folder of the model itself, as in Gazebo's database."""
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "part.stl").write_bytes(b"")
+    shape = "<visual name='v'><geometry><mesh><uri>model://m/part.stl</uri></mesh></geometry></visual>"
+    (folder / "model.sdf").write_text(sdf(link("a", "", MASS + shape) + joint("j", "revolute", "world", "a")))
+    assert Path(quiet(folder / "model.sdf").visuals[0].file).is_file()
+
+
+@pytest.mark.parametrize(
+    ("inertial", "said"),
+    [
+        ("<mass>-1</mass>", r"line 5, <inertial>: mass of body 'a' must not be negative, got -1"),
+        (
+            "<inertia><ixx>-1</ixx></inertia>",
+            "line 5, <inertial>: inertia of body 'a' must be positive",
+        ),
+    ],
+)
+def test_the_line_of_an_inertia_that_cannot_be(inertial: str, said: str) -> None:
+    text = link("a", "", f"\n<inertial>{inertial}</inertial>")
+    with pytest.raises(sr.FormatError, match=said):
+        sr.load(sdf(text + joint("j", "revolute", "world", "a")))

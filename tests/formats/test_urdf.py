@@ -325,3 +325,26 @@ def test_rotors_of_drake_are_armature() -> None:
     text = robot(BASE, link("a"), joint("j", "revolute", "base", "a", '<axis xyz="0 1 0"/>'), drive)
     mech = quiet(text.replace("<robot ", '<robot xmlns:drake="d" '))
     assert mech.model.armature.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("mass", "ixx", "said"),
+    [
+        (-1, 1, r"line 4, <inertial>: mass of body 'a' must not be negative, got -1"),
+        (
+            1,
+            -1,
+            r"line 4, <inertial>: inertia of body 'a' must be positive semidefinite, got .* -1, 1, 1",
+        ),
+    ],
+)
+def test_the_line_of_an_inertia_that_cannot_be(mass: float, ixx: float, said: str) -> None:
+    inside = f'\n<inertial><mass value="{mass}"/><inertia ixx="{ixx}" iyy="1" izz="1"/></inertial>'
+    with pytest.raises(FormatError, match=said):
+        sr.load(robot(BASE, link("a", inside), joint("j", "continuous", "base", "a")))
+
+
+def test_limits_that_look_like_degrees() -> None:
+    stops = '<axis xyz="0 1 0"/><limit lower="-90" upper="90" effort="1" velocity="1"/>'
+    with pytest.warns(sr.SarrusWarning, match="a limit of 'j' is 90 rad; if these are degrees"):
+        sr.load(robot(BASE, link("a"), joint("j", "revolute", "base", "a", stops)))

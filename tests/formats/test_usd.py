@@ -236,7 +236,7 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
         (four_bar().replace("float physics:mass = 1.5", ""), "/linkage/crank: it has no mass"),
         (four_bar().replace("metersPerUnit = 0.01", "metersPerUnit = 0"), "must be positive"),
         (four_bar().replace("</linkage/crank>", "</linkage/coupler>"), "both of its bodies are the same"),
-        (four_bar().replace("(10, 200, 200)", "(-10, 200, 200)"), "inertia"),
+        (four_bar().replace("(10, 200, 200)", "(-10, 200, 200)"), "must not be negative"),
     ],
 )  # fmt: skip
 def test_broken_stages(text: str, said: str) -> None:
@@ -248,3 +248,38 @@ def test_without_the_library(monkeypatch: Any) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pxr", None)
     with pytest.raises(sr.SarrusError, match=r"pip install sarrus\[usd\]"):
         sr.load(four_bar())
+
+
+CUBE = """def Cube "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"{}]) {{
+  float physics:mass = {}
+  float3 physics:diagonalInertia = {}
+}}
+def {} "j" {{
+  rel physics:body1 = </a>
+  uniform token physics:axis = "Y"
+}}
+"""
+
+
+def cube(
+    api: str = "", mass: str = "1", inertia: str = "(1, 1, 1)", joint: str = "PhysicsRevoluteJoint"
+) -> str:
+    return "#usda 1.0\n" + CUBE.format(api, mass, inertia, joint)
+
+
+def test_schemas_that_nobody_knows_are_listed(tmp_path: Path) -> None:
+    """Gears and mimics of PhysX would be lost without a word otherwise."""
+    for text, said in (
+        (cube(joint="PhysxPhysicsGearJoint"), r"PhysxPhysicsGearJoint of an unknown schema \('j'\)"),
+        (cube(api=', "PhysxMimicJointAPI:rotY"'), r"PhysxMimicJointAPI of an unknown schema \('a'\)"),
+        (cube() + 'def Xform "x" (prepend references = @none.usda@) {}', "OpenUSD cannot open .*none.usda"),
+    ):
+        (tmp_path / "robot.usda").write_text(text)
+        with pytest.raises(sr.FormatError, match=said):
+            sr.load(tmp_path / "robot.usda", strict=True)
+
+
+@pytest.mark.parametrize(("mass", "inertia"), [("-1", "(1, 1, 1)"), ("1", "(1, -1, 1)")])
+def test_negative_masses_and_moments(mass: str, inertia: str) -> None:
+    with pytest.raises(sr.FormatError, match="/a: mass and moments must not be negative, got"):
+        sr.load(cube(mass=mass, inertia=inertia))

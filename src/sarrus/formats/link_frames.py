@@ -20,6 +20,7 @@ from sarrus.models.joints import Fixed
 from sarrus.models.pose import Pose
 
 GROUND = "ground"
+TURNS = 30.0  # [rad]: limits of hinges beyond it are probably degrees
 ENDLESS = 1e9  # positions [rad, m] and efforts [N m, N] from there on stand for no limit in files
 
 
@@ -52,6 +53,13 @@ def limit_ends(lower: float, upper: float, shift: float = 0.0) -> tuple[float | 
     """Limits of a coordinate that is larger than the file's by `shift`; None for numbers that mean none."""
     at_least, at_most = (x + shift if abs(x) < ENDLESS else None for x in (lower, upper))
     return at_least, at_most
+
+
+def note_degrees(joint: str, limits: tuple[float, float], omitted: Omitted) -> None:
+    """A word where the limits of a hinge look like degrees: URDF and SDF count in radians."""
+    largest = max((abs(x) for x in limits if abs(x) < ENDLESS), default=0.0)
+    if largest > TURNS:
+        omitted.remark(f"a limit of {joint!r} is {largest:g} rad; if these are degrees, the file is wrong")
 
 
 class Links:

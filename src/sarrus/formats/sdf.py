@@ -18,7 +18,16 @@ import numpy as np
 from sarrus.arrays import Array
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.kept_declarations import SDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import ENDLESS, GROUND, Links, TreeJoint, claim, limit_ends, named
+from sarrus.formats.link_frames import (
+    ENDLESS,
+    GROUND,
+    Links,
+    TreeJoint,
+    claim,
+    limit_ends,
+    named,
+    note_degrees,
+)
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
@@ -79,7 +88,8 @@ def read_sdf(root: Element, folder: Path | None, options: SdfOptions) -> FileSpe
     model, gravity = flattened(root, folder, options.folders, omitted)
     given = options.gravity if options.gravity is not None else gravity
     spec = FileSpec(given, model.attributes.get("name", "").strip() or "robot", options.loop_tolerance)
-    _Reader(model, spec, omitted, folder).read()
+    places = [*options.folders, *([] if folder is None else [folder, folder.parent])]
+    _Reader(model, spec, omitted, places).read()
     omitted.warn(root.source, options.strict)
     spec.omitted = omitted.listed()
     return spec
@@ -88,8 +98,8 @@ def read_sdf(root: Element, folder: Path | None, options: SdfOptions) -> FileSpe
 class _Reader:
     """One reading of one flat model."""
 
-    def __init__(self, model: Element, spec: FileSpec, omitted: Omitted, folder: Path | None) -> None:
-        self.model, self.spec, self.omitted, self.folder = model, spec, omitted, folder
+    def __init__(self, model: Element, spec: FileSpec, omitted: Omitted, places: Sequence[Path]) -> None:
+        self.model, self.spec, self.omitted, self.places = model, spec, omitted, places
         self.links, declared = by_name(model.all("link")), by_name(model.all("joint"))
         self.joints = {name: one for name, one in declared.items() if one.text("type") != GEARBOX}
         self.gearboxes = [one for one in declared.values() if one.text("type") == GEARBOX]
@@ -119,8 +129,9 @@ class _Reader:
         self._add_actuators()
         self.kept.declare(self.spec, self.bodies)
         for name, element in self.links.items():
-            found = (read_visual(shape, self.bodies[name], self.folder) for shape in element.all("visual"))
-            self.spec.visuals += [one for one in found if one is not None]
+            for shape in element.all("visual"):
+                found = read_visual(shape, self.bodies[name], self.places, self.omitted)
+                self.spec.visuals += [] if found is None else [found]
         note_extras(self.model, self.omitted)
 
     # ------------------------------------------------------------------ tree
@@ -191,7 +202,7 @@ class _Reader:
             size = sum(NODE_NQ[node.kind] for node in made.primitives())
             if start and len(start) != size:
                 joint.one("sarrus:position").fail(f"it must be {size} numbers here, got {len(start)}")
-            properties = _properties(joint, made, start)
+            properties = _properties(joint, made, start, self.omitted)
             called = joint.word("sarrus:name", name)
             if joint.first("drake:rotor_inertia") is not None and made.nv == 1:
                 ratio = joint.value("drake:gear_ratio", 1.0)
@@ -336,7 +347,7 @@ def _back(joint: Joint, start: tuple[float, ...]) -> Pose:
     return pose.inverse()
 
 
-def _properties(joint: Element, made: Joint, start: tuple[float, ...]) -> dict[str, Any]:
+def _properties(joint: Element, made: Joint, start: tuple[float, ...], omitted: Omitted) -> dict[str, Any]:
     """Damping, friction and limits of the axes."""
     found: dict[str, list[Any]] = {"damping": [], "friction": [], "limits": []}
     for k, tag in enumerate(("axis", "axis2")[: made.nv] if not made.has_quaternion else ()):
@@ -349,6 +360,8 @@ def _properties(joint: Element, made: Joint, start: tuple[float, ...]) -> dict[s
         if lower > upper:
             axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
         shift = start[k] if k < len(start) else 0.0
+        if joint.text("type") != "prismatic":
+            note_degrees(joint.text("name"), (lower, upper), omitted)
         limited = joint.text("type") != "continuous" and lower < upper
         found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
     return {name: tuple(values) for name, values in found.items() if values}

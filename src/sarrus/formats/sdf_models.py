@@ -20,6 +20,7 @@ DEEPEST = 20  # models in models
 MOST_INCLUDES = 1000
 OLD = "before 1.5"  # attribute of models of files in which axes count in the frame of the model
 PARTS = ("link", "joint", "frame", "drake:ball_constraint", "drake:linear_bushing_rpy", "plugin", "gripper")
+OTHER_PARTS = ("pose", "static", "model", "include", "self_collide", "allow_auto_disable", "enable_wind")
 REFERRING = {"relative_to", "attached_to", "expressed_in", "joint"}  # attributes that name something
 NAMING = {"parent", "child", "drake:ball_constraint_body_A", "drake:ball_constraint_body_B"}
 
@@ -37,7 +38,7 @@ def flattened(
         if given is not None:
             x, y, z = given.values(3)
             gravity = (x, y, z)
-    loader = _Loader(folder, packages)
+    loader = _Loader(folder, packages, omitted)
     models = [_of_version(one, root) for one in holder.all("model")]
     models += [loader.included(one, 0) for one in holder.all("include")]
     if not models:
@@ -60,7 +61,8 @@ def flattened(
 
 
 class _Loader:
-    def __init__(self, folder: Path | None, packages: list[Path]) -> None:
+    def __init__(self, folder: Path | None, packages: list[Path], omitted: Omitted) -> None:
+        self.omitted = omitted
         self.places = [*packages, *([] if folder is None else [folder, folder.parent])]
         self.stack: list[Path] = []
         self.count = self.kept = 0
@@ -120,6 +122,8 @@ class _Loader:
             if child.tag == SDF_TAG:
                 self.kept += 1
                 whole.children += [child] if not prefix else []
+            if child.tag not in (*PARTS, *OTHER_PARTS, SDF_TAG):
+                self.omitted.add(child.tag, child.attributes.get("name", ""))
             if child.tag in PARTS:
                 copy = _renamed(_axes_expressed(child, OLD in model.attributes), prefix, own)
                 copy = _placed(copy, own) if child.tag in ("link", "frame") else copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import numpy as np
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.formats.sdf_frames import pose_in
+from sarrus.formats.urdf_inertia import check_inertia
 from sarrus.models.visual import Visual
-
-LISTED = ("collision", "sensor", "projector", "audio_sink", "particle_emitter", "battery", "light")
-GREY = (0.7, 0.7, 0.7, 1.0)
 
 LEAST = 1e-14  # [kg], [kg m^2]: of links without mass, which SDF does not have
 MASSLESS = "sarrus:massless"
+OF_LINKS = (
+    "inertial", "visual", "pose", "gravity", "self_collide", "must_be_base_link", "enable_wind", MASSLESS
+)  # fmt: skip
+GREY = (0.7, 0.7, 0.7, 1.0)
 
 
 def inertia_of(link: Element) -> dict[str, Any]:
@@ -30,13 +33,14 @@ def inertia_of(link: Element) -> dict[str, Any]:
     I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     turned = at.rotation @ I @ at.rotation.T
     mass = inertial.value("mass", 1.0)
+    check_inertia(inertial, link.text("name"), mass, I.tolist())
     if link.first(MASSLESS) is not None:  # what `save` added so that Gazebo has a link with mass
         mass, turned = 0.0, turned if np.max(np.abs(turned)) > LEAST else np.zeros((3, 3))
     return {"mass": mass, "com": tuple(at.xyz.tolist()), "inertia": 0.5 * (turned + turned.T)}
 
 
-def read_visual(shape: Element, body: str, folder: Path | None) -> Visual | None:
-    """A `<visual>`; None where its geometry is none that we know."""
+def read_visual(shape: Element, body: str, places: Sequence[Path], omitted: Omitted) -> Visual | None:
+    """A `<visual>`; None where its geometry is none that we know. Meshes are looked for in the places."""
     geometry = shape.first("geometry")
     if geometry is None or not geometry.children:
         return None
@@ -55,8 +59,10 @@ def read_visual(shape: Element, body: str, folder: Path | None) -> Visual | None
         size = (1.0, 1.0, 1.0) if scale is None else scale.values(3)
         name = one.word("uri").strip()
         path = name.split("://", 1)[-1]
-        near = None if folder is None else folder / path
-        file = str(near) if near is not None and near.is_file() else name
+        near = next((place / path for place in places if (place / path).is_file()), None)
+        file = name if near is None else str(near)
+        if near is None and places:
+            omitted.add("mesh file that was not found", name)
     else:
         return None
     material = shape.first("material")
@@ -68,5 +74,6 @@ def read_visual(shape: Element, body: str, folder: Path | None) -> Visual | None
 def note_extras(model: Element, omitted: Omitted) -> None:
     """List what links contain besides inertia and shapes."""
     for link in model.all("link"):
-        for tag in LISTED:
-            omitted.count(tag, len(link.all(tag)))
+        for child in link.children:
+            if child.tag not in OF_LINKS:
+                omitted.count(child.tag, 1)

@@ -19,12 +19,21 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.kept_declarations import URDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import ENDLESS, GROUND, Links, TreeJoint, claim, limit_ends, named
+from sarrus.formats.link_frames import (
+    ENDLESS,
+    GROUND,
+    Links,
+    TreeJoint,
+    claim,
+    limit_ends,
+    named,
+    note_degrees,
+)
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import Omitted
 from sarrus.formats.urdf_extras import find_meshes, note_extras, reflected_rotor
-from sarrus.formats.urdf_inertia import HERE, Inertia, grains, inertia_of, lumped, pose_of
+from sarrus.formats.urdf_inertia import HERE, Inertia, check_inertia, grains, inertia_of, lumped, pose_of
 from sarrus.formats.urdf_tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf_visuals import read_visuals
 from sarrus.models.joint import Joint
@@ -183,6 +192,10 @@ class _Reader:
         for link, (first, X) in place.items():
             welds.setdefault(first, []).append((link, X))
         whole = lumped(inertias, welds, self.omitted)
+        for name, one in whole.items():
+            if not one.is_nothing:
+                where = self.links[name].first("inertial") or self.links[name]
+                check_inertia(where, name, one.mass, one.tensor)
         return whole, grains(whole, edges, welds, self.omitted)
 
     def _add_root(self) -> None:
@@ -223,6 +236,8 @@ class _Reader:
                 lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
                 if lower > upper:
                     limit.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
+                if kind == "revolute":
+                    note_degrees(joint.text("name"), (lower, upper), self.omitted)
                 if lower < upper:
                     properties["limits"] = limit_ends(lower, upper)
                 else:

@@ -79,6 +79,19 @@ def inertia_of(link: Element) -> Inertia:
     return Inertia(inertial.one("mass").number("value"), tuple(at.xyz.tolist()), rows)
 
 
+def check_inertia(inertial: Element, name: str, mass: float, tensor: Sequence[Sequence[float]]) -> None:
+    """Refuse a negative mass or moment with the line of the element."""
+    if mass < 0.0:
+        inertial.fail(f"mass of body {name!r} must not be negative, got {mass:g}")
+    moments = principal_moments(tensor)
+    size = max(abs(x) for row in tensor for x in row)
+    if moments[0] < NEGATIVE * size:
+        inertial.fail(
+            f"inertia of body {name!r} must be positive semidefinite, got principal moments"
+            f" {', '.join(f'{x:g}' for x in moments)}; give it about the centre of mass"
+        )
+
+
 def _symmetric(tensor: Array) -> tuple[tuple[float, ...], ...]:
     """Rows of a matrix (3, 3) that is symmetric up to rounding."""
     return tuple(map(tuple, (0.5 * (tensor + tensor.T)).tolist()))

@@ -17,7 +17,7 @@ from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.usd_joints import StageJoint, drives_of, joint_of
-from sarrus.formats.usd_parts import Stage, mass_of, opened, visual_of
+from sarrus.formats.usd_parts import Stage, mass_of, note_unknown, opened, visual_of
 from sarrus.models.joints import Fixed, Free
 from sarrus.models.pose import Pose
 
@@ -60,12 +60,14 @@ def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
     omitted = Omitted()
     try:
         stage = opened(data, file, source)
+        note_unknown(stage, omitted)
         gravity = stage.gravity() if options.gravity is None else options.gravity
         name = stage.name or (source.split(".")[0] if file else "robot")
         spec = FileSpec(gravity, name, options.loop_tolerance)
         _Reader(stage, spec, omitted).read()
     except (Tf.ErrorException, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split()).split(" : '", 1)[-1]  # after the place in OpenUSD's own source
+        reason = reason.split("' Error in '", 1)[0].strip()  # of several, the first
         raise FormatError(f"{source}: OpenUSD cannot read it: {reason:.300}") from None
     omitted.warn(source, options.strict)
     spec.omitted = omitted.listed()

@@ -190,6 +190,25 @@ def opened(data: bytes, file: Path | None, source: str) -> Stage:
     return Stage(source, stage, metre, kilogram)
 
 
+def note_unknown(stage: Stage, omitted: Omitted) -> None:
+    """List prims and APIs of other schemas, such as joints and mimics of PhysX, and what cannot be opened."""
+    from pxr import Usd
+
+    for one in stage.usd.GetCompositionErrors():
+        omitted.drop("layer or reference that OpenUSD cannot open", str(one).split(" (instantiating")[0])
+    known = Usd.SchemaRegistry().FindAppliedAPIPrimDefinition
+    for prim in stage.usd.Traverse():
+        kind, info = str(prim.GetTypeName()), prim.GetPrimTypeInfo()
+        if kind and not info.GetSchemaTypeName():
+            note = omitted.drop if "Joint" in kind else omitted.add
+            note(f"{kind} of an unknown schema", prim.GetName())
+        for token in info.GetAppliedAPISchemas():
+            api = str(token).split(":")[0]
+            if not known(api):
+                note = omitted.drop if "Mimic" in api else omitted.add
+                note(f"{api} of an unknown schema", prim.GetName())
+
+
 def mass_of(stage: Stage, body: Any, omitted: Omitted) -> dict[str, Any]:
     """Mass, centre and inertia of a body: as given, else those of its shapes, which USD takes as solid."""
     from pxr import UsdPhysics
@@ -199,6 +218,9 @@ def mass_of(stage: Stage, body: Any, omitted: Omitted) -> dict[str, Any]:
     mass = stage.number(api.GetMassAttr(), 0.0) * stage.kilogram
     com = stage.numbers(api.GetCenterOfMassAttr(), (-math.inf,) * 3)
     diagonal = stage.numbers(api.GetDiagonalInertiaAttr(), (0.0,) * 3)
+    if mass < 0.0 or np.any(diagonal < 0.0):
+        shown = ", ".join(f"{x:g}" for x in diagonal)
+        stage.fail(body, f"mass and moments must not be negative, got {mass:g} kg and ({shown})")
     solid = None
     if not (mass > 0.0 and np.any(diagonal) and np.all(np.isfinite(com))):
         solid = _solid(stage, body, stage.number(api.GetDensityAttr(), 0.0))
