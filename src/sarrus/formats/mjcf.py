@@ -161,7 +161,7 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     tendons.read(reader.links.taken)
     add_equalities(spec, model, reader.bodies, tendons, omitted)
     add_actuators(spec, model, reader.bodies, tendons, omitted)
-    note_extras(model, omitted)
+    note_extras(model, rest, omitted)
     spec.visuals = read_visuals(model, reader.bodies)
     return spec
 

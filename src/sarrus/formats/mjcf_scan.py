@@ -75,21 +75,22 @@ def _include(element: Element, folder: Path, included: set[Path]) -> list[Elemen
         raise FormatError(f"{path.name} cannot be read: {error.strerror}.") from None
 
 
-def note_extras(model: Any, omitted: Omitted) -> None:
-    """List what a compiled model contains and a Mechanism does not."""
+def note_extras(model: Any, rest: Any, omitted: Omitted) -> None:
+    """List what a compiled model contains and a Mechanism does not; `rest` is the qpos of its rest pose."""
     touching = int(np.count_nonzero(model.geom_contype | model.geom_conaffinity))
     omitted.count("contact of geoms", touching)
-    for kind in ("flex", "skin", "plugin", "pair", "key", "sensor", "camera", "light"):
+    for kind in ("flex", "skin", "plugin", "pair", "sensor", "camera", "light"):
         count = int(getattr(model, _SIZE_OF.get(kind, f"n{kind}"), 0))
         if kind == "flex":
             for i in range(count):
                 omitted.add(kind, model.flex(i).name)
         else:
             omitted.count(_LABEL.get(kind, kind), count)
+    omitted.count("keyframe", sum(not np.allclose(key, rest, atol=1e-12) for key in model.key_qpos))
     omitted.count("mocap body (fixed where it is)", int(model.nmocap))
     if model.opt.density != 0.0 or model.opt.viscosity != 0.0:
         omitted.add("forces of the surrounding fluid")
 
 
 _SIZE_OF = {"camera": "ncam"}
-_LABEL = {"key": "keyframe", "pair": "contact pair"}
+_LABEL = {"pair": "contact pair"}

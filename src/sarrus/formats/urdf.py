@@ -230,7 +230,7 @@ class _Reader:
             properties["damping"] = dynamics.number("damping", 0.0)
             properties["friction"] = dynamics.number("friction", 0.0)
         if limit is not None:
-            if limit.number("velocity", 0.0) > 0.0:
+            if 0.0 < limit.number("velocity", 0.0) < ENDLESS:
                 self.omitted.count("velocity limit", 1)
             if kind in ("revolute", "prismatic") and {"lower", "upper"} & limit.attributes.keys():
                 lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
