@@ -1,6 +1,8 @@
-"""Exported C of four mechanisms: size, stack, time of a step: `python -m bench.exported_code`.
+"""Exported C of five mechanisms: size, stack, time of a step: `python -m bench.exported_code`.
 
 With --cortex-m it is cross-compiled for a Cortex-M7 as well (Debian: apt-get install gcc-arm-none-eabi).
+With --grow it exports rows of four-bars, longer and longer, until they are refused: what long code costs the
+compiler, and how fast it is beside the library.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ import numpy as np
 
 import sarrus as sr
 
-MECHANISMS = ("four_bar", "bricard", "dual_arm", "stewart")
+from .hexapod import hexapod
+
+MECHANISMS = ("four_bar", "bricard", "dual_arm", "stewart", "hexapod")
+ROWS = (1, 2, 4, 8, 12, 16, 20, 24)  # four-bars in a row
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 CORTEX = ["-mcpu=cortex-m7", "-mthumb", "-mfpu=fpv5-d16", "-mfloat-abi=hard"]
 
@@ -56,30 +61,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=MECHANISMS)
     parser.add_argument("--cortex-m", action="store_true")
+    parser.add_argument("--grow", action="store_true")
     args = parser.parse_args()
-    for name in args.only:
-        mech = getattr(sr.library, name)()
-        with tempfile.TemporaryDirectory() as where:
-            folder = Path(where)
+    if args.grow:
+        for count in ROWS:
+            if not measure(f"row of {count}", sr.library.n_four_bar(count), args.cortex_m):
+                return
+    for name in () if args.grow else args.only:
+        measure(name, hexapod() if name == "hexapod" else getattr(sr.library, name)(), args.cortex_m)
+
+
+def measure(name: str, mech: sr.Mechanism, cortex: bool) -> bool:
+    """Print the line of one mechanism; False where it is refused."""
+    with tempfile.TemporaryDirectory() as where:
+        folder = Path(where)
+        try:
             source, _, _ = mech.export_code(folder)
-            operations = mech._program("float64", "exported code").operations(("step",))
-            library = folder / "code.so"
-            seconds = compiled(
-                ["gcc", *STRICT, "-O2", "-shared", "-fPIC", "-fstack-usage", "-lm"], source, library
-            )
-            mine, theirs = step_time(mech, source.stem, library)
-            print(
-                f"{name:9s} {operations:6d} operations, compiled in {seconds:5.1f} s,"
-                f" stack {stack_of(folder):6d} B, step {mine:7.1f} us (mech.step {theirs:.1f} us)"
-            )
-            if args.cortex_m:
-                made = folder / "cortex.o"
-                seconds = compiled(["arm-none-eabi-gcc", *STRICT, *CORTEX, "-Os", "-c"], source, made)
-                sizes = subprocess.run(
-                    ["arm-none-eabi-size", made], check=True, capture_output=True, text=True
-                )
-                text = sizes.stdout.splitlines()[1].split()[0]
-                print(f"{name:9s} Cortex-M7: {text} B of code, compiled in {seconds:.1f} s")
+        except sr.SarrusError as error:
+            print(f"{name:9s} nv = {mech.nv:2d}: {error}")
+            return False
+        operations = mech._program("float64", "exported code").operations(("step",))
+        library = folder / "code.so"
+        command = ["gcc", *STRICT, "-O2", "-shared", "-fPIC", "-fstack-usage", "-lm"]
+        seconds = compiled(command, source, library)
+        mine, theirs = step_time(mech, source.stem, library)
+        print(
+            f"{name:9s} nv = {mech.nv:2d} {operations:6d} operations, compiled in {seconds:5.1f} s,"
+            f" stack {stack_of(folder):6d} B, step {mine:7.1f} us (mech.step {theirs:.1f} us)",
+            flush=True,
+        )
+        if cortex:
+            made = folder / "cortex.o"
+            seconds = compiled(["arm-none-eabi-gcc", *STRICT, *CORTEX, "-Os", "-c"], source, made)
+            size = subprocess.run(["arm-none-eabi-size", made], check=True, capture_output=True, text=True)
+            text = size.stdout.splitlines()[1].split()[0]
+            print(f"{name:9s} Cortex-M7: {text} B of code, compiled in {seconds:.1f} s")
+    return True
 
 
 if __name__ == "__main__":

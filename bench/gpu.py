@@ -15,27 +15,14 @@ import numpy as np
 
 import sarrus as sr
 from sarrus.mechanism.device_steps import device_kernels, general_kernel, general_step
+from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
+
+from .hexapod import hexapod
 
 STEP = 1e-3  # [s]
 MJX = 4, 8, 1e-8  # Newton and line search iterations, tolerance of MJX: quicker than for exact loops
 ARMS = 10_000  # steps of the arms, of which 131,072 copies make 1.3e9
-
-
-def hexapod() -> sr.Mechanism:
-    """A robot of 24 coordinates on a fixed body: six legs, each a hip and a four-bar, so six loops."""
-    spec = sr.MechanismSpec(name="hexapod")
-    limb: dict[str, Any] = {"mass": 0.5, "com": (0.15, 0, 0), "inertia": (1e-4, 4e-3, 4e-3)}
-    for i in range(6):
-        turn = np.pi / 3 * i
-        at = sr.Pose((0.2 * np.cos(turn), 0.2 * np.sin(turn), 0), rpy=(0, 0, turn))
-        spec.body(f"hip{i}", joint=sr.Revolute("z"), at=at, mass=0.3, inertia=(1e-3, 1e-3, 1e-3))
-        spec.body(f"femur{i}", parent=f"hip{i}", joint=sr.Revolute("y"), at=sr.Pose((0.05, 0, 0)), **limb)
-        spec.body(f"rocker{i}", parent=f"hip{i}", joint=sr.Revolute("y"), at=sr.Pose((0.05, 0, 0.12)), **limb)
-        spec.body(f"tibia{i}", parent=f"femur{i}", joint=sr.Revolute("y"), at=sr.Pose((0.3, 0, 0)), **limb)
-        pin, end = sr.Pose((0, 0, 0.1)), sr.Pose((0.31, 0, 0))
-        spec.close(f"knee{i}", f"tibia{i}", f"rocker{i}", joint=sr.Revolute("y"), at_a=pin, at_b=end)
-    return spec.compile()
 
 
 CASES: dict[str, tuple[Callable[[], sr.Mechanism], int]] = {  # mechanism, steps
@@ -175,13 +162,21 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=0, help="default: 10,000 of the arms, 1,000 of others")
     parser.add_argument("--away", type=float, default=0.6)
     args = parser.parse_args()
+    unknown = [name for name in args.only if name not in (*CASES, "crossing", "mjx")]
+    if unknown:
+        parser.error(f"unknown case {unknown[0]!r}; there are {', '.join([*CASES, 'crossing', 'mjx'])}")
+    if args.only != ["mjx"]:
+        try:
+            require_cuda()
+        except sr.SarrusError as error:
+            raise SystemExit(f"bench.gpu: {error}") from None
     for name in args.only:
         for dtype in args.dtype if name in CASES else ():
             measure(name, dtype, (args.count, args.steps or CASES[name][1]), args.away)
     if "crossing" in args.only:
         crossing(args.count // 8, args.steps or 1000)
     for name in CASES if "mjx" in args.only else ():
-        mjx(name, 32768, 100)
+        mjx(name, args.count // 4, 100)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ STEPPED = (
     ),
     *("dual_arm", "dual_arm_box", "quadruped", "rolling_disk", "jansen_leg", "cable_robot", "pantograph_leg"),
 )
-ROLLED = ("pendulum", "slider_crank", "four_bar", "three_rrr", "dual_arm")
+ROLLED = ("pendulum", "slider_crank", "four_bar", "three_rrr", "dual_arm", "quadruped", "delta")
 
 ROLLOUTS: tuple[Column, ...] = (
     ("mechanism", "title", ""),
@@ -55,6 +55,7 @@ ROLLOUTS: tuple[Column, ...] = (
     ("mujoco.rollout", "mujoco", ".1f"),
     ("over single", "over_single", ".1f"),
     ("over mujoco", "over_mujoco", ".1f"),
+    ("over one by one", "over_alone", ".1f"),
     ("step over mj_step", "step_rate", ".2f"),
 )
 SINGLE: tuple[Column, ...] = (
@@ -108,6 +109,7 @@ def roll(mech: sr.Mechanism, title: str, size: tuple[int, int], rounds: int) -> 
     rng = np.random.default_rng(0)
     q = np.tile(mech.default.q, (copies, 1))
     v = mech.consistent_velocity(q, mech.default.v + 0.3 * rng.normal(size=(copies, mech.nv)))
+    own = {"gravity": np.tile(mech.model.gravity, (copies, 1))}  # copies with parameters are not packed
     solref = next((case.solref for case in CASES if case.name == mech.name), "0.002 1")
     try:
         twin: MujocoTwin | None = mujoco_twin(mech, np.zeros(mech.nv), STEP, solref)
@@ -116,6 +118,7 @@ def roll(mech: sr.Mechanism, title: str, size: tuple[int, int], rounds: int) -> 
     rivals: dict[str, Callable[[], object]] = {
         "rollout": lambda: sr.rollout(mech, q, v, dt=STEP, steps=steps, every=steps),
         "single": lambda: sr.simulate(mech, (0.0, steps * STEP), q[0], v[0], dt=STEP, method="rk4"),
+        "alone": lambda: sr.rollout(mech, q, v, dt=STEP, steps=steps, every=steps, parameters=own),
     }
     if twin is not None:
         rivals["mujoco"] = _mujoco_copies(twin, q, v, steps)
@@ -126,6 +129,7 @@ def roll(mech: sr.Mechanism, title: str, size: tuple[int, int], rounds: int) -> 
         "single": steps / found["single"] / 1e3,
     }
     over: dict[str, float | None] = {"over_single": rates["rollout"] / rates["single"], "over_mujoco": None}
+    over["over_alone"] = found["alone"] / found["rollout"]
     one = None
     if twin is not None:
         rates["mujoco"] = cores * copies * steps / found["mujoco"] / 1e3

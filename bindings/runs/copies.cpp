@@ -126,9 +126,13 @@ struct Copies {
     each(&call, first, order, threads, [&](long i, long, Run& run, CopyInputs& source) {
       run.end_at(time(last));
       if (!x.restore(i, time(first), run)) return take_back(i, first, records);
+      std::vector<double> room;
       for (long step = first; step < last && source.usable; ++step) {
         store_inputs(i, step, source.u.data(), records);
+        begin_step(i, run.state().a, source.u.data(), room);
         if (!advance_one(run, time(step + 1))) return;
+        x.carried[i].alone += 1;
+        end_step(i, run.state(), step + 1, room);
         x.look(i, run.state(), step + 1, source.u.data());
         store_state(i, step + 1, run.state(), records);
       }
@@ -143,14 +147,18 @@ struct Copies {
       std::unique_ptr<LaneSteps> lanes(k[0]->tables.runs.make_lanes(k[0]->m, o));
       source.call = &call;
       LaneGroup group(x, *lanes, *run, source);
+      std::vector<double> room;
       run->end_at(time(last));
       for (; begin < end; begin += lanes->width()) {
         group.begin(begin, end, first, time(first), [&](long i) { take_back(i, first, records); });
         for (long step = first; step < last && group.active; ++step) {
           group.stop_unusable();
-          group.each_active(
-              [&](int l) { store_inputs(group.id[l], step, group.sources[l].u.data(), records); });
+          group.each_active([&](int l) {
+            store_inputs(group.id[l], step, group.sources[l].u.data(), records);
+            begin_step(group.id[l], group.acceleration(l), group.sources[l].u.data(), room);
+          });
           group.step(step, time(step), time(step + 1), step + 1 == last, [&](int l, const RunState& s) {
+            end_step(group.id[l], s, step + 1, room);
             x.look(group.id[l], s, step + 1, group.sources[l].u.data());
             store_state(group.id[l], step + 1, s, records);
           });
@@ -158,6 +166,27 @@ struct Copies {
         group.stop_unusable();
       }
     });
+  }
+  // What fixed steps lose is summed up; others have chosen their size by it.   room: (5 nv + 3 nd)
+  void begin_step(long i, const double* a, const double* u, std::vector<double>& room) {
+    if (o.method.adaptive) return;
+    room.resize(5 * x.nv + 3 * model(i).nd);
+    x.begin_step(i, a, u, {model(i), k[0]->tables, dt, room.data()});
+  }
+  void end_step(long i, const RunState& s, long step, std::vector<double>& room) {
+    if (o.method.adaptive) return;
+    const ModelD& m = model(i);
+    const Tables& tables = k[0]->tables;
+    auto accelerate = [&](const double* u, double* a) {
+      double *tau = room.data() + x.nv, *drive = tau + x.nv;
+      std::fill_n(tau, x.nv, 0.0);
+      for (int j = 0; j < x.nu; ++j) tau[columns[j]] += u[j];
+      if (m.nd) drives.at(time(step), 3 * m.nd, drive);
+      int rank = 0, status = 0;
+      tables.batches.forward(m, {1, s.q, s.v, drive, nullptr}, tau, x.carried[i].before.largest_rank,
+                             {a, nullptr, nullptr, nullptr, &rank, &status});
+    };
+    x.end_step(i, s, {m, tables, dt, room.data()}, accelerate);
   }
   bool advance_one(Run& run, double target) const {
     double size = o.method.adaptive ? run.state().step : target - run.state().t;
@@ -191,6 +220,17 @@ struct Copies {
     std::transform(x.carried.begin(), x.carried.end(), found.data(), get);
     return found;
   }
+  // (copies, 7): the numbers of FixedStepError
+  NewArray step_errors() const {
+    NewArray found({x.n, 7});
+    double* to = found.data();
+    for (const Carried& c : x.carried) {
+      const FixedStepError& e = c.error;
+      for (double value : {e.moved, e.faster, e.sampled, e.jumps, e.samples, e.speed, e.quickest})
+        *to++ = value;
+    }
+    return found;
+  }
   // States at which a singular pose may have been passed since the last call, with their neighbours (count, 3, width)
   NewArray passes() {
     NewArray found({npy_intp(x.passed.size()) / (3 * (4 + x.wide())), 3, 4 + x.wide()}, x.passed.data());
@@ -208,6 +248,7 @@ void bind_copies(nb::module_& m) {
       .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a)
       .def("advance", &Copies::advance, "first"_a, "last"_a, "inputs"_a, "out"_a, "threads"_a)
       .def("passes", &Copies::passes)
+      .def_prop_ro("step_errors", &Copies::step_errors)
       .def_prop_ro("q", [](const Copies& c) { return NewArray({c.x.n, c.x.nq}, c.x.q.data()); })
       .def_prop_ro("v", [](const Copies& c) { return NewArray({c.x.n, c.x.nv}, c.x.v.data()); })
       .def_prop_ro("status",
@@ -215,8 +256,9 @@ void bind_copies(nb::module_& m) {
       .def_prop_ro(
           "steps",
           [](const Copies& c) { return c.column<long long>([](auto& x) { return (long long)x.steps; }); })
-      .def_prop_ro("single",
-                   [](const Copies& c) { return c.column<int>([](auto& x) { return int(x.single); }); })
+      .def_prop_ro(
+          "single",
+          [](const Copies& c) { return c.column<long long>([](auto& x) { return (long long)x.alone; }); })
       .def_prop_ro("drift", [](const Copies& c) { return c.column<double>([](auto& x) { return x.drift; }); })
       .def_prop_ro("velocity_drift", [](const Copies& c) {
         return c.column<double>([](auto& x) { return x.velocity_drift; });

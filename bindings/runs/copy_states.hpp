@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "run_table.hpp"
+#include "../tables.hpp"
 
 namespace sarrus {
 
@@ -14,17 +14,40 @@ constexpr double REACH = 2;  // minima of the pivot up to this multiple of its c
 constexpr double NO_PIVOT = 1e300;
 constexpr double CLOSE_PIVOT = 1e-2;  // NEAR_SINGULAR of the kernel: loops are closed to rounding
 
+// What the fixed steps of a copy have lost so far (kernels/integrate/step_error.hpp); all without units.
+struct FixedStepError {
+  double moved = 0, faster = 0;    // sums of what is missing in (1), twice over each pair of steps
+  double sampled = 0;              // sum of what is missing in (2), over `samples` steps
+  double jumps = 0, samples = 0;   // steps at whose beginning inputs jump, and those of them that were tested
+  double speed = 0, quickest = 0;  // largest speed and acceleration so far
+};
+constexpr int SAMPLED =
+    8;  // of the steps at which inputs jump, the first ones and then one in so many are tested
+constexpr double STEP_ROUNDING = 1e-15;  // of a number
+constexpr double ACCURATE_PIVOT = 5e-2;  // 5 NEAR_SINGULAR: below, accelerations are those of limits
+
 // What a copy carries from one call to the next, besides q and v.
 struct Carried {
   History before;
   double next_step = 0, drift = 0, velocity_drift = 0;
   double pivots[2] = {NO_PIVOT, NO_PIVOT}, ranks[2] = {-1, -1};  // of the last two states
-  long steps = 0;
-  int seen = 0;  // states since the start
+  long steps = 0, alone = 0;  // taken, and those of them that were not taken in a lane
+  int seen = 0;               // states since the start
   StepStatus status = StepStatus::STOPPED;
   bool fresh = true;      // no step was taken since the start
   bool single = true;     // the last step was not taken in a lane
   bool unusable = false;  // stopped by inputs that are not finite
+  int usual = 0;          // last states away from singular poses, under the same inputs
+  bool sampled = false;   // the present step is tested by (2)
+  FixedStepError error;
+};
+
+// What tests of steps of size h need   room: (4 nv)
+struct StepTest {
+  const ModelD& m;
+  const Tables& tables;
+  double h;
+  double* room;
 };
 
 struct CopyStates {
@@ -34,6 +57,7 @@ struct CopyStates {
   // (q, v, u) of the last three states of each copy, by their number modulo 3; and those around a minimum of the pivot or a
   // change of rank: copy, step, pivot, rank, q, v, u
   std::vector<double> recent, passed;
+  std::vector<double> begun;  // (a, u) at the beginning of steps from the same states
   std::mutex passing;
 
   long wide() const { return nq + nv + nu; }
@@ -42,6 +66,7 @@ struct CopyStates {
     q.assign(n * nq, NAN), v.assign(n * nv, NAN), tails.resize(n * tail);
     carried.assign(n, {});
     recent.resize(3 * n * wide());
+    begun.resize(3 * n * (nv + nu));
     passed.clear();
   }
   // Copy i has reached a state, after `steps` steps, with the inputs u (nu) before it.
@@ -59,6 +84,46 @@ struct CopyStates {
     if (c.ranks[1] >= 0 && (dip || s.rank != c.ranks[1])) note_pass(i, s, steps, second ? 1 : 2);
     c.pivots[0] = c.pivots[1], c.pivots[1] = s.pivot;
     c.ranks[0] = c.ranks[1], c.ranks[1] = s.rank;
+  }
+  const double* recent_state(long i, int ago) const {
+    return recent.data() + (3 * i + (carried[i].seen + 2 - ago) % 3) * wide();
+  }
+  double* begun_at(long i, int ago) {
+    return begun.data() + (3 * i + (carried[i].seen + 2 - ago) % 3) * (nv + nu);
+  }
+  // A step begins at the last state of copy i, with acceleration a (nv) under inputs u (nu).
+  void begin_step(long i, const double* a, const double* u, const StepTest& test) {
+    Carried& c = carried[i];
+    std::copy_n(u, nu, std::copy_n(a, nv, begun_at(i, 0)));
+    bool usual = c.pivots[1] > ACCURATE_PIVOT && c.ranks[1] == c.before.largest_rank && c.ranks[1] < nv;
+    bool known = usual && c.usual > 0, same = known && std::equal(u, u + nu, begun_at(i, 1) + nv);
+    c.usual = !usual ? 0 : same ? c.usual + 1 : 1;
+    long jumps = known && !same ? long(c.error.jumps++) : -1;
+    c.sampled = jumps >= 0 && (jumps < SAMPLED || jumps % SAMPLED == 0);
+    for (int j = 0; j < nv && usual; ++j)
+      c.error.quickest = std::max(c.error.quickest, std::abs(a[j]) / test.m.unit[j]);
+    if (c.usual < 3 || c.usual % 2 == 0) return;  // every step belongs to one pair
+    ReachedStates x = {};
+    for (int k = 0; k < 3; ++k)
+      x.q[k] = recent_state(i, 2 - k), x.v[k] = x.q[k] + nq, x.a[k] = begun_at(i, 2 - k);
+    x.h = test.h;
+    StepError missing = test.tables.runs.missing(test.m, x, test.room);
+    double far = 0;
+    for (int j = 0; j < nq; ++j) far = std::max(far, std::abs(x.q[1][j]));
+    c.error.moved += 2 * std::max(missing.moved - STEP_ROUNDING * far, 0.0);
+    c.error.faster += 2 * std::max(missing.faster - STEP_ROUNDING * c.error.speed, 0.0);
+  }
+  // A step has ended in the state s. accelerate(u, a) finds the acceleration there.
+  template <class Accelerate>
+  void end_step(long i, const RunState& s, const StepTest& test, Accelerate accelerate) {
+    FixedStepError& e = carried[i].error;
+    for (int j = 0; j < nv; ++j) e.speed = std::max(e.speed, std::abs(s.v[j]) / test.m.unit[j]);
+    if (!carried[i].sampled || !(s.pivot > ACCURATE_PIVOT)) return;
+    const double *begun = begun_at(i, 0), *from = recent_state(i, 0);
+    accelerate(begun + nv, test.room);
+    ReachedStates two = {{from, s.q}, {from + nq, s.v}, {begun, test.room}, test.h};
+    e.sampled += test.tables.runs.missing_in_one(test.m, two);
+    e.samples += 1;
   }
   // The last `before` states and the present one, as three (the first one twice where there are two)
   void note_pass(long i, const RunState& s, long steps, int before) {

@@ -145,6 +145,7 @@ struct LaneGroup {
       active &= ~(1 << l);
       return;
     }
+    carried(l).alone += 1;
     take_inputs(l);
     std::copy_n(run.state().a, x.nv, acceleration(l));
     std::copy_n(run.state().tau, x.nv, force(l));

@@ -86,12 +86,24 @@ struct LaneSteps {
   virtual RunState end(int lane) = 0;        // after a step
 };
 
+// States of a copy, a step h apart, with their accelerations: three, or two (kernels/integrate/step_error.hpp)
+struct ReachedStates {
+  const double *q[3], *v[3], *a[3];
+  double h;
+};
+struct StepError {
+  double moved, faster;
+};
+
 struct RunTable {
   Run* (*make)(const ModelD&, const Options&, const Outside&);  // owned by the caller
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one
   void (*feedback)(const ModelD&, FeedbackLaw, FeedbackState, double* room, double* u);
+  // What three states miss, and two under the same inputs   room: (4 nv)
+  StepError (*missing)(const ModelD&, const ReachedStates&, double* room);
+  double (*missing_in_one)(const ModelD&, const ReachedStates&);
 };
 
 }  // namespace sarrus

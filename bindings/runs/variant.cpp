@@ -3,6 +3,7 @@
 
 #include "../strides.hpp"
 #include "integrate/linear_feedback.hpp"
+#include "integrate/step_error.hpp"
 #include "step_batches.hpp"
 
 SARRUS_BEGIN
@@ -24,6 +25,15 @@ void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, d
                  State<double>{x.q, x.v, nullptr, nullptr}, room, u);
 }
 
+Reached reached(const ReachedStates& x) {
+  return {{x.q[0], x.q[1], x.q[2]}, {x.v[0], x.v[1], x.v[2]}, {x.a[0], x.a[1], x.a[2]}, x.h};
+}
+StepError missing(const ModelD& m, const ReachedStates& x, double* room) {
+  Lost lost = missing_in_two_steps(m, reached(x), room);
+  return {lost.moved, lost.faster};
+}
+double missing_in_one(const ModelD& m, const ReachedStates& x) { return missing_in_one_step(m, reached(x)); }
+
 }  // namespace
 
 const RunTable& run_table() {
@@ -31,7 +41,9 @@ const RunTable& run_table() {
                                  .step = step_n,
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,
-                                 .feedback = feedback};
+                                 .feedback = feedback,
+                                 .missing = missing,
+                                 .missing_in_one = missing_in_one};
   return table;
 }
 

@@ -409,6 +409,9 @@ class Copies:
     def passes(self) -> NDArray[numpy.float64]: ...
 
     @property
+    def step_errors(self) -> NDArray[numpy.float64]: ...
+
+    @property
     def q(self) -> NDArray[numpy.float64]: ...
 
     @property

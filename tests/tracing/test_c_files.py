@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from bench.hexapod import hexapod
 
 from .compiled_c import STRICT, CompiledC, compiler, random_states, run
 
-# a loop in the plane with hinges that say too much, an overconstrained loop, a platform, two welded arms
-MECHANISMS = ("four_bar", "bricard", "stewart", "dual_arm")
+# a loop in the plane with hinges that say too much, an overconstrained loop, a platform, two welded arms, a
+# robot with six loops
+MECHANISMS = ("four_bar", "bricard", "stewart", "dual_arm", "hexapod")
 LIBM = {"sqrt", "fabs", "sin", "cos", "tanh", "atan2", "rint"}
 
 
@@ -25,7 +27,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory):
 
     def get(name: str) -> CompiledC:
         if name not in made:
-            made[name] = CompiledC(getattr(sr.library, name)(), tmp_path_factory.mktemp(name))
+            mech = hexapod() if name == "hexapod" else getattr(sr.library, name)()
+            made[name] = CompiledC(mech, tmp_path_factory.mktemp(name))
         return made[name]
 
     return get

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy.typing as npt
 
 from .._kernel import all_cores
+from ..errors import SarrusWarning
 from ..mechanism.mechanism import Mechanism
 from .copies.arguments import Policy, check_arguments
 from .copies.cluster import run_on_cluster
 from .copies.copies_run import CopiesRun
 from .copies.linear_feedback import LinearFeedback
-from .copies.result import Rollout
+from .copies.result import Rollout, doubt_about_steps
 
 
 def rollout(
@@ -38,7 +40,8 @@ def rollout(
     """Integrate the motion of B copies of a mechanism over equal steps; returns a `Rollout`.
 
     The numbers of a copy depend neither on the other copies, nor on their number or on the number of threads.
-    A copy that fails stops alone, with a status and a message. Ctrl-C keeps what is done.
+    A copy that fails stops alone, with a status and a message. Ctrl-C keeps what is done. Where fixed steps
+    are too long for the motion of a copy, `message` and a SarrusWarning say so, as those of `simulate`.
 
     Args:
         mech: the mechanism.
@@ -75,4 +78,7 @@ def rollout(
         (5, 21, 1)
     """
     given = check_arguments(dict(locals()), all_cores())
-    return CopiesRun(given).run() if client is None else run_on_cluster(client, given)
+    found = CopiesRun(given).run() if client is None else run_on_cluster(client, given)
+    if doubt := doubt_about_steps(found.status, found.step_error, given.dt):
+        warnings.warn(doubt, SarrusWarning, stacklevel=2)
+    return found

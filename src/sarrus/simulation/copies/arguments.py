@@ -66,6 +66,11 @@ class RolloutArguments:
         """B."""
         return len(self.q)
 
+    @property
+    def end(self) -> float:
+        """Time at the end [s]."""
+        return self.t0 + self.steps * self.dt
+
 
 def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     """The arguments of `rollout` by name."""

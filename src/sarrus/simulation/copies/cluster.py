@@ -44,12 +44,12 @@ def run_on_cluster(client: Any, given: RolloutArguments) -> Rollout:
         client.cancel([future for future, whole in zip(futures, finished, strict=True) if not whole])
     finally:
         bar.close()
-    return Rollout.joined(given.mech, found)
+    return Rollout.joined(given.variants or (given.mech,), found, (given.dt, given.end))
 
 
 def run_part(part: RolloutArguments) -> Rollout:
-    """One part, on a worker."""
-    return CopiesRun(part).run()
+    """One part, on a worker; its mechanisms stay there."""
+    return replace(CopiesRun(part).run(), _mechs=())
 
 
 def split(given: RolloutArguments, most: int) -> list[RolloutArguments]:

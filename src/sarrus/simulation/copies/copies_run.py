@@ -10,8 +10,9 @@ import numpy as np
 from ..._kernel import Copies, StepStatus
 from ...arrays import Array
 from ...errors import InputError
-from ...mechanism.time_steps import TROUBLE, step_options
+from ...mechanism.time_steps import METHODS, TROUBLE, step_options
 from ..events.events import Event
+from ..run.accuracy import LOST, errors_of_copies, too_long
 from ..run.interrupts import Interrupts
 from ..run.outcome import Status
 from ..run.progress import Progress
@@ -19,6 +20,7 @@ from ..stepping.callbacks import Failure
 from .arguments import CONSISTENT, RolloutArguments
 from .device_copies import DeviceCopies
 from .friction_copies import FrictionCopies
+from .limits import limit_events
 from .passes import passes
 from .result import Rollout, summary
 
@@ -33,11 +35,10 @@ class CopiesRun:
         a = self._given = given
         mech = a.mech
         kernels = [one._kernel for one in a.variants] or [mech._kernel]
-        end = a.t0 + a.steps * a.dt
         drives = mech.evaluator.drive if mech.model.drives else None
         if drives is not None:
-            mech.evaluator.check_drives(a.t0, end)
-        options = step_options(a.method, max(abs(a.t0), abs(end)))
+            mech.evaluator.check_drives(a.t0, a.end)
+        options = step_options(a.method, max(abs(a.t0), abs(a.end)))
         self._copies: Copies | DeviceCopies | FrictionCopies
         if mech._sticks:
             self._copies = FrictionCopies(list(a.variants) or [mech], (a.t0, a.dt), a.method)
@@ -62,7 +63,7 @@ class CopiesRun:
             self._copies.start(a.q, a.v, None, 0, a.threads)
             fine = self._copies.status == StepStatus.FINE.value
             self._q[fine, 0], self._v[fine, 0] = self._copies.q[fine], self._copies.v[fine]
-            bar = Progress(a.progress, a.t0, a.t0 + a.steps * a.dt)
+            bar = Progress(a.progress, a.t0, a.end)
             try:
                 self._advance(bar)
             finally:
@@ -137,26 +138,43 @@ class CopiesRun:
         if self._failure is not None and not self._failure.interrupted:
             status[fine & (steps < a.steps)] = Status.STOPPED
         messages = [self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)]
-        found, wrong = passes(a.variants or (mech,), self._copies.passes(), a.t0, a.dt)
+        mechs = a.variants or (mech,)
+        found, wrong = passes(mechs, self._copies.passes(), a.t0, a.dt)
+        step_error = self._step_error(wrong)
         for i, why in wrong.items():
             if status[i] == Status.END:
                 status[i] = Status.FAILED
                 messages[i] = f"Reached t = {a.t0 + steps[i] * a.dt:.9g} s, but the states are wrong. {why}"
+        t = a.t0 + a.dt * a.every * np.arange(1.0 + a.steps // a.every)
+        for i, (events, said) in limit_events(mechs, t, (self._q, self._v, self._u), length).items():
+            found[i] = sorted([*found.get(i, ()), *events], key=lambda event: event.t)
+            messages[i] += said
         none: tuple[Event, ...] = ()
-        return Rollout(
-            t=a.t0 + a.dt * a.every * np.arange(1.0 + a.steps // a.every),
-            q=self._q,
-            v=self._v,
-            u=self._u,
-            status=status,
-            drift=self._copies.drift * mech.length,
-            velocity_drift=self._copies.velocity_drift * mech.length,
-            length=length,
-            general_steps=self._copies.single.astype(np.int64),
-            events=tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
-            message=summary(status, tuple(messages)),
-            messages=tuple(messages),
-        )
+        together: dict[str, Any] = {
+            "t": t,
+            "q": self._q,
+            "v": self._v,
+            "u": self._u,
+            "status": status,
+            "drift": self._copies.drift * mech.length,
+            "velocity_drift": self._copies.velocity_drift * mech.length,
+            "length": length,
+            "general_steps": self._copies.single.astype(np.int64),
+            "step_error": step_error,
+            "events": tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
+            "messages": tuple(messages),
+        }
+        return Rollout(**together, message=summary(together, (a.dt, a.end)), _mechs=mechs)
+
+    def _step_error(self, wrong: dict[int, str]) -> Array:
+        """What the steps of each copy have lost (B,); copies that do not follow their motion are wrong."""
+        a, steps = self._given, self._copies.steps
+        if not isinstance(self._copies, Copies) or METHODS[a.method].adaptive:
+            return np.full(a.count, np.nan)
+        error = errors_of_copies(self._copies.step_errors, METHODS[a.method].order)
+        for i in np.flatnonzero(~(error <= LOST * np.maximum(steps, 1))).tolist():
+            wrong.setdefault(i, too_long(a.dt, "this motion", error[i], "Take a shorter dt."))
+        return error
 
     def _hold_last_inputs(self, length: Array) -> None:
         """The row after the last step that began at a stored state has no inputs of its own yet."""

@@ -21,6 +21,8 @@ from ..system.step_records import Steps
 from ..system.system import System
 
 RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, see above
+RK4_OVER_CUBIC = 6.0  # the same over what is missing in (2) of kernels/integrate/step_error.hpp,
+GROWTH = 5.0  # times this: on linkages, sums of (2) then come out as those of (1)
 ROUNDING = 1e-15  # of a number
 SINGULAR = 5.0 * NEAR_SINGULAR  # smaller pivots: accelerations are those of limits, and steps are cut
 EQUAL = 1e-6  # of a step: two that differ by less are equal
@@ -89,7 +91,7 @@ class FixedStepError:
 
     def _sum(self, missing: Array, size: float) -> float:
         """Over all steps, but for the rounding of numbers of this size."""
-        each = (RK4_FACTOR if self._options.integrator.order >= 4 else 1.0) / 2.0
+        each = _per_step(self._options.integrator.order)
         worst = np.max(np.abs(missing), axis=1, initial=0.0)
         return each * float(np.sum(np.maximum(worst - ROUNDING * size, 0.0)))
 
@@ -103,11 +105,35 @@ class FixedStepError:
         if self.total <= INACCURATE:
             return ""
         step = min(self._options.dt, self._options.t1 - self._options.t0)
-        return (
-            f"Steps of {step:.3g} s are too long for this motion: the states violate the equations of motion"
-            f" by {self.total:.1e} in sum, relative to 1 rad, to the mechanism's length and to its speed."
-            " Leave dt out, or take a shorter one."
-        )
+        return too_long(step, "this motion", self.total, "Leave dt out, or take a shorter one.")
+
+
+def _per_step(order: int) -> float:
+    """Error of a step over what is missing in (1)."""
+    return (RK4_FACTOR if order >= 4 else 1.0) / 2.0
+
+
+def too_long(step: float, motion: str, error: float, way_out: str) -> str:
+    """That fixed steps [s] are too long for a motion."""
+    return (
+        f"Steps of {step:.3g} s are too long for {motion}: the states violate the equations of motion by"
+        f" {error:.1e} in sum, relative to 1 rad, to the mechanism's length and to its speed. {way_out}"
+    )
+
+
+def errors_of_copies(sums: Array, order: int) -> Array:
+    """Total of `FixedStepError` of each copy of a rollout (B,), from the sums of the compiled steps (B, 7).
+
+    Where inputs jump at the beginning of a step, (1) does not hold. Some of such steps are tested by
+    equation (2) of kernels/integrate/step_error.hpp and stand for all of them. It tests positions; errors of
+    velocities are estimated from it with the largest acceleration over the largest speed as frequency.
+    """
+    moved, faster, sampled, jumps, samples, speed, quickest = sums.T
+    speed = np.maximum(speed, 1e-300)
+    with np.errstate(all="ignore"):
+        smooth = _per_step(order) * (moved + faster / speed)
+        each = (GROWTH * RK4_OVER_CUBIC if order >= 4 else 1.0) * sampled / np.maximum(samples, 1.0)
+        return np.asarray(smooth + jumps * each * (1.0 + quickest / speed**2))
 
 
 def many_steps(options: Options, steps: int, system: System, last: Steps) -> str:
