@@ -105,6 +105,32 @@ def test_example_program_runs(exported) -> None:
     assert abs(float(lines[2].split("= ")[1]) - q[0]) < 1e-8
 
 
+def test_loop_of_the_guide(exported, tmp_path: Path) -> None:
+    """The program in docs/code.md, and the same loop with mech.step."""
+    code = exported("four_bar")
+    page = (Path(__file__).parents[2] / "docs" / "code.md").read_text(encoding="utf-8")
+    (program := tmp_path / "loop.c").write_text(page.split("```c\n")[1].split("```")[0])
+    where = f"-I{code.source.parent}"
+    run(compiler(), *STRICT, "-O1", where, program, code.source, "-o", tmp_path / "loop", "-lm")
+    q, v = code.mech.default
+    for _ in range(2000):
+        u = np.zeros(code.mech.nu)
+        u[0] = -50.0 * (q[0] - 1.2) - 5.0 * v[0]
+        q, v = code.mech.step(q, v, u, 1e-3)
+    assert abs(float(run(tmp_path / "loop")) - q[0]) < 1e-8
+
+
+def test_any_name_compiles(tmp_path: Path) -> None:
+    """Names that no comment of C may hold, and positions by name."""
+    spec = sr.MechanismSpec(name="Tür */ 2\n")
+    spec.body("ball */", joint=sr.Spherical(), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    spec.body("größe", "ball */", joint=sr.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    source, header, main = spec.compile().export_code(tmp_path)
+    run(compiler(), *STRICT, main, source, "-o", tmp_path / "example", "-lm")
+    text = header.read_text(encoding="ascii")
+    assert "q: ball * /.qx, " in text and "gr\\xf6\\xdfe" in text
+
+
 def test_some_functions_only(tmp_path: Path) -> None:
     source, header, main = sr.library.pendulum().export_code(tmp_path / "new" / "folder", functions=("step",))
     assert "_terms" not in source.read_text() + header.read_text() + main.read_text()

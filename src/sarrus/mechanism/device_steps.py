@@ -70,7 +70,7 @@ def device_step(
     x[bad], y[bad] = np.nan, np.nan
     found = like(q, x.astype(dtype).reshape(*batch, mech.nq)), like(q, y.reshape(*batch, mech.nv))
     copies.status[bad & (copies.status == 0)] = StepStatus.NOT_FINITE.value
-    return State(*found, 0.0, copies.status.get().reshape(batch))
+    return State(*found, 0.0, cupy.asnumpy(copies.status).reshape(batch))
 
 
 def device_acceleration(mech: TimeSteps, q: Any, v: Any, tau: Any) -> Any:

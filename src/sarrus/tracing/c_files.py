@@ -11,6 +11,7 @@ from .._kernel import GUARDS
 from ..arrays import Array, names, one_of
 from ..errors import InputError
 from ..models.model import Model
+from ..models.tables import position_names
 from .linear_parameters import LinearParameters
 from .program import Program
 from .source_text import function_lines
@@ -98,18 +99,19 @@ class CFiles:
         self._names = {"p": self.name, "P": self.name.upper(), "given": ", const double *p" if n else ""}
         self._names |= {"read": READ.format(n=n) if n else "", "pass": "numbers, " if n else ""}
 
-    def header(self) -> str:
-        """The .h: sizes, guards, prototypes."""
+    def header(self, q: Array, v: Array) -> str:
+        """The .h: sizes, guards, the default state, prototypes."""
         m, P = self._model, self._names["P"]
         sizes = {"NQ": m.nq, "NV": m.nv, "NC": m.nc, "NU": m.nu}
         p = self._parameters
         listed = [f"{name} ({x:g})" for name, x in zip(p.names, p.usual, strict=True)]
         sizes |= {"NP": len(listed)} if listed else {}
         lines = [
-            f"/* Mechanism {m.name}, made by sarrus (mech.export_code). Units: m, rad, kg, s.",
-            f"   q: {m.nq} positions; v: velocities of {', '.join(m.coordinate_names)}.",
-            f"   u: {', '.join(one.name for one in m.actuators) or 'none'}. Matrices row by row.",
-            *([f"   p: {', '.join(listed)}; 0 for these values."] if listed else []),
+            f"/* Mechanism {_comment(m.name)}, made by sarrus (mech.export_code). Units: m, rad, kg, s.",
+            f"   q: {_comment(', '.join(position_names(m)))}.",
+            f"   v: {_comment(', '.join(m.coordinate_names))}.",
+            f"   u: {_comment(', '.join(one.name for one in m.actuators) or 'none')}. Matrices row by row.",
+            *([f"   p: {_comment(', '.join(listed))}; 0 for these values."] if listed else []),
             "",
             "   Functions return 0, or guard bits that say why the result does not count; state and results",
             "   are then untouched. No allocation, no global state, the same operations in every call. */",
@@ -120,6 +122,9 @@ class CFiles:
             *(f"    {P}_{name} = {bit}, /* {MEANING[name]} */" for name, bit in GUARDS.items()),
             f"    {P}_RANK_OF_J = {self._program.rank}",
             "};\n",
+            "/* The default state of the mechanism, on its constraints: where q and v may start */",
+            f"#define {P}_Q0 {{{_numbers(q)}}}",
+            f"#define {P}_V0 {{{_numbers(v)}}}\n",
         ]
         for name in self._functions:
             what, prototype = PROTOTYPES[name]
@@ -151,10 +156,10 @@ class CFiles:
             lines.append(f"    numbers[{i}] = {' + '.join([*sign, *terms])};")
         return [READ_PARAMETERS.format(**self._names, usual=_numbers(p.usual), lines="\n".join(lines))]
 
-    def example(self, q: Array, v: Array) -> str:
+    def example(self) -> str:
         """main.c: the default state, and what each function says about it."""
         P, p, last = self._names["P"], self.name, ", 0" if self._parameters.names else ""
-        state = [f"    double q[{P}_NQ] = {{{_numbers(q)}}};", f"    double v[{P}_NV] = {{{_numbers(v)}}};"]
+        state = [f"    double q[{P}_NQ] = {P}_Q0;", f"    double v[{P}_NV] = {P}_V0;"]
         state += [f"    const double tau[{P}_NV] = {{0.0}};"]
         body: list[str] = []
         if "acceleration" in self._functions:
@@ -191,8 +196,8 @@ class CFiles:
             ) from None
         texts = {
             f"{self.name}.c": self.source(),
-            f"{self.name}.h": self.header(),
-            "main.c": self.example(q, v),
+            f"{self.name}.h": self.header(q, v),
+            "main.c": self.example(),
         }
         for name, text in texts.items():
             (where / name).write_text(text, encoding="ascii")
@@ -201,3 +206,8 @@ class CFiles:
 
 def _numbers(x: Array) -> str:
     return ", ".join(repr(float(one)) for one in x)
+
+
+def _comment(text: str) -> str:
+    """Names of a user as they may stand in a comment of C."""
+    return text.encode("ascii", "backslashreplace").decode().replace("*/", "* /").replace("\n", " ")

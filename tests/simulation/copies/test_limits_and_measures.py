@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.copies.arguments import check_arguments
+from sarrus.simulation.copies.cluster import run_part, split
+from sarrus.simulation.copies.result import Rollout
 
 
 def sliding(**options: object) -> sr.Mechanism:
@@ -93,3 +96,19 @@ def test_forces_are_measured_with_the_inputs_of_each_step() -> None:
     u = np.array([[[3.0], [6.0]], [[0.0], [9.0]]])
     found = sr.rollout(mech, np.zeros(1), np.zeros(1), u, dt=1e-3, steps=2)
     assert np.abs(found["pull"][:, :2, 0] - u[..., 0] / 3.0).max() < 1e-12
+
+
+def test_parts_of_a_batch_say_the_same() -> None:
+    """As on the workers of a cluster: events, messages and measures of each copy, whatever part it is in."""
+    mech = sr.library.four_bar()
+    q = np.tile(mech.default.q, (5, 1))
+    v = np.array([mech.consistent_velocity(q[0], fixed={"crank": w}) for w in (1.0, 800.0, 2.0, 3.0, 100.0)])
+    v[3] += 0.5
+    options = {"policy": None, "parameters": None, "client": None, "device": "cpu", "dtype": "float64"}
+    options |= {"mech": mech, "q0": q, "v0": v, "u": None, "dt": 2e-3, "steps": 100, "method": "rk4"}
+    given = check_arguments(options | {"every": 1, "threads": 1, "progress": False, "t0": 0.0}, 2)
+    whole = sr.rollout(mech, q, v, dt=2e-3, steps=100)
+    joined = Rollout.joined((mech,), [run_part(part) for part in split(given, 3)], (given.dt, given.end))
+    assert joined.message == whole.message and joined.messages == whole.messages
+    assert "v0 does not satisfy the constraints" in whole.messages[3]
+    assert np.array_equal(joined.step_error, whole.step_error, equal_nan=True)

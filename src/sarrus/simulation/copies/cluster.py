@@ -65,6 +65,7 @@ def split(given: RolloutArguments, most: int) -> list[RolloutArguments]:
             u=given.u if given.u is None or len(given.u) == 1 else given.u[begin:end],
             feedback=_part_of(given.feedback, begin, end),
             open_by=given.open_by[begin:end],
+            off=given.off[begin:end],
             threads=threads,
             progress=False,
         )
