@@ -22,16 +22,15 @@ from sarrus.library.plane_geometry import HINGE, chain, pin
 
 from .cases import STEP, UnsupportedError
 from .kernel import exponent
+from .large_calls import CALLS, CALLS_AT, NETS_AT, PASSED_AT, PASSES, calls, net_calls, passes
 from .mujoco_twin import mujoco_twin
 from .report import Column, table
-from .timing import race, race_prepared, ratio
+from .timing import race_prepared, ratio
 
 TURN = 0.15  # CPU time of our run in a round [s]; at least FEWEST steps
 FEWEST = 10
 SOLREF = "-1.5e6 -2.4e3"
-CALLS_AT = (125, 250, 500)  # four-bars of the single calls
 MEMORY_AT = 1000
-CALLS_MS = {"derivatives": 50.0, "linearize": 200.0, "assemble": 50.0, "mobility": 50.0}
 ROWS: tuple[Column, ...] = (
     ("mechanism", "title", ""),
     ("nv", "nv", "d"),
@@ -45,12 +44,6 @@ GROWTH: tuple[Column, ...] = (
     ("family", "family", ""),
     ("exponent", "exponent", ".2f"),
     ("at most", "at_most", ".1f"),
-)
-CALLS: tuple[Column, ...] = (
-    ("call", "call", ""),
-    ("ms", "ms", ".1f"),
-    ("at most", "at_most", ".0f"),
-    ("exponent", "exponent", ".1f"),
 )
 STARTS: tuple[Column, ...] = (
     ("mechanism", "title", ""),
@@ -111,6 +104,8 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
         "rows": rows,
         "growth": growth,
         "calls": calls((10, 20) if quick else CALLS_AT, rounds),
+        "nets": net_calls((4, 5) if quick else NETS_AT, rounds),
+        "passes": passes((5, 10) if quick else PASSED_AT),
         "starts": [start(title, make) for title, make in LARGEST.items()][: 1 if quick else None],
         "memory": memory(20 if quick else MEMORY_AT),
     }
@@ -124,6 +119,8 @@ def show(results: dict[str, Any]) -> str:
             table("Large mechanisms: RK4 with steps of 1 ms, beside MuJoCo", ROWS, results["rows"]),
             table("Growth of a step with the number of bodies", GROWTH, results["growth"]),
             table(f"Single calls, n_four_bar({results['calls'][0]['n']})", CALLS, results["calls"]),
+            table(f"Single calls, net({results['nets'][0]['n']})", CALLS, results["nets"]),
+            table("Through a singular pose, 80 steps", PASSES, results["passes"]),
             table("Largest mechanisms, 20 steps", STARTS, results["starts"], (memory_note,)),
         ]
     )
@@ -196,36 +193,6 @@ def start(title: str, make: Callable[[], sr.Mechanism]) -> dict[str, Any]:
         "ms": 1e3 * ((end - first) - (first - compiled)) / 20,
         "drift": float(run.drift.max()) / mech.length,
     }
-
-
-def calls(sizes: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
-    """Calls on one state of rows of four-bars: of the largest, and how they grow."""
-    found = [single_calls(n, rounds) for n in sizes]
-    return [row[-1] | {"exponent": exponent(row, "ms")} for row in zip(*found, strict=True)]
-
-
-def single_calls(n: int, rounds: int) -> list[dict[str, Any]]:
-    """Calls on one state of a row of n four-bars."""
-    mech = sr.library.n_four_bar(n)
-    (q, v), tau = mech.default, np.zeros(mech.nv)
-    near = q + 1e-3 * np.sin(np.arange(mech.nv))
-    each: dict[str, Callable[[], object]] = {
-        "acceleration": lambda: mech.acceleration(q, v, tau),
-        "forward_dynamics": lambda: mech.forward_dynamics(q, v, tau),
-        "derivatives": lambda: mech.derivatives(q, v, tau),
-        "linearize": lambda: sr.linearize(mech, q, v, tau=tau),
-        "assemble": lambda: mech.assemble(near),
-        "mobility": lambda: mech.mobility(q),
-        "consistent_velocity": lambda: mech.consistent_velocity(q, v),
-        "energy": lambda: mech.energy(q, v),
-        "print": lambda: str(mech),
-        "compile": lambda: sr.library.n_four_bar(n),
-    }
-    times = {name: race({name: call}, min(rounds, 2), 1e-3)[name] for name, call in each.items()}
-    return [
-        {"call": name, "n": n, "ms": 1e3 * best.best, "at_most": CALLS_MS.get(name)}
-        for name, best in times.items()
-    ]
 
 
 MEMORY = """

@@ -147,6 +147,7 @@ struct BatchTable {
   // velocity and acceleration (6) of a point; a, V and A may be null
   void (*point_motion)(const ModelD&, States, const double* a, BodyPoint, double* V, double* A);
   void (*constraints)(const ModelD&, States, RowArrays);
+  void (*closure)(const ModelD&, States, double* phi, double* speed);  // phi and J v - b (nc), without J
   // wrenches of unit multipliers on b about point B of their element (nc, 6), zero for rows without one; B
   // (ne, 3)
   void (*row_wrenches)(const ModelD&, States, double* W, double* at);

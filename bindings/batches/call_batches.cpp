@@ -137,6 +137,12 @@ nb::tuple constraints(const Kernel& k, In q, In v, In drive, In user) {
   return nb::make_tuple(phi, J, rhs, gamma);
 }
 
+// phi and J v - b, without J
+auto closure(const Kernel& k, In q, In v, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  return b.call(k.tables.batches.closure, b.out({b.nc}), b.out({b.nc}));
+}
+
 auto row_wrenches(const Kernel& k, In q) {
   Batch b(k, q);
   return b.call(k.tables.batches.row_wrenches, b.out({b.nc, 6}), b.out({k.m.ne, 3}));
@@ -282,6 +288,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("jacobian", &call::jacobian, "q"_a, "body"_a, "point"_a)
       .def("point", &call::point, "q"_a, "v"_a, "body"_a, "point"_a)
       .def("constraints", &call::constraints, "q"_a, "v"_a, drive, user)
+      .def("closure", &call::closure, "q"_a, "v"_a, drive, user)
       .def("row_wrenches", &call::row_wrenches, "q"_a)
       .def("force_wrenches", &call::force_wrenches, "q"_a, "v"_a)
       .def("row_rates", &call::row_rates, "q"_a, "v"_a, drive)

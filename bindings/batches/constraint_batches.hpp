@@ -4,6 +4,7 @@
 #include "integrate/singular/pivots.hpp"
 #include "solve/consistent_velocity.hpp"
 #include "solve/inverse_dynamics.hpp"
+#include "solve/regular_state.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN
@@ -30,18 +31,39 @@ void store_miss(const ModelD& m, const DenseWork& w, double* miss) {
   for (int r = 0; r < m.nc; ++r) miss[r] = abs_(w.extra[r]) / m.row_unit[r];
 }
 
+// Whether the velocity was found by the augmented inertia
+bool velocity_regular(const ModelD& m, const State<double>& x, const Metric& metric, DenseWork& w,
+                      double* v) {
+  if (metric.matrix || !fills_up(m)) return false;
+  Augmented<double>& a = w.factor.augmented;
+  place(m, x.q, w.tree);
+  move(m, x.v, w.tree);
+  weigh(m, w.tree, w.bodies.I);
+  if (metric.by_mass) inertia_by_branches(m, w.tree, w.bodies, a.branches_now);
+  if (!metric.by_mass) plain_metric(m, w);
+  constraints_by_entries(m, x, w.tree, w.rows, a);
+  if (!factorize_clearly(m, w)) return false;
+  nearest_velocity(m, x.v, w, v);
+  return is_consistent(m, x.v, v, w);
+}
+
 void consistent_velocity_n(const ModelD& m, States s, Metric metric, Held held, VelocityArrays out) {
   struct Work : DenseWork {
     double* v;
     Work(const ModelD& model, Arena& arena) : DenseWork(model, arena) { arena.take(ld, v); }
   };
   each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
-    evaluate(m, x, w);
-    load_metric(m, metric, w);
-    allow_entries(m, metric, w);
-    HeldEntries<double> fixed{held.index, held.value, held.count};
-    bool definite = consistent_velocity(m, x.v, fixed, w, w.v);
-    out.status[i] = !definite ? 1 : is_consistent(m, x.v, w.v, w) ? 0 : 2;
+    if (held.count || !velocity_regular(m, x, metric, w, w.v)) {
+      w.by_entries = w.factor.regular = false;
+      evaluate(m, x, w);
+      load_metric(m, metric, w);
+      allow_entries(m, metric, w);
+      HeldEntries<double> fixed{held.index, held.value, held.count};
+      bool definite = consistent_velocity(m, x.v, fixed, w, w.v);
+      out.status[i] = !definite ? 1 : is_consistent(m, x.v, w.v, w) ? 0 : 2;
+    } else {
+      out.status[i] = 0;
+    }
     for (int j = 0; j < m.nv; ++j) out.v[i * m.nv + j] = w.v[j];
     store_miss(m, w, out.miss + i * m.nc);
   });
@@ -170,10 +192,28 @@ void mobility_by_elimination(const ModelD& m, long i, SplitWork& r, const Mobili
   }
 }
 
+// The same by the augmented inertia; false where the rank is not clear
+bool mobility_regular(const ModelD& m, long i, const State<double>& x, SplitWork& r,
+                      const MobilityArrays& out) {
+  if (out.s || !fills_up(m)) return false;
+  place(m, x.q, r.w.tree);
+  move(m, x.v, r.w.tree);
+  plain_metric(m, r.w);
+  constraints_by_entries(m, x, r.w.tree, r.w.rows, r.w.factor.augmented);
+  if (!factorize_clearly(m, r.w)) return false;
+  out.gap[i] = position_residual(m, r.w);
+  out.pivot[i] = r.w.factor.least;
+  out.rank[i] = r.w.factor.rank_rows;
+  mobile_parts(m, r.w, r.x, out.diagonal + i * m.nv);
+  return true;
+}
+
 // Singular values and J of large mechanisms are left to those who read them, unless the rank needs them.
 void mobility_n(const ModelD& m, States s, MobilityArrays out) {
   each_state<SplitWork>(m, s, [&](long i, const State<double>& x, SplitWork& r) {
     int most = m.nc < m.nv ? m.nc : m.nv;
+    if (mobility_regular(m, i, x, r, out)) return;
+    r.w.by_entries = r.w.factor.regular = false;
     place(m, x.q, r.w.tree);
     move(m, x.v, r.w.tree);
     constraints(m, x, r.w.tree, r.w.ld, r.w.rows);

@@ -4,6 +4,8 @@
 #include "../strides.hpp"
 #include "derivatives/dynamics_derivatives.hpp"
 #include "integrate/singular/pivots.hpp"
+#include "solve/least_pivot.hpp"
+#include "solve/regular_state.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN
@@ -40,6 +42,28 @@ void constraints_n(const ModelD& m, States s, RowArrays out) {
   });
 }
 
+// phi and J v - b, without J
+void closure_n(const ModelD& m, States s, double* phi, double* speed) {
+  struct Work {
+    Tree<double> tree;
+    Rows<double> rows;
+    double* Jv;
+    Work(const ModelD& model, Arena& arena) {
+      tree.bind(arena, model);
+      arena.take(model.nc, rows.phi, rows.b, rows.gamma, Jv);
+    }
+  };
+  each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
+    place(m, x.q, w.tree);
+    move(m, x.v, w.tree);
+    constraint_values(m, x, w.tree, w.rows, w.Jv);
+    for (int k = 0; k < m.nc; ++k) {
+      phi[i * m.nc + k] = w.rows.phi[k];
+      speed[i * m.nc + k] = w.Jv[k] - w.rows.b[k];
+    }
+  });
+}
+
 void row_wrenches_n(const ModelD& m, States s, double* W, double* at) {
   each_placed(m, s, [&](long i, auto&, TreeWork& w) {
     fill(W + 6 * i * m.nc, 6 * m.nc);
@@ -70,6 +94,10 @@ void row_rates_n(const ModelD& m, States s, double* rate_J, double* rate_gamma) 
 void pivots_n(const ModelD& m, States s, int rank, double* least) {
   each_state<Dynamics<0>>(m, s, [&](long i, auto& x, Dynamics<0>& w) {
     evaluate_rows(m, x, w);
+    if (least_pivot_pays(m, rank)) {
+      least[i] = least_pivot(m, w.rows.J, w.ld, w.factor);
+      return;
+    }
     factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, rank, w.factor);
     least[i] = w.factor.rank_rows < rank ? 0 : smallest_pivot(w);
   });
@@ -87,15 +115,26 @@ void terms_n(const ModelD& m, States s, double* M, double* h, RowArrays out) {
 // status of a motion: 0, or 1 where the inertia of the free motion is not positive definite
 int status_of(const Factor<double>& f) { return f.spd ? 0 : 1; }
 
+// Whether the motion was found by the augmented inertia; its multipliers only where all rows are independent
+template <class Work>
+bool forward_regular(const ModelD& m, const State<double>& x, const double* tau, Work& w) {
+  return evaluate_regular(m, x, w) && accelerate(m, tau, w);
+}
+
 void forward_n(const ModelD& m, States s, const double* tau, int rank, MotionArrays out) {
   sized(m, [&](auto ld) {
     using Work = Dynamics<decltype(ld)::width>;
     each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
       w.open_tree = may_be_open<double, decltype(ld)::width>(m);
-      evaluate(m, x, w);
-      prepare(m, x, rank, &w.d, w);
-      accelerate(m, tau + i * m.nv, w);
-      refine(m, w);
+      bool regular =
+          rank < 0 && forward_regular(m, x, tau + i * m.nv, w) && (!out.lam || w.factor.rank_rows == m.nc);
+      if (!regular) {
+        w.by_entries = w.factor.regular = false;
+        evaluate(m, x, w);
+        prepare(m, x, rank, &w.d, w);
+        accelerate(m, tau + i * m.nv, w);
+        refine(m, w);
+      }
       for (int k = 0; k < m.nv; ++k) out.a[i * m.nv + k] = w.a[k];
       out.rank[i] = w.factor.rank_rows;
       out.status[i] = status_of(w.factor);

@@ -22,6 +22,7 @@ const BatchTable& batch_table() {
       .jacobian = jacobian_n,
       .point_motion = point_motion_n,
       .constraints = constraints_n,
+      .closure = closure_n,
       .row_wrenches = row_wrenches_n,
       .force_wrenches = force_wrenches_n,
       .row_rates = row_rates_n,

@@ -9,18 +9,21 @@
 
 SARRUS_BEGIN
 
+constexpr int ROWS_AT_ONCE = 4;  // to which the same rows are added: these are read once
+
 template <class T>
 struct Fronts {
   T* U;              // (plan.entries) pivot rows: the matrix, then D L^T
   T* inv_d;          // (n) by position
-  T *factors, *sum;  // (largest)
+  T *factors, *sum;  // (ROWS_AT_ONCE, largest)
   int *at, *index;   // (n) place of a column in the front at hand, (largest) the same for another front
   int *head, *next, *cursor;  // (fronts) lists of the fronts that a front waits for, their first row in it
 
   SARRUS_HD void bind(Arena& arena, const FrontPlan& plan) {
     arena.take(plan.entries, U);
     arena.take(plan.n, inv_d, at);
-    arena.take(plan.largest, factors, sum, index);
+    arena.take(ROWS_AT_ONCE * plan.largest, factors, sum);
+    arena.take(plan.largest, index);
     arena.take(plan.fronts, head, next, cursor);
   }
 };
@@ -59,12 +62,46 @@ SARRUS_HD void add_rows(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT factors, 
     for (int k = 0; k < count; ++k) y[j] += factors[k] * A[k * ld + j];
 }
 
+// Y (ROWS_AT_ONCE, n) of stride ly += F A, with F (count, ROWS_AT_ONCE) and A (count, n) of stride ld
+template <class T>
+SARRUS_HD void add_product(T* SARRUS_RESTRICT Y, int ly, const T* SARRUS_RESTRICT F,
+                           const T* SARRUS_RESTRICT A, int count, int ld, int n) {
+  constexpr int one = Vector<T>::size;
+  int j = 0;
+  for (; j + 2 * one <= n; j += 2 * one) {
+    typename Vector<T>::type a[ROWS_AT_ONCE], b[ROWS_AT_ONCE];
+    for (int i = 0; i < ROWS_AT_ONCE; ++i) a[i] = piece(Y + i * ly + j), b[i] = piece(Y + i * ly + j + one);
+    for (int k = 0; k < count; ++k) {
+      typename Vector<T>::type x = piece(A + k * ld + j), y = piece(A + k * ld + j + one);
+      for (int i = 0; i < ROWS_AT_ONCE; ++i)
+        a[i] += F[k * ROWS_AT_ONCE + i] * x, b[i] += F[k * ROWS_AT_ONCE + i] * y;
+    }
+    for (int i = 0; i < ROWS_AT_ONCE; ++i) piece(Y + i * ly + j) = a[i], piece(Y + i * ly + j + one) = b[i];
+  }
+  for (; j < n; ++j)
+    for (int i = 0; i < ROWS_AT_ONCE; ++i)
+      for (int k = 0; k < count; ++k) Y[i * ly + j] += F[k * ROWS_AT_ONCE + i] * A[k * ld + j];
+}
+
 // Subtracts what the pivots of `from` take from the rows [begin, end) of `from` in `front`.
 template <class T>
 SARRUS_FN void subtract_front(const FrontRows<T>& from, int begin, int end, const FrontRows<T>& front,
                               Fronts<T>& w) {
   for (int b = begin; b < from.rows; ++b) w.index[b] = w.at[from.column[b]];
-  for (int a = begin; a < end; ++a) {
+  int a = begin;
+  for (; a + ROWS_AT_ONCE <= end && from.pivots > 1; a += ROWS_AT_ONCE) {
+    int n = from.rows - a;
+    for (int i = 0; i < ROWS_AT_ONCE; ++i)
+      for (int k = 0; k < from.pivots; ++k)
+        w.factors[k * ROWS_AT_ONCE + i] = from.U[k * from.ld + a + i] * from.inv_d[k];
+    fill(w.sum, ROWS_AT_ONCE * n);
+    add_product(w.sum, n, w.factors, from.U + a, from.pivots, from.ld, n);
+    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+      T* row = front.U + w.index[a + i] * front.ld;
+      for (int b = i; b < n; ++b) row[w.index[a + b]] -= w.sum[i * n + b];
+    }
+  }
+  for (; a < end; ++a) {
     T* row = front.U + w.index[a] * front.ld;
     if (from.pivots == 1) {
       T factor = from.U[a] * from.inv_d[0];
@@ -78,13 +115,23 @@ SARRUS_FN void subtract_front(const FrontRows<T>& from, int begin, int end, cons
   }
 }
 
-// Eliminates the pivots of a front; false where one is not positive.
+// Eliminates the pivots of a front; false where one is not positive. Rows come in blocks: what the pivots
+// before a block subtract from it (also left of the diagonal, which nobody reads) is subtracted at once.
 template <class T>
 SARRUS_FN bool eliminate_front(const FrontRows<T>& front, T* factors) {
+  int ld = front.ld, done = 0;  // pivots whose rows have been added to the block at hand
   for (int i = 0; i < front.pivots; ++i) {
-    T* row = front.U + i * front.ld;
-    for (int k = 0; k < i; ++k) factors[k] = -(front.U[k * front.ld + i] * front.inv_d[k]);
-    add_rows(row + i, factors, front.U + i, i, front.ld, front.rows - i);
+    T* row = front.U + i * ld;
+    if (i > 0 && i % ROWS_AT_ONCE == 0) done = 0;
+    if (i > 0 && i % ROWS_AT_ONCE == 0 && i + ROWS_AT_ONCE <= front.pivots) {
+      for (int r = 0; r < ROWS_AT_ONCE; ++r)
+        for (int k = 0; k < i; ++k)
+          factors[k * ROWS_AT_ONCE + r] = -(front.U[k * ld + i + r] * front.inv_d[k]);
+      add_product(row + i, ld, factors, front.U + i, i, ld, front.rows - i);
+      done = i;
+    }
+    for (int k = done; k < i; ++k) factors[k - done] = -(front.U[k * ld + i] * front.inv_d[k]);
+    add_rows(row + i, factors, front.U + done * ld + i, i - done, ld, front.rows - i);
     if (!(row[i] > real<T>(0))) return false;
     front.inv_d[i] = real<T>(1) / row[i];
   }
@@ -119,6 +166,23 @@ SARRUS_FN bool factorize_fronts(const FrontPlan& plan, Fronts<T>& w) {
   return true;
 }
 
+// Sum of products of n entries, any n
+template <class T>
+SARRUS_HD T product_of(const T* SARRUS_RESTRICT x, const T* SARRUS_RESTRICT y, int n) {
+  constexpr int one = Vector<T>::size;
+  T parts[4] = {};
+  int j = 0;
+  if (n >= 2 * one) {
+    typename Vector<T>::type s = piece(x) * piece(y);
+    for (j = one; j + one <= n; j += one) s += piece(x + j) * piece(y + j);
+    for (int l = 0; l < one; ++l) parts[l % 4] += reinterpret_cast<const T*>(&s)[l];
+  }
+  for (; j + 4 <= n; j += 4)
+    for (int l = 0; l < 4; ++l) parts[l] += x[j + l] * y[j + l];
+  for (; j < n; ++j) parts[j % 4] += x[j] * y[j];
+  return (parts[0] + parts[2]) + (parts[1] + parts[3]);
+}
+
 // x (n) <- A^-1 x
 template <class T>
 SARRUS_FN void solve_fronts(const FrontPlan& plan, const Fronts<T>& w, T* x) {
@@ -137,8 +201,7 @@ SARRUS_FN void solve_fronts(const FrontPlan& plan, const Fronts<T>& w, T* x) {
     for (int i = 0; i < front.rows; ++i) here[i] = x[front.column[i]];
     for (int k = front.pivots - 1; k >= 0; --k) {
       const T* row = front.U + k * front.ld;
-      T s = here[k];
-      for (int j = k + 1; j < front.rows; ++j) s -= row[j] * here[j];
+      T s = here[k] - product_of(row + k + 1, here + k + 1, front.rows - k - 1);
       x[front.column[k]] = here[k] = s * front.inv_d[k];
     }
   }

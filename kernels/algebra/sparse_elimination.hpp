@@ -16,6 +16,8 @@
 SARRUS_BEGIN
 
 constexpr double NEARLY = 0.03;  // of the longest row: rows of that length may be pivots
+// The same where order counts more than comparable pivots: a pivot p turns the rows after it by eps / p
+constexpr double LOOSELY = 1e-4;
 
 template <class T>
 struct Entries {
@@ -32,7 +34,8 @@ struct Entries {
   T *L, *pivot;  // the row at position i: entries L_begin[i] .. L_begin[i + 1] left of its pivot
   int *L_begin, *L_at;
   int nr, nc, ld, words_c, words_r, rank;
-  real<T> rounding = 0;  // squared lengths below it are zero
+  real<T> rounding = 0;     // squared lengths below it are zero
+  real<T> nearly = NEARLY;  // of the longest row: rows of that length may be pivots
 
   SARRUS_HD void bind(Arena& arena, int rows, int columns, int stride) {
     nr = rows, nc = columns, ld = stride;
@@ -184,7 +187,7 @@ SARRUS_HD real<T> next_key(const Entries<T>& e, real<T> floor, real<T>& bound) {
   int n = (e.nr + LANES - 1) / LANES * LANES;
   real<T> key = least_above(e.norm, bound, e.key, n);
   if (key < real<T>(NONE_ABOVE)) return key;
-  bound = largest(e.norm, n) * real<T>(NEARLY * NEARLY);
+  bound = largest(e.norm, n) * e.nearly * e.nearly;
   if (bound < floor) bound = floor;
   return least_above(e.norm, bound, e.key, n);
 }

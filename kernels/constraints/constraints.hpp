@@ -91,6 +91,25 @@ SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Row
   }
 }
 
+// out: phi, b, gamma, and Jv (nc) = J v without J   in: the state, t (placed and moved)
+template <class T>
+SARRUS_FN void constraint_values(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
+                                 T* Jv) {
+  for (int k = 0; k < m.nc; ++k) Jv[k] = T(0);
+  element_rows(m, t, r,
+               [&](int i, int k, int at, const T& x) { Jv[m.el_row[i] + k] += x * s.v[m.sup_col[at]]; });
+  coupling_values(m, s, r);
+  for (int c = 0; c < m.nk; ++c)
+    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i)
+      Jv[m.k_row[c]] += s.v[m.kt_v[i]] * slope_of_term(m, i, s.q);
+  for (int u = 0; u < m.n_user_rows; ++u) {
+    const T* x = s.user + u * (3 + m.nv);
+    int row = m.u_row[u];
+    r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
+    for (int j = 0; j < m.nv; ++j) Jv[row] += x[3 + j] * s.v[j];
+  }
+}
+
 // visit(row, column) for every entry that J can have
 template <class R, class F>
 SARRUS_HD void each_entry(const Model<R>& m, F visit) {

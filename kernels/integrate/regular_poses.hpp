@@ -27,8 +27,13 @@ SARRUS_FN bool watch_regular(Stepper<T, LDC, S>& s) {
   if (!s.w.by_entries) pack_entries(s.m, s.w.rows.J, s.w.M, s.w.ld, a);
   if (!r.chosen && !choose_rows(s.m, a)) return false;
   if (!r.chosen) begin_probe(s.m, a);
-  if (first) a.augment = MOST_AUGMENT;
-  if (a.rank == 0 || !factorize_regular(s.m, s.w)) return false;
+  if (first) a.augment = a.most = MOST_AUGMENT;
+  bool definite = a.rank > 0 && factorize_regular(s.m, s.w);
+  if (!definite && first && a.rank > 0) {
+    a.augment = a.most = LESS_AUGMENT;
+    definite = factorize_regular(s.m, s.w);
+  }
+  if (!definite) return false;
   auto watch = [&](int steps) { watch_augmented(s.m, steps, a); };
   auto within_steps = [&](double steps) {  // of the singular pose that the last change leads to
     double change = value(a.distance) - r.distance;

@@ -24,7 +24,8 @@ SARRUS_BEGIN
 
 constexpr double LEAST_AUGMENT = 1e6,
                  MOST_AUGMENT = 1e9;  // W, relative to 1 / (J diag(M)^-1 J^T) of each row
-constexpr double AUGMENTED = 1e4;     // W s^2: the error falls to a ten thousandth with every iteration
+constexpr double LESS_AUGMENT = 1e6;  // at most, where rounding leaves H not positive definite: long chains
+constexpr double AUGMENTED = 4e4;     // W s^2: three iterations reach SOLVED
 constexpr double LEAST_SHARE = 2e-4;  // sqrt(s^2) / W below which the orthogonal factorization acts
 constexpr double SURELY_DEPENDENT = 1e-9, SURELY_INDEPENDENT = 1e-3;  // rows among those of their element
 constexpr int MOST_SOLVES = 12;                                       // iterations (2)
@@ -41,7 +42,7 @@ struct Augmented {
   T* room;                        // (2, MAX_ROWS + 1, widest) rows of one group, and their rates
   unsigned char* taken;           // (nc) whether a row takes part
   int rank;                       // their number
-  real<T> augment;                // W, relative
+  real<T> augment, most;          // W, relative, and its bound
   real<T> share;                  // s, relative: sqrt(W s^2 / augment)
   real<T> distance;               // share times the shortest row: zero at singular poses
 
@@ -305,7 +306,7 @@ SARRUS_FN void watch_augmented(const Model<real<T>>& m, int steps, Augmented<T>&
 template <class T>
 SARRUS_HD void choose_augment(Augmented<T>& a) {
   real<T> wanted = real<T>(AUGMENTED) / (a.share * a.share);
-  a.augment = wanted < real<T>(MOST_AUGMENT) ? wanted : real<T>(MOST_AUGMENT);
+  a.augment = wanted < a.most ? wanted : a.most;
   if (!(a.augment > real<T>(LEAST_AUGMENT))) a.augment = real<T>(LEAST_AUGMENT);
 }
 

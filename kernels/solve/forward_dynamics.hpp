@@ -147,6 +147,13 @@ SARRUS_FN void refine(const Model<real<T>>& m, Workspace<T, LDC>& w) {
 template <class T, int LDC>
 SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam) {
   if (w.open_tree) return fill(w.force, m.nv);
+  if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
+    if (w.factor.regular) {  // all rows are independent
+      const Augmented<T>& a = w.factor.augmented;
+      for (int r = 0; r < m.nc; ++r) lam[r] = a.lam[r];
+      fill(w.force, m.nv);
+      return add_taken_transposed(m, a, a.lam, w.force);
+    }
   for (int r = 0; r < m.nv; ++r) w.force[r] = dot(w.M + r * w.ld, w.a, w.ld) - w.rhs[r];
   solve_multipliers(m, w.ld, w.factor, w.force, lam);
 }

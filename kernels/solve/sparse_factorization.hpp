@@ -14,6 +14,7 @@ SARRUS_BEGIN
 // and at which a model is judged to be sparse: some poses have more fill than the one that is tried.
 constexpr double BY_ENTRIES = 0.5;
 constexpr double WORTH = 0.25;
+constexpr int LOOSELY_FROM = 97;  // coordinates from which the order of least fill is tried first
 
 // After the elimination of rows [begin, end): rank, order and pivots of Factor from those of its sparse part.
 template <class T>
@@ -23,18 +24,34 @@ SARRUS_FN void adopt_pivots(int begin, int end, Factor<T>& f) {
   f.rank = f.first = f.rows.rank;
 }
 
-// Sparse factorization of J; false where reflectors fill up.
+// Whether every pivot is so large that the rank does not depend on the order of the rows.
+template <class T>
+SARRUS_HD bool surely_independent(const Entries<T>& e, int rows) {
+  bool yes = e.rank == rows;
+  for (int k = 0; k < e.rank; ++k) yes = yes && abs_(e.pivot[k]) > real<T>(LOOSELY);
+  return yes;
+}
+
+// Sparse factorization of J; false where reflectors fill up. Near singular poses short rows that wait for
+// long ones fill up: as long as all rows are surely independent, they are eliminated in the order of least
+// fill.
 template <class T>
 SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
   Entries<T>& e = f.rows;
   double pivots = m.nc < m.nv ? m.nc : m.nv, dense = pivots * (m.nv - pivots / 2);
-  clear(e);
-  each_entry(m, [&](int r, int j) { enter(e, r, j, J[r * ld + j] * (m.unit[j] / m.row_unit[r])); });
-  for (int r = 0; r < m.nc; ++r) {
-    measure(e, r);
-    f.spd = f.spd && e.norm[r] > real<T>(-1);  // a NaN must not pass for a dependent row
-  }
-  if (!eliminate(e, 0, m.nc, m.rank_tol[0], hold, static_cast<int>(f.by_entries * dense))) return false;
+  auto eliminate_by = [&](double nearly) {
+    e.nearly = real<T>(nearly);
+    clear(e);
+    each_entry(m, [&](int r, int j) { enter(e, r, j, J[r * ld + j] * (m.unit[j] / m.row_unit[r])); });
+    for (int r = 0; r < m.nc; ++r) {
+      measure(e, r);
+      f.spd = f.spd && e.norm[r] > real<T>(-1);  // a NaN must not pass for a dependent row
+    }
+    return eliminate(e, 0, m.nc, m.rank_tol[0], hold, static_cast<int>(f.by_entries * dense));
+  };
+  bool loosely = m.nv >= LOOSELY_FROM && m.nc <= m.nv && (hold < 0 || hold == m.nc);
+  loosely = loosely && eliminate_by(LOOSELY) && surely_independent(e, m.nc);
+  if (!loosely && !eliminate_by(NEARLY)) return false;
   adopt_pivots(0, m.nc, f);
   for (int i = 0; i < m.nc; ++i) f.unit[i] = T(m.row_unit[e.order[i]]);
   return true;

@@ -204,6 +204,8 @@ SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
   tested = tested && m.nv - loops <= MOST_FREE;  // misses() would say no
   if (!tested || s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
+  bool far = s.regular.trusted && s.pivot != s.before.pivot && !near_singular(s, STEPS_CHARTED);
+  if (far && !inaccurate) return false;  // no singular pose within many steps
   double moved = h * largest(m, s.v), change = (s.pivot - s.before.pivot) * h / s.before.step, ends = 0;
   double resolved = s.o.method.adaptive ? RESOLVED : RESOLVED_FIXED;
   bool steady = s.o.method.adaptive || (change < 0 ? -change : change) < (1 - resolved) * s.pivot;

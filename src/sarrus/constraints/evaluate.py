@@ -117,6 +117,12 @@ class Evaluator:
         found: tuple[Array, Array, Array, Array] = self.kernel.constraints(q, v, drive, user)
         return found
 
+    def closure(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """phi (nc,) and J v - b (nc,) at one state, without J: it costs what the constraints have entries."""
+        drive, user = self.outside(q[None], v[None], t)
+        found: tuple[Array, Array] = self.kernel.closure(q, v, drive, user)
+        return found
+
     def project(
         self, q: Array, v: Array, t: float, part: Array | None = None, metric: Array | None = None
     ) -> tuple[Array, Array, Array, npt.NDArray[np.int_]]:

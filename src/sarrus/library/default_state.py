@@ -32,7 +32,7 @@ def compile_at(
     """
     mech = spec.compile()
     pose = np.array(q, dtype=float)
-    gap = float(np.abs(mech.terms(pose, np.zeros(mech.nv)).phi).max(initial=0.0))
+    gap = float(np.abs(mech.evaluator.closure(pose, np.zeros(mech.nv), 0.0)[0]).max(initial=0.0))
     if gap > CLOSED:
         found = mech.assemble(pose, fixed=fixed)
         if not found.success:

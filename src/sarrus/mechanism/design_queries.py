@@ -68,7 +68,7 @@ class DesignQueries(KinematicQueries):
         if not self.nc or not len(q):
             return
         rest = np.zeros((len(q), self.nv))
-        phi = self._kernel.constraints(q, rest, *self.evaluator.outside(q, rest, t))[0]
+        phi = self._kernel.closure(q, rest, *self.evaluator.outside(q, rest, t))[0]
         gaps = np.abs(phi) / self.model.row_unit * self.model.holonomic
         if np.nanmax(gaps) > OPEN:
             i, row = np.unravel_index(int(np.nanargmax(gaps)), gaps.shape)

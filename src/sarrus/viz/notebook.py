@@ -17,6 +17,7 @@ from .pages import page_of
 from .picture import picture
 
 SIZE = (560, 380)
+MOST_DRAWN = 500  # bodies above which nobody waits for a picture that was not asked for
 
 
 class Animation:
@@ -46,10 +47,17 @@ def animation(trajectory: Trajectory, fps: float = 30.0, *, height: int = 480, *
 def mechanism_html(mech: Mechanism) -> str:
     """A picture and the report in words."""
     try:
-        shown = html.image(picture(mech, size=SIZE, background="white"), f"picture of {mech.name}")
+        shown = small_picture(mech, SIZE, f"picture of {mech.name}")
     except SarrusError:
         shown = ""  # loops that do not close: the report says so
     return _wrapped(f"{shown}<pre>{html.text(report(mech))}</pre>")
+
+
+def small_picture(mech: Mechanism, size: tuple[int, int], text: str, width: int | None = None) -> str:
+    """A picture at the default pose; of very many bodies the call that paints it instead."""
+    if (count := len(mech.body_names) - 1) > MOST_DRAWN:
+        return html.paragraph(f"{count} bodies: sr.viz.picture(mech, path) paints them.", "small")
+    return html.image(picture(mech, size=size, background="white"), text, width)
 
 
 def trajectory_html(run: Trajectory) -> str:

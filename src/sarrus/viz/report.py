@@ -18,17 +18,19 @@ from ..linearization.equilibrium import equilibrium
 from ..linearization.linearize import linearize
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import UNLIMITED
+from ..projection.mobility import listed
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
 from . import html_blocks as html
 from . import style
-from .notebook import modes_table
+from .notebook import modes_table, small_picture
 from .panels import lines
 from .picture import picture
 from .trajectory import mechanism_of
 
 POSES = 81  # of a sweep
 MOST_ROWS = 200
+LARGE = 200  # coordinates above which sections that take minutes are left out
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>@TITLE@</title><style>@STYLE@
@@ -61,7 +63,8 @@ def report(
 ) -> Path:
     """Write a report as one HTML file: pictures, mobility, redundant rows, limits, torques, modes, a run.
 
-    A section that cannot be made says why. Print it from any browser, on A4 paper.
+    A section that cannot be made says why. Of mechanisms with more than 200 coordinates the torques, the
+    modes and the run are left out, unless a run is given. Print it from any browser, on A4 paper.
 
     Args:
         shown: A `Mechanism`, or what `sr.simulate` returned for one, which is then the run of the report.
@@ -129,7 +132,7 @@ def _head(mech: Mechanism) -> str:
         f" {mech.nu} inputs; length L = {mech.length:.4g} m; gravity ({gravity}) m/s². sarrus {version}."
     )
     try:
-        shown = html.image(picture(mech, size=(1120, 700), background="white"), "default pose", 800)
+        shown = small_picture(mech, (1120, 700), "default pose", 800)
     except SarrusError as error:
         shown = html.paragraph(f"No picture. {error}", "warning")
     return html.paragraph(said, "small") + shown
@@ -139,8 +142,10 @@ def _mobility(mech: Mechanism) -> str:
     m = mech.mobility(mech.default.q)
     rows: list[tuple[str, object]] = [("degrees of freedom", int(m.dof)), ("rank of J", int(m.rank))]
     rows += [("constraint rows", mech.nc), ("freedoms by counting (Grübler)", int(m.gruebler))]
-    rows += [("condition number", float(m.condition)), ("singular pose", "yes" if m.is_singular else "no")]
-    rows += [("redundant rows", ", ".join(m.redundant) or "none")]
+    if mech.nv <= LARGE:
+        rows += [("condition number", float(m.condition))]
+    rows += [("singular pose", "yes" if m.is_singular else "no")]
+    rows += [("redundant rows", listed(m.redundant) if mech.nv > LARGE else ", ".join(m.redundant) or "none")]
     return html.table(("at the default pose", ""), rows) + f"<pre>{html.text(m.explain())}</pre>"
 
 
@@ -157,7 +162,7 @@ def _parts(mech: Mechanism) -> str:
     ]
     if loops:
         out += html.table(("constraint", "kind", "between", "rows"), loops)
-    forces = [(name, type(force).__name__) for name, force in model.forces]
+    forces = [(name, type(force).__name__) for name, force in model.forces[:MOST_ROWS]]
     return out + (html.table(("force", "kind"), forces) if forces else "")
 
 
@@ -168,18 +173,24 @@ def _limits(mech: Mechanism) -> str:
         for name, (low, high), unit in zip(mech.names, mech.model.limits.tolist(), units, strict=True)
         if (low, high) != UNLIMITED
     ]
-    inputs = [(a.name, _bound(a.lower), _bound(a.upper)) for a in mech.model.actuators]
-    out = html.table(("joint limit", "from", "to", ""), joints) if joints else ""
+    inputs = [(a.name, _bound(a.lower), _bound(a.upper)) for a in mech.model.actuators[:MOST_ROWS]]
+    out = html.table(("joint limit", "from", "to", ""), joints[:MOST_ROWS]) if joints else ""
     out += html.table(("input", "from [N m, N]", "to"), inputs) if inputs else html.paragraph("No actuators.")
-    return out + html.paragraph("Passive: " + (", ".join(mech.passive) or "none"))
+    return out + html.paragraph("Passive: " + (", ".join(mech.passive[:MOST_ROWS]) or "none"))
 
 
 def _bound(value: float) -> object:
     return float(value) if math.isfinite(value) else "none"
 
 
+def _left_out(mech: Mechanism, instead: str) -> str:
+    return html.paragraph(f"Left out: {mech.nv} coordinates, more than {LARGE}. {instead}")
+
+
 def _torques(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> str:
     """Inputs that hold the mechanism at rest along a coordinate."""
+    if mech.nv > LARGE:
+        return _left_out(mech, "mech.sweep and mech.inverse_dynamics have them.")
     if not mech.nu:
         return html.paragraph("No actuators: nothing holds it.")
     q, name, reached = _path(mech, name, values)
@@ -226,6 +237,8 @@ def _path(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> tu
 
 def _modes(mech: Mechanism) -> str:
     """Modes about the equilibrium that is found from the default state, else about the default state."""
+    if mech.nv > LARGE:
+        return _left_out(mech, "sr.linearize has them.")
     try:
         rest = equilibrium(mech)
         q, u, where = rest.q, rest.u, f"About an equilibrium, {'stable' if rest.stable else 'not stable'}."
@@ -237,6 +250,8 @@ def _modes(mech: Mechanism) -> str:
 
 
 def _run(mech: Mechanism, given: Trajectory | None, t_end: float) -> str:
+    if given is None and mech.nv > LARGE:
+        return _left_out(mech, "run.report(path), with the run of sr.simulate, shows one.")
     run = simulate(mech, (0.0, t_end)) if given is None else given
     times = np.linspace(run.t[0], run.t[-1], 4)
     strip = [

@@ -136,6 +136,8 @@ class FoundLevels:
 
     def rows_of(self, group: Sequence[BoundTask]) -> int:
         """Number of rows of the active tasks of a level."""
+        if all(self.on):
+            return sum([task.size for task in group])
         on = dict(zip([task.name for task in self.stack.tasks], self.on, strict=True))
         return sum(task.size for task in group if on[task.name])
 

@@ -44,7 +44,7 @@ def _default_pose(system: System, t: float) -> Array:
 
 
 def _require_closed(system: System, q: Array, t: float) -> None:
-    phi, _, _, _ = system.evaluator.constraints(q, np.zeros(system.nv), t)
+    phi, _ = system.evaluator.closure(q, np.zeros(system.nv), t)
     gap = drift(system.evaluator, phi)
     if not gap <= CONSISTENT * system.length:
         worst = system.evaluator.row_names[int(np.argmax(np.abs(phi) / system.units.row_unit))]
@@ -63,8 +63,8 @@ def _require_forces(system: System, q: Array) -> None:
 
 
 def _require_tangent(system: System, q: Array, v: Array, t: float) -> None:
-    _, J, b, _ = system.evaluator.constraints(q, v, t)
-    miss = np.abs(J @ v - b) / system.units.row_unit
+    miss = np.abs(system.evaluator.closure(q, v, t)[1]) / system.units.row_unit
+    b = -system.evaluator.closure(q, np.zeros(system.nv), t)[1]
     sizes = v / system.units.unit, b / system.units.row_unit
     speed = max(float(np.max(np.abs(x))) for x in sizes)
     if not np.max(miss) <= CONSISTENT * max(speed, 1e-3):
