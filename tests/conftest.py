@@ -14,6 +14,6 @@ settings.register_profile(
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("ci")
 
-# Jobs in the background of a shell ignore SIGINT, and so do their children: tests of interruptions would not end.
+# Jobs in the background of a shell ignore SIGINT, and so do their children: tests of Ctrl-C would not end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -96,7 +96,7 @@ template <class T>
 SARRUS_FN void constraint_values(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
                                  T* Jv) {
   for (int k = 0; k < m.nc; ++k) Jv[k] = T(0);
-  element_rows(m, t, r,
+  element_rows(m, s, t, r,
                [&](int i, int k, int at, const T& x) { Jv[m.el_row[i] + k] += x * s.v[m.sup_col[at]]; });
   coupling_values(m, s, r);
   for (int c = 0; c < m.nk; ++c)
@@ -105,6 +105,7 @@ SARRUS_FN void constraint_values(const Model<real<T>>& m, const State<T>& s, con
   for (int u = 0; u < m.n_user_rows; ++u) {
     const T* x = s.user + u * (3 + m.nv);
     int row = m.u_row[u];
+    if (row < 0) continue;
     r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
     for (int j = 0; j < m.nv; ++j) Jv[row] += x[3 + j] * s.v[j];
   }

@@ -129,7 +129,7 @@ def test_a_pass_within_the_first_or_the_last_step_is_found(method):
 def test_chosen_steps_neither_collapse_nor_leave_the_branch(make, end, rtol):
     """Energy follows the tolerance through every pose; the number of steps stays that of the motion."""
     if make is sr.library.delta and rtol == 1e-10:
-        pytest.xfail("known defect: with AVX-512 steps collapse before a pose of corank 4, and 7e-5 J are lost")
+        pytest.xfail("known defect: with AVX-512 steps collapse before a pose of corank 4; 7e-5 J are lost")
     run = sr.simulate(make(), (0.0, end), method="dopri5", rtol=rtol, atol=rtol / 100)
     assert run.success, run.message
     scale = 1.0 + np.abs(run.energy[0])
