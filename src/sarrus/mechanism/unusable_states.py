@@ -22,7 +22,7 @@ def without_unusable(given: Given, usual: tuple[Array, Array]) -> tuple[Given, B
         batch = np.broadcast_shapes(*(x.shape[:-1] for x in known))
     except (TypeError, ValueError):
         return None
-    if any(x is not None and x.shape[-1] != len(usual[i]) for i, x in enumerate(arrays[:2])):
+    if any(x is not None and x.shape[-1:] != (len(usual[i]),) for i, x in enumerate(arrays[:2])):
         return None
     bad = np.zeros(batch, dtype=bool)
     for x in known:
