@@ -103,16 +103,21 @@ class UserEvent:
     def locate(self, path: Hermite, start: float, end: float) -> float:
         """Time at which g crosses zero between two steps."""
 
-        from scipy.optimize import brentq
-
         def g(t: float) -> float:
             q, v, _ = path(t)
             return self.value(t, q[0], v[0])
 
-        before, after = g(start), g(end)
-        if before == 0.0 or after == 0.0 or before * after > 0.0:
-            return end if before * after > 0.0 or after == 0.0 else start
-        return float(brentq(g, start, end, xtol=LOCATED * (end - start), rtol=4 * np.finfo(float).eps))
+        return zero_between(g, start, end)
+
+
+def zero_between(g: Callable[[float], float], start: float, end: float) -> float:
+    """Time at which g crosses zero between two times; one of them where it does not change its sign."""
+    from scipy.optimize import brentq
+
+    before, after = g(start), g(end)
+    if before == 0.0 or after == 0.0 or before * after > 0.0:
+        return end if before * after > 0.0 or after == 0.0 else start
+    return float(brentq(g, start, end, xtol=LOCATED * (end - start), rtol=4 * np.finfo(float).eps))
 
 
 def user_events(given: Any) -> tuple[UserEvent, ...]:

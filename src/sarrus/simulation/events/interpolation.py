@@ -12,6 +12,7 @@ Errors are of order 6 in q, 5 in v, 4 in a, for steps of methods that are at lea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,21 @@ class Hermite:
         return q, *self._manifold.motion(u, u1, u2)
 
 
-def _quintic(
-    s: Array, h: Array, *, v0: Array, a0: Array, u1: Array, v1: Array, a1: Array
-) -> tuple[Array, Array, Array]:
+def coordinate_between(pair: Steps, at_q: int, at_v: int) -> Callable[[float], float]:
+    """A coordinate that is a number as a function of time within one step: (1) for it alone."""
+    t0, h = float(pair.t[0]), float(pair.t[1] - pair.t[0])
+    q, v, a = (
+        [float(x[i, at]) for i in (0, 1)] for x, at in ((pair.q, at_q), (pair.v, at_v), (pair.a, at_v))
+    )
+
+    def value(t: float) -> float:
+        moved = _quintic((t - t0) / h, h, v0=v[0], a0=a[0], u1=q[1] - q[0], v1=v[1], a1=a[1])[0]
+        return q[0] + float(moved)
+
+    return value
+
+
+def _quintic(s: Any, h: Any, *, v0: Any, a0: Any, u1: Any, v1: Any, a1: Any) -> tuple[Any, Any, Any]:
     """p, p', p'' at fraction s of a step h, where p(0) = 0, p'(0) = v0, p''(0) = a0, p(1) = u1, ..."""
     c1, c2 = h * v0, h * h * a0 / 2
     # the three conditions at the end determine the coefficients of s^3, s^4, s^5

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from ...arrays import Array
 from ..system.step_records import Steps
 from ..system.system import System
-from .events import Event, UserEvent
-from .interpolation import Hermite, Manifold
+from .events import Event, zero_between
+from .interpolation import Hermite, Manifold, coordinate_between
 
 TOUCH = 1e-9  # [rad], or times L [m]: an excess below this is no crossing
 WITHIN, ABOVE, BELOW = 0, 1, -1
@@ -87,10 +87,9 @@ class LimitWatch:
     def _cross(self, pair: Steps, j: int, before: int, after: int) -> None:
         """Report a crossing within one step; across the whole range, the side where it ends counts."""
         limit = self._limits[j, 1 if ABOVE in (before, after) else 0]
-        iq = int(self._q_index[j])
-        gap = UserEvent(lambda t, q, v: q[iq] - limit, self._names[j], 0, 0.0)
+        along = coordinate_between(pair, int(self._q_index[j]), int(self._joints[j]))
+        t = zero_between(lambda t: along(t) - limit, float(pair.t[0]), float(pair.t[1]))
         path = Hermite(self._manifold, pair)
-        t = gap.locate(path, float(pair.t[0]), float(pair.t[1]))
         q, v, _ = path(t)
         self._report(j, after, pair, t, q[0], v[0])
 
