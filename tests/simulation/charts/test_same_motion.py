@@ -8,7 +8,8 @@ import pytest
 import sarrus as sr
 
 KINDS = ("partition", "tangent", "nullspace")
-SPANS = {"andrews": (2e-3, 4e-5), "flyball_governor": (2e-3, 4e-5)}  # fast or stiff; others (0.06, 2e-3)
+# fast or stiff; others (0.06, 2e-3)
+SPANS = dict.fromkeys(("andrews", "flyball_governor", "toggle_clamp"), (2e-3, 4e-5))
 
 
 def distance(mech: sr.Mechanism, a: sr.Trajectory, b: sr.Trajectory) -> float:
