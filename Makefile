@@ -165,7 +165,7 @@ sanitize: $(INSTALLED)
 	@$(SANITIZE_ENV) $(PY) -c "import sarrus; assert '$(SANITIZED)' in sarrus._kernel.__file__, sarrus._kernel.__file__"
 	@set -e; for isa in $(SETS); do echo "== $$isa"; \
 	  march=$$(test $$isa = generic || echo -march=x86-64-$$isa); \
-	  $(SANITIZE_OPTIONS) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
+	  $(SANITIZE_ENV) SARRUS_HARNESS_FLAGS="$(SANITIZE) $$march" $(PY) -m pytest $(TEST_ARGS) tests/kernels; \
 	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m pytest $(TEST_ARGS) $(SANITIZED_TESTS); \
 	  $(SANITIZE_ENV) SARRUS_ISA=$$isa $(PY) -m bench.fuzz --what api --count $(SANITIZED_COUNT) --limit 200; \
 	done
