@@ -33,6 +33,7 @@ function completed({ at = 0, end = null, by = [0, 0], ...edit }, description, wo
     for (const edit of edits) made = made.edited(completed(edit, made, new Bodies(placed(made), made.data)), module);
     const k = placed(made);
     const gap = k.gap();
+    const pins = made.pins(new Bodies(k, made.data)).map((pin) => pin.at);
     k.set("v", Float64Array.from({ length: k.nv }, (_, i) => Math.sin(1 + i)));
     const status = k.project();
     k.accelerate();
@@ -43,7 +44,7 @@ function completed({ at = 0, end = null, by = [0, 0], ...edit }, description, wo
     const arrays = Object.fromEntries(["q", "v", "a", "lam", "J", "phi", "origins"].map((name) => [name, Array.from(k.of(name))]));
     const document = { ...made.document, default: { q: arrays.q, v: arrays.v } };
     const names = { bodies: made.data.bodies.map((body) => body.name), rows: made.data.rows, motors: made.data.motors.map((motor) => motor.name) };
-    return { ...arrays, ...names, gap, status, rank, json: JSON.stringify(document), program: pythonProgram(document) };
+    return { ...arrays, ...names, pins, gap, status, rank, json: JSON.stringify(document), program: pythonProgram(document) };
   });
   process.stdout.write(JSON.stringify(results));
 })();

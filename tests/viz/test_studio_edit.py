@@ -134,6 +134,35 @@ def test_a_moved_pin_moves_what_hangs_on_it(tmp_path: Path) -> None:
 
 
 @needs_node
+def test_a_knee_of_three_bars_is_one_pin(tmp_path: Path) -> None:
+    """A toggle as drawn, whose loops are cut in copies of its bars: all that meet there move with it."""
+    spec, hinge = sr.MechanismSpec(gravity=(0, -9.81, 0)), sr.Revolute("z")
+    places = {"motor": (0, 0, 0), "wrist": (0.15, 0.05, 0), "knee": (0.44, 0.1, 0)}
+    places |= {"top": (0.5, 0.42, 0), "toe": (0.5, -0.2, 0)}
+    for name, xyz in places.items():
+        spec.point(name, xyz)
+    bars = {"crank": ("motor", "wrist"), "rod": ("wrist", "knee"), "upper": ("knee", "top")}
+    for name, ends in (bars | {"lower": ("knee", "toe")}).items():
+        spec.link(name, *ends, mass=1.0)
+    pairs = (("ground", "crank", "motor"), ("crank", "rod", "wrist"), ("ground", "upper", "top"))
+    for k, (a, b, where) in enumerate((*pairs, ("rod", "upper", "knee"), ("upper", "lower", "knee"))):
+        spec.joint(f"j{k}", a, b, hinge, at=where)
+    mech, by = spec.compile(), (0.03, -0.02)
+    one = case(mech, [])
+    pins = edited([one])[0]["pins"]
+    knee = [k for k, pin in enumerate(pins) if np.allclose(pin[:2], (0.44, 0.1), atol=1e-9)]
+    assert len(pins) == 4 and len(knee) == 1
+    (found,) = edited([one | {"edits": [{"kind": "pin", "at": knee[0], "by": list(by)}]}])
+    assert found["gap"] < CLOSE
+    other = loaded(found["json"], found["program"], tmp_path)[0]
+    same(found, other)
+    assert (
+        any(np.allclose(pin[:2], (0.47, 0.08), atol=1e-9) for pin in found["pins"])
+        and len(found["pins"]) == 4
+    )
+
+
+@needs_node
 def test_other_masses_stay_where_they_are(tmp_path: Path) -> None:
     """Links of the slider-crank have their mass at their ends."""
     mech = sr.library.slider_crank()

@@ -152,8 +152,8 @@ class Description {
   }
 
   join(pins, one) {
-    const node = (b) => this.table.body_node[b];
-    const same = pins.find((pin) => pin.bodies.some((b) => one.bodies.some((c) => node(b) === node(c))) && norm(this.inPlane(sub(pin.at, one.at))) < SAME_PLACE * this.data.length);
+    const shared = (pin) => pin.bodies.some((b) => this.rigidWith(b).some((c) => one.bodies.includes(c)));
+    const same = pins.find((pin) => norm(this.inPlane(sub(pin.at, one.at))) < SAME_PLACE * this.data.length && shared(pin));
     if (!same) return false;
     same.joints.push(...one.joints);
     same.bodies.push(...one.bodies.filter((b) => !same.bodies.includes(b)));

@@ -49,6 +49,7 @@ class Editor {
       input.addEventListener("change", () => {
         const pin = this.pins[value("pin")];
         const to = add(pin.at, times(axis, +input.value - dot(pin.at, axis)));
+        if (input.value === "") return this.showPlace();
         if (Number.isFinite(+input.value)) this.make({ kind: "pin", pin: value("pin"), to });
       });
       $("pin-place").append(element("span", { text: labels[i], className: "unit" }), input);
