@@ -374,3 +374,11 @@ def test_copies_that_diverge_have_a_status() -> None:
     policy = sr.LinearFeedback(gain, mech.default.q, np.zeros(mech.nv))
     run = sr.rollout(mech, q, v, dt=2e-3, steps=100, every=10, policy=policy)
     assert np.all(run.status != 0) and np.all(np.isnan(run.q[:, -1]))
+
+
+@pytest.mark.parametrize("name", ["planetary_gearbox", "wiper"])
+def test_copies_at_rest_stay_there(name: str) -> None:
+    """Nothing acts: the test of fixed steps divides by the speed, and called them too long."""
+    mech = sr.library.MECHANISMS[name]()
+    still = sr.rollout(mech, np.tile(mech.default.q, (2, 1)), steps=20, dt=1e-3)
+    assert still.success and np.all(still.step_error < 1e-9), still.messages

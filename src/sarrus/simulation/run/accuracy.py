@@ -129,7 +129,7 @@ def errors_of_copies(sums: Array, order: int) -> Array:
     velocities are estimated from it with the largest acceleration over the largest speed as frequency.
     """
     moved, faster, sampled, jumps, samples, speed, quickest = sums.T
-    speed = np.maximum(speed, 1e-300)
+    speed = np.maximum(speed, 1e-150)  # its square is a number, too
     with np.errstate(all="ignore"):
         smooth = _per_step(order) * (moved + faster / speed)
         each = (GROWTH * RK4_OVER_CUBIC if order >= 4 else 1.0) * sampled / np.maximum(samples, 1.0)
