@@ -65,6 +65,27 @@ def test_inputs_and_pieces(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
     np.testing.assert_allclose(mine.q, state.q, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_steps_that_are_too_long_are_seen(tmp_path: Path, precision: str) -> None:
+    """Losses of copies at 1, 30 and 300 rad/s, against steps a tenth as long."""
+    mech = sr.library.four_bar()
+    device = HostDevice(mech, precision, tmp_path)
+    speeds = np.array([1.0, 30.0, 300.0])
+    q = np.repeat(mech.default.q[None], 3, axis=0)
+    v = mech.consistent_velocity(q, speeds[:, None] * np.array([1.0, 0.0, 0.0]))
+    units = np.ones(mech.nq), np.asarray(mech.units.unit)
+    ends = []
+    for steps in (64, 640):
+        state = q.copy(), v.astype(precision)
+        mine = RecordedCopies(np, device, general_on_host([mech]), mech._actuated, state, units)
+        mine.advance(steps, 0.064 / steps, Inputs())
+        ends.append(mine.q.copy())
+        if steps == 64:
+            lost = mine.lost[:, 0] + mine.lost[:, 1] / mine.speed
+    true = np.max(np.abs(ends[0] - ends[1]), axis=1)
+    assert lost[0] < 1e-6 and lost[1] < 1e-2 and lost[2] > 1e-2 and true[2] > 1e-2
+
+
 def test_copies_that_fail_stop_alone(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
     mech, device = five_bar
     q, v = random_states(mech, 4, away=0.2)

@@ -12,6 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+TESTED = 32  # one step in so many is taken in two halves as well
+HALVES = 16.0 / 15.0  # error of a step of order 4 over what it differs from two halves
+ROUNDING = 100.0  # roundings of a step of a closed loop, after two Newton steps: not an error of its length
+
 # (copies (k,), q, v, force (k, nv), dt) -> q, v, status of one step each, in float64, arrays of the device
 GeneralStep = Callable[[Any, Any, Any, Any, float], tuple[Any, Any, Any]]
 
@@ -50,11 +54,25 @@ class RecordedCopies:
         status: why a copy has stopped, 0 where it has not (B,).
         general_steps: steps by the general kernel (B,).
         guards: how often each combination of guard bits did not pass.
+        lost: what the lengths of all steps have cost positions and velocities so far, without units, if they
+            are tested (B, 2).
+        speed: largest velocity of a tested state so far, without units (B,).
     """
 
-    def __init__(self, xp: Any, launch: Launch, general: GeneralStep, actuated: Any, state: tuple[Any, Any]):
-        """xp: numpy or cupy; state: q (B, nq), v (B, nv) in C order, which the steps overwrite."""
-        self._xp, self._launch, self._general = xp, launch, general
+    def __init__(
+        self,
+        xp: Any,
+        launch: Launch,
+        general: GeneralStep,
+        actuated: Any,
+        state: tuple[Any, Any],
+        units: tuple[Any, Any] | None = None,
+    ):
+        """xp: numpy or cupy; state: q (B, nq), v (B, nv) in C order, which the steps overwrite.
+
+        units: those of q (nq,) and v (nv,), where steps shall be tested.
+        """
+        self._xp, self._launch, self._general, self._units = xp, launch, general, units
         self.q, self.v = state
         count, nv = self.v.shape
         self._columns = xp.zeros((len(actuated), nv))  # of the forces that inputs are
@@ -66,6 +84,8 @@ class RecordedCopies:
         self.status = xp.zeros(count, dtype=xp.int32)
         self.general_steps = xp.zeros(count, dtype=xp.int64)
         self.guards: dict[int, int] = {}
+        self._actuated = actuated
+        self.lost, self.speed = xp.zeros((count, 2)), xp.zeros(count)
 
     def advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None = None) -> None:
         """Steps of dt [s] up to number `last` of all copies that are fine.
@@ -73,6 +93,48 @@ class RecordedCopies:
         kept: q (B, rows, nq) and v (B, rows, nv), which get the states after every so many steps from step
             `inputs.first` on, and that number.
         """
+        if self._units is None:
+            self._advance(last, dt, inputs, kept)
+            return
+        for begin in range(inputs.first, last, TESTED):
+            end = min(begin + TESTED, last)
+            halves = self._two_halves(begin, dt, inputs)
+            before = self.general_steps.copy()
+            self._advance(begin + 1, dt, inputs, kept)
+            both = (self.reached == begin + 1) & (halves.reached == 2)
+            recorded = (self.general_steps == before) & (halves.general_steps == 0)
+            apart = self._apart(halves, both)
+            self._advance(end, dt, inputs, kept)
+            general = self._xp.maximum(self.general_steps - before, 1)
+            self.lost += self._xp.where(recorded, end - begin, general)[:, None] * apart
+
+    def _two_halves(self, step: int, dt: float, inputs: Inputs) -> RecordedCopies:
+        """All copies after two halves of this step."""
+        state = self.q.copy(), self.v.copy()
+        halves = RecordedCopies(self._xp, self._launch, self._general, self._actuated, state)
+        halves._fine = self._fine & (self.reached == step)
+        u = inputs.u
+        if u is not None and u.shape[1] > 1:
+            u = self._xp.ascontiguousarray(u[:, step - inputs.first : step - inputs.first + 1])
+        halves._advance(2, 0.5 * dt, Inputs(0, u, inputs.tau, inputs.parameters), None)
+        return halves
+
+    def _apart(self, halves: RecordedCopies, both: Any) -> Any:
+        """What a step differs from its halves, in positions and velocities without units (B, 2)."""
+        xp = self._xp
+        assert self._units is not None
+        rounding = ROUNDING * float(np.finfo(self.v.dtype).eps)
+        speed = xp.abs(self.v / self._units[1]).max(axis=1, initial=0.0)
+        self.speed = xp.maximum(self.speed, xp.where(both, speed, 0.0))
+        turned = xp.maximum(xp.abs(self.q / self._units[0]).max(axis=1, initial=0.0), 1.0)
+        states = (self.q, halves.q, turned), (self.v, halves.v, speed)
+        found = [
+            xp.maximum(HALVES * xp.abs((x - y) / unit).max(axis=1, initial=0.0) - rounding * size, 0.0)
+            for (x, y, size), unit in zip(states, self._units, strict=True)
+        ]
+        return xp.where(both[:, None], xp.stack(found, axis=1), 0.0)
+
+    def _advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None) -> None:
         xp = self._xp
         going = xp.flatnonzero(self._fine & (self.reached < last))
         while len(going):

@@ -169,9 +169,12 @@ class CopiesRun:
     def _step_error(self, wrong: dict[int, str]) -> Array:
         """What the steps of each copy have lost (B,); copies that do not follow their motion are wrong."""
         a, steps = self._given, self._copies.steps
-        if not isinstance(self._copies, Copies) or METHODS[a.method].adaptive:
+        if isinstance(self._copies, FrictionCopies) or METHODS[a.method].adaptive:
             return np.full(a.count, np.nan)
-        error = errors_of_copies(self._copies.step_errors, METHODS[a.method].order)
+        if isinstance(self._copies, DeviceCopies):
+            error = self._copies.step_error
+        else:
+            error = errors_of_copies(self._copies.step_errors, METHODS[a.method].order)
         for i in np.flatnonzero(~(error <= LOST * np.maximum(steps, 1))).tolist():
             wrong.setdefault(i, too_long(a.dt, "this motion", error[i], "Take a shorter dt."))
         return error

@@ -35,7 +35,8 @@ class DeviceCopies:
         cupy, mech = self._kernels.cupy, self._mech
         state = cupy.asarray(q), cupy.asarray(v.astype(self._dtype))
         general = general_step(mech, self._entries, self._parameters)
-        self._copies = RecordedCopies(cupy, self._kernels, general, mech._actuated, state)
+        units = cupy.asarray(_position_units(mech)), cupy.asarray(mech.units.unit)
+        self._copies = RecordedCopies(cupy, self._kernels, general, mech._actuated, state, units)
 
     def advance(
         self, first: int, last: int, inputs: tuple[Any, ...], out: tuple[Any, ...], threads: int
@@ -115,6 +116,12 @@ class DeviceCopies:
         return np.asarray(self._copies.general_steps.get())
 
     @property
+    def step_error(self) -> Array:
+        """What the lengths of all steps have cost, relative to 1 rad, L and the largest speed (B,)."""
+        moved, faster = self._copies.lost.get().T
+        return np.asarray(moved + faster / np.maximum(self._copies.speed.get(), 1e-150), dtype=float)
+
+    @property
     def drift(self) -> Array:
         """Largest |phi| without units (B,)."""
         return np.asarray(self._copies.drifts[:, 0].get(), dtype=float)
@@ -123,3 +130,12 @@ class DeviceCopies:
     def velocity_drift(self) -> Array:
         """Largest |J v - b| without units (B,)."""
         return np.asarray(self._copies.drifts[:, 1].get(), dtype=float)
+
+
+def _position_units(mech: Mechanism) -> Array:
+    """Change of each entry of q that weighs as much as one radian (nq,); half of it in a quaternion."""
+    q, unit = mech.default.q, np.asarray(mech.units.unit)
+    small = 1e-6
+    moved = [np.abs(mech.integrate(q, small * one) - q) / small for one in np.diag(unit)]
+    size = np.max(moved, axis=0, initial=0.0)
+    return np.where(size > small, size, 0.5)
