@@ -77,7 +77,8 @@ def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
         f" local={used['local_bytes']} record {recorded:.1f} s compile {compiled:.1f} s;"
         f" {count} copies x {steps} steps in {taken:.2f} s: {count * steps / taken / 1e6:.2f} M steps/s,"
         f" general {100 * share:.4f} %, failed {int(np.sum(~fine))}, not finite {bad},"
-        f" closure {phi.max():.1e} (of half {np.median(phi):.1e})",
+        f" closure {phi.max():.1e} (of half {np.median(phi):.1e}),"
+        f" step error {np.median(found.step_error):.1e} (median)",
         flush=True,
     )
 

@@ -104,6 +104,17 @@ def test_equal_to_the_processor(name: str, dt: float) -> None:
 
 
 @on_a_device
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_steps_that_are_too_long_are_reported(dtype: str) -> None:
+    mech = sr.library.four_bar()
+    q = np.repeat(mech.default.q[None], 2, axis=0)
+    v = mech.consistent_velocity(q, np.array([[1.0], [300.0]]) * np.array([1.0, 0.0, 0.0]))
+    found = sr.rollout(mech, q, v, dt=1e-3, steps=64, device="cuda", dtype=dtype)
+    assert found.status[0] == 0 and found.step_error[0] < 1e-6
+    assert found.status[1] != 0 and "too long" in found.messages[1]
+
+
+@on_a_device
 def test_singular_poses_are_passed() -> None:
     mech = sr.library.parallelogram()
     v = np.array([[1.0, -1.0, 1.0]]) * np.linspace(0.5, 9.0, 50)[:, None]

@@ -124,12 +124,12 @@ class RecordedCopies:
         xp = self._xp
         assert self._units is not None
         rounding = ROUNDING * float(np.finfo(self.v.dtype).eps)
-        speed = xp.abs(self.v / self._units[1]).max(axis=1, initial=0.0)
+        speed = xp.abs(self.v / self._units[1]).max(axis=1)
         self.speed = xp.maximum(self.speed, xp.where(both, speed, 0.0))
-        turned = xp.maximum(xp.abs(self.q / self._units[0]).max(axis=1, initial=0.0), 1.0)
+        turned = xp.maximum(xp.abs(self.q / self._units[0]).max(axis=1), 1.0)
         states = (self.q, halves.q, turned), (self.v, halves.v, speed)
         found = [
-            xp.maximum(HALVES * xp.abs((x - y) / unit).max(axis=1, initial=0.0) - rounding * size, 0.0)
+            xp.maximum(HALVES * xp.abs((x - y) / unit).max(axis=1) - rounding * size, 0.0)
             for (x, y, size), unit in zip(states, self._units, strict=True)
         ]
         return xp.where(both[:, None], xp.stack(found, axis=1), 0.0)
