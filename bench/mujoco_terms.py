@@ -35,14 +35,9 @@ class Terms:
     @property
     def acceleration(self) -> Array:
         """qacc, with the equalities kept."""
-        U, s, Vt = np.linalg.svd(self.J)
+        s = np.linalg.svd(self.J, compute_uv=False)
         rank = int(np.sum(s > DEPENDENT * s.max(initial=0.0)))
-        particular = Vt[:rank].T @ ((U.T @ self.gamma)[:rank] / s[:rank])
-        Z = Vt[rank:].T  # free motions
-        reduced, force = Z.T @ self.M @ Z, Z.T @ (-self.h - self.M @ particular)
-        along = np.linalg.solve(reduced, force)
-        along += np.linalg.solve(reduced, force - reduced @ along)  # rods spin with a millionth of the rest
-        return np.asarray(particular + Z @ along)
+        return constrained_acceleration(self.M, self.h, self.J, self.gamma, rank)
 
     def difference(self, a: Array, felt: npt.NDArray[np.bool_] | None = None) -> float:
         """Largest difference of qacc from an acceleration of the mechanism, relative to it, or absolute.
@@ -54,6 +49,17 @@ class Terms:
         gap = (self.acceleration - self.T @ a - self.drift)[known]
         size = np.abs(a if felt is None else a[felt]).max(initial=1.0)
         return float(np.abs(gap).max(initial=0.0) / size)
+
+
+def constrained_acceleration(M: Array, h: Array, J: Array, gamma: Array, rank: int) -> Array:
+    """a with M a + h = J.T lam and J a = gamma, by singular values of J: `rank` of them count."""
+    U, s, Vt = np.linalg.svd(J)
+    particular = Vt[:rank].T @ ((U.T @ gamma)[:rank] / s[:rank])
+    Z = Vt[rank:].T  # free motions
+    reduced, force = Z.T @ M @ Z, Z.T @ (-h - M @ particular)
+    along = np.linalg.solve(reduced, force)
+    along += np.linalg.solve(reduced, force - reduced @ along)  # rods spin with a millionth of the rest
+    return np.asarray(particular + Z @ along)
 
 
 def terms(bridge: MujocoBridge, q: Array, v: Array, ctrl: Array | None = None) -> Terms:

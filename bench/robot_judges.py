@@ -13,7 +13,7 @@ import numpy.typing as npt
 import sarrus as sr
 from sarrus.formats.written_inertias import Inertia
 
-from .mujoco_terms import row_space, terms
+from .mujoco_terms import constrained_acceleration, row_space, terms
 
 Array = npt.NDArray[np.float64]
 STATES = 3
@@ -88,6 +88,8 @@ def as_others_read(file: Path) -> sr.Mechanism:
     plain.write_bytes(ET.tostring(root))
     try:
         return frictionless(bare(sr.load(plain)))
+    except sr.FormatError as error:
+        raise NotComparedError(f"without our own elements it is no mechanism: {error}") from error
     finally:
         plain.unlink()
 
@@ -120,6 +122,25 @@ def terms_differ(mech: sr.Mechanism, q: Array, v: Array, M: Array, h: Array, rot
     return max(relative(ours, M), relative(mech.bias(q, v) - losses * v, h, size))
 
 
+def sensitivity(mech: sr.Mechanism, draws: int = 5) -> float:
+    """Largest relative change of accelerations when M and J change by the spacing of floats, at random.
+
+    Of the largest entry of each, lengths divided by L. No two ways to compute them agree better than that.
+    """
+    rng, eps, worst = np.random.default_rng(0), np.finfo(float).eps, 0.0
+    unit, rows = np.asarray(mech.units.unit), np.asarray(mech.units.row_unit)
+    for q, v in states(mech):
+        given, seen = mech.terms(q, v), felt(mech, q)
+        M, h, J = given.M * np.outer(unit, unit), given.h * unit, given.J * unit / rows[:, None]
+        rank = mech.forward_dynamics(q, v).rank
+        a = unit * constrained_acceleration(M, h, J, given.gamma / rows, rank)
+        for _ in range(draws):
+            dM, dJ = (eps * np.abs(X).max(initial=0.0) * rng.standard_normal(X.shape) for X in (M, J))
+            near = constrained_acceleration(M + (dM + dM.T) / 2, h, J + dJ, given.gamma / rows, rank)
+            worst = max(worst, relative((unit * near)[seen], a[seen], 1.0))
+    return worst
+
+
 def relative(ours: Array, theirs: Array, least: float = 1e-6) -> float:
     """Largest difference over the largest entry, or over the least."""
     return float(np.abs(ours - theirs).max(initial=0.0) / max(np.abs(theirs).max(initial=0.0), least))
@@ -149,6 +170,30 @@ def in_drake(mech: sr.Mechanism, file: Path) -> float:
     twin = _DrakeTwin(mech, plant, drawn_at_default=file.suffix == ".sdf")
     twin.rotors = b"drake:rotor_inertia" in file.read_bytes()
     return max(twin.difference(q, v) for q, v in states(mech))
+
+
+def refused_by(file: Path) -> str:
+    """The library that belongs to a format, where it cannot read a file; empty where it can, or is absent."""
+    name = {".xml": "MuJoCo", ".urdf": "Pinocchio", ".sdf": "Drake"}[file.suffix]
+    try:
+        if file.suffix == ".xml":
+            import mujoco
+
+            mujoco.MjModel.from_xml_path(str(file))
+        elif file.suffix == ".urdf":
+            import pinocchio as pin
+
+            pin.buildModelFromUrdf(str(file))
+        else:
+            from pydrake.multibody.parsing import Parser
+            from pydrake.multibody.plant import MultibodyPlant
+
+            Parser(MultibodyPlant(0.0)).AddModels(str(file))
+    except ImportError:
+        return ""
+    except (ValueError, RuntimeError):
+        return name
+    return ""
 
 
 def _weld_root(plant: Any) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import sarrus as sr
 from bench.robot_copies import compare
-from bench.robots import main
+from bench.robot_table import Row
+from bench.robots import main, read
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -21,12 +22,57 @@ def test_round_trips_of_a_gripper_a_linkage_and_an_arm(
         shutil.copy(DATA / name, tmp_path)
     sr.save(sr.library.sarrus(), tmp_path / "linkage.sdf")
     (tmp_path / "broken.urdf").write_text("<robot/>")
+    sr.save(
+        sr.MechanismSpec(name="box").body("box", joint=sr.Free(), mass=1.0, inertia=(1.0,) * 3).compile(),
+        tmp_path / "box.xml",
+    )
     rows = {row.name.split("/")[1]: row for row in main([str(tmp_path)])}
-    assert set(rows) == {"gripper.xml", "arm.urdf", "linkage.sdf", "broken.urdf"}
+    assert set(rows) == {"gripper.xml", "arm.urdf", "linkage.sdf", "broken.urdf", "box.xml"}
     assert rows["gripper.xml"].errors["xml"] < 1e-10 and rows["linkage.sdf"].errors["sdf"] < 1e-10
     assert rows["arm.urdf"].errors["urdf"] < 1e-10  # "in" differs: urdfdom drops inertias without ixy
     assert rows["broken.urdf"].reasons[0].startswith("load: broken.urdf")
-    assert "robots right to 1e-10" in capsys.readouterr().out
+    linkage, printed = rows["linkage.sdf"], capsys.readouterr().out
+    assert "in" not in linkage.errors and linkage.reasons[0].startswith("in: not compared: .sdf: Drake")
+    assert linkage.alone == {"sdf"} and f"{linkage.errors['sdf']:.0e}*" in printed  # nobody else reads loops
+    assert (
+        rows["box.xml"].jointless and "no joints, counted apart: 1; right: in 1 of 1, xml 1 of 1" in printed
+    )
+    assert "in: 1 of 2 compared are right to 1e-10; not compared: 1; by our own reader alone: 0" in printed
+    assert "not read: 1; of these the library of the format cannot read either: Pinocchio 1" in printed
+
+
+def test_causes_of_differences() -> None:
+    row = Row("r", errors={"in": 1e-3, "xml": 1e-3, "urdf": 1e-9, "sdf": 1e-12}, rounding=1e-9)
+    assert row.wrong() == {"in": "unexplained", "xml": "unexplained", "urdf": "rounding"}
+    row.omitted, row.said = (
+        ("sensor (1)", "forces of the surrounding fluid (1)"),
+        {"xml": "copy.xml: not written: principal moments that violate the triangle inequality ('a'). More."},
+    )
+    found = row.wrong()
+    assert found["in"] == "not modelled: forces of the surrounding fluid (1)"
+    assert found["xml"] == "save said: principal moments that violate the triangle inequality ('a')"
+    row.said["in"] = "loop: rows are still independent by no more than 1e-9"
+    assert row.cause("xml") == "a redundant loop whose digits leave its rank undecided"
+
+
+def test_joints_that_a_yaml_beside_a_urdf_replaces(tmp_path: Path) -> None:
+    """A pole on a hinge that stands for a ball, and a rod on one that stands for two, pinned at the ends."""
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    body = f'<inertial><mass value="1"/><origin xyz="0 0 0.1"/>{inertia}</inertial>'
+    text = '<robot name="r"><link name="base"/>'
+    for name, x in (("pole", 0), ("rod", 1)):
+        text += f'''<link name="{name}">{body}</link><link name="{name}_end"/>
+            <joint name="{name}_hinge" type="continuous"><parent link="base"/><child link="{name}"/>
+            <origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>
+            <joint name="{name}_tip" type="fixed"><parent link="{name}"/><child link="{name}_end"/>
+            <origin xyz="{0.5 - x} 0 0.5"/></joint>'''
+    (tmp_path / "robot.urdf").write_text(text + "</robot>")
+    (tmp_path / "robot.yaml").write_text(
+        "closed_loop: [['pole_end', 'rod_end']]\ntype: ['3d']\n"
+        "joint_name: ['pole_hinge', 'rod_hinge']\njoint_type: ['SPHERICAL', 'UJOINT_XY']\n"
+    )
+    mech = read(tmp_path / "robot.urdf")
+    assert mech.nv == 5 and mech.nc == 3 and mech.mobility().dof == 2
 
 
 @pytest.mark.parametrize("loop", [False, True])

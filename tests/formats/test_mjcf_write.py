@@ -253,3 +253,27 @@ def test_the_name_of_the_world_is_reserved(tmp_path: Path) -> None:
         with pytest.raises(sr.InputError, match="a body is called 'world', which MJCF, URDF and SDF reserve"):
             sr.save(spec, tmp_path / f"robot.{suffix}")
     assert sr.load(sr.save(spec, tmp_path / "robot.json")).body_names == ("ground", "world")
+
+
+@pytest.mark.parametrize("welded", [False, True])
+def test_lifted_bodies_that_share_their_mass(welded: bool, tmp_path: Path) -> None:
+    """Gravity compensation is a share of the weight of one element: helpers and lumped parts have weight too.
+
+    The rod lends mass to the helper of a point on a line. With `welded` it takes in an impossible part.
+    """
+    spec = sr.MechanismSpec(name="lifted").actuate()
+    spec.body("crank", joint=sr.Revolute("y"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
+    rod = {"mass": 0.5, "com": (0.2, 0, 0), "inertia": (2e-3,) * 3}
+    spec.body("rod", "crank", joint=sr.Revolute("y"), at=sr.Pose((0.3, 0, 0)), **rod)
+    spec.constrain("guide", sr.PointOnLine("ground", (0, 0, 0.2), "rod", (0.4, 0, 0), direction=(1, 0, 0.5)))
+    spec.force("lift", sr.ConstantWrench("rod", (0, 0, 0.5 * 9.81, 0, 0, 0), (0.2, 0, 0)))
+    if welded:
+        plate = {"mass": 0.3, "com": (0, 0, 0.1), "inertia": (1e-4, 1e-4, 1e-3)}
+        with pytest.warns(sr.SarrusWarning, match="violates the triangle inequality"):
+            spec.body("plate", "rod", joint=sr.Fixed(), **plate)
+        spec.force("plate.lift", sr.ConstantWrench("plate", (0, 0, 0.3 * 9.81, 0, 0, 0), (0, 0, 0.1)))
+    mech = spec.compile()
+    assert mech.mobility().dof == 1 and not mech.actuators
+    model = written(mech, tmp_path)
+    assert model.nu == (2 if welded else 0)  # actuators without a signal, or gravity compensation
+    assert_same_motion(mech, model)

@@ -53,7 +53,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
     write_equalities(mech, written, helpers, writer.elements, sections, omitted)
     write_actuators(mech, sections["actuator"], omitted)
-    write_springs(mech, written, writer.elements, sections)
+    write_springs(mech, written, writer.elements, sections, writer.pieces())
     writer.write_keyframe(sections["keyframe"], *state)
     for tag, section in sections.items():
         if len(section):
@@ -189,6 +189,17 @@ class _Writer:
             mass=number(max(given.mass, least)),
             diaginertia=numbers(possible),
         )
+
+    def pieces(self) -> dict[str, list[str]]:
+        """Elements that hold the mass of a body, by its name: its own and helpers; not where it is lumped."""
+        found = {}
+        donors = [(one.donor[0], one.name + HELPER) for one in self.helpers if one.donor is not None]
+        for body in self.mech.model.bodies[1:]:
+            shared = [helper for donor, helper in donors if donor == body.name]
+            parts = [name for name in (body.name, *shared) if name in self.elements]
+            if math.isclose(sum(self.inertias[name].mass for name in parts), body.mass, rel_tol=1e-12):
+                found[body.name] = parts
+        return found
 
     def write_keyframe(self, section: ET.Element, q: Array, v: Array) -> None:
         """The default state, in the order in which MuJoCo meets the joints."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -67,9 +68,16 @@ class JointExtras:
 
 
 def write_springs(
-    mech: Mechanism, written: WrittenBodies, elements: dict[str, ET.Element], sections: dict[str, ET.Element]
+    mech: Mechanism,
+    written: WrittenBodies,
+    elements: dict[str, ET.Element],
+    sections: dict[str, ET.Element],
+    pieces: Mapping[str, list[str]],
 ) -> None:
-    """Point springs as spatial tendons, wrenches as gravity compensation or actuators without a signal."""
+    """Point springs as spatial tendons, wrenches as gravity compensation or actuators without a signal.
+
+    `pieces` are the elements that the mass of a body is in, its own and those of its helpers.
+    """
     for name, force in mech.model.forces:
         if isinstance(force, PointSpring):
             lengths = {"stiffness": number(force.stiffness), "springlength": number(force.rest)}
@@ -83,9 +91,10 @@ def write_springs(
                 add(tendon, "site", site=site)
         if isinstance(force, ConstantWrench):
             owner, at = written.frame(force.body, Pose(force.point))
-            lifted = gravity_compensation(mech, force)
-            if lifted is not None:
-                elements[owner].set("gravcomp", number(lifted))
+            lifted, parts = gravity_compensation(mech, force), pieces.get(force.body, ())
+            if lifted is not None and parts and not any("gravcomp" in elements[x].attrib for x in parts):
+                for part in parts:
+                    elements[part].set("gravcomp", number(lifted))
                 continue
             add(elements[owner], "site", name=f"{name}.at", pos=nonzero(at.xyz), quat=wxyz(at))
             axes = {}
