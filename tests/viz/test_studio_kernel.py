@@ -53,6 +53,20 @@ def floating() -> sr.Mechanism:
     return spec.compile()
 
 
+def crane(driven: bool = False) -> sr.Mechanism:
+    """A boom lifted along a line: by an actuator (Span), or by a length that is a function of time."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="crane")
+    spec.link("boom", (0, 0, 0), (2, 0, 0), mass=100.0)
+    spec.joint("foot", "ground", "boom", sr.Revolute("z"), at=(0, 0, 0))
+    ends = ("ground", (0.8, -0.6, 0), "boom", (1, 0, 0))
+    if driven:
+        length = np.hypot(0.2, 0.6)
+        spec.constrain("lift", sr.DrivenDistance(*ends, lambda t: length + 0.1 * np.sin(2 * t)))
+    else:
+        spec.actuator("lift", *ends, armature=0.5, limits=(0, 2000))
+    return spec.compile()
+
+
 LIBRARY = (
     "four_bar",
     "bricard",
@@ -65,7 +79,7 @@ LIBRARY = (
     "cam_follower",
     "bicycle",
 )
-MECHANISMS = {name: getattr(sr.library, name) for name in LIBRARY} | {"floating": floating}
+MECHANISMS = {name: getattr(sr.library, name) for name in LIBRARY} | {"floating": floating, "crane": crane}
 
 
 def states(name: str) -> tuple[sr.Mechanism, np.ndarray, np.ndarray, np.ndarray]:
@@ -138,13 +152,17 @@ def test_five_bar_through_its_singular_pose() -> None:
     close(run["q"], native.q[-1], 1e-5)  # the run in the page has rtol 1e-8 over 0.9 s
 
 
-def test_drives_come_from_a_table() -> None:
+def driven_arm() -> sr.Mechanism:
     spec, hinge, inertia = sr.MechanismSpec(name="driven"), sr.Revolute("y"), (0.1, 0.1, 0.1)
     spec.body("crank", joint=hinge, mass=1.0, com=(0.3, 0, 0), inertia=inertia)
     at = sr.Pose(xyz=(0.6, 0, 0))
     spec.body("arm", parent="crank", joint=hinge, at=at, mass=1.0, com=(0.2, 0, 0), inertia=inertia)
     spec.constrain("motor", sr.Drive("crank", lambda t: 0.5 * np.sin(2 * t)))
-    mech = spec.compile()
+    return spec.compile()
+
+
+@pytest.mark.parametrize("mech", [driven_arm(), crane(driven=True)], ids=lambda mech: mech.name)
+def test_drives_come_from_a_table(mech: sr.Mechanism) -> None:
     given = drive_table(mech, 0.0, 2.0)
     assert given is not None
     values = np.frombuffer(base64.b64decode(given["values"])).tolist()

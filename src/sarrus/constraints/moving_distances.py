@@ -27,7 +27,6 @@ class _MovingDistance(PointsApart, base=True):
 
     kernel: ClassVar[str] = "MovingDistance"
     pulls: ClassVar[bool] = True
-    in_studios: ClassVar[bool] = False
     undefined: ClassVar[str] = "two points of a distance coincide"
 
     def rows(self) -> tuple[RowName, ...]:

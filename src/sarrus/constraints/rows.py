@@ -31,7 +31,6 @@ class Constraint(Kind):
         plural: What messages call several of them; default the name of the class.
         loads_bodies: Whether it relates coordinates, but stands for forces on bodies, see `loads`.
         pulls: Whether it is a rod: its force is read as positive in tension, the opposite of its multiplier.
-        in_studios: Whether the kernel of studios computes its rows.
     """
 
     needs_position: ClassVar[bool] = True
@@ -39,7 +38,6 @@ class Constraint(Kind):
     plural: ClassVar[str] = ""
     loads_bodies: ClassVar[bool] = False
     pulls: ClassVar[bool] = False
-    in_studios: ClassVar[bool] = True
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it holds on to."""

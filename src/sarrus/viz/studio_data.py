@@ -20,6 +20,7 @@ from ..models.axes import direction
 from ..models.binary_table import binary_table
 from ..models.bodies import GROUND
 from .page_data import Film
+from .shown_parts import copies_on_parts, shown_names
 from .view import find_plane
 
 DRIVE_STEPS = (1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240)  # of tables of drives [s]
@@ -38,12 +39,6 @@ def checked(mech: Mechanism) -> Mechanism:
         raise InputError(
             f"a studio cannot hold {names}: Python functions compute it, and a page has no Python. Leave it"
             " out, a constraint with with_constraints(active=...), or show a recorded run with export()."
-        )
-    unknown = [repr(name) for name, one in mech.model.constraints if not one.in_studios]
-    if unknown:
-        raise InputError(
-            f"a studio cannot hold {', '.join(unknown)}: the kernel of pages knows no distances that move."
-            " Take a cylinder (spec.cylinder), or show a recorded run with export()."
         )
     return mech
 
@@ -92,9 +87,11 @@ def mechanism_data(mech: Mechanism, q: Array) -> dict[str, Any]:
     limits = [[_finite(x) for x in pair] for pair in model.limits]
     measures = [known for name, one in model.measures if (known := _measure(mech, name, one))]
     plane = find_plane(mech, q)
+    names = shown_names(mech)
     return {
         "bodies": [
             {"name": body.name, "parent": 0 if body.name == GROUND else index(body.parent), "mass": body.mass}
+            | ({} if names[body.name] == body.name else {"label": names[body.name]})
             | {
                 "com": np.asarray(body.com, dtype=float).tolist(),
                 "inertia": body.inertia_matrix.ravel().tolist(),
@@ -115,6 +112,7 @@ def mechanism_data(mech: Mechanism, q: Array) -> dict[str, Any]:
         "loops": [
             {"name": g.name, "rows": [g.rows.start, g.rows.stop], "element": g.element}
             | {"a": index(g.a), "b": index(g.b)}
+            | _cut(mech, g.a)
             for g in model.groups
             if g.element >= 0
         ],
@@ -130,6 +128,15 @@ def mechanism_data(mech: Mechanism, q: Array) -> dict[str, Any]:
         "rank": _usual_rank(mech, q),
         "words": f"{mech.nv} coordinates, {mech.nc} constraint rows.",
     }
+
+
+def _cut(mech: Mechanism, a: str | None) -> dict[str, Any]:
+    """Of a loop that holds a copy of a part: its name in the drawing, and the joint that carries the copy."""
+    copies = copies_on_parts(mech)
+    if a is None or a not in copies:
+        return {}
+    joint = mech.model.bodies[mech.model.body_index(a)].parent
+    return {"label": f"{copies[a].body} at {joint}", "carrier": mech.model.body_index(joint)}
 
 
 def drive_table(mech: Mechanism, t: float, reach: float) -> dict[str, Any] | None:

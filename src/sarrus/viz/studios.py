@@ -39,8 +39,33 @@ from .view import find_plane
 STUDIO = Path(__file__).parent / "studio"
 DRAWING = ("linear", "meshes", "painter", "film", "camera")  # scripts of the exported page
 SCRIPTS = (
-    *("dom", "kernel", "measures", "analysis", "history", "scene", "hand", "strips", "share", "model"),
-    *("table", "description", "links", "edits", "sketch", "program", "editor", "panels", "main", "controls"),
+    *(
+        "dom",
+        "kernel",
+        "measures",
+        "analysis",
+        "approach",
+        "history",
+        "scene",
+        "hand",
+        "strips",
+        "share",
+        "model",
+    ),
+    *(
+        "table",
+        "description",
+        "links",
+        "edits",
+        "sketch",
+        "program",
+        "editor",
+        "panels",
+        "main",
+        "singular_poses",
+        "loads",
+        "controls",
+    ),
 )
 MOST_STATES = 1500  # of a run
 DRIVEN_FOR = 30.0  # [s] for which drives are recorded

@@ -25,6 +25,7 @@ function singular(A, m, n) {
   return { norms: order.map((x) => x[0]), V: order.map((x) => V[x[1]]), U: order.map(([s, j]) => B[j].map((x) => (s > 0 ? x / s : 0))) };
 }
 
+// A (m rows of n) as n rows of m
 const transposed = (A, m, n) => Float64Array.from({ length: m * n }, (_, k) => A[(k % m) * n + Math.floor(k / m)]);
 
 // Rows of J (nc rows of nv) that depend on rows above them: as many as rank leaves, by Gram and Schmidt, twice
@@ -46,6 +47,7 @@ function dependentRows(J, nc, nv, rank) {
 }
 
 const SINGULAR_POSE = 1e-6; // singular values of J without units below this are lost
+const MOST_OWNERS = 6; // constraints whose redundant rows are named
 const LARGE = 60; // coordinates: the analysis of larger mechanisms waits until it is asked for
 
 class Analysis {
@@ -69,53 +71,36 @@ class Analysis {
     return { dof: k.nv - rank, rank, redundant, nearness, singular: nearness < SINGULAR_POSE };
   }
 
+  // Rows by the constraint that they belong to, by the names of the drawing: "coupler at D: tz, rx; gear"
+  rowNames(rows) {
+    const byOwner = new Map();
+    for (const r of rows) {
+      const loop = this.data.loops.find(({ rows: [begin, end] }) => r >= begin && r < end);
+      const owner = loop ? loop.label ?? loop.name : this.data.rows[r];
+      const own = loop && this.data.rows[r].startsWith(`${loop.name}.`) ? [this.data.rows[r].slice(loop.name.length + 1)] : [];
+      byOwner.set(owner, [...(byOwner.get(owner) || []), ...own]);
+    }
+    const shown = [...byOwner].slice(0, MOST_OWNERS).map(([owner, own]) => (own.length ? `${owner}: ${own.join(", ")}` : owner));
+    return shown.join("; ") + (byOwner.size > MOST_OWNERS ? "; …" : "");
+  }
+
+  // What moves along a branch: the two coordinates that move most, and which way
+  movement(along) {
+    const order = along.map((x, j) => [Math.abs(x), j]).sort((x, y) => y[0] - x[0]);
+    const most = order[0][0];
+    return order.slice(0, 2).filter(([x]) => x > 0.3 * most).map(([, j]) => `${this.data.coordinates[j].name} ${along[j] > 0 ? "+" : "−"}`).join(", ");
+  }
+
   words(found) {
     const { nv, nc } = this.kernel;
     const many = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
     const said = [`${many(found.dof, "degree")} of freedom: ${many(nv, "coordinate")} less ${found.rank} independent constraint rows${found.rank < nc ? ` (of ${nc})` : ""}.`];
     if (found.dof === 0) said.push(this.data.drives ? "Nothing moves but what the drives prescribe." : "It cannot move from this pose.");
     if (found.redundant.length) {
-      const names = found.redundant.slice(0, 8).map((r) => this.data.rows[r]).join(", ");
-      said.push(`${many(found.redundant.length, "row")} depend${found.redundant.length === 1 ? "s" : ""} on rows declared before: ${names}${found.redundant.length > 8 ? ", …" : ""}.${found.singular ? "" : " The motion is unique; how these rows share the load is not."}`);
+      said.push(`${many(found.redundant.length, "row")} depend${found.redundant.length === 1 ? "s" : ""} on rows declared before: ${this.rowNames(found.redundant)}.${found.singular ? "" : " The motion is unique; how these rows share the load is not."}`);
     }
     if (found.singular) said.push("The pose is singular: not every velocity that is possible here continues into a motion.");
     return said;
-  }
-
-  // Moves the kernel to the singular pose nearest along the motion; whether it was found.
-  // Newton on the smallest singular value that counts, signed by its vectors.
-  approach() {
-    const k = this.kernel;
-    const start = k.of("q").slice();
-    for (let round = 0; round < 12; round++) {
-      k.call.mobility(k.t);
-      const J = k.of("J").slice();
-      const { norms, V, U } = singular(J, k.nc, k.nv);
-      const r = this.generic - 1;
-      if (norms[r] < 1e-11) return true;
-      const [u, v] = [U[r], V[r]];
-      const value = (A) => u.reduce((s, x, i) => s + x * v.reduce((z, y, j) => z + y * A[i * k.nv + j], 0), 0);
-      const here = k.of("q").slice();
-      const slopes = V.slice(this.generic).map((n) => {
-        const side = [1, -1].map((sign) => {
-          this.move(here, n, 1e-5 * sign);
-          k.call.mobility(k.t);
-          return value(k.of("J"));
-        });
-        return (side[0] - side[1]) / 2e-5;
-      });
-      const squared = slopes.reduce((s, x) => s + x * x, 0);
-      if (!(squared > 1e-12)) break;
-      const size = Math.max(-0.2, Math.min(0.2, norms[r] / squared));
-      const along = new Array(k.nv).fill(0);
-      slopes.forEach((x, i) => V[this.generic + i].forEach((y, j) => (along[j] -= size * x * y)));
-      this.move(here, along, 1);
-      if (k.project()) break;
-    }
-    k.call.mobility(k.t);
-    if (k.of("singular_values")[this.generic - 1] < 1e-8) return true;
-    k.set("q", start);
-    return false;
   }
 
   // The pose here + step times a direction without units
@@ -135,7 +120,7 @@ class Analysis {
     k.call.mobility(t);
     const J = k.of("J").slice();
     const right = singular(J, k.nc, k.nv);
-    const left = singular(transposed(J, k.nv, k.nc), k.nv, k.nc);
+    const left = singular(transposed(J, k.nc, k.nv), k.nv, k.nc);
     const N = right.V.filter((_, j) => right.norms[j] < SINGULAR_POSE);
     const lost = left.V.filter((_, j) => left.norms[j] < SINGULAR_POSE);
     const directions = coneLines(this.forms(here, N, lost), N.length).map((y) => this.combined(N, y));
@@ -153,7 +138,7 @@ class Analysis {
     return Array.from({ length: this.kernel.nv }, (_, j) => N.reduce((s, n, i) => s + y[i] * n[j], 0));
   }
 
-  // Quadratic forms on the null space, of unit size, without those that vanish
+  // Quadratic forms on the null space, of unit size, without those that depend on others
   forms(here, N, lost) {
     const k = this.kernel;
     const value = (y) => {
@@ -172,7 +157,7 @@ class Analysis {
         const apart = value(e(i).map((x, m) => x - e(j)[m]));
         lost.forEach((_, l) => (forms[l][i][j] = forms[l][j][i] = (both[l] - apart[l]) / 4));
       }
-    return forms.map((Q) => [Q, Math.hypot(...Q.flat())]).filter(([, size]) => size > 1e-6).map(([Q, size]) => Q.map((row) => row.map((x) => x / size)));
+    return independentForms(forms);
   }
 
   // Whether corrections back onto the constraints fall faster than the steps along a direction
@@ -190,6 +175,24 @@ class Analysis {
     const [far, near] = [0.02, 0.005].map(correction);
     return near < Math.max(0.6 * far, 1e-7) && near < 0.5;
   }
+}
+
+// Forms (d rows of d numbers) of unit size with the same span: Gram and Schmidt, the largest remainder next
+function independentForms(forms) {
+  const size = (Q) => Math.hypot(...Q.flat());
+  const out = [];
+  for (let left = forms; left.length; ) {
+    const best = left.reduce((a, b) => (size(b) > size(a) ? b : a));
+    const s = size(best);
+    if (s < 1e-6) break;
+    const unitForm = best.map((row) => row.map((x) => x / s));
+    out.push(unitForm);
+    left = left.filter((Q) => Q !== best).map((Q) => {
+      const part = Q.flat().reduce((sum, x, i) => sum + x * unitForm.flat()[i], 0);
+      return Q.map((row, i) => row.map((x, j) => x - part * unitForm[i][j]));
+    });
+  }
+  return out;
 }
 
 // Unit vectors y (up to sign, at most 12) of d numbers with y^T Q y = 0 for all forms: Gauss and Newton from many

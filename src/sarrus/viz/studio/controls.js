@@ -24,6 +24,8 @@ Studio.prototype.buttons = function () {
     if (file) this.open(await file.text());
   });
   for (const section of document.querySelectorAll("details")) section.addEventListener("toggle", () => this.change());
+  $("scene").addEventListener("pointermove", (e) => e.pointerType === "mouse" && (this.pointer = e));
+  $("scene").addEventListener("pointerleave", () => ($("tip").hidden = true));
   addEventListener("resize", () => this.change());
   addEventListener("keydown", (e) => this.press(e));
   const asked = new URLSearchParams(location.hash.slice(1));

@@ -3,7 +3,7 @@
 
 const HINGE = 1, SLIDE = 2; // kernels/tree/model.hpp
 const SAME_PLACE = 1e-9; // of the length of the mechanism
-const PART_COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]; // as in viz/style.py
+const PART_COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6d5f", "#9467bd"]; // as in viz/style.py
 const PIN_COLOR = "#59626b", FOOT_COLOR = "#a4abb3";
 
 // 3 x 3 matrices, row by row

@@ -2,7 +2,6 @@
 
 const FRAME = 1 / 60;
 const BUDGET = 12; // ms of computing in one frame
-const LONGEST_ARROW = 0.28; // of the size of the scene
 
 class Studio {
   constructor(bench) {
@@ -65,17 +64,6 @@ class Studio {
     const k = this.kernel;
     k.call.constraints(k.t);
     return Array.from(k.of("phi")).reduce((most, x, r) => Math.max(most, Math.abs(x) * (this.data.row_unit[r] === 1 ? this.data.length : 1)), 0);
-  }
-
-  // Loads of loops, forces and joints
-  loads() {
-    if (this.joined) return this.joined;
-    const { bodies, kernel } = { bodies: this.bench.bodies, kernel: this.kernel };
-    const found = bodies.loads();
-    const g = this.grabbed;
-    const hand = g && g.force ? { body: g.body, force: g.force, at: bodies.place([g.body, ...g.point]) } : null;
-    found.joints = bodies.bearings(found, Array.from(kernel.gravity), hand);
-    return (this.joined = found);
   }
 
   record() {
@@ -188,6 +176,7 @@ class Studio {
   take(body, at) {
     if (!body) return false;
     this.remember();
+    body = this.bench.part(body);
     const point = this.bench.bodies.turnedBack(body, sub(at, this.bench.bodies.origin(body)));
     this.grabbed = { body, point, target: at };
     if (this.mode === "dynamic") {
@@ -251,6 +240,8 @@ class Studio {
     this.advance(passed);
     this.spent = performance.now() - start;
     if (this.dirty) this.show();
+    if (this.pointer) this.showTip(this.pointer);
+    this.pointer = null;
     requestAnimationFrame((next) => this.tick(next));
   }
 
@@ -294,6 +285,7 @@ class Studio {
       k.hand(g.body, g.point, g.target, g.stiffness, g.damping);
       g.force = times(sub(g.target, this.bench.bodies.place([g.body, ...g.point])), g.stiffness);
     }
+    if (time > 0) this.full(this.bench.hold());
     const { drives } = this.data;
     let end = k.t + time;
     if (drives && end > drives.last) {
@@ -311,6 +303,13 @@ class Studio {
     this.moved = true;
   }
 
+  // Says which holding motors are at their limits
+  full(names) {
+    const text = names.length ? `at the limit of its motor: ${names.join(", ")}` : "";
+    if (text !== (this.limited ?? "")) this.say(text);
+    this.limited = text;
+  }
+
   step(by) {
     this.playing = false;
     this.seek(this.history.at + by);
@@ -326,92 +325,7 @@ class Studio {
     this.moved = true;
   }
 
-  // ---------------------------------------------------------------- singular poses
-
-  analyse(asked = false) {
-    const { analysis } = this.bench;
-    this.analysed = performance.now();
-    this.moved = false;
-    if (!this.kernel.nc && !asked) this.branches = [];
-    if (analysis.large && !asked) {
-      $("mobility").replaceChildren(element("p", { text: `${this.data.words} Analyse computes it at this pose; it takes a moment for ${this.kernel.nv} coordinates.` }));
-      $("analyse").hidden = false;
-      return;
-    }
-    this.found = analysis.look();
-    this.branches = this.found.singular && !this.playing && !this.grabbed && this.kernel.nv <= 40 ? analysis.branches() : [];
-    this.seekKernel();
-    this.panels.showMobility(this.found, analysis.words(this.found), this.branches);
-  }
-
-  // The kernel back at the present state after searches
-  seekKernel() {
-    const state = this.history.now;
-    const { running } = this.kernel;
-    if (!this.branches.length && running) return;
-    this.kernel.put(state.q, state.v, state.t);
-  }
-
-  approach() {
-    this.remember();
-    this.playing = false;
-    const k = this.kernel;
-    k.of("v").fill(0);
-    if (!this.bench.analysis.approach()) this.say("no singular pose was found from here");
-    k.of("v").fill(0);
-    k.running = false;
-    this.record();
-    this.analyse(true);
-  }
-
-  follow(i) {
-    this.remember();
-    const { analysis } = this.bench;
-    const k = this.kernel;
-    let along = this.branches[i];
-    for (let n = 0; n < 10; n++) {
-      const here = k.of("q").slice();
-      analysis.move(here, along, 0.02);
-      k.of("v").fill(0);
-      if (k.project()) {
-        k.of("q").set(here);
-        break;
-      }
-      const there = k.of("q").slice();
-      k.of("q1").set(there);
-      k.of("q").set(here);
-      k.call.difference();
-      const moved = Array.from(k.of("dq"), (x, j) => x / this.data.unit[j]);
-      k.of("q").set(there);
-      const size = Math.hypot(...moved) || 1;
-      along = moved.map((x) => x / size);
-      this.record();
-    }
-    this.analyse(true);
-  }
-
   // ---------------------------------------------------------------- what is seen
-
-  forces() {
-    return $("show-loops").checked || $("show-joints").checked;
-  }
-
-  arrows() {
-    $("legend").hidden = !this.forces();
-    if (!this.forces() || !this.last) return [];
-    const loads = this.loads();
-    const out = [];
-    if ($("show-loops").checked) {
-      for (const load of loads.loops) out.push({ at: load.at, force: times(load.force, -1), color: COLORS.loop, faint: !load.sure });
-      for (const load of loads.forces) out.push({ at: load.at, force: load.force, color: COLORS.spring });
-    }
-    if ($("show-joints").checked) loads.joints.forEach((load, b) => b && out.push({ at: load.at, force: load.force, color: COLORS.joint }));
-    const most = Math.max(...out.map((x) => norm(x.force)), 0);
-    this.most = Math.max(most, 0.98 * (this.most || 0));
-    $("longest").textContent = most > 0 ? `longest arrow ${number(most, "N")}` : "";
-    const scale = this.most > 0 ? (LONGEST_ARROW * this.scene.film.size) / this.most : 0;
-    return out.map((x) => ({ ...x, force: times(x.force, scale) }));
-  }
 
   show() {
     this.dirty = false;
@@ -421,7 +335,8 @@ class Studio {
     const hand = g ? { from: bench.bodies.place([g.body, ...g.point]), to: g.target } : null;
     const past = history.states.slice(Math.max(0, history.at - 3000), history.at + 1);
     const traces = this.traces.map((_, i) => past.map((s) => s.values && s.values.traces[i]).filter(Boolean));
-    scene.paint(this.theme, { arrows: this.arrows(), traces, hand, ...this.editor.shown() });
+    this.shownArrows = this.arrows();
+    scene.paint(this.theme, { arrows: this.shownArrows, traces, hand, ...this.editor.shown() });
     this.panels.showNumbers(history);
     if (this.moved && performance.now() - this.analysed > (this.playing || g ? 120 : 0)) this.analyse();
     $("play").textContent = this.playing ? "pause" : "play";

@@ -3,6 +3,7 @@
 const TURNS = 2 * Math.PI;
 const PULL = TURNS * 1.5; // rad/s, of the spring to the finger with what it pulls
 const HOLD = TURNS * 3; // the same of coordinates that are held
+const DEPENDENT = 1e-9; // singular values of responses below this part of the largest: motors that work on one freedom
 
 class Workbench {
   constructor(module, data, table, stops) {
@@ -16,6 +17,7 @@ class Workbench {
   begin() {
     const { data } = this;
     this.settings = Object.fromEntries(["u", "hold", "held"].map((name) => [name, new Float64Array(data.coordinates.length)]));
+    this.feed = new Float64Array(data.coordinates.length); // what holding motors do beyond their springs
     this.load(this.table);
     this.kernel.put(data.q, data.v, data.t);
   }
@@ -63,7 +65,7 @@ class Workbench {
       stiffness[j] = settings.hold[j] * HOLD * HOLD;
       damping[j] = 2 * settings.hold[j] * HOLD;
     });
-    k.set("u", settings.u);
+    k.set("u", settings.u.map((u, j) => (settings.hold[j] ? this.feed[j] : u)));
     k.set("hold_stiffness", stiffness);
     k.set("hold_damping", damping);
     k.set("hold_value", settings.held);
@@ -71,6 +73,42 @@ class Workbench {
     data.motors.forEach((m) => ([low[m.index], high[m.index]] = [m.low ?? -Infinity, m.high ?? Infinity]));
     k.set("lower_input", low);
     k.set("upper_input", high);
+  }
+
+  // Motors that hold carry what acts on them at the present state: gravity, loads, the hand. Their inputs change so that
+  // a_j = -HOLD^2 (q_j - held) - 2 HOLD v_j, within their limits; returns the names of those at a limit.
+  hold() {
+    const { kernel: k, data, settings, feed } = this;
+    const held = data.motors.filter((motor) => settings.hold[motor.index]);
+    if (!held.length) return [];
+    const accelerations = () => (k.accelerate(), held.map((motor) => k.of("a")[motor.index]));
+    k.of("upper_input").fill(Infinity);
+    k.of("lower_input").fill(-Infinity);
+    const before = accelerations();
+    const missing = held.map(({ index: j, q }, i) => -HOLD * HOLD * (k.of("q")[q] - settings.held[j]) - 2 * HOLD * k.of("v")[j] - before[i]);
+    const columns = held.map(({ index: j }) => {
+      k.of("u")[j] += 1;
+      const response = accelerations().map((a, i) => a - before[i]);
+      k.of("u")[j] -= 1;
+      return response;
+    });
+    const n = held.length;
+    const { norms, U, V } = singular(columns.flatMap((_, i) => columns.map((c) => c[i])), n, n);
+    const change = held.map((_, i) => norms.reduce((sum, s, r) => (s > DEPENDENT * norms[0] ? sum + (V[r][i] / s) * U[r].reduce((z, x, m) => z + x * missing[m], 0) : sum), 0));
+    const full = held.filter(({ index: j, low, high }, i) => {
+      const wanted = feed[j] + change[i];
+      feed[j] = Math.max(low ?? -Infinity, Math.min(high ?? Infinity, wanted));
+      return feed[j] !== wanted;
+    });
+    this.apply();
+    return full.map((motor) => motor.name);
+  }
+
+  // The part that a body belongs to: copies of parts, and bodies that only carry one, are not shown by themselves
+  part(body) {
+    const { label } = this.data.bodies[body];
+    const found = this.data.bodies.findIndex((one) => one.name === label);
+    return found < 0 ? body : found;
   }
 
   // Inertia that a force along coordinate j meets

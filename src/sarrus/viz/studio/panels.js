@@ -1,5 +1,18 @@
 // The panel beside the picture: mobility, hand, motors, parameters, readouts, charts.
 
+const NEAR_SINGULAR = 0.1; // smallest singular value below which the page warns; most mechanisms have 0.2 and more
+const HUES = [[-3, 0], [-1, 42], [-0.7, 130]]; // log10 of the smallest singular value: red, amber, green
+
+// Colour and words for the nearness of a singular pose
+function nearnessShown({ nearness, singular: at }) {
+  const x = Math.log10(nearness + 1e-12);
+  const i = x < HUES[1][0] ? 0 : 1;
+  const [[x0, h0], [x1, h1]] = [HUES[i], HUES[i + 1]];
+  const share = Math.max(0, Math.min(1, (x - x0) / (x1 - x0)));
+  const words = at ? "singular pose: " : nearness < NEAR_SINGULAR ? "near a singular pose: " : "";
+  return [`hsl(${Math.round(h0 + share * (h1 - h0))} 65% 32%)`, words];
+}
+
 class Panels {
   constructor(studio) {
     this.studio = studio;
@@ -24,27 +37,27 @@ class Panels {
     $("approach").addEventListener("click", () => studio.approach());
   }
 
-  showMobility(found, words, branches) {
+  showMobility(found, words, movements) {
     $("mobility").replaceChildren(...words.map((text) => element("p", { text })));
     const chip = $("nearness");
     chip.hidden = !Number.isFinite(found.nearness);
-    const share = Math.max(0, Math.min(1, (Math.log10(found.nearness + 1e-12) + 4) / 3.3)); // 1e-4 .. 0.2
-    chip.textContent = `smallest singular value ${number(found.nearness)}`;
-    chip.style.background = `hsl(${Math.round(130 * share)} 65% 38%)`;
-    $("approach").hidden = !(found.nearness < 0.1) || found.singular || found.dof === 0;
+    const [color, said] = nearnessShown(found);
+    chip.textContent = `${said}smallest singular value ${number(found.nearness)}`;
+    chip.style.background = color;
+    $("approach").hidden = !(found.nearness < NEAR_SINGULAR) || found.singular || found.dof === 0;
     $("branches").replaceChildren(
-      ...branches.map((_, i) =>
-        element("button", { text: `branch ${i + 1}`, title: "follow this direction", on: { click: () => this.studio.follow(i) } }),
+      ...movements.map((_, i) =>
+        element("button", { text: `${i + 1}: ${movements[i]}`, title: "follow this branch", on: { click: () => this.studio.follow(i) } }),
       ),
     );
-    $("branches-title").hidden = !branches.length;
+    $("branches-title").hidden = !movements.length;
   }
 
   bodies() {
     const { studio } = this;
-    const names = studio.data.bodies.map((body) => body.name);
-    names.forEach((name, i) => i && $("body").append(element("option", { text: name, value: i })));
-    $("body").value = Math.max(1, studio.data.bodies.findIndex((body, i) => i && body.mass > 0));
+    const { bodies } = studio.data;
+    bodies.forEach(({ name }, i) => i && studio.bench.part(i) === i && $("body").append(element("option", { text: name, value: i })));
+    $("body").value = studio.bench.part(Math.max(1, bodies.findIndex((body, i) => i && body.mass > 0)));
   }
 
   hand() {

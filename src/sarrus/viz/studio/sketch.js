@@ -91,6 +91,12 @@ Object.assign(Description.prototype, {
     this.data.film.solids.push({ kind, alpha: 1, radius: 0, ...solid });
   },
 
+  // The colour that fewest parts of the picture have
+  freeColor() {
+    const parts = (color) => new Set(this.data.film.solids.filter((solid) => solid.color === color).map((solid) => solid.name)).size;
+    return PART_COLORS.reduce((best, color) => (parts(color) < parts(best) ? color : best));
+  },
+
   // World points that the first view must hold
   keepInView(...points) {
     this.data.film.more = [...(this.data.film.more || []), ...points.flat()];
@@ -109,7 +115,7 @@ Object.assign(Description.prototype, {
     const normal = times(up, height);
     const { name } = this.data.bodies[b];
     const r = this.thickness();
-    this.link(b, normal, add(end, normal), up, { color: PART_COLORS[(b - 1) % PART_COLORS.length], name });
+    this.link(b, normal, add(end, normal), up, { color: this.freeColor(), name });
     const quat = quaternionOf(columns3(...across(up), up));
     const pin = (at) => this.show("drum", { at: [b, ...add(at, times(normal, 0.5))], quat, radius: 0.42 * r, half: 0.5 * height + 0.6 * r, color: PIN_COLOR, name });
     pin([0, 0, 0]);
@@ -122,7 +128,7 @@ Object.assign(Description.prototype, {
     const { name } = this.data.bodies[b];
     const [u, v] = [x, unit(cross(this.data.plane, x))];
     const quat = quaternionOf(product3(transposed3(F), columns3(u, v, this.data.plane)));
-    this.show("box", { at: [b, 0, 0, 0], quat, half: [edge, 0.5 * edge, 0.5 * edge], color: PART_COLORS[(b - 1) % PART_COLORS.length], name });
+    this.show("box", { at: [b, 0, 0, 0], quat, half: [edge, 0.5 * edge, 0.5 * edge], color: this.freeColor(), name });
     const reach = times(x, 1.2 * this.data.length);
     this.show("bar", { a: [0, ...sub(p, reach)], b: [0, ...add(p, reach)], radius: 0.3 * this.thickness(), color: FOOT_COLOR, name: "ground" });
     this.keepInView(p, sub(p, reach), add(p, reach));
