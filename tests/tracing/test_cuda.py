@@ -111,7 +111,7 @@ def test_steps_that_are_too_long_are_reported(dtype: str) -> None:
     v = mech.consistent_velocity(q, np.array([[1.0], [300.0]]) * np.array([1.0, 0.0, 0.0]))
     found = sr.rollout(mech, q, v, dt=1e-3, steps=64, device="cuda", dtype=dtype)
     assert found.status[0] == 0 and found.step_error[0] < 1e-6
-    assert found.status[1] != 0 and "too long" in found.messages[1]
+    assert found.step_error[1] > 0.1 and "too long" in found.message
 
 
 @on_a_device

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-TESTED = 32  # one step in so many is taken in two halves as well
+TESTED = 128  # one step in so many is taken in two halves as well
 HALVES = 16.0 / 15.0  # error of a step of order 4 over what it differs from two halves
 ROUNDING = 100.0  # roundings of a step of a closed loop, after two Newton steps: not an error of its length
 

@@ -41,7 +41,7 @@ class Rollout:
             code, because a singular pose was near, guards did not pass, or copies are not packed (B,).
         step_error: by how much the steps of each copy violate the equations of motion in sum, relative to
             1 rad, L and the largest speed (B,). Above 0.01 they are too long and `message` says so. On a GPU
-            one step in 32 is tested, by its halves, and short bursts of errors may be missed; in float32,
+            one step in 128 is tested, by its halves, and short bursts of errors may be missed; in float32,
             errors below 1e-5 a step are not seen. NaN where steps are not tested: those of adaptive methods,
             and with friction that sticks.
         events: singular poses passed, near misses and limits of joints and actuators that are passed, in the
