@@ -76,7 +76,8 @@ def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
     bad = int(np.sum(~np.isfinite(found.q[fine])))
     print(
         f"{name:10s} {dtype} nv={mech.nv} nc={mech.nc} ops={ops} regs={used['registers']}"
-        f" local={used['local_bytes']} record {recorded:.1f} s, compile {compiled:.1f} s, general kernel {others:.1f} s;"
+        f" local={used['local_bytes']} record {recorded:.1f} s, compile {compiled:.1f} s, general kernel"
+        f" {others:.1f} s;"
         f" {count} copies x {steps} steps in {taken:.2f} s: {count * steps / taken / 1e6:.2f} M steps/s,"
         f" general {100 * share:.4f} %, failed {int(np.sum(~fine))}, not finite {bad},"
         f" closure {phi.max():.1e} (of half {np.median(phi):.1e}),"
