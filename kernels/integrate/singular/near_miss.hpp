@@ -53,10 +53,10 @@ SARRUS_FN double factorize_within(auto& s, int hold) {
 
 // y (n) of least squares |F + H y| over all left null vectors: A = sum H^T H, b = -sum H^T F, by pivoted
 // elimination; directions along which nothing changes stay zero.
-template <class T>
-SARRUS_FN void solve_semidefinite(T (*A)[MOST_FREE], T* b, int n, T* y) {
-  int order[MOST_FREE], rank = 0;
-  bool used[MOST_FREE] = {};
+template <int N, class T>
+SARRUS_FN void solve_semidefinite(T (*A)[N], T* b, int n, T* y) {
+  int order[N], rank = 0;
+  bool used[N] = {};
   double largest = 0;
   for (; rank < n; ++rank) {
     int p = -1;
@@ -89,7 +89,8 @@ SARRUS_FN double saddle_step(Stepper<T, LDC, S>& s, double& gap) {
   Workspace<T, LDC>& w = s.w;
   Factor<T>& f = w.factor;
   int free = m.nv - f.rank_rows, lost = m.nc - f.rank_rows;
-  T A[MOST_FREE][MOST_FREE] = {}, b[MOST_FREE] = {}, y[MOST_FREE], F[MOST_FREE], H[MOST_FREE][MOST_FREE];
+  constexpr int N = LDC && LDC < MOST_FREE ? LDC : MOST_FREE;  // on a GPU each thread has memory for these
+  T A[N][N] = {}, b[N] = {}, y[N], F[N], H[N][N];
   int wide = w.ld > f.lc ? static_cast<int>(w.ld) : f.lc;
   T *left = f.work, *row = f.work + wide, *n = w.a;
   double most = 0;

@@ -86,6 +86,8 @@ class RecordedCopies:
         self.guards: dict[int, int] = {}
         self._actuated = actuated
         self.lost, self.speed = xp.zeros((count, 2)), xp.zeros(count)
+        # of the last tested step: what it differs from its halves, and whether all three were recorded ones
+        self._tested = xp.zeros((count, 2)), xp.zeros(count, dtype=bool)
 
     def advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None = None) -> None:
         """Steps of dt [s] up to number `last` of all copies that are fine.
@@ -96,17 +98,25 @@ class RecordedCopies:
         if self._units is None:
             self._advance(last, dt, inputs, kept)
             return
-        for begin in range(inputs.first, last, TESTED):
-            end = min(begin + TESTED, last)
-            halves = self._two_halves(begin, dt, inputs)
+        begin = inputs.first
+        while begin < last:
+            end = min(last, begin - begin % TESTED + TESTED)
             before = self.general_steps.copy()
-            self._advance(begin + 1, dt, inputs, kept)
-            both = (self.reached == begin + 1) & (halves.reached == 2)
-            recorded = (self.general_steps == before) & (halves.general_steps == 0)
-            apart = self._apart(halves, both)
+            if begin % TESTED == 0:
+                self._test(begin, dt, inputs, kept)
             self._advance(end, dt, inputs, kept)
-            general = self._xp.maximum(self.general_steps - before, 1)
-            self.lost += self._xp.where(recorded, end - begin, general)[:, None] * apart
+            apart, recorded = self._tested
+            taken = self._xp.where(recorded, end - begin, self.general_steps - before)
+            self.lost += taken[:, None] * apart
+            begin = end
+
+    def _test(self, step: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None) -> None:
+        """Take a step, and its halves beside."""
+        halves, before = self._two_halves(step, dt, inputs), self.general_steps.copy()
+        self._advance(step + 1, dt, inputs, kept)
+        both = (self.reached == step + 1) & (halves.reached == 2)
+        recorded = (self.general_steps == before) & (halves.general_steps == 0)
+        self._tested = self._apart(halves, both), recorded
 
     def _two_halves(self, step: int, dt: float, inputs: Inputs) -> RecordedCopies:
         """All copies after two halves of this step."""
