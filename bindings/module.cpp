@@ -1,4 +1,5 @@
 // sarrus._kernel: checks shapes, loops over batches with the GIL released, owns results. No formulas.
+#include "algebra/front_plan.hpp"
 #include "batches/call_batches.hpp"
 #include "control/call_control.hpp"
 #include "control/call_pose_error.hpp"
@@ -16,9 +17,14 @@ NB_MODULE(_kernel, m) {
   import_numpy();
   nb::set_leak_warnings(false);  // threads of a viewer outlive the interpreter and hold references
   export_constants(m);
-  auto kernel = nb::class_<Kernel>(m, "Kernel")
-                    .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
-                    .def_prop_ro("augmented", [](const Kernel& k) { return k.m.fronts != nullptr; });
+  auto kernel =
+      nb::class_<Kernel>(m, "Kernel")
+          .def(nb::init<nb::dict, nb::dict>(), "sizes"_a, "fields"_a)
+          .def_prop_ro("augmented", [](const Kernel& k) { return k.m.fronts != nullptr; })
+          .def_prop_ro("few_rows", [](const Kernel& k) { return k.m.fronts && k.m.fronts->few_rows; })
+          .def_prop_ro("fill", [](const Kernel& k) {  // entries of the factor of H over dense ones
+            return k.m.fronts ? k.m.fronts->entries / (double(k.m.nv) * k.m.nv) : 1.0;
+          });
   bind_batches(kernel);
   bind_models(m, kernel);
   bind_table_program(m);

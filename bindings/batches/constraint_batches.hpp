@@ -39,7 +39,7 @@ bool velocity_regular(const ModelD& m, const State<double>& x, const Metric& met
   place(m, x.q, w.tree);
   move(m, x.v, w.tree);
   weigh(m, w.tree, w.bodies.I);
-  if (metric.by_mass) inertia_by_branches(m, w.tree, w.bodies, a.branches_now);
+  if (metric.by_mass) inertia_by_entries(m, w);
   if (!metric.by_mass) plain_metric(m, w);
   constraints_by_entries(m, x, w.tree, w.rows, a);
   if (!factorize_clearly(m, w)) return false;

@@ -9,9 +9,9 @@
 
 SARRUS_BEGIN
 
-// Whether no row is lost at this pose only   in: s.a, by the augmented inertia
+// Whether no row is lost at this pose only   in: factorized by the augmented inertia
 template <class T, int LDC, class S>
-SARRUS_FN bool rests_regularly(Stepper<T, LDC, S>& s) {
+SARRUS_FN bool loses_nothing_here(Stepper<T, LDC, S>& s) {
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
     if (s.w.factor.regular) {
       general_motion(s.m, s.x);
@@ -31,6 +31,13 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   if (!evaluate(s, at, {!project, !project, true})) return false;
   add_feedback(s, s.v1);
   bool lost = w.factor.rank_rows < s.before.largest_rank || s.before.largest_rank < 0;
+  bool fewer = project && lost && w.factor.regular && w.factor.rank_rows < m.nc;
+  bool lasting = fewer && loses_nothing_here(s);
+  if (fewer && !lasting) {
+    make_dense(m, w);  // the limits of lost rows are found by the orthogonal factorization
+    factorize_rows(m, w);
+    leave_regular_poses(s, smallest_pivot(w));
+  }
   if (!project || (lost && w.factor.rank_rows < m.nc && !w.factor.regular)) {
     if constexpr (!S::supplies_inertia)
       if (project) evaluate_inertia(m, w);
@@ -43,7 +50,7 @@ SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project
   if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
     if (project && lost && w.factor.rank_rows < m.nc && w.factor.rank == w.factor.rank_rows &&
-        !moving(s.v1, m.nv) && !rests_regularly(s))
+        !moving(s.v1, m.nv) && !lasting)
       accelerate_from_rest(s);
   return true;
 }

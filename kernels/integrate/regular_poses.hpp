@@ -34,7 +34,7 @@ SARRUS_FN bool watch_regular(Stepper<T, LDC, S>& s) {
     definite = factorize_regular(s.m, s.w);
   }
   if (!definite) return false;
-  auto watch = [&](int steps) { watch_augmented(s.m, steps, a); };
+  auto watch = [&](int steps) { watch_regular_rows(s.m, steps, a); };
   auto within_steps = [&](double steps) {  // of the singular pose that the last change leads to
     double change = value(a.distance) - r.distance;
     return value(a.distance) < steps * (change > 0 ? change : -change);

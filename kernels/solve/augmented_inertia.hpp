@@ -18,7 +18,7 @@
 
 #include "algebra/front_factorization.hpp"
 #include "constraints/constraints.hpp"
-#include "tree/inertia_and_bias.hpp"
+#include "tree/articulated_inertia.hpp"
 
 SARRUS_BEGIN
 
@@ -32,13 +32,31 @@ constexpr int MOST_SOLVES = 12;                                       // iterati
 constexpr double SOLVED = 1e-13, SOLVED_ENOUGH = 1e-9;  // expected next change, and last one, relative
 constexpr double DROPPED_ROW = 1e-8;                    // what rows that were left out may miss, relative
 
+// What solve/few_rows.hpp keeps instead of H, where the plan says so
+template <class T>
+struct FewRows {
+  Articulated<T> tree;
+  T* X;                             // (rows, nv) M^-1 J^T of the rows that take part
+  T *S, *L, *scaled, *vectors, *y;  // (rows, rows) J M^-1 J^T, factorized; room
+  bool at_tree = false;             // M is that of the poses at hand: its entries were not computed
+
+  SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) {
+    tree.bind(arena, m);
+    arena.take(m.nc * static_cast<long>(m.nv), X);
+    arena.take(m.nc * m.nc, S, L, scaled, vectors);
+    arena.take(m.nc, y);
+  }
+};
+
 template <class T>
 struct Augmented {
   Fronts<T> fronts;
+  FewRows<T> few;
   T *rows, *branches;             // entries of J, group by group, and of M, as in each_branch(): those of H
   T *rows_now, *branches_now;     // the same at the last evaluation
   T *weight, *lam, *gap, *probe;  // (nc) W; multipliers; r_g; vector of the power iteration
   T *force, *change, *light;      // (nv); 1 / M_jj
+  T* near;                        // (nq) a pose nearby
   T* room;                        // (2, MAX_ROWS + 1, widest) rows of one group, and their rates
   unsigned char* taken;           // (nc) whether a row takes part
   int rank;                       // their number
@@ -52,7 +70,9 @@ struct Augmented {
     arena.take(m.fronts->branches, branches, branches_now);
     arena.take(m.nc, weight, lam, gap, probe, taken);
     arena.take(m.nv, force, change, light);
+    arena.take(m.nq, near);
     arena.take(2 * (MAX_ROWS + 1) * padded(m.fronts->widest), room);
+    if (m.fronts->few_rows) few.bind(arena, m);
   }
 };
 
@@ -123,15 +143,17 @@ SARRUS_FN void pack_rows(const Model<real<T>>& m, const T* J, int ld, Augmented<
 template <class T>
 SARRUS_FN void pack_entries(const Model<real<T>>& m, const T* J, const T* M, int ld, Augmented<T>& a) {
   T* entry = a.branches_now;
-  each_branch(m, [&](int k, int j) { *entry++ = M[k * static_cast<long>(ld) + j]; });
+  a.few.at_tree = m.fronts->few_rows;
+  if (!a.few.at_tree) each_branch(m, [&](int k, int j) { *entry++ = M[k * static_cast<long>(ld) + j]; });
   pack_rows(m, J, ld, a);
 }
 template <class T>
 SARRUS_FN void unpack_entries(const Model<real<T>>& m, const Augmented<T>& a, int ld, T* J, T* M) {
   const T* entry = a.branches_now;
-  each_branch(m, [&](int k, int j) {
-    M[k * static_cast<long>(ld) + j] = M[j * static_cast<long>(ld) + k] = *entry++;
-  });
+  if (M)
+    each_branch(m, [&](int k, int j) {
+      M[k * static_cast<long>(ld) + j] = M[j * static_cast<long>(ld) + k] = *entry++;
+    });
   each_row(m, a.rows_now, [&](int r, const T* row, const int* cols, int n) {
     for (int i = 0; i < n; ++i) J[r * static_cast<long>(ld) + cols[i]] = row[i];
   });

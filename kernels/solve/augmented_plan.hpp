@@ -7,6 +7,7 @@
 SARRUS_BEGIN
 
 constexpr int LEAST_AUGMENTED = 33;        // coordinates: smaller mechanisms have strides of their own
+constexpr int FEW_ROWS = 12, DEEP = 32;    // rows, and coordinates above one on average: solve/few_rows.hpp
 constexpr long MOST_BRANCHES = 4'000'000;  // entries of M: longer chains have other means
 
 SARRUS_FN bool augmented_pays(const auto& m) {
@@ -36,6 +37,7 @@ SARRUS_FN void plan_augmented(const M& m, Ints ints, EliminationOrder& e, FrontP
     plan.widest = n > plan.widest ? n : plan.widest;
   });
   plan.branches = branches;
+  plan.few_rows = m.nc <= FEW_ROWS && branches >= static_cast<long>(DEEP) * m.nv;
   minimum_degree(e);
   postorder(e);
   plan_fronts(e, ints, plan);

@@ -58,7 +58,8 @@ SARRUS_FN void prepare_grazing(const Model<real<T>>& m, const State<T>& s, int h
 template <class T, int LDC>
 SARRUS_FN bool factorize_regular(const Model<real<T>>& m, Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
-  f.regular = factorize_augmented(m, f.augmented);
+  f.regular = by_few_rows(m, f.augmented) ? factorize_few(m, w.tree, f.augmented)
+                                          : factorize_augmented(m, f.augmented);
   if (!f.regular) return false;
   f.rank = f.first = f.rank_rows = f.first_rows = f.augmented.rank;
   f.spd = true;
@@ -83,7 +84,9 @@ SARRUS_FN bool accelerate_regular(const Model<real<T>>& m, Workspace<T, LDC>& w)
   Augmented<T>& a = w.factor.augmented;
   real<T> scale = acceleration_scale(m, w);
   auto times = [&](const T* x, T* y) { inertia_times(m, x, w.tree, w.bodies, y); };
-  if (!solve_augmented(m, AugmentedTask<T>{w.rows.gamma, w.rhs, MOST_SOLVES, scale}, times, w.a, a))
+  if (by_few_rows(m, a))
+    accelerate_few(m, w.tree, w.rows.gamma, w.rhs, a, w.a);
+  else if (!solve_augmented(m, AugmentedTask<T>{w.rows.gamma, w.rhs, MOST_SOLVES, scale}, times, w.a, a))
     return false;
   if (a.rank == m.nc) return true;
   rows_times(m, a, w.a, w.extra);

@@ -3,8 +3,8 @@
 
 #include "algebra/dual.hpp"
 #include "constraints/constraints.hpp"
+#include "solve/few_rows.hpp"
 #include "solve/solve.hpp"
-#include "tree/articulated_inertia.hpp"
 #include "tree/manifold.hpp"
 
 SARRUS_BEGIN
@@ -61,6 +61,14 @@ struct Tangent {
   SARRUS_HD T rate_gamma(int row) const { return rows.gamma[row].b; }
 };
 
+// M by entries at the poses of w.tree, unless few rows need none   in: w.bodies.I
+template <class T, int LDC>
+SARRUS_FN void inertia_by_entries(const Model<real<T>>& m, Workspace<T, LDC>& w) {
+  Augmented<T>& a = w.factor.augmented;
+  a.few.at_tree = m.fronts->few_rows;
+  if (!a.few.at_tree) inertia_by_branches(m, w.tree, w.bodies, a.branches_now);
+}
+
 // M at the poses of w.tree, or what takes its place   in: w.bodies.I
 template <class T, int LDC>
 SARRUS_FN void evaluate_inertia(const Model<real<T>>& m, Workspace<T, LDC>& w) {
@@ -70,7 +78,7 @@ SARRUS_FN void evaluate_inertia(const Model<real<T>>& m, Workspace<T, LDC>& w) {
       return;
     }
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
-    if (w.by_entries) return inertia_by_branches(m, w.tree, w.bodies, w.factor.augmented.branches_now);
+    if (w.by_entries) return inertia_by_entries(m, w);
   if (w.zeros_stay) return inertia_branches(m, w.tree, w.bodies, w.ld, w.M);
   inertia_matrix(m, w.tree, w.bodies, w.ld, w.M);
 }
@@ -88,7 +96,11 @@ SARRUS_FN void evaluate_rows(const Model<real<T>>& m, const State<T>& s, Workspa
 template <class T, int LDC>
 SARRUS_FN void make_dense(const Model<real<T>>& m, Workspace<T, LDC>& w) {
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
-    if (w.by_entries) unpack_entries(m, w.factor.augmented, w.ld, w.rows.J, w.M);
+    if (w.by_entries) {
+      bool at_tree = by_few_rows(m, w.factor.augmented);
+      if (at_tree) inertia_branches(m, w.tree, w.bodies, w.ld, w.M);
+      unpack_entries(m, w.factor.augmented, w.ld, w.rows.J, at_tree ? nullptr : w.M);
+    }
   w.by_entries = false;
 }
 

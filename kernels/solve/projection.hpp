@@ -60,6 +60,7 @@ SARRUS_FN void normal_step(const Model<real<T>>& m, const T* g, Workspace<T, LDC
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
     if (w.factor.regular) {
       Augmented<T>& a = w.factor.augmented;
+      if (by_few_rows(m, a)) return normal_few(m, g, a, w.a);
       auto times = [&](const T* x, T* y) { branches_times(m, a, x, y); };
       solve_augmented(m, AugmentedTask<T>{g, w.rhs, NORMAL_SOLVES, real<T>(0)}, times, w.a, a);
       return;

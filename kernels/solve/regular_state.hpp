@@ -29,10 +29,30 @@ SARRUS_FN bool factorize_clearly(const Model<real<T>>& m, Workspace<T, LDC>& w) 
     a.augment = a.most = real<T>(LESS_AUGMENT);
     if (!factorize_regular(m, w)) return false;
   }
-  watch_augmented(m, SURE_PROBES, a);
+  watch_regular_rows(m, SURE_PROBES, a);
   w.by_entries = w.factor.regular = a.share > real<T>(LEAST_SHARE) && a.distance > real<T>(LEAST_SHARE);
   w.factor.least = a.distance;
   return w.by_entries;
+}
+
+constexpr double NEARBY = 1e-2;  // displacement, without units, of a pose in general position
+
+// Whether more rows are independent within their element near the pose: some are lost here only.
+// in: a.taken   Uses up w.tree and the rows.
+template <class T, int LDC>
+SARRUS_FN bool loses_rows_here(const Model<real<T>>& m, const State<T>& s, Workspace<T, LDC>& w) {
+  Augmented<T>& a = w.factor.augmented;
+  int rank = a.rank;
+  unsigned x = 1;
+  for (int j = 0; j < m.nv; ++j) {
+    x = x * 1664525u + 1013904223u;
+    w.change[j] = T(NEARBY * m.unit[j] * (real<T>(x >> 8) / (1 << 23) - real<T>(1)));
+  }
+  integrate(m, s.q, w.change, a.near);
+  place(m, a.near, w.tree);
+  move(m, s.v, w.tree);
+  constraints_by_entries(m, State<T>{a.near, s.v, s.drive, s.user}, w.tree, w.rows, a);
+  return !choose_rows(m, a) || a.rank != rank;
 }
 
 // Whether the state was evaluated and factorized so. in: the state   out: h, the rows, w.factor
@@ -41,12 +61,20 @@ SARRUS_FN bool evaluate_regular(const Model<real<T>>& m, const State<T>& s, Work
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>) {
     w.by_entries = w.factor.regular = false;
     if (!fills_up(m)) return false;
-    place(m, s.q, w.tree);
-    move(m, s.v, w.tree);
+    auto rows = [&] {
+      place(m, s.q, w.tree);
+      move(m, s.v, w.tree);
+      constraints_by_entries(m, s, w.tree, w.rows, w.factor.augmented);
+    };
+    rows();
+    if (!choose_rows(m, w.factor.augmented)) return false;
+    if (w.factor.augmented.rank < m.nc) {
+      if (loses_rows_here(m, s, w)) return false;
+      rows();
+    }
     weigh(m, w.tree, w.bodies.I);
     bias(m, s.q, s.v, w.tree, w.bodies, w.h);
-    inertia_by_branches(m, w.tree, w.bodies, w.factor.augmented.branches_now);
-    constraints_by_entries(m, s, w.tree, w.rows, w.factor.augmented);
+    inertia_by_entries(m, w);
     return factorize_clearly(m, w);
   }
   return false;
@@ -56,6 +84,7 @@ SARRUS_FN bool evaluate_regular(const Model<real<T>>& m, const State<T>& s, Work
 template <class T, int LDC>
 SARRUS_FN void plain_metric(const Model<real<T>>& m, Workspace<T, LDC>& w) {
   T* entry = w.factor.augmented.branches_now;
+  w.factor.augmented.few.at_tree = false;
   each_branch(m, [&](int k, int j) { *entry++ = T(k == j ? 1 / (m.unit[k] * m.unit[k]) : 0); });
 }
 

@@ -19,6 +19,8 @@ from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid
 from .plane_geometry import HINGE, joint_angles, pin, wrap
 
+ONE_CHAIN, SECTION = 15, 4  # pairs of bars up to which there is one chain; pairs of a section of longer ones
+
 
 @checked
 def net(k: int = 2, closure: str = "pin", gravity: float = 9.81) -> Mechanism:
@@ -63,7 +65,8 @@ def scissor(n: int = 4, angle: float = 0.6, gravity: float = 9.81) -> Mechanism:
     """Scissor lift of n crossed pairs of bars on a fixed and a sliding foot; mobility 1.
 
     Uniform thin bars of 1 m and 1 kg, "a1", "b1", ... from below, pinned at their middles and ends. Starts
-    at rest and sinks.
+    at rest and sinks. With more than 15 pairs the bars "a5", "a9", ... have planar joints on the ground, and
+    pins "s5", "s9", ... to the bars below: a tree of short branches, whose steps grow with n.
 
     Args:
         n: Number of crossed pairs.
@@ -73,17 +76,22 @@ def scissor(n: int = 4, angle: float = 0.6, gravity: float = 9.81) -> Mechanism:
     count(n, "n of scissor")
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="scissor")
     middle = Pose((0.5, 0.0, 0.0))  # of a bar a; the upper end of a bar b
+    q: list[float] = []  # headings: angle, pi - angle
     for i in range(1, n + 1):
-        parent, at = (f"b{i - 1}", middle) if i > 1 else ("ground", Pose())
-        spec.body(f"a{i}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0))
+        if n > ONE_CHAIN and i > 1 and i % SECTION == 1:
+            spec.body(f"a{i}", joint=Planar("z"), **bar(1.0, 1.0))
+            pin(spec, f"s{i}", f"b{i - 1}", (0.5, 0.0), f"a{i}", (0.0, 0.0))
+            q += [0.0, (i - 1) * math.sin(angle), angle]
+        else:
+            parent, at = (f"b{i - 1}", middle) if i > 1 else ("ground", Pose())
+            spec.body(f"a{i}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0))
+            q += [angle if i == 1 else wrap(2.0 * angle - math.pi)]
+        q += [math.pi - 2.0 * angle]
         spec.body(f"b{i}", parent=f"a{i}", joint=HINGE, at=middle, **bar(1.0, 1.0, start=-0.5))
         if i > 1:
             pin(spec, f"p{i}", f"a{i - 1}", (1.0, 0.0), f"b{i}", (-0.5, 0.0))
     foot = PointOnPlane("ground", (0.0, 0.0, 0.0), "b1", (-0.5, 0.0, 0.0), normal=(0.0, 1.0, 0.0))
     spec.constrain("foot", foot)
-    q = []
-    for i in range(n):  # headings: angle, pi - angle
-        q += [angle if i == 0 else wrap(2.0 * angle - math.pi), math.pi - 2.0 * angle]
     return compile_at(spec, q)
 
 
@@ -92,7 +100,9 @@ def deployable_ring(n: int = 8, angle: float = 0.6, speed: float = 0.5) -> Mecha
     """Floating ring of n pairs of angled bars that opens and folds as one: one freedom besides its drift.
 
     Two arms of 1 m and 1 kg meet at pi - 2 pi/n in each bar, so that the ends of a pair stay on two rays from
-    the centre [Hoberman1990]. Four of its rows are redundant. No gravity; starts opening.
+    the centre [Hoberman1990]. Four of its rows are redundant. No gravity; starts opening. With more than 15
+    pairs the bars "a4", "a8", ... have planar joints on the ground like "a0", and pins "inner4", "inner8",
+    ... to the bars before: a tree of short branches, whose steps grow with n.
 
     Args:
         n: Number of pairs, at least 3.
@@ -106,6 +116,9 @@ def deployable_ring(n: int = 8, angle: float = 0.6, speed: float = 0.5) -> Mecha
     inner, outer = {}, {}  # ends of bars a and b, seen from their middle; the outer arm is the x axis
     inner["a"], inner["b"] = (-math.cos(sector), math.sin(sector)), (-math.cos(sector), -math.sin(sector))
     start = (-inner["a"][0], -inner["a"][1])  # middle of a bar a whose frame is at its inner end
+    lean, radius = 0.5 * (sector + math.pi) - angle, math.cos(angle) / math.sin(0.5 * sector)
+    outwards = speed * math.sin(angle) / math.sin(0.5 * sector)  # rate of the radius
+    q, v = [radius, 0.0, lean], [outwards, 0.0, speed]
     spec.body("a0", joint=Planar("z"), **_angled(inner["a"], (0.0, 0.0)))
     for i in range(n):
         middle = start if i else (0.0, 0.0)
@@ -113,16 +126,24 @@ def deployable_ring(n: int = 8, angle: float = 0.6, speed: float = 0.5) -> Mecha
         spec.body(
             f"b{i}", parent=f"a{i}", joint=HINGE, at=Pose((*middle, 0.0)), **_angled(inner["b"], (0, 0))
         )
-        if i < n - 1:
+        q, v = [*q, wrap(-2.0 * lean)], [*v, -2.0 * speed]
+        if i == n - 1:
+            break
+        if n > ONE_CHAIN and (i + 1) % SECTION == 0:
+            spec.body(f"a{i + 1}", joint=Planar("z"), **_angled(inner["a"], start))
+            pin(spec, f"inner{i + 1}", f"b{i}", inner["b"], f"a{i + 1}", (0.0, 0.0))
+            ray, heading = np.exp(1j * sector * (i + 1)), lean + sector * (i + 1)
+            arm = np.exp(1j * heading) * complex(*start)  # from the inner end to the middle
+            here, motion = radius * ray - arm, outwards * ray - 1j * speed * arm
+            q, v = [*q, here.real, here.imag, heading], [*v, motion.real, motion.imag, speed]
+        else:
             at = Pose((*inner["b"], 0.0))
             spec.body(f"a{i + 1}", parent=f"b{i}", joint=HINGE, at=at, **_angled(inner["a"], start))
+            q, v = [*q, wrap(sector + 2.0 * lean)], [*v, 2.0 * speed]
     for i in range(n):
         pin(spec, f"outer{i}", f"a{i}", outer[f"a{i}"], f"b{(i + 1) % n}", (1.0, 0.0))
     pin(spec, "inner", f"b{n - 1}", inner["b"], "a0", inner["a"])
-    lean, radius = 0.5 * (sector + math.pi) - angle, math.cos(angle) / math.sin(0.5 * sector)
-    q, v = [radius, 0.0, lean], [speed * math.sin(angle) / math.sin(0.5 * sector), 0.0, speed]
-    turns = [wrap(-2.0 * lean), wrap(sector + 2.0 * lean)] * n
-    return compile_at(spec, q + turns[:-1], v + ([-2.0 * speed, 2.0 * speed] * n)[:-1])
+    return compile_at(spec, q, v)
 
 
 def _angled(inner: Sequence[float], middle: Sequence[float]) -> Mass:

@@ -20,6 +20,7 @@ MOST_ROWS = 60
 MOST_ENTRIES = 4_000_000  # of J up to which a report computes the mobility
 MOST_CONDITION = 64  # coordinates up to which it has singular values at once
 LARGE = 33  # coordinates from which on structure is used
+FILLS_FROM, FILLED = 100, 0.5  # coordinates, and share of a dense factor, from which the fill is worth a word
 
 
 def report(mech: Mechanism) -> str:
@@ -65,10 +66,16 @@ def _solver(mech: Mechanism) -> str:
         return ""
     if mech.nc == 0:
         return "\nlarge: accelerations by articulated inertias"
-    where = (
-        "by the augmented inertia away from singular poses" if mech.evaluator.kernel.augmented else "densely"
-    )
-    return f"\nlarge: steps {where}"
+    kernel = mech.evaluator.kernel
+    if not kernel.augmented:
+        return "\nlarge: steps densely"
+    if kernel.few_rows:
+        return f"\nlarge: steps by articulated inertias and {mech.nc} rows away from singular poses"
+    head = "\nlarge: steps by the augmented inertia away from singular poses"
+    if mech.nv < FILLS_FROM or kernel.fill < FILLED:
+        return head
+    share = f"{100.0 * min(kernel.fill, 1.0):.0f} %"
+    return f"{head}; its factor is dense ({share}): a tree of shorter branches makes steps faster"
 
 
 def _bodies(mech: Mechanism) -> str:

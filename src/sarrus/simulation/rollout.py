@@ -36,6 +36,7 @@ def rollout(
     client: Any = None,
     progress: bool = False,
     t0: float = 0.0,
+    **others: Any,
 ) -> Rollout:
     """Integrate the motion of B copies of a mechanism over equal steps; returns a `Rollout`.
 
@@ -67,6 +68,8 @@ def rollout(
             one part at a time.
         progress: whether to show a progress bar.
         t0: time at the start [s]; matters with drives and policies.
+        others: refused by name. Of what only `simulate` has (stops, switches, events, ...) the message says
+            what serves instead.
 
     Example:
 

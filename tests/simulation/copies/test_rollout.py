@@ -273,6 +273,11 @@ def bad_calls() -> dict[str, tuple[str, dict[str, object]]]:
         "unknown": ("unknown parameter", {"q0": q, "parameters": {"weight": {"link1": [1.0, 2.0, 3.0]}}}),
         "client": ("client must be a dask.distributed Client, got int", {"q0": q, "client": 3}),
         "threads": ("`threads` must be a positive whole number", {"q0": q, "threads": 0}),
+        "stops": ("rollout has no `stops`.*stop_stiffness=.*sr.simulate", {"q0": q, "stops": True}),
+        "switches": ("rollout has no `switches`.*mech.step.*sr.simulate", {"q0": q, "switches": ()}),
+        "events": ("rollout has no `events`.*result.s events", {"q0": q, "events": ()}),
+        "control": ("rollout has no `control`.*policy=", {"q0": q, "control": lambda t, q, v: u[:, 0]}),
+        "typing error": ("argument of rollout 'thread'.*Did you mean 'threads'", {"q0": q, "thread": 1}),
     }
 
 

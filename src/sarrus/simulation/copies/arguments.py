@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.dry_friction import refuse_dry_friction
-from ...errors import InputError
+from ...errors import InputError, unknown_name
 from ...mechanism.design_variants import common_length, lengths, variants_of
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.time_steps import METHODS
@@ -21,6 +21,18 @@ from .linear_feedback import LinearFeedback
 CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
 LEAST_SPEED = 1e-3  # [rad/s], lengths divided by L: slower is rest
 Policy = Callable[[float, Array, Array], Any]
+# Arguments of `simulate` that copies do not have, and what serves instead
+INSTEAD = {
+    "stops": "give bodies stop_stiffness=, a force that copies have",
+    "switches": "use mech.step in a loop of your own, which may change the mechanism of a copy",
+    "events": "singular poses and passed limits are in the result's events; look for others in its states",
+    "control": "policy= is the same for whole batches",
+    "control_dt": "u and what a policy returns are held over each step dt",
+    "store_every": "every= is the same",
+    "t_span": "dt= and steps= say when it ends, t0= when it starts",
+    "t_eval": "states are kept after every= steps",
+    "tau": "u= are the inputs of the actuators; mech.step takes tau",
+}
 
 
 @dataclass(frozen=True)
@@ -72,8 +84,19 @@ class RolloutArguments:
         return self.t0 + self.steps * self.dt
 
 
+def _refuse_others(others: dict[str, Any], existing: Iterable[str]) -> None:
+    """Name the first argument that `rollout` does not have, and what serves instead."""
+    for name in others:
+        if name not in INSTEAD:
+            raise unknown_name("argument of rollout", name, existing)
+        raise InputError(
+            f"rollout has no `{name}`: {INSTEAD[name]}. sr.simulate runs one copy at a time with `{name}`."
+        )
+
+
 def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
-    """The arguments of `rollout` by name."""
+    """The arguments of `rollout` by name; "others" are those that it does not have."""
+    _refuse_others(given.pop("others", {}), given)
     mech = _mechanism(given["mech"])
     device = one_of(given["device"], "`device`", ("cpu", "cuda"))
     dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32") if device == "cuda" else ("float64",))

@@ -142,8 +142,13 @@ class SingularWatch:
         for i in np.flatnonzero(dip):
             self._apart = max(self._apart, float(p[done : i + 1].max()))
             done = int(i) + 1
-            if self._apart > APART and self._locate(steps[i : i + 3]):
+            flat = here[i] > REACH * rise[i]
+            if self._apart <= APART or (flat and self._apart < 0.5 * DIP * here[i]):
+                continue
+            if self._locate(steps[i : i + 3]):
                 self._apart = 0.0
+            elif flat:  # of large mechanisms: estimates of the pivot fluctuate in their last digits
+                self._apart = float(p[: i + 2].max())
         self._apart = max(self._apart, float(p[done:-1].max()))
 
     def _inside(self, steps: Steps) -> None:
