@@ -94,12 +94,13 @@ def crossing(count: int, steps: int) -> None:
     kernels = device_kernels(mech, "float64")
     cupy = kernels.cupy
 
-    def on_host(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
-        found = mech.step(q.get(), v.get(), dt=dt, tau=force.get())
-        return *(cupy.asarray(x) for x in found), cupy.asarray(found.status)
+    general_kernel(mech)
+
+    def on_device(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
+        return general_kernel(mech).steps(q, v, force, dt)
 
     ends = []
-    for title, general in (("device", general_step(mech)), ("host", on_host)):
+    for title, general in (("device", on_device), ("host", general_step(mech))):
         for last in (1, steps):
             state = cupy.asarray(q), cupy.asarray(v)
             copies = RecordedCopies(cupy, kernels, general, mech._actuated, state)

@@ -9,7 +9,7 @@ import numpy as np
 from .._kernel import StepStatus
 from ..arrays import positive, positive_whole
 from ..errors import InputError
-from ..tracing.cuda_device import DeviceKernels, GeneralKernel, like, to_cupy
+from ..tracing.cuda_device import DeviceKernels, GeneralKernel, like, require_cuda, to_cupy
 from ..tracing.entries import Entries
 from ..tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
 from .core import State
@@ -17,6 +17,8 @@ from .recorded_code import NONE
 
 if TYPE_CHECKING:
     from .time_steps import TimeSteps
+
+FEW = 16_384  # states: one thread of a device takes 0.1 s for a step through a singular pose
 
 
 def device_kernels(mech: TimeSteps, precision: str, entries: Entries = NONE) -> DeviceKernels:
@@ -37,9 +39,16 @@ def general_kernel(mech: TimeSteps, entries: Entries = NONE) -> GeneralKernel:
 
 
 def general_step(mech: TimeSteps, entries: Entries = NONE, parameters: Any = None) -> GeneralStep:
-    """Steps of the general kernel on the device; parameters: values of the entries of all copies (B, n)."""
+    """Steps of the general kernel; parameters: values of the entries of all copies (B, n).
+
+    On the device where states are many or mechanisms differ, else on the processor.
+    """
 
     def step(copies: Any, q: Any, v: Any, force: Any, dt: float) -> tuple[Any, Any, Any]:
+        if parameters is None and len(q) <= FEW:
+            found = mech.step(q.get(), v.get(), dt=dt, tau=force.get())
+            xp = require_cuda()
+            return xp.asarray(found.q), xp.asarray(found.v), xp.asarray(found.status)
         own = None if parameters is None else parameters[copies]
         return general_kernel(mech, entries).steps(q, v, force, dt, own)
 
