@@ -56,7 +56,7 @@ def test_stops_that_are_springs_hold_copies() -> None:
 def test_hard_stops_and_switches_are_arguments_of_simulate_only() -> None:
     mech = sliding()
     for name in ("stops", "switches", "events"):
-        with pytest.raises(TypeError, match=name):
+        with pytest.raises(sr.SarrusError, match=f"rollout has no `{name}`"):
             sr.rollout(mech, np.zeros(2), dt=1e-3, steps=1, **{name: True})
 
 
