@@ -188,7 +188,8 @@ def refused_by(file: Path) -> str:
             from pydrake.multibody.parsing import Parser
             from pydrake.multibody.plant import MultibodyPlant
 
-            Parser(MultibodyPlant(0.0)).AddModels(str(file))
+            plant = MultibodyPlant(0.0)  # the parser does not keep it alive
+            Parser(plant).AddModels(str(file))
     except ImportError:
         return ""
     except (ValueError, RuntimeError):

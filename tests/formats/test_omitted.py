@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +100,43 @@ def _rpy32(pose: sr.Pose) -> tuple[float, ...]:
     from scipy.spatial.transform import Rotation
 
     return tuple(np.float32(Rotation.from_matrix(pose.rotation).as_euler("xyz")).tolist())
+
+
+INERTIA = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+URDF = f"""<robot name="r"><link name="base"/>
+<link name="a"><inertial><mass value="1"/>{INERTIA}</inertial>
+<visual><geometry><mesh filename="none.stl"/></geometry></visual></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+<limit lower="-90" upper="90" effort="1" velocity="1"/></joint>
+<cable name="c"/>
+</robot>"""
+SDF = """<sdf version="1.9"><model name="m"><link name="a">
+<inertial><mass>1</mass></inertial>
+<visual name="v"><geometry><mesh><uri>none.stl</uri></mesh></geometry></visual></link>
+<joint name="j" type="revolute"><parent>world</parent><child>a</child>
+<axis><xyz>0 1 0</xyz><limit><lower>-90</lower><upper>90</upper></limit></axis></joint>
+<cable name="c"/>
+</model></sdf>"""
+
+
+@pytest.mark.parametrize(("text", "suffix"), [(URDF, ".urdf"), (SDF, ".sdf")])
+def test_meshes_degrees_and_unknown_elements_come_with_their_lines(
+    text: str, suffix: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"robot{suffix}"
+    file.write_text(text, encoding="utf-8")
+    with pytest.warns(sr.SarrusWarning) as said:
+        mech = sr.load(file)
+    printed = " ".join(str(one.message) for one in said)
+    assert "cable ('c'), line 6" in mech.omitted
+    assert "mesh file that was not found ('none.stl'), line 3" in mech.omitted
+    assert "line 4: a limit of 'j' is 90 rad; if these are degrees, the file is wrong" in printed
+
+
+def test_the_line_of_a_mesh_that_mujoco_does_not_find(tmp_path: Path) -> None:
+    file = tmp_path / "robot.xml"
+    file.write_text(
+        '<mujoco>\n<asset>\n<mesh name="m" file="none.stl"/>\n</asset></mujoco>', encoding="utf-8"
+    )
+    with pytest.raises(sr.FormatError, match=r"robot.xml: MuJoCo cannot compile it: .*none.stl', line 3\."):
+        sr.load(file)

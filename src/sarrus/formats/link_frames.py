@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import NAMED
@@ -55,11 +56,14 @@ def limit_ends(lower: float, upper: float, shift: float = 0.0) -> tuple[float | 
     return at_least, at_most
 
 
-def note_degrees(joint: str, limits: tuple[float, float], omitted: Omitted) -> None:
+def note_degrees(joint: Element, limits: tuple[float, float], omitted: Omitted) -> None:
     """A word where the limits of a hinge look like degrees: URDF and SDF count in radians."""
     largest = max((abs(x) for x in limits if abs(x) < ENDLESS), default=0.0)
     if largest > TURNS:
-        omitted.remark(f"a limit of {joint!r} is {largest:g} rad; if these are degrees, the file is wrong")
+        name, line = joint.text("name"), joint.line
+        omitted.remark(
+            f"line {line}: a limit of {name!r} is {largest:g} rad; if these are degrees, the file is wrong"
+        )
 
 
 class Links:

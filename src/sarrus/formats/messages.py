@@ -9,9 +9,10 @@ from pathlib import Path
 from sarrus.errors import SarrusError, SarrusWarning
 
 PACKAGE = str(Path(__file__).parents[1])
+MISSING_MESH = "mesh file that was not found"
 HARMLESS = {  # kinds that do not change the motion
     "sensor", "camera", "light", "skin", "keyframe", "key", "visual", "material", "collision", "gazebo",
-    "mesh file that was not found", "inactive equality constraint", "actuator without any force",
+    MISSING_MESH, "inactive equality constraint", "actuator without any force",
     "tendon without any force", "safety_controller", "calibration", "velocity limit", "ros2_control",
     "transmission", "velocity of the default state", "mesh that MuJoCo cannot read",
 }  # fmt: skip
@@ -51,25 +52,32 @@ class Omitted:
         self.remarks: list[str] = []
         self._dropped: set[str] = set()
         self._kept: dict[str, list[str]] = {}
+        self._lines: dict[str, int] = {}
 
     def keep(self, kind: str, name: str) -> None:
         """Note what the format cannot say and an extension keeps, which nobody else reads."""
         self._kept.setdefault(kind, []).append(name)
 
-    def drop(self, kind: str, name: str = "") -> None:
+    def drop(self, kind: str, name: str = "", line: int = 0) -> None:
         """Note a constraint or an actuator that is missing now."""
         self._dropped.add(kind)
-        self.add(kind, name)
+        self.add(kind, name, line)
 
     def listed(self, dropped: bool = False) -> tuple[str, ...]:
         """All kinds with their names, what changes the motion first; only what was dropped if asked for."""
         kinds = [kind for kind in self.kinds if not dropped or kind in self._dropped]
         kinds.sort(key=lambda kind: 0 if kind in self._dropped else 2 if kind in HARMLESS else 1)
-        return tuple(phrase(kind, self.kinds[kind]) for kind in kinds)
+        return tuple(phrase(kind, self.kinds[kind]) + self._where(kind) for kind in kinds)
 
-    def add(self, kind: str, name: str = "") -> None:
-        """Note one thing of a kind ("fluid"), by name where it has one."""
+    def _where(self, kind: str) -> str:
+        """The line of the first of a kind, where it is known and worth a look."""
+        line = 0 if kind in HARMLESS - {MISSING_MESH} else self._lines.get(kind, 0)
+        return f", {'line' if len(self.kinds[kind]) == 1 else 'first in line'} {line}" if line else ""
+
+    def add(self, kind: str, name: str = "", line: int = 0) -> None:
+        """Note one thing of a kind ("fluid"), by name where it has one, and its line in the file."""
         self.kinds.setdefault(kind, []).append(name)
+        self._lines.setdefault(kind, line)
 
     def count(self, kind: str, n: int) -> None:
         """Note n things of a kind that are not worth naming."""

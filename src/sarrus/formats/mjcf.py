@@ -7,9 +7,6 @@ joint keeps world coordinates (with the quaternion's scalar last).
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import FormatError, Omitted
 from sarrus.formats.mjcf_actuators import add_actuators, reflected
+from sarrus.formats.mjcf_compile import compile_file, compiled
 from sarrus.formats.mjcf_loops import add_equalities, wxyz_pose
 from sarrus.formats.mjcf_scan import check_sizes, note_extras
 from sarrus.formats.mjcf_tendons import Tendons
@@ -34,7 +32,6 @@ from sarrus.models.joints import Free, Prismatic, Revolute, Spherical
 from sarrus.models.pose import Pose
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
-LISTENING = threading.Lock()  # MuJoCo has one warning handler for the whole process
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def read_mjcf(root: Element, data: bytes, path: Path | None, options: MjcfOption
     """
     check_sizes(root, None if path is None else path.parent)
     omitted = Omitted()
-    model = _compile(data, root.source, path, omitted)
+    model = compile_file(data, root.source, path, omitted)
     name = root.attributes.get("model", "").strip() or "MuJoCo model"
     try:
         spec = _convert(model, name, options, omitted)
@@ -92,7 +89,7 @@ def read_mujoco(model: Any, options: MjcfOptions) -> FileSpec:
             f"from_mujoco takes a mujoco.MjModel or a mujoco.MjSpec, got {kind}; load takes files and text."
         )
     if kind == "MjSpec":
-        model = _compiled(model.compile, "MjSpec", omitted)
+        model = compiled(model.compile, "MjSpec", omitted)
     name = bytes(model.names).split(b"\0", 1)[0].decode(errors="replace").strip() or "MuJoCo model"
     try:
         spec = _convert(model, name, options, omitted)
@@ -101,45 +98,6 @@ def read_mujoco(model: Any, options: MjcfOptions) -> FileSpec:
     omitted.warn(name, options.strict)
     spec.omitted = omitted.listed()
     return spec
-
-
-@contextmanager
-def _listening(mujoco: Any, omitted: Omitted) -> Iterator[None]:
-    """MuJoCo's warnings as remarks, instead of lines on stderr and in a log file in the current folder."""
-    with LISTENING:
-        before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(lambda text: omitted.remark(f"MuJoCo: {str(text).strip().rstrip('.')}"))
-        try:
-            yield
-        finally:
-            mujoco.set_mju_user_warning(before)
-
-
-def _compile(data: bytes, source: str, path: Path | None, omitted: Omitted) -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise FormatError(
-            f"{source}: reading MJCF needs the package mujoco, which is not installed. "
-            "Install it with: pip install 'sarrus[mujoco]'."
-        ) from None
-    if path is not None:
-        return _compiled(lambda: mujoco.MjModel.from_xml_path(str(path)), source, omitted)
-    return _compiled(lambda: mujoco.MjModel.from_xml_string(data.decode()), source, omitted)
-
-
-def _compiled(make: Callable[[], Any], source: str, omitted: Omitted) -> Any:
-    """What MuJoCo makes; its errors as ours."""
-    import mujoco
-
-    try:
-        with _listening(mujoco, omitted):
-            return make()
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{source}: its text is not UTF-8 ({error}).") from None
-    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        reason = ", ".join(line.strip() for line in str(error).splitlines() if line.strip())
-        raise FormatError(f"{source}: MuJoCo cannot compile it: {reason.rstrip('.')}.") from None
 
 
 def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> FileSpec:

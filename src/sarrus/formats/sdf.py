@@ -125,7 +125,7 @@ class _Reader:
         for tag in ("drake:linear_bushing_rpy", "gripper", "plugin"):
             for one in self.model.all(tag):
                 note = self.omitted.drop if tag.startswith("drake") else self.omitted.add
-                note(tag, one.attributes.get("name", ""))
+                note(tag, one.attributes.get("name", ""), one.line)
         self._add_actuators()
         self.kept.declare(self.spec, self.bodies)
         for name, element in self.links.items():
@@ -361,7 +361,7 @@ def _properties(joint: Element, made: Joint, start: tuple[float, ...], omitted: 
             axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
         shift = start[k] if k < len(start) else 0.0
         if joint.text("type") != "prismatic":
-            note_degrees(joint.text("name"), (lower, upper), omitted)
+            note_degrees(joint, (lower, upper), omitted)
         limited = joint.text("type") != "continuous" and lower < upper
         found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
     return {name: tuple(values) for name, values in found.items() if values}

@@ -123,7 +123,7 @@ class _Loader:
                 self.kept += 1
                 whole.children += [child] if not prefix else []
             if child.tag not in (*PARTS, *OTHER_PARTS, SDF_TAG):
-                self.omitted.add(child.tag, child.attributes.get("name", ""))
+                self.omitted.add(child.tag, child.attributes.get("name", ""), child.line)
             if child.tag in PARTS:
                 copy = _renamed(_axes_expressed(child, OLD in model.attributes), prefix, own)
                 copy = _placed(copy, own) if child.tag in ("link", "frame") else copy

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sarrus.formats.markup import Element
-from sarrus.formats.messages import Omitted
+from sarrus.formats.messages import MISSING_MESH, Omitted
 from sarrus.formats.sdf_frames import pose_in
 from sarrus.formats.urdf_inertia import check_inertia
 from sarrus.models.visual import Visual
@@ -62,7 +62,7 @@ def read_visual(shape: Element, body: str, places: Sequence[Path], omitted: Omit
         near = next((place / path for place in places if (place / path).is_file()), None)
         file = name if near is None else str(near)
         if near is None and places:
-            omitted.add("mesh file that was not found", name)
+            omitted.add(MISSING_MESH, name, one.line)
     else:
         return None
     material = shape.first("material")
@@ -76,4 +76,4 @@ def note_extras(model: Element, omitted: Omitted) -> None:
     for link in model.all("link"):
         for child in link.children:
             if child.tag not in OF_LINKS:
-                omitted.count(child.tag, 1)
+                omitted.add(child.tag, line=child.line)

@@ -237,7 +237,7 @@ class _Reader:
                 if lower > upper:
                     limit.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
                 if kind == "revolute":
-                    note_degrees(joint.text("name"), (lower, upper), self.omitted)
+                    note_degrees(joint, (lower, upper), self.omitted)
                 if lower < upper:
                     properties["limits"] = limit_ends(lower, upper)
                 else:

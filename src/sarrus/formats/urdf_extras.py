@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sarrus.formats.kept_declarations import URDF_TAG
 from sarrus.formats.markup import Element
-from sarrus.formats.messages import Omitted
+from sarrus.formats.messages import MISSING_MESH, Omitted
 
 KNOWN = ("joint", "loop_joint", "default_state", "transmission", "material", URDF_TAG)
 
@@ -21,9 +21,9 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
         if element.tag == "link":
             for child in element.children:
                 if child.tag not in ("inertial", "visual"):
-                    omitted.count(child.tag, 1)
+                    omitted.add(child.tag, line=child.line)
         elif element.tag not in KNOWN:
-            omitted.add(element.tag, element.attributes.get("name", ""))
+            omitted.add(element.tag, element.attributes.get("name", ""), element.line)
 
 
 def reflected_rotor(transmission: Element) -> tuple[str, float]:
@@ -56,7 +56,7 @@ def find_meshes(
             path = filename.removeprefix("package://").removeprefix("file://")
             place = _place(above if filename.startswith("package://") else near, path)
             if place is None:
-                omitted.add("mesh file that was not found", filename)
+                omitted.add(MISSING_MESH, filename, mesh.line)
             else:
                 found[filename] = place
     return found
