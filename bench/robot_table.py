@@ -107,7 +107,9 @@ def summary(rows: list[Row]) -> Iterator[str]:
         f"right in every column that was compared: {len(whole)} of {len(tried)} ({every} in all five);"
         f" with loops or couplings: {len([row for row in whole if row.rows])} of {len(looped)}"
     )
-    causes = Counter(re.split(r" \(|: ", why)[0] for row in tried for why in set(row.wrong().values()))
+    causes = Counter(
+        why for row in tried for why in {re.split(r" \(|: ", one)[0] for one in row.wrong().values()}
+    )
     yield f"robots with a difference, by cause: {', '.join(f'{c} {n}' for c, n in causes.items()) or 'none'}"
     judged: Counter[str] = sum((row.judged for row in tried), Counter())
     for name in ("in_mujoco", "in_pinocchio", "in_drake"):

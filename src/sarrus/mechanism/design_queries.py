@@ -150,18 +150,22 @@ class DesignQueries(KinematicQueries):
     ) -> ParameterDerivatives:
         """Derivatives of the pose, velocity, acceleration, multipliers and measures by parameters.
 
+        Those of pose and velocity are exact up to rounding; the others are differences of order six along that
+        tangent, whose step shrinks until they stay the same to 1e-9 of the largest.
+
         Args:
             q: a pose on the constraints (nq,) [rad, m].
             v: velocities (nv,) [rad/s, m/s]; default rest.
             t: time [s].
-            fixed: coordinates that keep position and velocity while the parameter changes; without any the
-                state moves as little as it can, in the mass metric.
+            fixed: coordinates that keep position and velocity while the parameter changes; where freedoms are
+                left, the state moves as little as it can, in the mass metric.
             u: actuator inputs (nu,), and
             tau: applied generalized force (nv,) [N m, N], which stay the same.
             parameters: names; default all.
 
         Raises:
-            AssemblyError: with another value the constraints cannot be closed: an overconstrained loop opens.
+            AssemblyError: no motion keeps the constraints closed when the parameter changes: it opens an
+                overconstrained loop. The rows are named.
         """
         speed = np.zeros(self.nv) if v is None else self._one_tangent(v, "v")
         pose, force = self._one_pose(q), self._one_tangent(self._applied(q, tau, u, None), "tau")
