@@ -31,7 +31,7 @@ def said_beside(file: Path) -> dict[str, Any]:
 
     said, text = dict(yaml.safe_load(beside.read_text())), file.read_text()
     links = [link for pair in said.get("closed_loop", ()) for link in pair]
-    return said if all(f'name="{link}"' in text for link in links) else {}
+    return said if all(f'<link name="{link}"' in text for link in links) else {}
 
 
 def closed(file: Path, said: dict[str, Any]) -> sr.Mechanism:

@@ -129,7 +129,7 @@ def sensitivity(mech: sr.Mechanism, draws: int = 5) -> float:
     """
     rng, eps, worst = np.random.default_rng(0), np.finfo(float).eps, 0.0
     unit, rows = np.asarray(mech.units.unit), np.asarray(mech.units.row_unit)
-    for q, v in states(mech):
+    for q, v in [(mech.default.q, np.zeros(mech.nv)), *states(mech)]:
         given, seen = mech.terms(q, v), felt(mech, q)
         M, h, J = given.M * np.outer(unit, unit), given.h * unit, given.J * unit / rows[:, None]
         rank = mech.forward_dynamics(q, v).rank

@@ -88,19 +88,14 @@ def motion(one: sr.Mechanism, two: sr.Mechanism) -> float:
 
 
 def _same_state(one: sr.Mechanism, two: sr.Mechanism, q: Array, v: Array) -> float:
-    """Difference of accelerations at one state, coordinates by name; that of wild motions relative."""
+    """Difference of accelerations at one state, coordinates by name; that of wild motions relative.
+
+    Positions are increments from the default pose: a ball may be zero elsewhere in the copy.
+    """
     order = [one.names.index(name) for name in two.names]
-    q_two, v_two = np.array(two.default.q), v[order]
-    at_one, at_two = one.model.tree.coordinate_q, two.model.tree.coordinate_q
-    for here, there in enumerate(order):
-        if at_two[here] >= 0 and at_one[there] >= 0:
-            q_two[at_two[here]] = q[at_one[there]]
-    for k, body in enumerate(two.model.bodies[1:], start=1):
-        if body.joint.is_ball or body.joint.is_free:
-            same = one.model.body_index(body.name)
-            q_two[two.model.q_slices[k]] = q[one.model.q_slices[same]]
+    there = two.integrate(two.default.q, one.difference(one.default.q, q)[order])
     a, seen = one.forward_dynamics(q, v).a, felt(one, q)[order]
-    return relative(two.forward_dynamics(q_two, v_two).a[seen], a[order][seen], 1.0)
+    return relative(two.forward_dynamics(there, v[order]).a[seen], a[order][seen], 1.0)
 
 
 def study(file: Path, folder: Path) -> Row:
