@@ -14,6 +14,7 @@ FEW = 10.0  # times the rounding below, within which two ways to the same number
 COLUMNS = ("in", "xml", "urdf", "sdf", "chain")
 NO_ROBOT = ("no coordinate", "no joint of it moves", "needs a <model>")
 STILL = "rows are still independent"  # of loops that the digits of a file leave undecided
+CHANGED = r"(?:principal )?moments that violate[^;.]*|link without mass \(1e-14 kg was added\)"  # by save
 NOT_FELT = (*HARMLESS, "contact", "joint that moves nothing", "projector", "gripper")  # not in M, h, J or a
 
 
@@ -48,8 +49,8 @@ class Row:
             return "a redundant loop whose digits leave its rank undecided"
         if column == "in":
             felt = [one for one in self.omitted if not one.startswith(NOT_FELT)]
-            return f"not modelled: {felt[0]}" if felt else "unexplained"
-        found = re.search(r"(?:principal )?moments that violate[^;.]*", self.said.get(column, ""))
+            return f"not modelled: {'; '.join(felt)}" if felt else "unexplained"
+        found = re.search(CHANGED, self.said.get(column, ""))
         return f"save said: {found.group()}" if found else "unexplained"
 
     def wrong(self) -> dict[str, str]:

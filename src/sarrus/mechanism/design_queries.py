@@ -150,8 +150,8 @@ class DesignQueries(KinematicQueries):
     ) -> ParameterDerivatives:
         """Derivatives of the pose, velocity, acceleration, multipliers and measures by parameters.
 
-        Those of pose and velocity are exact up to rounding; the others are differences of order six along that
-        tangent, whose step shrinks until they stay the same to 1e-9 of the largest.
+        Those of pose and velocity are exact up to rounding; the others are differences of order six along
+        that tangent, whose step shrinks until they stay the same to 1e-9 of the largest.
 
         Args:
             q: a pose on the constraints (nq,) [rad, m].

@@ -92,7 +92,7 @@ def _one(mech: Mechanism, at: Situation, name: str) -> dict[str, Any]:
             found, failed = [], error
             continue
         shapes = values[1][1]
-        found.append(sum(w / (step * size) * values[k][0] for k, w in TERMS))
+        found.append(np.sum([w / (step * size) * values[k][0] for k, w in TERMS], axis=0))
         if len(found) > 1:
             change = float(np.max(np.abs(found[-1] - found[-2]), initial=0.0))
             if change > least or change <= RESOLVED * float(np.max(np.abs(found[-1]), initial=0.0)):
