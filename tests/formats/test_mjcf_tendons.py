@@ -140,3 +140,49 @@ def test_polynomial_couplings_are_checked() -> None:
         sr.PolynomialCoupling("a", "a", (1.0, 2.0))
     with pytest.raises(sr.InputError, match="gear of actuator 'm' must not be zero"):
         sr.ActuatorLaw("m", gear=0.0)
+
+
+@pytest.mark.parametrize("name", EQUALITIES)
+def test_tendons_are_written_as_tendons(name: str, tmp_path: Path) -> None:
+    """The copy has as many bodies and joints as the file, and MuJoCo's tendon the same properties."""
+    text = HAND.replace("EQUALITY", EQUALITIES[name]).replace(
+        'range="-1 1">', 'range="-1 1" frictionloss="0.2">'
+    )
+    mech, model = quiet(text), mujoco.MjModel.from_xml_string(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        file = sr.save(mech, tmp_path / "hand.xml")
+        again, copy = sr.load(file), mujoco.MjModel.from_xml_path(str(file))
+    assert (copy.nbody, copy.nv, copy.nu) == (model.nbody, model.nv, model.nu)
+    one, two = model.tendon("cord").id, copy.tendon("cord").id
+    for what in ("stiffness", "damping", "frictionloss", "range", "limited", "lengthspring"):
+        there, here = getattr(model, f"tendon_{what}")[one], getattr(copy, f"tendon_{what}")[two]
+        np.testing.assert_allclose(here, there, rtol=1e-15, err_msg=what)
+    assert again.names == mech.names and again.actuators == mech.actuators and again.laws == mech.laws
+    assert again.mobility().dof == mech.mobility().dof
+    bridge, ctrl = sr.bridge.mujoco(mech, copy), np.array([0.4, -0.7, 1.5, 0.5])
+    smooth = mech.with_(friction={"cord": 0.0})
+    q = mech.assemble(
+        mech.integrate(mech.default.q, 0.1 * np.random.default_rng(2).standard_normal(mech.nv))
+    ).q
+    v = mech.consistent_velocity(q, np.random.default_rng(3).standard_normal(mech.nv))
+    a = smooth.forward_dynamics(q, v, u=bridge.to_u(ctrl, q, v)).a
+    assert terms(bridge, q, v, ctrl).difference(a) < 1e-9
+
+
+def test_sums_that_no_tendon_can_say_stay_bodies(tmp_path: Path) -> None:
+    """With an offset, with mass, or without anything that pulls."""
+    bar = {"mass": 1.0, "com": (0.2, 0, 0), "inertia": (0.01,) * 3}
+    for offset, mass, actuated in ((0.1, 0.0, True), (0.0, 0.3, True), (0.0, 0.0, False)):
+        spec = sr.MechanismSpec(gravity=(0, 0, -9.81))
+        spec.body("a", joint=sr.Revolute("y"), **bar)
+        spec.body("b", "a", joint=sr.Revolute("y"), at=sr.Pose((0.4, 0, 0)), **bar)
+        spec.body("sum", joint=sr.Prismatic("z"), mass=mass, armature=1e-3)
+        spec.constrain("sum", sr.Coupling({"sum": 1.0, "a": -1.0, "b": -2.0}, offset=offset))
+        spec.actuate(*(("sum",) if actuated else ()))
+        mech = spec.compile()
+        model = mujoco.MjModel.from_xml_path(str(sr.save(mech, tmp_path / "sum.xml")))
+        assert model.nbody == 4
+        bridge, v = sr.bridge.mujoco(mech, model), np.zeros(3)
+        a = mech.forward_dynamics(mech.default.q, v).a
+        assert terms(bridge, mech.default.q, v, np.zeros(model.nu)).difference(a) < 1e-10

@@ -17,12 +17,19 @@ from sarrus.arrays import Array
 from sarrus.formats.helper_bodies import HELPER, Helper, make_helpers
 from sarrus.formats.messages import Omitted
 from sarrus.formats.mjcf_write_loops import needs_helper, write_equalities
-from sarrus.formats.mjcf_write_parts import JointExtras, write_actuators, write_springs, write_visuals
+from sarrus.formats.mjcf_write_parts import (
+    JointExtras,
+    limits_in_words,
+    write_actuators,
+    write_springs,
+    write_visuals,
+)
+from sarrus.formats.mjcf_write_tendons import fixed_tendons, write_tendons
 from sarrus.formats.written_bodies import WrittenBodies, WrittenBody, WrittenJoint, write_bodies
 from sarrus.formats.written_inertias import NOTHING, written_inertias
 from sarrus.formats.xml_text import add, document, nonzero, number, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND, UNLIMITED
+from sarrus.models.bodies import GROUND
 from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
 
@@ -41,7 +48,8 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
         omitted: Gets what MJCF cannot say.
     """
     state = drawn_state(mech, omitted)
-    written = write_bodies(mech, state[0], several=True, offsets=True)
+    tendons = fixed_tendons(mech)
+    written = write_bodies(mech, state[0], several=True, offsets=True, without=tendons)
     helpers = make_helpers(mech, written, [one for one in mech.model.constraints if needs_helper(one[1])])
     root = ET.Element("mujoco", model=mech.name)
     add(root, "compiler", angle="radian", autolimits="true")
@@ -51,8 +59,9 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     writer.write_bodies()
     sections = {tag: ET.Element(tag) for tag in ("asset", "tendon", "equality", "actuator", "keyframe")}
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
-    write_equalities(mech, written, helpers, writer.elements, sections, omitted)
-    write_actuators(mech, sections["actuator"], omitted)
+    write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons)
+    write_tendons(mech, tendons, writer.extras, sections["tendon"])
+    write_actuators(mech, tendons, sections["actuator"], omitted)
     write_springs(mech, written, writer.elements, sections, writer.pieces())
     writer.write_keyframe(sections["keyframe"], *state)
     for tag, section in sections.items():
@@ -133,9 +142,7 @@ class _Writer:
             return
         if joint.kind is not NodeKind.BALL:
             values |= {"axis": numbers(joint.axis), "ref": nonzero(joint.q)}
-            if body.limits[k] != UNLIMITED:
-                lower, upper = (x if math.isfinite(x) else math.copysign(1e10, x) for x in body.limits[k])
-                values["range"] = numbers((lower, upper))
+            values["range"] = limits_in_words(body.limits[k])
         if joint.kind is NodeKind.SCREW:
             slide = {"type": "slide", "axis": values["axis"], "pos": nonzero(joint.place)}
             add(element, "joint", name=f"{joint.name}.slide", **slide)

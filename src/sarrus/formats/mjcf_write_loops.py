@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,14 @@ def write_equalities(
     elements: dict[str, ET.Element],
     sections: dict[str, ET.Element],
     omitted: Omitted,
+    tendons: Mapping[str, object],
 ) -> None:
-    """Write all constraints; what MJCF cannot say goes to `omitted`."""
+    """Write all constraints but the sums that are written as tendons; `omitted` gets what MJCF cannot say."""
     writer = _Equalities(mech, written, elements, sections)
     by_name = {helper.name: helper for helper in helpers}
     for name, entry in mech.model.constraints:
+        if tendons.keys() & set(entry.coordinates()):
+            continue
         if name in by_name:
             writer.tie_helper(by_name[name])
         elif isinstance(entry, Closure):

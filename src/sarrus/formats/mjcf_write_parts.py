@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from sarrus.formats.written_bodies import WrittenBodies, WrittenJoint
 from sarrus.formats.xml_text import add, nonzero, number, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.bodies import GROUND, UNLIMITED
+from sarrus.models.bodies import GROUND, UNLIMITED, Body
 from sarrus.models.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
 from sarrus.models.joint import NodeKind
 from sarrus.models.pose import Pose
@@ -119,8 +120,17 @@ def gravity_compensation(mech: Mechanism, force: ConstantWrench) -> float | None
     return share if np.allclose(wrench[:3], -share * weight, rtol=1e-12, atol=0.0) else None
 
 
-def write_actuators(mech: Mechanism, section: ET.Element, omitted: Omitted) -> None:
-    """Motors, or the laws that the file of the mechanism gave."""
+def limits_in_words(limits: tuple[float, float]) -> str | None:
+    """A range of MJCF; None where there is none."""
+    if limits == UNLIMITED:
+        return None
+    return numbers(x if math.isfinite(x) else math.copysign(1e10, x) for x in limits)
+
+
+def write_actuators(
+    mech: Mechanism, tendons: Mapping[str, object], section: ET.Element, omitted: Omitted
+) -> None:
+    """Motors, or the laws that the file of the mechanism gave; `tendons` are coordinates written as such."""
     for actuator in mech.model.actuators:
         body = mech.model.tree.by_name.owners[actuator.index]
         laws = mech.laws.get(actuator.name, ())
@@ -128,18 +138,23 @@ def write_actuators(mech: Mechanism, section: ET.Element, omitted: Omitted) -> N
             if body.joint.is_free:
                 omitted.drop("actuator of a free joint", actuator.name)
             else:
-                _write_law(section, actuator.name, body.name, law, body.joint.is_ball)
+                where = _transmission(actuator.name, body, law.gear, actuator.name in tendons)
+                _write_law(section, where, law)
 
 
 def _motor(name: str, limits: tuple[float, float]) -> ActuatorLaw:
     return ActuatorLaw(name, force_limits=None if limits == UNLIMITED else limits)
 
 
-def _write_law(section: ET.Element, coordinate: str, body: str, law: ActuatorLaw, ball: bool) -> None:
-    joint, gear = coordinate, number(law.gear)
-    if ball:
-        joint = body
-        gear = numbers([law.gear if coordinate.endswith(x) else 0.0 for x in (".wx", ".wy", ".wz")])
+def _transmission(coordinate: str, body: Body, gear: float, tendon: bool) -> dict[str, str | None]:
+    """What an actuator acts on, and its gear."""
+    if body.joint.is_ball:
+        gears = [gear if coordinate.endswith(x) else 0.0 for x in (".wx", ".wy", ".wz")]
+        return {"joint": body.name, "gear": numbers(gears)}
+    return {"tendon" if tendon else "joint": coordinate, "gear": number(gear) if gear != 1.0 else None}
+
+
+def _write_law(section: ET.Element, where: dict[str, str | None], law: ActuatorLaw) -> None:
     limits = {
         name: None if value is None else numbers(np.clip(value, -1e10, 1e10))
         for name, value in (("ctrlrange", law.ctrl_limits), ("forcerange", law.force_limits))
@@ -148,7 +163,7 @@ def _write_law(section: ET.Element, coordinate: str, body: str, law: ActuatorLaw
         "gaintype": "fixed", "gainprm": number(law.gain), "biastype": "affine", "biasprm": numbers(law.bias)
     }  # fmt: skip
     tag = "general" if servo else "motor"
-    add(section, tag, name=law.name, joint=joint, gear=gear if gear != "1" else None, **limits, **servo)
+    add(section, tag, name=law.name, **where, **limits, **servo)
 
 
 def write_visuals(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,7 +90,9 @@ class WrittenBodies:
         return owner, offset @ at if not offset.is_identity else at
 
 
-def write_bodies(mech: Mechanism, q: Array, several: bool, offsets: bool) -> WrittenBodies:
+def write_bodies(
+    mech: Mechanism, q: Array, several: bool, offsets: bool, without: Collection[str] = ()
+) -> WrittenBodies:
     """The bodies of the file.
 
     Args:
@@ -97,8 +100,9 @@ def write_bodies(mech: Mechanism, q: Array, several: bool, offsets: bool) -> Wri
         q: The pose that is drawn, (nq,).
         several: Whether a body of the file may have several joints.
         offsets: Whether a joint may be elsewhere than in the origin of its body.
+        without: Bodies that are left out; nothing hangs on them.
     """
-    chains = _chains(mech, several, offsets)
+    chains = {name: chain for name, chain in _chains(mech, several, offsets).items() if name not in without}
     poses = {name: mech.pose(q, name) for name in mech.body_names}
     slices = mech.model.q_slices
     frames: dict[str, tuple[str, Pose]] = {GROUND: (GROUND, Pose())}
