@@ -82,6 +82,8 @@ def table(rows: list[Row]) -> str:
         lines.append(line(row))
         lines += [f"    {c}: differs by {row.errors[c]:.0e}: {why:.150}" for c, why in row.wrong().items()]
         lines += [f"    {reason:.200}" for reason in row.reasons]
+        if row.refused_too:
+            lines.append(f"    {row.refused_too} cannot read it either")
         if row.wrong():
             lines.append(f"    one spacing of floats in M and J changes accelerations by {row.rounding:.0e}")
     lines += summary(robots)
