@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sarrus.bridge.mujoco import MujocoBridge, PlantRun
+from sarrus.bridge.mujoco import MujocoBridge
 from sarrus.bridge.pinocchio import PinocchioBridge
+from sarrus.bridge.plant_run import PlantRun
 from sarrus.bridge.servos import Servos, servos
 from sarrus.errors import InputError
 from sarrus.mechanism.mechanism import Mechanism

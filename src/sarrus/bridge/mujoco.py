@@ -6,8 +6,6 @@ have gears and laws. Joints, tendons and actuators are matched by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy.typing as npt
 
 from sarrus.arrays import Array, positive, state
 from sarrus.bridge.mujoco_joints import map_joints, to_ours, to_theirs
+from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
 from sarrus.errors import InputError
@@ -25,25 +24,6 @@ from sarrus.mechanism.mechanism import Mechanism
 
 AGREE = 1e-3  # distance of a body in the two models that is worth a word, times L
 ITERATIONS = 20  # of Gauss-Newton for joints that only MuJoCo has
-
-
-@dataclass(frozen=True)
-class PlantRun:
-    """What a controller did on a MuJoCo plant, one row for each control step.
-
-    Attributes:
-        t: Time [s], (n,).
-        q: Measured positions in the coordinates of the mechanism, (n, nq).
-        v: Measured velocities, (n, nv).
-        u: Inputs [N m] or [N], (n, nu).
-        data: MuJoCo's data at the end.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    u: Array
-    data: Any
 
 
 class MujocoBridge:
@@ -154,7 +134,7 @@ class MujocoBridge:
 
     def run(
         self,
-        law: Callable[[float, Array, Array], npt.ArrayLike],
+        law: Control,
         t_end: float,
         dt: float | None = None,
         data: Any = None,
@@ -182,8 +162,7 @@ class MujocoBridge:
             for _ in range(substeps):
                 data.ctrl[:] = self.to_ctrl(u, *self.to_sarrus(data))
                 mujoco.mj_step(self.model, data)
-        t, q, v, u_ = (np.array([row[k] for row in rows]) for k in range(4))
-        return PlantRun(t, q, v, u_, data)
+        return run_of(rows, data)
 
     # ------------------------------------------------------------------ construction
 

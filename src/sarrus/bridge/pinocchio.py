@@ -7,19 +7,23 @@ there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sarrus.arrays import Array, state
+from sarrus.arrays import Array, positive, state
+from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.errors import InputError
 from sarrus.formats.pinocchio import joint_parts
 from sarrus.mechanism.core import State
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Planar
+
+PROXIMAL = 1e-10  # regularization of Pinocchio's solver: redundant rows do no harm
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,60 @@ class PinocchioBridge:
         """Pinocchio's generalized force (nv there,) of the inputs u (nu,) at the pose q (nq,)."""
         tau = self.mech._applied(q, None, u, None)
         return np.asarray(np.linalg.pinv(self.velocity_map(q)).T @ tau)
+
+    def to_u(self, tau: npt.ArrayLike, q: npt.ArrayLike) -> Array:
+        """Inputs u (nu,) that a generalized force of Pinocchio's (nv there,) is, at the pose q (nq,).
+
+        What it does along coordinates without an actuator is left out.
+        """
+        theirs = state(tau, "tau", self.model.nv, "the Pinocchio model")
+        driven = [actuator.index for actuator in self.mech.model.actuators]
+        return np.asarray((self.velocity_map(q).T @ theirs)[driven])
+
+    def run(
+        self,
+        law: Control,
+        t_end: float,
+        dt: float = 1e-3,
+        constraints: Sequence[Any] = (),
+        start: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    ) -> PlantRun:
+        """Run a controller on a plant of Pinocchio's: its forward dynamics in semi-implicit Euler steps.
+
+        Springs, damping and limits of the mechanism are not part of a Pinocchio model.
+
+        Args:
+            law: u = law(t, q, v), such as any controller of `sr.control`; u is held over a step.
+            t_end: Length of the run [s].
+            dt: Step [s].
+            constraints: `pinocchio.RigidConstraintModel` of the loops; their correctors keep them closed.
+            start: State (q, v) to start from; default that of the mechanism.
+        """
+        import pinocchio as pin
+
+        if self._mimics:
+            raise InputError(
+                "run knows no Pinocchio models with mimic joints; make a plant of it with MuJoCo."
+            )
+        step, model, data = positive(dt, "dt"), self.model, self.model.createData()
+        loops, found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        for one in constraints:
+            loops.append(one)
+            found.append(one.createData())
+        needed = (loops, found) if int(pin.__version__.split(".")[0]) >= 4 else (loops,)
+        pin.initConstraintDynamics(model, data, *needed)
+        settings = pin.ProximalSettings(1e-12, 1e-12, PROXIMAL, 100)
+        theirs, speed = self.to_pinocchio(*(self.mech.default if start is None else start))
+        rows: list[tuple[float, Array, Array, Array]] = []
+        for k in range(max(1, round(positive(t_end, "t_end") / step))):
+            measured = self.to_sarrus(theirs, speed)
+            u = np.array(law(k * step, *measured), dtype=np.float64)
+            rows.append((k * step, *measured, u))
+            tau = self.to_tau(u, measured.q)
+            a = pin.constraintDynamics(model, data, theirs, speed, tau, loops, found, settings)
+            speed = speed + step * a
+            theirs = pin.integrate(model, theirs, step * speed)
+        return run_of(rows, data)
 
     # ------------------------------------------------------------------ construction
 
