@@ -147,7 +147,7 @@ class PinocchioBridge:
             found.append(one.createData())
         needed = (loops, found) if int(pin.__version__.split(".")[0]) >= 4 else (loops,)
         pin.initConstraintDynamics(model, data, *needed)
-        settings = pin.ProximalSettings(1e-12, 1e-12, PROXIMAL, 100)
+        solver = (loops, found, pin.ProximalSettings(1e-12, 1e-12, PROXIMAL, 100))
         theirs, speed = self.to_pinocchio(*(self.mech.default if start is None else start))
         rows: list[tuple[float, Array, Array, Array]] = []
         for k in range(max(1, round(positive(t_end, "t_end") / step))):
@@ -155,7 +155,7 @@ class PinocchioBridge:
             u = np.array(law(k * step, *measured), dtype=np.float64)
             rows.append((k * step, *measured, u))
             tau = self.to_tau(u, measured.q)
-            a = pin.constraintDynamics(model, data, theirs, speed, tau, loops, found, settings)
+            a = pin.constraintDynamics(model, data, theirs, speed, tau, *solver)
             speed = speed + step * a
             theirs = pin.integrate(model, theirs, step * speed)
         return run_of(rows, data)

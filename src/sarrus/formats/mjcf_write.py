@@ -59,7 +59,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     writer.write_bodies()
     sections = {tag: ET.Element(tag) for tag in ("asset", "tendon", "equality", "actuator", "keyframe")}
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
-    write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons)
+    write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons=tendons)
     write_tendons(mech, tendons, writer.extras, sections["tendon"])
     write_actuators(mech, tendons, sections["actuator"], omitted)
     write_springs(mech, written, writer.elements, sections, writer.pieces())

@@ -49,6 +49,7 @@ def write_equalities(
     elements: dict[str, ET.Element],
     sections: dict[str, ET.Element],
     omitted: Omitted,
+    *,
     tendons: Mapping[str, object],
 ) -> None:
     """Write all constraints but the sums that are written as tendons; `omitted` gets what MJCF cannot say."""
