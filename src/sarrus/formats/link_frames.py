@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import NAMED
@@ -21,8 +20,6 @@ from sarrus.models.joints import Fixed
 from sarrus.models.pose import Pose
 
 GROUND = "ground"
-TURNS = 30.0  # [rad]: limits of hinges beyond it are probably degrees
-ENDLESS = 1e9  # positions [rad, m] and efforts [N m, N] from there on stand for no limit in files
 
 
 def named(axis: Sequence[float]) -> str | tuple[float, ...]:
@@ -48,22 +45,6 @@ def claim(wanted: str, taken: set[str]) -> str:
         name, k = f"{wanted}_{k}", k + 1
     taken.add(name)
     return name
-
-
-def limit_ends(lower: float, upper: float, shift: float = 0.0) -> tuple[float | None, float | None]:
-    """Limits of a coordinate that is larger than the file's by `shift`; None for numbers that mean none."""
-    at_least, at_most = (x + shift if abs(x) < ENDLESS else None for x in (lower, upper))
-    return at_least, at_most
-
-
-def note_degrees(joint: Element, limits: tuple[float, float], omitted: Omitted) -> None:
-    """A word where the limits of a hinge look like degrees: URDF and SDF count in radians."""
-    largest = max((abs(x) for x in limits if abs(x) < ENDLESS), default=0.0)
-    if largest > TURNS:
-        name, line = joint.text("name"), joint.line
-        omitted.remark(
-            f"line {line}: a limit of {name!r} is {largest:g} rad; if these are degrees, the file is wrong"
-        )
 
 
 class Links:

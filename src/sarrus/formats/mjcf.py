@@ -16,7 +16,8 @@ import numpy as np
 from sarrus.arrays import Array
 from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, limit_ends, named
+from sarrus.formats.joint_limits import limit_ends
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import FormatError, Omitted

@@ -17,20 +17,13 @@ import numpy as np
 
 from sarrus.arrays import Array
 from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.joint_limits import effort_limits, note_passive
 from sarrus.formats.kept_declarations import SDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import (
-    ENDLESS,
-    GROUND,
-    Links,
-    TreeJoint,
-    claim,
-    limit_ends,
-    named,
-    note_degrees,
-)
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element
 from sarrus.formats.messages import Omitted
+from sarrus.formats.sdf_axes import axis_properties, bound
 from sarrus.formats.sdf_couplings import Couplings, Turning, drawn_position
 from sarrus.formats.sdf_frames import Frames, pose_in
 from sarrus.formats.sdf_models import flattened
@@ -202,7 +195,7 @@ class _Reader:
             size = sum(NODE_NQ[node.kind] for node in made.primitives())
             if start and len(start) != size:
                 joint.one("sarrus:position").fail(f"it must be {size} numbers here, got {len(start)}")
-            properties = _properties(joint, made, start, self.omitted)
+            properties = axis_properties(joint, made, start, self.omitted)
             called = joint.word("sarrus:name", name)
             if joint.first("drake:rotor_inertia") is not None and made.nv == 1:
                 ratio = joint.value("drake:gear_ratio", 1.0)
@@ -316,24 +309,12 @@ class _Reader:
             names = carriers if len(axes) == 1 else [f"{carriers[0]}.angle{k}" for k in (1, 2)]
             for coordinate, axis in zip(names, axes, strict=True):
                 limit = axis.first("limit")
-                effort = -1.0 if limit is None else _bound(limit, "effort", -1.0)
+                effort = -1.0 if limit is None else bound(limit, "effort", -1.0)
                 if effort > 0.0:
-                    bounds = (-effort, effort) if effort < ENDLESS else None
-                    self.spec.actuate(coordinate, limits=bounds)
+                    self.spec.actuate(coordinate, limits=effort_limits(effort))
                 else:
                     passive.append(coordinate)
-        if passive:
-            shown = ", ".join(map(repr, passive[:4])) + (", ..." if len(passive) > 4 else "")
-            self.omitted.remark(
-                f"joints without an effort limit and not actuated: {shown}; spec.actuate(...) of load_spec"
-                " declares actuators"
-            )
-
-
-def _bound(limit: Element, tag: str, default: float) -> float:
-    """A limit, which may be infinite; the default where there is none."""
-    text = limit.word(tag, "").strip().lower()
-    return float(text) if text.lstrip("+-") in ("inf", "infinity") else limit.value(tag, default)
+        note_passive(passive, "an effort limit", self.omitted)
 
 
 def _back(joint: Joint, start: tuple[float, ...]) -> Pose:
@@ -345,23 +326,3 @@ def _back(joint: Joint, start: tuple[float, ...]) -> Pose:
         n = NODE_NQ[node.kind]
         pose, q = pose @ moved(node, np.array(q[:n])), q[n:]
     return pose.inverse()
-
-
-def _properties(joint: Element, made: Joint, start: tuple[float, ...], omitted: Omitted) -> dict[str, Any]:
-    """Damping, friction and limits of the axes."""
-    found: dict[str, list[Any]] = {"damping": [], "friction": [], "limits": []}
-    for k, tag in enumerate(("axis", "axis2")[: made.nv] if not made.has_quaternion else ()):
-        axis = joint.one(tag)
-        dynamics, limit = axis.first("dynamics"), axis.first("limit")
-        for what in ("damping", "friction"):
-            found[what].append(0.0 if dynamics is None else dynamics.value(what, 0.0))
-        lower = -math.inf if limit is None else _bound(limit, "lower", -math.inf)
-        upper = math.inf if limit is None else _bound(limit, "upper", math.inf)
-        if lower > upper:
-            axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
-        shift = start[k] if k < len(start) else 0.0
-        if joint.text("type") != "prismatic":
-            note_degrees(joint, (lower, upper), omitted)
-        limited = joint.text("type") != "continuous" and lower < upper
-        found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
-    return {name: tuple(values) for name, values in found.items() if values}

@@ -18,17 +18,9 @@ from typing import Any
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
 from sarrus.formats.file_spec import FileSpec
+from sarrus.formats.joint_limits import ENDLESS, effort_limits, limit_ends, note_degrees, note_passive
 from sarrus.formats.kept_declarations import URDF_TAG, ReadDeclarations
-from sarrus.formats.link_frames import (
-    ENDLESS,
-    GROUND,
-    Links,
-    TreeJoint,
-    claim,
-    limit_ends,
-    named,
-    note_degrees,
-)
+from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim, named
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.markup import Element, parse
 from sarrus.formats.messages import Omitted
@@ -306,15 +298,10 @@ class _Reader:
                 passive.append(name)
                 continue
             with joint.context():
-                self.spec.actuate(body, limits=(-effort, effort) if 0.0 < effort < ENDLESS else None)
+                self.spec.actuate(body, limits=effort_limits(effort))
         if self.spec.actuated is None:
             self.spec.actuate()
-        if passive:
-            shown = ", ".join(map(repr, passive[:4])) + (", ..." if len(passive) > 4 else "")
-            self.omitted.remark(
-                f"joints without a transmission or an effort limit and not actuated: {shown};"
-                " spec.actuate(...) of load_spec declares actuators"
-            )
+        note_passive(passive, "a transmission or an effort limit", self.omitted)
 
 
 def _loop_joint(loop: Element, kind: str, omitted: Omitted) -> Joint:
