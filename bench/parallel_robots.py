@@ -29,9 +29,8 @@ def said_beside(file: Path) -> dict[str, Any]:
         return {}
     import yaml
 
-    said, text = dict(yaml.safe_load(beside.read_text())), file.read_text()
-    links = [link for pair in said.get("closed_loop", ()) for link in pair]
-    return said if all(f'<link name="{link}"' in text for link in links) else {}
+    said, known = dict(yaml.safe_load(beside.read_text())), _bodies(ET.parse(file).getroot())
+    return said if all(name in known for pair in said.get("closed_loop", ()) for name in pair) else {}
 
 
 def closed(file: Path, said: dict[str, Any]) -> sr.Mechanism:
@@ -41,9 +40,20 @@ def closed(file: Path, said: dict[str, Any]) -> sr.Mechanism:
         kinds = zip(said.get("joint_name", ()), said.get("joint_type", ()), strict=True)
         plain.write_bytes(_with_joints(file, dict(kinds)))
         spec = sr.load_spec(plain)
+    body = _bodies(ET.parse(file).getroot())
     for i, ((a, b), kind) in enumerate(zip(said["closed_loop"], said["type"], strict=True), start=1):
-        spec.close(f"loop{i}", a, b, sr.Spherical() if kind.lower() == "3d" else sr.Fixed())
+        spec.close(f"loop{i}", body[a], body[b], sr.Spherical() if kind.lower() == "3d" else sr.Fixed())
     return _assembled(spec.compile())
+
+
+def _bodies(root: ET.Element) -> dict[str, str]:
+    """Bodies here for the frames of a URDF: links, and joints by name (fixed ones are their child)."""
+    found = {link.get("name", ""): link.get("name", "") for link in root.findall("link")}
+    for joint in root.findall("joint"):
+        name, child = joint.get("name", ""), joint.find("child")
+        fixed = joint.get("type") == "fixed" and child is not None
+        found.setdefault(name, child.get("link", "") if fixed and child is not None else name)
+    return found
 
 
 def _with_joints(file: Path, kinds: dict[str, str]) -> bytes:
