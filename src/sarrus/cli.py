@@ -130,8 +130,10 @@ def add_pose_commands(typed: Any) -> None:
         fixed: list[str] = fixed_option,
         as_json: bool = json_option,
     ) -> None:
-        """Report a mechanism and show it: in the live view in the browser, or in a file."""
-        raise typer.Exit(respond(lambda: show(name, out, fixed, as_json), as_json))
+        """Report a mechanism and show it: in the live view in the browser, or in a file. With --json and no
+        file it is reported only."""
+        live = out is None and not as_json  # which prints lines of its own
+        raise typer.Exit(respond(lambda: show(name, out, fixed, as_json), as_json, "" if live else "show"))
 
     @app.command("sweep")
     def sweep_command(
@@ -198,12 +200,15 @@ def add_installation_commands(typed: Any) -> None:
     @app.command("doctor")
     def doctor_command(as_json: bool = typer.Option(False, "--json", help=JSON_HELP)) -> None:
         """What is installed: versions, instruction set, GPU, extras and what each is for."""
-        raise typer.Exit(respond(doctor, as_json))
+        raise typer.Exit(respond(doctor, as_json, "doctor"))
 
     @app.command("completion")
-    def completion_command(shell: str = typer.Argument(help=f"One of {', '.join(SHELLS)}.")) -> None:
+    def completion_command(
+        shell: str = typer.Argument(help=f"One of {', '.join(SHELLS)}."),
+        as_json: bool = typer.Option(False, "--json", help=JSON_HELP),
+    ) -> None:
         """Print a completion script: eval "$(sarrus completion bash)"."""
-        raise typer.Exit(respond(lambda: completion(shell, commands_of(app)), False))
+        raise typer.Exit(respond(lambda: completion(shell, commands_of(app)), as_json, "completion"))
 
 
 def add_report_command(typed: Any) -> None:
@@ -238,12 +243,12 @@ def add_library_commands(typed: Any) -> None:
         as_json: bool = json_option,
     ) -> None:
         """List the classic mechanisms that come with sarrus, or report one of them."""
-        raise typer.Exit(respond(lambda: show_library(name), as_json))
+        raise typer.Exit(respond(lambda: show_library(name), as_json, "library"))
 
     @app.command("demo")
     def demo_command(as_json: bool = json_option) -> None:
         """Sarrus' linkage: one of its five constraint rows is redundant, and nothing minds."""
-        raise typer.Exit(respond(demo, as_json))
+        raise typer.Exit(respond(demo, as_json, "demo"))
 
     @app.command("study")
     def study_command(
@@ -283,7 +288,7 @@ def add_export_commands(typed: Any) -> None:
         name: str = typer.Argument(help=RUN_HELP),
         out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
         t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
-        dt: float = typer.Option(2e-3, help="Step [s]."),
+        dt: float | None = typer.Option(None, help="Fixed step [s]; without it, steps are chosen."),
         as_json: bool = json_option,
     ) -> None:
         """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""

@@ -158,8 +158,10 @@ def test_play_says_what_is_wrong(tmp_path: Path) -> None:
     assert unknown.exit_code == 1 and "unknown mechanism 'fourbar'" in unknown.stderr
     other = run("play", "four_bar", "--t-end", "0.1", "--out", str(tmp_path / "x.png"))
     assert other.exit_code == 1 and "written as .html" in other.stderr
-    wild = run("play", "flyball_governor", "--t-end", "0.1", "--out", str(tmp_path / "x.html"))
+    fast = ("play", "flyball_governor", "--t-end", "0.1", "--out", str(tmp_path / "x.html"))
+    wild = run(*fast, "--dt", "0.002")
     assert wild.exit_code == 1 and "numbers grew" in wild.stderr
+    assert run(*fast).exit_code == 0, "steps are chosen"
 
 
 def test_version_units_and_demo_are_said_right() -> None:

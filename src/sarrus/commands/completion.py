@@ -49,7 +49,8 @@ def completion(shell: str, commands: dict[str, tuple[str, list[str]]]) -> Answer
     """The script for a shell, as an answer."""
     if shell not in SHELLS:
         raise InputError(f"no completion for {shell!r}; the shells are {', '.join(SHELLS)}.")
-    return Answer(script(shell, commands).rstrip())
+    text = script(shell, commands).rstrip()
+    return Answer(text, {"shell": shell, "script": text})
 
 
 def script(shell: str, commands: dict[str, tuple[str, list[str]]]) -> str:

@@ -17,7 +17,7 @@ from sarrus.models.tables import position_names
 from sarrus.simulation.simulate import simulate
 from sarrus.simulation.trajectory.trajectory import Trajectory
 
-from .answers import Answer, found, on_terminal, values
+from .answers import Answer, elapsed, found, on_terminal, values
 
 PICTURES = (".png", ".svg", ".pdf")
 WRITTEN = (
@@ -26,7 +26,7 @@ WRITTEN = (
 
 
 def show(name: str, out: str | None, fixed: list[str], quiet: bool = False) -> Answer:
-    """Report a mechanism at a pose; draw it to a file, or in the live view."""
+    """Report a mechanism at a pose; draw it to a file or, unless `quiet`, in the live view."""
     from sarrus.viz import show as live
 
     mech = found(name)
@@ -40,7 +40,7 @@ def show(name: str, out: str | None, fixed: list[str], quiet: bool = False) -> A
         return Answer(f"{mech}\n\n{data['written']}", data)
     if not quiet:
         print(mech)
-    live(mech.with_default(q), block=True)
+        live(mech.with_default(q), block=True)
     return Answer("", data)
 
 
@@ -84,7 +84,8 @@ def run_simulation(name: str, t_end: float, options: dict[str, Any], out: str | 
     lines += [f"{len(run)} states, largest closure error {data['largest_drift']:.1e} m"]
     lines += [f"{event.kind} {event.name} at t = {event.t:.6g} s" for event in run.events[:20]]
     if out is not None:
-        data["written"] = str(write(run, Path(out)))
+        with elapsed(f"write {out}"):
+            data["written"] = str(write(run, Path(out)))
         lines.append(data["written"])
     return Answer("\n".join(lines), data, None if run.success else run.message)
 
@@ -111,7 +112,8 @@ def export(name: str, out: Path, t_end: float, dt: float | None = None) -> Answe
     thing: Mechanism | Trajectory = Trajectory.load(name) if name.endswith(".npz") else found(name)
     if isinstance(thing, Mechanism) and t_end > 0.0:
         thing = simulate(thing, (0.0, t_end), dt=dt, progress=on_terminal())
-    written = write(thing, out)
+    with elapsed(f"write {out}"):
+        written = write(thing, out)
     failed = isinstance(thing, Trajectory) and not thing.success
     message = getattr(thing, "message", "")
     return Answer(str(written), {"written": str(written), "message": message}, message if failed else None)

@@ -17,13 +17,13 @@ from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.bodies import is_possible
 from sarrus.simulation.study import study
 
-from .answers import Answer, found, say
+from .answers import Answer, elapsed, found, say
 
 
 def check(file: Path, as_json: bool, root: str, repaired: Path | None = None) -> int:
     """Report on a file, and write a copy of it whose loops close if asked to; returns the exit code."""
     options = {"root": root} if root != "fixed" else {}
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, elapsed("check"):
         warnings.simplefilter("always", SarrusWarning)
         mech, problem = _loaded(file, options)
         if repaired is not None and mech is not None and problem is None:
