@@ -92,3 +92,23 @@ def test_it_prints(crank: Path, tmp_path: Path) -> None:
         pytest.skip("this Chromium prints nothing")
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
     assert 2 <= pages <= 8
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+def test_nothing_is_wider_than_the_paper(tmp_path: Path) -> None:
+    """A4 less margins, and a phone; the excavator has long names and many columns."""
+    from bench.chromium import Chromium
+
+    path = sr.viz.report(sr.library.excavator(), tmp_path / "x.html", t_end=0.2)
+    with Chromium() as browser:
+        page = browser.page()
+        page.open(path.as_uri())
+        for width, media, kinds in (
+            (673, "print", "img, p, pre, .row, table"),
+            (390, "screen", "img, p, pre"),
+        ):
+            page.call("Emulation.setEmulatedMedia", media=media)
+            page.size(width, 900)
+            wide = f"[...document.body.querySelectorAll('{kinds}')].filter((e) =>"
+            wide += " e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.tagName + e.className)"
+            assert page.evaluate(wide) == [], media

@@ -176,3 +176,13 @@ def test_a_free_part_of_a_drawing_is_a_box() -> None:
     (box,) = body_boxes(mech).values()
     assert box.body == "crate"
     np.testing.assert_allclose(sorted(box.half), [0.5, 1.0, 1.5])
+
+
+def test_a_coordinate_without_a_body_is_not_drawn() -> None:
+    """The slide of an actuator along a line is no rail with a block."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    spec.link("boom", (0, 0, 0), (2, 0, 0), mass=100.0)
+    spec.joint("foot", "ground", "boom", sr.Revolute("z"), at=(0, 0, 0))
+    spec.actuator("lift", "ground", (0.8, -0.6, 0), "boom", (1, 0, 0), armature=0.5)
+    found = skeleton(spec.compile())
+    assert found.rails == [] and {part.owner for part in found.parts} == {"boom", "lift_line"}

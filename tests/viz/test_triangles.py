@@ -87,3 +87,27 @@ def test_moments_turn_by_the_right_hand() -> None:
     far = np.linalg.norm(surface.points - middle, axis=1)
     assert far.max() < 0.56 and far.min() > 0.45
     assert np.all(np.isfinite(tri.turning_arrow(middle, np.zeros(3), 0.02).points))
+
+
+@pytest.mark.parametrize("largest", [50, 2**21 + 7])  # one integer for each row, or rows
+def test_rows_are_numbered_as_numpy_does(largest: int) -> None:
+    rows = np.random.default_rng(3).integers(0, largest, (400, 3))
+    rows = np.concatenate([rows, rows[::3], [[largest, 0, 1]]])
+    first, number = tri._numbered(rows)
+    _, wanted, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(first, wanted)
+    np.testing.assert_array_equal(number, inverse.ravel())
+
+
+def test_a_fine_mesh_keeps_its_volume_with_few_triangles(tmp_path: Path) -> None:
+    """76,800 triangles of a cylinder as a file become at most MOST."""
+    fine = tri.revolved([(0.0, 0.0), *((0.4, z) for z in np.linspace(0, 1, 60)), (0.0, 1.0)], 640)
+    corners = fine.points[fine.faces].astype("<f4")
+    record = np.zeros(len(corners), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+    record["corners"] = corners
+    path = tmp_path / "fine.stl"
+    path.write_bytes(b"\0" * 80 + np.uint32(len(corners)).tobytes() + record.tobytes())
+    assert len(corners) > 70_000
+    found = tri.file_surface(str(path))
+    assert 1000 < len(found.faces) <= tri.MOST
+    assert enclosed(found.points[found.faces], "it")[0] == pytest.approx(np.pi * 0.16, rel=0.05)

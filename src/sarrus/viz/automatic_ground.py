@@ -17,7 +17,9 @@ def frame_of_ground(layout: Layout) -> Iterator[Solid]:
     """The link of a mechanism in space that does not move: a bar or a plate through its joints on it."""
     bodies = layout.mech.model.bodies[1:]
     own = [body for body in bodies if body.parent == GROUND and body.joint.nv and not body.joint.is_free]
-    points = [np.array(body.at.xyz) for body in own if joint_drawing(body, layout.copies).supports]
+    points = [
+        np.array(body.at.xyz) for body in own if joint_drawing(body, layout.copies, layout.bare).supports
+    ]
     if len(own) == len([body for body in bodies if body.parent == GROUND]):  # nothing floats
         points = [np.array(point) for body, point in layout.figure.supports if layout.roots[body] == GROUND]
     up = -np.array(layout.mech.model.gravity)

@@ -21,7 +21,7 @@ def joints(layout: Layout) -> Iterator[Solid]:
     """Pins through the hinges of layers, drums about those in space, balls at others, rolling discs."""
     for body in layout.mech.model.bodies[1:]:
         if not {layout.roots[body.name], layout.roots[body.parent]} & layout.covered:
-            for one in joint_drawing(body, layout.copies).bearings:
+            for one in joint_drawing(body, layout.copies, layout.bare).bearings:
                 yield bearing(layout, one, body.parent, body.name, body.name)
     for name, given in shown_constraints(layout.mech):
         drawing, ends = given.drawing(), given.bodies()

@@ -22,6 +22,7 @@ from .view import PARALLEL, Placed, Plane, find_plane
 
 COILS = 5
 RAIL_MARGIN = 0.35  # of the mechanism's length
+MANY_PINS = 16  # from which on marks become smaller
 SLIDER_HALF = 0.07
 MARGIN = 0.08
 LEAST_DEPTH = 0.45  # of the largest extent, in space
@@ -230,13 +231,15 @@ class Drawing:
                 wide = 1.0 if self.solid else 12
                 self._line(ends, color=style.INK, linewidth=wide, solid_capstyle="butt", zorder=3.2)
         if figure.pins:
-            edge = {"markeredgecolor": style.INK, "markeredgewidth": 1.2}
-            self._line(self.placed.points(figure.pins), **style.PIN, **edge, zorder=5)
+            scale = _mark_scale(figure)
+            look = {**style.PIN, "markersize": scale * style.PIN["markersize"]}
+            edge = {"markeredgecolor": style.INK, "markeredgewidth": 1.2 * scale}
+            self._line(self.placed.points(figure.pins), **look, **edge, zorder=5)
 
     def _masses(self, figure: Skeleton) -> None:
         heaviest = max((mass for _, mass in figure.masses), default=1.0)
         for anchor, mass in figure.masses:
-            size = 5.0 + 4.0 * (mass / heaviest) ** (1 / 3)
+            size = _mark_scale(figure) * (5.0 + 4.0 * (mass / heaviest) ** (1 / 3))
             points = self.placed.points([anchor])
             common = {"linestyle": "none", "markersize": size, "zorder": 4}
             self._line(points, marker="o", markerfacecolor="white", markeredgecolor=style.INK, **common)
@@ -326,6 +329,11 @@ def _fill_box(ax: Any) -> None:
 
 def _axes_for(plane: Plane | None) -> Any:
     return style.new_axes() if plane is not None else style.new_axes(projection="3d", proj_type="ortho")
+
+
+def _mark_scale(figure: Skeleton) -> float:
+    """Size of the marks of pins and masses: robots of fifty joints would be hidden behind them."""
+    return float(min(1.0, (MANY_PINS / max(len(figure.pins), 1)) ** 0.75))
 
 
 def _zigzag(ends: Array, plane: Plane | None) -> Array:

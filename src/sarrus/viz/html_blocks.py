@@ -22,6 +22,7 @@ STYLE = """
 .sarrus pre { font: 12.5px/1.45 ui-monospace, monospace; margin: 6px 0; }
 .sarrus .warning { border-left: 3px solid #c1121f; padding-left: 10px; }
 """
+SHORT = 12  # rows
 
 
 def text(value: object) -> str:
@@ -40,10 +41,11 @@ def heading(value: object, level: int = 2) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; cells that are numbers are set to the right."""
+    """A table; cells that are numbers are set to the right. Short ones are printed on one page."""
     top = "".join(f"<th>{text(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    kind = ' class="short"' if len(rows) <= SHORT else ""
+    return f"<table{kind}><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(value: object) -> str:

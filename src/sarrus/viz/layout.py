@@ -20,7 +20,7 @@ from . import triangles as tri
 from .body_shapes import shape_solids
 from .boxes import body_boxes
 from .layers import choose_layers
-from .shown_parts import body_colors, copies_on_parts, shown_names
+from .shown_parts import bare_coordinates, body_colors, copies_on_parts, shown_names
 from .skeleton import Part, skeleton
 from .solids import STEEL
 from .telescopes import find_telescopes
@@ -54,6 +54,7 @@ class Layout:
         self.mech, self.placed, self.plane = mech, placed, plane
         self.names, self.colors = shown_names(mech), picture_colors(mech)
         self.copies, self.roots = copies_on_parts(mech), rigid_roots(mech)
+        self.bare = bare_coordinates(mech)
         self.shaped = shape_solids(mech, self.colors, self.names)
         self.boxes = body_boxes(mech, shapes)
         boxed = {self.roots[name] for name in self.boxes}

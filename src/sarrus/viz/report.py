@@ -38,14 +38,14 @@ body { margin: 0 auto; max-width: 860px; padding: 24px; background: #fff; color:
 .sarrus h1 { font-size: 26px; margin: 0 0 4px; }
 .sarrus h2 { font-size: 18px; margin: 26px 0 6px; border-bottom: 2px solid #0072b2; padding-bottom: 3px; }
 .sarrus .small { color: #59626b; font-size: 12.5px; }
-.sarrus .row { display: grid; grid-template-columns: 1fr 1fr; gap: 8px; }
-.sarrus .row img { width: 100%; border: 1px solid #d5d9de; }
+.sarrus .row { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px; }
+.sarrus .row img { width: 100%; box-sizing: border-box; border: 1px solid #d5d9de; }
 @media (prefers-color-scheme: dark) { @media screen {
   body { background: #15181c; color: #e7eaee; } .sarrus .small { color: #a3acb6; } } }
 @page { size: A4; margin: 16mm; }
 @media print { body { padding: 0; max-width: none; } .sarrus { font-size: 11px; }
   .sarrus h2, .sarrus h3, .sarrus h2 + p { break-after: avoid; }
-  .sarrus img, .sarrus tr, .sarrus .row { break-inside: avoid; }
+  .sarrus img, .sarrus tr, .sarrus .row, .sarrus table.short { break-inside: avoid; }
   .sarrus thead { display: table-header-group; }
   .sarrus img { max-height: 230mm; object-fit: contain; object-position: left; } }
 </style></head><body class="sarrus">@BODY@</body></html>

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..mechanism.mechanism import Mechanism
 from ..models.bodies import COPY, GROUND, Body
 from ..models.drawing import Drawing, Frame
@@ -31,8 +33,25 @@ def shown_constraints(mech: Mechanism) -> list[tuple[str, Any]]:
     return [(name, one) for name, one in mech.model.constraints if not copies & set(one.bodies())]
 
 
-def joint_drawing(body: Body, copies: Mapping[str, Frame]) -> Drawing:
-    """What the joint that carries a body shows."""
+def bare_coordinates(mech: Mechanism) -> frozenset[str]:
+    """Bodies that only carry a coordinate (of a `Span`, of a tendon): no mass, no part, nothing held."""
+    model = mech.model
+    used = {body.parent for body in model.bodies[1:]} | {one.body for one in model.visuals}
+    for _, one in (*model.constraints, *model.forces):
+        used.update(one.bodies())
+    for _, measure in model.measures:
+        used.update(body for body, _ in measure.places())
+    return frozenset(
+        body.name
+        for body in model.bodies[1:]
+        if body.name not in used and not body.mass and not np.any(body.inertia_matrix) and not body.outline
+    )
+
+
+def joint_drawing(body: Body, copies: Mapping[str, Frame], bare: frozenset[str]) -> Drawing:
+    """What the joint that carries a body shows; nothing where it carries a coordinate only."""
+    if body.name in bare:
+        return Drawing()
     own = copies.get(body.name, Frame(body.name))
     return body.joint.drawing(Frame(body.parent, body.at), own, in_tree=True)
 

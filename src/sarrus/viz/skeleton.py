@@ -19,7 +19,7 @@ from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND, Body
 from ..models.drawing import Anchor, Drawing, Rail
 from ..models.pose import Pose
-from .shown_parts import copies_on_parts, joint_drawing, shown_constraints, shown_names
+from .shown_parts import bare_coordinates, copies_on_parts, joint_drawing, shown_constraints, shown_names
 
 SAME_POINT = 1e-6  # of points, relative to the mechanism's length
 
@@ -71,11 +71,11 @@ def skeleton(mech: Mechanism) -> Skeleton:
     found = Skeleton()
     places: Places = {body.name: [] for body in mech.model.bodies}
     still = {GROUND}  # the ground and what is fixed to it
-    on_part = copies_on_parts(mech)
+    on_part, bare = copies_on_parts(mech), bare_coordinates(mech)
     for body in mech.model.bodies[1:]:
         if not body.joint.nv and body.parent in still:
             still.add(body.name)
-        _add(body.name, joint_drawing(body, on_part), found, places, still)
+        _add(body.name, joint_drawing(body, on_part, bare), found, places, still)
     for name, given in (*shown_constraints(mech), *mech.model.forces):
         _add(name, given.drawing(), found, places, still)
     for _, measure in mech.model.measures:

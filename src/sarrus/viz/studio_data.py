@@ -20,7 +20,7 @@ from ..models.axes import direction
 from ..models.binary_table import binary_table
 from ..models.bodies import GROUND
 from .page_data import Film
-from .shown_parts import copies_on_parts, shown_names
+from .shown_parts import bare_coordinates, copies_on_parts, shown_names
 from .view import find_plane
 
 DRIVE_STEPS = (1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240)  # of tables of drives [s]
@@ -87,11 +87,12 @@ def mechanism_data(mech: Mechanism, q: Array) -> dict[str, Any]:
     limits = [[_finite(x) for x in pair] for pair in model.limits]
     measures = [known for name, one in model.measures if (known := _measure(mech, name, one))]
     plane = find_plane(mech, q)
-    names = shown_names(mech)
+    names, bare = shown_names(mech), bare_coordinates(mech)
     return {
         "bodies": [
             {"name": body.name, "parent": 0 if body.name == GROUND else index(body.parent), "mass": body.mass}
             | ({} if names[body.name] == body.name else {"label": names[body.name]})
+            | ({"bare": True} if body.name in bare else {})
             | {
                 "com": np.asarray(body.com, dtype=float).tolist(),
                 "inertia": body.inertia_matrix.ravel().tolist(),

@@ -56,7 +56,7 @@ class Panels {
   bodies() {
     const { studio } = this;
     const { bodies } = studio.data;
-    bodies.forEach(({ name }, i) => i && studio.bench.part(i) === i && $("body").append(element("option", { text: name, value: i })));
+    bodies.forEach(({ name, bare }, i) => i && !bare && studio.bench.part(i) === i && $("body").append(element("option", { text: name, value: i })));
     $("body").value = studio.bench.part(Math.max(1, bodies.findIndex((body, i) => i && body.mass > 0)));
   }
 
