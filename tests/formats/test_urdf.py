@@ -167,6 +167,17 @@ def test_a_missing_mesh_is_a_warning(tmp_path: Path) -> None:
         sr.load(file)
 
 
+def test_a_mesh_of_no_package_lies_beside_the_file(tmp_path: Path) -> None:
+    """As exporters of CAD programs write it: package:///arm.stl."""
+    shape = '<visual><geometry><mesh filename="package:///meshes/arm.stl"/></geometry></visual>'
+    file = tmp_path / "r.urdf"
+    file.write_text(robot(BASE, link("a", MASS + shape), joint("ja", "continuous", "base", "a")))
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "arm.stl").write_text("solid\n")
+    (visual,) = sr.load(file).model.visuals
+    assert Path(visual.file) == tmp_path / "meshes" / "arm.stl"
+
+
 def test_impossible_inertia_of_a_welded_part_is_lumped() -> None:
     bad = '<inertial><mass value="0.1"/><inertia ixx="-0.001" iyy="0.001" izz="0.001"/></inertial>'
     text = robot(

@@ -136,7 +136,7 @@ def test_plots_and_pages(key: str) -> None:
 def shown(b: Built) -> list[Drawing]:
     """What the kind itself says that it shows."""
     if b.example.joint is not None:
-        return [joint_drawing(b.mech.model.bodies[2], {})]
+        return [joint_drawing(b.mech.model.bodies[2], {}, frozenset())]
     return [one.drawing() for one in b.declared]
 
 

@@ -53,8 +53,10 @@ def find_meshes(
             if mesh is None:
                 continue
             filename = mesh.attributes.get("filename", "")
-            path = filename.removeprefix("package://").removeprefix("file://")
-            place = _place(above if filename.startswith("package://") else near, path)
+            if filename.startswith("package://"):  # package:///arm.stl: no package, beside the file
+                place = _place(above, filename.removeprefix("package://").lstrip("/"))
+            else:
+                place = _place(near, filename.removeprefix("file://"))
             if place is None:
                 omitted.add(MISSING_MESH, filename, mesh.line)
             else:
