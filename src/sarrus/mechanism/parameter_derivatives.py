@@ -83,25 +83,28 @@ def _one(mech: Mechanism, at: Situation, name: str) -> dict[str, Any]:
     value = mech.parameters[name]
     size = abs(value) or 1.0
     dq, dv = tangent(mech, at, name, STEPS[0] * size)
-    found: list[Array] = []
-    least, shapes, failed = np.inf, {}, None
+    best: Array | None = None
+    least = np.inf
+    shapes: dict[str, tuple[int, ...]] = {}
+    failed: AssemblyError | None = None
     for step in STEPS:
         try:
             values = {k: _values(mech, at, (name, value + k * step * size), (dq, dv)) for k, _ in TERMS}
         except AssemblyError as error:  # too far from this value for a copy to be closed
-            found, failed = [], error
+            failed = error
             continue
         shapes = values[1][1]
-        found.append(np.sum([w / (step * size) * values[k][0] for k, w in TERMS], axis=0))
-        if len(found) > 1:
-            change = float(np.max(np.abs(found[-1] - found[-2]), initial=0.0))
-            if change > least or change <= RESOLVED * float(np.max(np.abs(found[-1]), initial=0.0)):
-                break
-            least = change
-    if not found:
+        now = np.sum([w / (step * size) * values[k][0] for k, w in TERMS], axis=0)
+        change = np.inf if best is None else float(np.max(np.abs(now - best), initial=0.0))
+        if best is not None and change >= least:
+            break  # shorter steps round more than they resolve
+        best, least = now, change
+        if change <= RESOLVED * float(np.max(np.abs(now), initial=0.0)):
+            break
+    if best is None:
         assert failed is not None
         raise failed
-    return _parts(mech, found[-1], shapes) | {"q": dq, "v": dv}
+    return _parts(mech, best, shapes) | {"q": dq, "v": dv}
 
 
 def _parts(mech: Mechanism, flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
