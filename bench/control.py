@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import sarrus as sr
+from sarrus.control.state.measured_state import MeasuredState, measured_state
 
 from .control_qp import problems, solvers
 from .report import Column, table
@@ -80,7 +82,29 @@ def steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
                 found[f"{name}, friction and torque limits"] = law, (0.0, q, v)
             else:
                 found[f"{name}, no limits"] = C.ProjectedInverseDynamics(mech, output, goal), (0.0, q, v)
-    return {**found, **redundant_steps()}
+    return {**found, **redundant_steps(), **regulated_steps()}
+
+
+def regulated_steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    """Controllers that regulate measured forces, and one whose limits are functions of the state."""
+    mech = sr.library.dual_arm()
+    q = np.array(mech.default.q)
+    state = 0.0, q, mech.consistent_velocity(q, 0.3 * np.random.default_rng(0).normal(size=mech.nv))
+    measured = np.zeros(mech.nc)
+    goal, bounds = mech.pose(q, "left7"), C.TorqueBounds((-300.0, 300.0))
+    rows = np.eye(mech.nc)[:3]
+    varying = C.LinearLimits("squeeze", lam=rows, lower=lambda t, q, v: -90.0 - t, upper=90.0)
+    forces: dict[str, Any] = {"kf": 1.0, "ki": 10.0, "measured": lambda t, q, v, u: measured}
+    return {
+        "welded arms, measured forces regulated within limits": (
+            C.HybridForceMotion(mech, C.BodyPose("left7"), goal, {"weld": 0.0}, limits=bounds, **forces),
+            state,
+        ),
+        "welded arms, limits that are functions": (
+            C.ForceLimits(mech, C.BodyPose("left7"), goal, [varying, bounds]),
+            state,
+        ),
+    }
 
 
 def redundant_steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
@@ -101,21 +125,9 @@ def redundant_steps() -> dict[str, tuple[Any, tuple[Any, ...]]]:
 
 def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: float) -> dict[str, Any]:
     """One row."""
-    found = law.solve(*state)
-    mech = law.system
-    step, targets = law._compiled.kernel, law._task.targets(0.0)
-    options = {
-        "null_force": None,
-        "load": None,
-        "drive": None,
-        "rows": None,
-        "select": law._selects,
-        "owner": None,
-    }
-    rivals = {
-        "step": lambda: law(*state),
-        "kernel": lambda: step(*state[1:], targets, **options),
-    }
+    found, mech = law.solve(*state), law.system
+    now = measured_state(mech, *state)
+    rivals = {"step": lambda: law(*state), "kernel": in_kernel(law, now)}
     times = race(rivals, rounds, seconds)
     sizes = {
         "nv": mech.nv,
@@ -126,6 +138,15 @@ def timed(title: str, law: Any, state: tuple[Any, ...], rounds: int, seconds: fl
     }
     us = {key: 1e6 * times[name].median for key, name in (("us", "step"), ("kernel_us", "kernel"))}
     return {"title": title, **us, "status": found.status.name, **sizes}
+
+
+def in_kernel(law: Any, now: MeasuredState) -> Callable[[], object]:
+    """The one call of a step alone, references evaluated before; what it asks of Python is in it."""
+    step, targets, forces = law._compiled, law._task.targets(now.t), None
+    if step.forces is not None:
+        forces = law._desired.at(now.t), law.last.u[law._used]
+    owner, drive = step.question(now)
+    return lambda: step.kernel(now.q, now.v, now.t, targets, forces=forces, drive=drive, owner=owner)
 
 
 def compared(count: int, rounds: int, seconds: float) -> list[dict[str, Any]]:

@@ -90,11 +90,10 @@ def parts() -> dict[str, Callable[[], object]]:
     u = np.zeros(mech.nu)
     plain(0.0, q, v)
     targets, step = plain._task.targets(0.0), plain._compiled.kernel
-    options = {"null_force": None, "load": None, "drive": None, "rows": None, "select": True, "owner": None}
     return {
         "impedance with 8-edge pyramids, whole step": stepped(lambda t: pyramid(t, q, v)),
         "the same without an observer": stepped(lambda t: plain(t, q, v)),
-        "the same without an observer, in the kernel": lambda: step(q, v, targets, **options),
+        "the same without an observer, in the kernel": lambda: step(q, v, 0.0, targets),
         "the same without an observer, exact cones": stepped(lambda t: cone(t, q, v)),
         "the same, payload estimated and carried": stepped(lambda t: carrying(t, q, v)),
         "wrench and payload estimated": stepped(lambda t: alone.update(t, q, v, u)),

@@ -77,8 +77,7 @@ def in_kernel(law: Any, q: Array, v: Array) -> Callable[[], object]:
     """The one call of a step alone, its targets evaluated before."""
     now = measured_state(law.system, 0.0, q, v)
     targets = [task.target(now) for task in law._stack.tasks]
-    options = {"null_force": None, "load": None, "drive": None, "rows": None, "select": True, "owner": None}
-    return lambda: law._compiled.kernel(q, v, targets, **options)
+    return lambda: law._compiled.kernel(q, v, 0.0, targets)
 
 
 def standing(rounds: int, seconds: float) -> list[dict[str, Any]]:

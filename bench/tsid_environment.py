@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     # a package that pip compiles must be compiled for the Pinocchio it will meet
     constraints = given.folder / "constraints.txt"
     constraints.write_text(f"pin=={given.pinocchio}\nlibpinocchio=={given.pinocchio}\n", encoding="utf-8")
-    packages = [f"tsid=={given.tsid}", f"pin=={given.pinocchio}", "numpy", "scipy"]
+    packages = [f"tsid=={given.tsid}", f"pin=={given.pinocchio}", "numpy", "scipy", "clarabel"]
     environment = {**os.environ, "PIP_CONSTRAINT": str(constraints.resolve())}
     if _run([str(python), "-m", "pip", "install", "--quiet", *packages], environment):
         return _missing(f"pip could not install {' '.join(packages)}")

@@ -52,6 +52,11 @@ void consistent_velocity_n(const ModelD& m, States s, Metric metric, Held held, 
     double* v;
     Work(const ModelD& model, Arena& arena) : DenseWork(model, arena) { arena.take(ld, v); }
   };
+  if (m.nc == 0 && !held.count && metric.by_mass) {  // any velocity
+    for (long i = 0; i < static_cast<long>(s.n) * m.nv; ++i) out.v[i] = s.v[i];
+    for (int i = 0; i < s.n; ++i) out.status[i] = 0;
+    return;
+  }
   each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
     if (held.count || !velocity_regular(m, x, metric, w, w.v)) {
       w.by_entries = w.factor.regular = false;

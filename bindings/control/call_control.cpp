@@ -1,7 +1,6 @@
 #include "call_control.hpp"
 
 #include "../numpy.hpp"
-#include "control/payload.hpp"
 
 #include <optional>
 #include <unordered_map>
@@ -158,22 +157,6 @@ nb::dict solve_cone_program(nb::handle z0, nb::handle H, nb::handle A, nb::handl
   return named("status", word(found.status), "z", NewArray({n}, found.z), "iterations", found.iterations);
 }
 
-// reserve: by how much disturbances drew each row in; None where none are given
-nb::dict rows_on_inputs(nb::handle on_lam, nb::handle on_u, nb::handle lam0, nb::handle Lam, nb::handle lower,
-                        nb::handle upper, nb::handle disturbance) {
-  npy_intp m = length_of(lower), nc = length_of(Lam), n = length_of(Lam, 1), k = length_of(disturbance, 1);
-  Dense on_lam_(on_lam, "on_lam", {m, nc}), lam0_(lam0, "lam0", {nc}), Lam_(Lam, "Lam", {nc, n});
-  Dense lower_(lower, "lower", {m}), upper_(upper, "upper", {m});
-  Dense on_u_ = Dense::or_none(on_u, "on_u", {m, n});
-  Dense disturbance_ = Dense::or_none(disturbance, "disturbance", {nc, k});
-  NewArray R({m, n}), low({m}), high({m}), reserve({m});
-  best_tables().control.input_rows(
-      {whole(m), whole(nc), whole(n), whole(k), on_lam_, on_u_, lam0_, Lam_, lower_, upper_, disturbance_},
-      {R, low, high, reserve});
-  return named("R", R, "lower", low, "upper", high, "reserve",
-               disturbance.is_none() ? nb::none() : reserve.object);
-}
-
 // status "inside": z0 satisfies all rows and nothing had to be solved
 nb::dict limited_inputs(nb::handle x, nb::handle Z, nb::handle z0, nb::handle metric, nb::handle R,
                         nb::handle lower, nb::handle upper, nb::handle H, double touch, double tol) {
@@ -230,40 +213,6 @@ nb::dict solve_level(nb::handle A, nb::handle b, nb::handle s, nb::handle Z, dou
                "damped", found.damped, "finite", found.rank >= 0);
 }
 
-// Y (6, 10) of a payload, mean over a sample from (R0, V0) to (R1, V1), at a point of the body in world axes
-NewArray payload_regressor(nb::handle R0, nb::handle V0, nb::handle R1, nb::handle V1, double dt,
-                           nb::handle gravity, nb::handle point) {
-  Dense R[2] = {Dense(R0, "R0", {3, 3}), Dense(R1, "R1", {3, 3})};
-  Dense V[2] = {Dense(V0, "V0", {6}), Dense(V1, "V1", {6})};
-  Dense g(gravity, "gravity", {3}), point_(point, "point", {3});
-  double dV[6];
-  for (int i = 0; i < 6; ++i) dV[i] = (V[1][i] - V[0][i]) / dt - (i < 3 ? g[i] : 0.0);
-  NewArray Y({6, 10});
-  for (int i = 0; i < 60; ++i) Y[i] = 0;
-  for (int i = 0; i < 2; ++i) world_regressor<double>(R[i], V[i], dV, point_, 0.5, Y.data());
-  return Y;
-}
-
-// (M, h) with a payload (10) fixed to a body: rotation R, twist V, acceleration A where a = 0, Jacobian J (6,
-// nv)
-nb::tuple loaded_terms(nb::handle M, nb::handle h, nb::handle R, nb::handle V, nb::handle A, nb::handle J,
-                       nb::handle payload, nb::handle gravity) {
-  npy_intp nv = length_of(h);
-  Dense R_(R, "R", {3, 3}), V_(V, "V", {6}), A_(A, "A", {6}), J_(J, "J", {6, nv});
-  Dense pi(payload, "payload", {10}), g(gravity, "gravity", {3});
-  NewArray M_({nv, nv}, Dense(M, "M", {nv, nv})), h_({nv}, Dense(h, "h", {nv}));
-  add_payload<double>(whole(nv), R_, V_, A_, J_, pi, g, M_.data(), h_.data());
-  return nb::make_tuple(M_, h_);
-}
-
-// The nearest payload (10) that can exist, its centre within a distance of the origin
-NewArray possible_payload(nb::handle payload, double farthest) {
-  Dense pi(payload, "payload", {10});
-  NewArray found({10});
-  make_possible<double>(pi, farthest, found.data());
-  return found;
-}
-
 // (values, vectors) of a symmetric matrix, ascending
 nb::tuple eigenvalues_of(nb::handle A) {
   npy_intp n = length_of(A);
@@ -303,8 +252,6 @@ void bind_control(nb::module_& m) {
         "tol"_a);
   m.def("solve_cone_program", &call::solve_cone_program, only, "z0"_a, "H"_a.none(), "A"_a, "lower"_a,
         "upper"_a, "R"_a, "at"_a, "tol"_a);
-  m.def("rows_on_inputs", &call::rows_on_inputs, only, "on_lam"_a, "on_u"_a.none(), "lam0"_a, "Lam"_a,
-        "lower"_a, "upper"_a, "disturbance"_a.none());
   m.def("limited_inputs", &call::limited_inputs, only, "x"_a, "Z"_a, "z0"_a.none(), "metric"_a.none(), "R"_a,
         "lower"_a, "upper"_a, "H"_a.none(), "touch"_a, "tol"_a);
   m.def("controllable_basis", &call::controllable_basis, "response"_a, "metric"_a.none(),
@@ -314,11 +261,6 @@ void bind_control(nb::module_& m) {
   m.def("solve_priorities", &call::solve_priorities, "response"_a, "J"_a, "wanted"_a, "row_unit"_a, only,
         "ends"_a, "damping"_a, "E"_a, "size"_a, "rank_tol"_a);
   m.def("solve_level", &call::solve_level, only, "A"_a, "b"_a, "s"_a, "Z"_a, "zero"_a, "damping"_a);
-  m.def("payload_regressor", &call::payload_regressor, only, "R0"_a, "V0"_a, "R1"_a, "V1"_a, "dt"_a,
-        "gravity"_a, "point"_a);
-  m.def("loaded_terms", &call::loaded_terms, only, "M"_a, "h"_a, "R"_a, "V"_a, "A"_a, "J"_a, "payload"_a,
-        "gravity"_a);
-  m.def("possible_payload", &call::possible_payload, "payload"_a, "farthest"_a);
   m.def("eigenvalues", &call::eigenvalues_of, "A"_a);
   m.def("largest", &call::largest, "x"_a, "weight"_a);
   m.def("is_state", &call::is_state, "q"_a.none(), "v"_a.none(), "nq"_a, "nv"_a);

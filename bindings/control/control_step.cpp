@@ -1,13 +1,10 @@
 #include "control_step.hpp"
 
-#include "step_result.hpp"
-
-#include <nanobind/stl/vector.h>
+#include "force_feedback.hpp"
+#include "law_setup.hpp"
+#include "wrench_observer.hpp"
 
 #include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <vector>
 
 namespace sarrus {
 
@@ -15,288 +12,175 @@ using namespace nb::literals;
 
 namespace {
 
-int whole(npy_intp n) { return static_cast<int>(n); }
+Call& of(void* self) { return *static_cast<Call*>(self); }
+nb::object state(const Call& c, const double* q) { return NewArray({c.s.k.m.nq}, q).object; }
+nb::object speed(const Call& c, const double* v) { return NewArray({c.s.k.m.nv}, v).object; }
 
-// A law: its setup, copies of the arrays in it, and memory to work in.
-struct ControlStep {
-  const Kernel& k;
-  nb::object kernel;
-  ControlSetup<double> setup{};
-  std::vector<Output<double>> outputs;
-  std::vector<Task<double>> tasks;
-  std::vector<std::unique_ptr<double[]>> numbers;
-  std::vector<std::unique_ptr<int[]>> counts;
-  std::vector<long long> columns, used;
-  std::vector<unsigned char> part;
-  std::vector<double> targets, null_force;
-  std::vector<unsigned char> on;
-  std::vector<int> hint_rows;
-  std::vector<double> along;
-  Hints hints{};
-  bool pulls = false;  // whether null_force acts
-  int nu = 0;
-  unsigned long long kept;
-  Memory work;
-
-  ControlStep(nb::object kernel_, nb::dict from);
-  ControlStep(const ControlStep&) = delete;
-
-  const double* keep(nb::handle x, const char* name, const Shape& shape) {
-    if (x.is_none()) return nullptr;
-    Dense given(x, name, shape);
-    npy_intp size = 1;
-    for (int i = 0; i < shape.rank; ++i) size *= shape.sizes[i];
-    numbers.emplace_back(new double[size + 1]);
-    std::copy_n(given.data, size, numbers.back().get());
-    return numbers.back().get();
+// parts of a tuple, one after the other
+void store(nb::handle parts, std::initializer_list<npy_intp> sizes, double* out) {
+  int i = 0;
+  for (npy_intp size : sizes) {
+    Dense one(parts[i++]);
+    if (one.size() != size) throw nb::value_error("part of a control step has the wrong size");
+    out = std::copy_n(one.data, size, out);
   }
-  void add_output(nb::handle o);
-  void add_task(nb::handle t);
+}
+
+void ask_terms(void* self, const double* q, const double* v, double* out) {
+  const Call& c = of(self);
+  npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
+  store(c.owner.attr("terms")(state(c, q), speed(c, v)), {nv * nv, nv, nc, nc * nv, nc, nc}, out);
+}
+
+void ask_rates(void* self, const double* q, const double* v, double* out) {
+  const Call& c = of(self);
+  npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
+  store(c.owner.attr("rates")(state(c, q), speed(c, v)), {nc * nv, nc}, out);
+}
+
+void ask_tasks(void* self, const double* q, const double* v) {
+  const Call& c = of(self);
+  nb::object found = c.owner.attr("tasks")(state(c, q), speed(c, v));
+  c.s.store_tasks(found[0], found[1], found[2]);
+  *c.null_force = c.s.pulls ? c.s.null_force.data() : nullptr;
+}
+
+void ask_output(void* self, int output, const double* q, const double* v, double* out) {
+  const Call& c = of(self);
+  npy_intp nv = c.s.k.m.nv, k = c.s.outputs[output].size;
+  store(c.owner.attr("given")(output, state(c, q), speed(c, v)), {k, k, k, k, k, k * nv, k * k}, out);
+}
+
+bool ask_limits(void* self, const double* q, const double* v) {
+  const Call& c = of(self);
+  return c.s.renew_limits(c.owner.attr("limits")(state(c, q), speed(c, v)));
+}
+
+void ask_forces(void* self, const double* q, const double* v, double* out) {
+  const Call& c = of(self);
+  npy_intp p = c.s.setup.forces.p;
+  std::copy_n(Dense(c.owner.attr("measured")(state(c, q), speed(c, v)), "measured forces", {p}).data, p, out);
+}
+
+int project_by_owner(void* self, const unsigned char* part, double* q, double* v) {
+  const Call& c = of(self);
+  New<signed char> parts({c.s.k.m.nc}, reinterpret_cast<const signed char*>(part));
+  nb::object found = c.owner.attr("project")(parts, state(c, q), speed(c, v));
+  std::copy_n(Dense(found[0], "q", {c.s.k.m.nq}).data, c.s.k.m.nq, q);
+  std::copy_n(Dense(found[1], "v", {c.s.k.m.nv}).data, c.s.k.m.nv, v);
+  return nb::cast<int>(nb::int_(found[2]));
+}
+
+int project(void* self, const unsigned char* part, double* q, double* v) {
+  const Call& c = of(self);
+  std::vector<double> found(c.s.k.m.nq + c.s.k.m.nv + 1);
+  double *q1 = found.data(), *v1 = q1 + c.s.k.m.nq;
+  int status = 0;
+  c.s.k.tables.batches.project(c.s.k.m, {1, q, v, c.drive, nullptr}, {part, nullptr, nullptr, nullptr},
+                               {q1, v1, v1 + c.s.k.m.nv, &status});
+  std::copy_n(q1, c.s.k.m.nq, q);
+  std::copy_n(v1, c.s.k.m.nv, v);
+  return status;
+}
+
+// The load on a held object that a step reckons with.
+struct Load {
+  double wrench[6] = {}, carried[10] = {}, payload[10] = {};
+  bool has_wrench = false, has_payload = false;
+  ControlStatus status = STEPPED;
+  std::unique_ptr<StepResult> observed;
 };
 
-// (kind, size, accelerated, body, point, rows, screw, own, Q, J)
-void ControlStep::add_output(nb::handle o) {
-  Output<double> out{};
-  out.kind = nb::cast<int>(o[0]), out.size = nb::cast<int>(o[1]), out.accelerated = nb::cast<bool>(o[2]);
-  out.at = whole(targets.size());
-  int numbers_ = 3 * out.size;
-  if (out.kind == POINT || out.kind == POSE || out.kind == TURN) {
-    out.body = nb::cast<int>(o[3]);
-    std::copy_n(Dense(o[4], "point", {3}).data, 3, out.point);
-    for (int i = 0; i < out.size; ++i) out.rows[i] = nb::cast<int>(o[5][i]);
-    out.screw = nb::cast<bool>(o[6]), out.own = nb::cast<bool>(o[7]);
-    if (out.kind == POSE) numbers_ = 24;
-    if (out.kind == TURN) numbers_ = 15;
-  } else if (out.kind == COORDINATES) {
-    out.Q = keep(o[8], "Q", {out.size, k.m.nq}), out.J = keep(o[9], "J", {out.size, k.m.nv});
+// of: (wrench or None, payload of the model or None, whether the wrench is read off the displacement,
+// None or (observer, how it is asked, whether its payload is compensated))
+void find_load(ControlStep& s, nb::handle of, const ControlInput<double>& in, Load& to) {
+  Dense external = Dense::or_none(of[0], "external", {6}), own = Dense::or_none(of[1], "payload", {10});
+  bool displaced = nb::cast<bool>(of[2]), compensates = false;
+  if (external) std::copy_n(external.data, 6, to.wrench), to.has_wrench = true;
+  if (!of[3].is_none()) {
+    Observer& observer = nb::cast<Observer&>(of[3][0]);
+    compensates = nb::cast<bool>(of[3][2]);
+    to.observed = observer.observe(in.q, in.v, in.t, of[3][1]);
+    to.status = to.observed->f.status;
+    if (to.status != STEPPED) return;
+    const double* estimate = observer.state.estimate;
+    std::copy_n(compensates ? estimate + 6 : estimate, 6, to.wrench);
+    if (compensates) std::copy_n(estimate + 12, PAYLOAD_NUMBERS, to.carried);
+    displaced = !observer.state.ready, to.has_wrench = true;
   }
-  if (out.accelerated) numbers_ = out.size;
-  if (out.kind == GIVEN) numbers_ = 0;
-  targets.resize(targets.size() + numbers_);
-  outputs.push_back(out);
+  if (displaced) {
+    to.has_wrench = true;
+    if (!s.k.tables.control.displacement(s.setup, in, s.work.get(), to.wrench)) to.status = NOT_FINITE;
+  }
+  to.has_payload = compensates || own;
+  for (int i = 0; i < PAYLOAD_NUMBERS; ++i) to.payload[i] = to.carried[i] + (own ? own[i] : 0.0);
 }
 
-// (first output, number of outputs, kept rows or None, kp or None, kd or None, level, damping)
-void ControlStep::add_task(nb::handle t) {
-  Task<double> task{};
-  task.first = nb::cast<int>(t[0]), task.outputs = nb::cast<int>(t[1]);
-  task.level = nb::cast<int>(t[5]), task.damping = nb::cast<double>(t[6]);
-  for (int o = task.first; o < task.first + task.outputs; ++o) task.size += outputs[o].size;
-  task.kept = task.size;
-  if (!t[2].is_none()) {
-    auto rows = nb::cast<std::vector<int>>(t[2]);
-    counts.emplace_back(new int[rows.size() + 1]);
-    std::copy(rows.begin(), rows.end(), counts.back().get());
-    task.keep = counts.back().get(), task.kept = whole(rows.size());
-  }
-  npy_intp n = task.size;
-  task.kp = keep(t[3], "kp", {n, n}), task.kd = keep(t[4], "kd", {n, n});
-  setup.k += task.kept;
-  tasks.push_back(task);
-}
-
-ControlStep::ControlStep(nb::object kernel_, nb::dict from)
-    : k(nb::cast<const Kernel&>(kernel_)), kernel(kernel_) {
-  auto get = [&](const char* name) { return nb::object(from[name]); };
-  npy_intp nc = k.m.nc;
-  columns = nb::cast<std::vector<long long>>(get("columns"));
-  used = nb::cast<std::vector<long long>>(get("used"));
-  nu = nb::cast<int>(get("nu"));
-  npy_intp n = whole(columns.size());
-  auto* parts = data_of<signed char>(get("part"), {nc});
-  if (!parts) throw nb::value_error("`part` must be int8 of shape (nc,)");
-  part.assign(parts, parts + nc);
-  for (nb::handle o : get("outputs")) add_output(o);
-  for (nb::handle t : get("tasks")) add_task(t);
-  setup.model = &k.m, setup.n = whole(n), setup.columns = columns.data();
-  setup.gap_weight = keep(get("gap_weight"), "gap_weight", {nc});
-  setup.per_row = keep(get("per_row"), "per_row", {nc});
-  setup.part = part.data();
-  setup.outputs = whole(outputs.size()), setup.output = outputs.data();
-  setup.tasks = whole(tasks.size()), setup.task = tasks.data();
-  setup.numbers = whole(targets.size());
-  setup.row_unit = keep(get("row_unit"), "row_unit", {setup.k});
-  nb::object C = get("metric"), limits = get("limits");
-  setup.metric.diagonal = axes_of(C) == 1;
-  setup.metric.C = keep(C, "metric", setup.metric.diagonal ? Shape{n} : Shape{n, n});
-  setup.mass_metric = nb::cast<bool>(get("mass_metric"));
-  setup.levels = nb::cast<int>(get("levels")), setup.rank_tol = nb::cast<double>(get("rank_tol"));
-  setup.damping = nb::cast<double>(get("damping"));
-  setup.min_controllability = nb::cast<double>(get("min_controllability"));
-  setup.by_mass = nb::cast<bool>(get("by_mass"));
-  setup.touch = nb::cast<double>(get("touch")), setup.tol = nb::cast<double>(get("tol"));
-  if (!limits.is_none()) {
-    npy_intp m = length_of(limits[2]);
-    npy_intp cones = length_of(limits[4]) / 3;
-    setup.limits = {whole(m),
-                    keep(limits[0], "on_lam", {m, nc}),
-                    keep(limits[1], "on_u", {m, n}),
-                    keep(limits[2], "lower", {m}),
-                    keep(limits[3], "upper", {m}),
-                    whole(cones),
-                    keep(limits[4], "cone_lam", {3 * cones, nc})};
-  }
-  nb::object held = get("object");
-  setup.object.body = -1;
-  if (!held.is_none()) {  // (body, column, com, stiffness, damping, inertia or None, reserve or None)
-    setup.object.body = nb::cast<int>(held[0]), setup.object.column = nb::cast<int>(held[1]);
-    std::copy_n(Dense(held[2], "com", {3}).data, 3, setup.object.com);
-    setup.object.stiffness = keep(held[3], "stiffness", {6, 6});
-    setup.object.damping = keep(held[4], "damping", {6, 6});
-    setup.object.inertia = keep(held[5], "inertia", {6, 6});
-    setup.object.reserve = keep(held[6], "reserve", {6, 6});
-  }
-  hint_rows.resize(setup.limits.m + n + setup.limits.cones + 1);
-  along.assign(2 * setup.limits.cones + 1, 0.0);
-  hints = {hint_rows.data(), 0};
-  on.assign(tasks.size(), 1);
-  null_force.assign(k.m.nv, 0.0);
-  auto [work_bytes, kept_bytes] = best_tables().control.step_memory(setup);
-  work = allocate(work_bytes), kept = kept_bytes;
-}
-
-// Numbers of a target (x, x', x'') of one output; a pose is its rotation and place
-void store_target(const Output<double>& o, nb::handle target, double* out) {
-  npy_intp k = o.size;
-  if (o.kind == GIVEN) return;
-  if (o.accelerated) {
-    std::copy_n(Dense(target, "acceleration", {k}).data, k, out);
-    return;
-  }
-  nb::object x = target[0], v = target[1], a = target[2];
-  if (o.kind == POSE || o.kind == TURN) {
-    npy_intp width = o.kind == POSE ? 6 : 3;
-    out = std::copy_n(Dense(x.attr("rotation"), "rotation", {3, 3}).data, 9, out);
-    if (o.kind == POSE) out = std::copy_n(Dense(x.attr("xyz"), "xyz", {3}).data, 3, out);
-    for (nb::object* part : {&v, &a}) {
-      npy_intp given = length_of(*part);
-      Dense twist(*part, "target", {given});
-      if (given < width) throw nb::value_error("twist of a target is too short");
-      out = std::copy_n(twist.data + given - width, width, out);
-    }
-    return;
-  }
-  for (nb::object* part : {&x, &v, &a}) out = std::copy_n(Dense(*part, "target", {k}).data, k, out);
-}
-
-// Targets of all outputs, which tasks are active (None: all), and the force in their null space or None
-void store_tasks(ControlStep& s, nb::handle targets, nb::handle on, nb::handle null_force) {
-  npy_intp count = whole(s.tasks.size());
-  auto* given = on.is_none() ? nullptr : data_of<unsigned char>(on, {count});
-  for (npy_intp i = 0; i < count; ++i) s.on[i] = given ? given[i] : 1;
-  for (npy_intp i = 0; i < count; ++i)
-    for (int o = s.tasks[i].first; s.on[i] && o < s.tasks[i].first + s.tasks[i].outputs; ++o)
-      store_target(s.outputs[o], targets[o], s.targets.data() + s.outputs[o].at);
-  s.pulls = !null_force.is_none();
-  if (s.pulls) std::copy_n(Dense(null_force, "null_torque", {s.k.m.nv}).data, s.k.m.nv, s.null_force.data());
-}
-
-// One call: what the kernel does not know itself it asks of the law.
-struct Call {
-  ControlStep& s;
-  nb::handle owner;  // None where the kernel knows all rows and outputs
-  const double* drive;
-  const double** null_force;
-
-  static const Call& of(void* self) { return *static_cast<const Call*>(self); }
-  static nb::object array(const double* x, npy_intp n) { return NewArray({n}, x).object; }
-  nb::object state(const double* q) const { return array(q, s.k.m.nq); }
-  nb::object speed(const double* v) const { return array(v, s.k.m.nv); }
-  // parts of a tuple, one after the other
-  static void store(nb::handle parts, std::initializer_list<npy_intp> sizes, double* out) {
-    int i = 0;
-    for (npy_intp size : sizes) {
-      Dense one(parts[i++]);
-      if (one.size() != size) throw nb::value_error("part of a control step has the wrong size");
-      out = std::copy_n(one.data, size, out);
-    }
-  }
-  static void terms(void* self, const double* q, const double* v, double* out) {
-    const Call& c = of(self);
-    npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
-    store(c.owner.attr("terms")(c.state(q), c.speed(v)), {nv * nv, nv, nc, nc * nv, nc, nc}, out);
-  }
-  static void rates(void* self, const double* q, const double* v, double* out) {
-    const Call& c = of(self);
-    npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
-    store(c.owner.attr("rates")(c.state(q), c.speed(v)), {nc * nv, nc}, out);
-  }
-  static void tasks(void* self, const double* q, const double* v) {
-    const Call& c = of(self);
-    nb::object found = c.owner.attr("tasks")(c.state(q), c.speed(v));
-    store_tasks(c.s, found[0], found[1], found[2]);
-    *c.null_force = c.s.pulls ? c.s.null_force.data() : nullptr;
-  }
-  static void given(void* self, int output, const double* q, const double* v, double* out) {
-    const Call& c = of(self);
-    npy_intp nv = c.s.k.m.nv, k = c.s.outputs[output].size;
-    store(c.owner.attr("given")(output, c.state(q), c.speed(v)), {k, k, k, k, k, k * nv, k * k}, out);
-  }
-  static int project_by_owner(void* self, const unsigned char* part, double* q, double* v) {
-    const Call& c = of(self);
-    npy_intp nc = c.s.k.m.nc;
-    New<signed char> parts({nc}, reinterpret_cast<const signed char*>(part));
-    nb::object found = c.owner.attr("project")(parts, c.state(q), c.speed(v));
-    std::copy_n(Dense(found[0], "q", {c.s.k.m.nq}).data, c.s.k.m.nq, q);
-    std::copy_n(Dense(found[1], "v", {c.s.k.m.nv}).data, c.s.k.m.nv, v);
-    return nb::cast<int>(nb::int_(found[2]));
-  }
-  static int project(void* self, const unsigned char* part, double* q, double* v) {
-    const Call& c = of(self);
-    std::vector<double> found(c.s.k.m.nq + c.s.k.m.nv + 1);
-    double *q1 = found.data(), *v1 = q1 + c.s.k.m.nq;
-    int status = 0;
-    c.s.k.tables.batches.project(c.s.k.m, {1, q, v, c.drive, nullptr}, {part, nullptr, nullptr, nullptr},
-                                 {q1, v1, v1 + c.s.k.m.nv, &status});
-    std::copy_n(q1, c.s.k.m.nq, q);
-    std::copy_n(v1, c.s.k.m.nv, v);
-    return status;
-  }
-};
-
-const unsigned char* mask(nb::handle x, npy_intp n, const char* name) {
-  if (x.is_none()) return nullptr;
-  auto* data = data_of<unsigned char>(x, {n});
-  if (!data) throw nb::value_error((std::string("`") + name + "` must be a mask").c_str());
-  return data;
-}
-
-StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, nb::handle targets, nb::handle null_force,
-                     nb::handle load, nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
+StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::handle targets,
+                     nb::handle null_force, nb::handle offset, nb::handle load, nb::handle forces,
+                     nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
   npy_intp nq = s.k.m.nq, nv = s.k.m.nv, nd = s.k.m.nd;
-  Dense q_(q, "q", {nq}), v_(v, "v", {nv}), drive_;
+  Dense q_(q, "q", {nq}), v_(v, "v", {nv}), drive_, desired, applied;
+  Dense offset_ = Dense::or_none(offset, "offset", {s.setup.n});
   if (nd && !drive.is_none()) drive_ = Dense(drive, "drive", {1, nd, 3});
-  auto asks = [&](const char* what) { return !owner.is_none() && nb::cast<bool>(owner.attr(what)); };
-  bool terms = asks("has_terms"), later = asks("has_tasks");
-  if (!later) store_tasks(s, targets, nb::none(), null_force);
-  Call call{s, owner, drive_, nullptr};
-  Dense external, payload;
-  if (!load.is_none())
-    external = Dense::or_none(load[0], "external", {6}), payload = Dense::or_none(load[1], "payload", {10});
-  ControlInput<double> in{
-      q_,
-      v_,
-      drive_,
-      mask(rows, s.k.m.nc, "rows"),
-      s.on.data(),
-      s.targets.data(),
-      s.pulls ? s.null_force.data() : nullptr,
-      external,
-      payload,
-      &s.hints,
-      s.along.data(),
-      {&call, terms ? Call::terms : nullptr, terms ? Call::rates : nullptr,
-       terms ? Call::project_by_owner : Call::project, later ? Call::tasks : nullptr, Call::given}};
+  Call call{s, owner, drive_};
+  ControlInput<double> in{};
+  in.q = q_, in.v = v_, in.t = t, in.drive = drive_, in.rows = mask(rows, s.k.m.nc, "rows");
+  in.owner = call.functions();
+  if (!in.owner.tasks) s.store_tasks(targets, nb::none(), null_force);
+  in.on = s.on.data(), in.targets = s.targets.data(), in.null_force = s.pulls ? s.null_force.data() : nullptr;
+  in.hints = &s.hints, in.along = s.along.data(), in.offset = offset_;
   call.null_force = &in.null_force;
-  auto found = std::make_unique<StepResult>();
-  found->memory = allocate(s.kept), found->nq = whole(nq), found->nv = whole(nv), found->n = s.setup.n;
-  found->all_limits = s.setup.limits.m;
+  if (s.setup.forces.p) {  // (desired, inputs since the last step or None)
+    desired = Dense(forces[0], "desired forces", {s.setup.forces.p});
+    applied = Dense::or_none(forces[1], "applied", {s.setup.n});
+    in.desired = desired, in.applied = applied;
+    in.feedback = &nb::cast<ForceFeedback&>(s.feedback).state;
+  }
+  Load held;
+  if (!load.is_none()) find_load(s, load, in, held);
+  if (held.observed && held.observed->f.status != STEPPED) return held.observed.release();
+  in.external = held.has_wrench ? held.wrench : nullptr;
+  in.payload = held.has_payload ? held.payload : nullptr;
+  auto found = s.new_result();
   s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
+  std::copy_n(held.wrench, 6, found->f.external);
+  std::copy_n(held.carried, PAYLOAD_NUMBERS, found->f.carried);
+  if (held.observed) std::copy_n(held.observed->f.estimate, ESTIMATE_NUMBERS, found->f.estimate);
+  if (held.status != STEPPED) found->f.status = held.status;
   if (!select || found->f.status != STEPPED) return found.release();
   auto began = std::chrono::steady_clock::now();
   s.k.tables.control.inputs(s.setup, in, found->f, s.work.get());
   found->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return found.release();
+}
+
+// The inputs of a step selected again, with another offset (n) or without
+void select_again(ControlStep& s, StepResult& r, nb::handle offset) {
+  Dense offset_ = Dense::or_none(offset, "offset", {s.setup.n});
+  ControlInput<double> in{};
+  in.on = s.on.data(), in.hints = &s.hints, in.along = s.along.data(), in.offset = offset_;
+  if (s.setup.forces.p) in.feedback = &nb::cast<ForceFeedback&>(s.feedback).state;
+  s.k.tables.control.inputs(s.setup, in, r.f, s.work.get());
+}
+
+// Wrench (6) that explains the displacement of a held object at rest; None where its error has no map
+nb::object displacement(ControlStep& s, nb::handle q, nb::handle v, nb::handle targets) {
+  Dense q_(q, "q", {s.k.m.nq}), v_(v, "v", {s.k.m.nv});
+  s.store_tasks(targets, nb::none(), nb::none());
+  ControlInput<double> in{};
+  in.q = q_, in.v = v_, in.targets = s.targets.data();
+  NewArray wrench({6});
+  bool found = s.k.tables.control.displacement(s.setup, in, s.work.get(), wrench);
+  return found ? wrench.object : nb::none();
+}
+
+// Error (p) of regulated forces for inputs (n) that were chosen elsewhere
+nb::object settle(ControlStep& s, StepResult& r, nb::handle u) {
+  ControlInput<double> in{};
+  in.feedback = &nb::cast<ForceFeedback&>(s.feedback).state;
+  s.k.tables.control.settle_step(s.setup, in, Dense(u, "u", {s.setup.n}), r.f);
+  return NewArray({s.setup.forces.p}, r.f.force_error).object;
 }
 
 // Inputs of all actuators (nu), and as a generalized force (nv)
@@ -314,14 +198,32 @@ nb::tuple applied(const ControlStep& s, const StepResult& r) {
 
 }  // namespace
 
+ControlOwner<double> Call::functions() {
+  bool terms = asks("has_terms");
+  return {this,
+          terms ? ask_terms : nullptr,
+          terms ? ask_rates : nullptr,
+          terms ? project_by_owner : project,
+          asks("has_tasks") ? ask_tasks : nullptr,
+          ask_output,
+          asks("has_limits") ? ask_limits : nullptr,
+          asks("has_sensor") ? ask_forces : nullptr};
+}
+
 void bind_control_step(nb::module_& m) {
   bind_step_result(m);
+  bind_force_feedback(m);
   nb::class_<ControlStep>(m, "ControlStep")
       .def(nb::init<nb::object, nb::dict>(), "kernel"_a, "setup"_a)
-      .def("__call__", run_step, "q"_a, "v"_a, "targets"_a, nb::kw_only(), "null_force"_a.none(),
-           "load"_a.none(), "drive"_a.none(), "rows"_a.none(), "select"_a, "owner"_a.none(),
-           nb::rv_policy::take_ownership)
+      .def("__call__", run_step, "q"_a, "v"_a, "t"_a, "targets"_a, nb::kw_only(),
+           "null_force"_a.none() = nb::none(), "offset"_a.none() = nb::none(), "load"_a.none() = nb::none(),
+           "forces"_a.none() = nb::none(), "drive"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
+           "select"_a = true, "owner"_a.none() = nb::none(), nb::rv_policy::take_ownership)
+      .def("select", select_again, "found"_a, "offset"_a.none())
+      .def("displacement", displacement, "q"_a, "v"_a, "targets"_a)
+      .def("settle", settle, "found"_a, "u"_a)
       .def("applied", applied, "found"_a);
+  bind_wrench_observer(m);
 }
 
 }  // namespace sarrus

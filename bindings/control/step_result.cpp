@@ -16,13 +16,13 @@ using Result = nb::handle;
 StepResult& in(Result r) { return nb::cast<StepResult&>(r); }
 
 nb::tuple terms_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   return nb::make_tuple(view(r, f.M, {nv, nv}), view(r, f.h, {nv}), view(r, f.phi, {f.nc}),
                         view(r, f.J, {f.nc, nv}), view(r, f.b, {f.nc}), view(r, f.gamma, {f.nc}));
 }
 
 nb::dict response_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   const InputResponse<double>& p = f.response;
   nb::dict d;
   d["a0"] = view(r, p.a0, {nv}), d["B"] = view(r, p.B, {nv, n}), d["lam0"] = view(r, p.lam0, {f.nc});
@@ -34,7 +34,7 @@ nb::dict response_of(Result r) {
 }
 
 nb::dict least_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   const LeastNormSolution<double>& l = f.least;
   nb::dict d;
   d["G"] = view(r, l.G, {l.rows, n}), d["g"] = view(r, l.g, {l.rows}), d["x"] = view(r, l.x, {n});
@@ -45,7 +45,7 @@ nb::dict least_of(Result r) {
 
 // R, lower, upper of the limits that count, and which of the fixed ones they are
 nb::tuple limits_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   nb::list which;
   for (int i = 0; i < f.limits; ++i) which.append(f.limit_rows[i]);
   return nb::make_tuple(view(r, f.rows.R, {f.limits, n}), view(r, f.rows.lower, {f.limits}),
@@ -54,7 +54,7 @@ nb::tuple limits_of(Result r) {
 
 // R (cones, 3, n) and at (cones, 3) of the cones that count, and which of the fixed ones they are
 nb::tuple cones_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   nb::list which;
   for (int i = 0; i < f.cones; ++i) which.append(f.cone_rows[i]);
   return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n}), view(r, f.cone_at, {f.cones, 3}), which);
@@ -70,7 +70,7 @@ nb::object reserve_of(const StepResult& r) {
 
 // Of a hierarchy: basis (E, to_x, internal, size), rows (A, b) and results of the levels
 nb::dict levels_of(Result r) {
-  auto& [memory, f, nq, nv, n, all_limits, seconds] = in(r);
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   const PrioritySolution<double>& p = f.levels;
   int k = f.k, rank = f.basis.r, levels = f.level_count;
   nb::list left, ends, damped;
@@ -97,6 +97,20 @@ nb::list judged_of(const StepResult& r) {
                                 worst[1], worst[2]));
   }
   return found;
+}
+
+// Of regulated forces: Y (p, n), y0 (p), desired and commanded values (p)
+nb::tuple forces_of(Result r) {
+  auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
+  return nb::make_tuple(view(r, f.force_Y, {forces, n}), view(r, f.force_y0, {forces}),
+                        view(r, f.force_wanted, {forces}), view(r, f.commanded, {forces}));
+}
+
+// Of an observer: wrench, external wrench, payload, inertia
+nb::tuple estimate_of(Result r) {
+  const double* at = in(r).f.estimate;
+  return nb::make_tuple(view(r, at, {6}), view(r, at + 6, {6}), view(r, at + 12, {PAYLOAD_NUMBERS}),
+                        view(r, at + 12 + PAYLOAD_NUMBERS, {6, 6}));
 }
 
 // Limits that are active; cones are counted behind all fixed rows
@@ -140,6 +154,11 @@ void bind_step_result(nb::module_& m) {
       .def("reserve", reserve_of)
       .def_prop_ro("stretched", [](const StepResult& r) { return r.f.stretched; })
       .def_prop_ro("mobility", [](Result r) { return view(r, in(r).f.mobility, {6, 6}); })
+      .def("forces", forces_of)
+      .def("estimate", estimate_of)
+      .def_prop_ro("force_error", [](Result r) { return view(r, in(r).f.force_error, {in(r).forces}); })
+      .def_prop_ro("external", [](Result r) { return view(r, in(r).f.external, {6}); })
+      .def_prop_ro("carried", [](Result r) { return view(r, in(r).f.carried, {PAYLOAD_NUMBERS}); })
       .def_prop_ro("cone_count", [](const StepResult& r) { return r.f.cones; })
       .def("levels", levels_of)
       .def("judged", judged_of)

@@ -28,7 +28,8 @@ struct StepResult {
   Memory memory;
   ControlFound<double> f{};
   int nq, nv, n;
-  int all_limits;      // number of fixed rows of limits
+  int all_limits;      // number of rows of limits
+  int forces;          // number of regulated forces
   double seconds = 0;  // spent on limits
 };
 

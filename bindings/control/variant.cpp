@@ -4,6 +4,7 @@
 #include "algebra/symmetric_eigenvalues.hpp"
 #include "control/control_step.hpp"
 #include "control/priority_levels.hpp"
+#include "control/wrench_observer.hpp"
 #include "control_table.hpp"
 
 SARRUS_BEGIN
@@ -56,7 +57,23 @@ void step_1(const ControlSetup<double>& s, const ControlInput<double>& in, Contr
 
 void inputs_1(const ControlSetup<double>& s, const ControlInput<double>& in, ControlFound<double>& found,
               void* work) {
-  sized(*s.model, [&](auto ld) { control_inputs<double, decltype(ld)::width>(s, in, found, Arena(work)); });
+  control_inputs(s, in, found, Arena(work));
+}
+
+bool displacement_1(const ControlSetup<double>& s, const ControlInput<double>& in, void* work,
+                    double* wrench) {
+  return sized(*s.model, [&](auto ld) {
+    return displacement_wrench<double, decltype(ld)::width>(s, in, Arena(work), wrench);
+  });
+}
+
+void observe_1(const ControlSetup<double>& s, const ControlInput<double>& in, const ObserverSetup<double>& o,
+               const ObserverInput<double>& given, ObserverState<double>& state, ControlFound<double>& found,
+               void* work, void* kept) {
+  Arena results(kept);
+  bind_results(s, results, found);
+  sized(*s.model,
+        [&](auto ld) { observe<double, decltype(ld)::width>(s, in, o, given, state, found, Arena(work)); });
 }
 
 }  // namespace
@@ -66,6 +83,11 @@ const ControlTable& control_table() {
       .step_memory = step_memory,
       .step = step_1,
       .inputs = inputs_1,
+      .displacement = displacement_1,
+      .observe = observe_1,
+      .settle_step = settle_forces<double>,
+      .command = command<double>,
+      .settle = settle<double>,
       .response = response_1,
       .least_norm = solved<LeastNormWork<double>, least_norm_inputs<double>>,
       .program = solved<ProgramWork<double>, solve_program<double>>,
@@ -74,7 +96,6 @@ const ControlTable& control_table() {
       .controllable = solved<ControllableWork<double>, controllable_basis<double>>,
       .priorities = solved<PriorityWork<double>, solve_priorities<double>>,
       .level = solved<LevelWork<double>, split_level<double>>,
-      .input_rows = rows_on_inputs<double>,
       .eigenvalues = eigenvalues<double>,
   };
   return table;

@@ -26,9 +26,9 @@ nb::any not_satisfied(const Call& c, const double* miss, const int* status) {
 }
 
 // v; where some state has none (miss, status)   held: (indices int32, values), or None
-nb::any consistent_velocity(const Queries& s, In q, In v, In rows, In metric, In held) {
+nb::any consistent_velocity(const Queries& s, In q, In v, In t, In evaluator, In metric, In held) {
   Call c = velocities(s, q, v);
-  RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
+  RowValues outside(c, evaluator, t);
   GivenMetric W(s, metric);
   Held fixed = {nullptr, nullptr, 0};
   if (!held.is_none()) {
@@ -156,7 +156,7 @@ void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries) {
   auto type = "type"_a;
   auto q = "q"_a.none(), v = "v"_a.none(), t = "t"_a.none(), evaluator = "evaluator"_a.none();
   auto metric = "metric"_a.none();
-  queries.def("consistent_velocity", &query::consistent_velocity, q, v, "rows"_a, metric, "held"_a.none())
+  queries.def("consistent_velocity", &query::consistent_velocity, q, v, t, evaluator, metric, "held"_a.none())
       .def("impact", &query::impact, type, q, v, t, evaluator)
       .def("inverse_dynamics", &query::inverse_dynamics, type, "state"_a, "rows"_a, metric, "actuated"_a)
       .def("decompose", &query::decompose, type, q, metric, t, evaluator)

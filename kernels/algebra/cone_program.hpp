@@ -8,7 +8,10 @@
 //   (d - T^T w).z >= w.c - e,     H + mu T^T (1 - w w^T) T / |T z + c|                                    (2)
 //
 // A tangent plane cuts off no point of the cone: where a program (2) has no solution, (1) has none. Where the
-// steps end, (2) is the condition of the optimum of (1). Steps that do not end are reported.
+// steps end, (2) is the condition of the optimum of (1). Far from it they may go round in circles. Then
+// planes are kept for a while, with the objective as it is [Kelley1960]: the excess falls to a quarter in
+// each step, and the steps (2) go on from there. Cones that were then at their apex keep their planes. Steps
+// that do not end are reported.
 #pragma once
 
 #include "algebra/quadratic_program.hpp"
@@ -27,7 +30,8 @@ struct Cones {
 
 SARRUS_BEGIN
 
-constexpr int CONE_STEPS = 30;
+constexpr int CONE_STEPS = 10, CONE_CUTS = 12, LAST_CONE_STEPS = 30;  // at first, with planes kept, at last
+constexpr double ONE_SIDE = 0.9;       // cosine between planes above which they bound a cone on one side
 constexpr double CONE_CLOSED = 1e-11;  // excess at which steps end, relative to y
 constexpr double CONE_STILL = 1e-9;    // the last step, relative to z: the error is about its square
 
@@ -35,16 +39,23 @@ template <class T>
 struct ConeWork {
   ProgramWork<T> program;
   T *A, *lower, *upper, *H, *L, *z, *center, *right, *mu, *y;
-  int *active, count, iterations;
+  T* turn;                                              // (planes, 2): direction of each plane
+  int *active, *cone, count, iterations, planes, kept;  // cone (planes): whose plane it is; kept: which stay
+  bool* pointed;                                        // (cones) at its apex
 
   static SARRUS_HD Program<T> shape(int n, int m) {
     Program<T> p{};
     p.n = n, p.m = m;
     return p;
   }
-  SARRUS_HD ConeWork(int n, int m, int cones, Arena& arena) : program(shape(n, m + cones), arena) {
-    arena.take((m + cones) * n, A);
-    arena.take(m + cones, lower, upper);
+  static SARRUS_HD int most_planes(int cones) { return cones * (1 + CONE_CUTS); }
+  SARRUS_HD ConeWork(int n, int m, int cones, Arena& arena)
+      : program(shape(n, m + most_planes(cones)), arena) {
+    arena.take((m + most_planes(cones)) * n, A);
+    arena.take(m + most_planes(cones), lower, upper);
+    arena.take(most_planes(cones), cone);
+    arena.take(2 * most_planes(cones), turn);
+    arena.take(cones, pointed);
     arena.take(n * n, H, L);
     arena.take(n, z, center, right);
     arena.take(cones, mu);
@@ -84,27 +95,53 @@ SARRUS_HD void turn_planes(const Cones<T>& cones, const ConeWork<T>& w) {
   }
 }
 
-// The tangent planes as rows of w.A behind those of p
+// The tangent plane of cone i along its direction, as a row of w.A behind those of p and other planes
 template <class T>
-SARRUS_HD void place_planes(const Program<T>& p, const Cones<T>& cones, ConeWork<T>& w) {
-  for (int i = 0; i < cones.count; ++i) {
-    const T *R = cones.R + 3 * i * p.n, *at = cones.at + 3 * i, *along = cones.along + 2 * i;
-    T* row = w.A + (p.m + i) * p.n;
-    for (int j = 0; j < p.n; ++j) row[j] = R[2 * p.n + j] - along[0] * R[j] - along[1] * R[p.n + j];
-    w.lower[p.m + i] = along[0] * at[0] + along[1] * at[1] - at[2];
-    w.upper[p.m + i] = T(1e300);
-  }
+SARRUS_HD void add_plane(const Program<T>& p, const Cones<T>& cones, int i, ConeWork<T>& w) {
+  const T *R = cones.R + 3 * i * p.n, *at = cones.at + 3 * i, *along = cones.along + 2 * i;
+  int row = p.m + w.planes;
+  T* to = w.A + row * p.n;
+  for (int j = 0; j < p.n; ++j) to[j] = R[2 * p.n + j] - along[0] * R[j] - along[1] * R[p.n + j];
+  w.lower[row] = along[0] * at[0] + along[1] * at[1] - at[2];
+  w.upper[row] = T(1e300);
+  w.turn[2 * w.planes] = along[0], w.turn[2 * w.planes + 1] = along[1];
+  w.cone[w.planes++] = i;
 }
 
-// w.H and w.center: the objective with the curvature of the cones at w.z; false where it is not convex
+// Cones with active planes in different directions are at their apex: their planes stay, the others go
 template <class T>
-SARRUS_FN bool bend_objective(const Program<T>& p, const Cones<T>& cones, ConeWork<T>& w) {
+SARRUS_FN void keep_pointed(const Program<T>& p, const Cones<T>& cones, ConeWork<T>& w) {
+  int n = p.n;
+  for (int i = 0; i < cones.count; ++i) {
+    const T* first = nullptr;
+    w.pointed[i] = false;
+    for (int k = 0; k < w.count; ++k) {
+      int plane = w.active[k] - p.m;
+      if (plane < 0 || w.cone[plane] != i) continue;
+      const T* turn = w.turn + 2 * plane;
+      if (!first) first = turn;
+      w.pointed[i] = w.pointed[i] || turn[0] * first[0] + turn[1] * first[1] < real<T>(ONE_SIDE);
+    }
+  }
+  for (int from = 0; from < w.planes; ++from) {
+    if (!w.pointed[w.cone[from]]) continue;
+    for (int j = 0; j < n; ++j) w.A[(p.m + w.kept) * n + j] = w.A[(p.m + from) * n + j];
+    w.lower[p.m + w.kept] = w.lower[p.m + from];
+    w.cone[w.kept++] = w.cone[from];
+  }
+  for (int i = 0; i < cones.count; ++i)
+    if (w.pointed[i]) w.mu[i] = T(0);
+}
+
+// w.H and w.center: the objective, `bent` by the curvature of the cones at w.z; false where it is not convex
+template <class T>
+SARRUS_FN bool bend_objective(const Program<T>& p, const Cones<T>& cones, bool bent, ConeWork<T>& w) {
   int n = p.n;
   for (int i = 0; i < n; ++i) {
     w.right[i] = p.H ? inner(p.H + i * n, p.z0, n) : p.z0[i];
     for (int j = 0; j < n; ++j) w.H[i * n + j] = p.H ? p.H[i * n + j] : T(i == j ? 1 : 0);
   }
-  for (int c = 0; c < cones.count; ++c) {
+  for (int c = 0; bent && c < cones.count; ++c) {
     const T *R = cones.R + 3 * c * n, *y = w.y + 3 * c, *along = cones.along + 2 * c;
     T length = sqrt_(y[0] * y[0] + y[1] * y[1]);
     if (!(w.mu[c] > 0) || !(length > 0)) continue;
@@ -131,59 +168,82 @@ SARRUS_FN bool bend_objective(const Program<T>& p, const Cones<T>& cones, ConeWo
   return true;
 }
 
+// One program with the planes in w.A   out: w.z, its change, w.mu and the active rows
+template <class T>
+SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& cones, const int* hint,
+                                          int hints, T& moved, T& size, ConeWork<T>& w) {
+  Program<T> one{p.n, p.m + w.planes, w.center, w.H, w.A, w.lower, w.upper, p.tol, hint, hints};
+  ProgramSolution<T> found = solve_program(one, w.program);
+  w.iterations += found.iterations;
+  if (found.status != OPTIMAL) return found.status;
+  find_multipliers(one, w.program);
+  for (int i = 0; i < cones.count; ++i) w.mu[i] = T(0);
+  w.count = found.count;
+  for (int k = 0; k < found.count; ++k) {
+    w.active[k] = found.active[k];
+    int i = found.active[k] < p.m ? -1 : w.cone[found.active[k] - p.m];
+    if (i >= 0 && !w.pointed[i]) w.mu[i] += w.program.u[k];
+  }
+  moved = T(0), size = T(1);
+  for (int i = 0; i < p.n; ++i) {
+    T by = abs_(found.z[i] - w.z[i]);
+    if (!(by <= moved)) moved = by;
+    if (abs_(found.z[i]) > size) size = abs_(found.z[i]);
+    w.z[i] = found.z[i];
+  }
+  return OPTIMAL;
+}
+
+// `most` steps (2), or, with `keeps`, with all planes and the objective as it is; NOT_CONVERGED where they do
+// not end
+template <class T>
+SARRUS_FN ProgramStatus follow_planes(const Program<T>& p, const Cones<T>& cones, int most, bool keeps,
+                                      const int* hint, int hints, ConeWork<T>& w) {
+  T moved, size;
+  w.planes = w.kept;
+  for (int step = 0; step < most; ++step) {
+    T reach = T(1), excess = T(1);
+    bool bent = false;
+    if (!keeps) w.planes = w.kept;
+    for (int i = 0; i < cones.count; ++i) {
+      if (!w.pointed[i]) add_plane(p, cones, i, w);
+      bent = bent || (!keeps && w.mu[i] > 0);
+    }
+    if (!bend_objective(p, cones, !keeps, w)) break;
+    ProgramStatus status = solve_with_planes(p, cones, hint, hints, moved, size, w);
+    if (status != OPTIMAL) return status;
+    excess = evaluate_cones(cones, w.z, p.n, w);
+    for (int i = 0; i < 3 * cones.count; ++i) reach = abs_(w.y[i]) > reach ? abs_(w.y[i]) : reach;
+    turn_planes(cones, w);
+    bool closed = excess <= real<T>(CONE_CLOSED) * reach;
+    if (closed && (keeps || moved <= real<T>(CONE_STILL) * size || (!bent && w.free_of_planes(p.m))))
+      return OPTIMAL;
+    hint = w.active, hints = w.count;
+  }
+  return NOT_CONVERGED;
+}
+
 // in: p without cones; p.hint may name rows. Active rows of the solution count tangent planes from p.m on.
 template <class T>
 SARRUS_FN ProgramSolution<T> solve_cone_program(const Program<T>& p, const Cones<T>& cones, ConeWork<T>& w) {
-  int n = p.n, steps = 0;
+  int n = p.n;
   for (int i = 0; i < p.m * n; ++i) w.A[i] = p.A[i];
   for (int i = 0; i < p.m; ++i) w.lower[i] = p.lower[i], w.upper[i] = p.upper[i];
   for (int i = 0; i < n; ++i) w.z[i] = p.z0[i];
-  for (int i = 0; i < cones.count; ++i) w.mu[i] = T(0);
+  for (int i = 0; i < cones.count; ++i) w.mu[i] = T(0), w.pointed[i] = false;
   evaluate_cones(cones, w.z, n, w);
   bool known = true;
   for (int i = 0; i < cones.count; ++i)
     known = known && (cones.along[2 * i] != 0 || cones.along[2 * i + 1] != 0);
   if (!known) turn_planes(cones, w);
-  w.count = w.iterations = 0;
-  for (; steps < CONE_STEPS; ++steps) {
-    place_planes(p, cones, w);
-    if (!bend_objective(p, cones, w)) break;
-    Program<T> one{n,
-                   p.m + cones.count,
-                   w.center,
-                   w.H,
-                   w.A,
-                   w.lower,
-                   w.upper,
-                   p.tol,
-                   steps ? w.active : p.hint,
-                   steps ? w.count : p.hints};
-    ProgramSolution<T> found = solve_program(one, w.program);
-    w.iterations += found.iterations;
-    if (found.status != OPTIMAL) return {found.status, w.z, w.active, 0, w.iterations};
-    bool bent = false;
-    find_multipliers(one, w.program);
-    for (int i = 0; i < cones.count; ++i) bent = bent || w.mu[i] > 0, w.mu[i] = T(0);
-    w.count = found.count;
-    for (int k = 0; k < found.count; ++k) {
-      w.active[k] = found.active[k];
-      if (found.active[k] >= p.m) w.mu[found.active[k] - p.m] = w.program.u[k];
-    }
-    T moved = T(0), size = T(1), reach = T(1);
-    for (int i = 0; i < n; ++i) {
-      T by = abs_(found.z[i] - w.z[i]);
-      if (!(by <= moved)) moved = by;
-      if (abs_(found.z[i]) > size) size = abs_(found.z[i]);
-      w.z[i] = found.z[i];
-    }
-    T excess = evaluate_cones(cones, w.z, n, w);
-    for (int i = 0; i < 3 * cones.count; ++i) reach = abs_(w.y[i]) > reach ? abs_(w.y[i]) : reach;
-    turn_planes(cones, w);
-    bool closed = excess <= real<T>(CONE_CLOSED) * reach;
-    if (closed && (moved <= real<T>(CONE_STILL) * size || (!bent && w.free_of_planes(p.m))))
-      return {OPTIMAL, w.z, w.active, w.count, w.iterations};
+  w.count = w.iterations = w.kept = 0;
+  ProgramStatus status = follow_planes(p, cones, CONE_STEPS, false, p.hint, p.hints, w);
+  if (status == NOT_CONVERGED) status = follow_planes(p, cones, CONE_CUTS, true, nullptr, 0, w);
+  if (status == NOT_CONVERGED) {
+    keep_pointed(p, cones, w);
+    status = follow_planes(p, cones, LAST_CONE_STEPS, false, nullptr, 0, w);
   }
-  return {NOT_CONVERGED, w.z, w.active, 0, w.iterations};
+  return {status, w.z, w.active, status == OPTIMAL ? w.count : 0, w.iterations};
 }
 
 SARRUS_END

@@ -5,6 +5,7 @@
 
 #include "control/hierarchy_step.hpp"
 #include "control/object_step.hpp"
+#include "control/regulated_forces.hpp"
 
 SARRUS_BEGIN
 
@@ -38,6 +39,10 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(s.limits.cones, f.cone_rows);
   arena.take(s.object.body >= 0 ? 36 : 0, f.mobility);
   arena.take(s.object.body >= 0 ? 6 * m.nc : 0, f.disturbance);
+  arena.take(s.object.body >= 0 ? ESTIMATE_NUMBERS : 0, f.estimate);
+  arena.take(PAYLOAD_NUMBERS, f.external, f.carried);
+  arena.take(s.forces.p * n, f.force_Y);
+  arena.take(s.forces.p, f.force_y0, f.force_wanted, f.commanded, f.force_error);
   if (s.levels) bind_levels(s, arena, f);
 }
 
@@ -141,12 +146,25 @@ SARRUS_FN ControlStatus find_least_norm(const ControlSetup<T>& s, ControlFound<T
   return STEPPED;
 }
 
-// Fixed limits as rows on inputs; those of rows that do not hold are left out
+// What limits on the constraint force M a + h - S^T u and on the acceleration add to row i on inputs
+template <class T>
+SARRUS_FN void add_motion_limits(const ControlSetup<T>& s, const T* on_force, const T* on_a, int i, T* on,
+                                 ControlFound<T>& f) {
+  int nv = s.model->nv, n = s.n;
+  T at = on_force ? inner(on_force, f.h, nv) : T(0), *R = f.rows.R + i * n;
+  for (int j = 0; j < nv; ++j) on[j] = on_a ? on_a[j] : T(0);
+  for (int j = 0; on_force && j < nv; ++j) add_scaled(on, on_force[j], f.M + j * nv, nv);
+  for (int j = 0; j < nv; ++j) at += on[j] * f.response.a0[j], add_scaled(R, on[j], f.response.B + j * n, n);
+  for (int c = 0; on_force && c < n; ++c) R[c] -= on_force[s.columns[c]];
+  f.rows.lower[i] -= at, f.rows.upper[i] -= at;
+}
+
+// Limits as rows on inputs; those of rows that do not hold are left out
 template <class T>
 SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
-                               T* on_lam) {
-  const FixedLimits<T>& all = s.limits;
-  int nc = s.model->nc;
+                               T* on_lam, T* on) {
+  const ControlLimits<T>& all = s.limits;
+  int nc = s.model->nc, nv = s.model->nv;
   bool bears = s.object.body >= 0 && s.object.reserve;
   if (bears) find_disturbance(s, f);
   f.limits = 0;
@@ -169,6 +187,9 @@ SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& 
     one.upper = all.upper + r;
     one.disturbance = bears ? f.disturbance : nullptr;
     rows_on_inputs(one, {f.rows.R + i * s.n, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
+    if (all.on_force || all.on_a)
+      add_motion_limits(s, all.on_force ? all.on_force + r * nv : nullptr,
+                        all.on_a ? all.on_a + r * nv : nullptr, i, on, f);
   }
 }
 
@@ -190,7 +211,7 @@ SARRUS_FN T cone_change(const ControlSetup<T>& s, const ControlInput<T>& in, con
   return sqrt_(squared[0] + squared[1]) + sqrt_(squared[2]);
 }
 
-// Fixed cones in the same way: y = R u + at
+// Cones in the same way: y = R u + at
 template <class T>
 SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
   int nc = s.model->nc, n = s.n;
@@ -218,7 +239,7 @@ SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, C
   }
 }
 
-// The inputs: least ones, or the nearest to them within limits
+// The inputs: least ones, or those that bring regulated forces nearest to their values, within limits
 template <class T>
 SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                              Arena arena) {
@@ -227,6 +248,23 @@ SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in
   p.metric = metric_of(s, f), p.R = f.rows.R, p.lower = f.rows.lower, p.upper = f.rows.upper;
   p.touch = s.touch, p.tol = s.tol, p.hint = in.hints->rows, p.hints = in.hints->count;
   p.cones = {f.cones, f.cone_R, f.cone_at, in.along};
+  if (s.forces.p && p.open) {
+    ForceWork<T> w(s.forces.p, s.n, arena);
+    if (!approach_forces(s, p, f, w)) {
+      f.program = NOT_CONVERGED;
+      return;
+    }
+    p.z0 = w.z, p.H = w.H;
+  }
+  if (in.offset) {
+    T* z;
+    arena.take(s.n, z);
+    for (int e = 0; e < p.open; ++e) {
+      z[e] = p.z0 ? p.z0[e] : T(0);
+      for (int i = 0; i < s.n; ++i) z[e] += p.Z[i * p.open + e] * in.offset[i];
+    }
+    p.z0 = z;
+  }
   LimitedWork<T> w(p, arena);
   LimitedSolution<T> found = limited_inputs(p, w);
   if (found.status == OPTIMAL) remember(found.active, found.count, *in.hints);
@@ -236,15 +274,14 @@ SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in
   for (int i = 0; i < s.n; ++i) f.inputs[i] = found.x[i], f.u[i] = found.u[i];
 }
 
-// Fixed limits, the inputs within them, and the acceleration that they cause
-template <class T, int LDC>
+// The inputs within the limits, and the acceleration that they cause
+template <class T>
 SARRUS_FN void control_inputs(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                               Arena arena) {
-  ControlWork<T, LDC> w(s, arena);
-  find_limit_rows(s, in, f, w.on_lam);
-  find_cones(s, in, f);
   if (s.levels) return choose_within_levels(s, in, f, arena);
   choose_inputs(s, in, f, arena);
+  if (f.program != OPTIMAL && f.program != INSIDE) return;
+  if (s.forces.p) settle_forces(s, in, f.u, f);
   for (int i = 0; i < s.model->nv; ++i) f.a[i] = f.response.a0[i] + inner(f.response.B + i * s.n, f.u, s.n);
 }
 
@@ -271,6 +308,9 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   LimitedProblem<T> limited{};
   limited.n = limited.open = s.n, limited.m = s.limits.m;
   limited.cones.count = s.limits.cones;
+  T* z;
+  if (s.forces.p) ForceWork<T>(s.forces.p, s.n, arena);
+  arena.take(s.n, z);
   LimitedWork<T> limited_work(limited, arena);
   measured();
   if (s.levels) {
@@ -293,7 +333,7 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   arena.used = most;
 }
 
-// The outputs, and the inputs of least norm for them
+// The outputs, the inputs of least norm for them, limits as rows on inputs, and forces to be regulated
 template <class T, int LDC>
 SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                             Arena arena) {
@@ -310,6 +350,12 @@ SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in,
   if (s.object.body >= 0 && !want_impedance(s, in, f, w)) f.status = NOT_FINITE;
   if (s.mass_metric && !mass_metric(s, f, arena)) f.status = WITHOUT_INERTIA;
   if (f.status == STEPPED) f.status = s.levels ? find_levels(s, in, f, arena) : find_least_norm(s, f, arena);
+  if (f.status == STEPPED && in.owner.limits && !in.owner.limits(in.owner.self, f.q, f.v))
+    f.status = LIMITS_CHANGED;
+  if (f.status != STEPPED) return;
+  find_limit_rows(s, in, f, w.on_lam, w.on);
+  find_cones(s, in, f);
+  if (s.forces.p) command_forces(s, in, f);
 }
 
 SARRUS_END

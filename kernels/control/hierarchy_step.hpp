@@ -73,7 +73,7 @@ SARRUS_HD bool find_rest(const ControlSetup<T>& s, const ControlInput<T>& in, Co
   return true;
 }
 
-// Levels without limits, and the least inputs for them
+// Levels without limits
 template <class T>
 SARRUS_FN ControlStatus find_levels(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                                     Arena arena) {
@@ -105,9 +105,6 @@ SARRUS_FN ControlStatus find_levels(const ControlSetup<T>& s, const ControlInput
     for (int i = 0; i < r; ++i) along += found.Z[i * open + e] * f.rest[i];
     for (int i = 0; i < r; ++i) f.free[i] += found.Z[i * open + e] * along;
   }
-  for (int i = 0; i < r; ++i) f.s[i] = f.free[i];
-  for (int i = 0; i < n; ++i) f.inputs[i] = inner(f.basis.to_x + i * r, f.free, r);
-  apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
   return STEPPED;
 }
 
@@ -145,12 +142,27 @@ SARRUS_HD void judge_levels(const ControlSetup<T>& s, ControlFound<T>& f) {
   }
 }
 
+// The least inputs for the levels without limits, and in.offset as far as it causes no acceleration
+template <class T>
+SARRUS_HD void start_without_limits(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
+  int r = f.basis.r, n = s.n, left = n - r;
+  for (int i = 0; i < r; ++i) f.s[i] = f.free[i];
+  for (int i = 0; i < n; ++i) f.inputs[i] = inner(f.basis.to_x + i * r, f.free, r);
+  for (int e = 0; in.offset && e < left; ++e) {
+    T along = T(0);
+    for (int i = 0; i < n; ++i) along += f.basis.internal[i * left + e] * in.offset[i];
+    for (int i = 0; i < n; ++i) f.inputs[i] += f.basis.internal[i * left + e] * along;
+  }
+  apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
+}
+
 // The inputs: those without limits where they keep all of them, otherwise a cascade of programs
 template <class T>
 SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                                     Arena arena) {
   int r = f.basis.r, n = s.n, nv = s.model->nv;
-  f.program = INSIDE;
+  f.program = INSIDE, f.limited = false, f.count = f.iterations = 0;
+  start_without_limits(s, in, f);
   if (touched_rows(f, n, s.touch, true) < 0) {
     T* damping;
     arena.take(s.levels, damping);
@@ -170,6 +182,7 @@ SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput
                         f.ends,
                         f.free,
                         f.rests ? f.rest : nullptr,
+                        in.offset,
                         f.rows.R,
                         f.rows.lower,
                         f.rows.upper,

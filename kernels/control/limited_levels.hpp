@@ -6,7 +6,7 @@
 //   min |A (c + Z y) - b|^2    subject to    lower <= R C K (c + Z y) <= upper                            (1)
 //
 // The Hessian of (1) is made regular by a little of |y|^2 in the null space of the level, which is moved to
-// the solution and so does not bias it. After the levels come s nearest to `rest` and the shortest x.
+// the solution and so does not bias it. After the levels come s nearest to `rest` and x nearest to `near`.
 #pragma once
 
 #include "control/limited_inputs.hpp"
@@ -25,6 +25,7 @@ struct CascadeProblem {
   const T *A, *b, *zero, *damping;  // rows of all levels (k, r), (k), (levels), (levels)
   const long long* ends;            // (levels)
   const T *start, *rest;       // (r) solution without limits, goal in the null space of all levels or null
+  const T* near;               // (n) goal for x in what causes no acceleration, or null for zero
   const T *R, *lower, *upper;  // (m, n), (m), (m)
   InputMetric<T> metric;
   T rank_tol, tol;
@@ -196,6 +197,7 @@ SARRUS_FN ProgramStatus solve_cascade(const CascadeProblem<T>& in, Hints& hints,
   begin_cascade(in, w);
   rows_at(in, n, in.lower, in.upper, w);
   for (int i = 0; i < n; ++i) w.goal[i] = i < r ? in.start[i] : T(0);
+  for (int i = 0; in.near && i < n; ++i) add_scaled(w.goal + r, in.near[i], in.internal + i * (n - r), n - r);
   ProgramStatus status = nearest_to_goal(n, in.m, static_cast<const T*>(nullptr), hints, in.tol, w);
   if (status == INFEASIBLE || status == NOT_CONVERGED) return status;
   for (int i = 0; i < n; ++i) w.c[i] = status == INSIDE ? w.goal[i] : w.program.z[i];
@@ -212,7 +214,7 @@ SARRUS_FN ProgramStatus solve_cascade(const CascadeProblem<T>& in, Hints& hints,
     for (int j = 0; j < n; ++j) w.wide[i * n + j] = T(i == j ? 1 : 0);
   }
   if (open >= 0) open = descend(in, r, T(1), T(0), open, hints, w);
-  for (int i = 0; i < n; ++i) w.right[i] = T(0);
+  for (int i = 0; i < n; ++i) w.right[i] = in.near ? in.near[i] : T(0);
   for (int i = 0; i < n * n; ++i) w.wide[i] = w.K[i];
   if (open >= 0) open = descend(in, n, sqrt_(inner(w.K, w.K, n * n)), T(0), open, hints, w);
   return open < 0 ? NOT_CONVERGED : OPTIMAL;

@@ -13,23 +13,24 @@ constexpr double CONSISTENT = 1e-11;  // gaps and slips below this, without unit
 
 template <class T, int LDC>
 struct ControlWork : Workspace<T, LDC> {
-  T *rest, *terms, *rates;  // zero accelerations (nv); terms and rates of rows computed elsewhere
+  T *rest, *on, *terms, *rates;  // zero accelerations (nv), a row (nv); terms and rates computed elsewhere
   T *x, *desired, *e, *rate, *c, *J, *maps, *given;  // of all outputs, rows that do not count among them
   T *back, *on_lam;
   bool* plain;
-  bool bodies_tracked = false;  // whether some output is a point, pose or turn of a body
+  bool bodies_tracked = false;  // whether an output or an observer asks for the frames of bodies
   unsigned char* part;
   OutputWork<T> output;
 
   SARRUS_HD ControlWork(const ControlSetup<T>& s, Arena& arena) : Workspace<T, LDC>(*s.model, arena) {
     const Model<real<T>>& m = *s.model;
     int rows = 0, squares = 0, most = 0;
+    bodies_tracked = s.object.body >= 0;
     for (int o = 0; o < s.outputs; ++o) {
       int k = s.output[o].size;
       rows += k, squares += k * k, most = k > most ? k : most;
       bodies_tracked = bodies_tracked || (s.output[o].kind != COORDINATES && s.output[o].kind != GIVEN);
     }
-    arena.take(m.nv, rest);
+    arena.take(m.nv, rest, on);
     arena.take(m.nv * m.nv + m.nv + m.nc * (m.nv + 3), terms);
     arena.take(m.nc * (m.nv + 1), rates);
     arena.take(rows, x, desired, e, rate, c, back);
@@ -133,7 +134,7 @@ SARRUS_HD DenseTerms<T> dense_terms(const ControlSetup<T>& s, const ControlInput
   for (int r = 0, k = 0; r < s.model->nc; ++r)
     if (!in.rows || in.rows[r]) row_unit[k++] = s.model->row_unit[r];
   d.M = f.M, d.h = f.h, d.J = f.J, d.gamma = f.gamma, d.columns = s.columns, d.nu = s.n;
-  d.v = in.rows ? nullptr : f.v;
+  d.v = in.rows || s.drops_lost_rows ? nullptr : f.v;
   return d;
 }
 

@@ -83,6 +83,34 @@ SARRUS_FN bool attainable(const T* mobility, const T* unit, T* a) {
   return true;
 }
 
+// w.output: frame of a point of a body at the measured state, its motion where a = 0 and its Jacobian
+template <class T, int LDC>
+SARRUS_FN void measure_frame(const ControlSetup<T>& s, const ControlInput<T>& in, int body, const T* point,
+                             ControlWork<T, LDC>& w) {
+  const Model<real<T>>& m = *s.model;
+  OutputWork<T>& o = w.output;
+  place(m, in.q, w.tree);
+  accelerate_tree(m, in.v, w.rest, w.tree);
+  body_pose(m, body, w.tree, o.R, o.p);
+  body_motion(m, body, w.tree, o.V, o.A);
+  body_jacobian(m, body, point, w.tree, o.J);
+}
+
+// F (6): wrench that explains the displacement of the object at rest, -T^-T (damping e' + stiffness e) at the
+// measured state, (1) without its acceleration; false where T is singular
+template <class T, int LDC>
+SARRUS_FN bool displacement_wrench(const ControlSetup<T>& s, const ControlInput<T>& in, Arena arena, T* F) {
+  ControlWork<T, LDC> w(s, arena);
+  OutputWork<T>& o = w.output;
+  const Output<T>& pose = s.output[0];
+  measure_frame(s, in, pose.body, pose.point, w);
+  move_point(o.R, pose.point, o.p, o.V, o.A);
+  track_pose(pose, in.targets + pose.at, o);
+  for (int i = 0; i < 6; ++i)
+    F[i] = -(inner(s.object.damping + 6 * i, o.rate, 6) + inner(s.object.stiffness + 6 * i, o.e, 6));
+  return solve_six(o.map, true, F);
+}
+
 // f.mobility, f.stretched and f.wanted by (1); false where T or the inertia is singular
 template <class T, int LDC>
 SARRUS_FN bool want_impedance(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "algebra/symmetric_eigenvalues.hpp"
+#include "control/step_data.hpp"
 
 SARRUS_BEGIN
 
@@ -51,6 +52,17 @@ SARRUS_FN void world_regressor(const T* R, const T* V, const T* dV, const T* poi
       Y[30 + 10 * i + c] += share * (m[i] - (to[j] * f[k] - to[k] * f[j]));
     }
   }
+}
+
+// Y (6, 10) at a point of the body in world axes, mean over a sample of length dt
+template <class T>
+SARRUS_FN void mean_regressor(const ObserverSample<T>& before, const ObserverSample<T>& after, T dt,
+                              const T* gravity, const T* point, T* Y) {
+  T dV[6];
+  for (int i = 0; i < 6; ++i) dV[i] = (after.origin[i] - before.origin[i]) / dt - (i < 3 ? gravity[i] : T(0));
+  for (int i = 0; i < 60; ++i) Y[i] = T(0);
+  world_regressor(before.rotation, before.origin, dV, point, real<T>(0.5), Y);
+  world_regressor(after.rotation, after.origin, dV, point, real<T>(0.5), Y);
 }
 
 // M (nv, nv) and h (nv) grow by what the payload pi asks of the body   in: R (9), V (6), A (6) where a = 0, J

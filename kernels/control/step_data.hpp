@@ -28,11 +28,14 @@ struct Task {
   const R *kp, *kd;  // (size, size); null for an output whose acceleration is given
 };
 
-// Limits that do not change: control/limited_inputs.hpp; `on_lam` has a column for every row of the mechanism
+// Limits on multipliers, inputs, constraint force and acceleration: control/limited_inputs.hpp. `on_lam` has
+// a column for every row of the mechanism. Where limits are functions of the state, their owner renews the
+// arrays.
 template <class R>
-struct FixedLimits {
+struct ControlLimits {
   int m;
-  const R *on_lam, *on_u, *lower, *upper;  // (m, nc), (m, n) or null, (m), (m)
+  const R *on_lam, *on_u, *on_force, *on_a;  // (m, nc); (m, n), (m, nv), (m, nv) or null
+  const R *lower, *upper;                    // (m)
   int cones;
   const R* cone_lam;  // (3 cones, nc): |(y_0, y_1)| <= y_2 for y = cone_lam lam
 };
@@ -44,6 +47,62 @@ struct HeldObject {
   R com[3];
   const R *stiffness, *damping, *inertia;  // (6, 6) each; the inertia may be null
   const R* reserve;  // (6, 6) wrenches on its coordinates to be borne, by columns, or null
+};
+
+// Constraint forces that are brought to desired values: control/regulated_forces.hpp
+template <class R>
+struct RegulatedForces {
+  int p = 0;        // their number, 0 for none
+  const int* rows;  // (p) which multipliers they are, or null: the constraint force J^T lam, p = nv
+  const R* weight;  // (p) makes newtons and newton metres comparable
+};
+
+// Proportional-integral feedback of p forces: control/force_feedback.hpp
+template <class R>
+struct ForceFeedbackState {
+  int p;
+  const R *kf, *ki, *inverse, *cap;  // (p, p) twice, (1 + kf)^-1 (p, p), largest integral (p)
+  R filter_time;                     // [s]
+  R *integral, *disturbance, *rate;  // (p) each
+  R last;                            // time of the last step [s], NaN before the first
+};
+
+// An observer of the wrench on a body and of its payload: control/wrench_observer.hpp
+template <class R>
+struct ObserverSetup {
+  R length;      // of the mechanism [m]
+  R farthest;    // of the centre of a payload from the origin of the body [m]
+  bool payload;  // whether a payload is estimated
+};
+
+// Of one call: inputs (n) held since the last sample; the wrench (6) over the sample where it is known, or
+// null; shares of the new sample in the wrench and of the old ones in the payload; whether the payload is
+// renewed
+template <class R>
+struct ObserverInput {
+  const R *u, *raw;
+  R share, keep;
+  bool learning;
+};
+
+// Of one sample; B (6, n) lies elsewhere
+template <class R>
+struct ObserverSample {
+  R t;
+  R twist[6], a0[6], inertia[36], rotation[9], origin[6];
+  R* B;
+};
+
+constexpr int PAYLOAD_NUMBERS = 10;
+constexpr int ESTIMATE_NUMBERS = 6 + 6 + PAYLOAD_NUMBERS + 36;  // wrench, external, payload, inertia
+
+template <class R>
+struct ObserverState {
+  ObserverSample<R> before, after;
+  unsigned char* rows;  // (nc) that held at `before`
+  bool started, ready;
+  R wrench[6], Y[60], information[100], right[10], parameters[10];
+  R estimate[ESTIMATE_NUMBERS];
 };
 
 template <class R>
@@ -63,9 +122,11 @@ struct ControlSetup {
   R rank_tol;  // of levels
   R damping, min_controllability;
   bool by_mass;
-  FixedLimits<R> limits;
+  ControlLimits<R> limits;
+  RegulatedForces<R> forces;
   HeldObject<R> object;
-  R touch, tol;  // of limits
+  R touch, tol;          // of limits
+  bool drops_lost_rows;  // rows lost at a singular pose are left out, not replaced by their limit
 };
 
 // What the kernel does not know itself: functions of the owner of a step.
@@ -82,22 +143,38 @@ struct ControlOwner {
   void (*tasks)(void* self, const R* q, const R* v);
   // an output of kind GIVEN: x, desired, e, rate, c (size), J (size, nv), T (size, size) one after the other
   void (*given)(void* self, int output, const R* q, const R* v, R* out);
+  // renews limits that are functions of the state; false where their number changed; or null
+  bool (*limits)(void* self, const R* q, const R* v);
+  // measured values (p) of the regulated forces, or null
+  void (*sense)(void* self, const R* q, const R* v, R* out);
 };
 
 template <class R>
 struct ControlInput {
   const R *q, *v, *drive;
-  const unsigned char* rows;    // (nc) which rows hold, or null for all
-  const unsigned char* on;      // (tasks) which tasks are active, or null for all
-  const R* targets;             // (numbers)
-  const R* null_force;          // (nv) generalized force in the null space of all levels, or null
-  const R *external, *payload;  // on the object: wrench (6) at its centre of mass, payload (10), or null
-  Hints* hints;                 // of programs, from the last step; renewed
-  R* along;                     // (2 cones) directions of cones from the last step; renewed
+  const unsigned char* rows;        // (nc) which rows hold, or null for all
+  const unsigned char* on;          // (tasks) which tasks are active, or null for all
+  const R* targets;                 // (numbers)
+  const R* null_force;              // (nv) generalized force in the null space of all levels, or null
+  const R *external, *payload;      // on the object: wrench (6) at its centre of mass, payload (10), or null
+  const R* offset;                  // (n) inputs to be added in the null space of the outputs, or null
+  R t;                              // time [s]
+  const R* desired;                 // (p) regulated forces
+  const R* applied;                 // (n) inputs since the last step, or null
+  ForceFeedbackState<R>* feedback;  // of regulated forces, or null
+  Hints* hints;                     // of programs, from the last step; renewed
+  R* along;                         // (2 cones) directions of cones from the last step; renewed
   ControlOwner<R> owner;
 };
 
-enum ControlStatus : int { STEPPED = 0, OFF_CONSTRAINTS = 1, WITHOUT_INERTIA = 2, NOT_FINITE = 3 };
+// LIMITS_CHANGED: limits that are functions have another number of rows than in the setup
+enum ControlStatus : int {
+  STEPPED = 0,
+  OFF_CONSTRAINTS = 1,
+  WITHOUT_INERTIA = 2,
+  NOT_FINITE = 3,
+  LIMITS_CHANGED = 4
+};
 
 // Results, in memory of their own. nc counts the rows that hold.
 template <class R>
@@ -133,7 +210,11 @@ struct ControlFound {
   ProgramStatus program;  // of the inputs within limits
   R *inputs, *u, *a;      // x (n) in the metric, u (n), predicted acceleration (nv)
   int *active, count, iterations;
-  R* metric;  // C (n, n) of the inertia, where that is the metric
+  R* metric;                                  // C (n, n) of the inertia, where that is the metric
+  R *force_Y, *force_y0;                      // (p, n), (p): regulated forces Y u + y0
+  R *force_wanted, *commanded, *force_error;  // (p): desired, after feedback, and desired less actual
+  R* estimate;                                // of a held object (ESTIMATE_NUMBERS), see ObserverState
+  R *external, *carried;                      // (6), (10): load on it that the step reckons with
 };
 
 }  // namespace sarrus

@@ -177,7 +177,7 @@ class ConstraintQueries(CentroidalQueries):
         held = None if fixed is None else self._prescribed(fixed)
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
-        found = self._queries.consistent_velocity(q, v, (self.evaluator, t), metric, held)
+        found = self._queries.consistent_velocity(q, v, t, self.evaluator, metric, held)
         if type(found) is tuple:
             miss, status = found
             first = int(np.flatnonzero(status)[0])

@@ -52,15 +52,17 @@ else:
     )
 
 
+# of every field: whether it has one entry only, whether it holds indices, its shape
+PLAN = {
+    name: (entry.count == "one", entry.dtype is np.int32, entry.whole_shape) for name, entry in TABLE.items()
+}
+EMPTY = {name: frozen(np.zeros((0, *entry.shape)), entry.dtype) for name, entry in TABLE.items()}
+
+
 def shaped(name: str, values: Any) -> NDArray[Any]:
     """Values of one field as the read-only array that the table asks for; no values give (0, *entry)."""
-    entry = TABLE[name]
-    if entry.count == "one" or len(values):
-        return field_array(values, entry.dtype is np.int32, entry.whole_shape)
-    return EMPTY[name]
-
-
-EMPTY = {name: frozen(np.zeros((0, *entry.shape)), entry.dtype) for name, entry in TABLE.items()}
+    single, whole, shape = PLAN[name]
+    return field_array(values, whole, shape) if single or len(values) else EMPTY[name]
 
 
 def filled(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:

@@ -192,7 +192,7 @@ class Model(Arrays):
     @cached_property
     def kernel(self) -> Kernel:
         """The compiled kernel of the model."""
-        return Kernel(self.sizes, self.fields)
+        return Kernel(self.sizes, vars(self))
 
     @property
     def user_forces(self) -> tuple[tuple[str, Force], ...]:

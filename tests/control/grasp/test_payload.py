@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from sarrus import _kernel
+import sarrus as sr
+from sarrus import control as sc
 from sarrus.control.grasp.payload import Payload
-from sarrus.models.rotation import exp, hat
+from sarrus.models.rotation import hat
+
+from .held_box import held
 
 RNG = np.random.default_rng
 
@@ -30,46 +32,65 @@ def regressor(a: np.ndarray, w: np.ndarray, dw: np.ndarray) -> np.ndarray:
     )
 
 
-def test_regressor_of_a_payload() -> None:
-    rng = RNG(6)
-    R, V, dt = [exp(rng.normal(size=3)) for _ in range(2)], rng.normal(size=(2, 6)), 1e-2
-    gravity, point = np.array([0.1, 0.2, -9.81]), rng.normal(size=3)
-    found = _kernel.payload_regressor(R0=R[0], V0=V[0], R1=R[1], V1=V[1], dt=dt, gravity=gravity, point=point)
-    a, mean = (V[1] - V[0]) / dt, np.zeros((6, 10))
-    for turn, twist in zip(R, V, strict=True):
-        Y = regressor(turn.T @ (a[:3] - gravity), turn.T @ twist[3:], turn.T @ a[3:])
-        force = turn @ Y[:3]
-        mean += 0.5 * np.concatenate([force, turn @ Y[3:] - hat(turn @ point) @ force])
-    np.testing.assert_allclose(found, mean, atol=1e-12 * np.abs(mean).max())
+def clamped(pi: np.ndarray, farthest: float) -> np.ndarray:
+    """The nearest payload that can exist."""
+    if pi[0] <= 0.0:
+        return np.zeros(10)
+    given = Payload.of(pi)
+    com = np.array(given.com) * min(1.0, farthest / max(float(np.linalg.norm(given.com)), 1e-300))
+    values, axes = np.linalg.eigh(given.inertia)
+    return Payload(pi[0], com, (axes * np.maximum(values, 0.0)) @ axes.T).parameters
 
 
-def test_terms_with_a_payload() -> None:
-    """M and h grow by J.T W J and J.T Y pi, W the inertia of the payload in world axes."""
-    rng, nv = RNG(7), 9
-    R, V, A, J = exp(rng.normal(size=3)), *rng.normal(size=(2, 6)), rng.normal(size=(6, nv))
-    M, h, gravity = rng.normal(size=(nv, nv)), rng.normal(size=nv), np.array([0.0, 0.0, -9.81])
-    pi = Payload(1.3, (0.1, -0.2, 0.3), (0.02, 0.03, 0.04)).parameters
-    found = _kernel.loaded_terms(M=M, h=h, R=R, V=V, A=A, J=J, payload=pi, gravity=gravity)
+def test_a_payload_from_two_samples() -> None:
+    """The regressor, mean over the sample, least squares for ten numbers, and those that can exist."""
+    mech = sr.library.dual_arm_box()
+    own, L, dt = mech.model.bodies[mech.model.body_index("box")], mech.length, 1e-2
+    gravity, point = np.asarray(mech.model.gravity), np.array(own.com, dtype=float)
+    size, weight = np.array([1.0, L, L, L, *[L * L] * 6]), np.array([1.0] * 3 + [1.0 / L] * 3)
+    masses = set()
+    for seed in range(20):
+        rng = RNG(seed)
+        states, turns, twists = [], [], []
+        for _ in range(2):
+            q = mech.assemble(mech.integrate(np.array(mech.default.q), 0.02 * rng.normal(size=mech.nv))).q
+            v = mech.consistent_velocity(q, rng.normal(size=mech.nv))
+            states.append((q, v))
+            turns.append(mech.pose(q, "box").rotation)
+            twists.append(mech.velocity(q, v, "box"))
+        estimator = sc.WrenchEstimator(mech, "box", payload=True)
+        for k, (q, v) in enumerate(states):
+            found = estimator.update(k * dt, q, v, np.zeros(mech.nu))
+        a, Y = (twists[1] - twists[0]) / dt, np.zeros((6, 10))
+        for R, V in zip(turns, twists, strict=True):
+            own_axes = regressor(R.T @ (a[:3] - gravity), R.T @ V[3:], R.T @ a[3:])
+            force = R @ own_axes[:3]
+            Y += 0.5 * np.concatenate([force, R @ own_axes[3:] - hat(R @ point) @ force])
+        rows = weight[:, None] * Y * size
+        information = rows.T @ rows
+        known = information + 1e-6 * information[0, 0] * np.eye(10)
+        pi = clamped(np.linalg.solve(known, rows.T @ (-weight * found.wrench)) * size, 5.0 * L)
+        np.testing.assert_allclose(found.parameters, pi, atol=1e-7 * (1.0 + np.abs(pi).max()))
+        external = found.wrench + Y @ found.parameters
+        np.testing.assert_allclose(found.external, external, atol=1e-9 * (1.0 + np.abs(external).max()))
+        masses.add(found.parameters[0] > 0.0)
+    assert masses == {True, False}
+
+
+def test_terms_without_the_mass_of_the_object() -> None:
+    """M and h of a law grow by J.T W J and J.T Y pi, W the inertia of the payload in world axes."""
+    mech, grasp = held()
+    law = sc.ObjectImpedance(mech, grasp, massless=True, external=None)
+    q = np.array(mech.default.q)
+    v = mech.consistent_velocity(q, 0.5 * RNG(7).normal(size=mech.nv))
+    terms, found = mech.terms(q, v), law.solve(0.0, q, v)._step.terms
+    pi = -Payload.of_body(mech.model.bodies[mech.model.body_index("box")]).parameters
+    R, J = mech.pose(q, "box").rotation, mech.jacobian(q, "box")
+    V, A = mech.velocity(q, v, "box"), mech.body_acceleration(q, v, np.zeros(mech.nv), "box")
     own = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
     c, I = hat(pi[1:4]), np.array([[pi[4], pi[7], pi[8]], [pi[7], pi[5], pi[9]], [pi[8], pi[9], pi[6]]])
     W = np.block([[pi[0] * np.eye(3), -c], [c, I]])
-    bias = regressor(R.T @ (A[:3] - gravity), R.T @ V[3:], R.T @ A[3:]) @ pi
-    np.testing.assert_allclose(found[0], M + own.T @ W @ own, atol=1e-13 * np.abs(found[0]).max())
-    np.testing.assert_allclose(found[1], h + own.T @ bias, atol=1e-13 * np.abs(found[1]).max())
-
-
-def test_payloads_that_can_exist() -> None:
-    for seed in range(40):
-        rng = RNG(seed)
-        pi = rng.normal(size=10)
-        found = _kernel.possible_payload(pi, 0.5)
-        if pi[0] <= 0.0:
-            assert not found.any()
-            continue
-        given, made = Payload.of(pi), Payload.of(found)
-        assert made.mass == pytest.approx(pi[0])
-        com = np.array(given.com) * min(1.0, 0.5 / np.linalg.norm(given.com))
-        np.testing.assert_allclose(made.com, com, atol=1e-14 / pi[0])
-        values, axes = np.linalg.eigh(given.inertia)
-        want = (axes * np.maximum(values, 0.0)) @ axes.T
-        np.testing.assert_allclose(made.inertia, want, atol=1e-12 * max(1.0, np.abs(given.inertia).max()))
+    bias = regressor(R.T @ (A[:3] - np.asarray(mech.model.gravity)), R.T @ V[3:], R.T @ A[3:]) @ pi
+    M, h = terms.M + own.T @ W @ own, terms.h + own.T @ bias
+    np.testing.assert_allclose(found.M, M, atol=1e-12 * np.abs(M).max())
+    np.testing.assert_allclose(found.h, h, atol=1e-11 * np.abs(h).max())

@@ -7,8 +7,6 @@ import pytest
 
 import sarrus as sr
 from sarrus import control as sc
-from sarrus.control.grasp.payload import with_payload
-from sarrus.control.state.measured_state import measured_state
 from sarrus.models.rotation import exp
 
 from .held_box import DT, fingers, held, loaded, run
@@ -27,17 +25,6 @@ def test_payload_parameters_go_there_and_back() -> None:
     assert again.mass == ADDED.mass
     np.testing.assert_allclose(again.com, ADDED.com, atol=1e-15)
     np.testing.assert_allclose(again.inertia, np.diag(ADDED.inertia), atol=1e-15)
-
-
-def test_a_payload_in_the_terms_is_one_in_the_mechanism() -> None:
-    """M and h with the ten numbers added are those of a mechanism that was described with the mass."""
-    mech, _ = held()
-    v = np.random.default_rng(0).normal(size=mech.nv)
-    now, box = measured_state(mech, 0.0, mech.default.q, v), mech.model.body_index("box")
-    more = with_payload(now.terms, now, box, ADDED.parameters, np.asarray(mech.model.gravity))
-    true = loaded(mech, ADDED).terms(mech.default.q, v)
-    np.testing.assert_allclose(more.M, true.M, atol=1e-12)
-    np.testing.assert_allclose(more.h, true.h, atol=1e-12)
 
 
 def test_the_momentum_observer_finds_a_wrench_on_the_box() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.control.limits import quadratic_program
 from sarrus.control.limits.quadratic_program import Cone, Program, solve
 
 C = sr.control
@@ -78,3 +79,33 @@ def test_a_law_with_exact_cones_is_one_call() -> None:
         np.testing.assert_allclose(found.u, expected.u, atol=1e-6)
         margins = found.margins
         assert margins == pytest.approx(expected.margins, abs=1e-5)
+
+
+def pinched_program(seed: int) -> Program:
+    """Two cones that the goal lies far outside of, with little room between them: steps by curvature alone
+    go round in circles."""
+    random = np.random.default_rng(seed)
+    n = 8
+    inside = random.normal(size=n)
+    made = []
+    for _ in range(2):
+        T, d = random.normal(size=(2, n)), 0.05 * random.normal(size=n)
+        c = -T @ inside + 1e-3 * random.normal(size=2)
+        made.append(Cone(T, c, d, float(np.linalg.norm(T @ inside + c) - d @ inside + 0.05)))
+    A = random.normal(size=(16, n))
+    return Program(inside + 20.0 * random.normal(size=n), A, A @ inside - 2.0, A @ inside + 2.0, None, made)
+
+
+def test_planes_are_kept_where_steps_go_round_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(40):
+        program = pinched_program(seed)
+        theirs = solve(program, "clarabel")
+        with monkeypatch.context() as without:
+            without.setitem(quadratic_program._SOLVERS, "clarabel", None)
+            without.setattr(quadratic_program, "_clarabel", None)
+            ours = solve(program, "cones")
+        assert ours.feasible and theirs.feasible
+        costs = [float(np.sum((z - program.z0) ** 2)) for z in (ours.z, theirs.z)]
+        assert max(cone.excess(ours.z) for cone in program.cones) <= 1e-11 * (1.0 + np.abs(ours.z).max())
+        assert costs[0] <= costs[1] * (1.0 + 1e-9)
+        np.testing.assert_allclose(ours.z, theirs.z, atol=1e-3)

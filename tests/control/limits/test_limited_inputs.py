@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
+import sarrus as sr
 from sarrus import _kernel
+from sarrus.models.rotation import hat
+
+from ..grasp.held_box import held
 
 RNG = np.random.default_rng
 
 
 def test_limits_become_rows() -> None:
-    rng = RNG(3)
-    lam, u, Lam, lam0 = (rng.normal(size=shape) for shape in ((7, 4), (7, 5), (4, 5), (4,)))
-    lower, upper, unknown = -rng.random(7), np.full(7, np.inf), rng.normal(size=(4, 6))
-    upper[:2] = 1.0
-    given = {"on_lam": lam, "on_u": u, "lam0": lam0, "Lam": Lam, "lower": lower, "upper": upper}
-    found = _kernel.rows_on_inputs(**given, disturbance=unknown)
-    R, low, high, reserve = (found[part] for part in ("R", "lower", "upper", "reserve"))
-    np.testing.assert_allclose(R, lam @ Lam + u, atol=1e-14)
+    """Of a law with a reserve, from its response: R = lam Lam + u, one-sided rows drawn in."""
+    mech, grasp = held()
+    lam, tau = RNG(3).normal(size=(7, mech.nc)), 0.1 * RNG(4).normal(size=(7, mech.nv))
+    upper = np.where(np.arange(7) < 2, 1e4, np.inf)
+    more = sr.control.LinearLimits("more", lam=lam, tau=tau, lower=-1e4, upper=upper)
+    law = sr.control.ObjectImpedance(mech, grasp, external=None, limits=more, reserve=(10.0, 1.0))
+    step = law.solve(0.0, *mech.default)._step
+    response, found = step.response, step.limits
+    own = mech.model.v_slices[mech.model.body_index("box", "test")]
+    at_origin = np.eye(6)
+    at_origin[3:, :3] = hat(grasp.com)
+    unknown = response.lam_per_force[:, own] @ (at_origin * np.repeat([10.0, 1.0], 3))
+    actuated = [one.index for one in mech.model.actuators]
     change = np.where(np.isfinite(upper), 0.0, np.linalg.norm(lam @ unknown, axis=1))
-    np.testing.assert_allclose(reserve, change, atol=1e-14)
-    np.testing.assert_allclose(low, lower - lam @ lam0 + change, atol=1e-14)
-    np.testing.assert_allclose(high, upper - lam @ lam0, atol=1e-14)
-    plain = _kernel.rows_on_inputs(**{**given, "on_u": None}, disturbance=None)
-    np.testing.assert_allclose(plain["R"], lam @ Lam, atol=1e-14)
-    assert plain["reserve"] is None
+    at = lam @ response.lam0
+    size = 1e-12 * (1.0 + np.abs(at).max())
+    np.testing.assert_allclose(found.R[-7:], lam @ response.Lam + tau[:, actuated], atol=size)
+    np.testing.assert_allclose(found.reserve[-7:], change, atol=size)
+    np.testing.assert_allclose(found.lower[-7:], -1e4 - at + change, atol=size)
+    np.testing.assert_allclose(found.upper[-7:], upper - at, atol=size)
 
 
 def test_inputs_within_rows_are_those_of_the_program() -> None:

@@ -6,7 +6,7 @@ Rows, inertias and outputs that are Python functions are asked for at the projec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from ...dynamics.input_response import Response
 from ...dynamics.terms import Terms, Units
 from ...projection.nearest_state import TROUBLE
 from ...simulation.system.custom_system import CustomSystem
-from ..limits.limit_table import InputRows
+from ..limits.limit_table import InputRows, LimitTable
 from ..limits.quadratic_program import FEASIBLE
 from ..outputs.output import OutputTracking
 from ..state.active_constraints import ActiveConstraints
@@ -30,22 +30,10 @@ from .force_metric import Factor, ForceMetric
 from .least_norm_inputs import Damping, LeastNormInputs
 from .task import CompiledTask
 
-STEPPED, OFF_CONSTRAINTS, WITHOUT_INERTIA = 0, 1, 2
+STEPPED, OFF_CONSTRAINTS, WITHOUT_INERTIA, LIMITS_CHANGED = 0, 1, 2, 4
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 PROGRAM = ("optimal", "infeasible", "not converged", "inside")
 GIVEN = 4  # kind of an output that Python evaluates
-
-
-class FixedLimits(Protocol):
-    """Limits as the kernel takes them: `LimitTable`, or one with a reserve."""
-
-    def fixed(self) -> tuple[Array | None, ...] | None:
-        """Rows, bounds and cones; None where they are not fixed."""
-        ...
-
-    def rows_found(self, rows: tuple[Any, ...], cones: tuple[Any, ...]) -> InputRows:
-        """Rows and cones on inputs that the kernel made."""
-        ...
 
 
 class CompilableTask(Protocol):
@@ -76,10 +64,14 @@ class Asked:
     Attributes:
         has_terms: whether equations of motion or rows are functions of the user's.
         has_tasks: whether targets or active tasks depend on the state.
+        has_limits: whether limits do.
+        has_sensor: whether regulated forces are measured.
     """
 
     def __init__(self, step: CompiledStep, t: float, targets: Sequence[Any]) -> None:
         self.has_terms, self.has_tasks = step.has_terms, step.questions is not None
+        self.has_limits = step.limits is not None and step.limits.has_functions
+        self.has_sensor = step.forces is not None and step.forces.sensor is not None
         self._step, self._t, self._targets = step, t, targets
         self._now: MeasuredState | None = None
 
@@ -119,6 +111,33 @@ class Asked:
         T = np.eye(len(found.e)) if found.T is None else found.T
         return found.x, found.desired, found.e, found.rate, found.c, found.J, T
 
+    def limits(self, q: Array, v: Array) -> tuple[Array | None, ...]:
+        """As `LimitTable.renewed`."""
+        assert self._step.limits is not None
+        return self._step.limits.renewed(self._t, q, v)
+
+    def measured(self, q: Array, v: Array) -> Array:
+        """The regulated forces (p,) as they are measured."""
+        assert self._step.forces is not None and self._step.forces.sensor is not None
+        return self._step.forces.sensor(self._at(q, v))
+
+
+@dataclass(eq=False)
+class RegulatedForces:
+    """Constraint forces of a law, as the kernel takes them.
+
+    Attributes:
+        rows: which multipliers (p,); None is the constraint force (nv,).
+        weight: makes newtons and newton metres comparable (p,).
+        feedback: of the kernel.
+        sensor: measured values (p,) at a state; None without a measurement.
+    """
+
+    rows: list[int] | None
+    weight: Array
+    feedback: _kernel.ForceFeedback
+    sensor: Callable[[MeasuredState], Array] | None
+
 
 @dataclass(eq=False)
 class CompiledStep:
@@ -136,6 +155,8 @@ class CompiledStep:
         rank_tol: of levels.
         questions: what depends on the state that the step works at; None: targets are given before.
         held: an object held by the mechanism, as the kernel takes it; None is none.
+        forces: that are regulated; None is none.
+        drops_lost_rows: whether rows lost at a singular pose are left out instead of replaced by their limit.
     """
 
     system: Any
@@ -146,21 +167,29 @@ class CompiledStep:
     active: ActiveConstraints
     metric: ForceMetric
     damping: Damping
-    limits: FixedLimits | None
+    limits: LimitTable | None
     levels: int = 0
     rank_tol: float = 0.0
     questions: Questions | None = None
     held: tuple[Any, ...] | None = None
+    forces: RegulatedForces | None = None
+    drops_lost_rows: bool = False
 
     def __post_init__(self) -> None:
+        self._build()
+
+    def _build(self) -> None:
+        """The law in the kernel."""
         system, compiled = self.system, [task.compiled() for task in self.tasks]
         self.outputs = [(task, i) for task in self.tasks for i in range(task.count)]
         self.has_terms = isinstance(system, CustomSystem) or system.evaluator.calls_functions
         asks_outputs = any(one[0] == GIVEN for task in compiled for one in task.outputs)
+        limits, forces = self.limits, self.forces
         self._asks = asks_outputs or self.has_terms or self.questions is not None
+        self._asks = self._asks or (limits is not None and limits.has_functions)
+        self._asks = self._asks or (forces is not None and forces.sensor is not None)
         self._drive = system.evaluator.drive if system.evaluator.driven else None
         firsts = np.cumsum([0] + [task.count for task in self.tasks]).tolist()
-        limits = self.limits
         setup = {
             **self.active.setup(),
             "columns": self.columns.tolist(),
@@ -174,7 +203,10 @@ class CompiledStep:
             "row_unit": np.concatenate([np.zeros(0), *(task.unit for task in compiled)]),
             "metric": self.metric.fixed,
             "mass_metric": self.metric.by_mass,
-            "limits": None if limits is None else limits.fixed(),
+            "limits": None if limits is None else limits.setup(),
+            "first_function": 0 if limits is None else limits.first_function,
+            "forces": None if forces is None else (forces.rows, forces.weight, forces.feedback),
+            "drops_lost_rows": self.drops_lost_rows,
             "touch": TOUCHES,
             "tol": FEASIBLE,
             "levels": self.levels,
@@ -192,9 +224,11 @@ class CompiledStep:
         select: bool,
         *,
         null_force: Array | None = None,
-        load: tuple[Array | None, Array | None] | None = None,
+        offset: Array | None = None,
+        load: tuple[Any, ...] | None = None,
+        forces: tuple[Array, Array | None] | None = None,
     ) -> FoundStep:
-        """One step, its inputs selected within fixed limits if `select`.
+        """One step, its inputs selected within limits if `select`.
 
         Args:
             now: the measured state.
@@ -202,26 +236,42 @@ class CompiledStep:
             targets: of all outputs, where they do not depend on the state.
             select: whether to choose inputs within limits.
             null_force: force (nv,) in the null space of all levels.
-            load: on the held object: wrench (6,) at its centre of mass, payload (10,); None is none.
+            offset: inputs x (n,) that are added in the null space of the outputs.
+            load: on the held object: wrench (6,) at its centre of mass or None, payload of the model (10,) or
+                None, whether the wrench is read off the displacement, and None or an observer: a kernel's
+                Observer, what it is asked (`WrenchEstimator.question`), whether its payload is compensated.
+            forces: desired ones (p,), and the inputs (n,) since the last step or None.
         """
         asked = Asked(self, now.t, targets) if self._asks else None
         drive = None if self._drive is None else self._drive(now.t, 1)
         found = self.kernel(
             now.q,
             now.v,
+            now.t,
             targets,
             null_force=null_force,
+            offset=offset,
             load=load,
+            forces=forces,
             drive=drive,
             rows=rows[0],
             select=select,
             owner=asked,
         )
+        if found.status == LIMITS_CHANGED:
+            self._build()
+            more: dict[str, Any] = {"null_force": null_force, "offset": offset}
+            return self.run(now, rows, targets, select, load=load, forces=forces, **more)
         if found.status != STEPPED:
-            self._explain(found, now.t)
+            self.explain(found, now.t)
         return FoundStep(self, found, now.t, *rows)
 
-    def _explain(self, found: _kernel.StepResult, t: float) -> None:
+    def question(self, now: MeasuredState) -> tuple[Asked | None, Array | None]:
+        """What a kernel call at this state may ask, and the drives."""
+        asked = Asked(self, now.t, ()) if self._asks else None
+        return asked, None if self._drive is None else self._drive(now.t, 1)
+
+    def explain(self, found: _kernel.StepResult, t: float) -> None:
         """Raise what went wrong."""
         if found.status == OFF_CONSTRAINTS:
             raise MeasurementError(
@@ -284,10 +334,18 @@ class FoundStep:
 
     @cached_property
     def limits(self) -> InputRows | None:
-        """Fixed limits as rows on the inputs, as the kernel used them."""
+        """Limits as rows on the inputs, as the kernel used them."""
         table = self._step.limits
         if table is None:
             return None
         found = table.rows_found(self.found.limits(), self.found.cones())
         held = self._step.held
         return found if held is None or held[-1] is None else replace(found, reserve=self.found.reserve())
+
+    def limits_without(self, released: BoolArray | None) -> InputRows | None:
+        """The same without those on constraint rows (nc,) that are about to open."""
+        table = self._step.limits
+        if released is None or table is None or self.limits is None:
+            return self.limits
+        which, cones = self.found.limits()[-1], self.found.cones()[-1]
+        return self.limits.without(table.speaks_of(released, which, cones))

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, names, nonnegative
+from ...arrays import Array, BoolArray, names, nonnegative
 from ...dynamics.input_response import Response
 from ...errors import InputError
 from ..limits.limit_rows import actuator_index
@@ -65,7 +65,6 @@ class Law:
     least_feel: float = 1e-3
     transition: float = 0.0
     _task: Task = field(init=False)
-    _regulates_forces: ClassVar[bool] = False
     _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
     def _prepare(
@@ -165,23 +164,21 @@ class Law:
 
     @cached_property
     def _selects(self) -> bool:
-        """Whether the kernel selects the inputs: fixed limits or none, and nothing to blend."""
-        plain = self._transition.duration == 0.0 and not self._release.is_used and not self._regulates_forces
-        return plain and self._has_fixed_limits
-
-    @property
-    def _has_fixed_limits(self) -> bool:
-        """Whether the kernel can take the limits as they are, or there are none."""
-        compiled = self._solver in ("kernel", "cones")
-        return self._limits is None or (compiled and self._limits.is_fixed)
+        """Whether the kernel selects the inputs, by its own solvers."""
+        return self._limits is None or self._solver in ("kernel", "cones")
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
-        found = self._run(now)
-        solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
-        selected = self._selected(found) if solved else None
-        force_error = NO_FORCES
-        if selected is None:
-            selected, force_error = self._select(found)
+        offset = self._transition.offset(now.t)
+        found = self._run(now, offset)
+
+        def again(other: Array | None) -> SelectedInputs:
+            if self._selects:
+                self._compiled.kernel.select(found.found, other)
+            return self._chosen(found, other)
+
+        key = found.rows, found.found.rank
+        selected = self._transition.smoothed(now.t, key, self._chosen(found, offset), again)
+        force_error = self._force_error(found, selected)
         status, message = self._verdict(found, selected)
         if found.found.rank < found.found.constraint_rows:
             message = "; ".join(filter(None, (message, self._undetermined(found))))
@@ -191,9 +188,17 @@ class Law:
         self._release.remember(lambda: solution.lam)
         return solution
 
-    def _run(self, now: MeasuredState) -> FoundStep:
-        """The one call of a step."""
-        return self._compiled.run(now, self._active.rows(now), self._task.targets(now.t), self._selects)
+    def _run(self, now: MeasuredState, offset: Array | None) -> FoundStep:
+        """The one call of a step; the offset (n,) is added to x in the null space of the outputs."""
+        rows, targets = self._active.rows(now), self._task.targets(now.t)
+        return self._compiled.run(now, rows, targets, self._selects, offset=offset)
+
+    def _chosen(self, step: FoundStep, offset: Array | None) -> SelectedInputs:
+        """The inputs: those of the kernel, unless limits cannot hold or constraints are about to open."""
+        released = self._release.rows(step.now, step.rows) if self._release.is_used else None
+        if self._selects and released is None and PROGRAM[step.found.program] in ("inside", "optimal"):
+            return self._selected(step)
+        return self._select(step, offset, released)
 
     def _selected(self, step: FoundStep) -> SelectedInputs:
         """What the kernel selected."""
@@ -208,19 +213,12 @@ class Law:
         limited = Status.LIMITED
         return SelectedInputs(found.inputs, found.inputs_used, limited, active=active, qp=qp, by_kernel=True)
 
-    def _select(self, step: FoundStep) -> tuple[SelectedInputs, Array]:
-        """Inputs that take more than the kernel's one program, and the error of regulated forces."""
-        now, response, rows = step.now, step.response, step.rows
-        released = self._release.rows(now, rows)
-        limits = None if self._limits is None else self._limits.at(now, response, rows, released)
-        desired = self._release.desired(now, response, rows, released)
-        desired = desired or self._desired_forces(now, response, rows)
-
-        def select(offset: Array | None) -> SelectedInputs:
-            return self._selector.select(step.least, step.factor, limits, desired, offset)
-
-        selected = self._transition.smoothed(now.t, (rows, response.rank), select)
-        return selected, self._settled(desired, selected.u)
+    def _select(self, step: FoundStep, offset: Array | None, released: BoolArray | None) -> SelectedInputs:
+        """Inputs that take more than the kernel's one program."""
+        limits = step.limits_without(released)
+        desired = self._release.desired(step.now, step.response, step.rows, released)
+        desired = desired or self._desired_forces(step)
+        return self._selector.select(step.least, step.factor, limits, desired, offset)
 
     def _shared_fields(self, step: FoundStep, began: float, selected: SelectedInputs) -> dict[str, Any]:
         """The fields of a Solution that follow from the selected inputs."""
@@ -249,12 +247,12 @@ class Law:
 
     # ------------------------------------------------------------------ overridden by some laws
 
-    def _desired_forces(self, now: MeasuredState, response: Response, rows: Any) -> DesiredForces | None:
+    def _desired_forces(self, step: FoundStep) -> DesiredForces | None:
         """Desired constraint forces; none here."""
         return None
 
-    def _settled(self, desired: DesiredForces | None, inputs: Array) -> Array:
-        """Called with the inputs that were selected; returns the error of the forces."""
+    def _force_error(self, step: FoundStep, selected: SelectedInputs) -> Array:
+        """Error of regulated forces for the inputs that were selected; none here."""
         return NO_FORCES
 
     def _completed(self, fields: dict[str, Any]) -> Solution:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._kernel import eigenvalues
 from ...arrays import Array
 from ...dynamics.input_response import Response
-
-SHOWN = 0.02  # eigenvalues of the inverse inertia below this share of the median one are faded out
 
 
 def inverse_inertia(response: Response, J: Array) -> Array:
@@ -18,32 +15,6 @@ def inverse_inertia(response: Response, J: Array) -> Array:
     inertia does not.
     """
     return np.asarray(J @ response.inverse_inertia @ J.T)
-
-
-def solve_small(A: Array, b: Array) -> Array:
-    """x with A x = b by LAPACK, without the overhead of numpy.linalg.solve."""
-    from scipy.linalg import lapack
-
-    _, _, x, info = lapack.dgesv(A, b)
-    if info:
-        raise np.linalg.LinAlgError("a matrix that has to be solved is singular.")
-    return np.asarray(x)
-
-
-def inertia_of(inverse: Array, size: Array) -> Array:
-    """The inertia (k, k), regularized; `size` (k, k), products of units, makes its inverse dimensionless.
-
-    Eigenvalues of the inverse below SHOWN times the median one are faded out: along these directions the body
-    hardly moves, and a small error of its acceleration would appear as a large force.
-    """
-    bare = inverse / size
-    least = SHOWN * sorted(bare.diagonal().tolist())[len(bare) // 2]
-    s, U = eigenvalues(bare)
-    if s[0] > least:
-        return np.asarray((U / s) @ U.T / size)
-    fading = np.maximum(least - s, 0.0)
-    kept = np.where(s > 1e-9 * s[-1], s / np.maximum(s * s + fading * fading, 1e-300), 0.0)
-    return np.asarray((U * kept) @ U.T / size)
 
 
 def damping_of(inertia: Array, stiffness: Array, ratio: float) -> Array:

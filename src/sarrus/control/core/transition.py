@@ -39,28 +39,31 @@ class Transition:
         self._offset: Array | None = None
         self._began = 0.0
 
+    def offset(self, t: float) -> Array | None:
+        """What is added to x (n,) in the null space of the outputs at time t [s]; None is nothing."""
+        if self._offset is None:
+            return None
+        return np.asarray(faded(t - self._began, self.duration) * self._offset)
+
     def smoothed(
-        self, t: float, key: tuple[Any, int], select: Callable[[Array | None], Selected]
+        self, t: float, key: tuple[Any, int], selected: Selected, again: Callable[[Array | None], Selected]
     ) -> Selected:
         """The inputs at time t; in the null space of the outputs they start from those before a change.
 
         Args:
             t: time [s].
             key: active rows and their rank; a change of them starts a transition.
-            select: the inputs as a function of an offset in x.
+            selected: the inputs with `offset(t)`.
+            again: the inputs as a function of another offset.
         """
         if self.duration == 0.0:
-            return select(None)
+            return selected
         if self._key is not None and self._x is not None and _differ(self._key, key):
-            self._offset, self._began = self._x - select(None).x, t
-        self._key = key
-        if self._offset is None:
-            selected = select(None)
-        else:
-            selected = select(faded(t - self._began, self.duration) * self._offset)
-            if t - self._began >= self.duration:
-                self._offset = None
-        self._x = selected.x
+            self._offset, self._began = self._x - again(None).x, t
+            selected = again(self.offset(t))
+        if t - self._began >= self.duration:
+            self._offset = None
+        self._key, self._x = key, selected.x
         return selected
 
 
@@ -98,14 +101,16 @@ class ForceRelease:
         mask = mask_of(self._function(now.t, now.q, now.v), self._system, "releasing")
         if active is not None:
             mask = mask & active
-        return mask if mask.any() else None
+        if mask.any():
+            return mask
+        self._began = {}
+        return None
 
     def desired(
         self, now: MeasuredState, response: Response, active: BoolArray | None, rows: BoolArray | None
     ) -> DesiredForces | None:
         """Desired multipliers of these rows, from their values at the start of the release to zero."""
         if rows is None:
-            self._began = {}
             return None
         chosen = np.flatnonzero(rows)
         wanted = np.zeros(len(chosen))

@@ -10,19 +10,10 @@ import numpy as np
 
 from ...arrays import Array
 from ..core.solution import Solution
-from ..core.task import CompiledTask, Task, TaskTracking
+from ..core.task import CompiledTask, Task
 from ..outputs.body import BodyPose
-from ..state.measured_state import MeasuredState
 from .grasp import Grasp
 from .payload import Payload
-
-
-@dataclass(eq=False)
-class PoseTracking(TaskTracking):
-    """Errors of a pose, and J a = c - T e'' for a wanted e''; see `outputs/output.py`."""
-
-    T: Array = field(default_factory=lambda: np.eye(6))
-    c: Array = field(default_factory=lambda: np.zeros(6))
 
 
 class PoseTask(Task):
@@ -30,26 +21,10 @@ class PoseTask(Task):
 
     def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
         super().__init__(grasp.system, output, reference, 1.0, 1.0)
-        self._seen: tuple[MeasuredState, PoseTracking] | None = None
 
     def compiled(self) -> CompiledTask:
         """The task for the kernel, which sets the desired acceleration."""
         return super().compiled()._replace(kp=None, kd=None)
-
-    def track(self, now: MeasuredState) -> PoseTracking:
-        """Errors at one state, computed once."""
-        if self._seen is None or self._seen[0] is not now:
-            found = self._output_error(0, now)
-            self._seen = now, PoseTracking(**found._asdict(), wanted=found.c)
-        return self._seen[1]
-
-
-@dataclass(frozen=True)
-class ObjectLoad:
-    """Load on the object besides the contacts: a wrench (6,) at its centre of mass, a payload (10,)."""
-
-    external: Array
-    payload: Array | None
 
 
 @dataclass(frozen=True)

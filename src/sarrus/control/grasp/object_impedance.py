@@ -30,14 +30,14 @@ from ...errors import InputError
 from ..core.compiled_step import CompiledStep, FoundStep
 from ..core.law import Law
 from ..core.solution import Status
-from ..core.task_inertia import damping_of, inverse_inertia, solve_small
+from ..core.task_inertia import damping_of, inverse_inertia
 from ..limits.limits import as_limits
 from ..outputs.body import BodyPose
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, measured_state
-from .force_margin import LimitsWithReserve, check_reserve
+from .force_margin import borne_wrenches, check_reserve
 from .grasp import Grasp
-from .held_object import ImpedanceSolution, ObjectLoad, PoseTask
+from .held_object import ImpedanceSolution, PoseTask
 from .impedance_arguments import Sensor, check_grasp, default_pose, external_source, sensed_wrench, six_gains
 from .payload import Payload
 from .wrench_estimator import WrenchEstimator
@@ -108,9 +108,8 @@ class ObjectImpedance(Law):
         self._external = external_source(
             self.external, grasp, self.inertia is not None, self.compensate, massless, self.active
         )
-        assert self._limits is not None
-        self._limits: Any = LimitsWithReserve(self._limits, grasp, check_reserve(self.reserve))
-        self._load = ObjectLoad(np.zeros(6), None)
+        self._borne = borne_wrenches(grasp, check_reserve(self.reserve))
+        self._load: tuple[Array, Array | None] = np.zeros(6), None
         self._mobility = np.zeros((6, 6))
         own = mech.model.bodies[mech.model.body_index(grasp.body, "Grasp")]
         self._own = -Payload.of_body(own).parameters if massless else None
@@ -134,9 +133,10 @@ class ObjectImpedance(Law):
     def displacement_wrench(self, now: MeasuredState) -> Array:
         """Wrench (6,) that explains the displacement of the object at rest, [Lin2018] eq. (7) without
         its acceleration: damping and stiffness times the displacement, in world axes."""
-        error = self._task.track(now)
-        pull = self.damping @ error.rate + self.stiffness @ error.e
-        return -solve_small(error.T.T, pull)
+        wrench = self._compiled.kernel.displacement(now.q, now.v, self._task.targets(now.t))
+        if wrench is None:
+            raise np.linalg.LinAlgError("the object is half a turn from its goal.")
+        return np.asarray(wrench)
 
     # ------------------------------------------------------------------ parts of a step
 
@@ -153,50 +153,41 @@ class ObjectImpedance(Law):
                 self.stiffness,
                 self.damping,
                 self.inertia,
-                self._limits.wrenches,
+                self._borne,
             ),
         )
 
-    def _run(self, now: MeasuredState) -> FoundStep:
-        load = self._loaded(now)  # estimators take what was measured
-        payload = load.payload
-        if self._own is not None:
-            payload = self._own if payload is None else payload + self._own
-        external = None if self._external is None else load.external
+    def _run(self, now: MeasuredState, offset: Array | None) -> FoundStep:
         rows, targets = self._active.rows(now), self._task.targets(now.t)
-        return self._compiled.run(now, rows, targets, self._selects, load=(external, payload))
+        load = self._source(now)
+        return self._compiled.run(now, rows, targets, self._selects, offset=offset, load=load)
 
     def _completed(self, fields: dict[str, Any]) -> ImpedanceSolution:
         """The result with the object's part of the law."""
         step = fields.get("_step")
         if step is not None:
             self._mobility = step.found.mobility
+            self._load = step.found.external, step.found.carried if self.compensate else None
+            if isinstance(self._external, WrenchEstimator):
+                self._external.accept(step.t, step.found)
             if step.found.stretched and 0 <= fields["status"] <= Status.LIMITED:
                 fields["status"] = Status.SINGULAR
                 fields["message"] = "an arm is almost stretched: forces stay bounded"
-        external, payload = self._load.external, self._load.payload
+        external, payload = self._load
         return ImpedanceSolution(
             **fields, external=external, _load=payload, mobility=self._mobility, _grasp=self.grasp
         )
 
-    def _loaded(self, now: MeasuredState) -> ObjectLoad:
-        """What acts on the object now, as far as the law knows."""
-        source, payload = self._external, None
-        if source is None:
-            wrench = np.zeros(6)
-        elif isinstance(source, WrenchEstimator):
+    def _source(self, now: MeasuredState) -> tuple[Any, ...]:
+        """What acts on the object, as far as the law knows, and how the kernel finds it out: `load` of
+        `CompiledStep.run`. Estimators take what was measured."""
+        source = self._external
+        if isinstance(source, WrenchEstimator):
             u = np.zeros(self.system.nu) if self.last is None else self.last.u
-            found = source.observe(now, u)
-            wrench = found.external if self.compensate else found.wrench
-            if not source.ready:
-                wrench = self.displacement_wrench(now)
-            payload = found.parameters if self.compensate else None
-        elif isinstance(source, str):
-            wrench = self.displacement_wrench(now)
-        else:
-            wrench = sensed_wrench(source, now)
-        self._load = ObjectLoad(wrench, payload)
-        return self._load
+            return None, self._own, False, (*source.question(now, u), self.compensate)
+        if source is None or isinstance(source, str):
+            return None, self._own, source is not None, None
+        return sensed_wrench(source, now), self._own, False, None
 
     def _designed(self, ratio: float) -> Array:
         """Damping for the inertia at the default pose, about the reference wherever that is."""

@@ -18,14 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernel
 from ...arrays import Array, fixed_shape, number
-from ...dynamics.terms import Terms
 from ...models.rotation import hat
-from ..state.measured_state import MeasuredState
-
-SIZE = 10
-ORIGIN = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -68,10 +62,3 @@ class Payload:
 def _matrix(entries: Array) -> Array:
     xx, yy, zz, xy, xz, yz = entries.tolist()
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def with_payload(terms: Terms, now: MeasuredState, body: int, parameters: Array, gravity: Array) -> Terms:
-    """Terms with the payload pi fixed to a body: M and h grow by what (2) asks for."""
-    _, V, A, J, R = now.point(body, ORIGIN)
-    M, h = _kernel.loaded_terms(M=terms.M, h=terms.h, R=R, V=V, A=A, J=J, payload=parameters, gravity=gravity)
-    return Terms(M, h, terms.phi, terms.J, terms.b, terms.gamma)

@@ -13,26 +13,24 @@ F = -Y pi holds without delay, and least squares with exponential forgetting est
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _kernel
 from ...arrays import Array, positive, state
-from ...dynamics.input_response import respond
 from ...errors import InputError, unknown_name
-from ..core.task_inertia import inertia_of, inverse_inertia, solve_small
+from ..core.compiled_step import STEPPED, CompiledStep
+from ..core.force_metric import ForceMetric
 from ..outputs.body import body_and_point
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, check_system, measured_state
-from .payload import SIZE, Payload, with_payload
+from .payload import Payload
 
 FARTHEST = 5.0  # lengths of the mechanism within which a payload's centre of mass lies
-PRIOR = 1e-6  # weight of the last estimate relative to the information on the mass, for unexcited parameters
 UNFELT = 1e-6  # eigenvalues of the inertia below this share of the largest: wrenches that cause no motion
 METHODS = ("momentum", "displacement")
 
@@ -71,17 +69,6 @@ class Estimate:
         return Payload.of(self.parameters)
 
 
-class _Sample(NamedTuple):
-    t: float
-    twist: Array  # of the point, world axes
-    a0: Array  # its acceleration without inputs
-    B: Array  # per unit of input
-    inertia: Array
-    R: Array
-    V: Array  # twist of the body's origin
-    rows: bytes  # which constraints hold
-
-
 class WrenchEstimator:
     """External wrench on a body, and its payload, from positions, velocities and inputs alone.
 
@@ -105,8 +92,6 @@ class WrenchEstimator:
             sample across a change of them is left out.
 
     Attributes:
-        ready: whether it has seen what it needs for an estimate, two samples.
-        last: the latest Estimate, or None.
         learning: set it to False to keep the payload as it is.
     """
 
@@ -143,24 +128,31 @@ class WrenchEstimator:
         self.estimates_payload, self.massless = bool(payload), bool(massless)
         self._own = -Payload.of_body(own).parameters if massless else None
         self._active = ActiveConstraints(mech, active)
-        self._gravity = np.asarray(mech.model.gravity, dtype=float)
         self._columns = np.array([a.index for a in mech.model.actuators], dtype=int)
         L = mech.length
         self._unit = np.array([L, L, L, 1.0, 1.0, 1.0])
-        self._sizes = np.outer(self._unit, self._unit)
-        self._size = np.array([1.0, L, L, L, *[L * L] * 6])
-        self._identity, self._nothing = np.eye(SIZE), np.zeros(SIZE)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
-        self.last: Estimate | None = None
+        self._found: tuple[float, Any] | None = None
         self.learning = True
-        self._before: _Sample | None = None
-        self._wrench, self._Y = np.zeros(6), np.zeros((6, SIZE))
-        self.ready = False
-        self._information, self._right = np.zeros((SIZE, SIZE)), np.zeros(SIZE)
-        self._parameters = np.zeros(SIZE)
+        if "_observer" in self.__dict__:
+            self._observer.reset()
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has seen what it needs for an estimate, two samples."""
+        return bool(self._observer.ready)
+
+    @property
+    def last(self) -> Estimate | None:
+        """The latest Estimate, or None."""
+        if self._found is not None and not isinstance(self._found[1], Estimate):
+            t, found = self._found
+            wrench, external, parameters, inertia = found.estimate()
+            self._found = t, Estimate(t, wrench, external, parameters, inertia, self._unit)
+        return None if self._found is None else self._found[1]
 
     def update(self, t: float, q: npt.ArrayLike, v: npt.ArrayLike, u: npt.ArrayLike) -> Estimate:
         """The estimate at a new sample.
@@ -175,77 +167,53 @@ class WrenchEstimator:
 
     def observe(self, now: MeasuredState, u: Array) -> Estimate:
         """The same for a state that was checked already."""
-        before = self._before
-        if before is not None and now.t <= before.t and self.last is not None:
-            return self.last
-        sample = self._sample(now)
-        self._before = sample
-        if before is not None and before.rows == sample.rows:
-            dt = sample.t - before.t
-            share = 1.0 - math.exp(-self._bandwidth * dt) if self.ready else 1.0
-            self.ready = True
-            self._wrench = self._wrench + share * (self._raw(now, before, sample, u, dt) - self._wrench)
-            if self.estimates_payload:
-                self._Y = self._Y + share * (self._mean_regressor(before, sample, dt) - self._Y)
-                self._learn(dt)
-        carried = self._nothing
-        if self.estimates_payload:
-            carried = np.asarray(_kernel.possible_payload(self._parameters, FARTHEST * self._unit[0]))
-        external = self._wrench + self._Y @ carried  # the payload exerts -Y pi
-        self.last = Estimate(now.t, self._wrench.copy(), external, carried, sample.inertia, self._unit)
+        observer, asked = self.question(now, u)
+        found = observer(now.q, now.v, now.t, asked)
+        if found.status != STEPPED:
+            self._step.explain(found, now.t)
+        self.accept(now.t, found)
+        assert self.last is not None
         return self.last
 
-    # ------------------------------------------------------------------ the wrench
+    # ------------------------------------------------------------------ in the kernel
 
-    def _sample(self, now: MeasuredState) -> _Sample:
-        """Of a measured state. The response is that of the projected one; the twist stays the measured one,
-        because the projection in the mass metric would mix the noise of all coordinates into it."""
-        active = self._active.at(now)
-        terms = active.terms
-        if self._own is not None:
-            terms = with_payload(terms, active.now, self._body, self._own, self._gravity)
-        response = respond(terms, self._columns, active.units)
-        _, twist, bias, J, R = now.point(self._body, self._point)
-        inertia = inertia_of(inverse_inertia(response, J), self._sizes)
-        V = now.motion[0][self._body] if self.estimates_payload else twist  # only payloads ask for it
-        return _Sample(
-            now.t,
-            twist,
-            a0=J @ response.a0 + bias,
-            B=J @ response.B,
-            inertia=inertia,
-            R=R,
-            V=V,
-            rows=b"" if active.rows is None else active.rows.tobytes(),
+    @cached_property
+    def _step(self) -> CompiledStep:
+        """Response of a measured state to the inputs: a law without outputs."""
+        return CompiledStep(
+            self.system,
+            (),
+            columns=self._columns,
+            used=np.arange(self.system.nu),
+            active=self._active,
+            metric=ForceMetric(None, self.system, self._columns),
+            damping={"damping": 0.0, "min_controllability": 0.0, "by_mass": False},
+            limits=None,
+            held=(self._body, 0, self._point, None, None, None, None),
+            drops_lost_rows=True,
         )
 
-    def _raw(self, now: MeasuredState, before: _Sample, after: _Sample, u: Array, dt: float) -> Array:
-        """Mean wrench over one sample, (1)."""
-        if self._method == "displacement":
-            return np.asarray(self._impedance.displacement_wrench(now))
-        predicted = 0.5 * (before.a0 + after.a0 + (before.B + after.B) @ u)
-        inertia = 0.5 * (before.inertia + after.inertia)
-        return np.asarray(inertia @ ((after.twist - before.twist) / dt - predicted))
-
-    # ------------------------------------------------------------------ the payload
-
-    def _mean_regressor(self, before: _Sample, after: _Sample, dt: float) -> Array:
-        """Y (6, 10) at the point in world axes, mean over one sample."""
-        Y = _kernel.payload_regressor(
-            R0=before.R, V0=before.V, R1=after.R, V1=after.V, dt=dt, gravity=self._gravity, point=self._point
+    @cached_property
+    def _observer(self) -> _kernel.Observer:
+        """The observer with what it remembers: kernels/control/wrench_observer.hpp."""
+        length = self.system.length
+        return _kernel.Observer(
+            self._step.kernel,
+            length,
+            self._bandwidth,
+            self._memory,
+            farthest=FARTHEST * length,
+            payload=self.estimates_payload,
         )
-        return np.asarray(Y)
 
-    def _learn(self, dt: float) -> None:
-        if not self.learning:
-            return
-        keep = math.exp(-dt / self._memory)
-        weight = self._unit / self._unit[0]  # moments count by their force at L
-        rows = weight[:, None] * self._Y * self._size
-        rest = -weight * self._wrench
-        self._information = keep * self._information + rows.T @ rows
-        self._right = keep * self._right + rows.T @ rest
-        prior = PRIOR * max(float(self._information[0, 0]), 1e-300)
-        right = self._right + prior * (self._parameters / self._size)
-        known = self._information + prior * self._identity
-        self._parameters = solve_small(known, right) * self._size
+    def question(self, now: MeasuredState, u: Array) -> tuple[Any, tuple[Any, ...]]:
+        """The observer, and what it is asked at a measured state; inputs u (nu,) since the last sample."""
+        asked, drive = self._step.question(now)
+        raw = None if self._impedance is None else self._impedance.displacement_wrench(now)
+        rows = self._active.rows(now)[0]
+        return self._observer, (u, drive, rows, raw, self._own, self.learning, asked)
+
+    def accept(self, t: float, found: Any) -> None:
+        """Remember what the kernel estimated at time t [s]; a sample that is not later changes nothing."""
+        if self._found is None or t > self._found[0]:
+            self._found = t, found

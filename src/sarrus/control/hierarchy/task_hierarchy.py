@@ -93,7 +93,7 @@ class TaskHierarchy(Law):
     def _selects(self) -> bool:
         """As for all laws; exact cones go through the cascade in Python."""
         cones = self._limits is not None and self._limits.has_cones
-        return not cones and self._transition.duration == 0.0 and self._has_fixed_limits
+        return not cones and super()._selects
 
     def _asked(self, now: MeasuredState) -> tuple[list[Any], BoolArray, Array | None]:
         """Targets, active tasks and null torque at the state that a step works at."""
@@ -113,15 +113,21 @@ class TaskHierarchy(Law):
         return state(given, "null_torque", self.system.nv, repr(self.system.name))
 
     def _step(self, now: MeasuredState, began: float) -> HierarchySolution:
-        step, rows = self._compiled, self._active.rows(now)
+        step, rows, offset = self._compiled, self._active.rows(now), self._transition.offset(now.t)
         if step.questions is None:
             targets, force = [task.target(now) for task in self._stack.tasks], self._null_force(now)
-            found = step.run(now, rows, targets, self._selects, null_force=force)
+            found = step.run(now, rows, targets, self._selects, null_force=force, offset=offset)
         else:
-            found = step.run(now, rows, (), self._selects)
+            found = step.run(now, rows, (), self._selects, offset=offset)
         levels = FoundLevels(found, self._stack, self._on)
-        solved = self._selects and PROGRAM[found.found.program] in ("inside", "optimal")
-        selected = self._selected(found) if solved else self._select_in_python(levels)
+
+        def again(other: Array | None) -> HierarchyInputs:
+            if self._selects:
+                step.kernel.select(found.found, other)
+            return self._chosen_within(levels, other)
+
+        key = found.rows, found.found.rank
+        selected = self._transition.smoothed(now.t, key, self._chosen_within(levels, offset), again)
         status, message, costs = self._judged(levels, selected)
         fields = self._shared_fields(found, began, selected)
         if not selected.by_kernel:
@@ -142,24 +148,25 @@ class TaskHierarchy(Law):
         qp = QPInfo("kernel", found.variables, found.limit_count, 0, found.iterations, found.seconds)
         return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, by_kernel=True, limited=True)
 
-    def _select_in_python(self, levels: FoundLevels) -> HierarchyInputs:
-        """Inputs where limits cannot hold, are no fixed rows, or where inputs are blended."""
+    def _chosen_within(self, levels: FoundLevels, offset: Array | None) -> HierarchyInputs:
+        """The inputs: those of the kernel, unless limits cannot hold or are exact cones."""
+        if self._selects and PROGRAM[levels.step.found.program] in ("inside", "optimal"):
+            return self._selected(levels.step)
+        return self._select_in_python(levels, offset)
+
+    def _select_in_python(self, levels: FoundLevels, offset: Array | None = None) -> HierarchyInputs:
+        """Inputs where limits cannot hold or are exact cones."""
         step, basis, free = levels.step, levels.basis, levels.free
-        metric, rest = step.factor, levels.rest
-        limits = None if self._limits is None else self._limits.at(step.now, step.response, step.rows)
-
-        def select(offset: Array | None) -> HierarchyInputs:
-            x = basis.to_x @ free
-            if offset is not None:
-                x = x + basis.internal @ (basis.internal.T @ offset)
-            u = applied(metric, x)
-            if limits is None or limits.inside(limits.R @ u, u):
-                return HierarchyInputs(x, u, rows=limits, s=free)
-            cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
-            near = np.zeros(len(x)) if offset is None else offset
-            return cascade.run(levels.rows, free, np.zeros(len(free)) if rest is None else rest, near)
-
-        return self._transition.smoothed(step.t, (step.rows, step.found.rank), select)
+        metric, rest, limits = step.factor, levels.rest, step.limits
+        x = basis.to_x @ free
+        if offset is not None:
+            x = x + basis.internal @ (basis.internal.T @ offset)
+        u = applied(metric, x)
+        if limits is None or limits.inside(limits.R @ u, u):
+            return HierarchyInputs(x, u, rows=limits, s=free)
+        cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
+        near = np.zeros(len(x)) if offset is None else offset
+        return cascade.run(levels.rows, free, np.zeros(len(free)) if rest is None else rest, near)
 
     # ------------------------------------------------------------------ status
 

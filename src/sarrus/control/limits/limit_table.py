@@ -1,4 +1,4 @@
-"""LimitTable: all limits of a controller, turned into rows on u at every state in a few products."""
+"""LimitTable: all limits of a controller. The kernel turns them into rows on u at every state."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ... import _kernel
 from ...arrays import Array, BoolArray
-from ...dynamics.input_response import Response
 from ...errors import InputError
-from ..state.measured_state import MeasuredState
 from .limit_rows import PARTS, BoundLimit
 from .quadratic_program import Cone
 
@@ -38,6 +35,21 @@ class InputRows:
     def count(self) -> int:
         """Number of rows and cones."""
         return len(self.R) + len(self.cones)
+
+    def without(self, left_out: BoolArray) -> InputRows:
+        """Without some of the rows and cones (count,)."""
+        m, keep = len(self.R), ~left_out
+        names = np.array(self.names + self.cone_names, dtype=object)
+        return InputRows(
+            self.R[keep[:m]],
+            self.lower[keep[:m]],
+            self.upper[keep[:m]],
+            names=tuple(names[:m][keep[:m]]),
+            weights=self.weights[keep],
+            cones=tuple(one for one, kept in zip(self.cones, keep[m:], strict=True) if kept),
+            cone_names=tuple(names[m:][keep[m:]]),
+            reserve=None if self.reserve is None else self.reserve[keep],
+        )
 
     def inside(self, y: Array, u: Array) -> bool:
         """Whether u, with y = R u, satisfies everything."""
@@ -81,7 +93,6 @@ class _Stack:
         self.upper = np.concatenate([r.upper for r in self.rows]) if self.rows else np.zeros(0)
         self.weight = np.concatenate([r.weight for r in self.rows]) if self.rows else np.zeros(0)
         self.parts = {part: self._part(part) for part in PARTS}
-        self._on_used: Array | None = None
 
     def _part(self, part: str) -> Array | None:
         blocks = [getattr(r, part) for r in self.rows]
@@ -91,45 +102,19 @@ class _Stack:
         empty = [np.zeros((len(r.lower), widths[0])) for r in self.rows]
         return np.concatenate([e if b is None else b for b, e in zip(blocks, empty, strict=True)])
 
-    def on_inputs(
-        self, response: Response, used: Any, rows: BoolArray | None, disturbance: Array | None = None
-    ) -> dict[str, Any]:
-        """R (m, nu), lower and upper (m,) with lower <= R u <= upper, and the reserve of each (m,) or None.
-
-        One-sided limits are drawn in by their reserve, the most that any combination of length 1 of
-        `disturbance` (active rows, k) does to them.
-        """
-        lam, u, force, a = (self.parts[part] for part in PARTS)
-        if u is not None and self._on_used is None:
-            self._on_used = np.ascontiguousarray(u[:, used])
-        if lam is None:
-            lam = np.zeros((len(self.lower), len(response.lam0)))
-        elif rows is not None:
-            lam = lam[:, rows]
-        found = _kernel.rows_on_inputs(
-            on_lam=lam,
-            on_u=self._on_used,
-            lam0=response.lam0,
-            Lam=response.Lam,
-            lower=self.lower,
-            upper=self.upper,
-            disturbance=disturbance,
-        )
-        for part, first, per_input in ((force, "F0", "Phi"), (a, "a0", "B")):
-            if part is not None:
-                found["R"] += part @ getattr(response, per_input)
-                at = part @ getattr(response, first)
-                found["lower"], found["upper"] = found["lower"] - at, found["upper"] - at
-        return found
-
 
 class LimitTable:
-    """The limits of one controller.
+    """The limits of one controller, as the kernel takes them (kernels/control/step_data.hpp).
 
     Args:
         limits: as declared.
         system: whose they are.
         used: indices into u of the actuators that the controller uses.
+
+    Attributes:
+        has_cones: whether some limit is an exact cone.
+        has_functions: whether some limit is a function of (t, q, v).
+        on_lam: multipliers (nc,) that some limit speaks of.
     """
 
     def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
@@ -139,45 +124,51 @@ class LimitTable:
         self._used = used
         self._varying = [one for one in rows if one.source is not None]
         constant = [one for one in rows if one.source is None]
-        self._constant = _Stack([one for one in constant if not one.cone])
-        self._cones = [_Stack([one]) for one in constant if one.cone]
-        self.has_cones = bool(self._cones)
-        self.names = tuple(dict.fromkeys(one.name for one in rows))
-        self.on_lam = np.zeros(system.nc, dtype=bool)  # multipliers that some limit speaks of
+        self._constant = [one for one in constant if not one.cone]
+        self._cones = [one for one in constant if one.cone]
+        self._latest = self._varying  # functions as they were last evaluated
+        self._stack = _Stack([*self._constant, *self._varying])
+        self.has_cones, self.has_functions = bool(self._cones), bool(self._varying)
+        self.on_lam = np.zeros(system.nc, dtype=bool)
         for one in rows:
             if one.lam is not None:
                 self.on_lam |= np.any(one.lam != 0.0, axis=0)
         refuse_contradictions(constant, system)
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the kernel can make rows of the limits: no functions, none on a or forces."""
-        stacks = [self._constant, *self._cones]
-        given = [one.parts[part] for one in stacks for part in ("force", "a")]
-        return not self._varying and all(part is None for part in given)
+    def setup(self) -> tuple[Array | None, ...]:
+        """Coefficients on multipliers (m, nc), on used inputs (m, n), constraint force and acceleration
+        (m, nv), the last three or None; bounds (m,) and (m,), with functions as they were last evaluated, in
+        the last rows; rows of cones (3 cones, nc)."""
+        self._stack = _Stack([*self._constant, *self._latest])
+        cones = [np.zeros((0, len(self.on_lam))), *(one.lam for one in self._cones if one.lam is not None)]
+        return *self._coefficients(self._stack), np.concatenate(cones)
 
-    def fixed(self) -> tuple[Array, Array | None, Array, Array, Array] | None:
-        """Coefficients on multipliers (m, nc) and on used inputs (m, n) or None, bounds (m,), and rows of
-        cones (3 cones, nc)."""
-        if not self.is_fixed:
-            return None
-        stack = self._constant
-        lam, u = stack.parts["lam"], stack.parts["u"]
+    def renewed(self, t: float, q: Array, v: Array) -> tuple[Array | None, ...]:
+        """The rows of functions at a state, without cones."""
+        self._latest = [one.source(t, q, v) for one in self._varying if one.source is not None]
+        return self._coefficients(_Stack(self._latest))
+
+    @property
+    def first_function(self) -> int:
+        """Where the rows of functions begin."""
+        return sum(len(one.lower) for one in self._constant)
+
+    def _coefficients(self, stack: _Stack) -> tuple[Array | None, ...]:
+        lam, u, force, a = (stack.parts[part] for part in PARTS)
         on_lam = np.zeros((len(stack.lower), len(self.on_lam))) if lam is None else lam
         on_u = None if u is None else np.ascontiguousarray(u[:, self._used])
-        cones = [np.zeros((0, len(self.on_lam))), *(one.rows[0].lam for one in self._cones)]
-        return on_lam, on_u, stack.lower, stack.upper, np.concatenate(cones)  # type: ignore[arg-type]
+        return on_lam, on_u, force, a, stack.lower, stack.upper
 
     def row_name(self, i: int) -> str:
-        """Name of the limit of a fixed row; cones are counted behind the rows."""
-        count = len(self._constant.names)
-        return self._constant.names[i] if i < count else self._cones[i - count].names[0]
+        """Name of the limit of a row; cones are counted behind the rows."""
+        count = len(self._stack.names)
+        return self._stack.names[i] if i < count else self._cones[i - count].name
 
     def rows_found(self, rows: tuple[Any, ...], cones: tuple[Any, ...]) -> InputRows:
-        """Rows and cones on inputs that the kernel made of some of the fixed limits."""
+        """Rows and cones on inputs that the kernel made of those limits whose constraints hold."""
         R, lower, upper, which = rows
         cone_R, at, chosen = cones
-        names, weights = tuple(self._constant.names[i] for i in which), self._constant.weight[which]
+        names, weights = tuple(self._stack.names[i] for i in which), self._stack.weight[which]
         stacks = [self._cones[i] for i in chosen]
         return InputRows(
             R,
@@ -186,87 +177,15 @@ class LimitTable:
             names=names,
             weights=np.append(weights, [one.weight[0] for one in stacks]),
             cones=tuple(Cone(T[:2], c[:2], T[2], float(c[2])) for T, c in zip(cone_R, at, strict=True)),
-            cone_names=tuple(one.names[0] for one in stacks),
+            cone_names=tuple(one.name for one in stacks),
         )
 
-    def at(
-        self,
-        now: MeasuredState,
-        response: Response,
-        rows: BoolArray | None,
-        released: BoolArray | None = None,
-        disturbance: Array | None = None,
-    ) -> InputRows:
-        """Rows on the inputs at one state; limits of constraints that are open, or opening, are left out.
-
-        Args:
-            now: the state.
-            response: to the inputs, with the active constraints only.
-            rows: which constraint rows are active (nc,); None is all.
-            released: which of them are about to open (nc,); None is none.
-            disturbance: multipliers per unit of each of k disturbances, (active, k): one-sided limits on
-                multipliers are drawn in by as much as any combination of length 1 can do.
-        """
-        stack = self._constant
-        if self._varying:
-            found = [one.source(now.t, now.q, now.v) for one in self._varying if one.source is not None]
-            stack = _Stack([*self._constant.rows, *found])
-        linear = stack.on_inputs(response, self._used, rows, disturbance)
-        linear["names"], linear["weights"] = stack.names, stack.weight
-        counted = rows
-        if released is not None:
-            counted = ~released if rows is None else rows & ~released
-        keep = _present(stack, counted)
-        if keep is not None:
-            linear["names"] = tuple(name for name, kept in zip(stack.names, keep, strict=True) if kept)
-            for part in ("R", "lower", "upper", "weights", "reserve"):
-                linear[part] = None if linear[part] is None else linear[part][keep]
-        if not self._cones:
-            return InputRows(**linear)
-        return self._with_cones(linear, response, (rows, counted), disturbance)
-
-    def _with_cones(
-        self,
-        linear: dict[str, Any],
-        response: Response,
-        masks: tuple[BoolArray | None, BoolArray | None],
-        disturbance: Array | None,
-    ) -> InputRows:
-        """The linear rows and the cones; `masks` are the active rows and those whose limits count."""
-        rows, counted = masks
-        cones, names, weights, reserves = [], [], [], []
-        for one in self._cones:
-            there = _present(one, counted)
-            if there is not None and not there.all():
-                continue
-            found = one.on_inputs(response, self._used, rows)
-            T, c = found["R"], -found["lower"]
-            change = _change(one, rows, disturbance)
-            reserves.append(0.0 if change is None else float(np.linalg.norm(change[:-1]) + change[-1]))
-            cones.append(Cone(T[:-1], c[:-1], T[-1], float(c[-1]) - reserves[-1]))
-            names.append(one.names[0])
-            weights.append(one.weight[0])
-        if cones:
-            linear["weights"] = np.append(linear["weights"], weights)
-            if linear["reserve"] is not None:
-                linear["reserve"] = np.append(linear["reserve"], reserves)
-        return InputRows(**linear, cones=tuple(cones), cone_names=tuple(names))
-
-
-def _change(stack: _Stack, rows: BoolArray | None, disturbance: Array | None) -> Array | None:
-    """By how much each row changes at most under disturbances of length 1; None where there are none."""
-    lam = stack.parts["lam"]
-    if disturbance is None or lam is None:
-        return None
-    return np.asarray(np.linalg.norm((lam if rows is None else lam[:, rows]) @ disturbance, axis=1))
-
-
-def _present(stack: _Stack, rows: BoolArray | None) -> BoolArray | None:
-    """Which rows do not speak of inactive constraints; None if all."""
-    lam = stack.parts["lam"]
-    if rows is None or lam is None:
-        return None
-    return np.asarray(~np.any(lam[:, ~rows] != 0.0, axis=1))
+    def speaks_of(self, rows: BoolArray, which: Sequence[int], cones: Sequence[int]) -> BoolArray:
+        """Which of some rows, and then cones, have to do with these constraint rows (nc,)."""
+        lam = self._stack.parts["lam"]
+        of_rows = [lam is not None and bool(np.any(lam[i, rows] != 0.0)) for i in which]
+        of_cones = [bool(np.any(np.asarray(self._cones[i].lam)[:, rows] != 0.0)) for i in cones]
+        return np.array(of_rows + of_cones, dtype=bool)
 
 
 def refuse_contradictions(rows: Sequence[BoundLimit], system: Any) -> None:

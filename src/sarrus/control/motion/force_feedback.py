@@ -12,20 +12,23 @@ K_F < 1. Without a measurement d = 0, and the modelled force is regulated.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, nonnegative
+from ... import _kernel
+from ...arrays import nonnegative
 from ...errors import InputError
 from ..core.gains import gain_matrix
 
-UNREACHED = 1e-6  # relative distance from the command above which a force counts as saturated (anti-windup)
 
+class ForceFeedback(_kernel.ForceFeedback):
+    """Integral, disturbance estimate and gains for forces y (p,): kernels/control/force_feedback.hpp.
 
-class ForceFeedback:
-    """Integral, disturbance estimate and gains for forces y (p,).
+    `command(t, desired, measured_less_model)` is the modelled force y_model (p,) to be commanded at time t
+    [s], (1), with the newest d (p,), or None without a measurement. `settle(desired, commanded, modelled)`
+    sets the rate of the integral from the forces that the inputs achieve and returns the force error (p,).
+    Anti-windup: the integral of a force that limits or the motion keep from its command stands still.
 
     Args:
         size: number p of regulated forces.
@@ -36,55 +39,12 @@ class ForceFeedback:
     """
 
     def __init__(self, size: int, kf: Any, ki: Any, filter_time: float, integral_limit: float) -> None:
-        self._kf = gain_matrix(kf, size, "kf", zero_allowed=True)
-        self._ki = gain_matrix(ki, size, "ki", zero_allowed=True)
-        self._inverse = np.linalg.inv(np.eye(size) + self._kf)
-        self._filter_time = nonnegative(filter_time, "filter_time")
+        by_error = gain_matrix(kf, size, "kf", zero_allowed=True)
+        by_integral = gain_matrix(ki, size, "ki", zero_allowed=True)
+        inverse = np.linalg.inv(np.eye(size) + by_error)
+        filter_time = nonnegative(filter_time, "filter_time")
         if not isinstance(integral_limit, (int, float)) or not integral_limit > 0.0:
             raise InputError(f"integral_limit must be positive, got {integral_limit!r}.")
-        self._limit, self._size = float(integral_limit), size
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past."""
-        self.integral, self.disturbance = np.zeros(self._size), np.zeros(self._size)
-        self._rate = np.zeros(self._size)
-        self._last = math.nan
-
-    def command(self, t: float, desired: Array, measured_less_model: Array | None) -> Array:
-        """The modelled force y_model (p,) to be commanded at time t [s]; (1).
-
-        Args:
-            t: time [s].
-            desired: y_d (p,).
-            measured_less_model: the newest d (p,); None without a measurement.
-        """
-        dt = 0.0 if math.isnan(self._last) else max(t - self._last, 0.0)
-        self._last = t if math.isnan(self._last) else max(t, self._last)
-        self.integral = np.clip(self.integral + dt * self._rate, -self._cap, self._cap)
-        if measured_less_model is not None:
-            share = 1.0 if self._filter_time == 0.0 else dt / (dt + self._filter_time)
-            self.disturbance = self.disturbance + share * (measured_less_model - self.disturbance)
-        return np.asarray(desired + self._inverse @ (self._ki @ self.integral - self._kf @ self.disturbance))
-
-    def settle(self, desired: Array, commanded: Array, modelled: Array) -> Array:
-        """Set the rate of the integral from the forces that the inputs achieve; returns the force error (p,).
-
-        Anti-windup: the integral of a force that limits or the motion keep from its command stands still.
-
-        Args:
-            desired: y_d (p,).
-            commanded: result of `command` (p,).
-            modelled: forces of the chosen inputs according to the model (p,).
-        """
-        error = desired - modelled - self.disturbance
-        short = commanded - modelled
-        held = (np.abs(short) > UNREACHED * (1.0 + np.abs(commanded))) & (short * error > 0.0)
-        self._rate = np.where(held, 0.0, error)
-        return np.asarray(error)
-
-    @property
-    def _cap(self) -> Array:
-        """Largest size of each entry of the integral (p,)."""
-        gains = np.abs(np.diagonal(self._ki))
-        return np.asarray(np.divide(self._limit, gains, out=np.full(self._size, np.inf), where=gains > 0.0))
+        gains = np.abs(np.diagonal(by_integral))
+        cap = np.divide(float(integral_limit), gains, out=np.full(size, np.inf), where=gains > 0.0)
+        super().__init__(by_error, by_integral, inverse, cap, filter_time)

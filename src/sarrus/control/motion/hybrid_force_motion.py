@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, state
-from ...dynamics.input_response import Response
 from ...errors import InputError, answer_of, unknown_name
 from ...mechanism.mechanism import Mechanism
-from ..core.input_selection import DesiredForces
+from ..core.compiled_step import CompiledStep, FoundStep, RegulatedForces
+from ..core.input_selection import DesiredForces, SelectedInputs
 from ..core.law import Law
 from ..core.task import Task
 from ..limits.limits import as_limits
@@ -62,7 +63,6 @@ class HybridForceMotion(Law):
     limits: Sequence[Any] = ()
     gives: str = "limits"
     solver: str = "auto"
-    _regulates_forces: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare(as_limits(self.limits), self.actuated, gives=self.gives, solver=self.solver)
@@ -71,48 +71,69 @@ class HybridForceMotion(Law):
         size, filter_time = self._desired.size, self.filter_time
         self._feedback = ForceFeedback(size, self.kf, self.ki, filter_time, self.integral_limit)
         self._sensor = _sensor(self.measured, self.mech)
-        self._commanded: tuple[Array, Array] | None = None
 
     def reset(self) -> None:
         """Forget the past: integrals, transitions, events."""
         super().reset()
         self._feedback.reset()
 
-    def _desired_forces(self, now: MeasuredState, response: Response, rows: Any) -> DesiredForces | None:
-        Y, y0 = self._desired.map(response, rows)
-        desired = self._desired.at(now.t)
-        disturbance = None
-        if self._sensor is not None and self.last is not None:
-            lam = state(self._sensor(now.t, now.q, now.v, self.last.u), "measured lam", self.system.nc)
-            disturbance = self._desired.of(lam, now) - (y0 + Y @ self.last.u[self._used])
-        commanded = self._feedback.command(now.t, desired, disturbance)
-        self._commanded = desired, commanded
+    @property
+    def force_integral(self) -> Array:
+        """Integral of the force errors (p,) [N s, N m s], as large as `integral_limit` allows."""
+        return np.asarray(self._feedback.integral)
+
+    # ------------------------------------------------------------------ one step
+
+    @cached_property
+    def _compiled(self) -> CompiledStep:
+        desired, sensor = self._desired, None if self._sensor is None else self._measured
+        forces = RegulatedForces(desired.rows, desired.weight, self._feedback, sensor)
+        return self._compile([self._task], forces=forces)
+
+    def _run(self, now: MeasuredState, offset: Array | None) -> FoundStep:
+        applied = None if self.last is None else self.last.u[self._used]
+        forces = self._desired.at(now.t), applied
+        rows, targets = self._active.rows(now), self._task.targets(now.t)
+        return self._compiled.run(now, rows, targets, self._selects, offset=offset, forces=forces)
+
+    def _measured(self, now: MeasuredState) -> Array:
+        """The regulated forces (p,) as the sensor has them."""
+        assert self._sensor is not None and self.last is not None
+        lam = state(self._sensor(now.t, now.q, now.v, self.last.u), "measured lam", self.system.nc)
+        return self._desired.of(lam, now)
+
+    def _desired_forces(self, step: FoundStep) -> DesiredForces | None:
+        Y, y0, _, commanded = step.found.forces()
         return DesiredForces(Y, y0, commanded, self._desired.weight)
+
+    def _force_error(self, step: FoundStep, selected: SelectedInputs) -> Array:
+        if selected.by_kernel:
+            return np.asarray(step.found.force_error)
+        return np.asarray(self._compiled.kernel.settle(step.found, selected.u))
 
     def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
         limited = super()._multipliers_used()
         wanted = self._desired.on_lam
         return wanted if limited is None else limited | wanted
 
-    def _settled(self, desired: DesiredForces | None, inputs: Array) -> Array:
-        assert desired is not None and self._commanded is not None
-        return self._feedback.settle(*self._commanded, desired.y0 + desired.Y @ inputs)
-
 
 class _ForceReference:
-    """Desired forces of a controller: selected multipliers, or the whole constraint force J.T lam (nv,)."""
+    """Desired forces of a controller: selected multipliers, or the whole constraint force J.T lam (nv,).
+
+    Attributes:
+        rows: which multipliers (p,); None for the constraint force.
+    """
 
     def __init__(self, force: Any, system: Any) -> None:
-        self._system, self._of_lam = system, isinstance(force, Mapping)
         self._parts: list[tuple[int, Any]] = []
         if system.nc == 0:
             raise InputError(
                 f"HybridForceMotion: {system.name!r} has no constraints, so no forces to regulate."
             )
-        if not self._of_lam:
+        if not isinstance(force, Mapping):
             self.size, self.weight = system.nv, np.array(system.units.unit)
             self._parts = [(self.size, force)]
-            self._rows = np.arange(system.nv)
+            self.rows: list[int] | None = None
         else:
             rows: list[int] = []
             for name, value in force.items():
@@ -121,11 +142,11 @@ class _ForceReference:
                 self._parts.append((len(found), value))
             if not rows:
                 raise InputError("force names no constraint: {row or constraint: desired value}.")
-            self._rows = np.array(rows)
+            self.rows = rows
             self.size, self.weight = len(rows), np.array(system.units.row_unit[rows])
         self.on_lam = np.zeros(system.nc, dtype=bool)
-        if self._of_lam:
-            self.on_lam[self._rows] = True
+        if self.rows is not None:
+            self.on_lam[self.rows] = True
         self.at(0.0)
 
     def at(self, t: float) -> Array:
@@ -138,20 +159,9 @@ class _ForceReference:
             values.append(state(array, what, size))
         return np.concatenate(values)
 
-    def map(self, response: Response, rows: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:
-        """Y (p, nu), y0 (p,): the regulated forces y = Y u + y0; zero rows for inactive constraints."""
-        if not self._of_lam:
-            return response.Phi, response.F0
-        lam0, Lam = response.lam0, response.Lam
-        if rows is not None:
-            all0, all_ = np.zeros(len(rows)), np.zeros((len(rows), Lam.shape[1]))
-            all0[rows], all_[rows] = lam0, Lam
-            lam0, Lam = all0, all_
-        return Lam[self._rows], lam0[self._rows]
-
     def of(self, lam: Array, now: MeasuredState) -> Array:
         """The regulated forces (p,) from all multipliers."""
-        return lam[self._rows] if self._of_lam else np.asarray(now.terms.J.T @ lam)
+        return np.asarray(now.terms.J.T @ lam) if self.rows is None else lam[self.rows]
 
 
 def _rows_of(name: str, system: Any) -> list[int]:
