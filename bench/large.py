@@ -142,6 +142,7 @@ def measure(
         twin = mujoco_twin(mech, np.zeros(mech.nv), STEP, SOLREF)
     except (UnsupportedError, ValueError):  # no such joint, or bodies nested too deeply for its parser
         twin = None
+    simulate(mech, 1)  # what is imported at first
     trial = race_prepared({"sarrus": (lambda: None, lambda _: simulate(mech, FEWEST))}, 1)["sarrus"]
     steps = min(max(FEWEST, round(FEWEST * TURN / trial.best)), MOST)
     rivals: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
@@ -195,14 +196,16 @@ def start(title: str, make: Callable[[], sr.Mechanism]) -> dict[str, Any]:
     }
 
 
+# ru_maxrss would begin with the size of the process that started this one
 MEMORY = """
-import resource, sys
+import re
 import sarrus as sr
+peak = lambda: int(re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1])
 sr.simulate(sr.library.n_four_bar(2), (0.0, 0.002), dt=1e-3)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 mech = sr.library.n_four_bar({n})
 sr.simulate(mech, (0.0, 0.02), dt=1e-3)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print((peak() - before) / 1024)
 """
 
 

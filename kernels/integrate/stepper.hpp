@@ -99,7 +99,8 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   if (!s.source.inputs(m, at, s.room())) return s.fail(StepStatus::STOPPED);
-  if (wanted.inertia) w.by_entries = s.regular.trusted && !s.regular.blocked;
+  bool starts = s.rank < 0 && s.regular.allowed && s.projects();  // dense rows are not even written then
+  if (wanted.inertia) w.by_entries = (s.regular.trusted || starts) && !s.regular.blocked;
   if constexpr (S::supplies_inertia) {
     fill(w.rows.J, m.nc * w.ld);
     given_rows(m, s.state(at.q, at.v), w.ld, w.rows);

@@ -9,10 +9,10 @@
 
 SARRUS_BEGIN
 
-constexpr int REGULAR_FROM = 200;  // coordinates from which this pays
-constexpr int SURE_PROBES = 20;    // steps of the power iteration at a pose of which nothing is known
-constexpr int VELOCITY_SOLVES = 4;
-constexpr int NULL_MOTIONS = 4;  // in general position: what rests in all of them cannot move
+constexpr int REGULAR_FROM = 200;   // coordinates from which this pays
+constexpr int SURE_PROBES = 20;     // steps of the power iteration at a pose of which nothing is known
+constexpr int VELOCITY_SOLVES = 2;  // the second one mends the rounding of the first
+constexpr int NULL_MOTIONS = 4;     // in general position: what rests in all of them cannot move
 
 // Whether the orthogonal factorization would be dense, and large
 SARRUS_HD bool fills_up(const auto& m) { return m.fronts && !m.sparse && m.nv >= REGULAR_FROM; }
@@ -93,9 +93,15 @@ template <class T, int LDC>
 SARRUS_FN void nearest_velocity(const Model<real<T>>& m, const T* v0, Workspace<T, LDC>& w, T* v) {
   fill(v, w.ld);
   for (int j = 0; j < m.nv; ++j) v[j] = v0[j];
+  Augmented<T>& a = w.factor.augmented;
+  auto times = [&](const T* x, T* y) { branches_times(m, a, x, y); };
+  fill(w.rhs, m.nv);
   for (int i = 0; i < VELOCITY_SOLVES; ++i) {
     velocity_residual(m, v, w);
-    normal_step(m, w.extra, w);
+    if (by_few_rows(m, a))
+      normal_few(m, w.extra, a, w.a);
+    else
+      solve_augmented(m, AugmentedTask<T>{w.extra, w.rhs, MOST_SOLVES, real<T>(0)}, times, w.a, a);
     for (int j = 0; j < m.nv; ++j) v[j] += w.a[j];
   }
   velocity_residual(m, v, w);
