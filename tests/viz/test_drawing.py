@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -211,3 +213,19 @@ def test_loads_have_values_and_frames_their_axes() -> None:
     mech = sr.library.four_bar()
     more = len(mech.plot(frames=True).lines) - len(mech.plot().lines)
     assert more == 3 * len(mech.body_names)
+
+
+@pytest.mark.parametrize("tight", [None, "tight"])
+def test_solids_lie_on_their_axes_in_vector_files(tight: str | None, tmp_path: Path) -> None:
+    """The picture of the solids in an SVG file is as large as the axes, at their place."""
+    ax = sr.library.four_bar().plot()
+    path = tmp_path / "x.svg"
+    ax.figure.savefig(path, bbox_inches=tight, dpi=150)
+    text = path.read_text()
+    image = re.search(r"<image [^>]*>", text)
+    axes = re.search(r'id="patch_2">\s*<path d="M ([\d.]+) [\d.]+ \s*L ([\d.]+) [\d.]+ ', text)
+    assert image is not None and axes is not None
+    left, right = map(float, axes.groups())
+    given = dict(re.findall(r'\b(x|width)="([-\d.]+)"', image[0]))
+    assert float(given["width"]) == pytest.approx(right - left, abs=1.0)
+    assert float(given["x"]) == pytest.approx(left, abs=1.0)

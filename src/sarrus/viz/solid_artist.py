@@ -27,24 +27,16 @@ def add_solids(scene: Scene, ax: Any, color: Any, alpha: float) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self.pose, self.numbers = 0, np.full((1, 1), -1)
+            self.pose, self.numbers, self.finer = 0, np.full((1, 1), -1), 1.0
             self.set_zorder(1.8)
             self.set_mouseover(True)
 
         def draw(self, renderer: Any) -> None:
             if not self.get_visible():
                 return
-            box = self.axes.bbox
-            width, height = max(1, int(box.width)), max(1, int(box.height))
-            canvas, (project, towards) = Canvas(width, height), _projection(scene, self.axes)
-            sun = _sun(scene, towards)
-            flat = not hasattr(self.axes, "get_zlim")
-
-            def light(points: Array, normals: Array) -> tuple[Array, Array]:
-                return lit(normals, np.broadcast_to(towards, points.shape), sun)
-
-            canvas.paint(_shown(scene, self.pose, color, flat), project, light)
-            self.numbers = canvas.number
+            box, finer = self.axes.bbox, float(renderer.get_image_magnification())  # pixels per unit of axes
+            canvas = _painted(scene, self.axes, self.pose, color, finer)
+            self.numbers, self.finer = canvas.number, finer
             image = canvas.picture()
             image[..., 3] = np.round(image[..., 3] * alpha)
             gc = renderer.new_gc()
@@ -70,13 +62,27 @@ def add_solids(scene: Scene, ax: Any, color: Any, alpha: float) -> Any:
 
         def _number(self, event: Any) -> int:
             box, (rows, columns) = self.axes.bbox, self.numbers.shape
-            row, column = int(rows - SUPER * (event.y - box.y0)), int(SUPER * (event.x - box.x0))
+            scale = SUPER * self.finer
+            row, column = int(rows - scale * (event.y - box.y0)), int(scale * (event.x - box.x0))
             inside = 0 <= row < rows and 0 <= column < columns
             return int(self.numbers[row, column]) if inside else -1
 
     artist = Solids()
     ax.add_artist(artist)
     return artist
+
+
+def _painted(scene: Scene, ax: Any, pose: int, color: Any, finer: float) -> Canvas:
+    """The solids at a pose, `finer` pixels for each unit of the axes."""
+    width, height = max(1, int(finer * ax.bbox.width)), max(1, int(finer * ax.bbox.height))
+    canvas, (project, towards) = Canvas(width, height), _projection(scene, ax, finer)
+    sun = _sun(scene, towards)
+
+    def light(points: Array, normals: Array) -> tuple[Array, Array]:
+        return lit(normals, np.broadcast_to(towards, points.shape), sun)
+
+    canvas.paint(_shown(scene, pose, color, not hasattr(ax, "get_zlim")), project, light)
+    return canvas
 
 
 def _shown(scene: Scene, pose: int, color: Any, flat: bool) -> Surfaces:
@@ -91,14 +97,14 @@ def _shown(scene: Scene, pose: int, color: Any, flat: bool) -> Surfaces:
     return surfaces
 
 
-def _projection(scene: Scene, ax: Any) -> tuple[Callable[[Array], Array], Array]:
+def _projection(scene: Scene, ax: Any, finer: float) -> tuple[Callable[[Array], Array], Array]:
     """World points (n, 3) to column, row and nearness in the buffer; the direction to the eye (3,)."""
-    box = ax.bbox
+    box, scale = ax.bbox, SUPER * finer
 
     def pixels(x: Array, y: Array, depth: Array) -> Array:
         at = ax.transData.transform(np.column_stack([x, y])) - (box.x0, box.y0)
         near = 1.0 + DEPTH * (depth - depth.min()) / max(float(np.ptp(depth)), 1e-300)
-        return np.column_stack([SUPER * at[:, 0], SUPER * (box.height - at[:, 1]), near])
+        return np.column_stack([scale * at[:, 0], scale * (box.height - at[:, 1]), near])
 
     if hasattr(ax, "get_zlim"):
         from mpl_toolkits.mplot3d import proj3d
