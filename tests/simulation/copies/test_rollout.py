@@ -249,6 +249,16 @@ def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(capsys.readouterr().err, str)
 
 
+def test_what_is_not_packed_is_shown() -> None:
+    """Steps in lanes of a pack are not counted; with parameters of their own all steps are."""
+    mech = sr.library.four_bar()
+    run = sr.rollout(mech, np.tile(mech.default.q, (4, 1)), dt=DT, steps=20)
+    assert "4 copies, 21 states each, 4 steps one by one: All 4 copies" in repr(run)  # the first of each copy
+    gravity = np.outer(np.ones(4), [0.0, -9.81, 0.0])
+    own = sr.rollout(mech, mech.default.q, dt=DT, steps=20, parameters={"gravity": gravity})
+    assert "80 steps one by one" in repr(own)
+
+
 def bad_calls() -> dict[str, tuple[str, dict[str, object]]]:
     """Arguments of calls that are refused, each with words of the message."""
     q = np.tile(sr.library.five_bar().default.q, (3, 1))

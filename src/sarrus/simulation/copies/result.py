@@ -102,7 +102,8 @@ class Rollout:
         return len(self.q)
 
     def __repr__(self) -> str:
-        return f"Rollout({len(self.q)} copies, {len(self.t)} states each: {self.message})"
+        alone = f"{int(np.sum(self.general_steps))} steps one by one"  # others: in packs
+        return f"Rollout({len(self.q)} copies, {len(self.t)} states each, {alone}: {self.message})"
 
     @staticmethod
     def joined(mechs: tuple[Mechanism, ...], parts: Sequence[Rollout], time: tuple[float, float]) -> Rollout:
