@@ -10,8 +10,9 @@
 // A tangent plane cuts off no point of the cone: where a program (2) has no solution, (1) has none. Where the
 // steps end, (2) is the condition of the optimum of (1). Far from it they may go round in circles. Then
 // planes are kept for a while, with the objective as it is [Kelley1960]: the excess falls to a quarter in
-// each step, and the steps (2) go on from there. Cones that were then at their apex keep their planes. Steps
-// that do not end are reported.
+// each step, and the steps (2) go on from there. Cones that were then at their apex keep their planes. Where
+// cones leave little more than a point, (2) does not end either, and planes are kept until they close (1):
+// the optimum is then met to about 1e-6, the root of the excess. Steps that do not end are reported.
 #pragma once
 
 #include "algebra/quadratic_program.hpp"
@@ -30,7 +31,9 @@ struct Cones {
 
 SARRUS_BEGIN
 
-constexpr int CONE_STEPS = 10, CONE_CUTS = 12, LAST_CONE_STEPS = 30;  // at first, with planes kept, at last
+constexpr int CONE_STEPS = 10, FIRST_CONE_CUTS = 12;  // by curvature, and with planes kept, at first
+constexpr int LAST_CONE_STEPS = 20, CONE_CUTS = 24;   // and at last
+constexpr double CUT_TOL = 1e-3;                      // of programs with planes kept, relative to the others
 constexpr double ONE_SIDE = 0.9;       // cosine between planes above which they bound a cone on one side
 constexpr double CONE_CLOSED = 1e-11;  // excess at which steps end, relative to y
 constexpr double CONE_STILL = 1e-9;    // the last step, relative to z: the error is about its square
@@ -170,9 +173,9 @@ SARRUS_FN bool bend_objective(const Program<T>& p, const Cones<T>& cones, bool b
 
 // One program with the planes in w.A   out: w.z, its change, w.mu and the active rows
 template <class T>
-SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& cones, const int* hint,
+SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& cones, T tol, const int* hint,
                                           int hints, T& moved, T& size, ConeWork<T>& w) {
-  Program<T> one{p.n, p.m + w.planes, w.center, w.H, w.A, w.lower, w.upper, p.tol, hint, hints};
+  Program<T> one{p.n, p.m + w.planes, w.center, w.H, w.A, w.lower, w.upper, tol, hint, hints};
   ProgramSolution<T> found = solve_program(one, w.program);
   w.iterations += found.iterations;
   if (found.status != OPTIMAL) return found.status;
@@ -210,8 +213,9 @@ SARRUS_FN ProgramStatus follow_planes(const Program<T>& p, const Cones<T>& cones
       bent = bent || (!keeps && w.mu[i] > 0);
     }
     if (!bend_objective(p, cones, !keeps, w)) break;
-    ProgramStatus status = solve_with_planes(p, cones, hint, hints, moved, size, w);
-    if (status != OPTIMAL) return status;
+    T tol = keeps ? p.tol * real<T>(CUT_TOL) : p.tol;
+    ProgramStatus status = solve_with_planes(p, cones, tol, hint, hints, moved, size, w);
+    if (status != OPTIMAL) return keeps ? NOT_CONVERGED : status;  // many planes, almost parallel
     excess = evaluate_cones(cones, w.z, p.n, w);
     for (int i = 0; i < 3 * cones.count; ++i) reach = abs_(w.y[i]) > reach ? abs_(w.y[i]) : reach;
     turn_planes(cones, w);
@@ -238,10 +242,15 @@ SARRUS_FN ProgramSolution<T> solve_cone_program(const Program<T>& p, const Cones
   if (!known) turn_planes(cones, w);
   w.count = w.iterations = w.kept = 0;
   ProgramStatus status = follow_planes(p, cones, CONE_STEPS, false, p.hint, p.hints, w);
-  if (status == NOT_CONVERGED) status = follow_planes(p, cones, CONE_CUTS, true, nullptr, 0, w);
+  if (status == NOT_CONVERGED) status = follow_planes(p, cones, FIRST_CONE_CUTS, true, nullptr, 0, w);
   if (status == NOT_CONVERGED) {
     keep_pointed(p, cones, w);
     status = follow_planes(p, cones, LAST_CONE_STEPS, false, nullptr, 0, w);
+  }
+  if (status == NOT_CONVERGED) {
+    w.kept = 0;
+    for (int i = 0; i < cones.count; ++i) w.pointed[i] = false;
+    status = follow_planes(p, cones, CONE_CUTS, true, nullptr, 0, w);
   }
   return {status, w.z, w.active, status == OPTIMAL ? w.count : 0, w.iterations};
 }

@@ -324,7 +324,7 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
     arena.take(4 * s.levels, rows);
     arena.take(2 * m.nv, rest);
     PriorityWork<T> level_work(levels, arena);
-    CascadeWork<T> cascade(s.n, s.k, s.limits.m, arena);
+    CascadeWork<T> cascade(s.n, s.k, s.limits.m, s.limits.cones, arena);
     measured();
   }
   T* metric;

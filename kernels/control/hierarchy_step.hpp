@@ -108,7 +108,20 @@ SARRUS_FN ControlStatus find_levels(const ControlSetup<T>& s, const ControlInput
   return STEPPED;
 }
 
-// Rows of limits that f.u touches; -1 where it lies outside of one
+// Cones that f.u touches, counted behind the rows; -1 where it lies outside of one
+template <class T>
+SARRUS_HD int touched_cones(const ControlFound<T>& f, int n, T near, bool within, int count) {
+  for (int i = 0; i < f.cones; ++i) {
+    T y[3];
+    for (int r = 0; r < 3; ++r) y[r] = f.cone_at[3 * i + r] + inner(f.cone_R + (3 * i + r) * n, f.u, n);
+    T out = sqrt_(y[0] * y[0] + y[1] * y[1]) - y[2];
+    if (within && out > 0) return -1;
+    if (out >= -near) f.active[count++] = f.limits + i;
+  }
+  return count;
+}
+
+// Rows and cones of limits that f.u touches; -1 where it lies outside of one
 template <class T>
 SARRUS_HD int touched_rows(const ControlFound<T>& f, int n, T touch, bool within) {
   T largest = T(0);
@@ -122,7 +135,7 @@ SARRUS_HD int touched_rows(const ControlFound<T>& f, int n, T touch, bool within
       else if (y >= f.rows.upper[r] - near || y <= f.rows.lower[r] + near)
         f.active[count++] = r;
     }
-  return count;
+  return touched_cones(f, n, touch * (largest + real<T>(1)), within, count);
 }
 
 // What each level asks for, what limits took from it, and what it misses
@@ -167,7 +180,7 @@ SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput
     T* damping;
     arena.take(s.levels, damping);
     find_ends(s, in, f, damping);
-    CascadeWork<T> w(n, f.k, f.limits, arena);
+    CascadeWork<T> w(n, f.k, f.limits, f.cones, arena);
     CascadeProblem<T> p{n,
                         r,
                         f.k,
@@ -188,7 +201,8 @@ SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput
                         f.rows.upper,
                         metric_of(s, f),
                         s.rank_tol,
-                        s.tol};
+                        s.tol,
+                        {f.cones, f.cone_R, f.cone_at, in.along}};
     f.program = solve_cascade(p, *in.hints, w);
     f.iterations = w.iterations, f.variables = w.variables;
     if (f.program != OPTIMAL) return;

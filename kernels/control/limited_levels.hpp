@@ -3,7 +3,7 @@
 // Limits have priority over all tasks. In variables c = (s, z) with inputs x = K c, K = [to_x internal], each
 // level minimizes the error of its rows over the null space of the levels above, within all limits:
 //
-//   min |A (c + Z y) - b|^2    subject to    lower <= R C K (c + Z y) <= upper                            (1)
+//   min |A (c + Z y) - b|^2    subject to    lower <= R C K (c + Z y) <= upper, and cones                 (1)
 //
 // The Hessian of (1) is made regular by a little of |y|^2 in the null space of the level, which is moved to
 // the solution and so does not bias it. After the levels come s nearest to `rest` and x nearest to `near`.
@@ -29,25 +29,27 @@ struct CascadeProblem {
   const T *R, *lower, *upper;  // (m, n), (m), (m)
   InputMetric<T> metric;
   T rank_tol, tol;
+  Cones<T> cones;  // on u
 };
 
 template <class T>
 struct CascadeWork {
   LevelWork<T> level;
-  ProgramWork<T> program;
+  ConeWork<T> cone;
+  ProgramWork<T>& program;
   T *K, *CK, *RK, *wide, *right;         // (n, n), (n, n), (m, n), (most, n), (most)
   T *c, *Z, *next, *H, *A, *low, *high;  // (n), (n, n) twice, (n, n), (m, n), (m), (m)
   T *goal, *centre, *y, *slack_low, *slack_high;
+  T *cone_RK, *cone_at, *cone_A, *cone_b;  // (3 cones, n) and (3 cones) for c and for y
+  Cones<T> cones;                          // on y
+  const T* best;                           // y of the last program
   int iterations, variables;
 
   static SARRUS_HD int most_rows(int n, int k) { return n > k ? n : k; }
-  static SARRUS_HD Program<T> shape(int n, int m) {
-    Program<T> p{};
-    p.n = n, p.m = m;
-    return p;
-  }
-  SARRUS_HD CascadeWork(int n, int k, int m, Arena& arena)
-      : level(most_rows(n, k), n, arena), program(shape(n, m), arena) {
+  SARRUS_HD CascadeWork(int n, int k, int m, int cones_, Arena& arena)
+      : level(most_rows(n, k), n, arena), cone(n, m, cones_, arena), program(cone.program) {
+    arena.take(3 * cones_ * n, cone_RK, cone_A);
+    arena.take(3 * cones_, cone_at, cone_b);
     arena.take(n * n, K, CK, Z, next, H);
     arena.take(m * n, RK, A);
     arena.take(most_rows(n, k) * n, wide);
@@ -68,10 +70,13 @@ SARRUS_FN ProgramStatus nearest_to_goal(int open, int m, const T* H, const Hints
     T at = inner(w.A + r * open, w.goal, open);
     inside = !(at > w.high[r] || at < w.low[r]);
   }
+  if (inside && w.cones.count) inside = evaluate_cones(w.cones, w.goal, open, w.cone) <= 0;
   if (inside) return INSIDE;
   Program<T> p{open, m, w.goal, H, w.A, w.low, w.high, tol * size, hints.rows, hints.count};
-  ProgramSolution<T> best = again ? solve_again(p, w.program) : solve_program(p, w.program);
-  w.iterations += best.iterations;
+  ProgramSolution<T> best = w.cones.count ? solve_cone_program(p, w.cones, w.cone)
+                            : again       ? solve_again(p, w.program)
+                                          : solve_program(p, w.program);
+  w.iterations += best.iterations, w.best = best.z;
   w.variables = open > w.variables ? open : w.variables;
   return best.status;
 }
@@ -86,6 +91,12 @@ SARRUS_HD void rows_at(const CascadeProblem<T>& in, int open, const T* lower, co
     w.low[r] = lower[r] - at, w.high[r] = upper[r] - at;
     for (int e = 0; e < open; ++e) w.A[r * open + e] = T(0);
     for (int i = 0; i < in.n; ++i) add_scaled(w.A + r * open, row[i], w.Z + i * open, open);
+  }
+  for (int r = 0; r < 3 * in.cones.count; ++r) {
+    const T* row = w.cone_RK + r * in.n;
+    w.cone_b[r] = w.cone_at[r] + inner(row, w.c, in.n);
+    for (int e = 0; e < open; ++e) w.cone_A[r * open + e] = T(0);
+    for (int i = 0; i < in.n; ++i) add_scaled(w.cone_A + r * open, row[i], w.Z + i * open, open);
   }
 }
 
@@ -123,7 +134,7 @@ SARRUS_FN bool step_within(const CascadeProblem<T>& in, const LevelSolution<T>& 
     if (status == NOT_CONVERGED) return false;
     if (status == INFEASIBLE) return true;
     solved = status == OPTIMAL;
-    const T* best = status == INSIDE ? w.goal : w.program.z;
+    const T* best = status == INSIDE ? w.goal : w.best;
     T moved = T(0), size = T(1);
     for (int i = 0; i < open; ++i) {
       T by = abs_(best[i] - w.y[i]);
@@ -131,7 +142,7 @@ SARRUS_FN bool step_within(const CascadeProblem<T>& in, const LevelSolution<T>& 
       w.y[i] = best[i];
     }
     if (status == INSIDE && round == 0) return true;
-    if (status == OPTIMAL) remember(w.program.active, w.program.q, hints);
+    if (status == OPTIMAL && !w.cones.count) remember(w.program.active, w.program.q, hints);
     for (int i = 0; i < open; ++i) size = abs_(w.y[i]) + 1 > size ? abs_(w.y[i]) + 1 : size;
     if (moved <= real<T>(1e-12) * size) return true;
     for (int i = 0; i < open; ++i) w.goal[i] = w.centre[i];
@@ -185,6 +196,12 @@ SARRUS_FN void begin_cascade(const CascadeProblem<T>& in, CascadeWork<T>& w) {
       if (bound - bound == 0 && abs_(bound) > largest) largest = abs_(bound);  // finite
     }
   }
+  for (int r = 0; r < 3 * in.cones.count; ++r) {
+    w.cone_at[r] = in.cones.at[r];
+    for (int j = 0; j < n; ++j) w.cone_RK[r * n + j] = T(0);
+    for (int j = 0; j < n; ++j) add_scaled(w.cone_RK + r * n, in.cones.R[r * n + j], w.CK + j * n, n);
+  }
+  w.cones = {in.cones.count, w.cone_A, w.cone_b, in.cones.along};
   T slack = real<T>(SLACK) * (largest + real<T>(1));
   for (int i = 0; i < in.m; ++i) w.slack_low[i] = in.lower[i] - slack, w.slack_high[i] = in.upper[i] + slack;
   w.iterations = w.variables = 0;
@@ -200,7 +217,7 @@ SARRUS_FN ProgramStatus solve_cascade(const CascadeProblem<T>& in, Hints& hints,
   for (int i = 0; in.near && i < n; ++i) add_scaled(w.goal + r, in.near[i], in.internal + i * (n - r), n - r);
   ProgramStatus status = nearest_to_goal(n, in.m, static_cast<const T*>(nullptr), hints, in.tol, w);
   if (status == INFEASIBLE || status == NOT_CONVERGED) return status;
-  for (int i = 0; i < n; ++i) w.c[i] = status == INSIDE ? w.goal[i] : w.program.z[i];
+  for (int i = 0; i < n; ++i) w.c[i] = status == INSIDE ? w.goal[i] : w.best[i];
   for (int l = 0; l < in.levels && open >= 0; begin = static_cast<int>(in.ends[l++])) {
     int k = static_cast<int>(in.ends[l]) - begin;
     for (int i = 0; i < k; ++i) {

@@ -89,12 +89,6 @@ class TaskHierarchy(Law):
             questions=self._asked if asks else None,
         )
 
-    @cached_property
-    def _selects(self) -> bool:
-        """As for all laws; exact cones go through the cascade in Python."""
-        cones = self._limits is not None and self._limits.has_cones
-        return not cones and super()._selects
-
     def _asked(self, now: MeasuredState) -> tuple[list[Any], BoolArray, Array | None]:
         """Targets, active tasks and null torque at the state that a step works at."""
         tasks = self._stack.tasks
@@ -145,17 +139,18 @@ class TaskHierarchy(Law):
             return HierarchyInputs(x, u, by_kernel=True)
         assert self._limits is not None
         active = tuple(dict.fromkeys([self._limits.row_name(i) for i in sorted(found.active)]))
-        qp = QPInfo("kernel", found.variables, found.limit_count, 0, found.iterations, found.seconds)
+        sizes = found.variables, found.limit_count, found.cone_count
+        qp = QPInfo("kernel", *sizes, found.iterations, found.seconds)
         return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, by_kernel=True, limited=True)
 
     def _chosen_within(self, levels: FoundLevels, offset: Array | None) -> HierarchyInputs:
-        """The inputs: those of the kernel, unless limits cannot hold or are exact cones."""
+        """The inputs: those of the kernel, unless limits cannot hold."""
         if self._selects and PROGRAM[levels.step.found.program] in ("inside", "optimal"):
             return self._selected(levels.step)
         return self._select_in_python(levels, offset)
 
     def _select_in_python(self, levels: FoundLevels, offset: Array | None = None) -> HierarchyInputs:
-        """Inputs where limits cannot hold or are exact cones."""
+        """Inputs where limits cannot hold, or by another solver than the kernel's."""
         step, basis, free = levels.step, levels.basis, levels.free
         metric, rest, limits = step.factor, levels.rest, step.limits
         x = basis.to_x @ free
