@@ -20,9 +20,10 @@ constexpr double RESOLVED = 0.3, RESOLVED_FIXED = 0.9;
 constexpr int LEAST_POSES = 4, MOST_POSES = 32;  // examined within a step
 constexpr int HALVINGS = 8;                      // of the interval around the least pivot of a step
 constexpr double PIVOT_RATE = 2;                 // pivots change by about so much per radian or L, at most
+constexpr double APART = 5;                      // pivots that vanish together differ by less
 constexpr int MOST_FREE = 32, MOST_COORDINATES = 96;        // up to which (1) is solved
 constexpr int SADDLE_STEPS = 12;                            // of Newton's method for (1)
-constexpr double SADDLE_FOUND = 1e-8, HELD_CLOSED = 1e-14;  // largest |w^T J n| there, and rows that are held
+constexpr double SADDLE_FOUND = 1e-8, HELD_CLOSED = 1e-12;  // largest |w^T J n| there, and rows that are held
 constexpr double REAL_GAP = 2e-11;  // of phi at the singular pose: more than rounding, also of fitted data
 
 // Takes the rows of drives out.
@@ -134,25 +135,43 @@ SARRUS_FN double saddle_step(Stepper<T, LDC, S>& s, double& gap) {
   return most;
 }
 
-// Whether the singular pose next to integrate(q, u), not further away than `reach`, is off the constraints.
+// What lies next to a pose: no singular pose that was found, one on the constraints, one off them
+enum class Nearby { UNKNOWN, CROSSING, MISS };
+
+// The singular pose next to integrate(q, u), not further away than `reach`, of the rows beyond `hold` pivots.
 template <class T, int LDC, class S>
-SARRUS_FN bool misses(Stepper<T, LDC, S>& s, int hold, double reach) {
+SARRUS_FN Nearby singular_nearby(Stepper<T, LDC, S>& s, int hold, double reach) {
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   double gap = 0, way = 0;
   for (int i = 0; i < SADDLE_STEPS; ++i) {
     factorize_within(s, hold);
-    if (m.nv - w.factor.rank_rows > MOST_FREE) return false;
+    if (m.nv - w.factor.rank_rows > MOST_FREE) return Nearby::UNKNOWN;
     double left = saddle_step(s, gap);
     for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
     smallest(m, w.ld, w.factor, w.extra, w.y, w.a);
     double open = largest(m, w.a);
-    if (left < SADDLE_FOUND && open < HELD_CLOSED) return gap > REAL_GAP;
+    if (left < SADDLE_FOUND && open < HELD_CLOSED) return gap > REAL_GAP ? Nearby::MISS : Nearby::CROSSING;
     way += open + largest(m, s.x);
-    if (!(way < reach)) return false;
+    if (!(way < reach)) return Nearby::UNKNOWN;
     for (int c = 0; c < m.nv; ++c) s.u[c] += s.x[c] + w.a[c];
   }
-  return false;
+  return Nearby::UNKNOWN;
+}
+
+// Number of pivots that do not vanish together with the least one: between it and each that does, in the
+// order of size, there are no gaps wider than APART. Loops side by side pass their poses one after the other.
+template <class T, int LDC>
+SARRUS_HD int pivots_apart(const Workspace<T, LDC>& w, double least) {
+  for (int above = pivots_above(w, least);;) {
+    int next = pivots_above(w, APART * least);
+    if (next == above) return above;
+    double largest = least;  // of those up to APART times the last one
+    for (int k = 0; k < w.factor.rank_rows; ++k)
+      if (double x = pivot_size(w, k); x <= APART * least && x > largest) largest = x;
+    least = largest;
+    above = next;
+  }
 }
 
 // Pivot and part of the step of a pose.
@@ -203,7 +222,7 @@ SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   bool tested = s.o.correction == Correction::PROJECT && loops > 0 && !(m.n_user_rows && m.u_row[0] >= 0);
   tested = tested && m.nv <= MOST_COORDINATES && !S::supplies_inertia;
   for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
-  tested = tested && m.nv - loops <= MOST_FREE;  // misses() would say no
+  tested = tested && m.nv - loops <= MOST_FREE;  // else nothing is found
   if (!tested || s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
   bool far = s.regular.trusted && s.pivot != s.before.pivot && !near_singular(s, STEPS_CHARTED);
   if (far && !inaccurate) return false;  // no singular pose within many steps
@@ -215,11 +234,16 @@ SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
   w.factor.by_entries = 0;  // left null vectors are those of the dense factorization
   Dip dip = least_pivot_within(s, h, resolved, ends);
   bool close = inaccurate || dip.pivot < resolved * ends;
-  int hold = pivots_above(w, sqrt_(dip.pivot));
-  bool found = close && hold < loops && misses(s, hold, 4 * moved);
+  int apart = pivots_apart(w, dip.pivot), hold = pivots_above(w, sqrt_(dip.pivot));
+  Nearby found = Nearby::UNKNOWN;
+  if (close && apart < loops) found = singular_nearby(s, apart, 4 * moved);
+  if (close && found == Nearby::UNKNOWN && hold < loops && hold != apart) {
+    least_pivot_within(s, h, resolved, ends);
+    found = singular_nearby(s, hold, 4 * moved);
+  }
   w.factor.rank_rows = 0, w.factor.rank = 1;  // nothing to reuse
   w.factor.by_entries = by_entries;
-  return found;
+  return found == Nearby::MISS;
 }
 
 SARRUS_END
