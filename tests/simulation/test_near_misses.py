@@ -224,11 +224,14 @@ def side_by_side(count: int, eps: float) -> tuple[sr.Mechanism, np.ndarray, np.n
     return mech, q, mech.consistent_velocity(q, fixed={f"crank{k}": 3.0 for k in range(count)})
 
 
-@pytest.mark.xfail(reason="known defect: depending on rounding, one of ten such loops jumps", strict=False)
-@pytest.mark.parametrize("options", [{}, {"method": "dopri5", "rtol": 1e-5}, {"dt": 1e-3}], ids=str)
-def test_many_loops_stay_in_their_assemblies(options: dict[str, Any]) -> None:
-    """Twelve freedoms: steps were tested up to eight, and all twelve jumped at dt = 1 ms."""
-    mech, q, v = side_by_side(12, 1e-8)
+@pytest.mark.parametrize("count", [5, 12])
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "dopri5", "rtol": 1e-4}, {"rtol": 1e-5}, {"dt": 1e-3}, {"dt": 3e-4}], ids=str
+)
+def test_many_loops_stay_in_their_assemblies(options: dict[str, Any], count: int) -> None:
+    """With each rounding one or two of these jumped, in one run or another, as long as rows that are held had
+    to be closed to 1e-14 and loops that pass their poses one after the other were lost together."""
+    mech, q, v = side_by_side(count, 1e-8)
     run = sr.simulate(mech, (0.0, 0.8), q, v, **options)
     crank, coupler, follower = (run.q[[0, -1], k::3] for k in range(3))
     side = np.sin(follower - crank - coupler)

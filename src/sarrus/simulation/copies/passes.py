@@ -39,11 +39,13 @@ def passes(
             steps = _steps(mech, three[1:] if three[0, 1] == three[1, 1] else three, t0, dt)
             watch = SingularWatch(system, manifold, steps[:1], False)
             watch.look(steps[1:])
-            lost = watch.start or energy_lost(system, manifold, steps[:1], steps[-1:], LOST_BY_FIXED_STEPS)
+            loss = energy_lost(system, manifold, steps[:1], steps[-1:])
         except (SarrusError, ArithmeticError):  # states of a copy that diverges: its status says so
             continue
-        if lost:
-            wrong.setdefault(copy, lost)
+        if watch.start:
+            wrong.setdefault(copy, watch.start)
+        elif loss is not None and loss.part > LOST_BY_FIXED_STEPS:
+            wrong.setdefault(copy, loss.wrong())
         known += [e for e in watch.found if all(abs(e.t - k.t) > 0.5 * dt for k in known)]
     return {copy: sorted(each, key=lambda e: e.t) for copy, each in events.items() if each}, wrong
 

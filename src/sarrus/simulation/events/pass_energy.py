@@ -8,6 +8,8 @@ accelerations are then rounding, every error estimate with them, and energy is w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..system.step_records import Steps
@@ -18,6 +20,7 @@ CLOSE = 1e-4  # steps with a smaller pivot, or lost rank, belong to a pass
 MOST_LOST = 1e-3  # of the kinetic energy: a larger change by a pass is a wrong one,
 LOST_BY_FIXED_STEPS = 1e-2  # which are not asked for more, run/accuracy.py
 MOST_WORK = 10.0  # over the power after the pass times its duration
+PER_TOLERANCE = 1e4  # times rtol: a pass that changes the kinetic energy by more is less accurate than asked
 ROUNDING = 1e-10  # of energies, whose zero may be far away
 DELTA = 1e-4  # change of state from which the power is computed, relative to one radian or L
 
@@ -29,7 +32,7 @@ class PassEnergy:
         self._system, self._manifold, self._allowed = system, manifold, most
         self._before = self._last = first
         self._most = int(first.rank[0])
-        self._wrong = ""
+        self._worst: Loss | None = None
 
     def look(self, new: Steps) -> None:
         """The next steps."""
@@ -49,39 +52,62 @@ class PassEnergy:
             self._compare(self._last)
 
     def _compare(self, after: Steps) -> None:
-        self._wrong = self._wrong or energy_lost(
-            self._system, self._manifold, self._before, after, self._allowed
-        )
+        found = energy_lost(self._system, self._manifold, self._before, after)
+        if found is not None and (self._worst is None or found.part > self._worst.part):
+            self._worst = found
 
     def sentence(self) -> str:
-        """What went wrong first, in words; empty where nothing did."""
-        return self._wrong
+        """What went wrong, in words; empty where nothing did."""
+        worst = self._worst
+        return "" if worst is None or worst.part <= self._allowed else worst.wrong()
+
+    def doubt(self, rtol: float) -> str:
+        """That a pass was less accurate than asked for, in words; empty where none was."""
+        worst = self._worst
+        return "" if worst is None or worst.part <= PER_TOLERANCE * rtol else worst.inaccurate(rtol)
 
 
-def energy_lost(system: System, manifold: Manifold, before: Steps, after: Steps, most: float) -> str:
-    """What is wrong with the energy of two states around a pass, in words; empty where nothing is.
+@dataclass(frozen=True)
+class Loss:
+    """Change of energy by a pass that no work explains: times [s], energies [J], part of the kinetic one."""
 
-    Args:
-        system, manifold: what moves.
-        before, after: the two states.
-        most: change that is allowed, relative to the kinetic energy.
-    """
+    t: tuple[float, float]
+    energy: tuple[float, float]
+    part: float
+
+    def wrong(self) -> str:
+        """That the states after the pass are wrong."""
+        return (
+            f"It passes a singular pose between t = {self.t[0]:.9g} and {self.t[1]:.9g} s, and the energy is"
+            f" {self.energy[0]:.4g} J before and {self.energy[1]:.4g} J after, though nothing does so much"
+            " work: the turn onto a branch is sharper than rounding or the steps resolve, and the states"
+            " after it are wrong. mech.branches(q) lists the velocities that continue through a singular"
+            " pose; start with one of them, or further from the pose."
+        )
+
+    def inaccurate(self, rtol: float) -> str:
+        """That the pass is less accurate than rtol."""
+        return (
+            f"The singular pose at t = {self.t[1]:.6g} s is passed less accurately than rtol = {rtol:.1g}"
+            f" asks for: the energy changes by {self.energy[1] - self.energy[0]:.1e} J. Compare with a run of"
+            " another rtol."
+        )
+
+
+def energy_lost(system: System, manifold: Manifold, before: Steps, after: Steps) -> Loss | None:
+    """The energy of two states around a pass, where it changes by more than work and rounding explain."""
     if system.has_drives or not after.t[0] > before.t[0]:
-        return ""
+        return None
     two = Steps.joined([before, after])
     energy = system.energy(two.t, two.q, two.v)
     kinetic = energy - system.energy(two.t, two.q, np.zeros_like(two.v))
     work = MOST_WORK * _power(system, manifold, after) * (two.t[1] - two.t[0])
     rounding = ROUNDING * float(np.max(np.abs(energy)))
-    if not abs(energy[1] - energy[0]) > most * float(np.max(kinetic)) + work + rounding:
-        return ""
-    return (
-        f"It passes a singular pose between t = {two.t[0]:.9g} and {two.t[1]:.9g} s, and the energy is"
-        f" {energy[0]:.4g} J before and {energy[1]:.4g} J after, though nothing does so much work: the"
-        " turn onto a branch is sharper than rounding or the steps resolve, and the states after it are"
-        " wrong. mech.branches(q) lists the velocities that continue through a singular pose; start with one"
-        " of them, or further from the pose."
-    )
+    lost = float(abs(energy[1] - energy[0]) - work - rounding)
+    if not lost > 0.0:
+        return None
+    (t0, t1), (e0, e1) = two.t.tolist(), energy.tolist()
+    return Loss((t0, t1), (e0, e1), lost / max(float(np.max(kinetic)), 1e-300))
 
 
 def _power(system: System, manifold: Manifold, at: Steps) -> float:

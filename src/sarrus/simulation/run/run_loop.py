@@ -269,7 +269,7 @@ class Simulation:
         if watch is not None and (miss := watch.sentence(self._accumulated_error())):
             message += " " + miss
         if status == Status.END:
-            message += self._doubts()
+            message += self._doubts(watch)
         events = [*self._events, *(event for event in seen if event.t <= end)]
         resumable = status != Status.EVENT and self._recent and hasattr(self._run, "checkpoint")
         return Outcome(
@@ -283,11 +283,13 @@ class Simulation:
             checkpoint=self._next_checkpoint() if resumable else None,
         )
 
-    def _doubts(self) -> str:
+    def _doubts(self, watch: SingularWatch | None) -> str:
         """What the message of a run that reached its end says about its accuracy."""
         if inaccurate := self._error.sentence():
             warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
         doubts = [inaccurate]
+        if watch is not None and self._options.integrator.adaptive:
+            doubts.append(watch.energy.doubt(self._options.rtol))
         if self.last is not None:
             doubts.append(many_steps(self._options, int(self._run.steps), self._system, self.last))
         return "".join(" " + sentence for sentence in doubts if sentence)
