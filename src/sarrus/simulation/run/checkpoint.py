@@ -32,6 +32,7 @@ WORDS = (
     "projection_metric",
 )  # the others are numbers
 POSITIVE = ("control_dt", "dt", "rtol", "atol", "store_every")
+OPEN = ("control_dt", "dt", "atol")  # that may be None
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def restored_options(head: Mapping[str, Any]) -> tuple[Options, tuple[str, ...]]
     values |= {name: head.get(name, value) for name, value in LATER.items()}
     for name, value in values.items():
         numbers = value if isinstance(value, list) else [value]
-        right = str if name in WORDS else (float, int, type(None))
+        right: Any = str if name in WORDS else (float, int, type(None)) if name in OPEN else (float, int)
         sound = isinstance(value, list) == (name == "baumgarte") and all(
             isinstance(x, right) for x in numbers
         )
