@@ -142,13 +142,6 @@ def test_files_and_copies(tmp_path: Any) -> None:
     np.testing.assert_allclose(rolled.q[0, -1], run.q[-1], atol=1e-9)
 
 
-def test_studios_refuse_it_by_name(tmp_path: Any) -> None:
-    with pytest.raises(
-        sr.InputError, match="cannot hold 'lift_line': the kernel of pages knows no distances"
-    ):
-        lift().studio(tmp_path / "page.html")
-
-
 def test_bad_input() -> None:
     with pytest.raises(sr.InputError, match=r"length of DrivenDistance must be a callable f\(t\).*Distance"):
         driven(0.5)
