@@ -140,3 +140,17 @@ def test_the_line_of_a_mesh_that_mujoco_does_not_find(tmp_path: Path) -> None:
     )
     with pytest.raises(sr.FormatError, match=r"robot.xml: MuJoCo cannot compile it: .*none.stl', line 3\."):
         sr.load(file)
+
+
+@pytest.mark.parametrize("text", [PLAIN, "#usda 1.0"])
+def test_names_that_are_not_utf8(tmp_path: Path, text: str) -> None:
+    """MuJoCo and OpenUSD do not open such files: a TypeError and a UnicodeEncodeError were theirs."""
+    if text.startswith("#"):
+        pytest.importorskip("pxr")
+    file = tmp_path / "\udcff.xml"
+    try:
+        file.write_text(text)
+    except OSError:
+        pytest.skip("the file system takes UTF-8 only")
+    with pytest.raises(sr.SarrusError, match="must have a name that is UTF-8; rename it"):
+        sr.load(file)

@@ -221,6 +221,13 @@ def test_bad_input_is_refused(arguments: dict[str, Any], error: type[Exception],
         balls().assemble(**arguments)
 
 
+def test_a_time_that_is_no_number_after_another_assembly() -> None:
+    mech = sr.library.four_bar()
+    mech.assemble()
+    with pytest.raises(sr.InputError, match=r"`t` must be a time in seconds, got array"):
+        mech.assemble(t=np.zeros(3))  # type: ignore[arg-type]
+
+
 def test_held_coordinates_that_contradict_the_loop_are_blamed() -> None:
     """Not the frames of the loop, which closes without them."""
     found = sr.library.four_bar().assemble(fixed={"crank": 0.3, "coupler": 0.3, "rocker": 0.3})

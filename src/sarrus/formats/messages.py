@@ -23,6 +23,18 @@ class FormatError(SarrusError):
     """A file that cannot be read as a mechanism: the message says where and why."""
 
 
+def name_for_others(file: Path) -> str:
+    """The name of a file, for libraries that open only those whose name is UTF-8."""
+    name = str(file)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"{name!r:.200}: files of this format must have a name that is UTF-8; rename it."
+        ) from None
+    return name
+
+
 def warn(message: str) -> None:
     """A SarrusWarning that points at the line outside this library that led to it."""
     level = 1

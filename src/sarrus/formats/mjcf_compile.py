@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sarrus.formats.messages import FormatError, Omitted
+from sarrus.formats.messages import FormatError, Omitted, name_for_others
 
 LISTENING = threading.Lock()  # MuJoCo has one warning handler for the whole process
 
@@ -36,7 +36,8 @@ def compile_file(data: bytes, source: str, path: Path | None, omitted: Omitted) 
             "Install it with: pip install 'sarrus[mujoco]'."
         ) from None
     if path is not None:
-        return compiled(lambda: mujoco.MjModel.from_xml_path(str(path)), source, omitted, data)
+        name = name_for_others(path)
+        return compiled(lambda: mujoco.MjModel.from_xml_path(name), source, omitted, data)
     return compiled(lambda: mujoco.MjModel.from_xml_string(data.decode()), source, omitted, data)
 
 

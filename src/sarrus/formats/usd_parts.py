@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sarrus.errors import SarrusError
-from sarrus.formats.messages import FormatError, Omitted
+from sarrus.formats.messages import FormatError, Omitted, name_for_others
 from sarrus.models.pose import Pose
 from sarrus.models.shapes import Box, Cylinder, MassProperties, Sphere, combined
 from sarrus.models.visual import Visual
@@ -176,7 +176,7 @@ def opened(data: bytes, file: Path | None, source: str) -> Stage:
 
     text = data.decode("utf-8") if data.startswith(b"#usda") else ""  # OpenUSD's own message would not decode
     if file is not None:
-        stage = Usd.Stage.Open(str(file))
+        stage = Usd.Stage.Open(name_for_others(file))
     else:
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.ImportFromString(text)

@@ -221,8 +221,9 @@ class ConstraintQueries(CentroidalQueries):
     def _free_assembly(self, t: float) -> tuple[AboutAssembly, Which]:
         """What assembly without held coordinates needs, at a time."""
         known: tuple[AboutAssembly, Which] | None = self._free
+        t = self._time(t)
         if known is None or known[0].t != t:
-            about = AboutAssembly(self, self._time(t), (), "", self._beyond)
+            about = AboutAssembly(self, t, (), "", self._beyond)
             known = about, rows_and_columns(self.evaluator) if known is None else known[1]
             object.__setattr__(self, "_free", known)
         return known
