@@ -5,6 +5,7 @@
 #include "control/call_pose_error.hpp"
 #include "control/control_step.hpp"
 #include "models/call_models.hpp"
+#include "models/call_variation.hpp"
 #include "models/table_program.hpp"
 #include "queries/arguments.hpp"
 #include "runs/recorder.hpp"
@@ -27,6 +28,7 @@ NB_MODULE(_kernel, m) {
           });
   bind_batches(kernel);
   bind_models(m, kernel);
+  bind_variation(kernel);
   bind_table_program(m);
   bind_queries(m);
   bind_pose_error(m);

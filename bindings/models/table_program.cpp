@@ -1,57 +1,82 @@
 #include "table_program.hpp"
 
 #include "../numpy.hpp"
+#include "algebra/model_dual.hpp"
 #include "algebra/symmetric_eigenvalues.hpp"
 #include "tree/merged_inertia.hpp"
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace sarrus {
 
 namespace {
 
+constexpr double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
+
+// A function, and its derivative at x where it is f
 struct Unary {
   const char* name;
   double (*of)(double);
+  double (*slope)(double x, double f);
 };
 
+// A function, and what it changes by where x changes by dx and y by dy; f: its value
 struct Binary {
   const char* name;
   double (*of)(double, double);
+  double (*change)(double x, double y, double f, double dx, double dy);
 };
 
 const Unary UNARY[] = {
-    {"neg", [](double x) { return -x; }},
-    {"abs", [](double x) { return std::fabs(x); }},
-    {"sqrt", std::sqrt},
-    {"sin", std::sin},
-    {"cos", std::cos},
-    {"tan", std::tan},
-    {"arcsin", std::asin},
-    {"arccos", std::acos},
-    {"arctan", std::atan},
-    {"exp", std::exp},
-    {"log", std::log},
+    {"neg", [](double x) { return -x; }, [](double, double) { return -1.0; }},
+    {"abs", [](double x) { return std::fabs(x); },
+     [](double x, double) { return x == 0 ? UNKNOWN : std::copysign(1.0, x); }},
+    {"sqrt", std::sqrt, [](double, double f) { return 0.5 / f; }},
+    {"sin", std::sin, [](double x, double) { return std::cos(x); }},
+    {"cos", std::cos, [](double x, double) { return -std::sin(x); }},
+    {"tan", std::tan, [](double, double f) { return 1 + f * f; }},
+    {"arcsin", std::asin, [](double x, double) { return 1 / std::sqrt(1 - x * x); }},
+    {"arccos", std::acos, [](double x, double) { return -1 / std::sqrt(1 - x * x); }},
+    {"arctan", std::atan, [](double x, double) { return 1 / (1 + x * x); }},
+    {"exp", std::exp, [](double, double f) { return f; }},
+    {"log", std::log, [](double x, double) { return 1 / x; }},
 };
 
 const Binary BINARY[] = {
-    {"add", [](double x, double y) { return x + y; }},
-    {"sub", [](double x, double y) { return x - y; }},
-    {"mul", [](double x, double y) { return x * y; }},
-    {"truediv", [](double x, double y) { return x / y; }},
-    {"max", [](double x, double y) { return x < y ? y : x; }},
-    {"pow", std::pow},
-    {"arctan2", std::atan2},
-    {"hypot", std::hypot},
+    {"add", [](double x, double y) { return x + y; },
+     [](double, double, double, double dx, double dy) { return dx + dy; }},
+    {"sub", [](double x, double y) { return x - y; },
+     [](double, double, double, double dx, double dy) { return dx - dy; }},
+    {"mul", [](double x, double y) { return x * y; },
+     [](double x, double y, double, double dx, double dy) { return dx * y + x * dy; }},
+    {"truediv", [](double x, double y) { return x / y; },
+     [](double, double y, double f, double dx, double dy) { return (dx - f * dy) / y; }},
+    {"max", [](double x, double y) { return x < y ? y : x; },
+     [](double x, double y, double, double dx, double dy) {
+       return x == y && dx != dy ? UNKNOWN : x < y ? dy : dx;
+     }},
+    {"pow", std::pow,
+     [](double x, double y, double f, double dx, double dy) {
+       return y * std::pow(x, y - 1) * dx + (dy == 0 ? 0.0 : f * std::log(x) * dy);
+     }},
+    {"arctan2", std::atan2,
+     [](double y, double x, double, double dy, double dx) { return (x * dy - y * dx) / (x * x + y * y); }},
+    {"hypot", std::hypot,
+     [](double x, double y, double f, double dx, double dy) { return (x * dx + y * dy) / f; }},
 };
 
-// Comparisons; the outcome must be that of the recording
+// Comparisons; the outcome must be that of the recording. Where both sides are the same, any change of one may
+// take another way.
+double undecided(double x, double y, double, double dx, double dy) {
+  return x == y && dx != dy ? UNKNOWN : 0;
+}
 const Binary COMPARED[] = {
-    {"lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }},
-    {"le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }},
-    {"eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }},
+    {"lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }, undecided},
+    {"le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }, undecided},
+    {"eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }, undecided},
 };
 
 constexpr int BINARY_AT = std::size(UNARY), COMPARED_AT = BINARY_AT + std::size(BINARY);
@@ -116,16 +141,27 @@ struct TableProgram {
     std::copy_n(values, 3, x + c[1]);
   }
 
-  static void merge(const int* c, double* x, std::vector<double>& scratch) {
+  // scratch: numbers of the bodies; out (NODE * nodes)
+  template <class T>
+  static void merge(const int* c, const T* b, T* out) {
     int n = c[2], nn = c[3];
-    scratch.resize(BODY * n);
-    for (int i = 0; i < BODY * n; ++i) scratch[i] = x[c[4 + n + i]];
     std::vector<long long> node(c + 4, c + 4 + n);
     std::vector<int> count(nn, 0);
-    double *b = scratch.data(), *out = x + c[1];
-    std::fill_n(out, NODE * nn, 0.0);
-    merge_inertias<double>({n, node.data(), b, b + 9 * n, b + 12 * n, b + 13 * n, b + 16 * n}, count.data(),
-                           {out, out + nn, out + 4 * nn});
+    std::fill_n(out, NODE * nn, T(0));
+    merge_inertias<T>({n, node.data(), b, b + 9 * n, b + 12 * n, b + 13 * n, b + 16 * n}, count.data(),
+                      {out, out + nn, out + 4 * nn});
+  }
+  static void merge(const int* c, double* x, std::vector<double>& scratch) {
+    scratch.resize(BODY * c[2]);
+    for (int i = 0; i < BODY * c[2]; ++i) scratch[i] = x[c[4 + c[2] + i]];
+    merge(c, scratch.data(), x + c[1]);
+  }
+  // dx: what its results change by
+  static void merge_changes(const int* c, const double* x, double* dx) {
+    std::vector<ModelDual> given(BODY * c[2]), out(NODE * c[3]);
+    for (int i = 0; i < BODY * c[2]; ++i) given[i] = {x[c[4 + c[2] + i]], dx[c[4 + c[2] + i]]};
+    merge(c, given.data(), out.data());
+    for (int i = 0; i < NODE * c[3]; ++i) dx[c[1] + i] = out[i].b;
   }
 
   // Whether the slots x come out the way of the recording
@@ -147,6 +183,47 @@ struct TableProgram {
       }
     }
     return true;
+  }
+
+  // dx: what all slots x change by, from what the inputs change by; x as run() left them. False where a
+  // comparison may come out otherwise for any change. Of principal moments nothing is known: they are compared.
+  bool run_changes(const double* x, double* dx) const {
+    for (size_t at = 0; at < code.size();) {
+      const int* c = code.data() + at;
+      int op = c[0];
+      if (op < BINARY_AT) {
+        dx[c[1]] = dx[c[2]] == 0 ? 0 : UNARY[op].slope(x[c[2]], x[c[1]]) * dx[c[2]], at += 3;
+      } else if (op < MOMENTS) {
+        const Binary& two = op < COMPARED_AT ? BINARY[op - BINARY_AT] : COMPARED[op - COMPARED_AT];
+        bool still = dx[c[2]] == 0 && dx[c[3]] == 0, compares = op >= COMPARED_AT;
+        double change = still ? 0 : two.change(x[c[2]], x[c[3]], compares ? 0 : x[c[1]], dx[c[2]], dx[c[3]]);
+        if (compares && change != 0) return false;
+        if (!compares) dx[c[1]] = change;
+        at += 4;
+      } else if (op == MOMENTS) {
+        std::fill_n(dx + c[1], 3, UNKNOWN), at += 11;
+      } else {
+        merge_changes(c, x, dx), at += 4 + (1 + BODY) * c[2];
+      }
+    }
+    return true;
+  }
+
+  // (derivatives (n, m) of the outputs by the inputs (n), whether there are such)
+  nb::tuple slopes(nb::handle given) const {
+    npy_intp n = inputs.size(), m = outputs.size();
+    Dense values(given, "values", {n});
+    NewArray out({n, m});
+    std::vector<double> x = start, scratch, dx;
+    for (npy_intp i = 0; i < n; ++i) x[inputs[i]] = values[i];
+    bool fine = run(x.data(), scratch);
+    for (npy_intp i = 0; i < n; ++i) {
+      dx.assign(x.size(), 0.0);
+      dx[inputs[i]] = 1;
+      fine = run_changes(x.data(), dx.data()) && fine;
+      for (npy_intp j = 0; j < m; ++j) out[i * m + j] = dx[outputs[j]];
+    }
+    return nb::make_tuple(out, fine && finite(out, n * m));
   }
 
   // (the outputs (B, m), whether each variant (B,) takes the way of the recording with finite numbers)
@@ -197,7 +274,8 @@ void bind_table_program(nb::module_& m) {
             new (p) TableProgram(std::move(made));
           },
           "code"_a, "start"_a, "inputs"_a, "outputs"_a)
-      .def("tables", &TableProgram::tables, "values"_a);
+      .def("tables", &TableProgram::tables, "values"_a)
+      .def("slopes", &TableProgram::slopes, "values"_a);
 }
 
 }  // namespace sarrus

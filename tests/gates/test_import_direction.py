@@ -20,7 +20,7 @@ FLOORS = [
     {"errors", "varied"},
     {"arrays", "blas_threads"},
     {"differences"},
-    {"dual_numbers"},
+    {"dual_numbers", "stepped_numbers"},
     {"models"},
     {"constraints"},
     {"projection"},

@@ -22,6 +22,7 @@ from ..models.kinds import Checks
 from ..models.model import RowGroup
 from ..models.pose import Pose
 from ..models.tree import Tree
+from ..stepped_numbers import size, unit
 from ..varied import hypot, largest
 from .couplings import lower_coupling
 from .rows import Constraint, Rows
@@ -129,7 +130,7 @@ def _moving_parent(tree: Tree, name: str) -> str:
 
 def axis_line(at: Pose, joint: Joint) -> Line:
     axis = at.rotation @ np.array(joint.primitives()[0].axis)
-    return np.array(at.xyz), np.asarray(axis / np.linalg.norm(axis))
+    return np.array(at.xyz), unit(axis)
 
 
 GEARS = ("external", "internal", "rack", "bevel", "worm")
@@ -213,8 +214,8 @@ class Gear(Meshing):
         self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
     ) -> Iterator[tuple[str, Array, Array]]:
         a, b = (axis_line(places(end), joints(end)) for end in (self.a, self.b))
-        c, force = self.contact(a, b), float(lam[0])
-        on_a = force * c.on_a - abs(force) * c.apart
+        c, force = self.contact(a, b), lam[0]
+        on_a = force * c.on_a - np.sign(force.real) * force * c.apart
         yield self.a, on_a, c.P
         yield self.b, -on_a, c.P
 
@@ -248,8 +249,7 @@ class Gear(Meshing):
 
     def _spur(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
-        out = across_axis(p_b - p_a, n_a)
-        out = out / np.linalg.norm(out)
+        out = unit(across_axis(p_b - p_a, n_a))
         r_a, r_b = self.radii
         inside = self.kind == "internal"
         turn = -1.0 if inside and r_b > r_a else 1.0  # the ring's teeth are beyond the pinion
@@ -271,10 +271,9 @@ class Gear(Meshing):
         (p_a, n_a), (p_b, n_b) = a, b
         d, cosine = p_b - p_a, n_a @ n_b
         apex = p_a + (d @ n_a - cosine * (d @ n_b)) / (1.0 - cosine * cosine) * n_a  # nearest to axis b
-        u, w = p_a - apex, p_b - apex
-        u, w = u / np.linalg.norm(u), w / np.linalg.norm(w)
+        u, w = unit(p_a - apex), unit(p_b - apex)
         side = w - (w @ u) * u
-        across: Any = np.linalg.norm(side)  # sine of the shaft angle
+        across = size(side)  # sine of the shaft angle
         side = side / across
         ratio = self.teeth_b / self.teeth_a + u @ w
         slope = hypot(across, ratio)

@@ -14,6 +14,7 @@ from ..errors import InputError, ModelError
 from ..models.joint import Joint
 from ..models.kinds import Checks
 from ..models.pose import Pose
+from ..stepped_numbers import size
 from .gears import MESHES, Line, Meshing, across_axis, axis_line
 
 __all__ = ["Belt"]
@@ -68,15 +69,15 @@ class Belt(Meshing):
     ) -> Iterator[tuple[str, Array, Array]]:
         (p_a, n), (p_b, _) = (axis_line(places(end), joints(end)) for end in (self.a, self.b))
         line = across_axis(p_b - p_a, n)
-        distance = float(np.linalg.norm(line))
+        distance = size(line)
         along, up = line / distance, np.cross(n, line / distance)
         for side in (1.0, -1.0):
             r_b = -self.radius_b if self.crossed else self.radius_b
             sine = (
                 side * (r_b - self.radius_a) / distance
             )  # of the angle of the strand to the line of centres
-            pull = math.sqrt(1.0 - sine * sine) * along + sine * up
+            pull = np.sqrt(1.0 - sine * sine) * along + sine * up
             normal = np.cross(n, pull)  # from the centres to the strand, for side = 1
-            strand = self.pretension - 0.5 * side * float(lam[0])
+            strand = self.pretension - 0.5 * side * lam[0]
             yield self.a, strand * pull, p_a + side * self.radius_a * normal
             yield self.b, -strand * pull, p_b + side * r_b * normal

@@ -116,6 +116,11 @@ class ForceOfUser:
         ]
         return np.array(columns).T, np.asarray(by_v)
 
+    def knows_duals(self, q: Array, v: Array, t: float) -> bool:
+        """Whether the derivatives of its function at a state come from dual numbers."""
+        seen, k = self.seen(q, v), self.given.count
+        return jacobian(lambda z: self._raw(t, z[:k], z[k:]), np.concatenate([seen.x, seen.rate]))[1]
+
     def _raw(self, t: float, x: Any, rate: Any) -> Any:
         """What the function returns for numbers or dual numbers, (k,)."""
         return np.broadcast_to(np.asarray(self.given.function(t, x, rate)), (self.given.count,))

@@ -23,7 +23,7 @@ from ..arrays import Array
 from ..models.bodies import GROUND
 from ..models.drawing import Frame
 from ..models.model import Model
-from ..models.pose import Pose
+from ..models.pose import Pose, known_pose
 from .reactions import RowWrenches, in_axes
 
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)
@@ -44,7 +44,7 @@ class BodyMotion:
 
         def pose(name: str) -> Pose:
             i = model.body_index(name)
-            return Pose(self.p[i], matrix=self.R[i])
+            return known_pose(self.p[i], self.R[i])
 
         return pose
 

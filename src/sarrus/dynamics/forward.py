@@ -89,7 +89,7 @@ class Motion:
                 and the body's), "a", "b" (the bodies; the parent and the body) or "world".
         """
         batch = self.a.shape[:-1]
-        out = np.zeros((*batch, 6))
+        out = np.zeros((*batch, 6), dtype=self.lam.dtype)
         is_joint = self._is_joint(name)
         loaded = self._require_bodies(name)
         for i in np.ndindex(batch):

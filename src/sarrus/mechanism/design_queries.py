@@ -16,7 +16,8 @@ from .kinematics import KinematicQueries
 from .measure_event import MeasureEvent, measure_event
 from .measured_states import MeasuredStates, VariantPoses
 from .measures import measured
-from .parameter_derivatives import ParameterDerivatives, Situation, parameter_derivatives
+from .parameter_derivatives import ParameterDerivatives, parameter_derivatives
+from .state_slopes import Situation
 
 OPEN = 1e-6  # gap [rad], or over L, above which a pose is not on the constraints
 
@@ -150,8 +151,8 @@ class DesignQueries(KinematicQueries):
     ) -> ParameterDerivatives:
         """Derivatives of the pose, velocity, acceleration, multipliers and measures by parameters.
 
-        Those of pose and velocity are exact up to rounding; the others are differences of order six along
-        that tangent, whose step shrinks until they stay the same to 1e-9 of the largest.
+        They are exact up to rounding. Where only differences of order six serve, whose step shrinks until
+        they stay the same to 1e-9 of the largest, `differences` of the result names them.
 
         Args:
             q: a pose on the constraints (nq,) [rad, m].
@@ -171,6 +172,6 @@ class DesignQueries(KinematicQueries):
         pose, force = self._one_pose(q), self._one_tangent(self._applied(q, tau, u, None), "tau")
         for name in names(fixed, "fixed"):
             self.model.structure.tree.coordinates(name, "fixed")
-        at = Situation(pose, speed, force, self._time(t), tuple(fixed))
+        at = Situation(pose[None], speed[None], force[None], self._time(t), tuple(fixed))
         wanted = tuple(self.parameters if parameters is None else names(parameters, "parameters"))
         return parameter_derivatives(cast(Any, self), at, wanted)

@@ -9,7 +9,7 @@ a variant do not depend on the others, nor on how many are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ import numpy as np
 
 from ..arrays import Array, mapping, numeric
 from ..errors import InputError, SarrusError
-from ..models.variant_model import VariantModel
+from ..models.variant_model import ModelSlopes, VariantModel
+from ..varied import Tape
 from .recipe import Recipe
 from .variant_template import Template, each_entry, split_changes
 
@@ -41,6 +42,35 @@ def variant_of(mech: Mechanism, recipe: Recipe, near: Array | None) -> Mechanism
         template = _record(templates, plain, plain, recipe.current())
         found = _first([template], row, recipe, near) or plain
     return found
+
+
+def model_slopes(mech: Mechanism, names: Sequence[str]) -> ModelSlopes | None:
+    """Derivatives of all numbers of the model by the named parameters; None where they are not known."""
+    recipe, directions = mech.model.recipe, []
+    current = recipe.current()
+    row = np.array(list(current.values()))
+    for name in names:  # others may follow it
+        tape = Tape()
+        changed = {**recipe.values, name: tape.input(current[name])}
+        slots = [tape.slot(one.evaluate(changed)) for one in recipe.parameters.values()]
+        slopes, fine = tape.program(slots).slopes(np.array([current[name]]))
+        if not fine:
+            return None
+        directions.append(slopes[0])
+    template = _template(mech, row)
+    return None if template is None else template.slopes(row, np.array(directions))
+
+
+def _template(mech: Mechanism, row: Array) -> Template | None:
+    """A template that holds for the present values of the parameters."""
+    recipe: Recipe = mech.model.recipe
+    templates: list[Template | None] = recipe.templates
+    for template in templates:
+        if template is not None and template.program.tables(row[None])[1][0]:
+            return template
+    whole = not isinstance(mech.model, VariantModel)
+    plain = mech if whole else type(mech)(recipe.model())
+    return _record(templates, plain, plain, recipe.current())
 
 
 def _first(templates: list[Template | None], row: Array, recipe: Recipe, near: Array | None) -> Any:

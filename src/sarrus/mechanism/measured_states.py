@@ -58,7 +58,7 @@ class MeasuredStates:
     def place(self, body: str, p_BP: ArrayLike) -> Array:
         """A point of a body, (B, 3) [m]."""
         R, p = self.frames(body)
-        return p + R @ np.asarray(p_BP, dtype=np.float64)
+        return np.asarray(p + R @ np.asarray(p_BP))
 
     def speed(self, body: str, p_BP: ArrayLike) -> Array:
         """Its velocity (B, 3) [m/s]."""

@@ -22,6 +22,7 @@ from ..models.bodies import GROUND
 from ..models.kinds import Checks, Kind
 from ..models.model import RowGroup
 from ..models.point_pair import PointPair, check_pair
+from ..stepped_numbers import direction_of, size
 from .measured_states import MeasuredStates
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ class Length(PointPair, Measure):
     of_places: ClassVar[bool] = True
 
     def values(self, states: MeasuredStates) -> Array:
-        apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
-        return np.asarray(np.linalg.norm(apart, axis=-1))
+        return np.asarray(size(states.place(self.b, self.p_b) - states.place(self.a, self.p_a)))
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Angle(Measure):
         other = R_b @ direction(self.direction_b)
         along = [np.sum(axis * x, axis=-1) for x in (one, other)]
         sine = np.sum(axis * np.cross(one, other), axis=-1)
-        return np.asarray(np.arctan2(sine, np.sum(one * other, axis=-1) - along[0] * along[1]))
+        return np.asarray(direction_of(sine, np.sum(one * other, axis=-1) - along[0] * along[1]))
 
     def continued(self, states: MeasuredStates) -> Array:
         """Values along a run (B,) that go on beyond pi: whole turns as the angular velocity says."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._kernel import TableProgram
 from ..arrays import Array
 from ..models.inertia import SINGULAR
 from ..models.model import changed_columns
-from ..models.variant_model import holds_varied, picked, variants_like
+from ..models.variant_model import ModelSlopes, holds_varied, picked, variants_like
 from ..varied import Tape, flat, is_varied
 from .compile import actuators_of, lower_declarations
 from .recipe import Recipe
@@ -37,7 +38,9 @@ class Template:
         tape = Tape()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the calls that made the base have said it
-            columns, said = _columns(mech, each_entry(given, tape.input))
+            columns, said, self._declared = _columns(mech, each_entry(given, tape.input))
+        self._tape = tape
+        self._changes: tuple[TableProgram, dict[int, int]] | None = None
         self._base = type(base)(base.model)  # nothing that was asked of it goes to the variants
         self._variant, self._said = variants_like(base.model), said
         outputs: list[int] = []
@@ -50,6 +53,7 @@ class Template:
                 outputs += slots
         self._columns: dict[int, int] = {}  # of numbers that are said, by their slot
         picked(list(said.values()), lambda x: self._columns.setdefault(x.slot, len(self._columns)))
+        self._outputs = outputs
         self._columns = {slot: len(outputs) + k for slot, k in self._columns.items()}
         self.program = tape.program([*outputs, *self._columns])
         self._check(np.array([tape.start[slot] for slot in tape.inputs]))
@@ -62,6 +66,27 @@ class Template:
             scale = float(np.max(np.abs(base), initial=0.0))
             if not fine or not np.allclose(table, base, rtol=0.0, atol=SAME * scale):
                 raise TypeError(f"the field {name} depends on how it is made")
+
+    def slopes(self, row: Array, directions: Array) -> ModelSlopes | None:
+        """Derivatives of all numbers of the model; None where there are none, or another way begins here.
+
+        Args:
+            row: Values of the parameters (n,).
+            directions: In which they change together, (P, n).
+        """
+        if self._changes is None:  # all numbers of the declarations, which few variants ask for
+            slots: dict[int, int] = {}
+            picked(list(self._declared.values()), lambda x: slots.setdefault(x.slot, len(slots)))
+            self._changes = self._tape.program([*self._outputs, *slots]), slots
+        program, slots = self._changes
+        (values,), (holds,) = program.tables(row[None])
+        with np.errstate(all="ignore"):
+            by_input, fine = program.slopes(row)
+        if not holds or not fine:
+            return None
+        slopes, n = directions @ by_input, len(self._outputs)
+        fields = {name: np.ascontiguousarray(slopes[:, place]) for name, (place, _) in self._places.items()}
+        return ModelSlopes(fields, values[n:], slopes[:, n:], slots, self._declared)
 
     def made(self, row: Array, recipe: Recipe | None, made: Any, default: tuple[Any, Any]) -> Any:
         """The variant with the outputs of the program; None where some coordinate has no inertia.
@@ -101,13 +126,16 @@ def split_changes(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str
     return values, {name: x for name, x in changes.items() if name not in known}
 
 
-def _columns(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields of the kernel's model with varied numbers, and what else a model says with them."""
+def _columns(
+    mech: Mechanism, changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Fields of the kernel's model with varied numbers, what else a model says with them, declarations."""
     values, others = split_changes(mech, changes)
     model = mech.model
     columns: dict[str, Any] = {}
     said: dict[str, Any] = {}
     tree, forces, later = model.tree, model.forces, [others] if others else []
+    kept = {"constraints": model.constraints, "measures": model.measures}
     if values:
         recipe = replace(model.recipe, values={**model.recipe.values, **values})
         declared = recipe.made().declared
@@ -119,8 +147,9 @@ def _columns(mech: Mechanism, changes: Mapping[str, Any]) -> tuple[dict[str, Any
             raise TypeError("functions of time are no arrays of the kernel")
         others = {"actuators": actuators_of(tree, declared["actuated"]), "customs": rows.customs}
         others |= {name: declared[name] for name in ("measures", "visuals")}
+        kept = {name: tuple(declared[name]) for name in kept}
         said = {name: tuple(each) for name, each in others.items() if holds_varied(list(each))}
     for one in later:
         tree, forces, changed = changed_columns(tree, forces, **one)
         columns |= changed
-    return columns, said
+    return columns, said, {"tree": tree, "forces": forces, **kept}

@@ -50,12 +50,14 @@ class Curve:
 
     def __call__(self, x: ArrayLike) -> Array:
         """Values at x, any shape."""
-        from scipy.interpolate import CubicHermiteSpline
-
-        at, ends = np.asarray(x, dtype=np.float64), (self.x[0], self.x[-1])
-        inside = np.clip(at, *ends)
-        beyond = np.where(at < ends[0], self.slopes[0], self.slopes[-1]) * (at - inside)
-        return np.asarray(CubicHermiteSpline(self.x, self.y, self.slopes)(inside) + beyond)
+        at, knots, y, slopes = np.asarray(x), np.array(self.x), np.array(self.y), self.slopes
+        i = np.clip(np.searchsorted(knots.real, at.real, side="right") - 1, 0, len(knots) - 2)
+        h = knots[i + 1] - knots[i]
+        s, begin, end = (at - knots[i]) / h, h * slopes[i], h * slopes[i + 1]
+        rise = y[i + 1] - y[i]
+        inside = y[i] + s * (begin + s * (3.0 * rise - 2.0 * begin - end + s * (begin + end - 2.0 * rise)))
+        before, after = y[0] + slopes[0] * (at - knots[0]), y[-1] + slopes[-1] * (at - knots[-1])
+        return np.asarray(np.where(at < knots[0], before, np.where(at > knots[-1], after, inside)))
 
 
 def _mean(h: tuple[Any, Any], m: tuple[Any, Any]) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, point, text
 from ..errors import InputError
+from ..stepped_numbers import size
 from .drawing import Anchor
 from .kinds import Checks
 
@@ -51,6 +52,6 @@ class PointPair:
         """Their distance [m] and its rate [m/s], (B,), in states that measures see."""
         apart = states.place(self.b, self.p_b) - states.place(self.a, self.p_a)
         rate = states.speed(self.b, self.p_b) - states.speed(self.a, self.p_a)
-        length = np.linalg.norm(apart, axis=-1)
+        length = size(apart)
         along = np.sum(apart * rate, axis=-1) / np.where(length > 0.0, length, 1.0)
-        return np.asarray(length), np.asarray(along)
+        return length, np.asarray(along)

@@ -34,14 +34,15 @@ class _Table(Force, base=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, values in zip(self.table, (self.curve.x, self.curve.y), strict=True):
+        x, y = (getattr(self, name) for name in self.table)
+        curve = check_curve(x, y, type(self).__name__, self.table)
+        for name, values in zip(self.table, (curve.x, curve.y), strict=True):
             object.__setattr__(self, name, values)
 
     @property
     def curve(self) -> Curve:
         """The table as a function."""
-        x, y = (getattr(self, name) for name in self.table)
-        return check_curve(x, y, type(self).__name__, self.table)
+        return Curve(*(getattr(self, name) for name in self.table))
 
     def work(self) -> str:
         return "joints have damping" if self.of_rate else ""

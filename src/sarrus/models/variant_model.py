@@ -6,7 +6,8 @@ It shares names and structure, and has its own arrays for the kernel. Declaratio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
@@ -56,6 +57,38 @@ def variants_like(base: Model) -> Callable[..., VariantModel]:
     return variant
 
 
+@dataclass(frozen=True)
+class ModelSlopes:
+    """How the numbers of a model change with parameters, along P directions.
+
+    Attributes:
+        fields: Derivatives of the arrays of the kernel, {field: (P, size)}; the others do not change.
+        values: Numbers in declarations (n,).
+        slopes: Their derivatives (P, n).
+        slots: Which of them stands in which slot of the recording.
+        declared: Declarations with recorded numbers: tree, forces, constraints, measures.
+    """
+
+    fields: dict[str, NDArray[np.float64]]
+    values: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    slots: Mapping[int, int]
+    declared: Mapping[str, Any]
+
+    def stepped(self, model: Model, direction: int, step: float) -> VariantModel:
+        """The model with the imaginary part step * slope in every number that changes; no kernel knows it."""
+        numbers = self.values + 1j * step * self.slopes[direction]
+        own = {
+            name: picked(value, lambda x: numbers[self.slots[x.slot]])
+            for name, value in self.declared.items()
+        }
+        copy = object.__new__(VariantModel)
+        copy.__dict__.update(vars(model), **own, _base=model.structure)
+        if "gravity" in self.fields:
+            copy.__dict__["gravity"] = model.gravity + 1j * step * self.fields["gravity"][direction]
+        return copy
+
+
 def holds_varied(value: Any) -> bool:
     """Whether a declaration contains varied numbers."""
     if isinstance(value, Pose):
@@ -76,7 +109,8 @@ def picked(value: Any, number_of: Callable[[Varied], Any]) -> Any:
     if type(value) is Varied:
         return number_of(value)
     if isinstance(value, Pose):
-        return known_pose(*(frozen(picked(part, number_of)) for part in (value.xyz, value.rotation)))
+        parts = (picked(part, number_of) for part in (value.xyz, value.rotation))
+        return known_pose(*(frozen(part, np.asarray(part).dtype) for part in parts))
     if isinstance(value, (tuple, list)):
         return type(value)(picked(x, number_of) for x in value)
     if isinstance(value, np.ndarray):
