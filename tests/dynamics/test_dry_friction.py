@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.dynamics.dry_friction import DryFriction, box_minimum
+from sarrus.dynamics.dry_friction import DryFriction
 from sarrus.errors import InputError
 
 COULOMB: Any = {"friction_model": "coulomb"}
 
 
-def four_bar(friction: Any, drawn: bool = True) -> sr.Mechanism:
-    """A linkage whose four pins have friction: hinges in space, or pins of a plane without redundant rows."""
+def four_bar(friction: Any, drawn: bool = True, **limits: tuple[float, float]) -> sr.Mechanism:
+    """A linkage whose four pins have friction: hinges in space, or pins of a plane without redundant rows.
+
+    Limits are those of pins, by their names.
+    """
+    only: Any = dict.fromkeys("ABCD", (-np.inf, np.inf)) | limits
     spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0), name="four_bar")
     A, B, C, D = map(np.array, ((0.0, 0.0, 0.0), (0.2, 0.25, 0.0), (0.9, 0.5, 0.0), (0.8, 0.0, 0.0)))
     if drawn:
@@ -23,11 +27,12 @@ def four_bar(friction: Any, drawn: bool = True) -> sr.Mechanism:
         ends = {"A": ("ground", "crank", A), "B": ("crank", "rod", B), "C": ("rod", "rocker", C)}
         ends["D"] = ("rocker", "ground", D)
         for (name, (a, b, at)), c in zip(ends.items(), friction, strict=True):
-            spec.joint(name, a, b, sr.Revolute("z"), at=at, friction=c, **COULOMB)
+            spec.joint(name, a, b, sr.Revolute("z"), at=at, friction=c, limits=only[name], **COULOMB)
         return spec.compile()
     parent, before = "ground", np.zeros(3)
     for name, at, mass, c in zip("ABCD", (A, B, C, D), (1.0, 2.0, 1.5, 0.5), friction, strict=True):
         solid: Any = {"mass": mass, "com": (0.1, 0.1, 0.0), "inertia": (0.01, 0.01, 0.02)}
+        solid["limits"] = only[name]
         spec.body(
             name, parent, joint=sr.Revolute("z"), at=sr.Pose(at - before), friction=c, **COULOMB, **solid
         )
@@ -158,31 +163,6 @@ def test_batches_and_reactions() -> None:
     many = mech.forward_dynamics(np.zeros((3, 1)), [[0.0], [1.0], [-1.0]], np.full((3, 1), 0.7))
     assert many.friction[:, 0] == pytest.approx([-0.7, -2.0, 2.0])
     assert many.a.shape == (3, 1) and many.friction_unique.all()
-
-
-def test_box_minimum_of_singular_matrices() -> None:
-    """Optimality: accelerations vanish inside the bounds and oppose the force on them; least norm."""
-    rng = np.random.default_rng(21)
-    for n, rank in ((1, 1), (3, 1), (4, 2), (6, 6), (5, 0)):
-        for _ in range(20):
-            A = rng.normal(size=(n, rank))
-            G, c = A @ A.T, rng.uniform(0.2, 2.0, n)
-            g = A @ rng.normal(size=rank) * 2.0 if rank else rng.normal(size=n)
-            f, unique, rate = box_minimum(G, g, c)
-            assert np.all(np.abs(f) <= c * (1 + 1e-12))
-            size = np.max(np.abs(g)) + np.max(np.abs(G)) * c.max()
-            assert np.allclose(g + G @ f, rate, atol=1e-8 * size)
-            moving = rate != 0.0
-            assert np.allclose(f[moving], -np.sign(rate[moving]) * c[moving])
-            if rank == n:
-                assert unique.all()
-            if not moving.any() and rank < n and np.all(np.abs(f) < c):
-                assert f == pytest.approx(-np.linalg.pinv(G, rcond=1e-10) @ g, abs=1e-8)
-
-
-def test_no_load_needs_no_friction() -> None:
-    f, unique, rate = box_minimum(np.zeros((2, 2)), np.zeros(2), np.ones(2))
-    assert not f.any() and not unique.any() and not rate.any()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ INNER_FLOORS = {
         {"charts"},
         {"run"},
         {"copies", "trajectory"},
-        {"friction", "switching"},
+        {"friction"},
+        {"switching"},
     ],
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }

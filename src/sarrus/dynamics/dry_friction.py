@@ -5,13 +5,14 @@ within its bounds c_k is needed: the acceleration minimizes Gauss' function plus
 
     min_a  (a - a_free).T M (a - a_free) / 2 + sum_k c_k |a_k|    with  J a = gamma                        (1)
 
-which has one solution, whatever rows depend on each other. In the friction forces f of coordinates at rest,
-with their accelerations a_0 + G f, it is
+which has one solution, whatever rows depend on each other. Contacts that push and do not pull add rows with
+J_n a >= gamma_n to (1), which stays convex. In the friction forces f of coordinates at rest and the pushes
+lam of contacts, with the accelerations a_0 + G f along all of these, it is a box problem (box_problem.py),
 
-    min_f  f.T G f / 2 + a_0.T f    with  |f_k| <= c_k                                                     (2)
+    |f_k| <= c_k,    lam_n >= 0                                                                           (2)
 
-Where G is singular (four pins of a linkage with one freedom), several f give the same a: of them the one of
-least norm is taken, lengths divided by L.
+Where G is singular (four pins of a linkage with one freedom, a block that rests against a stop), several
+forces give the same a: of them those of least norm are taken, lengths divided by L.
 """
 
 from __future__ import annotations
@@ -29,13 +30,9 @@ from ..arrays import Array, BoolArray, frozen
 from ..errors import InputError
 from ..models.model import Model
 from ..models.parameters import COORDINATE_FORCES, kind_number
+from .box_problem import SINGULAR, STILL, box_minimum
 
 AT_REST = 1e-10  # of the largest speed (lengths over L): coordinates that are slower are at rest
-STILL = 1e-9  # of the largest acceleration, also that by friction: coordinates at rest with less stick
-SINGULAR = 1e-10  # of the largest eigenvalue of G: those below count as zero
-REGULAR = 1e-11  # of the same: weight of |f|^2 that selects the solution of least norm
-LOOSE = 1e-6  # entry of a null vector of G from which on a force is not unique
-
 HELD = 2.0  # direction of friction that does not act, kernels/tree/forces/coulomb_friction.hpp
 COULOMB = kind_number(COORDINATE_FORCES, "CoulombFriction")
 Directions = npt.NDArray[np.int64]
@@ -49,11 +46,31 @@ class Friction(NamedTuple):
         unique: which entries the motion determines (nv,).
         directions: of the rows of `DryFriction`: 1 and -1 where it slides that way or begins to, 0 where it
             sticks (k,).
+        push: force of each contact (m,) [N, N m].
+        opening: acceleration at which each contact opens (m,), lengths over L; 0: it stays closed.
     """
 
     force: Array
     unique: BoolArray
     directions: Directions
+    push: Array
+    opening: Array
+
+
+class Pushing(NamedTuple):
+    """Normal rows of closed contacts, signed such that they open where J a > gamma.
+
+    Attributes:
+        J: (m, nv).
+        gamma: right side (m,).
+        unit: L for a length, 1 for an angle (m,).
+        least: least force (m,) [N, N m]: zero.
+    """
+
+    J: Array
+    gamma: Array
+    unit: Array
+    least: Array
 
 
 class StatesFriction(NamedTuple):
@@ -190,6 +207,16 @@ class DryFriction:
         out[at] = np.linalg.lstsq(along @ along.T, -acceleration(tau)[at] / unit, rcond=SINGULAR)[0] / unit
         return out
 
+    def stilled(self, v: Array, before: Array) -> Array:
+        """Velocities v (nv,) after an impact or a stretch, rounding of the speeds `before` (nv,) left out."""
+        unit, out = self.model.unit, v.copy()
+        rounding = AT_REST * float(
+            np.max(np.abs(np.concatenate([v, before])) / np.tile(unit, 2), initial=0.0)
+        )
+        at = self.coordinates
+        out[at] = np.where(np.abs(v[at]) <= rounding * unit[at], 0.0, v[at])
+        return out
+
     def solve(
         self,
         acceleration: Callable[[Array], Array],
@@ -200,86 +227,45 @@ class DryFriction:
         resting: BoolArray | None = None,
         share: float = 1.0,
         extra: Array | None = None,
+        pushing: Pushing | None = None,
     ) -> Friction:
         """The friction of one state.
 
         Args:
-            acceleration: (nv,) under an applied force (nv,), without dry friction.
+            acceleration: (nv,) under an applied force (nv,), without dry friction and contacts that push.
             N: tangent directions (nv, dof) with N.T M N = 1, so that G = N N.T.
             v: velocity (nv,).
             tau: applied generalized force (nv,).
             resting: which rows are at rest (k,); default by their speed.
             share: of the bounds that friction at rest can use.
             extra: further friction of the rows, by load (k,) [N m, N].
+            pushing: contacts that may open.
         """
-        rows, unit = self.coordinates, self.model.unit
+        rows, unit, nv = self.coordinates, self.model.unit, self.model.nv
         more = np.zeros(len(rows)) if extra is None else extra
+        if pushing is None:
+            pushing = Pushing(np.zeros((0, nv)), np.zeros(0), np.zeros(0), np.zeros(0))
         if resting is None:
             resting = self.resting(v)
         directions = np.where(resting, 0, np.sign(v[rows])).astype(np.int64)
-        force, unique = np.zeros(self.model.nv), np.ones(self.model.nv, dtype=bool)
+        force, unique = np.zeros(nv), np.ones(nv, dtype=bool)
         force[rows] = -directions * (self.level(v) + more)
         bound = share * (self.bounds + more)
         loose, resting = resting & (bound == 0.0), resting & (bound > 0.0)
-        at = rows[resting]
-        if len(at):
-            bounds = bound[resting]
-            a_0, along = acceleration(tau + force)[at] / unit[at], N[at] / unit[at, None]
-            y, settled, rate = box_minimum(along @ along.T, a_0, bounds * unit[at])
-            force[at], unique[at] = y / unit[at], settled
-            directions[resting] = np.sign(rate).astype(np.int64)
+        at, push, opening = rows[resting], pushing.least, np.zeros(len(pushing.least))
+        if len(at) + len(push):
+            k, a_0, c = len(at), acceleration(tau + force), bound[resting] * unit[at]
+            A = np.vstack([np.eye(nv)[at] / unit[at, None], pushing.J / pushing.unit[:, None]])
+            right = np.concatenate([np.zeros(k), pushing.gamma / pushing.unit])
+            low = np.concatenate([-c, pushing.least * pushing.unit])
+            high = np.concatenate([c, np.full(len(push), np.inf)])
+            along = A @ N
+            y, settled, rate = box_minimum(along @ along.T, A @ a_0 - right, low, high)
+            force[at], unique[at] = y[:k] / unit[at], settled[:k]
+            push, opening = y[k:] / pushing.unit, rate[k:]
+            directions[resting] = np.sign(rate[:k]).astype(np.int64)
         if np.any(loose):  # nothing holds them
-            a = acceleration(tau + force) / unit
+            a = acceleration(tau + force + push @ pushing.J) / unit
             moving = np.abs(a[rows]) > STILL * np.max(np.abs(a))
             directions[loose] = np.where(moving, np.sign(a[rows]), 0.0)[loose].astype(np.int64)
-        return Friction(force, unique, directions)
-
-
-def box_minimum(G: Array, g: Array, c: Array) -> tuple[Array, BoolArray, Array]:
-    """f (k,) of (2) of least norm, which entries are the same in every solution, and a_0 + G f (k,).
-
-    Accelerations that are rounding are zero.
-
-    Args:
-        G: positive semidefinite (k, k).
-        g: a_0 (k,).
-        c: bounds (k,), positive.
-    """
-    from scipy.linalg import solve_triangular
-    from scipy.optimize import lsq_linear
-
-    n, size = len(g), float(np.max(np.abs(G)))
-    if n == 1 and size > 0.0:
-        f = np.clip(-g / G[0], -c, c)
-        return (
-            f,
-            np.ones(1, dtype=bool),
-            np.where(np.abs(f) < c, 0.0, _without_rounding(g + G[0] * f, G, g, c)),
-        )
-    weight = REGULAR * max(size, float(np.max(np.abs(g) / c)))
-    if weight == 0.0:
-        return np.zeros(n), np.zeros(n, dtype=bool), g
-    R = np.linalg.cholesky(G * np.outer(c, c) + weight * np.diag(c * c)).T  # in y = f / c
-    b = solve_triangular(R, -c * g, trans="T")
-    y = lsq_linear(R, b, (-1.0, 1.0), method="bvls", max_iter=20 * n + 100).x
-    f = c * y
-    free = np.abs(y) < 1.0
-    exact = f.copy()
-    if np.any(free):  # without the weight of |f|^2, where this stays within the bounds
-        right = -(g + G[:, ~free] @ f[~free])[free]
-        exact[free] = np.linalg.lstsq(G[np.ix_(free, free)], right, rcond=SINGULAR)[0]
-        if np.all(np.abs(exact) <= c):
-            f = exact
-    rate = _without_rounding(g + G @ f, G, g, c)
-    still = rate == 0.0
-    values, vectors = np.linalg.eigh(G[np.ix_(still, still)])
-    loose = np.abs(vectors[:, values <= SINGULAR * size]).max(axis=1, initial=0.0) > LOOSE
-    unique = np.ones(n, dtype=bool)
-    unique[still] = ~loose
-    return f, unique, rate
-
-
-def _without_rounding(rate: Array, G: Array, g: Array, c: Array) -> Array:
-    """Accelerations (k,), those within rounding of zero set to it."""
-    most = max(float(np.max(np.abs(g))), float(np.max(np.abs(G) @ c)))
-    return np.where(np.abs(rate) <= STILL * most, 0.0, rate)
+        return Friction(force, unique, directions, push, opening)

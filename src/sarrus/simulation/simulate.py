@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..dynamics.dry_friction import refuse_dry_friction
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .events.events import UserWatch
@@ -118,8 +117,6 @@ def simulate(
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     dry = isinstance(system, Mechanism) and system._sticks
-    if dry and (stops or not no_switches):
-        refuse_dry_friction(system.model, "simulate with switches or stops")
     if stops or not no_switches:
         plan = make_plan(system, switches, stops)
         return _begun(SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run())

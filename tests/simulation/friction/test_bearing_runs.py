@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import sarrus as sr
+from sarrus.errors import InputError
 
 from ...dynamics.test_bearing_friction import MU, R, breaking_torque, four_bar
 
@@ -141,3 +142,11 @@ def test_friction_and_an_end_stop() -> None:
     assert np.diff(run.energy).max() <= 1e-6 and not run.v[-1].any()
     beyond = max(run.q[-1, 0] - 0.2, 0.0)
     assert 2e3 * beyond <= 0.3 * 2.0 * G * (1 + 1e-6)
+
+
+def test_minimal_coordinates_are_refused() -> None:
+    spec = sr.MechanismSpec(name="rotor")
+    spec.body("rotor", joint=sr.Revolute("z"), mass=5.0, inertia=(0.1, 0.1, 0.04))
+    mech = spec.force("journal", sr.BearingFriction("rotor", 0.15, 0.01)).compile()
+    with pytest.raises(InputError, match="friction that depends on bearing loads needs coordinates='full'"):
+        sr.simulate(mech, (0, 1), coordinates="tangent")

@@ -211,13 +211,35 @@ def test_breakaway_touched_but_not_passed() -> None:
         assert run.success and abs(run.q[-1, 0]) < 1e-6
 
 
-def test_limits_are_reported_and_switches_refused() -> None:
+@pytest.mark.parametrize("coordinates", ["partition", "tangent", "nullspace"])
+def test_minimal_coordinates_stick_and_slide_as_full_ones_do(coordinates: str) -> None:
+    friction = (0.3, 0.2, 0.5, 0.1)
+    mech = four_bar(friction)
+    _, rates = holding_torque(mech, friction)
+    crank = np.eye(mech.nv)[mech.names.index("A")]
+    runs = [
+        sr.simulate(
+            mech,
+            (0.0, 2.5),
+            0.0 * rates,
+            3.0 * rates,
+            coordinates=c,
+            tau=lambda t, q, v: max(0.0, t - 1.0) * crank,
+        )
+        for c in ("full", coordinates)
+    ]
+    kinds = [sorted((e.kind, e.name) for e in run.events if e.kind != "chart") for run in runs]
+    assert kinds[0] == kinds[1] == sorted((k, n) for k in ("slip", "stick") for n in "ABCD")
+    assert runs[1].q[-1] == pytest.approx(runs[0].q[-1], abs=1e-7)  # the tolerance of the steps, summed
+
+
+def test_limits_are_reported_and_what_is_refused() -> None:
     run = sr.simulate(block(0.6, limits=(-1.0, 1.0)), (0.0, 2.0))
     assert [event.kind for event in run.events] == ["limit"] and "Beyond their limits" in run.message
-    with pytest.raises(InputError, match="simulate with switches or stops knows no friction that sticks"):
-        sr.simulate(block(0.6, limits=(-1.0, 1.0)), (0.0, 2.0), stops=True)
-    with pytest.raises(InputError, match="friction that sticks needs coordinates='full'"):
-        sr.simulate(block(0.6), (0.0, 1.0), coordinates="partition")
+    with pytest.raises(
+        InputError, match="charts and coordinates of one's own have no place for rows of velo"
+    ):
+        sr.simulate(block(0.6), (0.0, 1.0), coordinates=["block"])
     with pytest.raises(InputError, match="energy"):
         sr.simulate(block(0.6), (0.0, 1.0), energy=True)
 

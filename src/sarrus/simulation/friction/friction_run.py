@@ -2,6 +2,9 @@
 
 At the end of a stretch the friction forces are solved anew (dynamics/dry_friction.py). Nothing is smoothed:
 coordinates that stick are constraint rows, those that slide have the friction of their direction.
+
+Closed contacts are constraint rows too. At the end of a stretch they are solved together with the friction;
+where one of them opens the run ends there, and the run with switches of which it is a part goes on.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray
 from ...dynamics.bearing_friction import UnsettledError
-from ...dynamics.dry_friction import Directions, DryFriction
+from ...dynamics.dry_friction import Directions
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event, UserWatch
@@ -25,10 +28,12 @@ from ..run.outcome import Outcome, Status
 from ..run.run_loop import Simulation
 from ..stepping.callbacks import FIRST_STAGE, Inputs
 from ..stepping.options import Options
+from ..system.contact_friction import ContactFriction
 from ..system.initial_state import initial_state
 from ..system.step_records import Steps
 from ..system.system import System
 from ..trajectory.trajectory import Trajectory
+from .friction_segment import Segment, refuse_unknown
 from .friction_watch import SLACK, FrictionWatch, Hit
 from .stuck_rows import StuckRows
 
@@ -40,23 +45,26 @@ SAMPLE_SLACK = 1e-9  # of a sample time
 
 
 class FrictionRun:
-    """One run; `run` gives its trajectory."""
+    """One run; `run` gives its trajectory.
 
-    def __init__(self, mech: Mechanism, options: Options, q0: Any, v0: Any) -> None:
-        if options.coordinates != "full":
-            raise InputError(
-                "simulate: friction that sticks needs coordinates='full', got minimal coordinates;"
-                " friction_model='smooth' runs in all of them."
-            )
-        if options.external and mech._bearings:
-            raise InputError(
-                "simulate: friction that depends on bearing loads knows no external wrenches, of which a run"
-                " keeps only their generalized force. Declare them: ConstantWrench or UserForce."
-            )
-        self._mech, self._options, self._friction = mech, options, DryFriction(mech.model)
+    Attributes:
+        opens: names of contacts that open at its end.
+        directions: 1, -1 for coordinates that slide, 0 for those that stick (k,), at its end.
+    """
+
+    def __init__(
+        self, mech: Mechanism, options: Options, q0: Any, v0: Any, part: Segment | None = None
+    ) -> None:
+        refuse_unknown(mech, options)
+        self._mech, self._options, self._part = mech, options, part
+        self._contacts = ContactFriction(mech, {}) if part is None else part.contacts
+        self._friction = self._contacts.friction
         self._system = System(mech)
         self._t = options.t0
-        self._q, self._v = initial_state(self._system, q0, v0, options.t0)
+        start: tuple[Array, Array] = (q0, v0)
+        self._q, self._v = start if part else initial_state(self._system, q0, v0, options.t0)
+        self.opens: tuple[str, ...] = ()
+        self.directions = np.zeros(len(self._friction.coordinates), dtype=np.int64)
         self._known: dict[tuple[int, ...], StuckRows] = {}
         self._manifold = Manifold(self._system.kernel, mech.model)
         self._outcomes: list[Outcome] = []
@@ -65,7 +73,14 @@ class FrictionRun:
         self._recent: list[float] = []
         self._held_input = np.zeros(mech.nu)
         self._fastest = np.zeros(len(self._friction.coordinates))
-        self._interrupts = Interrupts()
+        self._interrupts = Interrupts() if part is None else part.interrupts
+
+    @property
+    def state(self) -> tuple[float, Array, Array]:
+        """Time and state at its end; what sticks has the velocity zero."""
+        v = self._v.copy()
+        v[self._friction.coordinates[self.directions == 0]] = 0.0
+        return self._t, self._q, v
 
     def run(self) -> Trajectory:
         """All stretches, one after the other."""
@@ -73,10 +88,9 @@ class FrictionRun:
             return self._run_stretches()
 
     def _run_stretches(self) -> Trajectory:
-        users = UserWatch(self._options.events, self._t, self._q, self._v)
-        directions, slack = self._solved(self._applied_at_start(), np.zeros(0, dtype=bool), False), SLACK
+        users, slack = self._start(), SLACK
         while True:
-            rows = self._rows(directions)
+            rows = self._rows(self.directions)
             simulation = self._stretch(rows, users, slack)
             hit, outcome = simulation.hit, self._outcomes[-1]
             if hit is None and outcome.status == Status.END and self._t < self._options.t1:
@@ -85,23 +99,36 @@ class FrictionRun:
                 return self._result(outcome.status, outcome.message)
             if self._chatters():
                 return self._result(Status.FAILED, self._chatter())
-            before, slack = directions, SLACK
+            before, slack = self.directions, SLACK
             if len(hit.backwards):
-                directions, slack = np.where(hit.backwards, 0, directions), HESITANT
+                self.directions, slack = np.where(hit.backwards, 0, before), HESITANT
             else:
                 try:
-                    directions = self._after(rows, simulation, hit)
+                    after = self._after(rows, simulation, hit)
                 except UnsettledError as error:
                     return self._result(Status.FAILED, f"Stopped at t = {self._t:.9g} s: {error}")
-            self._report(before, directions)
+                if self.opens:
+                    return self._result(Status.END, "")
+                self.directions = after
+            self._report(before, self.directions)
             users.restart(self._t, self._q, self._v)
+
+    def _start(self) -> UserWatch:
+        """The directions at the start, and the events of the user."""
+        part, nothing = self._part, np.zeros(0, dtype=bool)
+        self.directions = self._solved(self._applied_at_start(), nothing, part is not None and part.breaks)
+        if part is None:
+            return UserWatch(self._options.events, self._t, self._q, self._v)
+        if part.before is not None:
+            self._report(part.before, self.directions)
+        return part.users
 
     # ------------------------------------------------------------------ stretches
 
     def _rows(self, directions: Directions) -> StuckRows:
         key = tuple(directions.tolist())
         if key not in self._known:
-            self._known[key] = StuckRows(self._mech, self._friction, directions)
+            self._known[key] = StuckRows(self._contacts, directions)
         return self._known[key]
 
     def _stretch(self, rows: StuckRows, users: UserWatch, slack: float) -> Simulation:
@@ -167,10 +194,16 @@ class FrictionRun:
     # ------------------------------------------------------------------ what happens between them
 
     def _after(self, rows: StuckRows, simulation: Simulation, hit: Hit) -> Directions:
-        """Directions after the end of a stretch."""
+        """Directions after the end of a stretch; `opens` tells which contacts open there."""
         tau = simulation.inputs.force(self._t, self._q, self._v, FIRST_STAGE + 1)
         state = np.array([self._t]), self._q[None], self._v[None], tau[None]
-        return self._solved(rows.without_load(*state)[0], hit.stops, hit.breaks)
+        applied = rows.without_load(*state)[0]
+        if self._contacts.rows:
+            pushes = float(np.max(np.abs(rows.motions(*state)[1]), initial=0.0))
+            options = self._resting(hit.stops, hit.breaks) | {"least": BREAKING * hit.breaks * pushes}
+            opening = self._contacts.solve((self._t, self._q, self._v, applied), **options)[0].opening
+            self.opens = tuple(name for name, x in zip(self._contacts.rows, opening, strict=True) if x > 0.0)
+        return self._solved(applied, hit.stops, hit.breaks)
 
     def _solved(self, tau: Array, stops: BoolArray, breaks: bool) -> Directions:
         """Directions in the present state under the applied force tau (nv,).
@@ -180,12 +213,16 @@ class FrictionRun:
             stops: rows that are at rest whatever their velocity (k,); empty at the start of the run.
             breaks: whether a load just exceeds its bounds.
         """
+        options = self._resting(stops, breaks)
+        return self._mech._solve_friction((self._q, self._v, tau), self._t, **options).directions
+
+    def _resting(self, stops: BoolArray, breaks: bool) -> dict[str, Any]:
+        """Options of the problem: which rows are at rest, and their share of the bounds."""
         rows, v = self._friction.coordinates, self._v
         resting = self._friction.resting(v)
         if len(stops):
             resting |= stops | (np.abs(v[rows]) <= NEAR_REST * self._fastest)
-        options = {"resting": resting, "share": 1.0 - BREAKING * breaks}
-        return self._mech._solve_friction((self._q, v, tau), self._t, **options).directions  # type: ignore[arg-type]
+        return {"resting": resting, "share": 1.0 - BREAKING * breaks}
 
     def _applied_at_start(self) -> Array:
         inputs = Inputs(self._system, self._options)
@@ -219,7 +256,7 @@ class FrictionRun:
         steps = Steps.joined([Steps.of([], mech.nq, mech.nv), *(one.steps for one in self._outcomes)])
         u = np.concatenate([np.zeros((0, mech.nu)), *(one.u for one in self._outcomes)])
         limits = LimitWatch(system, self._manifold, self._options.control is not None)
-        for one in self._outcomes:
+        for one in self._outcomes if self._part is None else ():
             limits.look(one.steps, one.u)
         force, unique = (np.concatenate(part) for part in zip(*self._forces, strict=True))
         outcome = Outcome(

@@ -33,7 +33,7 @@ class Hit:
         step: index of the step at whose end, or within which, it is.
         t: time [s].
         stops: rows that slid and are at rest there (k,).
-        breaks: whether the load of those that stick exceeds their bounds.
+        breaks: whether the load of those that stick exceeds their bounds, or a contact pulls.
         backwards: rows that began to slide against their direction, from the start on: they stick (k,).
     """
 
@@ -110,9 +110,9 @@ class FrictionWatch:
     # ------------------------------------------------------------------ rows that stick
 
     def _break(self, steps: Steps) -> Hit | None:
-        """Where the load of the coordinates that stick exceeds their bounds."""
+        """Where the load of the coordinates that stick exceeds their bounds, or a contact pulls."""
         rows = self._rows
-        if not len(rows.stuck):
+        if not len(rows.stuck) and not rows.contacts.rows:
             return None
         limit, seen = 1.0 + self._slack, 0 if self._first else 1
         part = steps[seen:]

@@ -4,6 +4,8 @@ Coordinates that stick are velocity rows of the constraints; their multipliers a
 Where these rows depend on each other f is one of many: all stick while some f + Z y is within the bounds,
 
     load = min_y max_k |f + Z y|_k / c_k <= 1,        Z: null space of the rows' effect on the motion     (1)
+
+Closed contacts take part: they must push, lam + Z y >= 0. Their load is above 1 where they pull.
 """
 
 from __future__ import annotations
@@ -17,14 +19,19 @@ from ...arrays import Array, BoolArray, frozen
 from ...constraints.couplings import HeldCoordinate
 from ...constraints.user_forces import user_wrenches
 from ...dynamics.bearing_friction import BearingLoads, fixed_point
-from ...dynamics.dry_friction import Directions, DryFriction
+from ...dynamics.dry_friction import Directions
 from ...mechanism.compile import exchange_constraints
 from ...mechanism.mechanism import Mechanism
+from ..system.contact_friction import ContactFriction, State
 from ..system.system import System
 
 PIECE = 2048  # states at a time
 LEAST = 1e-300  # stands for a bound of zero
+PULLS = 1e-8  # of the largest multiplier: contacts that pull by more open
 WITHIN = 1e-6  # of a bound: shares of a load that exceed theirs by more are distributed anew
+
+
+Pushes = tuple[Array, float]  # of contacts (m,), and the pull at which their load is 2
 
 
 class StuckRows:
@@ -35,10 +42,12 @@ class StuckRows:
         directions: 1, -1 for coordinates that slide, 0 for those that stick (k,).
         stuck: rows that stick.
         system: the mechanism with their constraint rows.
+        contacts: closed contacts, whose rows the mechanism holds.
     """
 
-    def __init__(self, mech: Mechanism, friction: DryFriction, directions: Directions) -> None:
-        self.friction, self.directions = friction, directions
+    def __init__(self, contacts: ContactFriction, directions: Directions) -> None:
+        mech, friction = contacts.mech, contacts.friction
+        self.contacts, self.friction, self.directions = contacts, friction, directions
         self.stuck = np.flatnonzero(directions == 0)
         held = tuple((f"friction of {friction.names[k]}", self._held(int(k))) for k in self.stuck)
         model = exchange_constraints(mech.model, (*mech.model.constraints, *held))
@@ -66,12 +75,6 @@ class StuckRows:
             found.append((a, lam, np.asarray(unique).astype(bool)))
         a, lam, unique = (np.concatenate(part) for part in zip(*found, strict=True))
         return a, lam, unique
-
-    def forces(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray, Array]:
-        """Friction forces (n, number stuck) of n states under tau (n, nv), which are unique, and the friction
-        by load of all rows (n, k)."""
-        a, lam, unique = self.motions(t, q, v, tau)
-        return lam[:, self._rows], unique[:, self._rows], self._by_load(q, v, t, a, lam)
 
     def _by_load(self, q: Array, v: Array, t: Array, a: Array, lam: Array) -> Array:
         """Friction by load (n, k) of n motions."""
@@ -116,18 +119,30 @@ class StuckRows:
 
     def loads(self, t: Array, q: Array, v: Array, tau: Array, up_to: float) -> Array:
         """Load (1) of n states (n,); those after the first one above `up_to` are upper bounds only."""
-        f, unique, by_load = self.forces(t, q, v, tau)
+        a, lam, unique = self.motions(t, q, v, tau)
+        f, by_load, push = lam[:, self._rows], self._by_load(q, v, t, a, lam), self._pushes(lam)
         bounds = (self.friction.bounds + by_load)[:, self.stuck]
         relative = np.abs(f) / np.where(bounds > 0.0, bounds, LEAST)
-        load = np.max(relative, axis=1, initial=0.0)
-        for i in np.flatnonzero((load > up_to) & ~unique.all(axis=1)):
+        width = np.maximum(PULLS / (up_to - 1.0) * np.max(np.abs(lam), axis=1, initial=0.0), LEAST)
+        load = np.max(np.hstack([relative, 1.0 - push / width[:, None]]), axis=1, initial=0.0)
+        for i in np.flatnonzero((load > up_to) & ~self._known(unique)):
             state = float(t[i]), q[i], v[i], tau[i]
-            load[i] = self._least_load(f[i], self._settled_bounds(f[i], by_load[i], state), *state[:2])[0]
+            pushing = push[i], float(width[i])
+            settled = self._settled_bounds(f[i], by_load[i], pushing, state)
+            load[i] = self._least_load(f[i], settled, pushing, *state[:2])[0]
             if load[i] > up_to:
                 break
         return np.asarray(load)
 
-    def _settled_bounds(self, f: Array, by_load: Array, state: tuple[float, Array, Array, Array]) -> Array:
+    def _pushes(self, lam: Array) -> Array:
+        """Forces of the contacts (n, m), of multipliers (n, nc); negative where they pull."""
+        return np.asarray(lam[:, self.contacts.normals] * self.contacts.sides)
+
+    def _known(self, unique: BoolArray) -> BoolArray:
+        """Whether forces of rows that stick and of contacts are unique (n,), of those of all rows (n, nc)."""
+        return np.asarray(unique[:, self._rows].all(axis=1) & unique[:, self.contacts.normals].all(axis=1))
+
+    def _settled_bounds(self, f: Array, by_load: Array, pushing: Pushes, state: State) -> Array:
         """Bounds (number stuck) for the distribution of the load f (number stuck) that they allow best."""
         at, fixed = self.friction.coordinates, self.friction.bounds[self.stuck]
         if self._bearings is None:
@@ -140,7 +155,7 @@ class StuckRows:
         force[at] = -self.directions * self.friction.level(v)
 
         def rule(extra: Array) -> Array:
-            force[at[self.stuck]] = self._least_load(f, fixed + extra[self.stuck], t, q)[1]
+            force[at[self.stuck]] = self._least_load(f, fixed + extra[self.stuck], pushing, t, q)[1]
             kernel = self._plain._slippery.kernel
             a, _, lam, *_ = kernel.forward(q[None], v[None], (tau + force)[None], *outside)
             return np.asarray(plain.bounds(q[None], v[None], a, lam, of_user)[0])
@@ -148,28 +163,35 @@ class StuckRows:
         found = fixed_point(rule, by_load)
         return np.asarray(fixed + (by_load if found is None else found)[self.stuck])
 
-    def _least_load(self, force: Array, bounds: Array, t: float, q: Array) -> tuple[float, Array]:
-        """(1) for friction forces f and their bounds, by a linear program in (load, y); and its forces."""
+    def _least_load(
+        self, force: Array, bounds: Array, pushing: Pushes, t: float, q: Array
+    ) -> tuple[float, Array]:
+        """(1) for friction forces f, their bounds and contacts, by a linear program in (load, y); and f."""
         from scipy.optimize import linprog
 
-        bounds = np.where(bounds > 0.0, bounds, LEAST)
-        f, Z = force / bounds, self._shared(bounds, t, q)
+        bounds, (push, width) = np.where(bounds > 0.0, bounds, LEAST), pushing
+        f, p = force / bounds, 1.0 - push / width
+        most = float(np.max(np.concatenate([np.abs(f), p])))
+        Z = self._shared(np.concatenate([bounds, np.full(len(p), width)]), t, q)
         if Z.shape[1] == 0:
-            return float(np.max(np.abs(f))), force
-        ones = np.ones((len(f), 1))
-        rows = np.vstack([np.hstack([-ones, Z]), np.hstack([-ones, -Z])])
+            return most, force
+        Zf, Zp = Z[: len(f)], Z[len(f) :]
+        rows = np.hstack([-np.ones((2 * len(f) + len(p), 1)), np.vstack([Zf, -Zf, -Zp])])
         cost = np.concatenate([[1.0], np.zeros(Z.shape[1])])
-        found = linprog(cost, rows, np.concatenate([-f, f]), bounds=(None, None), method="highs")
+        found = linprog(cost, rows, np.concatenate([-f, f, -p]), bounds=(None, None), method="highs")
         if not found.success:
-            return float(np.max(np.abs(f))), force
-        return float(found.fun), bounds * (f + Z @ found.x[1:])
+            return most, force
+        return float(found.fun), bounds * (f + Zf @ found.x[1:])
 
-    def _shared(self, bounds: Array, t: float, q: Array) -> Array:
-        """Z of (1) (number stuck, n), relative to the bounds, orthonormal."""
+    def _shared(self, sizes: Array, t: float, q: Array) -> Array:
+        """Z of (1) (number stuck and contacts, n), relative to the sizes of the forces, orthonormal."""
         plain, at = self._plain, self.friction.coordinates[self.stuck]
-        N = plain.decompose(q, t=t).N if plain.nc else np.eye(plain.nv)
-        effect = (N[at] * bounds[:, None]).T
-        _, values, Vt = np.linalg.svd(effect)
+        if self.contacts.rows:
+            problem = self.contacts.problem(t, q, np.zeros(plain.nv))
+            along = np.vstack([problem.N[at], problem.pushing.J @ problem.N])
+        else:
+            along = (plain.decompose(q, t=t).N if plain.nc else np.eye(plain.nv))[at]
+        _, values, Vt = np.linalg.svd((along * sizes[:, None]).T)
         rank = int(np.sum(values > 1e-9 * max(float(values[0]), 1e-300))) if len(values) else 0
         return np.asarray(Vt[rank:].T)
 
@@ -180,18 +202,28 @@ class StuckRows:
         if not len(self.stuck) and self._bearings is None:
             force[:, rows] = -self.directions * self.friction.level(v)
             return force, unique
-        f, same, by_load = self.forces(t, q, v, tau)
+        a, lam, known = self.motions(t, q, v, tau)
+        f, same, by_load = lam[:, self._rows], known[:, self._rows], self._by_load(q, v, t, a, lam)
         force[:, rows] = -self.directions * (self.friction.level(v) + by_load)
         force[:, rows[self.stuck]], unique[:, rows[self.stuck]] = f, same
         if self._bearings is not None and len(t):
-            a, lam, _ = self.motions(t[:1], q[:1], v[:1], tau[:1])
             unique[:, rows] &= self._bearings.unique(q[0], v[0], a[0], lam[0])
-            return force, unique
-        beyond = np.abs(f) > (1.0 + WITHIN) * self.friction.bounds[self.stuck]
-        for i in np.flatnonzero(np.any(beyond & ~same, axis=1)):
-            problem = self._plain._friction_problem(q[i], v[i], float(t[i]))
-            force[i] = self.friction.solve(*problem, v[i], tau[i], resting=self.directions == 0).force
+            if not self.contacts.rows:
+                return force, unique
+        bounds = (self.friction.bounds + by_load)[:, self.stuck]
+        beyond = np.any((np.abs(f) > (1.0 + WITHIN) * bounds) & ~same, axis=1)
+        pulled = self._pushes(lam) < -PULLS * np.max(np.abs(lam), axis=1, initial=0.0)[:, None]
+        for i in np.flatnonzero(beyond | (np.any(pulled, axis=1) & ~self._known(known))):
+            force[i] = self._distributed((float(t[i]), q[i], v[i], tau[i]))
         return force, unique
+
+    def _distributed(self, state: State) -> Array:
+        """Friction (nv,) of least norm within its bounds, with contacts that push."""
+        resting = self.directions == 0
+        if self.contacts.rows:
+            return self.contacts.solve(state, resting=resting)[0].force
+        t, q, v, tau = state
+        return self.friction.solve(*self._plain._friction_problem(q, v, t), v, tau, resting=resting).force
 
     def _outside(self, t: Array, q: Array, v: Array) -> tuple[Any, Any]:
         """Values of drives and user rows at n states."""

@@ -13,8 +13,8 @@ from ...dynamics.impact import Impact
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import UserEvent
+from ..system.unilateral_rows import UnilateralRows
 from .switches import Plan
-from .unilateral_rows import UnilateralRows
 
 Applied = Callable[[float, Array, Array], Array]
 
@@ -107,7 +107,7 @@ class Topology:
         for name in self._plan.contacts:
             if not self.closed[name] and name not in let_go and self._arrives(name, t, q, v):
                 self.close(name, q)
-        contacts = self._closed_contacts()
+        contacts = self.closed_contacts()
         if contacts.rows:
             after = contacts.velocity_after(t, q, v)
             speeds = contacts.opening_speeds(t, q, after, v)
@@ -122,7 +122,7 @@ class Topology:
 
     def release(self, t: float, q: Array, v: Array, tau: Array) -> None:
         """Open the contacts that lift off under the applied force tau (nv,)."""
-        for name in self._closed_contacts().lifted(t, q, v, tau):
+        for name in self.closed_contacts().lifted(t, q, v, tau):
             self.open(name)
 
     def _arrives(self, name: str, t: float, q: Array, v: Array) -> bool:
@@ -131,7 +131,7 @@ class Topology:
             return False
         return self._contacts.opening_speeds(t, q, v, v)[name] <= 0.0
 
-    def _closed_contacts(self) -> UnilateralRows:
+    def closed_contacts(self) -> UnilateralRows:
         """The closed contacts in the mechanism of the closed constraints."""
         mech, names = self.mechanism(), self._plan.mech.row_names
         rows = {
@@ -155,12 +155,18 @@ class Topology:
         return (*contacts, *(self._switch_event(*one) for one in self._plan.events))
 
     def _contact_event(self, name: str, applied: Applied) -> UserEvent:
-        """The event of a contact: it touches while open, or pulls while closed."""
+        """The event of a contact: it touches while open, or pulls while closed.
+
+        With dry friction the friction decides whether it pulls, and FrictionRun finds that.
+        """
+        dry = self._plan.mech._sticks
 
         def value(t: float, q: Array, v: Array) -> float:
             if not self.closed[name]:
                 return self.gap(name, t, q) + self._margin[name]
-            return self._closed_contacts().pushes(t, q, v, applied(t, q, v))[name]
+            if dry:
+                return 1.0
+            return self.closed_contacts().pushes(t, q, v, applied(t, q, v))[name]
 
         label = f"contact {name!r}"
         self.switched_by[label] = name

@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
+from ...dynamics.dry_friction import DryFriction
 from ...dynamics.impact import Impact
 from ...errors import SarrusError
 from ...projection.system_kinematics import drift
 from ..events.events import Event, UserEvent, UserWatch
 from ..events.interpolation import Manifold
 from ..events.limit_crossings import LimitWatch
+from ..friction.friction_run import FrictionRun
+from ..friction.friction_segment import Segment, refuse_unknown
 from ..run.interrupts import Interrupts
 from ..run.outcome import Outcome, Status
 from ..run.run_loop import Simulation
@@ -42,6 +45,8 @@ class SwitchedRun:
 
     def __init__(self, plan: Plan, options: Options, q0: Any, v0: Any) -> None:
         self._plan, self._options = plan, options
+        if plan.mech._sticks:
+            refuse_unknown(plan.mech, options)
         self._topology = Topology(plan, options.t0)
         start = System(self._topology.mechanism())
         self._t = options.t0
@@ -52,6 +57,7 @@ class SwitchedRun:
         self._events: list[Event] = []
         self._switched: list[float] = []  # times of the latest switches
         self._simulation: Simulation | None = None
+        self._friction: FrictionRun | None = None  # of the latest segment, with dry friction
         self._interrupts = Interrupts()
 
     def run(self) -> SwitchedTrajectory:
@@ -90,29 +96,48 @@ class SwitchedRun:
             first = not self._segments
             wanted = wanted[(wanted >= start if first else wanted > start) & (wanted <= end)]
         options = dataclasses.replace(o, t0=start, t1=end, events=watched, t_eval=wanted)
-        system = System(self._topology.mechanism())
-        interrupts = self._interrupts
-        self._simulation = Simulation(system, options, watch, self._q, self._v, interrupts=interrupts)
-        found = Trajectory(system.original, self._simulation.run())
-        last = self._simulation.last
-        if last is not None:
-            self._t, self._q, self._v = float(last.t[-1]), last.q[-1], last.v[-1]
+        found = self._stretches(options, watch) if self._plan.mech._sticks else self._steps(options, watch)
         self._events += [event for event in found.events if event.name not in self._topology.switched_by]
         self._segments.append(found)
         self._active.append(np.tile(self._topology.flags(), (len(found), 1)))
         return found
 
+    def _steps(self, options: Options, watch: UserWatch) -> Trajectory:
+        """The steps of a segment."""
+        system, interrupts = System(self._topology.mechanism()), self._interrupts
+        self._simulation = Simulation(system, options, watch, self._q, self._v, interrupts=interrupts)
+        found = Trajectory(system.original, self._simulation.run())
+        last = self._simulation.last
+        if last is not None:
+            self._t, self._q, self._v = float(last.t[-1]), last.q[-1], last.v[-1]
+        return found
+
+    def _stretches(self, options: Options, watch: UserWatch) -> Trajectory:
+        """A segment with dry friction: stretches in which coordinates stick or slide."""
+        last, contacts = self._friction, self._topology.closed_contacts().dry
+        before, breaks = (None, False) if last is None else (last.directions, bool(last.opens))
+        part = Segment(contacts, watch, self._interrupts, before, breaks)
+        mech = self._topology.mechanism()
+        try:
+            q = mech.project(self._q, self._v, self._t).q  # what sticks cannot close what rounding left open
+            self._friction = FrictionRun(mech, options, q, self._v, part)
+            found = self._friction.run()
+        except SarrusError as error:
+            raise _EndOfRunError(str(error)) from None
+        self._t, self._q, self._v = self._friction.state
+        return found
+
     def _changes(self, last: Trajectory) -> dict[str, bool] | None:
         """What switches at the end of a segment: {constraint: closes}; None at the end of the run."""
         topology, t = self._topology, self._t
+        due = {name: closes for time, name, closes in self._plan.schedule if time == t < self._options.t1}
+        if self._friction is not None and self._friction.opens:
+            return {**dict.fromkeys(self._friction.opens, False), **due}
         if last.status == Status.EVENT:
             names = topology.switched_by
             hit = [names[event.name] for event in last.events if event.terminal and event.name in names]
-            return {hit[-1]: not topology.closed[hit[-1]]} if hit else None
-        if last.status != Status.END:
-            return None
-        due = {name: closes for time, name, closes in self._plan.schedule if time == t}
-        return due if due and t < self._options.t1 else None
+            return {hit[-1]: not topology.closed[hit[-1]], **due} if hit else None
+        return due if due and last.status == Status.END else None
 
     # ------------------------------------------------------------------ switching
 
@@ -130,7 +155,7 @@ class SwitchedRun:
         try:
             let_go = [name for name, closes in changes.items() if not closes]
             hit = topology.impact(t, self._q, self._v, self._applied(), self._options.dt, let_go)
-            self._v, touched = hit.v, dict(topology.closed)
+            self._v, touched = self._stilled(hit), dict(topology.closed)
             topology.release(t, self._q, self._v, self._applied())
             topology.watch_from(t, self._q)
         except SarrusError as error:
@@ -142,6 +167,11 @@ class SwitchedRun:
         moved = bool(closed) and hit.dissipated > MOVED * max(hit.energy_before, hit.energy)
         if (closed or opened) and (moved or not first):
             self._report(closed, opened, hit if moved else None)
+
+    def _stilled(self, hit: Impact) -> Array:
+        """The velocity after an impact; with dry friction what rounding leaves of it is zero."""
+        mech = self._plan.mech
+        return DryFriction(mech.model).stilled(hit.v, hit.v_before) if mech._sticks else hit.v
 
     def _require_calm(self, first: bool) -> None:
         """Stop the run where contacts chatter."""
@@ -194,6 +224,8 @@ class SwitchedRun:
         events = tuple(sorted([*self._events, *limits.found], key=lambda event: event.t))
         mech, segments, names = self._plan.mech, self._segments, self._topology.names
         nothing = Steps.of([], mech.nq, mech.nv)
+        forces = [np.zeros((0, mech.nv)), *(segment.friction for segment in segments)]
+        unique = [np.zeros((0, mech.nv), dtype=bool), *(segment.friction_unique for segment in segments)]
         outcome = Outcome(
             steps=Steps.joined([nothing, *(segment._outcome.steps for segment in segments)]),
             u=np.concatenate([np.zeros((0, mech.nu)), *(segment.u for segment in segments)]),
@@ -204,5 +236,7 @@ class SwitchedRun:
             options=self._options,
             active=np.concatenate([np.zeros((0, len(names)), dtype=bool), *self._active]),
             active_names=names,
+            friction=np.concatenate(forces) if mech._sticks else None,
+            friction_unique=np.concatenate(unique) if mech._sticks else None,
         )
         return SwitchedTrajectory(mech, outcome, segments)

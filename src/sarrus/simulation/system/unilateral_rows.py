@@ -7,12 +7,16 @@ M = L L.T, the multipliers solve a bounded least-squares problem, with redundant
 
     min |x+ - x|_M   s.t.  J x+ = r,  side (J x+ - r) >= 0 for unilateral rows                         (1)
     min |L^-1 J.T lam - L.T (x_p - x)|   s.t.  side lam >= 0,     M (x+ - x) = J.T lam                 (2)
+
+Dry friction at rest joins contacts in one problem for the acceleration (contact_friction.py). Impacts know no
+friction, whose forces are finite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from ...arrays import Array
 from ...dynamics.terms import Terms
 from ...mechanism.mechanism import Mechanism
 from ...projection.decomposition import count_above, decompose, full_svd, metric_factor
+from .contact_friction import ContactFriction
 
 STANDS = 1e-9  # normal speed up to which a contact does not separate, relative to the speeds, lengths over L
 LEAST = 1e-6  # lower bound of the speeds and accelerations that others are compared with, lengths over L
@@ -41,10 +46,16 @@ class UnilateralRows:
     mech: Mechanism
     rows: Mapping[str, tuple[int, float]]
 
+    @cached_property
+    def dry(self) -> ContactFriction:
+        """Dry friction together with these contacts."""
+        return ContactFriction(self.mech, self.rows)
+
     def velocity_after(self, t: float, q: Array, v: Array) -> Array:
         """v+ (nv,) of (1): all rows of the mechanism close, unilateral ones push."""
         terms = self.mech.terms(q, v, t)
-        return self._nearest(terms, terms.b, v)
+        after = self._nearest(terms, terms.b, v)
+        return self.dry.friction.stilled(after, v) if self.mech._sticks else after
 
     def acceleration(
         self, t: float, q: Array, v: Array, tau: Array, gone: Collection[str] = ()
@@ -53,6 +64,8 @@ class UnilateralRows:
         without any constraint (nv,)."""
         terms = self.mech.terms(q, v, t)
         free: Array = np.asarray(np.linalg.solve(terms.M, tau - terms.h), dtype=np.float64)
+        if self.mech._sticks:
+            return self.dry.solve((t, q, v, tau), gone=gone)[1], free
         return self._nearest(terms, terms.gamma, free, gone), free
 
     def opening_speeds(self, t: float, q: Array, v: Array, before: Array) -> dict[str, float]:
