@@ -23,6 +23,7 @@ enum Part : unsigned char { LEFT_OUT = 0, CLOSE, KEPT };
 
 constexpr int MOST_FLOW_STEPS = 200, MOST_SLIDES = 200;
 constexpr double LONGEST_FLOW = 0.3;    // of any coordinate in one step [rad], or times L [m]
+constexpr double LONGEST_SLIDE = 1.0;   // the same with what closes the loops: beyond it slides are too long
 constexpr double NEARLY_CLOSED = 0.01;  // residuals below which rows with smaller pivots wait
 constexpr double FAR_OPEN = 0.5;        // the same where rows are known to be redundant
 constexpr double LINEAR_ENOUGH =
@@ -206,6 +207,8 @@ SARRUS_HD real<T> slide_length(const Model<real<T>>& m, NearestWork<T, LDC>& w) 
 template <class T, int LDC, class Rows>
 SARRUS_FN Projected slide_to_nearest(const Model<real<T>>& m, const T* q, Rows rows, NearestWork<T, LDC>& w) {
   T last = T(real<T>(1e300));
+  real<T> longest = real<T>(LONGEST_FLOW);
+  bool straight = true;  // there is no slide before
   for (int i = 0; i < MOST_SLIDES; ++i) {
     metric_gradient(m, q, w);
     Projected bad = factorize_above(m, m.rank_tol[0], w);
@@ -216,10 +219,17 @@ SARRUS_FN Projected slide_to_nearest(const Model<real<T>>& m, const T* q, Rows r
     bool closed = position_residual(m, w) <= closing_floor(m, w) * real<T>(4);
     if (closed && (size <= real<T>(NEAREST) || (size <= real<T>(NEAREST_ENOUGH) && size > last / 2)))
       return PROJECTED;
-    real<T> share = i ? slide_length(m, w) : real<T>(1);
-    if (share * size > real<T>(LONGEST_FLOW)) share = real<T>(LONGEST_FLOW) / size;
+    real<T> share = straight ? real<T>(1) : slide_length(m, w);
+    straight = false;
+    if (share * size > longest) share = longest / size;
     copy(w.full, w.a, w.ld);
     nearest_step(m, share, w);
+    if (!(largest_step(m, w.a) <= real<T>(LONGEST_SLIDE))) {
+      bad = close_along_flow(m, real<T>(NEARLY_CLOSED), rows, w);
+      if (bad) return bad;
+      longest *= real<T>(0.5), straight = true;
+      continue;
+    }
     copy(w.slide, w.a, w.ld);
     last = size;
     integrate(m, w.q1, w.a, w.q2);

@@ -137,6 +137,22 @@ def test_never_on_another_assembly(name: str) -> None:
     assert [side(x) for x in found.q[closed]] == [side(x) for x in q[closed]]
 
 
+@pytest.mark.parametrize("name", ["bricard", "four_bar", "five_bar", "slider_crank", "andrews", "bennett"])
+def test_never_far_away(name: str) -> None:
+    """Steps next to singular poses are not long: Bricard's joints once turned by 2e9 rad, closed to 1e-7."""
+    mech = getattr(sr.library, name)()
+    q0, unit = mech.default.q, np.asarray(mech.units.unit)
+    away = 0.6 * unit * np.random.default_rng(0).uniform(-1, 1, (2048, mech.nv))
+    poses = np.array([mech.integrate(q0, x) for x in away])
+    found = mech.project(poses)
+    fine = found.status == 0
+    assert fine.mean() > 0.1
+    moved = np.array([mech.difference(a, b) for a, b in zip(poses[fine], found.q[fine], strict=True)])
+    M = mech.mass_matrix(poses[fine])
+    size, most = (np.sqrt(np.einsum("bi,bij,bj->b", x, M, x)) for x in (moved, away[fine]))
+    assert np.all(size <= 3.0 * most)  # the default state is closed, and `most` away
+
+
 def test_a_target_beyond_reach_is_refused() -> None:
     """A slider pushed towards and beyond the stretched pose of its crank keeps its side, then fails."""
     spec = sr.MechanismSpec()

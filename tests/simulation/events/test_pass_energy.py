@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.events.interpolation import Manifold
+from sarrus.simulation.events.pass_energy import energy_lost
+from sarrus.simulation.system.step_records import Steps
+from sarrus.simulation.system.system import System
 
 from ..run.test_trouble import off_every_branch
 
@@ -59,3 +63,14 @@ def test_copies_that_lose_energy_fail_alone(dt: float) -> None:
         kept = abs(energy[1] - energy[0]) < 2e-2 * energy[0]
         assert kept or run.status[i] != 0, (i, energy)
     assert np.all(run.status[5:] == 0) and np.all(run.status[:2] != 0)
+
+
+def test_states_that_hardly_move() -> None:
+    """At 1e-320 rad/s a change of state takes longer than any number of seconds: the power is zero."""
+    mech = sr.library.bricard()
+    system, manifold = System(mech), Manifold(mech._kernel, mech.model)
+    v = 1e-320 * np.ones(mech.nv)
+    state = {"q": mech.default.q, "v": v, "a": 0.0 * v, "tau": 0.0 * v}
+    rest = dict.fromkeys(("drift", "velocity_drift", "pivot", "rank"), 0.0)
+    steps = Steps.of([state | rest | {"t": t} for t in (0.0, 1e-3)], mech.nq, mech.nv)
+    assert energy_lost(system, manifold, steps[:1], steps[1:]) is None

@@ -22,6 +22,7 @@ LOST_BY_FIXED_STEPS = 1e-2  # which are not asked for more, run/accuracy.py
 MOST_WORK = 10.0  # over the power after the pass times its duration
 PER_TOLERANCE = 1e4  # times rtol: a pass that changes the kinetic energy by more is less accurate than asked
 ROUNDING = 1e-10  # of energies, whose zero may be far away
+SLOWEST = 1e-150  # rate of change of a state [1/s], without units, below which it is at rest
 DELTA = 1e-4  # change of state from which the power is computed, relative to one radian or L
 
 
@@ -114,7 +115,7 @@ def _power(system: System, manifold: Manifold, at: Steps) -> float:
     """|dE/dt| [W] at a state, by a central difference along its velocity and acceleration."""
     speed, rise = (float(np.max(np.abs(x / system.units.unit), initial=0.0)) for x in (at.v, at.a))
     rate = speed + np.sqrt(rise)
-    if not 0.0 < rate < np.inf:
+    if not SLOWEST < rate < np.inf:
         return 0.0
     h = DELTA / rate
     q = np.concatenate([manifold.integrate(at.q, sign * h * at.v) for sign in (1.0, -1.0)])
