@@ -138,6 +138,7 @@ gpu:
 	@$(GPU_PYTHON) -c "import cupy" 2>/dev/null || $(PIP) install -q "cupy-cuda12x>=13"
 	$(GPU_PYTHON) -m pytest $(TEST_ARGS) tests/tracing
 	$(GPU_PYTHON) -m bench.gpu
+	$(GPU_PYTHON) -m bench.gpu --mjx
 
 # ASan and all of UBSan that a module loaded by Python allows (vptr needs the types of libstdc++ inside it), in a CMake
 # folder of its own. The kernel goes beside a copy of the Python files; src/ keeps the kernel it has. The finder of the

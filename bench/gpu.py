@@ -1,7 +1,7 @@
 """Steps per second of many copies on a CUDA device: `python -m bench.gpu`, or make gpu.
 
-Each line is a whole call of sr.rollout: checks, copies to and from the device, general steps. MJX stands
-beside where it is installed and models the mechanism: the same model with soft loops, float32, RK4.
+Each line is a whole call of sr.rollout: checks, copies to and from the device, general steps. With --mjx the
+same mechanisms step in MJX, where it is installed: soft loops, float32, RK4.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ ARMS = 10_000  # steps of the arms, of which 131,072 copies make 1.3e9
 CASES: dict[str, tuple[Callable[[], sr.Mechanism], int]] = {  # mechanism, steps
     "dual_arm": (sr.library.dual_arm, ARMS),
     "bricard": (sr.library.bricard, 1000),
-    "quadruped": (sr.library.quadruped, 1000),
-    "hexapod": (hexapod, 1000),
-    "stewart": (sr.library.stewart, 1000),
+    "quadruped": (sr.library.quadruped, 200),
+    "hexapod": (hexapod, 200),
+    "stewart": (sr.library.stewart, 200),
 }
 
 
@@ -161,27 +161,30 @@ def mjx(name: str, count: int, steps: int) -> None:
 def main() -> None:
     """Run the cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", default=[*CASES, "crossing", "mjx"])
+    parser.add_argument("--only", nargs="*", default=[*CASES, "crossing"])
+    parser.add_argument("--mjx", action="store_true", help="the mechanisms in MJX, nothing else")
     parser.add_argument("--dtype", nargs="*", default=("float64", "float32"))
     parser.add_argument("--count", type=int, default=131072)
-    parser.add_argument("--steps", type=int, default=0, help="default: 10,000 of the arms, 1,000 of others")
+    parser.add_argument("--steps", type=int, default=0, help="default: 10,000 of the arms, 200 or 1,000 of others")
     parser.add_argument("--away", type=float, default=0.6)
     args = parser.parse_args()
-    unknown = [name for name in args.only if name not in (*CASES, "crossing", "mjx")]
+    unknown = [name for name in args.only if name not in (*CASES, "crossing")]
     if unknown:
-        parser.error(f"unknown case {unknown[0]!r}; there are {', '.join([*CASES, 'crossing', 'mjx'])}")
-    if args.only != ["mjx"]:
-        try:
-            require_cuda()
-        except sr.SarrusError as error:
-            raise SystemExit(f"bench.gpu: {error}") from None
+        parser.error(f"unknown case {unknown[0]!r}; there are {', '.join([*CASES, 'crossing'])}")
+    if args.mjx:
+        for name in args.only:
+            if name in CASES:
+                mjx(name, args.count // 4, 100)
+        return
+    try:
+        require_cuda()
+    except sr.SarrusError as error:
+        raise SystemExit(f"bench.gpu: {error}") from None
     for name in args.only:
         for dtype in args.dtype if name in CASES else ():
             measure(name, dtype, (args.count, args.steps or CASES[name][1]), args.away)
     if "crossing" in args.only:
-        crossing(args.count // 8, args.steps or 1000)
-    for name in CASES if "mjx" in args.only else ():
-        mjx(name, args.count // 4, 100)
+        crossing(args.count // 8, args.steps or 300)
 
 
 if __name__ == "__main__":

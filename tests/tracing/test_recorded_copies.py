@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,9 +82,27 @@ def test_steps_that_are_too_long_are_seen(tmp_path: Path, precision: str) -> Non
         mine.advance(steps, 0.064 / steps, Inputs())
         ends.append(mine.q.copy())
         if steps == 64:
-            lost = mine.lost[:, 0] + mine.lost[:, 1] / mine.speed
+            _, _, moved, faster, speed = mine.errors.T
+            lost = moved + faster / speed
     true = np.max(np.abs(ends[0] - ends[1]), axis=1)
     assert lost[0] < 1e-6 and lost[1] < 1e-2 and lost[2] > 1e-2 and true[2] > 1e-2
+
+
+def test_general_steps_that_are_too_long_are_seen(tmp_path: Path) -> None:
+    """Copies of which no step passes its guards are tested too; ends against steps a tenth as long."""
+    mech = sr.library.four_bar()
+    q = np.repeat(mech.default.q[None], 2, axis=0)
+    v = mech.consistent_velocity(q, np.array([[1.0], [300.0]]) * np.array([1.0, 0.0, 0.0]))
+    units = np.ones(mech.nq), np.asarray(mech.units.unit)
+
+    def refuse(name: str, count: int, arguments: tuple[Any, ...]) -> None:
+        pass
+
+    mine = RecordedCopies(np, refuse, general_on_host([mech]), mech._actuated, (q.copy(), v.copy()), units)
+    mine.advance(64, 1e-3, Inputs())
+    assert (mine.general_steps == 64).all() and (mine.status == 0).all()
+    lost = mine.errors[:, 2] + mine.errors[:, 3] / mine.errors[:, 4]
+    assert lost[0] < 1e-6 and lost[1] > 1e-2
 
 
 def test_copies_that_fail_stop_alone(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:

@@ -12,9 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-TESTED = 128  # one step in so many is taken in two halves as well
-HALVES = 16.0 / 15.0  # error of a step of order 4 over what it differs from two halves
-ROUNDING = 100.0  # roundings of a step of a closed loop, after two Newton steps: not an error of its length
+from .cuda_text import HALVES, ROUNDING, TESTED
+
+TOGETHER = 128  # steps after which copies whose guards did not pass join the others again
+ALONE = 8  # recorded steps of such a copy before that: a copy that is alone on the device is slow
+OVERDUE = 8  # steps: where all have been general ones since a test was due, a general one is tested
 
 # (copies (k,), q, v, force (k, nv), dt) -> q, v, status of one step each, in float64, arrays of the device
 GeneralStep = Callable[[Any, Any, Any, Any, float], tuple[Any, Any, Any]]
@@ -54,9 +56,8 @@ class RecordedCopies:
         status: why a copy has stopped, 0 where it has not (B,).
         general_steps: steps by the general kernel (B,).
         guards: how often each combination of guard bits did not pass.
-        lost: what the lengths of all steps have cost positions and velocities so far, without units, if they
-            are tested (B, 2).
-        speed: largest velocity of a tested state so far, without units (B,).
+        errors: of steps that are tested, without units (B, 5): what the last one differed from its halves in
+            positions and in velocities, the sums of that over all steps, and the largest speed.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class RecordedCopies:
 
         units: those of q (nq,) and v (nv,), where steps shall be tested.
         """
-        self._xp, self._launch, self._general, self._units = xp, launch, general, units
+        self._xp, self._launch, self._general = xp, launch, general
         self.q, self.v = state
         count, nv = self.v.shape
         self._columns = xp.zeros((len(actuated), nv))  # of the forces that inputs are
@@ -84,10 +85,8 @@ class RecordedCopies:
         self.status = xp.zeros(count, dtype=xp.int32)
         self.general_steps = xp.zeros(count, dtype=xp.int64)
         self.guards: dict[int, int] = {}
-        self._actuated = actuated
-        self.lost, self.speed = xp.zeros((count, 2)), xp.zeros(count)
-        # of the last tested step: what it differs from its halves, and whether all three were recorded ones
-        self._tested = xp.zeros((count, 2)), xp.zeros(count, dtype=bool)
+        self.errors, self._due = xp.zeros((count, 5)), xp.zeros(count, dtype=xp.int32)
+        self._units = None if units is None else xp.concatenate(units)
 
     def advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None = None) -> None:
         """Steps of dt [s] up to number `last` of all copies that are fine.
@@ -95,68 +94,25 @@ class RecordedCopies:
         kept: q (B, rows, nq) and v (B, rows, nv), which get the states after every so many steps from step
             `inputs.first` on, and that number.
         """
-        if self._units is None:
-            self._advance(last, dt, inputs, kept)
-            return
-        begin = inputs.first
-        while begin < last:
-            end = min(last, begin - begin % TESTED + TESTED)
-            before = self.general_steps.copy()
-            if begin % TESTED == 0:
-                self._test(begin, dt, inputs, kept)
-            self._advance(end, dt, inputs, kept)
-            apart, recorded = self._tested
-            taken = self._xp.where(recorded, end - begin, self.general_steps - before)
-            self.lost += taken[:, None] * apart
-            begin = end
-
-    def _test(self, step: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None) -> None:
-        """Take a step, and its halves beside."""
-        halves, before = self._two_halves(step, dt, inputs), self.general_steps.copy()
-        self._advance(step + 1, dt, inputs, kept)
-        both = (self.reached == step + 1) & (halves.reached == 2)
-        recorded = (self.general_steps == before) & (halves.general_steps == 0)
-        self._tested = self._apart(halves, both), recorded
-
-    def _two_halves(self, step: int, dt: float, inputs: Inputs) -> RecordedCopies:
-        """All copies after two halves of this step."""
-        state = self.q.copy(), self.v.copy()
-        halves = RecordedCopies(self._xp, self._launch, self._general, self._actuated, state)
-        halves._fine = self._fine & (self.reached == step)
-        u = inputs.u
-        if u is not None and u.shape[1] > 1:
-            u = self._xp.ascontiguousarray(u[:, step - inputs.first : step - inputs.first + 1])
-        halves._advance(2, 0.5 * dt, Inputs(0, u, inputs.tau, inputs.parameters), None)
-        return halves
-
-    def _apart(self, halves: RecordedCopies, both: Any) -> Any:
-        """What a step differs from its halves, in positions and velocities without units (B, 2)."""
         xp = self._xp
-        assert self._units is not None
-        rounding = ROUNDING * float(np.finfo(self.v.dtype).eps)
-        speed = xp.abs(self.v / self._units[1]).max(axis=1)
-        self.speed = xp.maximum(self.speed, xp.where(both, speed, 0.0))
-        turned = xp.maximum(xp.abs(self.q / self._units[0]).max(axis=1), 1.0)
-        states = (self.q, halves.q, turned), (self.v, halves.v, speed)
-        found = [
-            xp.maximum(HALVES * xp.abs((x - y) / unit).max(axis=1) - rounding * size, 0.0)
-            for (x, y, size), unit in zip(states, self._units, strict=True)
-        ]
-        return xp.where(both[:, None], xp.stack(found, axis=1), 0.0)
-
-    def _advance(self, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None) -> None:
-        xp = self._xp
-        going = xp.flatnonzero(self._fine & (self.reached < last))
-        while len(going):
-            self._launch_steps(going, last, dt, inputs, kept)
-            behind = going[self.reached[going] < last]
-            if len(behind):
+        for target in (*range(inputs.first + TOGETHER, last, TOGETHER), last):
+            going = xp.flatnonzero(self._fine & (self.reached < target))
+            self._launch_steps(going, (target, target), dt, inputs, kept)
+            behind = going[self.reached[going] < target]
+            alone = ALONE if target < last else last
+            while len(behind):
                 self._step_generally(behind, dt, inputs, kept)
-            going = behind[self._fine[behind] & (self.reached[behind] < last)]
+                behind = behind[self._fine[behind] & (self.reached[behind] < target)]
+                passed = xp.minimum(self.reached[behind] + alone, target)
+                self._launch_steps(behind, (target, alone), dt, inputs, kept)
+                behind = behind[self.reached[behind] < passed]
 
     def _launch_steps(
-        self, which: Any, last: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None
+        self, which: Any, end: tuple[int, int], dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None
     ) -> None:
+        """Recorded steps of these copies up to number end[0], at most end[1] of them."""
+        if not len(which):
+            return
         real, i64 = self.v.dtype.type, np.int64
         u, tau = inputs.u, inputs.tau
         u_copy = 0 if u is None or len(u) == 1 else u.shape[1] * u.shape[2]
@@ -164,10 +120,11 @@ class RecordedCopies:
         tau_copy = 0 if tau is None or len(tau) == 1 else tau.shape[1]
         q_kept, v_kept, every = kept or (None, None, 1)
         rows = 0 if kept is None else kept[0].shape[1]
-        steps = np.int32(inputs.first), np.int32(last), real(dt)
+        steps = np.int32(inputs.first), *(np.int32(x) for x in end), real(dt)
         forces = u, i64(u_copy), i64(u_step), tau, i64(tau_copy), inputs.parameters
         storage = q_kept, v_kept, np.int32(every), np.int32(rows)
         found = self.reached, self._guards, self.drifts
+        tests = self._units, self._due, self.errors
         self._launch(
             "advance",
             len(which),
@@ -180,6 +137,7 @@ class RecordedCopies:
                 *forces,
                 *storage,
                 *found,
+                *tests,
             ),
         )
 
@@ -190,6 +148,8 @@ class RecordedCopies:
         xp = self._xp
         q, v = self.q[which], self.v[which].astype(float)
         q1, v1, status = self._general(which, q, v, self._force(which, inputs), dt)
+        if self._units is not None:
+            self._test_generally(which, (q, v, q1, v1), dt, inputs)
         good = status == 0
         self.status[which], self._fine[which] = status, good
         bits, times = xp.unique(self._guards[which], return_counts=True)
@@ -199,12 +159,35 @@ class RecordedCopies:
         self.q[moved], self.v[moved] = q1[good], v1[good].astype(self.v.dtype)
         self.reached[moved] += 1
         self.general_steps[moved] += 1
+        self.errors[moved, 2:4] += self.errors[moved, :2]
         if kept is None:
             return
         q_kept, v_kept, every = kept
         store = moved[self.reached[moved] % every == 0]
         row = self.reached[store] // every - inputs.first // every - 1
         q_kept[store, row], v_kept[store, row] = self.q[store], self.v[store]
+
+    def _test_generally(self, which: Any, step: tuple[Any, Any, Any, Any], dt: float, inputs: Inputs) -> None:
+        """Compare general steps (q, v, q1, v1) with their halves, of copies that have taken no others."""
+        xp = self._xp
+        assert self._units is not None
+        at = xp.flatnonzero(self.reached[which] >= self._due[which] + OVERDUE)
+        if not len(at):
+            return
+        copies, (q, v, q1, v1) = which[at], (x[at] for x in step)
+        force = self._force(copies, inputs)
+        for _ in range(2):
+            q, v, status = self._general(copies, q, v, force, 0.5 * dt)
+            q, v = (xp.where((status == 0)[:, None], x, np.nan) for x in (q, v))
+        rounding = ROUNDING * float(np.finfo(float).eps)
+        position, velocity = self._units[: q.shape[1]], self._units[q.shape[1] :]
+        speed = xp.abs(v1 / velocity).max(axis=1)
+        turned = xp.maximum(xp.abs(q1 / position).max(axis=1), 1.0)
+        for k, (x, y, unit, size) in enumerate(((q1, q, position, turned), (v1, v, velocity, speed))):
+            apart = HALVES * xp.abs((x - y) / unit).max(axis=1) - rounding * size
+            self.errors[copies, k] = xp.where(apart > 0.0, apart, 0.0)  # 0 where a half step failed
+        self.errors[copies, 4] = xp.fmax(self.errors[copies, 4], speed)
+        self._due[copies] = self.reached[copies] + TESTED
 
     def _force(self, copies: Any, inputs: Inputs) -> Any:
         """Applied forces (k, nv) of these copies at their next steps."""

@@ -118,8 +118,8 @@ class DeviceCopies:
     @property
     def step_error(self) -> Array:
         """What the lengths of all steps have cost, relative to 1 rad, L and the largest speed (B,)."""
-        moved, faster = self._copies.lost.get().T
-        return np.asarray(moved + faster / np.maximum(self._copies.speed.get(), 1e-150), dtype=float)
+        _, _, moved, faster, speed = self._copies.errors.get().T
+        return np.asarray(moved + faster / np.maximum(speed, 1e-150), dtype=float)
 
     @property
     def drift(self) -> Array:
