@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
+from sarrus.design.evaluation import STEP, Variables
 
 from .cases import drawn_four_bar
 from .report import Column, table
@@ -76,9 +77,30 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
     named = {title: tolerances, "sr.optimize, one parameter": optimize}
     for title, study in named.items():
         rows.append({"title": title, "measured": _seconds(study, rounds), "unit": "s"})
+    rows += gradients(over, rounds)
     made = _seconds(lambda: mech.variants({"a": values}), rounds) / count
     rows.append({"title": f"one of {count} variants", "measured": 1e6 * made, "unit": "us"})
     return {"design": rows}
+
+
+def gradients(over: sr.design.Sweep, rounds: int) -> list[dict[str, Any]]:
+    """Derivatives of a reaction by one parameter over a sweep, both ways."""
+    mech = drawn_four_bar(9.81).measure("load", sr.Reaction("C")).compile()
+    variables = Variables(("a",), np.array([0.05]), np.array([0.2]))
+    near, steps = np.array([mech.parameters["a"]]), STEP * variables.range
+
+    def differences() -> None:
+        variables.together(mech, over, variables.around(near, steps))
+
+    ways = {"exact": lambda: over.slopes(mech, ("a",)), "by six mechanisms": differences}
+    return [
+        {
+            "title": f"gradient of a load over {POSES} poses, {name}",
+            "measured": 1e3 * _seconds(way, rounds),
+            "unit": "ms",
+        }
+        for name, way in ways.items()
+    ]
 
 
 def show(results: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ lost; `jacobian` then takes differences of sixth order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,8 @@ from .arrays import Array
 from .differences import slope_of_terms, slope_terms
 
 STEP = 3e-3  # of the differences, of one unit of the argument
+STEPS = [1e-3 / 8.0**k for k in range(6)]  # of those along directions
+RESOLVED = 1e-10  # change from step to step, relative to the largest entry, below which it is taken
 SAME = 1e-9  # relative difference of values with and without dual numbers, above which these do not serve
 TERMS = slope_terms(6)
 
@@ -185,6 +187,68 @@ def _value(x: Any) -> float:
     return _known(x).value
 
 
+def along_directions(
+    function: Callable[[Any], Any], values: Mapping[str, Array], slopes: Mapping[str, Array]
+) -> tuple[Array, bool]:
+    """Derivatives (m, P) of a function of arrays along P directions, and whether by dual numbers.
+
+    Args:
+        function: f({name: array}) -> (m,) or a number; of numbers or, where its code allows, of dual numbers.
+        values: where.
+        slopes: Changes of the arrays for a unit step in each direction, (..., P). Differences take 1e-3 of
+            it, or less until the result stays the same.
+    """
+    plain = np.asarray(function({name: x.copy() for name, x in values.items()}), dtype=np.float64).ravel()
+    count = next(iter(slopes.values())).shape[-1]
+    duals = {name: _dual_array(x, slopes[name]) for name, x in values.items()}
+    found = _slopes_of(lambda: function(duals), plain, count)
+    if found is not None:
+        return found, True
+
+    def along(k: int, s: float) -> Array:
+        moved = {name: x + s * slopes[name][..., k] for name, x in values.items()}
+        return np.asarray(function(moved), dtype=np.float64).ravel()
+
+    columns = [_resolved(partial(along, k)) for k in range(count)]
+    return np.array(columns).reshape(count, -1).T, False
+
+
+def _resolved(f: Callable[[float], Array]) -> Array:
+    """f'(0) of order six, by shorter and shorter steps until it stays the same, or rounding takes over."""
+    best, least = slope_of_terms(f, STEPS[0], TERMS), np.inf
+    for step in STEPS[1:]:
+        now = slope_of_terms(f, step, TERMS)
+        change = float(np.max(np.abs(now - best), initial=0.0))
+        if change >= least:
+            break
+        best, least = now, change
+        if change <= RESOLVED * float(np.max(np.abs(now), initial=0.0)):
+            break
+    return best
+
+
+def _dual_array(values: Array, slopes: Array) -> Any:
+    """An array of dual numbers with derivatives (..., P)."""
+    found = np.empty(values.shape, dtype=object)
+    for place, x in np.ndenumerate(values):
+        found[place] = Dual(float(x), slopes[place])
+    return found
+
+
+def _slopes_of(call: Callable[[], Any], plain: Array, n: int) -> Array | None:
+    """Derivatives (m, n) in dual numbers whose values are `plain` (m,); None where there are no such."""
+    try:
+        each = [_known(one) for one in np.asarray(call()).ravel()]
+    except Exception:  # whatever code that knows no dual numbers raises
+        return None
+    values = np.array([one.value for one in each])
+    near = SAME * (1.0 + np.max(np.abs(plain), initial=0.0))
+    if values.shape != plain.shape or not np.all(np.abs(values - plain) <= near):
+        return None
+    slopes = np.array([one.slope + np.zeros(n) for one in each]).reshape(-1, n)
+    return slopes if np.all(np.isfinite(slopes)) else None
+
+
 def jacobian(function: Callable[[Any], Any], x: Array) -> tuple[Array, bool]:
     """df/dx (m, n) of a function of an array (n,), and whether it comes from dual numbers.
 
@@ -194,16 +258,9 @@ def jacobian(function: Callable[[Any], Any], x: Array) -> tuple[Array, bool]:
     """
     plain, n = np.asarray(function(x.copy()), dtype=np.float64).ravel(), len(x)
     duals = np.array([Dual(x[i], row) for i, row in enumerate(np.eye(n))], dtype=object)
-    try:
-        each = [_known(one) for one in np.asarray(function(duals)).ravel()]
-    except Exception:  # whatever code that knows no dual numbers raises
-        each = []
-    values = np.array([one.value for one in each])
-    near = SAME * (1.0 + np.max(np.abs(plain), initial=0.0))
-    if values.shape == plain.shape and np.all(np.abs(values - plain) <= near):
-        slopes = np.array([one.slope + np.zeros(n) for one in each]).reshape(-1, n)
-        if np.all(np.isfinite(slopes)):
-            return slopes, True
+    found = _slopes_of(lambda: function(duals), plain, n)
+    if found is not None:
+        return found, True
 
     def along(e: Array, s: float) -> Array:
         return np.asarray(function(x + s * e), dtype=np.float64).ravel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,8 @@ from ..differences import slope_terms
 from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..simulation.simulate import simulate
+from .measure_slopes import Measures, MeasureSlopes, slopes_at_rest
 
-Measures = dict[str, Array]
 STEP = 1e-3  # of differences by parameters, relative to their range
 TERMS = slope_terms(6)
 
@@ -41,6 +42,14 @@ class Evaluation(ABC):
         """
         return [_or_none(self, copy) for copy in mech.variants(values)]
 
+    def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
+        """Measures and their exact derivatives by the named parameters; None where differences must serve.
+
+        Raises:
+            AssemblyError: the mechanism cannot take these states.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class Poses(Evaluation):
@@ -53,6 +62,20 @@ class Poses(Evaluation):
     fixed: Sequence[Mapping[str, float]]
 
     def measures(self, mech: Mechanism) -> Measures:
+        return mech.measure(self._poses(mech))
+
+    def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
+        found: MeasureSlopes | None = None
+        q, held = self._poses(mech), [tuple(wanted) for wanted in self.fixed]
+        for names_held, group in itertools.groupby(range(len(held)), held.__getitem__):
+            part = slopes_at_rest(mech, q[list(group)], names_held, None, names)
+            if part is None:
+                return None
+            found = part if found is None else found.joined(part)
+        return found
+
+    def _poses(self, mech: Mechanism) -> Array:
+        """(n, nq)."""
         q, found = np.array(mech.default.q), []
         for wanted in self.fixed:
             pose = mech.assemble(q, mapping(wanted, "fixed of Poses", "{coordinate: value}"))
@@ -60,7 +83,7 @@ class Poses(Evaluation):
                 raise AssemblyError(pose.message)
             q = pose.q
             found.append(q)
-        return mech.measure(np.array(found))
+        return np.array(found)
 
     def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
         q, found = np.array([copy.default.q for copy in mech.variants(values)]), []
@@ -90,12 +113,19 @@ class Sweep(Evaluation):
     inputs: npt.ArrayLike | None = None
 
     def measures(self, mech: Mechanism) -> Measures:
+        return mech.measure(self._poses(mech), u=self.inputs)
+
+    def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
+        return slopes_at_rest(mech, self._poses(mech), (self.coordinate,), self.inputs, names)
+
+    def _poses(self, mech: Mechanism) -> Array:
+        """(n, nq)."""
         path = mech.sweep(
             text(self.coordinate, "coordinate of Sweep"), numbers(self.values, "values of Sweep", 1)
         )
         if not path.success:
             raise AssemblyError(str(path.message))
-        return mech.measure(path.q, u=self.inputs)
+        return np.asarray(path.q)
 
     def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
         path = mech.sweep(self.coordinate, numbers(self.values, "values of Sweep", 1), parameters=values)
@@ -197,6 +227,27 @@ def evaluated(over: Evaluation, mech: Mechanism, variables: Variables, x: Array)
         except SarrusError:
             return None
         return _or_none(over, changed)
+
+
+def evaluated_slopes(
+    over: Evaluation, mech: Mechanism, variables: Variables, x: Array
+) -> MeasureSlopes | None:
+    """Exact derivatives of the measures of the mechanism with the values x (n,), where there are such."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SarrusWarning)
+        try:
+            return over.slopes(variables.changed(mech, x), variables.names)
+        except SarrusError:
+            return None
+
+
+def why_not_around(over: Evaluation, mech: Mechanism, variables: Variables, x: Array) -> str:
+    """Why no mechanism with other values than x (n,) can be built, as far as derivatives know it."""
+    try:
+        over.slopes(variables.changed(mech, x), variables.names)
+    except SarrusError as error:
+        return f" {str(error)[:1].upper()}{str(error)[1:]}"
+    return ""
 
 
 def check_mechanism(mech: object, what: str) -> Mechanism:

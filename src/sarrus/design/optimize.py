@@ -1,35 +1,39 @@
 """optimize: values of parameters for which a purpose is served best, within limits.
 
-Sequential quadratic programming (SciPy's SLSQP) in parameters relative to their ranges. Gradients are
-differences of order six of the whole evaluation, as in `Mechanism.parameter_derivatives`; the six mechanisms
-for each parameter are made and moved together (along runs one by one). They stay within the ranges: closer to
-a bound than 0.3 percent of a range they are those at that distance.
+Sequential quadratic programming (SciPy's SLSQP) in parameters relative to their ranges. Gradients are exact
+where those of the measures are, and the objective knows dual numbers. Where the objective does not, it is
+differentiated by differences along exact derivatives of the measures. Otherwise gradients are differences of
+order six of the whole evaluation; the six mechanisms for each parameter are made and moved together (along
+runs one by one). They stay within the ranges: closer to a bound than 0.3 percent of a range they are those at
+that distance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..arrays import Array, mapping, positive, positive_whole, takes, text
-from ..errors import InputError, unknown_name
+from ..arrays import Array, BoolArray, positive, positive_whole
+from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     STEP,
     TERMS,
     Evaluation,
-    Measures,
     Variables,
     check_evaluation,
     check_mechanism,
-    check_names,
     evaluated,
+    evaluated_slopes,
+    why_not_around,
 )
+from .measure_slopes import Measures, MeasureSlopes
+from .objectives import Limit, Objective, check_limits, check_objective, check_ranges
 
-Objective = Callable[[Measures], float]
 ON_LIMIT = 1e-6  # relative to the size of a limit: closer counts as on it
 IDLE = 1e-13  # relative change of the objective or of a margin: less is rounding, nothing depends on it
 REFUSED = 1e3  # times the size of the objective: value of a design that cannot be built
@@ -48,6 +52,7 @@ class Optimum:
         active: names of parameters and limits that the best mechanism stands on.
         history: objective of the best design that keeps all limits, after each start (starts,).
         evaluations: number of mechanisms that were tried.
+        gradient: how it was differentiated: {"objective": "exact" or "differences"}, and the limits by name.
         success: whether the optimizer converged and all limits are kept.
         message: the same in words.
     """
@@ -60,6 +65,7 @@ class Optimum:
     active: tuple[str, ...]
     history: Array
     evaluations: int
+    gradient: dict[str, str]
     success: bool
     message: str
 
@@ -95,13 +101,13 @@ def optimize(
         max_iterations: of each start.
     """
     check_mechanism(mech, "optimize")
-    variables = _variables(mech, parameters)
+    variables = check_ranges(mech, parameters)
     problem = _Problem(
         mech,
         variables,
-        _objective(mech, objective),
+        check_objective(mech, objective),
         check_evaluation(over, "optimize"),
-        _limits(mech, limits),
+        check_limits(mech, limits),
     )
     first = np.clip([mech.parameters[name] for name in variables.names], variables.lower, variables.upper)
     rng = np.random.default_rng(seed)
@@ -113,24 +119,6 @@ def optimize(
     best = max(found, key=lambda one: (one.kept, -one.value))
     history = np.minimum.accumulate([one.value if one.kept else np.inf for one in found])
     return problem.optimum(best, before, history)
-
-
-@dataclass(frozen=True)
-class _Limit:
-    """function(measures) within lower and upper; None: open."""
-
-    name: str
-    function: Callable[[Measures], Any]
-    lower: float | None
-    upper: float | None
-
-    def margins(self, measures: Measures) -> Array:
-        """Distances to the limits, not negative where it is kept, relative to their size."""
-        values = np.ravel(np.asarray(self.function(measures), dtype=np.float64))
-        size = max(abs(self.lower or 0.0), abs(self.upper or 0.0)) or 1.0
-        parts = [] if self.lower is None else [(values - self.lower) / size]
-        parts += [] if self.upper is None else [(self.upper - values) / size]
-        return np.concatenate(parts)
 
 
 @dataclass(frozen=True)
@@ -151,13 +139,14 @@ class _Problem:
         variables: Variables,
         objective: Objective,
         over: Evaluation,
-        limits: tuple[_Limit, ...],
+        limits: tuple[Limit, ...],
     ) -> None:
         self._mech, self._variables, self._objective = mech, variables, objective
         self._over, self._limits = over, limits
         self._known: dict[bytes, tuple[float, Array]] = {}
         self.size = 1.0
         self._margins = 0
+        self._differences = dict.fromkeys(("objective", *(one.name for one in limits)), False)
         self.idle = np.ones(len(variables.names), dtype=bool)
 
     def tried(self, x: Array) -> tuple[float, Array]:
@@ -180,10 +169,10 @@ class _Problem:
         for x, measures in zip(points, self._variables.together(self._mech, self._over, points), strict=True):
             self._judge(x.tobytes(), measures)
 
-    def _note_idle(self, rows: Array) -> None:
-        """Keep which parameters change nothing, from rows (n, 6, m) around a design."""
+    def _note_idle(self, rows: Array, which: npt.NDArray[np.intp]) -> None:
+        """Keep which parameters change nothing, from rows (k, 6, m) around a design."""
         size = np.maximum(np.max(np.abs(rows), axis=(0, 1)), 1.0)
-        self.idle &= np.all(np.ptp(rows, axis=1) <= IDLE * size, axis=1)
+        self.idle[which] &= np.all(np.ptp(rows, axis=1) <= IDLE * size, axis=1)
 
     def _number(self, measures: Measures) -> float:
         try:
@@ -203,23 +192,65 @@ class _Problem:
             margins = np.full(self._margins, -1.0)
         return np.concatenate([[min(value / self.size, REFUSED)], margins])
 
+    def _gradient(self, y: Array) -> Array:
+        """Derivatives (1 + margins, n) of `_row`."""
+        found = evaluated_slopes(self._over, self._mech, self._variables, self._scaled(y))
+        if found is None:
+            self._differences = dict.fromkeys(self._differences, True)
+            return self._by_differences(y, np.arange(len(y)))
+        slopes = self._exact(found)
+        still = np.flatnonzero(np.all(np.abs(slopes) <= IDLE * max(1.0, np.max(np.abs(slopes))), axis=0))
+        self.idle[np.setdiff1d(np.arange(len(y)), still)] = False
+        if np.any(self.idle[still]):  # stationary here, or nothing depends on it
+            self._by_differences(y, still)
+        return slopes
+
+    def _exact(self, found: MeasureSlopes) -> Array:
+        """The same from derivatives of the measures."""
+        ranges = self._variables.range
+        first, exact = found.of(self._objective, ranges)
+        self._differences["objective"] |= not exact
+        rows = [first / self.size]
+        for one in self._limits:
+            values, exact = found.of(one.function, ranges)
+            self._differences[one.name] |= not exact
+            rows.append(one.slopes(values))
+        return np.ascontiguousarray(np.concatenate(rows))  # SciPy's SLSQP misreads gradients with strides
+
+    def _by_differences(self, y: Array, which: npt.NDArray[np.intp]) -> Array:
+        """The same by differences of designs around y, those by the parameters `which` (k,)."""
+        v, k = self._variables, len(which)
+        steps = np.full(len(y), STEP)
+        around = v.around(np.clip(y, 3 * STEP, 1 - 3 * STEP), steps).reshape(len(y), len(TERMS), -1)[which]
+        flat = around.reshape(k * len(TERMS), -1)
+        self._try_all(np.array([self._scaled(one) for one in flat]))
+        rows = np.array([self._row(one) for one in flat])
+        self._refuse_isolated(y, which, rows[:, 0].reshape(k, -1) >= REFUSED)
+        self._note_idle(rows.reshape(k, len(TERMS), -1), which)
+        return v.slopes(rows, steps[which])
+
+    def _refuse_isolated(self, y: Array, which: npt.NDArray[np.intp], refused: BoolArray) -> None:
+        """Refuse to go on from a design none of whose six neighbours along a parameter can be built."""
+        v, x = self._variables, self._scaled(y)
+        for i in which[np.all(refused, axis=1)]:
+            if np.isfinite(self.tried(x)[0]):
+                raise InputError(
+                    f"optimize: no mechanism with a value of {v.names[i]!r} around {x[i]:g} can be built and"
+                    f" moved, only that with this value.{why_not_around(self._over, self._mech, v, x)}"
+                )
+
     def search(self, start: Array, tol: float, iterations: int) -> _Found:
         """The local minimum near a start."""
         from scipy.optimize import minimize
 
         v, n = self._variables, len(start)
-        steps = np.full(n, STEP)
         slopes: dict[bytes, Array] = {}
 
         def gradient(y: Array) -> Array:
             key = np.asarray(y).tobytes()
             if key not in slopes:
                 slopes.clear()
-                around = v.around(np.clip(y, 3 * STEP, 1 - 3 * STEP), steps)
-                self._try_all(np.array([self._scaled(one) for one in around]))
-                rows = np.array([self._row(one) for one in around])
-                self._note_idle(rows.reshape(n, len(TERMS), -1))
-                slopes[key] = v.slopes(rows, steps)
+                slopes[key] = self._gradient(y)
             return slopes[key]
 
         self.tried(start)
@@ -272,58 +303,7 @@ class _Problem:
             active=tuple(active),
             history=history,
             evaluations=len(self._known),
+            gradient={name: "differences" if rough else "exact" for name, rough in self._differences.items()},
             success=found.converged and found.kept,
             message=words,
         )
-
-
-def _variables(mech: Mechanism, given: Any) -> Variables:
-    ranges = mapping(given, "parameters of optimize", "{parameter: (lower, upper)}")
-    if not ranges:
-        raise InputError("optimize has no freedom: name at least one parameter, {parameter: (lower, upper)}.")
-    names = check_names(mech, ranges, "optimize")
-    bounds = []
-    for name, pair in ranges.items():
-        try:
-            lower, upper = (float(x) for x in pair)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"range of parameter {name!r} must be a pair (lower, upper), got {pair!r}."
-            ) from None
-        if not (np.isfinite([lower, upper]).all() and lower < upper):
-            raise InputError(
-                f"range of parameter {name!r} must have lower < upper, finite, got ({lower:g}, {upper:g}): it"
-                " leaves no freedom."
-            )
-        bounds.append((lower, upper))
-    low, high = np.array(bounds).T
-    return Variables(names, low, high)
-
-
-def _objective(mech: Mechanism, given: object) -> Objective:
-    if callable(given):
-        takes(given, "measures", "objective of optimize")
-        return given
-    name = text(given, "objective of optimize")
-    if name not in dict(mech.model.measures):
-        raise unknown_name("measure", name, dict(mech.model.measures), "objective of optimize")
-    return lambda measures: float(np.mean(np.square(measures[name])))
-
-
-def _limits(mech: Mechanism, given: Mapping[str, Any] | None) -> tuple[_Limit, ...]:
-    found = []
-    for name, rule in mapping({} if given is None else given, "limits", "{measure: (lower, upper)}").items():
-        parts = tuple(rule) if isinstance(rule, (tuple, list)) else ()
-        if len(parts) not in (2, 3) or (len(parts) == 3) != callable(parts[0] if parts else None):
-            raise InputError(
-                f"limit {name!r} of optimize must be (lower, upper) of a measure or (function, lower, upper),"
-                f" got {rule!r:.80}."
-            )
-        if len(parts) == 2 and name not in dict(mech.model.measures):
-            raise unknown_name("measure", name, dict(mech.model.measures), "limits of optimize")
-        function = parts[0] if len(parts) == 3 else (lambda measures, key=name: measures[key])
-        low, high = (None if x is None or not np.isfinite(x) else float(x) for x in parts[-2:])
-        if low is None and high is None:
-            raise InputError(f"limit {name!r} of optimize is open on both sides; leave it out.")
-        found.append(_Limit(name, function, low, high))
-    return tuple(found)

@@ -21,12 +21,14 @@ from ..errors import InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     Evaluation,
-    Measures,
     Variables,
     check_evaluation,
     check_mechanism,
     check_names,
+    evaluated_slopes,
+    why_not_around,
 )
+from .measure_slopes import Measures
 
 STEP = 0.5  # of the standard deviation: step of the differences
 DISTRIBUTIONS = ("normal", "uniform")
@@ -42,6 +44,7 @@ class Tolerances:
         nominal: measures of the given mechanism, {measure: (n,)}.
         sensitivity: their derivatives by the parameters, {measure: (n, ..., p)}.
         deviation: standard deviations of the measures by (1), {measure: (n, ...)}.
+        differences: names of measures whose sensitivity is a difference of order six; the others are exact.
         samples: measures of random mechanisms, {measure: (samples, n, ...)}; NaN where there is none.
         values: parameters of these (samples, p).
         failed: how many could not be built.
@@ -52,6 +55,7 @@ class Tolerances:
     nominal: Measures
     sensitivity: Measures
     deviation: Measures
+    differences: tuple[str, ...]
     samples: Measures
     values: Array
     failed: int
@@ -117,14 +121,7 @@ def tolerances(
     variables, centre = Variables(names, -sizes, sizes), np.array([mech.parameters[name] for name in names])
     nominal = {name: np.asarray(values) for name, values in over.measures(mech).items()}
     flat = _Flat(nominal)
-    near = variables.around(centre, STEP * sizes)
-    around = [flat.row(one) for one in variables.together(mech, over, near) if one is not None]
-    if len(around) < len(near):
-        raise InputError(
-            f"tolerances: {len(near) - len(around)} of {len(near)} mechanisms within 1.5 standard deviations"
-            " cannot be built or moved; give smaller deviations."
-        )
-    slopes = variables.slopes(np.array(around), STEP * sizes)
+    slopes, differences = _sensitivity(mech, over, variables, flat)
     rng, shape = np.random.default_rng(seed), (count, len(names))
     drawn = rng.normal(size=shape) if distribution == "normal" else rng.uniform(-(3**0.5), 3**0.5, shape)
     values = centre + sizes * drawn
@@ -135,11 +132,32 @@ def tolerances(
         nominal=nominal,
         sensitivity=flat.split(slopes.T, last=True),
         deviation=flat.split(np.sqrt(np.sum((slopes * sizes) ** 2, axis=-1))[None], single=True),
+        differences=tuple(name for name in nominal if name in differences),
         samples=flat.split(rows),
         values=values,
         failed=int(np.sum(np.isnan(rows).all(axis=1))),
         _mech=mech,
     )
+
+
+def _sensitivity(
+    mech: Mechanism, over: Evaluation, variables: Variables, flat: _Flat
+) -> tuple[Array, frozenset[str]]:
+    """Derivatives (size, p) of all measures, and the names of those that are differences."""
+    sizes, centre = variables.upper, np.array([mech.parameters[name] for name in variables.names])
+    near = variables.around(centre, STEP * sizes)
+    around = [flat.row(one) for one in variables.together(mech, over, near) if one is not None]
+    if len(around) < len(near):
+        raise InputError(
+            f"tolerances: {len(near) - len(around)} of {len(near)} mechanisms within 1.5 standard deviations"
+            " cannot be built or moved; give smaller deviations."
+            + why_not_around(over, mech, variables, centre)
+        )
+    exact = evaluated_slopes(over, mech, variables, centre)
+    if exact is None:
+        return variables.slopes(np.array(around), STEP * sizes), frozenset(dict(mech.model.measures))
+    parts = [exact.slopes[name].reshape(-1, len(sizes)) for name in exact.measures]
+    return np.concatenate(parts), exact.differences
 
 
 class _Flat:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,25 +33,28 @@ Load = tuple[int, Array, Array]  # body, wrench [force; moment], where the force
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Poses R (nb, 3, 3), p (nb, 3), twists V and accelerations A (nb, 6) of all bodies, in the world."""
+    """Poses R (nb, 3, 3), p (nb, 3), twists V and accelerations A (nb, 6) of all bodies, in the world.
+
+    Batch axes in front, as of the loads.
+    """
 
     R: Array
     p: Array
     V: Array
     A: Array
 
-    def place(self, model: Model) -> Callable[[str], Pose]:
-        """Poses of bodies by name."""
+    def place(self, model: Model, state: tuple[int, ...]) -> Callable[[str], Pose]:
+        """Poses of bodies by name, at one state of a batch."""
 
         def pose(name: str) -> Pose:
             i = model.body_index(name)
-            return known_pose(self.p[i], self.R[i])
+            return known_pose(self.p[state][i], self.R[state][i])
 
         return pose
 
     def point(self, body: int, p_BP: npt.ArrayLike) -> Array:
         """A point of a body."""
-        return np.asarray(self.p[body] + self.R[body] @ np.asarray(p_BP))
+        return np.asarray(self.p[..., body, :] + self.R[..., body, :, :] @ np.asarray(p_BP))
 
 
 @dataclass(frozen=True)
@@ -76,19 +80,30 @@ class Loads:
         for k, wrench, p_BP in self.external:
             yield k, wrench, bodies.point(k, p_BP)
         pairs = [force.bodies() for _, force in model.forces if force.bodies() and not force.holds_functions]
-        for ends, wrench, at in zip(pairs, self.forces, self.at, strict=True):
+        for i, ends in enumerate(pairs):
             a, b = (GROUND, *ends)[-2:]
-            yield from _both(model, a, b, wrench, at)
+            yield from _both(model, a, b, self.forces[..., i, :], self.at[..., i, :])
         for group in model.groups:
             if group.element >= 0:
                 assert group.a is not None and group.b is not None
-                wrench = self.lam[group.rows] @ self.rows.W[group.rows]
-                yield from _both(model, group.a, group.b, wrench, self.rows.at[group.element])
+                wrench = self.rows.of_rows(group.rows, self.lam)
+                yield from _both(model, group.a, group.b, wrench, self.rows.at[..., group.element, :])
         for group, (_, constraint) in zip(model.groups, model.constraints, strict=True):
-            for body, force, at in constraint.loads(
-                bodies.place(model), model.joint_of, self.lam[group.rows]
-            ):
-                yield model.body_index(body), np.concatenate([force, np.zeros(3)]), at
+            if constraint.loads_bodies:
+                yield from self._of_coordinates(model, bodies, group.rows, constraint)
+
+    def _of_coordinates(
+        self, model: Model, bodies: BodyMotion, rows: slice, constraint: Any
+    ) -> Iterator[Load]:
+        """Loads that a relation between coordinates stands for, state by state."""
+        batch = self.lam.shape[:-1]
+        each = [
+            list(constraint.loads(bodies.place(model, i), model.joint_of, self.lam[i][rows]))
+            for i in np.ndindex(batch)
+        ]
+        for same in zip(*each, strict=True):
+            force, at = (np.array([one[k] for one in same]).reshape(*batch, 3) for k in (1, 2))
+            yield model.body_index(same[0][0]), np.concatenate([force, np.zeros_like(force)], axis=-1), at
 
 
 def _both(model: Model, a: str, b: str, wrench: Array, at: Array) -> Iterator[Load]:
@@ -111,17 +126,18 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
             or "world".
     """
     i = model.body_index(name)
-    carried = _carried(model, i)
-    force, moment = np.zeros(3), np.zeros(3)
+    carried, origin = _carried(model, i), bodies.p[..., i, :]
+    force: Array = np.zeros((*bodies.p.shape[:-2], 3))
+    moment = force
     for k in carried:
         f, n, at = _inertial(model, bodies, k)
-        force, moment = force + f, moment + n + np.cross(at - bodies.p[i], f)
+        force, moment = force + f, moment + n + np.cross(at - origin, f)
     for k, wrench, at in loads.each(model, bodies):
         if k in carried:
-            f, n = wrench[:3], wrench[3:]
-            force, moment = force - f, moment - n - np.cross(at - bodies.p[i], f)
+            f, n = wrench[..., :3], wrench[..., 3:]
+            force, moment = force - f, moment - n - np.cross(at - origin, f)
     ends = Frame(model.bodies[i].parent, model.bodies[i].at), Frame(name)
-    wrench = np.concatenate([force, moment])
+    wrench = np.concatenate([force, moment], axis=-1)
     if model.bodies[i].backwards:
         return in_axes(model, bodies.R, (ends[1], ends[0]), frame, -wrench)
     return in_axes(model, bodies.R, ends, frame, wrench)
@@ -144,7 +160,9 @@ def _inertial(model: Model, bodies: BodyMotion, k: int) -> tuple[Array, Array, A
     """m (c'' - g), I w' + w x I w and the centre of mass c: the right side of (1)."""
     body = model.bodies[k]
     at = bodies.point(k, body.com)
-    r, w, w_dot = at - bodies.p[k], bodies.V[k, 3:], bodies.A[k, 3:]
-    acceleration = bodies.A[k, :3] + np.cross(w_dot, r) + np.cross(w, np.cross(w, r))
-    I = bodies.R[k] @ body.inertia_matrix @ bodies.R[k].T
-    return body.mass * (acceleration - model.gravity), I @ w_dot + np.cross(w, I @ w), at
+    R, V, A = bodies.R[..., k, :, :], bodies.V[..., k, :], bodies.A[..., k, :]
+    r, w, w_dot = at - bodies.p[..., k, :], V[..., 3:], A[..., 3:]
+    acceleration = A[..., :3] + np.cross(w_dot, r) + np.cross(w, np.cross(w, r))
+    I = R @ body.inertia_matrix @ np.swapaxes(R, -1, -2)
+    turning, spin = (np.einsum("...ij,...j->...i", I, x) for x in (w_dot, w))
+    return body.mass * (acceleration - model.gravity), turning + np.cross(w, spin), at

@@ -88,20 +88,13 @@ class Motion:
             frame: axes to express it in: "A", "B" (the frames of the loop; of a joint its frame on the parent
                 and the body's), "a", "b" (the bodies; the parent and the body) or "world".
         """
-        batch = self.a.shape[:-1]
-        out = np.zeros((*batch, 6), dtype=self.lam.dtype)
-        is_joint = self._is_joint(name)
-        loaded = self._require_bodies(name)
-        for i in np.ndindex(batch):
-            R, p, V, A, W, rows_at, forces, forces_at = (x[i] for x in self._body_loads)
-            rows = RowWrenches(W, rows_at)
-            if not is_joint:
-                out[i] = reaction(self._model, R, rows, self.lam[i], name, frame=frame)
-                continue
-            external = tuple((body, wrench[i], point) for body, wrench, point in loaded.external)
-            loads = Loads(external, self.lam[i], rows, forces, forces_at)
-            out[i] = bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
-        return out
+        is_joint, loaded = self._is_joint(name), self._require_bodies(name)
+        R, p, V, A, W, rows_at, forces, forces_at = self._body_loads
+        rows = RowWrenches(W, rows_at)
+        if not is_joint:
+            return reaction(self._model, R, rows, self.lam, name, frame=frame)
+        loads = Loads(loaded.external, self.lam, rows, forces, forces_at)
+        return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
     def reaction_unique(self, name: str, frame: str = "A") -> npt.NDArray[np.bool_]:
         """Which entries of `reaction` (6,) the motion determines.
@@ -113,14 +106,15 @@ class Motion:
         state = self._require_bodies(name)
         out = np.ones((*batch, 6), dtype=bool)
         for i in np.ndindex(batch):
-            fields = {key: getattr(self, key)[i] for key in ("a", "constraint_force", "lam", "lam_unique")}
-            one = replace(self, **fields, _q=state.q[i], _v=state.v[i], _external=())
             nothing = np.zeros((1, len(m.drives), 3)), np.zeros((1, len(m.u_row), 3 + m.nv))
             J = m.kernel.constraints(state.q[i][None], state.v[i][None], *nothing)[1][0]
             values, Vt = np.linalg.svd((J * m.unit / m.row_unit[:, None]).T)[1:]
-            for w in Vt[int(np.sum(values > float(m.rank_tol))) :] / m.row_unit:
-                change = replace(one, lam=one.lam + w).reaction(name, frame) - one.reaction(name, frame)
-                out[i] &= np.abs(change) < UNDETERMINED * np.max(np.abs(w))
+            null = Vt[int(np.sum(values > float(m.rank_tol))) :] / m.row_unit
+            lam = self.lam[i] + np.concatenate([np.zeros((1, m.nc)), null])
+            a, q, v = (np.repeat(x[i][None], len(lam), axis=0) for x in (self.a, state.q, state.v))
+            found = replace(self, a=a, lam=lam, _q=q, _v=v, _external=()).reaction(name, frame)
+            sizes = np.max(np.abs(null), axis=1, initial=0.0)
+            out[i] = np.all(np.abs(found[1:] - found[0]) < UNDETERMINED * sizes[:, None], axis=0)
         return out
 
     def _is_joint(self, name: str) -> bool:

@@ -21,7 +21,7 @@ FRAMES = ("A", "B", "a", "b", "world")
 
 @dataclass(frozen=True)
 class RowWrenches:
-    """Wrenches at one pose, world axes.
+    """Wrenches at one pose, or at a batch of them (batch axes in front), world axes.
 
     Attributes:
         W: Wrench of each row on b about B for a multiplier of one, (nc, 6); zero for rows without bodies.
@@ -31,9 +31,13 @@ class RowWrenches:
     W: Array
     at: Array
 
+    def of_rows(self, rows: slice, lam: Array) -> Array:
+        """Wrench (6,) of some rows with the multipliers lam (nc,)."""
+        return np.asarray(np.einsum("...r,...rk->...k", lam[..., rows], self.W[..., rows, :]))
+
 
 def reaction(model: Model, R_WB: Array, wrenches: RowWrenches, lam: Array, name: str, *, frame: str) -> Array:
-    """Wrench [force; moment] (6,) on b at B of the constraint `name`, in the axes of `frame`.
+    """Wrench [force; moment] (6,) on b at B of a constraint, in the axes of `frame`. Batch axes allowed.
 
     Args:
         model: whose constraint.
@@ -50,7 +54,7 @@ def reaction(model: Model, R_WB: Array, wrenches: RowWrenches, lam: Array, name:
             "loop" if group is None else f"loop ({group.kind} has no wrench; its multiplier is in lam); got"
         )
         raise unknown_name(kind, name, loops)
-    wrench = lam[group.rows] @ wrenches.W[group.rows]
+    wrench = wrenches.of_rows(group.rows, lam)
     return in_axes(model, R_WB, dict(model.constraints)[name].ends(), frame, wrench)
 
 
@@ -60,5 +64,6 @@ def in_axes(model: Model, R_WB: Array, ends: tuple[Frame, Frame], frame: str, wr
     axes = np.eye(3)
     if frame != "world":
         end = ends["AaBb".index(frame) // 2]
-        axes = R_WB[model.body_index(end.body)] @ (end.at.rotation if frame in "AB" else axes)
-    return np.concatenate([axes.T @ wrench[:3], axes.T @ wrench[3:]])
+        axes = R_WB[..., model.body_index(end.body), :, :] @ (end.at.rotation if frame in "AB" else axes)
+    parts = [np.einsum("...ij,...i->...j", axes, x) for x in (wrench[..., :3], wrench[..., 3:])]
+    return np.concatenate(parts, axis=-1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MethodType
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -78,12 +78,14 @@ class ModelSlopes:
     def stepped(self, model: Model, direction: int, step: float) -> VariantModel:
         """The model with the imaginary part step * slope in every number that changes; no kernel knows it."""
         numbers = self.values + 1j * step * self.slopes[direction]
-        own = {
-            name: picked(value, lambda x: numbers[self.slots[x.slot]])
-            for name, value in self.declared.items()
-        }
+
+        def stepped(name: str) -> Any:
+            return picked(self.declared[name], lambda x: numbers[self.slots[x.slot]])
+
+        shared = {name: value for name, value in vars(model).items() if name not in DECLARED}
         copy = object.__new__(VariantModel)
-        copy.__dict__.update(vars(model), **own, _base=model.structure)
+        copy.__dict__.update(shared, measures=stepped("measures"), _base=model.structure)
+        copy.__dict__["_made"] = lambda: SimpleNamespace(points=(), **{x: stepped(x) for x in DECLARED[:3]})
         if "gravity" in self.fields:
             copy.__dict__["gravity"] = model.gravity + 1j * step * self.fields["gravity"][direction]
         return copy

@@ -1,0 +1,77 @@
+"""Measures with their exact derivatives by parameters, and derivatives of functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..dual_numbers import along_directions
+from ..mechanism.mechanism import Mechanism
+from ..mechanism.state_slopes import Situation, state_slopes
+
+Measures = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class MeasureSlopes:
+    """Measures over n states and their derivatives by P parameters.
+
+    Attributes:
+        measures: by name, (n,) or (n, k).
+        slopes: by name, (n, P) or (n, k, P).
+        differences: names of measures whose derivatives are differences.
+    """
+
+    measures: Measures
+    slopes: Measures
+    differences: frozenset[str] = frozenset()
+
+    def of(self, function: Callable[[Measures], Any], ranges: Array) -> tuple[Array, bool]:
+        """Derivatives (m, P) of a function of the measures by parameters over their ranges (P,); if exact."""
+        read = _Reading(self.measures)
+        function(read)
+        scaled = {name: x * ranges for name, x in self.slopes.items()}
+        found, dual = along_directions(function, self.measures, scaled)
+        return found, dual and not self.differences & read.names
+
+    def joined(self, other: MeasureSlopes) -> MeasureSlopes:
+        """With further states behind these."""
+        pairs = ((self.measures, other.measures), (self.slopes, other.slopes))
+        both = [{name: np.concatenate([one[name], two[name]]) for name in one} for one, two in pairs]
+        return MeasureSlopes(both[0], both[1], self.differences | other.differences)
+
+
+class _Reading(dict[str, Array]):
+    """Measures that remember which of them were read."""
+
+    def __init__(self, measures: Mapping[str, Array]) -> None:
+        super().__init__({name: np.array(x) for name, x in measures.items()})
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Array:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+def slopes_at_rest(
+    mech: Mechanism, q: Array, fixed: Sequence[str], inputs: Any, names: Sequence[str]
+) -> MeasureSlopes | None:
+    """At poses (n, nq) that fixed coordinates determine, under inputs (nu,) or None, at t = 0.
+
+    None where a pose has freedoms left, and where all derivatives would be differences.
+
+    Raises:
+        AssemblyError: a parameter opens an overconstrained loop.
+    """
+    rest = np.zeros((len(q), mech.nv))
+    tau = np.ascontiguousarray(np.broadcast_to(mech._applied(q, None, inputs, None), rest.shape))
+    found = state_slopes(mech, Situation(q, rest, tau, 0.0, tuple(fixed), moving=False), names)
+    if found is None or not found.determined:
+        return None
+    each = [found.measures(k) for k in range(len(names))]
+    slopes = {name: np.stack([one[name] for one, _ in each], axis=-1) for name in each[0][0]}
+    return MeasureSlopes(mech.measure(q, u=inputs), slopes, frozenset().union(*(some for _, some in each)))
