@@ -188,6 +188,7 @@ struct TableProgram {
   // dx: what all slots x change by, from what the inputs change by; x as run() left them. False where a
   // comparison may come out otherwise for any change. Of principal moments nothing is known: they are compared.
   bool run_changes(const double* x, double* dx) const {
+    bool decided = true;
     for (size_t at = 0; at < code.size();) {
       const int* c = code.data() + at;
       int op = c[0];
@@ -197,7 +198,7 @@ struct TableProgram {
         const Binary& two = op < COMPARED_AT ? BINARY[op - BINARY_AT] : COMPARED[op - COMPARED_AT];
         bool still = dx[c[2]] == 0 && dx[c[3]] == 0, compares = op >= COMPARED_AT;
         double change = still ? 0 : two.change(x[c[2]], x[c[3]], compares ? 0 : x[c[1]], dx[c[2]], dx[c[3]]);
-        if (compares && change != 0) return false;
+        if (compares && change != 0) decided = false;
         if (!compares) dx[c[1]] = change;
         at += 4;
       } else if (op == MOMENTS) {
@@ -206,24 +207,25 @@ struct TableProgram {
         merge_changes(c, x, dx), at += 4 + (1 + BODY) * c[2];
       }
     }
-    return true;
+    return decided;
   }
 
-  // (derivatives (n, m) of the outputs by the inputs (n), whether there are such)
+  // (derivatives (n, m) of the outputs by the inputs (n), whether no comparison hangs on each input (n))
   nb::tuple slopes(nb::handle given) const {
     npy_intp n = inputs.size(), m = outputs.size();
     Dense values(given, "values", {n});
     NewArray out({n, m});
+    New<unsigned char> decided({n});
     std::vector<double> x = start, scratch, dx;
     for (npy_intp i = 0; i < n; ++i) x[inputs[i]] = values[i];
-    bool fine = run(x.data(), scratch);
+    run(x.data(), scratch);
     for (npy_intp i = 0; i < n; ++i) {
       dx.assign(x.size(), 0.0);
       dx[inputs[i]] = 1;
-      fine = run_changes(x.data(), dx.data()) && fine;
+      decided[i] = run_changes(x.data(), dx.data());
       for (npy_intp j = 0; j < m; ++j) out[i * m + j] = dx[outputs[j]];
     }
-    return nb::make_tuple(out, fine && finite(out, n * m));
+    return nb::make_tuple(out, decided);
   }
 
   // (the outputs (B, m), whether each variant (B,) takes the way of the recording with finite numbers)

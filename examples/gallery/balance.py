@@ -51,9 +51,7 @@ def main() -> dict[str, float]:
 
     turn = sr.design.Run(np.linspace(0, 2 * np.pi / SPEED, 72, endpoint=False))
     engine = slider_crank()
-    best = sr.optimize(
-        engine, {"counterweight": (0.0, 3.0)}, lambda x: float(np.mean(shaking(x) ** 2)), over=turn
-    )
+    best = sr.optimize(engine, {"counterweight": (0.0, 3.0)}, lambda x: np.mean(shaking(x) ** 2), over=turn)
     figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
     for mech, label in ((engine, "without"), (best.mech, "with counterweight")):
         ax.plot(*shaking(turn.measures(mech)).T, label=label)

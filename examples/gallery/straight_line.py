@@ -37,7 +37,7 @@ def hoeken() -> sr.Mechanism:
 def waviness(measures: dict[str, np.ndarray]) -> float:
     """Height of the path over its length, the largest heights weigh most."""
     x, y = measures["P"][:, 0], measures["P"][:, 1]
-    return float(np.mean((y - y.mean()) ** 8) ** (1 / 8) / np.ptp(x))
+    return np.mean((y - y.mean()) ** 8) ** (1 / 8) / np.ptp(x)
 
 
 def main() -> dict[str, float]:

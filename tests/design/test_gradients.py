@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 import sarrus as sr
 from sarrus.design import Poses, Run, Sweep
@@ -138,16 +139,51 @@ def test_a_start_at_the_optimum_is_no_lack_of_freedom() -> None:
         sr.optimize(arm(best), {"idle": (0.5, 2.0)}, turned, over=over)
 
 
-def test_runs_are_differences() -> None:
+@pytest.mark.parametrize(("driven", "how"), [(True, "exact"), (False, "differences")])
+def test_runs_are_exact_where_drives_determine_them(driven: bool, how: str) -> None:
+    """A counterweight of zero, the least there is, is a place to start from."""
     spec = sr.MechanismSpec(gravity=(0, 0, 0), name="rotor")
-    m = spec.parameter("m", 0.1)
+    m = spec.parameter("m", 0.0)
     spec.body("rotor", joint=sr.Revolute("z"), mass=3.0, com=(0.02, 0, 0), inertia=(0.1, 0.1, 0.1))
     at = sr.Pose((-0.1, 0, 0))
     spec.body("weight", "rotor", joint=sr.Fixed(), at=at, mass=m, inertia=(1e-4, 1e-4, 1e-4))
+    if driven:
+        spec.constrain("motor", sr.Drive("rotor", lambda t: 20 * t, lambda t: 20.0, lambda t: 0.0))
     mech = spec.measure("bearing", sr.Reaction("rotor")).compile()
-    over = Run(np.linspace(0, 0.1, 3), {"v0": [20.0]})
+    over = Run(np.linspace(0, 0.1, 3), {} if driven else {"v0": [20.0]})
     best = sr.optimize(mech, {"m": (0, 2)}, lambda x: np.sum(x["bearing"][:, :2] ** 2), over=over)
-    assert best.gradient == {"objective": "differences"}
+    assert best.gradient == {"objective": how}
+    assert best.parameters["m"] == pytest.approx(0.6, rel=1e-5 if driven else 1e-3)
+
+
+def test_slopes_along_a_driven_run() -> None:
+    """Slider-crank at constant speed: x = r cos + sqrt(l^2 - r^2 sin^2), differentiated in 40 digits.
+
+    The rod has 1e-9 kg, which does up to 1e-7 N/m to the slopes of the force.
+    """
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="engine")
+    r, l, omega = spec.parameter("r", 0.05), spec.parameter("l", 0.2), 100.0
+    spec.body("crank", joint=sr.Revolute("z"), mass=1.0, inertia=(0.01,) * 3)
+    spec.body("rod", "crank", joint=sr.Revolute("z"), at=sr.Pose((r, 0, 0)), mass=1e-9, inertia=(1e-12,) * 3)
+    spec.body("piston", joint=sr.Prismatic("x"), mass=0.3)
+    spec.close("pin", "rod", "piston", joint=sr.Revolute("z"), at_a=sr.Pose((l, 0, 0)))
+    spec.constrain("motor", sr.Drive("crank", lambda t: omega * t, lambda t: omega, lambda t: 0.0))
+    mech = spec.measure("push", sr.Reaction("pin", "world")).measure("v", sr.Speed("piston")).compile()
+    mech = mech.with_default(mech.assemble([0.0, 0.0, 0.25]).q)
+    t = np.linspace(0.0, 0.06, 7)
+    found = Run(t).slopes(mech, ("r", "l"))
+    assert found is not None and not found.differences
+    mp.dps = 40
+
+    def x(time: Any, r: Any, l: Any) -> Any:
+        return r * mp.cos(omega * time) + mp.sqrt(l**2 - (r * mp.sin(omega * time)) ** 2)
+
+    for i, time in enumerate(t):
+        for k, order in enumerate(((1, 0), (0, 1))):
+            speed = mp.diff(x, (mp.mpf(time), mp.mpf(0.05), mp.mpf(0.2)), (1, *order))
+            push = 0.3 * mp.diff(x, (mp.mpf(time), mp.mpf(0.05), mp.mpf(0.2)), (2, *order))
+            assert found.slopes["v"][i, 0, k] == pytest.approx(float(speed), rel=1e-11, abs=1e-11 * omega)
+            assert found.slopes["push"][i, 0, k] == pytest.approx(float(push), rel=1e-11, abs=1e-7)
 
 
 def test_a_parameter_that_opens_a_loop_is_named() -> None:

@@ -16,8 +16,10 @@ from ..arrays import Array, mapping, numbers, text
 from ..differences import slope_terms
 from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, unknown_name
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.state_slopes import Situation
 from ..simulation.simulate import simulate
-from .measure_slopes import Measures, MeasureSlopes, slopes_at_rest
+from ..simulation.trajectory.trajectory import Trajectory
+from .measure_slopes import Measures, MeasureSlopes, determined_slopes, slopes_at_rest
 
 STEP = 1e-3  # of differences by parameters, relative to their range
 TERMS = slope_terms(6)
@@ -145,11 +147,22 @@ class Run(Evaluation):
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def measures(self, mech: Mechanism) -> Measures:
+        return _measures_of(mech, self._run(mech))
+
+    def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
+        """Where drives determine the motion: then each state follows from its time alone."""
+        if not mech.model.drives or self.options.get("control") is not None:
+            return None
+        run = self._run(mech)
+        at = Situation(run.q, run.v, np.zeros(run.v.shape), run.t, ())
+        return determined_slopes(mech, at, names, _measures_of(mech, run))
+
+    def _run(self, mech: Mechanism) -> Trajectory:
         t = numbers(self.t, "t of Run", 1)
         run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t, **dict(self.options))
         if not run.success:
             raise AssemblyError(run.message)
-        return {name: run[name] for name, _ in mech.model.measures}
+        return run
 
 
 @dataclass(frozen=True)
@@ -193,6 +206,11 @@ class Variables:
                 return over.of_variants(mech, dict(zip(self.names, points.T, strict=True)))
             except SarrusError:  # one of them cannot be built
                 return [evaluated(over, mech, self, x) for x in points]
+
+
+def _measures_of(mech: Mechanism, run: Trajectory) -> Measures:
+    """Measures along a run."""
+    return {name: run[name] for name, _ in mech.model.measures}
 
 
 def _or_none(over: Evaluation, mech: Mechanism) -> Measures | None:

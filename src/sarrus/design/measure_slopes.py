@@ -69,9 +69,17 @@ def slopes_at_rest(
     """
     rest = np.zeros((len(q), mech.nv))
     tau = np.ascontiguousarray(np.broadcast_to(mech._applied(q, None, inputs, None), rest.shape))
-    found = state_slopes(mech, Situation(q, rest, tau, 0.0, tuple(fixed), moving=False), names)
+    at = Situation(q, rest, tau, np.zeros(len(q)), tuple(fixed), moving=False)
+    return determined_slopes(mech, at, names, mech.measure(q, u=inputs))
+
+
+def determined_slopes(
+    mech: Mechanism, at: Situation, names: Sequence[str], measures: Measures
+) -> MeasureSlopes | None:
+    """The same at any states with these measures."""
+    found = state_slopes(mech, at, names)
     if found is None or not found.determined:
         return None
     each = [found.measures(k) for k in range(len(names))]
     slopes = {name: np.stack([one[name] for one, _ in each], axis=-1) for name in each[0][0]}
-    return MeasureSlopes(mech.measure(q, u=inputs), slopes, frozenset().union(*(some for _, some in each)))
+    return MeasureSlopes(measures, slopes, frozenset().union(*(some for _, some in each)))

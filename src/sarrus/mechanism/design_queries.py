@@ -172,6 +172,7 @@ class DesignQueries(KinematicQueries):
         pose, force = self._one_pose(q), self._one_tangent(self._applied(q, tau, u, None), "tau")
         for name in names(fixed, "fixed"):
             self.model.structure.tree.coordinates(name, "fixed")
-        at = Situation(pose[None], speed[None], force[None], self._time(t), tuple(fixed))
+        time = np.array([self._time(t)])
+        at = Situation(pose[None], speed[None], force[None], time, tuple(fixed))
         wanted = tuple(self.parameters if parameters is None else names(parameters, "parameters"))
         return parameter_derivatives(cast(Any, self), at, wanted)

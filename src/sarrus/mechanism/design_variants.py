@@ -53,12 +53,32 @@ def model_slopes(mech: Mechanism, names: Sequence[str]) -> ModelSlopes | None:
         tape = Tape()
         changed = {**recipe.values, name: tape.input(current[name])}
         slots = [tape.slot(one.evaluate(changed)) for one in recipe.parameters.values()]
-        slopes, fine = tape.program(slots).slopes(np.array([current[name]]))
-        if not fine:
+        slopes, decided = tape.program(slots).slopes(np.array([current[name]]))
+        if not decided[0]:
             return None
         directions.append(slopes[0])
     template = _template(mech, row)
-    return None if template is None else template.slopes(row, np.array(directions))
+    found = None if template is None else template.slopes(row, np.array(directions))
+    if template is None or found is None:
+        return None
+    ends = (_is_end(mech, template, names[int(i)]) for i in np.flatnonzero(found.corners))
+    return found if all(ends) else None
+
+
+def _is_end(mech: Mechanism, template: Template, name: str) -> bool:
+    """Whether a parameter stands where the values that the description takes end: a mass of zero."""
+    recipe: Recipe = mech.model.recipe
+    sides: list[bool | None] = []
+    value = recipe.current()[name]
+    for step in (1e-6, -1e-6):
+        copy = recipe.with_values({name: value + step * (abs(value) or 1.0)})
+        try:
+            copy.made()
+        except SarrusError:
+            sides.append(None)
+        else:
+            sides.append(bool(template.program.tables(np.array([list(copy.current().values())]))[1][0]))
+    return None in sides and True in sides
 
 
 def _template(mech: Mechanism, row: Array) -> Template | None:

@@ -128,16 +128,18 @@ def tangent(mech: Mechanism, at: Situation, name: str, h: float) -> tuple[Array,
     coordinate moves far, and nothing is closed.
     """
 
+    t = float(at.t[0])
+
     def slope(f: Callable[[Mechanism, float], Array], h: float) -> Array:
         return slope_of_terms(lambda s: f(mech.with_(**{name: mech.parameters[name] + s}), s), h, TERMS)
 
     def slip(copy: Mechanism, s: float) -> Array:
-        terms = copy.terms(mech.integrate(at.q[0], s * dq), at.v[0], at.t)
+        terms = copy.terms(mech.integrate(at.q[0], s * dq), at.v[0], t)
         return np.asarray(terms.J @ at.v[0] - terms.b)
 
-    rest, terms = np.zeros(mech.nv), mech.terms(at.q[0], at.v[0], at.t)
+    rest, terms = np.zeros(mech.nv), mech.terms(at.q[0], at.v[0], t)
     follower = Follower(mech, at, terms.M, terms.J)
-    gap = slope(lambda copy, _: copy.terms(at.q[0], rest, at.t).phi, h) * mech.model.holonomic
+    gap = slope(lambda copy, _: copy.terms(at.q[0], rest, t).phi, h) * mech.model.holonomic
     dq = follower.along(name, gap)
     fastest = float(np.max(np.abs(dq) / mech.units.unit, initial=0.0))
     return dq, follower.along(name, slope(slip, min(h, STEPS[0] / max(fastest, 1e-300))))
@@ -147,23 +149,23 @@ def _values(
     mech: Mechanism, at: Situation, changed: tuple[str, float], slopes: tuple[Array, Array]
 ) -> tuple[Array, dict[str, tuple[int, ...]]]:
     """Acceleration, multipliers and measures in one row, of a copy with another value of a parameter."""
-    name, value = changed
+    (name, value), t = changed, float(at.t[0])
     copy, s = mech.with_(**{name: value}), value - mech.parameters[name]
     q, v = mech.integrate(at.q[0], s * slopes[0]), at.v[0] + s * slopes[1]
     if at.fixed:
         places = {one: mech.index(one) for one in at.fixed}
-        found = copy.assemble(q, {one: _plain(at.q[0, place.q]) for one, place in places.items()}, at.t)
+        found = copy.assemble(q, {one: _plain(at.q[0, place.q]) for one, place in places.items()}, t)
         if not found.success:
             raise _cannot_close(name, found.message)
         rates = {one: _plain(at.v[0, place.v]) for one, place in places.items()}
-        q, v = found.q, copy.consistent_velocity(found.q, v, at.t, fixed=rates)
+        q, v = found.q, copy.consistent_velocity(found.q, v, t, fixed=rates)
     else:
         try:
-            q, v = copy.project(q, v, at.t)
+            q, v = copy.project(q, v, t)
         except AssemblyError as error:
             raise _cannot_close(name, str(error)) from error
-    motion = copy.forward_dynamics(q, v, at.tau[0], t=at.t)
-    measured = copy.measure(q, v, at.t, tau=at.tau[0])
+    motion = copy.forward_dynamics(q, v, at.tau[0], t=t)
+    measured = copy.measure(q, v, t, tau=at.tau[0])
     rows = [motion.a, motion.lam, *(np.ravel(x) for x in measured.values())]
     return np.concatenate(rows), {key: np.shape(x) for key, x in measured.items()}
 

@@ -44,7 +44,7 @@ class Situation:
     Attributes:
         q, v: positions (B, nq) and velocities (B, nv).
         tau: applied force (B, nv).
-        t: time [s].
+        t: times [s] (B,).
         fixed: coordinates that keep their positions and velocities.
         moving: whether velocities satisfy the constraints, and follow them; otherwise they stay as given.
     """
@@ -52,7 +52,7 @@ class Situation:
     q: Array
     v: Array
     tau: Array
-    t: float
+    t: Array
     fixed: tuple[str, ...]
     moving: bool = True
 
@@ -67,10 +67,9 @@ class StateSlopes:
     """
 
     def __init__(self, mech: Mechanism, at: Situation, names: Sequence[str], model: ModelSlopes) -> None:
-        self._mech, self._model, self._count = mech, model, len(names)
-        evaluator = mech.evaluator
-        self._states = at.q, at.v, at.tau, *evaluator.outside(at.q, at.v, at.t)
-        self._real = MeasuredStates(mech, at.q, at.v, np.full(len(at.q), at.t), at.tau)
+        self._mech, self._model = mech, model
+        self._states = at.q, at.v, at.tau, *_outside(mech, at)
+        self._real = MeasuredStates(mech, at.q, at.v, at.t, at.tau)
         self._ranks = np.asarray(self._real.motion.rank, dtype=np.int32).reshape(len(at.q))
         M, _, _, J, _, _ = mech.model.kernel.terms(*self._states[:2], *self._states[3:])
         follow = [Follower(mech, at, M[i], J[i]) for i in range(len(at.q))]
@@ -105,7 +104,7 @@ class StateSlopes:
         tau = np.zeros(self.q.shape)
         for force in forces_of_user(self._mech.evaluator):
             for i, (q, v) in enumerate(zip(at.q, at.v, strict=True)):
-                by_q, by_v = force.slopes(q, v, at.t)
+                by_q, by_v = force.slopes(q, v, float(at.t[i]))
                 tau[:, i] += self.q[:, i] @ by_q.T + self.v[:, i] @ by_v.T
         return tau
 
@@ -146,6 +145,15 @@ class StateSlopes:
 def _of_both(function: Any, nq: int, t: float, z: Any) -> Any:
     """A function of (q, v, t) as one of both, (nq + nv,)."""
     return np.asarray(function(z[:nq], z[nq:], t))
+
+
+def _outside(mech: Mechanism, at: Situation) -> tuple[Array, Array]:
+    """Values of drives and of functions of the user's at all states, as the kernel takes them."""
+    if len(np.unique(at.t)) == 1:
+        return mech.evaluator.outside(at.q, at.v, float(at.t[0]))
+    each = [mech.evaluator.outside(at.q[i : i + 1], at.v[i : i + 1], float(t)) for i, t in enumerate(at.t)]
+    drive, user = (np.concatenate([one[k] for one in each]) for k in range(2))
+    return drive, user
 
 
 class _SteppedStates(MeasuredStates):
@@ -220,13 +228,13 @@ def state_slopes(mech: Mechanism, at: Situation, names: Sequence[str]) -> StateS
     if model.customs or sticks(model) or not names or not len(at.q):
         return None
     for force in forces_of_user(evaluator):
-        if force.given.bodies() or not force.knows_duals(at.q[0], at.v[0], at.t):
+        if force.given.bodies() or not force.knows_duals(at.q[0], at.v[0], float(at.t[0])):
             return None
     slopes = model_slopes(mech, names)
     if slopes is None:
         return None
     found = StateSlopes(mech, at, names, slopes)
     lost = [i for i, rank in enumerate(found._ranks) if rank < mech.nc]
-    if any(evaluator.loses_rank(at.q[i], at.t, int(found._ranks[i])) for i in lost):
+    if any(evaluator.loses_rank(at.q[i], float(at.t[i]), int(found._ranks[i])) for i in lost):
         return None
     return found if np.all(np.isfinite(found.a)) and np.all(np.isfinite(found.lam)) else None

@@ -68,7 +68,7 @@ class Template:
                 raise TypeError(f"the field {name} depends on how it is made")
 
     def slopes(self, row: Array, directions: Array) -> ModelSlopes | None:
-        """Derivatives of all numbers of the model; None where there are none, or another way begins here.
+        """Derivatives of all numbers of the model; None where there are none.
 
         Args:
             row: Values of the parameters (n,).
@@ -80,13 +80,14 @@ class Template:
             self._changes = self._tape.program([*self._outputs, *slots]), slots
         program, slots = self._changes
         (values,), (holds,) = program.tables(row[None])
-        with np.errstate(all="ignore"):
-            by_input, fine = program.slopes(row)
-        if not holds or not fine:
+        by_input, decided = program.slopes(row)
+        with np.errstate(invalid="ignore"):
+            slopes, n = directions @ by_input, len(self._outputs)
+        if not holds or not np.all(np.isfinite(slopes)):
             return None
-        slopes, n = directions @ by_input, len(self._outputs)
         fields = {name: np.ascontiguousarray(slopes[:, place]) for name, (place, _) in self._places.items()}
-        return ModelSlopes(fields, values[n:], slopes[:, n:], slots, self._declared)
+        corners = np.any((directions != 0.0) & ~decided, axis=1)
+        return ModelSlopes(fields, values[n:], slopes[:, n:], corners, slots, self._declared)
 
     def made(self, row: Array, recipe: Recipe | None, made: Any, default: tuple[Any, Any]) -> Any:
         """The variant with the outputs of the program; None where some coordinate has no inertia.

@@ -65,6 +65,7 @@ class ModelSlopes:
         fields: Derivatives of the arrays of the kernel, {field: (P, size)}; the others do not change.
         values: Numbers in declarations (n,).
         slopes: Their derivatives (P, n).
+        corners: Whether the description takes another way on one side (P,), so that they are one-sided.
         slots: Which of them stands in which slot of the recording.
         declared: Declarations with recorded numbers: tree, forces, constraints, measures.
     """
@@ -72,6 +73,7 @@ class ModelSlopes:
     fields: dict[str, NDArray[np.float64]]
     values: NDArray[np.float64]
     slopes: NDArray[np.float64]
+    corners: NDArray[np.bool_]
     slots: Mapping[int, int]
     declared: Mapping[str, Any]
 
