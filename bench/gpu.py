@@ -165,7 +165,9 @@ def main() -> None:
     parser.add_argument("--mjx", action="store_true", help="the mechanisms in MJX, nothing else")
     parser.add_argument("--dtype", nargs="*", default=("float64", "float32"))
     parser.add_argument("--count", type=int, default=131072)
-    parser.add_argument("--steps", type=int, default=0, help="default: 10,000 of the arms, 200 or 1,000 of others")
+    parser.add_argument(
+        "--steps", type=int, default=0, help="default: 10,000 of the arms, 200 or 1,000 of others"
+    )
     parser.add_argument("--away", type=float, default=0.6)
     args = parser.parse_args()
     unknown = [name for name in args.only if name not in (*CASES, "crossing")]

@@ -100,6 +100,10 @@ class Dual:
     def __abs__(self) -> Dual:
         return -self if self.value < 0.0 else self
 
+    def conjugate(self) -> Dual:
+        """Itself; np.var asks for it."""
+        return self
+
     # ------------------------------------------------------------------ comparisons, by value
 
     def __lt__(self, other: Any) -> bool:

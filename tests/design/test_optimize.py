@@ -11,6 +11,8 @@ import sarrus as sr
 from sarrus.design import Poses, Run, Sweep
 from sarrus.errors import InputError, UnknownNameError
 
+from .test_tolerances import four_bar
+
 
 def hoeken(ground: float = 2.0, coupler: float = 2.5) -> sr.Mechanism:
     """Hoeken's linkage with a crank of 1 m: rocker and both halves of the coupler have the same length."""
@@ -145,6 +147,11 @@ def test_designs_that_cannot_be_assembled_are_avoided() -> None:
         ({"limits": {"P": (None, None)}}, InputError, "open on both sides"),
         ({"limits": {"height": (0.0, 1.0)}}, UnknownNameError, "height"),
         ({"limits": {"P": 1.0}}, InputError, "must be .lower, upper. of a measure"),
+        ({"limits": {"P": (2.0, 1.0)}}, InputError, "lower <= upper, got .2, 1."),
+        ({"limits": {"Q": (lambda m: m["Q"], 0.0, 1.0)}}, UnknownNameError, "unknown measure 'Q'; .*'P'"),
+        ({"objective": lambda m: m["Q"]}, UnknownNameError, "unknown measure 'Q'; existing names: 'P'"),
+        ({"objective": lambda m: np.nan}, InputError, "must be a finite number, got nan at {'ground': "),
+        ({"parameters": {"coupler": (0.1, 0.5)}}, InputError, "no design within .*'coupler': 0.5"),
     ],
 )
 def test_bad_problems(change: dict[str, Any], error: Any, message: str) -> None:
@@ -167,3 +174,23 @@ def test_mechanisms_without_parameters_or_measures() -> None:
         sr.optimize(spec.compile(), {"m": (0.5, 1)}, waviness, over=Sweep("arm", [0.0]))
     with pytest.raises(InputError, match="takes a Mechanism"):
         sr.optimize(spec, {"m": (0.5, 1)}, waviness, over=Sweep("arm", [0.0]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [[], {"A": 0.1}])
+def test_poses_are_a_list_of_mappings(given: Any) -> None:
+    with pytest.raises(InputError, match="Poses takes a list of at least one mapping"):
+        Poses(given)
+
+
+def test_why_a_start_cannot_be_evaluated_is_said() -> None:
+    """A crank longer than 0.2569 m turns only a part of the way, docs/kinematics.md."""
+    mech, turn = four_bar().with_(a=0.27), Sweep("A", np.linspace(0.0, 2 * np.pi, 37))
+    with pytest.raises(InputError, match=r"no design within the ranges .* Stopped at 'A' = .*a dead centre"):
+        sr.optimize(mech, {"a": (0.265, 0.28)}, "reach", over=turn)
+
+
+def test_a_gradient_stays_exact_where_other_starts_cannot_be_built() -> None:
+    """Those have no gradient at all."""
+    options: Any = {"over": HALF_TURN, "starts": 4, "seed": 3, "tol": 1e-3}
+    best = sr.optimize(hoeken(2.1, 2.65), {"coupler": (0.2, 3.2)}, lambda m: np.var(m["P"][:, 1]), **options)
+    assert best.gradient == {"objective": "exact"} and best.success

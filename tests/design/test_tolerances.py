@@ -101,6 +101,8 @@ def test_bad_deviations() -> None:
         sr.tolerances(two_links(), {"a": 1e-3}, over=over, distribution="even")
     with pytest.raises(UnknownNameError, match="'height'"):
         sr.tolerances(two_links(), {"a": 1e-3}, over=over, samples=3).shares("height")
+    with pytest.raises(InputError, match=r"levels of quantiles must be between 0 and 1, got \[2.0\]"):
+        sr.tolerances(two_links(), {"a": 1e-3}, over=over, samples=3).quantiles("reach", [2.0])
 
 
 def test_picture_of_a_measure() -> None:

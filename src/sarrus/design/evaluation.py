@@ -63,6 +63,12 @@ class Poses(Evaluation):
 
     fixed: Sequence[Mapping[str, float]]
 
+    def __post_init__(self) -> None:
+        if isinstance(self.fixed, Mapping) or not len(self.fixed):
+            raise InputError(
+                f"Poses takes a list of at least one mapping {{coordinate: value}}, got {self.fixed!r:.80}."
+            )
+
     def measures(self, mech: Mechanism) -> Measures:
         return mech.measure(self._poses(mech))
 
@@ -259,8 +265,8 @@ def evaluated_slopes(
             return None
 
 
-def why_not_around(over: Evaluation, mech: Mechanism, variables: Variables, x: Array) -> str:
-    """Why no mechanism with other values than x (n,) can be built, as far as derivatives know it."""
+def why_not(over: Evaluation, mech: Mechanism, variables: Variables, x: Array) -> str:
+    """Why the mechanism with the values x (n,) cannot be evaluated, or no other near it, in words; or ""."""
     try:
         over.slopes(variables.changed(mech, x), variables.names)
     except SarrusError as error:

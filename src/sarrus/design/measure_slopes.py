@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..dual_numbers import along_directions
+from ..errors import unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation, state_slopes
 
@@ -32,10 +33,10 @@ class MeasureSlopes:
 
     def of(self, function: Callable[[Measures], Any], ranges: Array) -> tuple[Array, bool]:
         """Derivatives (m, P) of a function of the measures by parameters over their ranges (P,); if exact."""
-        read = _Reading(self.measures)
+        read = NamedMeasures({name: np.array(x) for name, x in self.measures.items()})
         function(read)
         scaled = {name: x * ranges for name, x in self.slopes.items()}
-        found, dual = along_directions(function, self.measures, scaled)
+        found, dual = along_directions(lambda x: function(NamedMeasures(x)), self.measures, scaled)
         return found, dual and not self.differences & read.names
 
     def joined(self, other: MeasureSlopes) -> MeasureSlopes:
@@ -45,16 +46,19 @@ class MeasureSlopes:
         return MeasureSlopes(both[0], both[1], self.differences | other.differences)
 
 
-class _Reading(dict[str, Array]):
-    """Measures that remember which of them were read."""
+class NamedMeasures(dict[str, Any]):
+    """Measures as functions of the user's get them: one that does not exist is an error that lists them."""
 
-    def __init__(self, measures: Mapping[str, Array]) -> None:
-        super().__init__({name: np.array(x) for name, x in measures.items()})
-        self.names: set[str] = set()
+    def __init__(self, measures: Mapping[str, Any]) -> None:
+        super().__init__(measures)
+        self.names: set[str] = set()  # that were read
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Any:
         self.names.add(name)
         return super().__getitem__(name)
+
+    def __missing__(self, name: str) -> Any:
+        raise unknown_name("measure", name, list(self), "a function of measures")
 
 
 def slopes_at_rest(

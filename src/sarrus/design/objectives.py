@@ -94,5 +94,7 @@ def check_limits(mech: Mechanism, given: Mapping[str, Any] | None) -> tuple[Limi
         low, high = (None if x is None or not np.isfinite(x) else float(x) for x in parts[-2:])
         if low is None and high is None:
             raise InputError(f"limit {name!r} of optimize is open on both sides; leave it out.")
+        if low is not None and high is not None and low > high:
+            raise InputError(f"limit {name!r} of optimize must have lower <= upper, got ({low:g}, {high:g}).")
         found.append(Limit(name, function, low, high))
     return tuple(found)

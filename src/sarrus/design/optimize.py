@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, BoolArray, positive, positive_whole
-from ..errors import InputError
+from ..errors import InputError, SarrusError
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     STEP,
@@ -29,9 +29,9 @@ from .evaluation import (
     check_mechanism,
     evaluated,
     evaluated_slopes,
-    why_not_around,
+    why_not,
 )
-from .measure_slopes import Measures, MeasureSlopes
+from .measure_slopes import Measures, MeasureSlopes, NamedMeasures
 from .objectives import Limit, Objective, check_limits, check_objective, check_ranges
 
 ON_LIMIT = 1e-6  # relative to the size of a limit: closer counts as on it
@@ -146,6 +146,7 @@ class _Problem:
         self._known: dict[bytes, tuple[float, Array]] = {}
         self.size = 1.0
         self._margins = 0
+        self._undefined = False  # whether the objective was NaN somewhere
         self._differences = dict.fromkeys(("objective", *(one.name for one in limits)), False)
         self.idle = np.ones(len(variables.names), dtype=bool)
 
@@ -160,9 +161,12 @@ class _Problem:
         if measures is None:
             self._known[key] = np.inf, np.full(self._margins, -1.0)
             return
-        margins = np.concatenate([np.zeros(0), *(one.margins(measures) for one in self._limits)])
+        named = NamedMeasures({name: np.array(x) for name, x in measures.items()})
+        margins = np.concatenate([np.zeros(0), *(one.margins(named) for one in self._limits)])
+        value = self._number(named)
+        self._undefined |= bool(np.isnan(value))
         self._margins = len(margins)
-        self._known[key] = self._number(measures), margins
+        self._known[key] = value if np.isfinite(value) else np.inf, np.nan_to_num(margins, nan=-1.0)
 
     def _try_all(self, points: Array) -> None:
         """Remember designs (B, n), made and moved together."""
@@ -177,6 +181,8 @@ class _Problem:
     def _number(self, measures: Measures) -> float:
         try:
             return float(self._objective(measures))
+        except SarrusError:
+            raise
         except (TypeError, ValueError) as error:
             raise InputError(f"objective of optimize must return a number: {error}.") from None
 
@@ -196,7 +202,8 @@ class _Problem:
         """Derivatives (1 + margins, n) of `_row`."""
         found = evaluated_slopes(self._over, self._mech, self._variables, self._scaled(y))
         if found is None:
-            self._differences = dict.fromkeys(self._differences, True)
+            if np.isfinite(self.tried(self._scaled(y))[0]):  # others have no gradient at all
+                self._differences = dict.fromkeys(self._differences, True)
             return self._by_differences(y, np.arange(len(y)))
         slopes = self._exact(found)
         still = np.flatnonzero(np.all(np.abs(slopes) <= IDLE * max(1.0, np.max(np.abs(slopes))), axis=0))
@@ -236,7 +243,7 @@ class _Problem:
             if np.isfinite(self.tried(x)[0]):
                 raise InputError(
                     f"optimize: no mechanism with a value of {v.names[i]!r} around {x[i]:g} can be built and"
-                    f" moved, only that with this value.{why_not_around(self._over, self._mech, v, x)}"
+                    f" moved, only that with this value.{why_not(self._over, self._mech, v, x)}"
                 )
 
     def search(self, start: Array, tol: float, iterations: int) -> _Found:
@@ -271,9 +278,12 @@ class _Problem:
         """The result in words."""
         v = self._variables
         if not np.isfinite(found.value):
+            at = {name: float(f"{x:.6g}") for name, x in zip(v.names, found.x, strict=True)}
+            if self._undefined:
+                raise InputError(f"objective of optimize must be a finite number, got nan at {at}.")
             raise InputError(
                 "optimize: no design within the ranges could be assembled and evaluated; narrow them around"
-                f" {dict(zip(v.names, found.x.tolist(), strict=True))}."
+                f" {at}.{why_not(self._over, self._mech, v, found.x)}"
             )
         best = v.changed(self._mech, found.x)
         measures = self._over.measures(best)

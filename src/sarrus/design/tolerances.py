@@ -26,7 +26,7 @@ from .evaluation import (
     check_mechanism,
     check_names,
     evaluated_slopes,
-    why_not_around,
+    why_not,
 )
 from .measure_slopes import Measures
 
@@ -74,7 +74,10 @@ class Tolerances:
 
     def quantiles(self, measure: str, levels: npt.ArrayLike = (0.025, 0.975)) -> Array:
         """Quantiles of the random mechanisms (levels, n, ...)."""
-        return np.asarray(np.nanquantile(self._of(self.samples, measure), np.asarray(levels), axis=0))
+        wanted = numbers(levels, "levels of quantiles")
+        if not np.all((wanted >= 0.0) & (wanted <= 1.0)):
+            raise InputError(f"levels of quantiles must be between 0 and 1, got {levels!r:.80}.")
+        return np.asarray(np.nanquantile(self._of(self.samples, measure), wanted, axis=0))
 
     def plot(self, measure: str, ax: Any = None) -> Any:
         """Deviations of a measure (n,) over the states: first order, and random mechanisms; returns Axes."""
@@ -150,8 +153,7 @@ def _sensitivity(
     if len(around) < len(near):
         raise InputError(
             f"tolerances: {len(near) - len(around)} of {len(near)} mechanisms within 1.5 standard deviations"
-            " cannot be built or moved; give smaller deviations."
-            + why_not_around(over, mech, variables, centre)
+            " cannot be built or moved; give smaller deviations." + why_not(over, mech, variables, centre)
         )
     exact = evaluated_slopes(over, mech, variables, centre)
     if exact is None:
