@@ -15,6 +15,8 @@ from mpmath import mp, mpf
 
 import sarrus as sr
 from sarrus.dual_numbers import Dual
+from sarrus.mechanism.parameter_derivatives import by_differences
+from sarrus.mechanism.state_slopes import Situation
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*redundant:sarrus.SarrusWarning")
 
@@ -288,3 +290,53 @@ def test_a_description_that_takes_another_way_right_here() -> None:
     spec.body("arm", joint=sr.Revolute("z"), mass=1.0, com=(0.5 + abs(a), 0, 0), inertia=(0.1,) * 3)
     found = spec.compile().parameter_derivatives([0.3])
     assert found.differences == ("a", "lam")
+
+
+DRAWN = (
+    "bicycle", "cam_follower", "double_wishbone", "excavator", "folding_chair", "landing_gear", "peaucellier",
+    "planetary_gearbox", "scissor_lift", "six_bar_press", "toggle_clamp", "wiper",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_machines_of_the_library_against_differences(name: str) -> None:
+    """All parameters, all measures; differences of order six, 1e-6 of the largest entry of each."""
+    mech = getattr(sr.library, name)()
+    q, none = mech.default.q, np.zeros((1, mech.nv))
+    found = mech.parameter_derivatives(q)
+    assert found.differences == () and mech.parameters
+    at = Situation(q[None], none, none, np.zeros(1), ())
+    for parameter in mech.parameters:
+        other = by_differences(mech, at, parameter)
+        pairs = [(getattr(found, key)[parameter], other[key]) for key in ("q", "v", "a", "lam")]
+        pairs += [(x, other["measures"][key]) for key, x in found.measures[parameter].items()]
+        for exact, rough in pairs:
+            size = max(1.0, float(np.max(np.abs(rough), initial=0.0)))  # what is zero is noise of forces
+            np.testing.assert_allclose(exact, rough, rtol=0, atol=1e-6 * size)
+
+
+def test_floating_bodies_and_ball_joints() -> None:
+    """Quaternions: a base that floats, an arm on a ball joint, a rod and a ball joint to a cylinder."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -GRAVITY))
+    l, turn = spec.parameter("l", 0.4), spec.parameter("turn", 0.2)
+    spec.body("base", joint=sr.Free(), mass=1.5, com=(0.01, 0.02, l / 10), inertia=(0.1, 0.2, 0.25))
+    at = sr.Pose((l, 0, 0.1), rpy=(turn, 0.1, 0))
+    inertia = (0.02, 0.03, 0.04)
+    spec.body("arm", "base", joint=sr.Spherical(), at=at, mass=1.0, com=(l / 2, 0, 0), inertia=inertia)
+    spec.body("post", joint=sr.Cylindrical("z"), mass=1.0, com=(0.1, 0, 0), inertia=(0.1,) * 3)
+    spec.constrain("rod", sr.Distance("post", (0.2, 0, 0), "arm", (l, 0, 0), length=1.0))
+    ends = {"at_a": sr.Pose((0, 0.5, 0)), "at_b": sr.Pose((0.3, 0, 0))}
+    spec.close("ball", "base", "post", joint=sr.Spherical(), **ends)
+    spec.measure("load", sr.Reaction("arm")).measure("speed", sr.Speed("arm", (l, 0, 0)))
+    mech = spec.measure("turned", lambda q, v, t: q[3:7] * v[2]).compile()
+    rng = np.random.default_rng(0)
+    q = mech.assemble(mech.integrate(mech.neutral(), 0.3 * rng.normal(size=mech.nv))).q
+    v = mech.consistent_velocity(q, rng.normal(size=mech.nv))
+    found = mech.parameter_derivatives(q, v)
+    assert found.differences == ()
+    at_ = Situation(q[None], v[None], np.zeros((1, mech.nv)), np.zeros(1), ())
+    for name in mech.parameters:
+        other = by_differences(mech, at_, name)
+        assert np.abs(found.a[name] - other["a"]).max() < 1e-8 * np.abs(other["a"]).max()
+        for key, x in found.measures[name].items():
+            assert np.abs(x - other["measures"][key]).max() < 1e-8 * np.abs(other["measures"][key]).max()

@@ -60,7 +60,7 @@ def parameter_derivatives(mech: Mechanism, at: Situation, names: tuple[str, ...]
     slopes = state_slopes(mech, at, names)
     measured = [name for name, _ in mech.model.measures]
     if slopes is None:
-        each, differing = [_one(mech, at, name) for name in names], {"a", "lam", *measured}
+        each, differing = [by_differences(mech, at, name) for name in names], {"a", "lam", *measured}
     else:
         both = [slopes.measures(k) for k in range(len(names))]
         each = [
@@ -81,8 +81,8 @@ def _plain_measure(x: Any) -> Any:
     return float(x) if np.ndim(x) == 0 else x
 
 
-def _one(mech: Mechanism, at: Situation, name: str) -> dict[str, Any]:
-    """Derivatives by one parameter."""
+def by_differences(mech: Mechanism, at: Situation, name: str) -> dict[str, Any]:
+    """Derivatives by one parameter, at one state."""
     value = mech.parameters[name]
     size = abs(value) or 1.0
     dq, dv = tangent(mech, at, name, STEPS[0] * size)
