@@ -32,6 +32,7 @@ from ..models.model import Model
 from ..models.parameters import COORDINATE_FORCES, kind_number
 from .box_problem import SINGULAR, STILL, box_minimum
 
+ROUNDING = 1e-12  # of the largest acceleration, and of the largest entry of N: less is zero
 AT_REST = 1e-10  # of the largest speed (lengths over L): coordinates that are slower are at rest
 HELD = 2.0  # direction of friction that does not act, kernels/tree/forces/coulomb_friction.hpp
 COULOMB = kind_number(COORDINATE_FORCES, "CoulombFriction")
@@ -259,8 +260,10 @@ class DryFriction:
             right = np.concatenate([np.zeros(k), pushing.gamma / pushing.unit])
             low = np.concatenate([-c, pushing.least * pushing.unit])
             high = np.concatenate([c, np.full(len(push), np.inf)])
-            along = A @ N
-            y, settled, rate = box_minimum(along @ along.T, A @ a_0 - right, low, high)
+            along, g = A @ N, A @ a_0 - right
+            along[np.abs(along) <= ROUNDING * np.max(np.abs(N / unit[:, None]), initial=0.0)] = 0.0
+            g[np.abs(g) <= ROUNDING * np.max(np.abs(a_0 / unit))] = 0.0  # of coordinates that are held
+            y, settled, rate = box_minimum(along @ along.T, g, low, high)
             force[at], unique[at] = y[:k] / unit[at], settled[:k]
             push, opening = y[k:] / pushing.unit, rate[k:]
             directions[resting] = np.sign(rate[:k]).astype(np.int64)

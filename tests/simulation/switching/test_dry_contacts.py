@@ -148,6 +148,19 @@ def test_blocks_part_where_the_first_stops_sooner() -> None:
     assert run.q[-1] == pytest.approx([0.3 + common**2 / 9.0, 0.5 + common**2 * 3.0 / 4.0], rel=1e-8)
 
 
+def test_sliding_blocks_part_where_the_only_push_becomes_zero() -> None:
+    """The second is braked by its friction alone where they part: tau = f0 - f1 m0 / m1."""
+    (f0, f1), (m0, m1) = (3.0, 2.0), (2.0, 3.0)
+    mech = blocks((f0, f1), (m0, m1))
+    push = lambda t, q, v: [9.0 - 8.0 * t, 0.0]  # noqa: E731
+    run = sr.simulate(mech, (0.0, 1.2), [0.0, 0.2], [2.0, 2.0], switches=sr.Contact("gap0"), tau=push)
+    parts = (9.0 - f0 + f1 * m0 / m1) / 8.0
+    assert happened(run) == [("switch", "'gap0' opens")] and run.events[0].t == pytest.approx(
+        parts, abs=LOCATED
+    )
+    assert run.lam.min() > -1e-7 and np.ptp(run.q[run.t < parts] @ [-1.0, 1.0]) < 1e-12
+
+
 def test_latch_catches_a_sliding_block_and_lets_it_go() -> None:
     spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0), name="caught")
     spec.body("block", joint=sr.Prismatic("x"), mass=MASS, friction=3.0, **COULOMB)
@@ -290,6 +303,23 @@ def test_energy_never_grows(seed: int) -> None:
     assert np.all(np.diff(run.energy) <= 1e-8 * run.energy[0])  # of the steps
     assert not run.v[-1].any() or run.energy[-1] < run.energy[0]
     assert np.all(np.abs(run.friction) <= friction * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("seed", [10017, 10141, 10363])  # a sole push that is zero; a block that a stop holds
+def test_blocks_that_are_shaken_keep_within_their_bounds(seed: int) -> None:
+    mech, q, v, friction, _ = random_blocks(seed)
+    rng = np.random.default_rng(seed)
+    rate, force = rng.uniform(1, 9), rng.normal(size=len(q)) * 4
+    gaps = [sr.Contact(f"gap{i}") for i in range(len(q) - 1)]
+    run = sr.simulate(
+        mech, (0.0, 3.0), q, v, switches=gaps, stops=True, tau=lambda t, q, v: force * np.sin(rate * t)
+    )
+    assert run.success, run.message
+    steps = ~np.isin(run.t, [event.t for event in run.events])  # tau at events lies between those of steps
+    sides = np.array([-1.0 if name.endswith("upper") else 1.0 for name in run.system.row_names])
+    assert np.all(np.abs(run.friction[steps]) <= friction * (1 + 1e-6))
+    assert np.all(run.lam[steps] * sides > -1e-6)
+    assert run.q.min() > -0.4 - 1e-9 and run.q.max() < 0.9 + 1e-9 and np.diff(run.q).min() > 0.2 - 1e-9
 
 
 def stepped(q: Any, v: Any, friction: Any, masses: Any, end: float, h: float) -> Any:

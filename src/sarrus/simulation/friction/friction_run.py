@@ -199,8 +199,7 @@ class FrictionRun:
         state = np.array([self._t]), self._q[None], self._v[None], tau[None]
         applied = rows.without_load(*state)[0]
         if self._contacts.rows:
-            pushes = float(np.max(np.abs(rows.motions(*state)[1]), initial=0.0))
-            options = self._resting(hit.stops, hit.breaks) | {"least": BREAKING * hit.breaks * pushes}
+            options = self._resting(hit.stops, hit.breaks) | {"least": BREAKING * hit.breaks}
             opening = self._contacts.solve((self._t, self._q, self._v, applied), **options)[0].opening
             self.opens = tuple(name for name, x in zip(self._contacts.rows, opening, strict=True) if x > 0.0)
         return self._solved(applied, hit.stops, hit.breaks)

@@ -27,7 +27,7 @@ from ..system.system import System
 
 PIECE = 2048  # states at a time
 LEAST = 1e-300  # stands for a bound of zero
-PULLS = 1e-8  # of the largest multiplier: contacts that pull by more open
+PULLS = 1e-8  # of the largest force: contacts that pull by more open
 WITHIN = 1e-6  # of a bound: shares of a load that exceed theirs by more are distributed anew
 
 
@@ -123,7 +123,7 @@ class StuckRows:
         f, by_load, push = lam[:, self._rows], self._by_load(q, v, t, a, lam), self._pushes(lam)
         bounds = (self.friction.bounds + by_load)[:, self.stuck]
         relative = np.abs(f) / np.where(bounds > 0.0, bounds, LEAST)
-        width = np.maximum(PULLS / (up_to - 1.0) * np.max(np.abs(lam), axis=1, initial=0.0), LEAST)
+        width = np.maximum(PULLS / (up_to - 1.0) * self._sizes(lam, tau), LEAST)
         load = np.max(np.hstack([relative, 1.0 - push / width[:, None]]), axis=1, initial=0.0)
         for i in np.flatnonzero((load > up_to) & ~self._known(unique)):
             state = float(t[i]), q[i], v[i], tau[i]
@@ -135,8 +135,16 @@ class StuckRows:
         return np.asarray(load)
 
     def _pushes(self, lam: Array) -> Array:
-        """Forces of the contacts (n, m), of multipliers (n, nc); negative where they pull."""
-        return np.asarray(lam[:, self.contacts.normals] * self.contacts.sides)
+        """Forces of contacts (n, m), of multipliers (n, nc), those in [N] times L; negative: they pull."""
+        normals = self.contacts.normals
+        return np.asarray(lam[:, normals] * self.contacts.sides * self.system.units.row_unit[normals])
+
+    def _sizes(self, lam: Array, tau: Array) -> Array:
+        """The largest force (n,) of n states with lam (n, nc) under tau (n, nv), those in [N] times L."""
+        units, at = self.system.units, self.friction.coordinates
+        friction = float(np.max(self.friction.bounds * units.unit[at]))
+        each = np.hstack([lam * units.row_unit, tau * units.unit])
+        return np.asarray(np.maximum(np.max(np.abs(each), axis=1, initial=0.0), friction))
 
     def _known(self, unique: BoolArray) -> BoolArray:
         """Whether forces of rows that stick and of contacts are unique (n,), of those of all rows (n, nc)."""
@@ -188,7 +196,7 @@ class StuckRows:
         plain, at = self._plain, self.friction.coordinates[self.stuck]
         if self.contacts.rows:
             problem = self.contacts.problem(t, q, np.zeros(plain.nv))
-            along = np.vstack([problem.N[at], problem.pushing.J @ problem.N])
+            along = np.vstack([problem.N[at], problem.pushing.J @ problem.N / problem.pushing.unit[:, None]])
         else:
             along = (plain.decompose(q, t=t).N if plain.nc else np.eye(plain.nv))[at]
         _, values, Vt = np.linalg.svd((along * sizes[:, None]).T)
@@ -212,7 +220,7 @@ class StuckRows:
                 return force, unique
         bounds = (self.friction.bounds + by_load)[:, self.stuck]
         beyond = np.any((np.abs(f) > (1.0 + WITHIN) * bounds) & ~same, axis=1)
-        pulled = self._pushes(lam) < -PULLS * np.max(np.abs(lam), axis=1, initial=0.0)[:, None]
+        pulled = self._pushes(lam) < -PULLS * self._sizes(lam, tau)[:, None]
         for i in np.flatnonzero(beyond | (np.any(pulled, axis=1) & ~self._known(known))):
             force[i] = self._distributed((float(t[i]), q[i], v[i], tau[i]))
         return force, unique

@@ -92,20 +92,25 @@ class ContactFriction:
         Args:
             state: t, q, v and the applied force tau.
             gone: contacts left out.
-            options: `least`, the least push of each contact [N, N m], and those of `DryFriction.solve`.
+            options: `least`, the least push of each contact relative to the forces that act, and those of
+                `DryFriction.solve`.
         """
         t, q, v, tau = state
-        problem = self.problem(t, q, v, gone, options.pop("least", 0.0))
+        problem, least = self.problem(t, q, v, gone), options.pop("least", 0.0)
+        forces = np.concatenate([tau - problem.terms.h, np.zeros(len(tau))])
+        forces[len(tau) + self.friction.coordinates] = self.friction.bounds
+        size = float(np.max(np.abs(forces) * np.tile(self.mech.units.unit, 2)))
+        pushing = problem.pushing._replace(least=least * size / problem.pushing.unit)
 
         def solve(extra: Array | None) -> Friction:
-            options["pushing"] = problem.pushing
+            options["pushing"] = pushing
             return self.friction.solve(problem.acceleration, problem.N, v, tau, extra=extra, **options)
 
         extra = None
         if self.mech._bearings:
             resting = options.get("resting")
             resting = self.friction.resting(v) if resting is None else resting
-            ample = HOLDS * float(np.max(np.abs(tau - problem.terms.h), initial=0.0))
+            ample = HOLDS * size / self.mech.units.unit[self.friction.coordinates]
             kept = [name for name in self.rows if name not in gone]
             start = self._loads(state, problem, solve(np.where(resting, ample, 0.0)), kept)
             extra = fixed_point(lambda x: self._loads(state, problem, solve(x), kept), start)
@@ -129,9 +134,7 @@ class ContactFriction:
         bearings = BearingLoads(self.friction, self.mech.model)
         return np.asarray(bearings.bounds(q[None], v[None], a[None], lam[None], of_user)[0])
 
-    def problem(
-        self, t: float, q: Array, v: Array, gone: Collection[str] = (), least: float = 0.0
-    ) -> Problem:
+    def problem(self, t: float, q: Array, v: Array, gone: Collection[str] = ()) -> Problem:
         """The problem at one state, contacts `gone` left out."""
         terms, units = self._slippery.terms(q, v, t), self.mech.units
         kept = np.array([name not in gone for name in self.rows], dtype=bool)
@@ -142,5 +145,5 @@ class ContactFriction:
         rank = count_above(full_svd(bare)[1], units.rank_tol, absolute=True)
         split = decompose(J, terms.M, rank=rank)
         signed = sides[:, None] * terms.J[rows], sides * terms.gamma[rows]
-        pushing = Pushing(*signed, units.row_unit[rows], np.full(len(rows), least))
+        pushing = Pushing(*signed, units.row_unit[rows], np.zeros(len(rows)))
         return Problem(terms, others, split.N, split.solve(terms.gamma[others]), pushing)
