@@ -127,6 +127,17 @@ def test_a_table_lands_on_four_feet_at_once() -> None:
     assert tipping.opened == ("leg2", "leg3")
 
 
+def test_feet_of_a_loaded_table_push() -> None:
+    """A load near one corner: the multipliers of least norm would pull at the opposite foot."""
+    mech = table()
+    load = {"top": ([0, 0, -200.0, 0, 0, 0], (0.4, 0.4, 0.0))}
+    feet = [sr.Contact(f"leg{i}") for i in range(4)]
+    run = sr.simulate(mech, (0.0, 0.1), [0, 0, 0.7, 0, 0, 0, 1], switches=feet, external=load, dt=1e-2)
+    assert run.success and run.segments[0].lam.min() < -10.0 < -1e-6 < run.lam.min() and not switches(run)
+    assert run.lam.sum(axis=1) == pytest.approx(200.0 + 4.0 * G, rel=1e-9)
+    np.testing.assert_allclose(run.lam @ [[1, 1], [1, -1], [-1, 1], [-1, -1]], 160.0, rtol=1e-9)  # moments
+
+
 def test_a_tilted_table_rattles_to_rest() -> None:
     """Infinitely many impacts in a finite time; each loses energy, and in the end it stands."""
     mech = table()

@@ -239,4 +239,6 @@ class SwitchedRun:
             friction=np.concatenate(forces) if mech._sticks else None,
             friction_unique=np.concatenate(unique) if mech._sticks else None,
         )
-        return SwitchedTrajectory(mech, outcome, segments)
+        contacts = self._plan.contacts.items()
+        normals = {mech.row_names[self._plan.normal_row(name)]: one.side for name, one in contacts}
+        return SwitchedTrajectory(mech, outcome, segments, normals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from ...arrays import Array, frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError
 from ..run.outcome import Outcome
+from ..system.unilateral_rows import UnilateralRows
 from ..trajectory.trajectory import Sample, Trajectory
 
 
@@ -27,15 +28,18 @@ class SwitchedTrajectory(Trajectory):
         system: the mechanism with all constraints, stops included.
     """
 
-    def __init__(self, system: Any, outcome: Outcome, segments: Sequence[Trajectory]) -> None:
+    def __init__(
+        self, system: Any, outcome: Outcome, segments: Sequence[Trajectory], normals: Mapping[str, float]
+    ) -> None:
         """
         Args:
             system: the mechanism with all constraints, stops included.
             outcome: of the whole run.
             segments: the runs between switches.
+            normals: sides of the normal rows of contacts, by the names of these rows.
         """
         super().__init__(system, outcome)
-        self.segments = tuple(segments)
+        self.segments, self._normals = tuple(segments), normals
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
@@ -49,12 +53,20 @@ class SwitchedTrajectory(Trajectory):
 
     @cached_property
     def lam(self) -> Array:
-        """Multipliers (n, nc) [N, N m] of all rows; zero while their constraint is open."""
+        """Multipliers (n, nc) [N, N m] of all rows; zero while their constraint is open.
+
+        Where rows depend on each other they are of least norm, those of contacts push.
+        """
         rows = self.system.row_names
         parts = [np.zeros((0, len(rows)))]
         for segment in self.segments:
             parts.append(np.zeros((len(segment), len(rows))))
-            parts[-1][:, [rows.index(name) for name in segment.system.row_names]] = segment.lam
+            names, state = segment.system.row_names, (segment.t, segment.q, segment.v)
+            normals = {
+                name: (i, self._normals[name]) for i, name in enumerate(names) if name in self._normals
+            }
+            lam = UnilateralRows(segment.system, normals).distributed(*state, segment.lam)
+            parts[-1][:, [rows.index(name) for name in names]] = lam
         return frozen(np.concatenate(parts))
 
     @cached_property

@@ -103,12 +103,27 @@ class UnilateralRows:
         size = float(np.max(np.abs(lam), initial=0.0))
         plain = self._sided(lam)
         if not unique and not min(plain.values(), default=0.0) >= 0.0:
-            J = evaluator.constraints(q, v, t)[1]
-            force = J.T @ lam
-            shared = _bounded(J.T, force, dict(self.rows.values()))
-            if not float(np.linalg.norm(J.T @ shared - force)) > FEASIBLE * float(np.linalg.norm(force)):
+            shared = self._shared(t, q, v, lam)
+            if shared is not None:
                 plain = {name: max(x, SHARED * size) for name, x in self._sided(shared).items()}
         return {name: x + SLACK * size for name, x in plain.items()}
+
+    def distributed(self, t: Array, q: Array, v: Array, lam: Array) -> Array:
+        """Multipliers (n, nc) of n states with contacts that push, where lam (n, nc) can be so."""
+        out = lam.copy()
+        pull = np.array([side * lam[:, row] for row, side in self.rows.values()]).reshape(-1, len(lam))
+        for i in np.flatnonzero(np.any(pull < -SLACK * np.max(np.abs(lam), axis=1, initial=0.0), axis=0)):
+            shared = self._shared(float(t[i]), q[i], v[i], lam[i])
+            out[i] = lam[i] if shared is None else shared
+        return out
+
+    def _shared(self, t: float, q: Array, v: Array, lam: Array) -> Array | None:
+        """Multipliers (nc,) that give the force of lam (nc,) with contacts that push; None: not any."""
+        J = self.mech.evaluator.constraints(q, v, t)[1]
+        force = J.T @ lam
+        shared = _bounded(J.T, force, dict(self.rows.values()))
+        miss = float(np.linalg.norm(J.T @ shared - force))
+        return None if miss > FEASIBLE * float(np.linalg.norm(force)) else shared
 
     def _sided(self, values: Array) -> dict[str, float]:
         """side * value of each contact, of values of all rows (nc,)."""
