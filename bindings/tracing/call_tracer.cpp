@@ -75,16 +75,17 @@ std::vector<const double*> places(const ModelD& m, nb::dict entries) {
   return found;
 }
 
-// ([function], rank, whether the reference state passes all guards)   tolerances: closed, rank
+// ([function], rank, whether the reference state passes all guards)   tolerances: closed, rank, rounding
 nb::tuple record_programs(const Kernel& k, nb::tuple state, nb::tuple tolerances, int newton_steps, int most,
                           nb::dict parameters) {
   Dense q0(state[0], "q", {k.m.nq}), v0(state[1], "v", {k.m.nv});
-  Reference at = {q0,
-                  v0,
-                  {nb::cast<double>(tolerances[0]), nb::cast<double>(tolerances[1])},
-                  newton_steps,
-                  static_cast<size_t>(most),
-                  places(k.m, parameters)};
+  Reference at = {
+      q0,
+      v0,
+      {nb::cast<double>(tolerances[0]), nb::cast<double>(tolerances[1]), nb::cast<double>(tolerances[2])},
+      newton_steps,
+      static_cast<size_t>(most),
+      places(k.m, parameters)};
   Tracer tracer(k.m, at);
   nb::list functions;
   for (const Function& f : tracer.functions) functions.append(program_of(f));

@@ -1,5 +1,5 @@
 // The functions of one mechanism as recorded programs: accelerations, a Newton step onto the constraints, the
-// step in time that calls both, and the terms.
+// step in time and the projection that call both, and the terms.
 #pragma once
 
 #include <memory>
@@ -97,7 +97,7 @@ class Tracer {
     Arena measure(nullptr);
     Stepper measured(m_, METHODS[0].tableau, measure);
     memory_.resize(measure.used / 8 + 16);
-    functions.reserve(5);
+    functions.reserve(6);
     find_rank();
     record_calls();
     record_function("acceleration", [&](Function& f, Stepper& s) {
@@ -115,6 +115,12 @@ class Tracer {
       f.output("v", s.v1, m_.nv);
       f.output("drift", &left.position, 1);
       f.output("velocity_drift", &left.velocity, 1);
+    });
+    record_function("project", [&](Function& f, Stepper& s) {
+      Caller call{*this, f.r, s};
+      straight_projection(s, at_.newton_steps, at_.tolerances, call);
+      f.output("q", s.q1, m_.nq);
+      f.output("v", s.v1, m_.nv);
     });
     record_terms();
   }
@@ -284,6 +290,11 @@ class Tracer {
     rows("J", s.w.rows.J, m_.nc);
     f.output("b", s.w.rows.b, m_.nc);
     f.output("gamma", s.w.rows.gamma, m_.nc);
+    Caller call{*this, f.r, s};
+    require_finite(s.w.h, m_.nv, call);
+    require_finite(s.w.M, m_.nv * s.w.ld, call);
+    require_finite(s.w.rows.gamma, m_.nc, call);
+    require_finite(s.w.rows.J, m_.nc * s.w.ld, call);
   }
 };
 

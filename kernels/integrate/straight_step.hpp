@@ -19,11 +19,13 @@ enum Guard : int {
   DECISION = 8,  // another branch than at the reference state: angles of a step, inertia, numbers not finite
 };
 
+constexpr double ROUGHEST = 1e6;
 constexpr double STRAIGHT_RATE = 0.01;  // at most: residual after a Newton step over that before it
 
-// Residuals without units that count as closed and as dependent, by the precision of the program.
+// Residuals without units that count as closed and as dependent, by the precision of the program. rounding:
+// of residuals, for each unit of the sum of all |q|.
 struct StraightTolerances {
-  double closed, rank;
+  double closed, rank, rounding;
 };
 
 // What guards look at in a factorization: the smallest pivot, and the largest squared length of a row that is
@@ -69,19 +71,38 @@ SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
   return r;
 }
 
+// Residual that counts as closed at q1: the rounding of phi grows with angles that have turned often, up to
+// ROUGHEST times the usual one.
+template <class T, int LDC>
+SARRUS_FN T closed_at(const LaneStepper<T, LDC>& s, const StraightTolerances& tol) {
+  if (tol.rounding == 0) return T(tol.closed);
+  T size = T(0);
+  for (int j = 0; j < s.m.nq; ++j) size += abs_(s.q1[j]);
+  T floor = larger(size * T(tol.rounding), T(tol.closed));
+  return -larger(-floor, T(-ROUGHEST * tol.closed));
+}
+
 // Requires that positions are closed within `closed` before the last Newton step already, and that this step
 // closes velocities too, at the rate at which the one before it closed positions. speed: largest |v|.
 template <class T, class Call>
 SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& after, const T& speed,
-                              double closed, Call& call) {
-  call.require(CLOSURE, [&] { return after.position < T(closed); });
+                              const T& closed, Call& call) {
+  call.require(CLOSURE, [&] { return after.position < closed; });
   call.require(CLOSURE,
-               [&] { return after.position < larger(before.position * STRAIGHT_RATE, T(0.1 * closed)); });
-  T rate_times_before = larger(after.position, T(1e-3 * closed));
+               [&] { return after.position < larger(before.position * STRAIGHT_RATE, closed * T(0.1)); });
+  T rate_times_before = larger(after.position, closed * T(1e-3));
   call.require(CLOSURE, [&] {
     return after.velocity * rate_times_before <
-           larger(before.position, T(0.1 * closed)) * ((speed + T(1)) * closed);
+           larger(before.position, closed * T(0.1)) * ((speed + T(1)) * closed);
   });
+}
+
+// Requires that no number of x (n) is infinite or NaN.
+template <class T, class Call>
+SARRUS_FN void require_finite(const T* x, int n, Call& call) {
+  T size = T(0);
+  for (int j = 0; j < n; ++j) size += abs_(x[j]);
+  call.require(DECISION, [&] { return size < T(1e300); });
 }
 
 // s.w.a at (q, v) under tau, on the constraints
@@ -90,6 +111,28 @@ SARRUS_FN void straight_acceleration(LaneStepper<T, LDC>& s, const StraightToler
   Straight<T> f = call.accelerate(s.state(s.q, s.v, 0));
   call.require(PIVOT, [&] { return f.pivot > T(NEAR_SINGULAR); });
   call.require(RANK, [&] { return f.left < T(tol.rank * tol.rank); });
+  require_finite(s.w.a, s.m.nv, call);
+}
+
+// (q1, v1) on the constraints, from (q, v) beside them: Newton steps with the factorization at the given
+// pose, and again with that of the pose found.
+template <class T, int LDC, class Call>
+SARRUS_FN void straight_projection(LaneStepper<T, LDC>& s, int newton_steps, const StraightTolerances& tol,
+                                   Call& call) {
+  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v[j];
+  Residuals<T> before = {T(0), T(0)}, after = before;
+  for (int round = 0; round < 2; ++round) {
+    Straight<T> f = call.accelerate(s.state(s.q1, s.v1, 0));
+    call.require(PIVOT, [&] { return f.pivot > T(NEAR_SINGULAR); });
+    if (round) call.require(RANK, [&] { return f.left < T(tol.rank * tol.rank); });
+    for (int i = 0; i < newton_steps; ++i) {
+      before = after;
+      after = call.close();
+    }
+  }
+  require_closed(before, after, largest_in_lanes(s.m, s.v1), closed_at(s, tol), call);
+  require_finite(s.v1, s.m.nv, call);
 }
 
 // (q1, v1) after a step of size h from (q, v) under tau. Returns the residuals before the last Newton step.
@@ -109,7 +152,7 @@ SARRUS_FN Residuals<T> straight_step(LaneStepper<T, LDC>& s, const T& h, int new
     before = after;
     after = call.close();
   }
-  require_closed(before, after, largest_in_lanes(m, s.v1), tol.closed, call);
+  require_closed(before, after, largest_in_lanes(m, s.v1), closed_at(s, tol), call);
   return after;
 }
 

@@ -16,6 +16,7 @@ import pytest
 import sarrus as sr
 
 Array = npt.NDArray[np.float64]
+FUNCTIONS = ("acceleration", "step", "terms", "project")
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 
 
@@ -39,7 +40,7 @@ class CompiledC:
 
     def __init__(self, mech: sr.Mechanism, folder: Path, parameters: Any = None) -> None:
         self.mech, self.folder = mech, folder
-        self.source, self.header, self.main = mech.export_code(folder, parameters=parameters)
+        self.source, self.header, self.main = mech.export_code(folder, FUNCTIONS, parameters=parameters)
         self.last: list[Array | None] = []  # the argument p, where there is one
         self.name = self.source.stem
         library = folder / "code.so"
@@ -72,6 +73,11 @@ class CompiledC:
         """(q, v) after a step, and guards."""
         q, v = q.copy(), v.copy()
         return q, v, self._call("step", q, v, u, tau, dt)
+
+    def project(self, q: Array, v: Array) -> tuple[Array, Array, int]:
+        """(q, v) on the constraints, and guards."""
+        q, v = q.copy(), v.copy()
+        return q, v, self._call("project", q, v)
 
     def terms(self, q: Array, v: Array) -> tuple[list[Array], int]:
         """M, h, phi, J, b, gamma and guards."""

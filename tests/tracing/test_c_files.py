@@ -96,13 +96,13 @@ def test_example_program_runs(exported) -> None:
     program = code.folder / "example"
     run(compiler(), *STRICT, "-O1", code.main, code.source, "-o", program, "-lm")
     lines = run(program).splitlines()
-    assert lines[0].startswith("acceleration: guards 0") and lines[2].startswith(
+    assert lines[0].startswith("acceleration: guards 0") and lines[3].startswith(
         "1000 steps of 1 ms: guards 0"
     )
     q, v = code.mech.default
     for _ in range(1000):
         q, v = code.mech.step(q, v, dt=1e-3)
-    assert abs(float(lines[2].split("= ")[1]) - q[0]) < 1e-8
+    assert abs(float(lines[3].split("= ")[1]) - q[0]) < 1e-8
 
 
 def test_loop_of_the_guide(exported, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_no_device() -> None:
     [
         ({"device": "tpu"}, "`device`.*tpu"),
         ({"device": "cuda", "dtype": "float16"}, "`dtype`.*float16"),
-        ({"dtype": "float32"}, "`dtype`.*float32"),
+        ({"dtype": "float32"}, 'dtype="float32" needs device="cuda"'),
         ({"device": "cuda", "policy": lambda t, q, v: q}, "takes no policy"),
         ({"device": "cuda", "method": "dopri5"}, 'method "rk4" alone'),
     ],

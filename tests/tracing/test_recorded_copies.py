@@ -163,7 +163,7 @@ def test_coordinates_that_are_no_angles_alone() -> None:
     spec.constrain("gear", sr.Coupling({"geared": 1.0, "pinion": -2.0}))
     spec.force("spring", sr.JointSpring("sprung", 3.0))
     mech = spec.compile()
-    found = turning_coordinates(mech._program("float64", "a test"), mech.nq)
+    found = turning_coordinates(mech._program("float32", "a test"), mech.nq)
     assert found.tolist() == [True, False, False, False, False, False, False, False, False]
 
 

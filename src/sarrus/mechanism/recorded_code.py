@@ -39,8 +39,10 @@ class RecordedCode(OtherConstraints):
         at a pose nearby.
 
         Args:
-            folder: where the files go; made if it does not exist.
-            functions: which of "acceleration", "step" (one rk4 step, projected) and "terms" it has.
+            folder: where the files go; made if it does not exist. Files of these names that sarrus did not
+                write are not overwritten.
+            functions: which of "acceleration", "step" (one rk4 step, projected), "terms" and "project" (the
+                consistent state beside a measured one) it has.
             parameters: what stays variable in the code: keywords of `with_`, each with at least two values
                 that it may take, as in {"mass": {"rod": [1.0, 2.0]}}. Functions then take one more argument
                 p, which the header describes. They must enter linearly, as masses, gravity, stiffnesses and
@@ -50,12 +52,13 @@ class RecordedCode(OtherConstraints):
             The paths of NAME.c, NAME.h and main.c, a program that shows their use.
 
         Raises:
-            InputError: the mechanism calls Python functions or is too large, or a parameter is not linear.
+            InputError: the mechanism calls Python functions or is too large, a parameter is not linear, or
+                the folder cannot be written.
         """
         wanted = chosen_functions(functions)
         linear = linear_parameters(lambda **x: cast(Any, self).with_(**x).model, parameters)
         program = self._program("float64", "exported code", linear.entries)
-        return CFiles(self.model, program, wanted, linear).write(folder, *self.default)
+        return CFiles(self.model, program, wanted, linear).write(folder)
 
     def _program(self, precision: str, what: str, entries: Entries = NONE) -> Program:
         """The recorded program, made once for each precision and choice of variables."""
@@ -63,7 +66,10 @@ class RecordedCode(OtherConstraints):
         key = precision, entries.key
         if key not in known:
             refuse_dry_friction(self.model, what)
-            known[key] = record(self.model, self._references(), precision, what, entries)
+            states = self._references()
+            J = np.abs(self.terms(*states[0]).J) / np.asarray(self.units.row_unit)[:, None]
+            lever = float(np.max(J, initial=0.0))
+            known[key] = record(self.model, states, precision, what, entries, lever)
         return known[key]
 
     def _references(self) -> list[tuple[Array, Array]]:

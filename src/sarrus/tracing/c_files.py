@@ -16,12 +16,14 @@ from .linear_parameters import LinearParameters
 from .program import Program
 from .source_text import function_lines
 
-FUNCTIONS = ("acceleration", "step", "terms")
+FUNCTIONS = ("acceleration", "step", "terms", "project")
+MADE = "made by sarrus (mech.export_code)"  # in each file: only such files are overwritten
+TAKEN = ("main", "math", "stdio")  # names of files that a program has anyway
 MEANING = {
     "PIVOT": "a singular pose is near, or may be within this step",
-    "CLOSURE": "the fixed number of Newton steps does not close the constraints: the step is too long",
+    "CLOSURE": "Newton steps do not close the constraints: the step is too long, or the given pose open",
     "RANK": "the constraints have more independent rows than at the reference pose, or the pose is open",
-    "DECISION": "a branch other than at the reference pose, no positive inertia, or numbers not finite",
+    "DECISION": "a branch other than at the reference pose, no positive inertia, numbers not finite, dt <= 0",
 }
 PROTOTYPES = {
     "acceleration": (
@@ -33,8 +35,13 @@ PROTOTYPES = {
         "   force tau, either of which may be 0 (none)",
         "unsigned {p}_step(double *q, double *v, const double *u, const double *tau, double dt{given})",
     ),
+    "project": (
+        "(q, v) <- the state on the constraints beside a measured one, by Newton steps in the metric of M",
+        "unsigned {p}_project(double *q, double *v{given})",
+    ),
     "terms": (
-        "M a + h = tau + J^T lambda, phi = 0, J v = b, J a = gamma; results hold where 0 is returned",
+        "M a + h = tau + J^T lambda, phi = 0, J v = b, J a = gamma; results are always written,\n"
+        "   and hold where 0 is returned",
         "unsigned {p}_terms(const double *q, const double *v, double *M, double *h, double *phi, double *J,\n"
         "                   double *b, double *gamma{given})",
     ),
@@ -48,8 +55,17 @@ BODIES = {
     "step": """    double force[{P}_NV], q1[{P}_NQ], v1[{P}_NV], drift, velocity_drift;
     unsigned guards;
     int i;
-    {read}for (i = 0; i < {P}_NV; ++i) force[i] = tau ? tau[i] : 0.0;
+    {read}if (!(dt > 0.0)) return {P}_DECISION;
+    for (i = 0; i < {P}_NV; ++i) force[i] = tau ? tau[i] : 0.0;
 {add}    guards = recorded_step(q, v, force, {pass}&dt, q1, v1, &drift, &velocity_drift);
+    if (guards != 0u) return guards;
+    for (i = 0; i < {P}_NQ; ++i) q[i] = q1[i];
+    for (i = 0; i < {P}_NV; ++i) v[i] = v1[i];
+    return 0u;""",
+    "project": """    double q1[{P}_NQ], v1[{P}_NV];
+    const double none[{P}_NV] = {{0.0}};
+    {read}const unsigned guards = recorded_project(q, v, none, {pass}q1, v1);
+    int i;
     if (guards != 0u) return guards;
     for (i = 0; i < {P}_NQ; ++i) q[i] = q1[i];
     for (i = 0; i < {P}_NV; ++i) v[i] = v1[i];
@@ -84,7 +100,7 @@ def chosen_functions(given: Sequence[str]) -> tuple[str, ...]:
 def c_name(name: str) -> str:
     """A mechanism's name as an identifier of C."""
     text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
-    return text if text and not text[0].isdigit() else f"mechanism_{text}".rstrip("_")
+    return text if text and not text[0].isdigit() and text not in TAKEN else f"mechanism_{text}".rstrip("_")
 
 
 class CFiles:
@@ -99,22 +115,24 @@ class CFiles:
         self._names = {"p": self.name, "P": self.name.upper(), "given": ", const double *p" if n else ""}
         self._names |= {"read": READ.format(n=n) if n else "", "pass": "numbers, " if n else ""}
 
-    def header(self, q: Array, v: Array) -> str:
-        """The .h: sizes, guards, the default state, prototypes."""
+    def header(self) -> str:
+        """The .h: sizes, guards, names, a state to start from, prototypes."""
         m, P = self._model, self._names["P"]
         sizes = {"NQ": m.nq, "NV": m.nv, "NC": m.nc, "NU": m.nu}
         p = self._parameters
         listed = [f"{name} ({x:g})" for name, x in zip(p.names, p.usual, strict=True)]
         sizes |= {"NP": len(listed)} if listed else {}
+        q, v = self._program.reference
         lines = [
-            f"/* Mechanism {_comment(m.name)}, made by sarrus (mech.export_code). Units: m, rad, kg, s.",
+            f"/* Mechanism {_comment(m.name)}, {MADE}. Units: m, rad, kg, s.",
             f"   q: {_comment(', '.join(position_names(m)))}.",
             f"   v: {_comment(', '.join(m.coordinate_names))}.",
             f"   u: {_comment(', '.join(one.name for one in m.actuators) or 'none')}. Matrices row by row.",
             *([f"   p: {_comment(', '.join(listed))}; 0 for these values."] if listed else []),
             "",
-            "   Functions return 0, or guard bits that say why the result does not count; state and results",
-            "   are then untouched. No allocation, no global state, the same operations in every call. */",
+            "   Functions return 0, or guard bits that say why the result does not count; states and",
+            "   accelerations are then untouched. No allocation, no global state, the same operations in",
+            "   every call. */",
             f"#ifndef {P}_H\n#define {P}_H\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
             "enum {",
@@ -122,7 +140,12 @@ class CFiles:
             *(f"    {P}_{name} = {bit}, /* {MEANING[name]} */" for name, bit in GUARDS.items()),
             f"    {P}_RANK_OF_J = {self._program.rank}",
             "};\n",
-            "/* The default state of the mechanism, on its constraints: where q and v may start */",
+            "/* Which entry is which */",
+            "enum {",
+            ",\n".join(f"    {name} = {i}" for name, i in self._entries()),
+            "};\n",
+            "/* Where q and v may start: the default state of the mechanism, or one beside it if that is",
+            "   singular or open */",
             f"#define {P}_Q0 {{{_numbers(q)}}}",
             f"#define {P}_V0 {{{_numbers(v)}}}\n",
         ]
@@ -132,9 +155,27 @@ class CFiles:
         lines += ["#ifdef __cplusplus\n}\n#endif\n", "#endif\n"]
         return "\n".join(lines)
 
+    def _entries(self) -> list[tuple[str, int]]:
+        """Names of the entries of q, v, u and p as identifiers, and their places."""
+        m, found = self._model, dict[str, int]()
+        inputs = [one.name for one in m.actuators]
+        parts = {"Q": position_names(m), "V": m.coordinate_names, "U": inputs, "P": self._parameters.names}
+        for part, listed in parts.items():
+            for i, name in enumerate(listed):
+                text = re.sub(r"\W+", "_", name, flags=re.ASCII).upper()
+                symbol = f"{self._names['P']}_{part}_{text}"
+                found[symbol if symbol not in found else f"{symbol}_{i}"] = i
+        return list(found.items())
+
     def source(self) -> str:
         """The .c."""
-        lines = [f'#include "{self.name}.h"', "", "#include <math.h>", ""]
+        lines = [
+            f"/* {MADE[0].upper()}{MADE[1:]}. */",
+            f'#include "{self.name}.h"',
+            "",
+            "#include <math.h>",
+            "",
+        ]
         lines += ["typedef double real;", "#define R(x) (x)", "#define ONE 1.0", ""]
         lines += function_lines(self._program, self._functions)
         lines += self._read_parameters()
@@ -171,7 +212,9 @@ class CFiles:
             state.append(f"    double M[{P}_NV * {P}_NV], h[{P}_NV], J[{rows} * {P}_NV];")
             state.append(f"    double phi[{rows}], b[{rows}], gamma_[{rows}];")
             body += [f"    guards = {p}_terms(q, v, M, h, phi, J, b, gamma_{last});"]
-            body += ['    printf("terms: guards %u, M[0][0] = %.9g\\n", guards, M[0]);']
+            body += ['    printf("terms: guards %u, M[0][0] = %.9g\\n", guards, guards ? 0.0 : M[0]);']
+        if "project" in self._functions:
+            body += [f"    guards = {p}_project(q, v{last});", '    printf("project: guards %u\\n", guards);']
         if "step" in self._functions:
             body += [
                 "    for (i = 0; i < 1000; ++i) {",
@@ -181,27 +224,60 @@ class CFiles:
                 '    printf("%d steps of 1 ms: guards %u, q[0] = %.9g\\n", i, guards, q[0]);',
             ]
             state.append("    int i;")
-        lines = ["#include <stdio.h>", "", f'#include "{p}.h"', "", "int main(void)", "{", *state]
+        lines = [
+            f"/* How {p}.h is used, {MADE}. */",
+            "#include <stdio.h>",
+            "",
+            f'#include "{p}.h"',
+            "",
+            "int main(void)",
+            "{",
+            *state,
+        ]
         return "\n".join([*lines, "    unsigned guards = 0u;", *body, "    return 0;", "}", ""])
 
-    def write(self, folder: Any, q: Array, v: Array) -> tuple[Path, Path, Path]:
+    def write(self, folder: Any) -> tuple[Path, Path, Path]:
         """Write the three files; returns their paths: .c, .h, main.c."""
-        try:
-            (where := Path(folder)).mkdir(parents=True, exist_ok=True)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"folder of export_code must be a path, got {folder!r:.80} ({error}).") from None
-        except (FileExistsError, NotADirectoryError):
-            raise InputError(
-                f"folder of export_code must be a folder, and {str(where)!r} is a file."
-            ) from None
         texts = {
             f"{self.name}.c": self.source(),
-            f"{self.name}.h": self.header(q, v),
+            f"{self.name}.h": self.header(),
             "main.c": self.example(),
         }
-        for name, text in texts.items():
-            (where / name).write_text(text, encoding="ascii")
-        return where / f"{self.name}.c", where / f"{self.name}.h", where / "main.c"
+        where = _folder(folder)
+        paths = where / f"{self.name}.c", where / f"{self.name}.h", where / "main.c"
+        for path in paths:
+            if path.exists() and not _ours(path):
+                raise InputError(
+                    f"export_code: {str(path)!r} is not a file that it wrote; give a folder of its own."
+                )
+        try:
+            for path in paths:
+                path.write_text(texts[path.name], encoding="ascii")
+        except OSError as error:
+            raise InputError(f"export_code cannot write into {str(where)!r}: {error.strerror}.") from None
+        return paths
+
+
+def _ours(path: Path) -> bool:
+    """Whether `export_code` has written this file."""
+    return path.is_file() and MADE.lower() in path.read_text(errors="replace")[:1000].lower()
+
+
+def _folder(folder: Any) -> Path:
+    """The folder, made where there is none."""
+    try:
+        if not str(folder):
+            raise ValueError("empty")
+        (where := Path(folder).expanduser()).mkdir(parents=True, exist_ok=True)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"folder of export_code must be a path, got {folder!r:.80} ({error}).") from None
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(
+            f"folder of export_code must be a folder, and {str(where)!r}, or one above it, is a file."
+        ) from None
+    except OSError as error:
+        raise InputError(f"export_code cannot make the folder {str(where)!r}: {error.strerror}.") from None
+    return where
 
 
 def _numbers(x: Array) -> str:
@@ -210,4 +286,10 @@ def _numbers(x: Array) -> str:
 
 def _comment(text: str) -> str:
     """Names of a user as they may stand in a comment of C."""
-    return text.encode("ascii", "backslashreplace").decode().replace("*/", "* /").replace("\n", " ")
+    return (
+        text.encode("ascii", "backslashreplace")
+        .decode()
+        .replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace("\n", " ")
+    )

@@ -63,6 +63,11 @@ def linear_parameters(model_with: Callable[..., Model], given: Any) -> LinearPar
                 f"parameters[{key!r}] must have a leading axis of at least two values that it may take, got"
                 f" shape {values.shape}."
             )
+        if not np.all(np.isfinite(values)) or not np.any(values != values[0]):
+            raise InputError(
+                f"parameters[{key!r}]{f'[{name!r}]' if name else ''} must have at least two different finite"
+                f" values, got {values.tolist()!r:.80}; leave it out to keep it constant."
+            )
         keys += [
             (key, name, at) for at in np.ndindex(values.shape[1:]) if np.ptp(values[(slice(None), *at)]) > 0
         ]

@@ -22,6 +22,8 @@ IntArray = npt.NDArray[np.int32]
 
 # Without units: residuals of closed constraints, and the length of a row that counts as dependent.
 TOLERANCES = {"float64": (1e-12, 1e-9), "float32": (2e-4, 1e-3)}
+# Roundings of each coordinate, times its lever, in residuals; programs in float32 keep angles within a turn.
+ROUNDINGS = {"float64": 4.0, "float32": 0.0}
 NEWTON_STEPS = {"float64": 3, "float32": 2}
 MOST_OPERATIONS = 60_000  # of one function: longer ones compile for minutes (docs/code.md)
 
@@ -31,7 +33,7 @@ class Function:
     """One recorded function. Arguments and results stand one behind the other, in named parts.
 
     Attributes:
-        name: accelerate, close, acceleration, step or terms.
+        name: accelerate, close, acceleration, step, project or terms.
         inputs, outputs: names and sizes of the parts.
         operations: operation and three operands, in an order in which few values live at once (n, 4);
             operands are positions, of INPUT and CALL numbers.
@@ -61,16 +63,18 @@ class Program:
     """The functions of one mechanism.
 
     Attributes:
-        functions: `accelerate` and `close`, which `step` calls; `acceleration`, `step` and `terms`.
+        functions: `accelerate` and `close`, which others call; `acceleration`, `step`, `project` and `terms`.
         rank: rank of J at the reference state, and wherever the guards pass.
         precision: "float64" or "float32", which its guards are made for.
         entries: entries of the model that are inputs of every function, as its part `parameters`.
+        reference: the state (q, v) at which it was recorded, on the constraints and away from singular poses.
     """
 
     functions: dict[str, Function]
     rank: int
     precision: str
     entries: Entries
+    reference: tuple[Array, Array]
 
     def operations(self, names: tuple[str, ...]) -> int:
         """Arithmetic operations of these functions and of those that they call, as text."""
@@ -96,7 +100,12 @@ def refuse_callables(model: Model, what: str) -> None:
 
 
 def record(
-    model: Model, references: list[tuple[Array, Array]], precision: str, what: str, entries: Entries
+    model: Model,
+    references: list[tuple[Array, Array]],
+    precision: str,
+    what: str,
+    entries: Entries,
+    lever: float,
 ) -> Program:
     """The program of a mechanism at the first of these reference states (q, v) that passes its own guards.
 
@@ -106,13 +115,15 @@ def record(
         precision: "float64" or "float32".
         what: what the program is for, in messages.
         entries: entries of the model that stay variables.
+        lever: largest entry of J, without the units of its rows.
 
     Raises:
         InputError: the mechanism has Python functions, is too large, or all references are near a singular
             pose.
     """
     refuse_callables(model, what)
-    options = TOLERANCES[precision], NEWTON_STEPS[precision], 4 * MOST_OPERATIONS
+    rounding = ROUNDINGS[precision] * float(np.finfo(precision).eps) * lever
+    options = (*TOLERANCES[precision], rounding), NEWTON_STEPS[precision], 4 * MOST_OPERATIONS
     for state in references:
         try:
             found = model.kernel.record(state, *options, entries.indices)
@@ -126,7 +137,7 @@ def record(
             )
         if found[2]:
             functions = {one["name"]: Function(**one) for one in found[0]}
-            return Program(functions, found[1], precision, entries)
+            return Program(functions, found[1], precision, entries, state)
     raise InputError(
         f"{what} needs a reference state away from singular poses and with positive inertia, and the default"
         f" state of mechanism {model.name!r} is none; give another: mech.with_default(q)."

@@ -99,7 +99,9 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     _refuse_others(given.pop("others", {}), given)
     mech = _mechanism(given["mech"])
     device = one_of(given["device"], "`device`", ("cpu", "cuda"))
-    dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32") if device == "cuda" else ("float64",))
+    dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32"))
+    if dtype == "float32" and device == "cpu":
+        raise InputError('dtype="float32" needs device="cuda"; processors step in float64.')
     if device == "cuda":
         _on_device(mech, given)
     steps = positive_whole(given["steps"], "`steps`")
