@@ -18,6 +18,8 @@ from .timing import race, ratio
 ROWS: tuple[Column, ...] = (("what", "title", ""), ("measured", "measured", ".3g"), ("unit", "unit", ""))
 PINS = "ABCD"
 AT_MOST = 2.0  # times the run without friction
+AT_MOST_BY_LOAD = 3.0  # the same, of friction by load
+EVENTLESS = 0.02  # [s] in which no pin of the linkage turns round
 
 
 def linkage(pins: str, friction: float, journals: str = "") -> sr.Mechanism:
@@ -45,25 +47,37 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
         value, without = ratio(found["friction"], found["without"]).value, found["without"].best
         title = f"run with friction over one without, {title}"
         rows.append({"title": title, "measured": value, "unit": "", "ratio": value, "at_most": AT_MOST})
-    loaded = linkage("", 0.0, "A")
-    rivals = {
-        name: (lambda mech=mech: sr.simulate(mech, (0.0, 0.2), q, v))
-        for name, mech in (("loaded", loaded), ("sliding", sliding))
-    }
-    found = race(rivals, rounds)
-    rows.append(
-        {
-            "title": "friction by load over constant friction",
-            "measured": ratio(found["loaded"], found["sliding"]).value,
-            "unit": "",
-        }
-    )
+    rows += by_load((q, v), rounds)
     begun = time.process_time()
     motion = sr.simulate(reversing, span, q, v)
     taken = time.process_time() - begun - without
     count = len(motion.events)
     rows.append({"title": f"each of {count} events", "measured": 1e3 * taken / max(count, 1), "unit": "ms"})
     return {"rows": rows}
+
+
+def by_load(start: tuple[Any, Any], rounds: int) -> list[dict[str, Any]]:
+    """Ratios of friction by load; the same fixed steps in all runs, and no pin turns round."""
+    mechs = {
+        "without": linkage("", 0.0), "constant": linkage("A", 1e-3),
+        "one": linkage("", 0.0, "A"), "four": linkage("", 0.0, PINS),
+    }  # fmt: skip
+    rivals = {
+        name: (lambda mech=mech: sr.simulate(mech, (0.0, EVENTLESS), *start, dt=EVENTLESS / 1000))
+        for name, mech in mechs.items()
+    }
+    found = race(rivals, rounds)
+    titles = (
+        ("friction by load of one pin over constant friction", "one", "constant", AT_MOST_BY_LOAD),
+        ("friction by load of one pin over none", "one", "without", AT_MOST_BY_LOAD),
+        ("friction by load of four pins over none", "four", "without", None),
+    )
+    rows = []
+    for title, a, b, most in titles:
+        value = ratio(found[a], found[b]).value
+        row: dict[str, Any] = {"title": title, "measured": value, "unit": ""}
+        rows.append(row | ({"ratio": value, "at_most": most} if most else {}))
+    return rows
 
 
 def show(results: dict[str, Any]) -> str:

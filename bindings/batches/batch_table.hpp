@@ -153,6 +153,12 @@ struct BatchTable {
   void (*row_wrenches)(const ModelD&, States, double* W, double* at);
   // wrenches of forces between bodies on b about their point B (nf, 6); B (nf, 3)
   void (*force_wrenches)(const ModelD&, States, double* W, double* at);
+  // friction by load along the coordinates (nv) in motions a (nv), lam (nc); outer: further wrenches on
+  // bodies at their origins (nb, 6) in world axes, or null
+  void (*bearing_bounds)(const ModelD&, States, const double* a, const double* lam, const double* outer,
+                         double* bounds);
+  // generalized force (nv) of the bearings that slide, under other forces tau (nv); NaN where there is none
+  void (*sliding_friction)(const ModelD&, States, const double* tau, double* force);
   // J' and gamma' along v, for a model without user rows: (nc, nv), (nc)
   void (*row_rates)(const ModelD&, States, double* rate_J, double* rate_gamma);
   void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J

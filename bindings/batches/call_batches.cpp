@@ -153,6 +153,19 @@ auto force_wrenches(const Kernel& k, In q, In v) {
   return b.call(k.tables.batches.force_wrenches, b.out({k.m.nf, 6}), b.out({k.m.nf, 3}));
 }
 
+// Friction by load along the coordinates (n, nv) in motions; outer (n, nb, 6) or None
+auto bearing_bounds(const Kernel& k, In q, In v, In a, In lam, In outer) {
+  Batch b(k, q, v);
+  Dense wrenches = Dense::or_none(outer, "outer", b.each({b.nb, 6}));
+  return b.call(k.tables.batches.bearing_bounds, b.in(a, "a", {b.nv}), b.in(lam, "lam", {b.nc}), wrenches,
+                b.out({b.nv}));
+}
+
+auto sliding_friction(const Kernel& k, In q, In v, In tau, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  return b.call(k.tables.batches.sliding_friction, b.in(tau, "tau", {b.nv}), b.out({b.nv}));
+}
+
 // (J', gamma') along v, of a model without user rows
 auto row_rates(const Kernel& k, In q, In v, In drive) {
   if (k.m.n_user_rows && k.m.u_row[0] >= 0)
@@ -291,6 +304,8 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("closure", &call::closure, "q"_a, "v"_a, drive, user)
       .def("row_wrenches", &call::row_wrenches, "q"_a)
       .def("force_wrenches", &call::force_wrenches, "q"_a, "v"_a)
+      .def("bearing_bounds", &call::bearing_bounds, "q"_a, "v"_a, "a"_a, "lam"_a, "outer"_a.none())
+      .def("sliding_friction", &call::sliding_friction, "q"_a, "v"_a, "tau"_a, drive, user)
       .def("row_rates", &call::row_rates, "q"_a, "v"_a, drive)
       .def("pivots", &call::pivots, "q"_a, "v"_a, drive, user, "rank"_a)
       .def("terms", &call::terms, "q"_a, "v"_a, drive, user)

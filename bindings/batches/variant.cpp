@@ -1,4 +1,5 @@
 // Batches for one instruction set (SARRUS_ISA).
+#include "bearing_batches.hpp"
 #include "centroidal_batches.hpp"
 #include "constraint_batches.hpp"
 #include "front_batches.hpp"
@@ -25,6 +26,8 @@ const BatchTable& batch_table() {
       .closure = closure_n,
       .row_wrenches = row_wrenches_n,
       .force_wrenches = force_wrenches_n,
+      .bearing_bounds = bearing_bounds_n,
+      .sliding_friction = sliding_friction_n,
       .row_rates = row_rates_n,
       .pivots = pivots_n,
       .terms = terms_n,

@@ -55,7 +55,7 @@ struct SizedRun : Run {
     bool structured = !S::supplies_inertia && (!o.method.implicit || o.method.switches);
     if (m.sparse && !S::supplies_inertia) s->w.factor.by_entries = BY_ENTRIES;
     if (m.sparse && r) r->r.w.factor.by_entries = BY_ENTRIES;
-    s->regular.allowed = m.fronts && structured && !o.euclidean;
+    s->regular.allowed = s->may_be_regular() && structured && !o.euclidean;
     s->w.open_tree = structured && may_be_open<double, LD>(m);
     s->w.zeros_stay = m.fronts && !S::supplies_inertia;
   }

@@ -60,7 +60,8 @@ void bind_enums(nb::module_& m) {
       .value("NOT_CLOSED", StepStatus::NOT_CLOSED)
       .value("STEP_COLLAPSED", StepStatus::STEP_COLLAPSED)
       .value("UNRESOLVED", StepStatus::UNRESOLVED)
-      .value("SINGULAR_WITHIN", StepStatus::SINGULAR_WITHIN);
+      .value("SINGULAR_WITHIN", StepStatus::SINGULAR_WITHIN)
+      .value("UNSETTLED", StepStatus::UNSETTLED);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ enum class StepStatus : int {
   NOT_FINITE,
   NOT_CLOSED,  // no state on the constraints was found
   STEP_COLLAPSED,
-  UNRESOLVED,      // the step jumps over a near miss, integrate/singular/near_miss.hpp
-  SINGULAR_WITHIN  // J loses rank within a step: it has no derivatives
+  UNRESOLVED,       // the step jumps over a near miss, integrate/singular/near_miss.hpp
+  SINGULAR_WITHIN,  // J loses rank within a step: it has no derivatives
+  UNSETTLED         // friction by load finds no force, solve/friction_by_load.hpp
 };
 
 struct Options {

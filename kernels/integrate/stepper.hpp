@@ -6,6 +6,7 @@
 
 #include "integrate/chart.hpp"
 #include "integrate/options.hpp"
+#include "solve/friction_by_load.hpp"
 #include "solve/projection.hpp"
 
 SARRUS_BEGIN
@@ -46,6 +47,8 @@ struct Stepper {
   T *q1, *q2, *v1, *u, *x;  // trial state, its increment, room for one more vector
   T *ku, *kv;               // (MAX_STAGES, ld) stage rates
   T *tau, *drive, *user;    // what the outside supplied last
+  SlidingBearings<T> bearings;
+  bool load_is_in = false;  // tau holds the friction by load of the state
   double t = 0;
   double end = 1e300;                    // from this time on nobody needs the acceleration
   double drift = 0, velocity_drift = 0;  // largest |phi| and |J v - b|, dimensionless
@@ -66,6 +69,7 @@ struct Stepper {
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take(3 * m.nd, drive);
     arena.take(m.n_user_rows * (3 + m.nv), user);
+    if constexpr (Plain<T>::value && !S::supplies_inertia) bearings.bind(arena, m);
   }
   SARRUS_HD bool fail(StepStatus why) {
     status = why;
@@ -83,6 +87,8 @@ struct Stepper {
   // A state with what drives and user rows were last
   SARRUS_HD State<T> state(const T* q_, const T* v_) const { return {q_, v_, drive, user}; }
   SARRUS_HD Supplied<T> room() { return {tau, drive, user, w.M, w.h, w.ld}; }
+  // Friction by load needs multipliers of least norm, which the augmented inertia does not give.
+  SARRUS_HD bool may_be_regular() const { return m.fronts && !bearings.most; }
   SARRUS_HD bool projects() const {
     return o.correction == Correction::PROJECT && (m.nc > 0 || o.keep_energy);
   }
@@ -99,6 +105,7 @@ SARRUS_FN bool evaluate(Stepper<T, LDC, S>& s, const Instant<T>& at, Wanted want
   const Model<real<T>>& m = s.m;
   Workspace<T, LDC>& w = s.w;
   if (!s.source.inputs(m, at, s.room())) return s.fail(StepStatus::STOPPED);
+  s.load_is_in = false;
   bool starts = s.rank < 0 && s.regular.allowed && s.projects();  // dense rows are not even written then
   if (wanted.inertia) w.by_entries = (s.regular.trusted || starts) && !s.regular.blocked;
   if constexpr (S::supplies_inertia) {
@@ -184,6 +191,28 @@ SARRUS_HD bool finite(const T* x, int n) {
   return yes;
 }
 
+// w.a under the applied force s.tau, at the terms of w, which are factorized.
+template <class T, int LDC, class S>
+SARRUS_FN void accelerate_by_terms(Stepper<T, LDC, S>& s) {
+  if (!accelerate(s.m, s.tau, s.w)) {  // closer to a singular pose than it seemed
+    s.regular.trusted = s.regular.chosen = false;
+    prepare_without_limits(s, s.rank >= 0 ? s.held_rank : -1);
+    accelerate(s.m, s.tau, s.w);
+  }
+  if constexpr (!S::supplies_inertia && Plain<T>::value) refine(s.m, s.w);
+}
+
+// The same with the friction of bearings that slide, which becomes part of s.tau.
+template <class T, int LDC, class S>
+SARRUS_FN bool accelerate_with_bearings(Stepper<T, LDC, S>& s, const T* v) {
+  if (s.load_is_in || !s.w.factor.spd) return true;
+  if (!friction_by_load(s.m, v, s.w, s.bearings)) return s.fail(StepStatus::UNSETTLED);
+  for (int j = 0; j < s.m.nv; ++j) s.tau[j] += s.bearings.force[j];
+  s.load_is_in = true;
+  accelerate_by_terms(s);
+  return true;
+}
+
 // Acceleration at the terms of w, which are factorized, into out (nv).
 template <class T, int LDC, class S>
 SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
@@ -191,12 +220,9 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
   if constexpr (S::supplies_acceleration) {
     if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
-    if (!accelerate(s.m, s.tau, s.w)) {  // closer to a singular pose than it seemed
-      s.regular.trusted = s.regular.chosen = false;
-      prepare_without_limits(s, s.rank >= 0 ? s.held_rank : -1);
-      accelerate(s.m, s.tau, s.w);
-    }
-    if constexpr (!S::supplies_inertia && Plain<T>::value) refine(s.m, s.w);
+    accelerate_by_terms(s);
+    if constexpr (!S::supplies_inertia && Plain<T>::value)
+      if (s.bearings.most && !accelerate_with_bearings(s, at.v)) return false;
     if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
       return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA
                                                                            : StepStatus::NOT_FINITE);

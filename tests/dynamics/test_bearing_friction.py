@@ -114,10 +114,12 @@ def test_sleeve_jams_beyond_the_arm_of_the_textbook() -> None:
 def test_spatial_load_on_a_guide() -> None:
     """Forces and moments in two directions: the two ends of the guide carry vectors."""
     force, moment = np.array([30.0, -20.0, 5.0]), np.array([1.5, 2.0, 0.7])
-    given = sr.BearingFriction("slide", 0.3, length=0.2)
     ends = [np.array([15.0, -10.0]) + s * np.array([-2.0, 1.5]) / 0.2 for s in (1, -1)]
-    found = given.bound(np.concatenate([force, moment]), np.array([0.0, 0.0, 1.0]))
-    assert found == pytest.approx(0.3 * sum(np.linalg.norm(x) for x in ends), rel=1e-12)
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="slide").body("slide", joint=sr.Prismatic("z"), mass=1.0)
+    spec.force("load", sr.ConstantWrench("slide", [*force, *moment]))
+    mech = spec.force("guide", sr.BearingFriction("slide", 0.3, length=0.2)).compile()
+    found = mech.forward_dynamics([0.1], [-1.0]).friction
+    assert found == pytest.approx([0.3 * sum(np.linalg.norm(x) for x in ends)], rel=1e-12)
 
 
 def test_external_wrenches_count_as_loads() -> None:

@@ -87,10 +87,10 @@ SARRUS_FN double implicit_rate(Radau<T, LDC>& r) {
 // the state again with the other factorization.
 SARRUS_FN bool use_structure(auto& s, bool wanted) {
   bool structured = s.regular.allowed || s.w.open_tree;
-  bool large = s.m.fronts || may_be_open<double, decltype(s.w.ld)::width>(s.m);
+  bool large = s.may_be_regular() || may_be_open<double, decltype(s.w.ld)::width>(s.m);
   if (!large || s.source.supplies_inertia || structured == wanted) return true;
   s.w.open_tree = wanted && may_be_open<double, decltype(s.w.ld)::width>(s.m);
-  s.regular = {.allowed = s.m.fronts && wanted};
+  s.regular = {.allowed = s.may_be_regular() && wanted};
   for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
   copy(s.v1, s.v, s.w.ld);
   return restore(s, s.t, s.before);

@@ -3,6 +3,7 @@
 // same functions by dual numbers. A new kind is one header and one entry here.
 #pragma once
 
+#include "tree/forces/bearing_friction.hpp"
 #include "tree/forces/bushing.hpp"
 #include "tree/forces/constant_wrench.hpp"
 #include "tree/forces/coulomb_friction.hpp"
@@ -12,7 +13,8 @@
 #include "tree/forces/tables.hpp"
 
 #define SARRUS_FORCE_KINDS(X) X(PointSpring) X(ConstantWrench) X(PointTable) X(Bushing)
-#define SARRUS_COORDINATE_FORCE_KINDS(X) X(JointSpring) X(JointStop) X(CoulombFriction) X(CoordinateTable)
+#define SARRUS_COORDINATE_FORCE_KINDS(X) \
+  X(JointSpring) X(JointStop) X(CoulombFriction) X(CoordinateTable) X(BearingFriction)
 
 SARRUS_BEGIN
 

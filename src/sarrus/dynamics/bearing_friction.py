@@ -7,6 +7,9 @@ The load R of a joint depends on the motion, which depends on the friction f. Th
 repeated until the bounds change by less than SETTLED, from the friction that holds all that is at rest: what
 can stick sticks. It contracts where friction changes the loads by less than it is itself; where it does not
 settle, the machine jams or has no motion, and the caller is told.
+
+Here is the rule for states with coordinates at rest, and for loads that Python computes. Where all that has
+friction slides, the kernel has it, kernels/solve/friction_by_load.hpp.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ import numpy as np
 from ..arrays import Array, BoolArray
 from ..errors import InputError
 from ..models.model import Model
-from .bearings import External
+from .bearings import BodyMotion, External, coupling_loads, loading_couplings
 from .dry_friction import DryFriction, Friction
-from .forward import Motion
+from .forward import UNDETERMINED
 
 SETTLED = 1e-12  # change of bounds, relative to the largest so far
 MOST = 200  # rounds of (1)
+LARGE = 1e3  # of the multipliers: changes of them that show whether loads are unique
 
 
 def fixed_point(rule: Callable[[Array], Array], start: Array) -> Array | None:
@@ -64,44 +68,55 @@ class BearingLoads:
     model: Model
 
     @cached_property
-    def _declared(self) -> list[tuple[int, Any, Array]]:
-        """Row of friction, declaration and axis of each."""
+    def _declared(self) -> list[tuple[int, Any]]:
+        """Row of friction and declaration of each."""
         tree, rows = self.model.structure.tree, self.friction.coordinates.tolist()
         given: list[Any] = [force for _, force in self.model.forces if force.by_load]
-        return [(rows.index(tree.coordinate(one.coordinate, "")), one, one.axis(tree)) for one in given]
+        return [(rows.index(tree.coordinate(one.coordinate, "")), one) for one in given]
+
+    @cached_property
+    def by_kernel(self) -> bool:
+        """Whether the kernel knows all loads: none of functions of the user's, gears or belts."""
+        return len(self.model.u_row) == 0 and not loading_couplings(self.model)
 
     def bounds(self, q: Array, v: Array, a: Array, lam: Array, external: tuple[External, ...] = ()) -> Array:
         """mu times the load of each row of friction, (n, k) [N m, N], in n motions; 0 where it has none."""
-        return self.bounds_of(self.wrenches(q, v, a, lam, external))
+        q, v, a, lam = (np.ascontiguousarray(x) for x in (q, v, a, lam))
+        along = self.model.kernel.bearing_bounds(q, v, a, lam, self._outer(q, lam, external))
+        return np.asarray(along[:, self.friction.coordinates])
 
-    def wrenches(self, q: Array, v: Array, a: Array, lam: Array, external: tuple[External, ...]) -> Array:
-        """Wrenches (n, number of bearings, 6) [N, N m] of the joints in n motions, in their own axes."""
-        motion = self._motion(q, v, a, lam, external)
-        return np.stack([motion.reaction(given.coordinate, "B") for _, given, _ in self._declared], axis=1)
-
-    def bounds_of(self, wrenches: Array) -> Array:
-        """mu times the load of each row (n, k) under the wrenches of the joints (n, number, 6)."""
-        out = np.zeros((len(wrenches), len(self.friction.coordinates)))
-        for i, (row, given, axis) in enumerate(self._declared):
-            out[:, row] += given.bound(wrenches[:, i], axis)
+    def _outer(self, q: Array, lam: Array, external: tuple[External, ...]) -> Array | None:
+        """Wrenches on bodies that the kernel does not know, at their origins (n, nb, 6) in world axes."""
+        if not external and not loading_couplings(self.model):
+            return None
+        R, p = self.model.kernel.poses(q)
+        out = np.zeros((*p.shape[:2], 6))
+        bodies = BodyMotion(R, p, np.zeros_like(out), np.zeros_like(out))
+        placed = ((body, wrench, p[:, body] + R[:, body] @ point) for body, wrench, point in external)
+        for body, wrench, at in (*placed, *coupling_loads(self.model, bodies, lam)):
+            out[:, body] += wrench
+            out[:, body, 3:] += np.cross(at - p[:, body], wrench[..., :3])
         return out
 
     def unique(self, q: Array, v: Array, a: Array, lam: Array) -> BoolArray:
-        """Which rows (k,) have loads that the motion of one state determines."""
-        motion = self._motion(q[None], v[None], a[None], lam[None], ())
-        out = np.ones(len(self.friction.coordinates), dtype=bool)
-        for row, given, axis in self._declared:
-            entries = np.abs(axis) < 0.5  # forces across the axis
-            known = motion.reaction_unique(given.coordinate, "B")[0]
-            out[row] &= known[:3][entries].all() and (not given.length or known[3:][entries].all())
-        return out
+        """Which rows (k,) have loads that the motion of one state determines.
 
-    def _motion(self, q: Array, v: Array, a: Array, lam: Array, external: tuple[External, ...]) -> Motion:
-        known = np.ones(lam.shape, dtype=bool)
-        rank = np.zeros(len(q), dtype=int)  # not read
-        return Motion(
-            a, np.zeros_like(a), lam, known, rank, _q=q, _v=v, _model=self.model, _external=external
-        )
+        Multipliers lam + w with w.T J = 0 give the same motion: their loads must be the same, too.
+        """
+        m, out = self.model, np.ones(len(self.friction.coordinates), dtype=bool)
+        nothing = np.zeros((1, len(m.drives), 3)), np.zeros((1, len(m.u_row), 3 + m.nv))
+        J = m.kernel.constraints(q[None], v[None], *nothing)[1][0]
+        values, Vt = np.linalg.svd((J * m.unit / m.row_unit[:, None]).T)[1:]
+        w = Vt[int(np.sum(values > float(m.rank_tol))) :] / m.row_unit
+        if len(w) == 0:
+            return out
+        scale = LARGE * (1.0 + float(np.max(np.abs(lam))))
+        qs, vs, each = (np.tile(x, (1 + len(w), 1)) for x in (q, v, a))
+        bounds = self.bounds(qs, vs, each, lam + np.vstack([np.zeros(len(lam)), scale * w]))
+        change, size = np.max(np.abs(bounds[1:] - bounds[0]), axis=0), np.zeros(len(out))
+        for row, given in self._declared:
+            size[row] += given.mu * (given.radius or 1.0)
+        return np.asarray(change <= UNDETERMINED * scale * np.max(np.abs(w)) * size)
 
     def settle(
         self, holding: Array, solve: Callable[[Array], Friction], loads: Callable[[Array], Array]
@@ -120,8 +135,14 @@ class BearingLoads:
 
     def unsettled(self) -> UnsettledError:
         """The error where (1) finds no force."""
-        names = ", ".join(repr(given.coordinate) for _, given, _ in self._declared)
-        return UnsettledError(
-            f"friction by load of {names} finds no force: more friction makes more load, so that the machine"
-            " jams or has no motion. Take a smaller mu, or a constant friction: CoulombFriction."
-        )
+        return UnsettledError(no_force(self.model))
+
+
+def no_force(model: Model) -> str:
+    """The sentence where (1) finds no force."""
+    loaded = [force.coordinates()[0] for _, force in model.forces if force.by_load]
+    names = ", ".join(map(repr, loaded))
+    return (
+        f"friction by load of {names} finds no force: more friction makes more load, so that the machine jams"
+        " or has no motion. Take a smaller mu, or a constant friction: CoulombFriction."
+    )

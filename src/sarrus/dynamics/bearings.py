@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..models.bodies import GROUND
 from ..models.drawing import Frame
-from ..models.model import Model
+from ..models.model import Model, RowGroup
 from ..models.pose import Pose, known_pose
 from .reactions import RowWrenches, in_axes
 
@@ -88,17 +88,21 @@ class Loads:
                 assert group.a is not None and group.b is not None
                 wrench = self.rows.of_rows(group.rows, self.lam)
                 yield from _both(model, group.a, group.b, wrench, self.rows.at[..., group.element, :])
-        for group, (_, constraint) in zip(model.groups, model.constraints, strict=True):
-            if constraint.loads_bodies:
-                yield from self._of_coordinates(model, bodies, group.rows, constraint)
+        yield from coupling_loads(model, bodies, self.lam)
 
-    def _of_coordinates(
-        self, model: Model, bodies: BodyMotion, rows: slice, constraint: Any
-    ) -> Iterator[Load]:
-        """Loads that a relation between coordinates stands for, state by state."""
-        batch = self.lam.shape[:-1]
+
+def loading_couplings(model: Model) -> list[tuple[RowGroup, Any]]:
+    """Relations between coordinates that load bodies where they touch them: gears and belts."""
+    pairs = zip(model.groups, model.constraints, strict=True)
+    return [(group, given) for group, (_, given) in pairs if given.loads_bodies]
+
+
+def coupling_loads(model: Model, bodies: BodyMotion, lam: Array) -> Iterator[Load]:
+    """Loads of gears and belts with multipliers lam (*batch, nc), state by state."""
+    batch = lam.shape[:-1]
+    for group, constraint in loading_couplings(model):
         each = [
-            list(constraint.loads(bodies.place(model, i), model.joint_of, self.lam[i][rows]))
+            list(constraint.loads(bodies.place(model, i), model.joint_of, lam[i][group.rows]))
             for i in np.ndindex(batch)
         ]
         for same in zip(*each, strict=True):

@@ -36,6 +36,7 @@ ROUNDING = 1e-12  # of the largest acceleration, and of the largest entry of N: 
 AT_REST = 1e-10  # of the largest speed (lengths over L): coordinates that are slower are at rest
 HELD = 2.0  # direction of friction that does not act, kernels/tree/forces/coulomb_friction.hpp
 COULOMB = kind_number(COORDINATE_FORCES, "CoulombFriction")
+BEARING = kind_number(COORDINATE_FORCES, "BearingFriction")
 Directions = npt.NDArray[np.int64]
 
 
@@ -125,9 +126,22 @@ def refuse_rest(model: Model, v: npt.ArrayLike | None, what: str) -> None:
         )
 
 
+def refuse_stops(model: Model, before: npt.ArrayLike, after: Array, what: str) -> None:
+    """Refuse steps from velocities `before` to `after` (..., nv) in which a row of friction turns round."""
+    at = DryFriction(model).coordinates
+    turned = (np.sign(np.asarray(before, dtype=np.float64)) * np.sign(after))[..., at] < 0.0
+    if np.any(turned):
+        which = np.any(turned.reshape(-1, len(at)), axis=0)
+        names = ", ".join(repr(model.coordinate_names[k]) for k in at[which])
+        raise InputError(
+            f"{what}: {names} of {model.name!r} stop within the step, where friction begins to stick, and the"
+            " step has no derivatives. Take a smaller dt, or a state that slides through it."
+        )
+
+
 def sticks(model: Model) -> bool:
     """Whether some coordinate has friction that sticks."""
-    return len(model.cf_kind) > 0 and bool(np.any(model.cf_kind == COULOMB))
+    return len(model.cf_kind) > 0 and bool(np.any(np.isin(model.cf_kind, (COULOMB, BEARING))))
 
 
 @dataclass(frozen=True)
@@ -143,13 +157,14 @@ class DryFriction:
     @cached_property
     def entries(self) -> npt.NDArray[np.int64]:
         """Declarations of friction among the forces on coordinates, (n,)."""
-        return np.flatnonzero(self.model.cf_kind == COULOMB)
+        return np.flatnonzero(np.isin(self.model.cf_kind, (COULOMB, BEARING)))
 
     @cached_property
     def _levels(self) -> Array:
-        """Coulomb friction, breakaway and Stribeck speed of each declaration, (n, 3)."""
+        """Coulomb friction, breakaway and Stribeck speed of each declaration, (n, 3); none of bearings."""
         begin = self.model.cf_begin[self.entries].astype(int)
-        return np.asarray(self.model.cf_values[begin[:, None] + np.arange(1, 4)])
+        levels = self.model.cf_values[begin[:, None] + np.arange(1, 4)]
+        return np.where((self.model.cf_kind[self.entries] == COULOMB)[:, None], levels, (0.0, 0.0, 1.0))
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.int64]:
@@ -170,21 +185,41 @@ class DryFriction:
         return np.asarray(each @ np.eye(len(self.coordinates))[of_row])
 
     @cached_property
+    def speeds(self) -> Array:
+        """Smallest Stribeck speed of each row (k,) [rad/s, m/s]."""
+        out = np.full(len(self.coordinates), np.inf)
+        np.minimum.at(
+            out, np.searchsorted(self.coordinates, self.model.cf_v[self.entries]), self._levels[:, 2]
+        )
+        return out
+
+    @cached_property
     def bounds(self) -> Array:
         """Largest friction of each row at rest (k,) [N m, N]."""
         return self.level(np.zeros(self.model.nv))
 
-    def directed(self, directions: Directions) -> Array:
-        """The parameters `cf_values` of the model for rows that slide in these directions (k,), 0: held."""
+    def directed(self, directions: Directions, bearings: bool = True) -> Array:
+        """The parameters `cf_values` of the model for rows that slide in these directions (k,), 0: held.
+
+        Args:
+            directions: of the rows.
+            bearings: whether the kernel finds the friction of bearings that slide.
+        """
         values = self.model.cf_values.copy()
         of_row = np.searchsorted(self.coordinates, self.model.cf_v[self.entries])
-        values[self.model.cf_begin[self.entries]] = np.where(directions == 0, HELD, directions)[of_row]
+        chosen = np.where(directions == 0, HELD, directions)[of_row]
+        if not bearings:
+            chosen = np.where(self.model.cf_kind[self.entries] == BEARING, HELD, chosen)
+        values[self.model.cf_begin[self.entries]] = chosen
         return values
 
     def without(self) -> Model:
         """The model without this friction."""
-        held = self.directed(np.zeros(len(self.coordinates), dtype=np.int64))
-        changed: dict[str, Any] = {"cf_values": frozen(held)}
+        others = np.flatnonzero(~np.isin(self.model.cf_kind, (COULOMB, BEARING)))
+        columns = ("cf_kind", "cf_q", "cf_v", "cf_begin")
+        changed: dict[str, Any] = {
+            name: frozen(getattr(self.model, name)[others], np.int32) for name in columns
+        }
         return dataclasses.replace(self.model, **changed)
 
     def resting(self, v: Array) -> BoolArray:

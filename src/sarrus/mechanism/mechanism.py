@@ -236,26 +236,52 @@ class Mechanism(DesignQueries, InertiaQueries):
     def _friction(
         self, q: Any, v: Any, tau: Any, t: float, external: Mapping[str, Any] | None
     ) -> StatesFriction:
-        """Dry friction, state by state."""
+        """Dry friction: of states in which all of it slides in one call, of others state by state."""
         force = np.zeros(self.nv) if tau is None else tau
         states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
         rows = DryFriction(self.model)
         wrenches = [(k, w.reshape(-1, 1, 6), p) for k, w, p in self._external(external, batch)]
-        found = []
-        for i, (pose, speed, applied) in enumerate(zip(*states, strict=True)):
+        speeds, force = states[1].copy(), self._sliding_friction(states, t, bool(wrenches))
+        unique = np.ones(force.shape, dtype=bool)
+        for i in np.flatnonzero(np.isnan(force).any(axis=1)):
             outer = tuple((k, w[i], p) for k, w, p in wrenches)
-            found.append(self._solve_friction((pose, speed, applied), t, outer))
-        speeds, force = states[1].copy(), np.array([one.force for one in found]).reshape(-1, self.nv)
+            found = self._solve_friction((states[0][i], states[1][i], states[2][i]), t, outer)
+            force[i], unique[i] = found.force, found.unique
         held = np.zeros(force.shape, dtype=bool)
         held[:, rows.coordinates] = rows.resting(speeds)
         speeds[held] = 0.0
-        unique = np.array([one.unique for one in found], dtype=bool)
         outside = np.where(held, force, 0.0)
         if self._bearings:  # h holds no friction by load
             at, v = rows.coordinates, speeds[:, rows.coordinates]
             outside[:, at] += np.where(v == 0.0, 0.0, force[:, at] + np.sign(v) * rows.level(speeds))
         parts: list[Any] = [force, unique, outside, speeds]
         return StatesFriction(*(part.reshape(*batch, self.nv) for part in parts))
+
+    def _sliding_friction(self, states: list[Array], t: float, loaded: bool) -> Array:
+        """Dry friction (n, nv) of states q, v, tau in which no row of it rests; NaN in others.
+
+        Args:
+            states: q (n, nq), v and tau (n, nv).
+            t: time [s].
+            loaded: whether external wrenches act, which the kernel does not see.
+        """
+        rows, (q, v, tau) = DryFriction(self.model), states
+        force, at = np.zeros_like(v), rows.coordinates
+        force[:, at] = -np.sign(v[:, at]) * rows.level(v)
+        force[rows.resting(v).any(axis=1)] = np.nan
+        slides = np.isfinite(force).all(axis=1)
+        if self._bearings and slides.any():
+            if loaded or not BearingLoads(rows, self.model).by_kernel:
+                return np.full_like(force, np.nan)
+            q, v, tau = (np.ascontiguousarray(x[slides]) for x in (q, v, tau))
+            outside = self.evaluator.outside(q, v, self._time(t))
+            force[slides] += self.model.kernel.sliding_friction(q, v, tau, *outside)
+        return force
+
+    @cached_property
+    def _without_dry_friction(self) -> Mechanism:
+        """The mechanism without dry friction: the same one where it has none."""
+        return Mechanism(self._slippery, self._default) if self._sticks else self
 
     @cached_property
     def _slippery(self) -> Model:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ..arrays import Array, nonnegative, text
+from ..arrays import nonnegative, text
 from ..errors import ModelError
-from .axes import direction
-from .bodies import FRICTION_SPEED
 from .forces import Force, ForceTable
 from .kinds import Checks
 from .tree import Tree
@@ -50,8 +46,8 @@ class BearingFriction(Force):
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         k = tree.coordinate(self.coordinate, where)
-        joint = tree.by_name.owners[k].joint
-        kind = type(joint).__name__
+        owner = tree.by_name.owners[k]
+        kind = type(owner.joint).__name__
         if kind not in ("Revolute", "Prismatic"):
             raise ModelError(f"{where}: a BearingFriction needs a Revolute or Prismatic joint, got {kind}.")
         given, other = ("radius", "length") if kind == "Revolute" else ("length", "radius")
@@ -60,26 +56,10 @@ class BearingFriction(Force):
                 f"{where}: BearingFriction of a {kind} joint takes {given}, and no {other}; got radius"
                 f" {self.radius:g} and length {self.length:g}."
             )
-        table.add_dry_friction(k, 0.0, 0.0, FRICTION_SPEED)
+        place = tree.places[tree.body_index(owner.name)]
+        size = {"mu": self.mu, "radius": self.radius, "length": self.length}
+        parameters = {"direction": 0.0, "node": place.node, **size, "p": place.X_NB.xyz}
+        table.coordinates.add("BearingFriction", parameters, q=max(tree.coordinate_q[k], 0), v=k)
 
     def work(self) -> str:
         return "joints have friction" if self.mu else ""
-
-    def bound(self, wrench: Array, axis: Array) -> Array:
-        """Largest friction (...) [N m, N] under wrenches (..., 6) of the joint, whose axis is (3,).
-
-        Args:
-            wrench: [force; moment] at the origin of its body, in its axes.
-            axis: in the same axes.
-        """
-        force, moment = (x - (x @ axis)[..., None] * axis for x in (wrench[..., :3], wrench[..., 3:]))
-        if self.radius:
-            return np.asarray(self.mu * self.radius * np.linalg.norm(force, axis=-1))
-        couple = np.cross(axis, moment) / self.length if self.length else np.zeros_like(force)
-        ends = (np.linalg.norm(0.5 * force + sign * couple, axis=-1) for sign in (1.0, -1.0))
-        return np.asarray(self.mu * sum(ends))
-
-    def axis(self, tree: Tree) -> Array:
-        """Direction (3,) of the axis in the axes of the joint."""
-        joint = tree.by_name.owners[tree.coordinate(self.coordinate, "")].joint
-        return direction(joint.axis)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, BoolArray
-from ...dynamics.bearing_friction import UnsettledError
+from ...dynamics.bearing_friction import BearingLoads, UnsettledError
 from ...dynamics.dry_friction import Directions
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
@@ -66,6 +66,12 @@ class FrictionRun:
         self.opens: tuple[str, ...] = ()
         self.directions = np.zeros(len(self._friction.coordinates), dtype=np.int64)
         self._known: dict[tuple[int, ...], StuckRows] = {}
+        self._by_kernel = (
+            options.formulation == "nullspace"
+            and options.coordinates == "full"
+            and options.correction != "soft"
+            and BearingLoads(self._friction, mech.model).by_kernel
+        )
         self._manifold = Manifold(self._system.kernel, mech.model)
         self._outcomes: list[Outcome] = []
         self._forces: list[tuple[Array, Any]] = []
@@ -104,7 +110,7 @@ class FrictionRun:
                 self.directions, slack = np.where(hit.backwards, 0, before), HESITANT
             else:
                 try:
-                    after = self._after(rows, simulation, hit)
+                    after = self._after(simulation, hit)
                 except UnsettledError as error:
                     return self._result(Status.FAILED, f"Stopped at t = {self._t:.9g} s: {error}")
                 if self.opens:
@@ -128,7 +134,7 @@ class FrictionRun:
     def _rows(self, directions: Directions) -> StuckRows:
         key = tuple(directions.tolist())
         if key not in self._known:
-            self._known[key] = StuckRows(self._contacts, directions)
+            self._known[key] = StuckRows(self._contacts, directions, self._by_kernel)
         return self._known[key]
 
     def _stretch(self, rows: StuckRows, users: UserWatch, slack: float) -> Simulation:
@@ -179,8 +185,8 @@ class FrictionRun:
 
     def _keep(self, rows: StuckRows, outcome: Outcome) -> None:
         steps = outcome.steps
-        force, unique = rows.friction_along(steps.t, steps.q, steps.v, steps.tau)
-        steps = dataclasses.replace(steps, tau=rows.without_load(steps.t, steps.q, steps.v, steps.tau))
+        force, unique, inside = rows.friction_along(steps.t, steps.q, steps.v, steps.tau)
+        steps = dataclasses.replace(steps, tau=steps.tau - inside)
         extra = len(rows.stuck) and len(steps) and int(steps.rank[0]) - self._rank(steps)
         outcome = dataclasses.replace(outcome, steps=dataclasses.replace(steps, rank=steps.rank - extra))
         self._forces.append((force, unique))
@@ -193,11 +199,9 @@ class FrictionRun:
 
     # ------------------------------------------------------------------ what happens between them
 
-    def _after(self, rows: StuckRows, simulation: Simulation, hit: Hit) -> Directions:
+    def _after(self, simulation: Simulation, hit: Hit) -> Directions:
         """Directions after the end of a stretch; `opens` tells which contacts open there."""
-        tau = simulation.inputs.force(self._t, self._q, self._v, FIRST_STAGE + 1)
-        state = np.array([self._t]), self._q[None], self._v[None], tau[None]
-        applied = rows.without_load(*state)[0]
+        applied = simulation.inputs.force(self._t, self._q, self._v, FIRST_STAGE + 1)
         if self._contacts.rows:
             options = self._resting(hit.stops, hit.breaks) | {"least": BREAKING * hit.breaks}
             opening = self._contacts.solve((self._t, self._q, self._v, applied), **options)[0].opening

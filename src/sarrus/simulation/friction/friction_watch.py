@@ -129,6 +129,7 @@ class FrictionWatch:
         def margin(t: float) -> float:
             q, v, _ = path(t)
             tau = self._applied(t, q[0], v[0])
+            tau = tau + rows.sliding_by_load(t, q[0], v[0], tau)
             return limit - float(rows.loads(np.array([t]), q, v, tau[None], limit)[0])
 
         return Hit(i, _root(margin, float(pair.t[0]), float(pair.t[1])), nothing, breaks=True)

@@ -43,22 +43,27 @@ class StuckRows:
         stuck: rows that stick.
         system: the mechanism with their constraint rows.
         contacts: closed contacts, whose rows the mechanism holds.
+
+    Args:
+        contacts: the mechanism with its rows of friction and closed contacts.
+        directions: of the rows of friction.
+        by_kernel: whether steps of the kernel find the friction by load of rows that slide; else Python.
     """
 
-    def __init__(self, contacts: ContactFriction, directions: Directions) -> None:
+    def __init__(self, contacts: ContactFriction, directions: Directions, by_kernel: bool) -> None:
         mech, friction = contacts.mech, contacts.friction
         self.contacts, self.friction, self.directions = contacts, friction, directions
         self.stuck = np.flatnonzero(directions == 0)
         held = tuple((f"friction of {friction.names[k]}", self._held(int(k))) for k in self.stuck)
         model = exchange_constraints(mech.model, (*mech.model.constraints, *held))
-        changed: dict[str, Any] = {"cf_values": frozen(friction.directed(directions))}
+        changed: dict[str, Any] = {"cf_values": frozen(friction.directed(directions, by_kernel))}
         model = dataclasses.replace(model, **changed)
         self.system = System(Mechanism(model, mech._default))
         self._rows = slice(mech.nc, mech.nc + len(held))
         self._plain = mech
         self._bearings = BearingLoads(friction, model) if mech._bearings else None
-        self._last = np.zeros(len(directions))  # friction by load of the stage before
-        if self._bearings is not None and np.any(directions):
+        self._by_kernel = by_kernel
+        if self._bearings is not None and np.any(directions) and not by_kernel:
             self.system.further_force = self.sliding_by_load
 
     def _held(self, k: int) -> HeldCoordinate:
@@ -84,38 +89,28 @@ class StuckRows:
 
     def sliding_by_load(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         """Generalized force (nv,) of the friction by load of rows that slide, under the applied force tau."""
-        bearings = self._bearings
-        assert bearings is not None
-        at, sliding = self.friction.coordinates, np.flatnonzero(self.directions)
-        count = 1 + len(sliding)
-        forces = np.tile(tau, (count, 1))  # loads change linearly with the forces
-        forces[1 + np.arange(len(sliding)), at[sliding]] += self.system.model.unit[at[sliding]] ** -1.0
-        qs, vs, times = np.tile(q, (count, 1)), np.tile(v, (count, 1)), np.full(count, t)
-        a, lam, _ = self.motions(times, qs, vs, forces)
-        wrenches = bearings.wrenches(qs, vs, a, lam, user_wrenches(self.system.evaluator, qs, vs, times))
-        slopes = (wrenches[1:] - wrenches[0]) * self.system.model.unit[at[sliding], None, None]
-        signs = -self.directions[sliding]
+        bearings, at = self._bearings, self.friction.coordinates
+        if bearings is None or not np.any(self.directions):
+            return np.zeros(len(v))
+        one = np.array([t]), q[None], v[None]
+        if self._by_kernel:
+            states = (np.ascontiguousarray(x) for x in (*one[1:], tau[None]))
+            force = np.asarray(self.system.kernel.sliding_friction(*states, *self._outside(*one))[0])
+            if not np.all(np.isfinite(force)):
+                raise bearings.unsettled()
+            return force
+        force = np.zeros(len(v))
 
         def rule(bounds: Array) -> Array:
-            now = wrenches[0] + np.tensordot(signs * bounds[sliding], slopes, 1)
-            return np.where(self.directions != 0, bearings.bounds_of(now[None])[0], 0.0)
+            force[at] = -self.directions * bounds
+            a, lam, _ = self.motions(*one, (tau + force)[None])
+            return np.where(self.directions != 0, self._by_load(q[None], v[None], one[0], a, lam)[0], 0.0)
 
-        found = fixed_point(rule, self._last)
+        found = fixed_point(rule, np.zeros(len(at)))
         if found is None:
-            self._last = np.zeros_like(self._last)
             raise bearings.unsettled()
-        self._last, force = found, np.zeros(len(v))
         force[at] = -self.directions * found
         return force
-
-    def without_load(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
-        """The applied force (n, nv) of n states, where tau (n, nv) holds the friction by load too."""
-        if self.system.further_force is None:
-            return tau
-        a, lam, _ = self.motions(t, q, v, tau)
-        out = tau.copy()
-        out[:, self.friction.coordinates] += self.directions * self._by_load(q, v, t, a, lam)
-        return out
 
     def loads(self, t: Array, q: Array, v: Array, tau: Array, up_to: float) -> Array:
         """Load (1) of n states (n,); those after the first one above `up_to` are upper bounds only."""
@@ -203,27 +198,29 @@ class StuckRows:
         rank = int(np.sum(values > 1e-9 * max(float(values[0]), 1e-300))) if len(values) else 0
         return np.asarray(Vt[rank:].T)
 
-    def friction_along(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray]:
-        """Generalized friction force (n, nv) of n states of this stretch, and which entries are unique."""
+    def friction_along(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray, Array]:
+        """Of n states of this stretch: generalized friction force (n, nv), which entries are unique, and the
+        part of it (n, nv) that tau (n, nv) holds: the friction by load of rows that slide."""
         rows = self.friction.coordinates
-        force, unique = np.zeros_like(v), np.ones(v.shape, dtype=bool)
+        force, unique, inside = np.zeros_like(v), np.ones(v.shape, dtype=bool), np.zeros_like(v)
         if not len(self.stuck) and self._bearings is None:
             force[:, rows] = -self.directions * self.friction.level(v)
-            return force, unique
+            return force, unique, inside
         a, lam, known = self.motions(t, q, v, tau)
         f, same, by_load = lam[:, self._rows], known[:, self._rows], self._by_load(q, v, t, a, lam)
-        force[:, rows] = -self.directions * (self.friction.level(v) + by_load)
+        inside[:, rows] = -self.directions * by_load
+        force[:, rows] = -self.directions * self.friction.level(v) + inside[:, rows]
         force[:, rows[self.stuck]], unique[:, rows[self.stuck]] = f, same
         if self._bearings is not None and len(t):
             unique[:, rows] &= self._bearings.unique(q[0], v[0], a[0], lam[0])
             if not self.contacts.rows:
-                return force, unique
+                return force, unique, inside
         bounds = (self.friction.bounds + by_load)[:, self.stuck]
         beyond = np.any((np.abs(f) > (1.0 + WITHIN) * bounds) & ~same, axis=1)
         pulled = self._pushes(lam) < -PULLS * self._sizes(lam, tau)[:, None]
         for i in np.flatnonzero(beyond | (np.any(pulled, axis=1) & ~self._known(known))):
             force[i] = self._distributed((float(t[i]), q[i], v[i], tau[i]))
-        return force, unique
+        return force, unique, inside
 
     def _distributed(self, state: State) -> Array:
         """Friction (nv,) of least norm within its bounds, with contacts that push."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._kernel import StepStatus
+from ...dynamics.bearing_friction import no_force
 from ...mechanism.time_steps import TROUBLE
 from ..events.singular_start import off_branch
 from ..system.step_records import Steps
@@ -27,6 +28,8 @@ def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None
         last: the last state; None where the run could not start.
     """
     end = first if last is None else last
+    if status == StepStatus.UNSETTLED:
+        return f"Stopped after t = {end.t[-1]:.9g} s: {no_force(system.model)}"
     said = f"Stopped after t = {end.t[-1]:.9g} s: {TROUBLE[status]}."
     if last is None or system.nc == 0:
         return said

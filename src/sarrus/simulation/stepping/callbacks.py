@@ -68,7 +68,7 @@ class Inputs:
         self._log: list[tuple[float, Array]] = []
         self.failure: Failure | None = None
         self.stage = FIRST_STAGE
-        self.tau = np.zeros(system.nv)
+        self.applied = self.tau = np.zeros(system.nv)
 
     @property
     def needed(self) -> bool:
@@ -97,10 +97,10 @@ class Inputs:
                 tau += self._applied(t, q, v)
                 who = "control"
                 tau[self._system.actuated] += self._control(t, q, v, stage)
+                self.applied = self.tau = tau
                 if self._system.further_force is not None:
                     who = SYSTEM
-                    tau += self._system.further_force(t, q, v, tau)
-                self.tau = tau
+                    self.tau = tau + self._system.further_force(t, q, v, tau)
             return Supplied(self.tau, *called)
         except (Exception, KeyboardInterrupt) as error:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
@@ -112,14 +112,14 @@ class Inputs:
         return self._u
 
     def force(self, t: float, q: Array, v: Array, stage: int) -> Array:
-        """The applied force (nv,) [N m, N]; a RuntimeError where a function of the user failed."""
+        """The applied force (nv,) [N m, N] without `further_force`; a RuntimeError where a user's function
+        failed."""
         if not self.needed:
             return np.zeros(len(v))
-        supplied = self(t, q, v, stage)
-        if supplied is None:
+        if self(t, q, v, stage) is None:
             assert self.failure is not None
             raise RuntimeError(self.failure.message)
-        return np.asarray(supplied.tau)
+        return self.applied
 
     def restore(self, t: float, u: Array) -> None:
         """Continue at time t [s] with the inputs u (nu,) of the last sample at or before it."""

@@ -1,0 +1,70 @@
+// Batch loops over friction by load.
+#pragma once
+
+#include "solve/friction_by_load.hpp"
+#include "solve_batches.hpp"
+
+SARRUS_BEGIN
+namespace {
+
+struct BearingWork : TreeWork {
+  Spatial<double>*outer, *W;  // (nn), (nc)
+  BearingWork(const ModelD& m, Arena& arena) : TreeWork(m, arena) {
+    arena.take(m.nn, outer);
+    arena.take(m.nc, W);
+  }
+};
+
+// Wrenches on bodies at their origins (nb, 6), as wrenches on nodes about O
+void gather_wrenches(const ModelD& m, const double* given, BearingWork& w) {
+  for (int i = 0; i < m.nn; ++i) w.outer[i] = zero6<double>();
+  for (int b = 0; given && b < m.nb; ++b, given += 6) {
+    Vec3<double> force = {given[0], given[1], given[2]}, moment = {given[3], given[4], given[5]};
+    int node = m.body_node[b];
+    Vec3<double> p = point_of(w.tree, node, m.p_NB + 3 * b);
+    w.outer[node] = w.outer[node] + Spatial<double>{force, moment + cross(p, force)};
+  }
+}
+
+void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* lam, const double* outer,
+                      double* bounds) {
+  each_state<BearingWork>(m, s, [&](long i, const State<double>& x, BearingWork& w) {
+    place(m, x.q, w.tree);
+    move(m, x.v, w.tree);
+    weigh(m, w.tree, w.bodies.I);
+    gather_wrenches(m, outer ? outer + 6 * i * m.nb : nullptr, w);
+    row_wrenches(m, w.tree, w.W);
+    joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);
+    double* to = bounds + i * m.nv;
+    fill(to, m.nv);
+    each_bearing(m, [&](int k, const auto& c) {
+      to[m.cf_v[k]] += bearing_bound(w.tree, c, bearing_wrench(w.tree, c, w.bodies.F));
+    });
+  });
+}
+
+template <int LD>
+struct SlidingWork : Dynamics<LD> {
+  SlidingBearings<double> bearings;
+  SlidingWork(const ModelD& m, Arena& arena) : Dynamics<LD>(m, arena) { bearings.bind(arena, m); }
+};
+
+void sliding_friction_n(const ModelD& m, States s, const double* tau, double* force) {
+  sized(m, [&](auto ld) {
+    using Work = SlidingWork<decltype(ld)::width>;
+    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
+      double* to = force + i * m.nv;
+      fill(to, m.nv);
+      if (!w.bearings.most) return;
+      evaluate(m, x, w);
+      prepare(m, x, -1, &w.d, w);
+      accelerate(m, tau + i * m.nv, w);
+      refine(m, w);
+      bool found = w.factor.spd && friction_by_load(m, x.v, w, w.bearings);
+      for (int k = 0; k < m.nv; ++k) to[k] = found ? w.bearings.force[k] : 0.0 / 0.0;
+    });
+  });
+}
+
+}  // namespace
+SARRUS_END
