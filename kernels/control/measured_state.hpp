@@ -47,7 +47,7 @@ struct ControlWork : Workspace<T, LDC> {
 
 // M, h and all rows at f.q, f.v
 template <class T, int LDC>
-SARRUS_FN void evaluate_state(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
+SARRUS_FN void evaluate_terms(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                               ControlWork<T, LDC>& w) {
   const Model<real<T>>& m = *s.model;
   int nv = m.nv, nc = m.nc;
@@ -69,6 +69,14 @@ SARRUS_FN void evaluate_state(const ControlSetup<T>& s, const ControlInput<T>& i
     f.phi[r] = w.rows.phi[r], f.b[r] = w.rows.b[r], f.gamma[r] = w.rows.gamma[r];
     for (int j = 0; j < nv; ++j) f.J[r * nv + j] = w.rows.J[r * w.ld + j];
   }
+}
+
+// The same with what is added to h
+template <class T, int LDC>
+SARRUS_HD void evaluate_state(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
+                              ControlWork<T, LDC>& w) {
+  evaluate_terms(s, in, f, w);
+  for (int i = 0; in.resistance && i < s.model->nv; ++i) f.h[i] += in.resistance[i];
 }
 
 // Whether a pose or velocity violates rows that hold by more than rounding; out: f.gap

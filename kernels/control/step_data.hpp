@@ -156,6 +156,7 @@ struct ControlInput {
   const unsigned char* on;          // (tasks) which tasks are active, or null for all
   const R* targets;                 // (numbers)
   const R* null_force;              // (nv) generalized force in the null space of all levels, or null
+  const R* resistance;              // (nv) added to h, or null
   const R *external, *payload;      // on the object: wrench (6) at its centre of mass, payload (10), or null
   const R* offset;                  // (n) inputs to be added in the null space of the outputs, or null
   R t;                              // time [s]

@@ -165,22 +165,52 @@ def test_batches_and_reactions() -> None:
     assert many.a.shape == (3, 1) and many.friction_unique.all()
 
 
-@pytest.mark.parametrize(
-    ("what", "call"),
-    [
-        ("step_derivatives", lambda m: m.step_derivatives([0.0], [0.0])),
-        ("equilibrium", lambda m: sr.equilibrium(m)),
-        ("ProjectedInverseDynamics", lambda m: sr.control.ProjectedInverseDynamics(m, None, None)),
-    ],
-)
-def test_what_cannot_stick_says_so(what: str, call: Any) -> None:
-    spec = sr.MechanismSpec()
-    spec.body("arm", joint=sr.Revolute("y"), mass=1.0, inertia=(0.1, 0.1, 0.1), friction=1.0, **COULOMB)
-    mech = spec.compile()
-    with pytest.raises(InputError, match=f"{what} knows no friction that sticks, which .* has along 'arm'"):
-        call(mech)
+def dry_arm(**more: Any) -> sr.Mechanism:
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81), name="arm")
+    given = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1), "friction": 1.0, "breakaway": 1.2, **COULOMB, **more}
+    return spec.body("arm", joint=sr.Revolute("y"), com=(0.3, 0, 0), **given).compile()
+
+
+def test_what_cannot_stick_says_so() -> None:
+    mech = dry_arm()
+    with pytest.raises(InputError, match=r"exported code knows no friction that sticks, which .* 'arm'"):
+        mech.export_code("nowhere")
     without = mech.with_(friction={"arm": 0.0}, breakaway={"arm": 0.0})
     assert without.step([0.0], [0.0]).status == 0
+
+
+def test_equilibrium_is_that_without_friction() -> None:
+    rest = sr.equilibrium(dry_arm(), [1.4])
+    assert rest.q == pytest.approx([np.pi / 2], abs=1e-9) and rest.stable
+    assert "Dry friction of 'arm' is left out; it holds poses nearby as well." in rest.message
+    near = np.arccos(1.19 / (0.3 * 9.81))  # within breakaway / (m g l) of the vertical
+    assert dry_arm().forward_dynamics([near], [0.0]).a == pytest.approx([0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [dry_arm, lambda: four_bar((0.3, 0.2, 0.5, 0.1))])
+def test_step_derivatives_of_steps_that_slide(make: Any) -> None:
+    """Differences of `step`, which takes its steps with events."""
+    mech = make()
+    q = mech.neutral()
+    v = 2.0 * mech.decompose(q).N[:, 0]
+    found, dt, eps = mech.step_derivatives(q, v, dt=1e-3), 1e-3, 1e-5
+    N = mech.decompose(q).N
+    for k, direction in enumerate(N.T):
+        ends = [mech.step(q, v + s * eps * direction, dt=dt) for s in (1.0, -1.0)]
+        dq = mech.difference(ends[1].q, ends[0].q) / (2 * eps)
+        dv = (ends[0].v - ends[1].v) / (2 * eps)
+        slope = found.A @ np.concatenate([np.zeros(mech.nv), direction])
+        assert np.concatenate([dq, dv]) == pytest.approx(slope, abs=2e-6), k
+
+
+def test_step_derivatives_refuse_what_sticks() -> None:
+    mech = dry_arm()
+    with pytest.raises(InputError, match="step_derivatives: 'arm' of 'arm' are at rest"):
+        mech.step_derivatives([0.0], [0.0])
+    with pytest.raises(InputError, match="'arm' of 'arm' stop within the step, where friction begins"):
+        mech.step_derivatives([0.0], [-1e-3], dt=1e-2)
+    with pytest.raises(InputError, match="stop within the step"):
+        mech.step_derivatives([[0.0], [0.0]], [[3.0], [-1e-3]], dt=1e-2)
 
 
 def test_sliding_states_are_smooth_and_resting_ones_refused() -> None:

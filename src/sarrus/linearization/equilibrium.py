@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..dynamics.dry_friction import refuse_dry_friction
+from ..dynamics.dry_friction import DryFriction, sticks
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
@@ -43,6 +43,7 @@ class Equilibrium:
     _tau: Any = field(repr=False)
     _t: float = field(repr=False)
     _held: bool = field(repr=False)
+    _dry: tuple[str, ...] = field(default=(), repr=False)  # coordinates with dry friction
 
     @cached_property
     def model(self) -> LinearModel:
@@ -67,7 +68,9 @@ class Equilibrium:
     def message(self) -> str:
         """The same in words."""
         holding = f" Held by u = {np.array2string(self.u, precision=6)}." if self._held else ""
-        return self._stability.message + holding
+        names = ", ".join(map(repr, self._dry))
+        dry = f" Dry friction of {names} is left out; it holds poses nearby as well." if names else ""
+        return self._stability.message + holding + dry
 
     @property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
@@ -88,6 +91,10 @@ def equilibrium(
 
     The equilibrium near the guess, stable or not (0.5 rad, or 0.5 L); where there is none so near, the one at
     which the mechanism comes to rest when it slides slowly down from the guess.
+
+    Dry friction (friction_model="coulomb") holds poses on all sides of an equilibrium: what is found is the
+    one without it, `stable` speaks of the mechanism without it, and the message says so.
+    `mech.forward_dynamics(q, 0 * v).a` tells whether friction holds another pose.
 
     Args:
         mech: a Mechanism or a CustomSystem.
@@ -111,12 +118,15 @@ def equilibrium(
         (True, True)
     """
     require_mechanism(mech, "equilibrium")
-    refuse_dry_friction(mech.model, "equilibrium")
     if fixed is not None and not isinstance(fixed, Mapping):
         raise InputError(f"fixed must be a mapping {{name: value}} of coordinates to hold, got {fixed!r}.")
     system: Any = mech
+    dry = DryFriction(mech.model).names if sticks(mech.model) else ()
+    if dry:
+        system = system._without_dry_friction
     kind = CustomSearch if isinstance(mech, CustomSystem) else Search
     search = kind(system, u, fixed, tau, system._time(t))
     start = np.array(mech.default.q) if q_guess is None else system._one_pose(q_guess, "q_guess")
     q, inputs, residual = search.run(search.close(start))
-    return Equilibrium(q, inputs, residual, _mech=system, _tau=tau, _t=system._time(t), _held=bool(fixed))
+    point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": system._time(t)}
+    return Equilibrium(q, inputs, residual, **point, _held=bool(fixed), _dry=dry)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._kernel import RunOptions, StepStatus, methods
 from ..arrays import Array, one_of, positive, positive_whole
 from ..dynamics.derivatives import derivatives
-from ..dynamics.dry_friction import refuse_dry_friction
+from ..dynamics.dry_friction import refuse_rest, refuse_stops
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from ..tracing.cuda_device import on_cuda
@@ -165,9 +165,11 @@ class TimeSteps(RecordedCode):
 
         Raises:
             SingularConstraintError: J loses rank within the step of a single state.
+            InputError: dry friction (friction_model="coulomb") does not slide from the start of a step to its
+                end, or depends on bearing loads.
             SarrusError: the step of a single state failed.
         """
-        refuse_dry_friction(self.model, "step_derivatives")
+        refuse_rest(self.model, v, "step_derivatives")
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)
         options = step_options(one_of(method, "`method` of step derivatives", explicit), self._time(t) + dt)
@@ -188,6 +190,8 @@ class TimeSteps(RecordedCode):
             status[usable[1]] = StepStatus.NOT_FINITE.value
         if A.ndim == 2 and status:
             raise self._no_step(int(status), q)
+        if self._sticks:
+            refuse_stops(self.model, v, v1, "step_derivatives")
         if not np.all(self.model.holonomic):  # the step would project positions with all rows
             (q0, v0), batch = self._arguments.states([(q, "q", True), (v, "v", False)])
             slopes = derivatives(self.evaluator, q0, v0, 0.0 * v0, self.evaluator.drive(t, len(q0)))

@@ -157,6 +157,7 @@ class CompiledStep:
         held: an object held by the mechanism, as the kernel takes it; None is none.
         forces: that are regulated; None is none.
         drops_lost_rows: whether rows lost at a singular pose are left out instead of replaced by their limit.
+        resistance: added to h in every step (nv,) [N m, N]; None is nothing.
     """
 
     system: Any
@@ -174,6 +175,7 @@ class CompiledStep:
     held: tuple[Any, ...] | None = None
     forces: RegulatedForces | None = None
     drops_lost_rows: bool = False
+    resistance: Array | None = None
 
     def __post_init__(self) -> None:
         self._build()
@@ -251,6 +253,7 @@ class CompiledStep:
             targets,
             null_force=null_force,
             offset=offset,
+            resistance=self.resistance,
             load=load,
             forces=forces,
             drive=drive,

@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, BoolArray, names, nonnegative
+from ...arrays import Array, BoolArray, names, nonnegative, one_of
+from ...dynamics.dry_friction import DryFriction, sticks
 from ...dynamics.input_response import Response
 from ...errors import InputError
 from ..limits.limit_rows import actuator_index
@@ -29,6 +30,7 @@ from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
 from .force_metric import ForceMetric
+from .friction_compensation import CHOICES, FrictionCompensation
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
 from .least_norm_inputs import Damping, LeastNormInputs
@@ -64,6 +66,7 @@ class Law:
     leftover_damping: float = 0.0
     least_feel: float = 1e-3
     transition: float = 0.0
+    friction: str = CHOICES[0]
     _task: Task = field(init=False)
     _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
@@ -77,6 +80,12 @@ class Law:
     ) -> None:
         """Check and store the shared options, and those that only some laws have."""
         self.system = system = check_system(self.mech, type(self).__name__)
+        one_of(self.friction, "friction", CHOICES)
+        self._friction: FrictionCompensation | None = None
+        if sticks(system.model):
+            if self.friction == "compensate":
+                self._friction = FrictionCompensation(DryFriction(system.model))
+            self.system = system = system._without_dry_friction
         self._used = _used_actuators(system, actuated)
         self._columns = np.array([system.model.actuators[i].index for i in self._used], dtype=int)
         self._metric = ForceMetric(self.metric, system, self._columns)
@@ -113,7 +122,7 @@ class Law:
         try:
             now = measured_state(self.system, t, q, v)
             self._notice_new_run(now.t)
-            found = self._step(now, began)
+            found = self._compensated(now, began)
         except (MeasurementError, np.linalg.LinAlgError) as error:
             found = self._failed(t, f"held the last input: {error}", began)
         before = Status.OK if self.last is None else self.last.status
@@ -166,6 +175,18 @@ class Law:
     def _selects(self) -> bool:
         """Whether the kernel selects the inputs, by its own solvers."""
         return self._limits is None or self._solver in ("kernel", "cones")
+
+    def _compensated(self, now: MeasuredState, began: float) -> Solution:
+        """A step with the dry friction of what moves, then with that of what rests and is to move."""
+        if self._friction is None:
+            return self._step(now, began)
+        self._compiled.resistance = moving = self._friction.moving(now.v)
+        found = self._step(now, began)
+        starting = self._friction.starting(now.q, now.v, found.a)
+        if not starting.any():
+            return found
+        self._compiled.resistance = moving + starting
+        return self._step(now, began)
 
     def _step(self, now: MeasuredState, began: float) -> Solution:
         offset = self._transition.offset(now.t)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from ... import _kernel
 from ...arrays import Array, positive, state
+from ...dynamics.dry_friction import refuse_dry_friction
 from ...errors import InputError, unknown_name
 from ..core.compiled_step import STEPPED, CompiledStep
 from ..core.force_metric import ForceMetric
@@ -110,6 +111,7 @@ class WrenchEstimator:
         active: Any = None,
     ) -> None:
         self.system = check_system(mech, "WrenchEstimator")
+        refuse_dry_friction(self.system.model, "WrenchEstimator, which would take it for an external wrench,")
         if not isinstance(method, str) or method not in METHODS:
             raise unknown_name("method", method, METHODS, "WrenchEstimator")
         if (method == "displacement") != hasattr(impedance, "displacement_wrench"):

@@ -41,6 +41,8 @@ class ProjectedInverseDynamics(Law):
         transition: time [s] over which inputs are blended when the active constraints change.
         releasing: a function of (t, q, v) that returns the names of constraints that are about to open; their
             forces are reduced to zero within the transition time, so that inputs do not jump at the opening.
+        friction: "compensate" adds dry friction (friction_model="coulomb") to the torques: of coordinates
+            that move, and of those at rest that the law moves. "ignore" leaves it to the feedback.
     """
 
     outputs: Any

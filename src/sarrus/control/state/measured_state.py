@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from ..._kernel import is_state
 from ...arrays import Array
-from ...dynamics.dry_friction import refuse_dry_friction
 from ...dynamics.singular_limit import row_rates
 from ...dynamics.terms import Terms
 from ...errors import InputError
@@ -132,7 +131,6 @@ def check_system(system: Any, who: str) -> Any:
             f"{who} takes a Mechanism (compile a MechanismSpec first) or a CustomSystem, got"
             f" {type(system).__name__}."
         )
-    refuse_dry_friction(system.model, who)
     if system.nu == 0:
         raise InputError(
             f"{who}: {system.name!r} has no actuated joint; name some: spec.actuate(...) before compile()."
