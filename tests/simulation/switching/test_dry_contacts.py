@@ -110,6 +110,13 @@ def test_stop_opens_where_a_reversed_load_breaks_the_friction() -> None:
     assert run.q[-1, 0] == pytest.approx(1.0 - rate / MASS * (2.0 - begins) ** 3 / 6, rel=1e-7)
 
 
+def test_stop_stays_closed_where_friction_alone_holds() -> None:
+    """A load away from the stop that friction holds parts nothing, from the start on."""
+    run = sr.simulate(block(friction=3.0), (0.0, 1.0), [1.0], [0.0], stops=True, tau=[-2.0])
+    assert not run.events and not run.v.any() and run.active[:, 1].all()
+    assert run.friction[:, 0] == pytest.approx(2.0) and np.abs(run.lam).max() < 1e-12
+
+
 def test_friction_smaller_than_breakaway_at_a_stop() -> None:
     """Stop and friction hold a load of 4 N up to 5 N of breakaway; after that 2 N slow the block."""
     mech = block(friction=2.0, breakaway=5.0, friction_speed=1e-9)
@@ -159,6 +166,19 @@ def test_sliding_blocks_part_where_the_only_push_becomes_zero() -> None:
         parts, abs=LOCATED
     )
     assert run.lam.min() > -1e-7 and np.ptp(run.q[run.t < parts] @ [-1.0, 1.0]) < 1e-12
+
+
+def test_heavy_blocks_part_beside_a_light_clamp() -> None:
+    """Accelerations of 1e5 m/s^2 that friction holds are no measure for those of the heavy blocks."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0), name="heavy")
+    for name, mass, c in (("b0", 100.0, 3.0), ("b1", 100.0, 2.0), ("clamp", 0.01, 2000.0)):
+        spec.body(name, joint=sr.Prismatic("x"), mass=mass, friction=c, **COULOMB)
+    spec.constrain("gap0", sr.PointOnPlane("b0", (0.1, 0.0, 0.0), "b1", (-0.1, 0.0, 0.0), "x"))
+    load = lambda t, q, v: [9.0 - 8.0 * t, 0.0, 1000.0]  # noqa: E731
+    start = [0.0, 0.2, 0.0], [2.0, 2.0, 0.0]
+    run = sr.simulate(spec.compile(), (0.0, 1.2), *start, switches=sr.Contact("gap0"), tau=load)
+    assert run.success and happened(run) == [("switch", "'gap0' opens")]
+    assert run.events[0].t == pytest.approx(1.0, abs=6e-6)  # 1e-8 of 2000 N, over 4 N/s
 
 
 def test_latch_catches_a_sliding_block_and_lets_it_go() -> None:

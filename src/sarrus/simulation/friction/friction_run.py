@@ -206,7 +206,10 @@ class FrictionRun:
             options = self._resting(hit.stops, hit.breaks) | {"least": BREAKING * hit.breaks}
             opening = self._contacts.solve((self._t, self._q, self._v, applied), **options)[0].opening
             self.opens = tuple(name for name, x in zip(self._contacts.rows, opening, strict=True) if x > 0.0)
-        return self._solved(applied, hit.stops, hit.breaks)
+        after = self._solved(applied, hit.stops, hit.breaks)
+        if hit.breaks and not self.opens and np.array_equal(after, self.directions):
+            self.opens = rows.pulling(*state)  # too little beside other accelerations to show in theirs
+        return after
 
     def _solved(self, tau: Array, stops: BoolArray, breaks: bool) -> Directions:
         """Directions in the present state under the applied force tau (nv,).

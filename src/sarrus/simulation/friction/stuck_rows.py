@@ -134,6 +134,11 @@ class StuckRows:
         normals = self.contacts.normals
         return np.asarray(lam[:, normals] * self.contacts.sides * self.system.units.row_unit[normals])
 
+    def pulling(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[str, ...]:
+        """The contact that pulls most at one state, if any does."""
+        push = self._pushes(self.motions(t, q, v, tau)[1])[0]
+        return (list(self.contacts.rows)[int(np.argmin(push))],) if np.any(push < 0.0) else ()
+
     def _sizes(self, lam: Array, tau: Array) -> Array:
         """The largest force (n,) of n states with lam (n, nc) under tau (n, nv), those in [N] times L."""
         units, at = self.system.units, self.friction.coordinates
