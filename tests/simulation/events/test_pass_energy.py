@@ -7,7 +7,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.simulation.events.interpolation import Manifold
-from sarrus.simulation.events.pass_energy import energy_lost
+from sarrus.simulation.events.pass_energy import PassEnergy, energy_lost
 from sarrus.simulation.system.step_records import Steps
 from sarrus.simulation.system.system import System
 
@@ -74,3 +74,30 @@ def test_states_that_hardly_move() -> None:
     rest = dict.fromkeys(("drift", "velocity_drift", "pivot", "rank"), 0.0)
     steps = Steps.of([state | rest | {"t": t} for t in (0.0, 1e-3)], mech.nq, mech.nv)
     assert energy_lost(system, manifold, steps[:1], steps[1:]) is None
+
+
+@pytest.mark.parametrize("part", [1e-7, 1e-4])
+def test_a_step_across_a_pose_that_loses_energy_is_said(part: float) -> None:
+    """The states before and after, with a velocity that is too large by half of `part`."""
+    mech = sr.library.parallelogram(gravity=0.0)
+    q = mech.default.q
+    run = sr.simulate(mech, (0.0, 0.5), q, mech.consistent_velocity(q, fixed={"left": 5.0}), method="dopri5")
+    i = int(np.searchsorted(run.t, run.events[0].t))
+    before, after = (
+        Steps.of([{"drift": 0.0, "velocity_drift": 0.0, "pivot": 1.0, "rank": 2} | state], 3, 3)
+        for state in (
+            {"t": run.t[i - 1], "q": run.q[i - 1], "v": run.v[i - 1], "a": run.a[i - 1], "tau": np.zeros(3)},
+            {
+                "t": run.t[i],
+                "q": run.q[i],
+                "v": run.v[i] * (1.0 + part / 2),
+                "a": run.a[i],
+                "tau": np.zeros(3),
+            },
+        )
+    )
+    system = System(mech)
+    watch = PassEnergy(system, Manifold(system.kernel, system.model), before, 1e-3)
+    watch.cross(before, after)
+    assert watch.sentence() == ""
+    assert ("less accurately than rtol = 1e-10" in watch.doubt(1e-10)) == (part > 1e-6)

@@ -1,17 +1,20 @@
 """Singular poses along a run, from the rank and the smallest pivot that the compiled run keeps of each step.
 
 A pass through a singular pose is a zero of the smallest singular value s(t) between two steps. The test is a
-local minimum of the pivots that is not larger than REACH times their change from step to step. The pass is
-then located as the minimum of s on the interpolant, by grids that shrink around it: near its zero s is the
-absolute value of a linear function, so the minimum stays bracketed. A step that ends at the singular pose
-itself has a lower rank. Adaptive methods can pass a singular pose within one long step: s is evaluated at
-several times inside such steps. A minimum that is small and not zero is a near miss.
+local minimum of the pivots that is not larger than REACH times their change over a step, the longer one of
+the two beside it: adaptive steps cross a pose in one that is longer than those before it. The pass is then
+located as the minimum of s on the interpolant, by grids that shrink around it: near its zero s is the
+absolute value of a linear function, so the next grid is a short one about the point where the lines from both
+sides meet. A step that ends at the singular pose itself has a lower rank. Adaptive methods can pass a
+singular pose within one long step: s is evaluated at several times inside such steps. A minimum that is small
+and not zero is a near miss.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import Array
 from ..system.step_records import Steps
 from ..system.system import System
 from .events import Event
@@ -27,7 +30,8 @@ AMPLIFIED = 1e4  # misses up to so many times the error of the integration depen
 DEEP = 1e-3  # so is one below this fraction of the pivots at the steps before and after
 APART = 1e-5  # two minima are two passes only if a pivot between them was larger than this
 REACH = 2.0  # a minimum of the pivots up to this multiple of their change per step may be a zero of s
-GRID, ROUNDS = 33, 8
+GRID, SHORT_GRID, ROUNDS = 33, 9, 8  # points
+LINES_APART = 8.0  # times d^2 / W, d their spacing, W the first width: so far from the minimum lines meet
 LONG = 0.05  # steps that move a coordinate further than this [rad, lengths over L] are tested inside
 MOST_FREE, MOST_COORDINATES = 32, 96  # of the kernel, integrate/singular/near_miss.hpp
 NOTHING = 1e-12  # entries of J below this are rounding [1, m]
@@ -135,7 +139,9 @@ class SingularWatch:
             return
         p = steps.pivot
         left, here, right = p[:-2], p[1:-1], p[2:]
-        rise = np.maximum(left, right) - here
+        h = np.diff(steps.t)
+        before, after = np.maximum(h[1:] / h[:-1], 1.0), np.maximum(h[:-1] / h[1:], 1.0)  # at equal steps: 1
+        rise = np.maximum((left - here) * before, (right - here) * after)
         full = np.minimum(np.minimum(steps.rank[:-2], steps.rank[1:-1]), steps.rank[2:]) == self._most
         dip = full & (here < left) & (here <= right) & ((here <= REACH * rise) | (here < MISS))
         done = 0
@@ -173,7 +179,9 @@ class SingularWatch:
         left, here, right = s[:, :-2], s[:, 1:-1], s[:, 2:]
         dip = (here < left) & (here <= right) & (here <= REACH * (np.maximum(left, right) - here))
         for i, k in zip(*np.nonzero(dip), strict=True):
-            self._locate(steps[long[i] : long[i] + 2], (times[i, k], times[i, k + 2]))
+            low, high = times[i, k], times[i, k + 2]
+            if not any(low <= event.t <= high for event in self.found):
+                self._locate(steps[long[i] : long[i] + 2], (low, high))
 
     def _end(self, pair: Steps, end: int) -> None:
         """Locate a pass within the first (end = 0) or the last step (end = 1) of a run."""
@@ -185,26 +193,19 @@ class SingularWatch:
     def _locate(self, around: Steps, within: tuple[float, float] | None = None) -> bool:
         """Find the minimum of the smallest singular value in these steps; report it if it is small."""
         path = Hermite(self._manifold, around)
-        low, high = within or (around.t[0], around.t[-1])
-        times = np.zeros(1)
-        for _ in range(ROUNDS):
-            times = np.linspace(low, high, GRID)
-            values = self._system.nearness(times, path(times)[0], self._most)
-            k = int(np.argmin(values))
-            low, high = times[max(k - 1, 0)], times[min(k + 1, GRID - 1)]
-            if values[k] < 1e-3 * self._system.units.rank_tol:
-                break
-        passes = values[k] < max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1]))
-        if not passes and not (values[k] < MISS and max(self._apart, around.pivot[0]) > DIP * values[k]):
+        t, least = self._minimum(path, within or (around.t[0], around.t[-1]))
+        passes = least < max(NEAR, DEEP * min(around.pivot[0], around.pivot[-1]))
+        if not passes and not (least < MISS and max(self._apart, around.pivot[0]) > DIP * least):
             return False
-        if any(abs(event.t - times[k]) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
+        if any(abs(event.t - t) < 1e-3 * (around.t[-1] - around.t[0]) for event in self.found):
             return True  # reported already
-        q, v, _ = path(times[k])
-        s = self._system.singular_values(times[k : k + 1], q)[0]
-        t, tol = float(times[k]), self._system.units.rank_tol
+        q, v, _ = path(t)
+        s = self._system.singular_values(np.array([t]), q)[0]
         self._passed.append(t)
         if passes:
-            rank = int(np.sum(s > max(tol, 10.0 * values[k])))
+            i = int(np.clip(np.searchsorted(around.t, t, side="right"), 1, len(around) - 1))
+            self.energy.cross(around[i - 1 : i], around[i : i + 1])
+            rank = int(np.sum(s > max(self._system.units.rank_tol, 10.0 * least)))
             self.found.append(Event(NAME, "singular", t, q[0], v[0], rank=rank, singular_values=s))
         else:
             self.found.append(
@@ -212,7 +213,36 @@ class SingularWatch:
             )
         return True
 
+    def _minimum(self, path: Hermite, within: tuple[float, float]) -> tuple[float, float]:
+        """Time and value of the smallest singular value where it is least within an interval."""
+        (low, high), count, bracket, best = within, GRID, within, (np.inf, within[0])
+        straight = True  # lines from both sides have met at the minimum so far
+        for _ in range(ROUNDS):
+            times = np.linspace(low, high, count)
+            values = self._system.nearness(times, path(times)[0], self._most)
+            k = int(np.argmin(values))
+            best = min(best, (float(values[k]), float(times[k])))
+            if best[0] < 1e-3 * self._system.units.rank_tol:
+                break
+            if count < GRID and not 0 < k < count - 1:
+                (low, high), count, straight = bracket, GRID, False
+                continue
+            low, high = bracket = float(times[max(k - 1, 0)]), float(times[min(k + 1, count - 1)])
+            if straight and 1 < k < count - 2 and (meet := _lines_meet(times, values, k)) is not None:
+                apart = LINES_APART * (times[1] - times[0]) ** 2 / (within[1] - within[0])
+                low, high, count = max(meet - apart, low), min(meet + apart, high), SHORT_GRID
+        return best[1], best[0]
+
     def _report(self, one: Steps, rank: int) -> None:
         s = self._system.singular_values(one.t, one.q)[0]
         t = float(one.t[0])
         self.found.append(Event(NAME, "singular", t, one.q[0], one.v[0], rank=rank, singular_values=s))
+
+
+def _lines_meet(times: Array, values: Array, k: int) -> float | None:
+    """Where the lines through the two points before and the two after point k meet, if next to it."""
+    left, right = values[k - 2] - values[k - 1], values[k + 2] - values[k + 1]  # per interval, downwards
+    if not (left > 0.0 and right > 0.0):
+        return None
+    part = (values[k - 1] - values[k + 1] + 2.0 * right) / (left + right)  # intervals after point k - 1
+    return float(times[k - 1] + part * (times[1] - times[0])) if 0.0 < part < 2.0 else None
