@@ -86,6 +86,21 @@ def test_what_urdf_cannot_say(tmp_path: Path) -> None:
         sr.load(text[: text.index("<default_state")] + state + "</robot>")
 
 
+@pytest.mark.parametrize("value", ["1", "1 2 3", "0 0 0 1 5"])
+def test_positions_have_as_many_numbers_as_their_joint(value: str, tmp_path: Path) -> None:
+    """One number was taken for all four of a quaternion."""
+    spec = sr.MechanismSpec()
+    spec.body("ball", joint=sr.Spherical(), mass=1.0, inertia=(1, 1, 1))
+    mech = spec.compile()
+    mech = mech.with_default(mech.integrate(mech.default.q, [0.1, 0.2, 0.3]))
+    with pytest.warns(sr.SarrusWarning, match="only sarrus will read"):
+        sr.save(mech, tmp_path / "robot.urdf")
+    start, quote, rest = (tmp_path / "robot.urdf").read_text().partition('<position joint="ball" value="')
+    count = len(value.split())
+    with pytest.raises(sr.FormatError, match=f"position of 'ball' must be 4 numbers, .* got {count}"):
+        sr.load(start + quote + value + rest[rest.index('"') :])
+
+
 def test_shapes_and_limits_survive(tmp_path: Path) -> None:
     spec = sr.MechanismSpec()
     arm = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (0.1, 0.1, 0.1)}

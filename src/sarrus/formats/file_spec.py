@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array, positive
 from sarrus.formats.loop_compatibility import LOOP_TOLERANCE, compile_compatible
+from sarrus.formats.messages import FormatError
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
@@ -41,5 +42,11 @@ class FileSpec(MechanismSpec):
     def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()
         for joint, values in self.rest.items():
-            q[mech.model.q_slices[mech.model.body_index(joint)]] = values
+            where = mech.model.q_slices[mech.model.body_index(joint)]
+            if len(values) != len(q[where]):
+                raise FormatError(
+                    f"the position of {joint!r} must be {len(q[where])} numbers, as many as its joint has"
+                    f" coordinates in q, got {len(values)}."
+                )
+            q[where] = values
         return np.asarray(q)
