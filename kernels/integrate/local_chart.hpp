@@ -149,12 +149,12 @@ SARRUS_FN void close_velocity(auto& s, const auto* y, auto& chart) {
   keep_coordinates(s.m, s.w.ld, chart.vel, y, chart, s.v1);
 }
 
-// The chart about the state for the stages of a fixed step near a singular pose: of mechanisms with one
-// freedom, whose branches are smooth curves. With more of them such a pose may be the tip of a cone, next to
+// The chart about the state for the stages of a step near a singular pose: of mechanisms with one freedom,
+// whose branches are smooth curves. With more of them such a pose may be the tip of a cone, next to
 // which the tangent directions turn within a step and no chart is any good.
-SARRUS_FN bool open_fixed_chart(auto& s) {
+SARRUS_FN bool open_stage_chart(auto& s) {
   auto& m = s.m;
-  if (m.sparse || s.o.method.adaptive || s.held_rank > s.rank || m.nv - s.rank != 1) return false;
+  if (m.sparse || s.held_rank > s.rank || m.nv - s.rank != 1) return false;
   for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q[j];
   copy(s.v1, s.v, s.w.ld);
   if (!evaluate(s, s.trial_state(s.t, ROWS_ONLY), {true, false, false})) return false;
@@ -167,7 +167,7 @@ SARRUS_FN bool open_fixed_chart(auto& s) {
 // then those of the same method for (3), whose right-hand side is smooth through a singular pose. Projection
 // to the nearest pose is not, it bends by 1/p. Where Newton fails the stage stays as it is.
 template <class T, int LDC, class S>
-SARRUS_FN bool close_fixed_stage(Stepper<T, LDC, S>& s, double t) {
+SARRUS_FN bool close_charted_stage(Stepper<T, LDC, S>& s, double t) {
   const Model<real<T>>& m = s.m;
   Chart<T, LDC>& chart = s.chart;
   const Directions<T>& pos = chart.positions();

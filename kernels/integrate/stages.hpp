@@ -14,7 +14,7 @@ SARRUS_BEGIN
 constexpr int MOST_KICKS = 20;        // iterations of a kick with the velocity after it
 constexpr double KICK_FOUND = 1e-13;  // of the speed: change of that velocity at which they end
 
-// Whether the stages of the next step are projected, those in a chart already further away.
+// Whether the stages of the next step are projected, those of fixed steps in a chart already further away.
 SARRUS_HD bool projects_stages(const auto& s, bool charted) {
   return s.o.correction == Correction::PROJECT && s.m.nc > 0 &&
          near_singular(s, charted ? STEPS_CHARTED : STEPS_AROUND);
@@ -39,7 +39,8 @@ template <class T, int LDC, class S>
 SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   int ld = s.w.ld;
-  bool charted = projects_stages(s, true) && open_fixed_chart(s), near = projects_stages(s, false);
+  bool near = projects_stages(s, false), charted = projects_stages(s, !s.o.method.adaptive);
+  charted = charted && open_stage_chart(s);
   if (s.status != StepStatus::FINE) return false;
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
@@ -55,7 +56,7 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
     integrate(s.m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
-    bool closed = charted && close_fixed_stage(s, t);
+    bool closed = charted && close_charted_stage(s, t);
     if (near && !charted) project_stage(s, t);
     if (s.status != StepStatus::FINE) return false;
     if (!accelerate_stage(s, s.trial_state(t, i), h, closed, s.kv + i * ld)) return false;

@@ -127,16 +127,17 @@ def test_a_pass_within_the_first_or_the_last_step_is_found(method):
 )
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_chosen_steps_neither_collapse_nor_leave_the_branch(make, end, rtol):
-    """Energy follows the tolerance through every pose, or the message says that it does not.
+    """Energy follows the tolerance through every pose; the number of steps stays that of the motion.
 
-    The number of steps stays that of the motion.
+    The five-bar comes back to rest at its singular pose, where rounding alone is 1e-6 J; the message says so.
     """
     run = sr.simulate(make(), (0.0, end), method="dopri5", rtol=rtol, atol=rtol / 100)
     assert run.success, run.message
     scale = 1.0 + np.abs(run.energy[0])
     lost = np.abs(run.energy - run.energy[0]).max()
-    assert lost < 3000 * rtol * scale + 1e-5 or "less accurately" in run.message
-    assert lost < (3000 * rtol + 1e-4) * scale  # by rounding where the delta loses four rows at once
+    at_rest = make is sr.library.five_bar
+    assert lost < 3000 * rtol * scale + (1e-5 if at_rest else 0.0)
+    assert at_rest or "less accurately" not in run.message
     assert run.nfev < 20_000 and run.drift.max() <= 1e-12
 
 

@@ -77,7 +77,7 @@ SARRUS_FN double remember(Radau<T, LDC>& r, double h, const Attempt& now) {
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
 // of a cone that no chart covers, the step is explicit; so is one across such a pose that no chart can take,
-// integrate/step.hpp.
+// or with a tolerance below rounding, which depends on where its stages lie (integrate/step.hpp).
 SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
   if (s.held_rank > s.rank) {
     r.past_step = 0;
@@ -89,7 +89,8 @@ SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
     bool last = h >= (t_end - t) * WHOLE;
     double now = last ? t_end - t : h;
     if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
-    if (Crossing{singular}.ends_there(now)) {
+    bool reached = singular > 0 && now > (1 - ENDS_APART) * singular;
+    if (Crossing{singular}.ends_there(now) || (reached && stage_rounding(s, r) > 1)) {
       r.past_step = 0;
       return step(s, h, t_end);
     }

@@ -14,18 +14,32 @@ constexpr double LONGEST_CROSSING = 1.5;  // of the last regular step
 constexpr double SHORTENED =
     1e-3;  // steps cut to this part of the first trial, with pivots below it, are taken
 constexpr double ENDS_APART = 0.25;  // of the time to the pose: steps end further away from it
+constexpr double MOST_PIVOT = 100;   // times the smallest one: rows with larger ones are not disturbed
 constexpr double MOST_TAKEN = 100;   // tolerances: up to this error
 
 // What rounding alone does to the error estimate of a step across a singular pose, in units of the tolerance.
 // With phi = x y closed to c, x = pivot and dx/dt = pivot / time, the path x y = c has y'' = 2 c (dx/dt)^2 /
-// x^3.
-SARRUS_FN double rounding(const auto& s, double time) {
-  double speed = 0;
-  for (int j = 0; j < s.m.nv; ++j) {
-    double x = value(abs_(s.v[j]));
-    speed = x > speed ? x : speed;
+// x^3, a velocity of 4 c / (time pivot). It belongs to the coordinates that the small pivots determine, each
+// of which has its own tolerance.   in: factorized at the end of the step
+template <class T, int LDC, class S>
+SARRUS_FN double rounding(Stepper<T, LDC, S>& s, double time) {
+  const Model<real<T>>& m = s.m;
+  const Factor<T>& f = s.w.factor;
+  T* y = s.w.a;
+  double least = smallest_pivot(s.w), sum = 0;
+  for (int r = 0; r < f.rank_rows && !f.regular; ++r) {
+    double pivot = pivot_size(s.w, r);
+    if (pivot > MOST_PIVOT * least) continue;
+    fill(y, s.w.ld);
+    y[f.sparse ? f.rows.col[r] : r] = T(4 * CLOSED_TIGHT / (time * pivot));
+    for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, s.w.ld, y);
+    for (int i = 1; i < m.nn; ++i)
+      for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
+        double part = value(y[k]) * m.unit[k] / allowed_error(s, i, k, s.v1).velocity;
+        sum += part * part;
+      }
   }
-  return 4 * CLOSED_TIGHT / (time * s.pivot * (s.o.atol + s.o.rtol * speed));
+  return sqrt_(sum / (2 * m.nv));
 }
 
 // The trials of one step near a singular pose.
@@ -37,12 +51,12 @@ struct Crossing {
 
   // Whether a trial of size h, the first one of size `first`, counts although its error is above tolerance.
   template <class T, int LDC, class S>
-  SARRUS_HD bool takes(const Stepper<T, LDC, S>& s, double error, double h, double first) {
+  SARRUS_HD bool takes(Stepper<T, LDC, S>& s, double error, double h, double first) {
     double pivot = smallest_pivot(s.w), ratio = pivot / s.pivot;
     mirrored = ratio > 0.5 && ratio < 2;
-    bool noisy = error < ROUNDING_FACTOR * (1 + rounding(s, time));
-    bool short_enough = h < SHORTENED * first && pivot < SHORTENED && error < MOST_TAKEN;
-    return error > 1 && ((across && mirrored && noisy) || short_enough);
+    if (!(error > 1)) return false;
+    if (h < SHORTENED * first && pivot < SHORTENED && error < MOST_TAKEN) return true;
+    return across && mirrored && error < ROUNDING_FACTOR * (1 + rounding(s, time));
   }
   // Whether a step of size h would end at the pose, where rounding is all that is left of its error.
   SARRUS_HD bool ends_there(double h) const {
