@@ -208,7 +208,8 @@ class FrictionRun:
             self.opens = tuple(name for name, x in zip(self._contacts.rows, opening, strict=True) if x > 0.0)
         after = self._solved(applied, hit.stops, hit.breaks)
         if hit.breaks and not self.opens and np.array_equal(after, self.directions):
-            self.opens = rows.pulling(*state)  # too little beside other accelerations to show in theirs
+            state = np.array([self._t]), self._q[None], self._v[None], applied[None]
+            self.opens = self._rows(after).pulling(*state)  # too little to show beside other accelerations
         return after
 
     def _solved(self, tau: Array, stops: BoolArray, breaks: bool) -> Directions:
