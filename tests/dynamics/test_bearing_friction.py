@@ -145,6 +145,36 @@ def test_loads_that_are_not_unique_are_flagged() -> None:
     assert run.success and not run.friction_unique.all()
 
 
+def toggle(angle: float, mu_of_guide: float, mass: float) -> sr.Mechanism:
+    """Two bars of 0.2 m that press a ram with 1 kN, journals of 10 mm with mu = 0.15, a guide."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="toggle")
+    x, y = 0.2 * np.cos(angle), 0.2 * np.sin(angle)
+    spec.point("A", (0, 0, 0)).point("B", (x, y, 0)).point("C", (2 * x, 0, 0))
+    spec.link("first", "A", "B", mass=mass).link("second", "B", "C", mass=mass)
+    spec.part("ram", at=sr.Pose((2 * x, 0, 0)), mass=0.05, inertia=(1e-4,) * 3)
+    for name, pair in {"A": ("ground", "first"), "B": ("first", "second"), "C": ("second", "ram")}.items():
+        spec.joint(name, *pair, sr.Revolute("z"), at=name)
+        spec.force("friction " + name, sr.BearingFriction(name, 0.15, radius=0.01))
+    spec.joint("guide", "ground", "ram", sr.Prismatic("x"), at="C")
+    spec.force("friction of the guide", sr.BearingFriction("guide", mu_of_guide))
+    spec.force("load", sr.ConstantWrench("ram", (-1000, 0, 0, 0, 0, 0)))
+    return spec.compile()
+
+
+@pytest.mark.parametrize("mass", [0.1, 2.0])
+@pytest.mark.parametrize("mu_of_guide", [0.001, 0.1])
+def test_toggle_locks_itself(mu_of_guide: float, mass: float) -> None:
+    """Below asin(2 mu r / l) the friction circles of a bar overlap its line of force; the guide then carries
+    nothing but rounding, and its friction has no bound to speak of."""
+    limit = np.arcsin(2 * 0.15 * 0.01 / 0.2)
+    for part in (0.3, 0.5, 0.9, 0.99, 1.01):
+        mech = toggle(part * limit, mu_of_guide, mass)
+        motion = mech.forward_dynamics(mech.neutral(), np.zeros(mech.nv))
+        assert bool(np.any(motion.a)) == (part > 1.0)
+    run = sr.simulate(toggle(0.9 * limit, mu_of_guide, mass), (0, 0.05))
+    assert run.success and not np.any(run.v)
+
+
 def test_more_friction_than_loads_allow_says_so() -> None:
     """A sleeve that slides beyond the arm at which it jams."""
     mech = sleeve(0.3, aside=1.0)

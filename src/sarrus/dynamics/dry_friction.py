@@ -33,6 +33,7 @@ from ..models.parameters import COORDINATE_FORCES, kind_number
 from .box_problem import SINGULAR, STILL, box_minimum
 
 ROUNDING = 1e-12  # of the largest acceleration, and of the largest entry of N: less is zero
+NO_BOUND = 1e-12  # of the largest bound: smaller ones, by loads that are rounding, hold nothing
 AT_REST = 1e-10  # of the largest speed (lengths over L): coordinates that are slower are at rest
 HELD = 2.0  # direction of friction that does not act, kernels/tree/forces/coulomb_friction.hpp
 COULOMB = kind_number(COORDINATE_FORCES, "CoulombFriction")
@@ -287,6 +288,7 @@ class DryFriction:
         force, unique = np.zeros(nv), np.ones(nv, dtype=bool)
         force[rows] = -directions * (self.level(v) + more)
         bound = share * (self.bounds + more)
+        bound[bound * unit[rows] <= NO_BOUND * np.max(bound * unit[rows])] = 0.0
         loose, resting = resting & (bound == 0.0), resting & (bound > 0.0)
         at, push, opening = rows[resting], pushing.least, np.zeros(len(pushing.least))
         if len(at) + len(push):
