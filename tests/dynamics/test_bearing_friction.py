@@ -170,7 +170,7 @@ def test_toggle_locks_itself(mu_of_guide: float, mass: float) -> None:
     for part in (0.3, 0.5, 0.9, 0.99, 1.01):
         mech = toggle(part * limit, mu_of_guide, mass)
         motion = mech.forward_dynamics(mech.neutral(), np.zeros(mech.nv))
-        assert bool(np.any(motion.a)) == (part > 1.0)
+        assert bool(np.any(np.abs(motion.a) > 1e-9)) == (part > 1.0)  # rounding of 1 kN on 0.05 kg
     run = sr.simulate(toggle(0.9 * limit, mu_of_guide, mass), (0, 0.05))
     assert run.success and not np.any(run.v)
 
