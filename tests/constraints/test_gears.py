@@ -65,6 +65,36 @@ def test_internal_gears_turn_alike() -> None:
     assert motion.reaction("a", "world")[:3] == pytest.approx([W_t * math.tan(ALPHA), W_t, 0.0])
 
 
+def test_internal_gears_in_either_order() -> None:
+    """Ring first or pinion first: the same bearings bear the same forces."""
+    found = []
+    for ring_first in (True, False):
+        ring, pinion = ("a", 40), ("b", 20)
+        (a, z_a), (b, z_b) = (ring, pinion) if ring_first else (pinion, ring)
+        mech = pair(sr.Gear(a, b, z_a, z_b, 0.004, kind="internal"), (0.04, 0.0, 0.0))
+        motion = held(mech, 8.0, -0.5)
+        found.append([motion.reaction(name, "world") for name in ("a", "b")])
+    # the pinion bears on its ring at (0.08, 0, 0): driven to -x and up, its bearing pushes back
+    assert found[1][1][:2] == pytest.approx([100.0 * math.tan(ALPHA), -100.0])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("gear", "at", "axis", "ratio"),
+    [
+        (sr.Gear("a", "b", 20, 40, 0.004), (0.1200001, 0, 0), "z", -0.5),
+        (sr.Gear("a", "b", 20, 60, 0.004, kind="internal"), (0.0800000001, 0, 0), "z", 1 / 3),
+        (sr.Gear("a", "b", 2, 40, 0.004, kind="worm", diameter=0.04), (0.1, 1e-8, 0), "y", None),
+    ],
+)
+def test_ratio_is_that_of_the_teeth(gear: Any, at: Any, axis: Any, ratio: float | None) -> None:
+    """To rounding, where the centre distance is as good as it must be."""
+    J = pair(gear, at, axis).terms(np.zeros(2), np.zeros(2)).J[0]
+    wanted = gear.teeth_a / gear.teeth_b
+    assert abs(J[0] / J[1]) == pytest.approx(wanted, rel=1e-15, abs=0.0)
+    assert ratio is None or -J[0] / J[1] == pytest.approx(ratio, rel=1e-15, abs=0.0)
+
+
 def test_rack_and_pinion() -> None:
     rack = sr.Gear("a", "b", 20, 1, 0.004, kind="rack")
     mech = pair(rack, (0.0, -0.04, 0.0), joint=sr.Prismatic("x"))
@@ -85,6 +115,20 @@ def test_bevel_gears() -> None:
     assert abs(force[1]) == pytest.approx(W_t)
     assert abs(force[0]) == pytest.approx(W_t * math.tan(ALPHA) * math.cos(cone))
     assert force[2] == pytest.approx(-W_t * math.tan(ALPHA) * math.sin(cone))  # held against the apex side
+
+
+def test_side_of_the_apex_decides_the_sense_of_bevel_gears() -> None:
+    """Velocities of both gears at the pitch point agree; beyond the apex b turns the other way."""
+    gear = sr.Gear("a", "b", 20, 40, 0.004, kind="bevel")
+    senses = []
+    for x in (0.1, -0.1):
+        mech = pair(gear, (x, 0.0, -0.1), axis="x")
+        v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+        P = np.array([math.copysign(0.04, x), 0.0, -0.1 + 0.08])  # apex at (0, 0, -0.1)
+        of_a, of_b = np.cross([0, 0, v[0]], P), np.cross([v[1], 0, 0], P - [x, 0, -0.1])
+        np.testing.assert_allclose(of_a, of_b, atol=1e-12)
+        senses.append(np.sign(v[0] * v[1]))
+    assert senses[0] == -senses[1]
 
 
 def test_worm_gear() -> None:
@@ -161,7 +205,15 @@ def test_planets_load_the_arm() -> None:
         (sr.Gear("a", "b", 20, 40, 0.004), (0.12, 0, 0), "x", "axes must be parallel"),
         (sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"), (0.12, 0, 0), "z", "must not be parallel"),
         (sr.Gear("a", "b", 2, 40, 0.004, kind="worm", diameter=0.04), (0.1, 0, 0), "z", "right angles"),
-        (sr.Belt("a", "b", 0.1, 0.2), (0.05, 0, 0), "z", "more than 0.1 m apart, got 0.05 m"),
+        (sr.Gear("a", "b", 20, 40, 0.004), (0.1200003, 0, 0), "z", "is 0.1200003 m, .* ask for 0.12 m"),
+        (sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"), (0, 0, 0), "x", "frame of 'a' stands at the apex"),
+        (
+            sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"),
+            (0, 0, -0.1),
+            "x",
+            "frame of 'b' stands at the apex",
+        ),
+        (sr.Belt("a", "b", 0.1, 0.2), (0.25, 0, 0), "z", r"more than 0.3 m apart, .* got 0.25 m"),
     ],
 )
 def test_gears_that_do_not_mesh(gear: Any, at: Any, axis: str, message: str) -> None:
@@ -182,6 +234,8 @@ def test_wrong_joints_and_arguments() -> None:
         ({"teeth_a": 0}, "teeth_a of Gear"), ({"module": -1.0}, "module of Gear"),
         ({"kind": "spur"}, "kind of Gear"), ({"diameter": 0.1}, "diameter of Gear is that of a worm"),
         ({"pressure_angle": 1.0}, "below 45 degrees"),
+        ({"left_hand": True}, "left_hand of Gear is that of a worm"),
+        ({"kind": "internal", "teeth_b": 20}, "a ring has more teeth than its pinion; got 20"),
         ({"b": "a"}, "two different joints"), ({"teeth_b": 0}, "teeth_b of Gear"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
@@ -190,3 +244,7 @@ def test_wrong_joints_and_arguments() -> None:
         sr.Belt("a", "a", 0.1, 0.1)
     with pytest.raises(InputError, match=r"24 . 60, must be a multiple of 5"):
         sr.MechanismSpec().planetary("p", (0, 0, 0), sun=24, planet=18, module=0.002, planets=5)
+    with pytest.raises(
+        InputError, match=r"10 planets of 30 teeth do not fit beside each other: .* at most 4"
+    ):
+        sr.MechanismSpec().planetary("p", (0, 0, 0), sun=20, planet=30, module=0.002, planets=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import sarrus as sr
-from sarrus.errors import InputError
+from sarrus.errors import InputError, ModelError
 
 ANGLES = np.linspace(0.0, 2 * math.pi, 72, endpoint=False)
 LIFT, MASS, SPEED = 0.01, 0.4, 30.0
@@ -147,3 +148,52 @@ def test_bad_profiles(angles: Any, lifts: Any, message: str) -> None:
         sr.Cam("rod", "shaft", angles, lifts)
     with pytest.raises(InputError, match="two coordinates"):
         sr.Cam("rod", "rod", ANGLES, ANGLES)
+    with pytest.raises(
+        InputError, match=r"lifts of Cam are all 0\.02: .* Coupling\({'rod': 1\.0}, offset=0\.02\)"
+    ):
+        sr.Cam("rod", "shaft", ANGLES, np.full(72, 0.02))
+
+
+def test_cam_and_follower_that_are_swapped() -> None:
+    spec = sr.MechanismSpec().body("shaft", joint=sr.Revolute("y"), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
+    spec.body("rod", joint=sr.Prismatic("z"), mass=MASS)
+    spec.constrain("groove", sr.Cam("shaft", "rod", ANGLES, np.sin(ANGLES)))
+    with pytest.raises(ModelError, match=r"'rod' is a displacement.*Cam\('rod', 'shaft', \.\.\.\)\?"):
+        spec.compile()
+
+
+@pytest.mark.parametrize("count", [12, 36, 72])
+def test_kinks_and_jumps_of_a_profile_warn(count: int) -> None:
+    """A triangle and a step, past which their splines swing; dwells with smooth rises do not."""
+    x = np.linspace(0.0, 2 * math.pi, count, endpoint=False)
+    for lifts, what in (
+        (0.02 * (1.0 - abs(x - math.pi) / math.pi), "kink at the angle (0|3.142) rad"),
+        (np.where(x < math.pi - 0.01, 0.0, 0.02), "jump at the angle"),
+    ):
+        with pytest.warns(sr.SarrusWarning, match=what):
+            sr.Cam("rod", "shaft", x, lifts)
+        spline = CubicSpline(np.append(x, 2 * math.pi), np.append(lifts, lifts[0]), bc_type="periodic")
+        fine = spline(np.linspace(0.0, 2 * math.pi, 2000))
+        polygon = np.interp(np.linspace(0.0, 2 * math.pi, 2000), x, lifts, period=2 * math.pi)
+        assert np.max(np.abs(fine - polygon)) > 1e-3 * 0.02
+
+
+@pytest.mark.parametrize("count", [24, 36, 90])
+def test_smooth_profiles_do_not_warn(count: int) -> None:
+    """Harmonics, and rises of 3-4-5 polynomials between dwells, at even and uneven angles."""
+    even = np.linspace(0.0, 2 * math.pi, count, endpoint=False)
+    rng = np.random.default_rng(5)
+    uneven = np.sort(even + 0.3 * (even[1] - even[0]) * rng.uniform(-1, 1, count))
+
+    def rise(s: Any) -> Any:
+        s = np.clip(s, 0.0, 1.0)
+        return s**3 * (10 - 15 * s + 6 * s * s)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (even, uneven):
+            for phase in np.linspace(0.0, 6.0, 13):
+                sr.Cam("rod", "shaft", x, 0.01 * np.cos(x + phase))
+                sr.Cam("rod", "shaft", x, 0.01 * np.cos(4 * x + phase))
+                turned = (x + phase) % (2 * math.pi)
+                sr.Cam("rod", "shaft", x, 0.01 * (rise(turned / 2) - rise((turned - 3) / 2)))

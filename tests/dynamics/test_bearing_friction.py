@@ -206,3 +206,15 @@ def test_bad_input() -> None:
     ):
         with pytest.raises(sr.InputError, match="knows no friction that depends on bearing loads"):
             ask(mech.neutral(), v)
+
+
+@pytest.mark.parametrize(
+    ("mu", "radius", "message"),
+    [(15.0, 0.01, "force 'f': mu is 15; .* divided by 100"), (0.1, 10.0, "journal, 10 m, exceeds .* 0.1")],
+)
+def test_unlikely_bearings_warn(mu: float, radius: float, message: str) -> None:
+    spec = sr.MechanismSpec().body(
+        "h", joint=sr.Revolute("z"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01,) * 3
+    )
+    with pytest.warns(sr.SarrusWarning, match=message):
+        spec.force("f", sr.BearingFriction("h", mu, radius)).compile()

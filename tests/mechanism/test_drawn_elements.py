@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import sarrus as sr
 from sarrus.errors import InputError
 
 
-def boom(**given: Any) -> sr.Mechanism:
+def boom(measures: Mapping[str, Any] = MappingProxyType({}), **given: Any) -> sr.Mechanism:
     """A boom of 2 m, 100 kg, on a pin at the origin, lifted by a cylinder from (0.8, -0.6) to its middle."""
     spec = sr.MechanismSpec(gravity=(0.0, -9.81, 0.0), name="boom")
     spec.point("foot", (0, 0, 0)).point("base", (0.8, -0.6, 0)).point("eye", (1.0, 0, 0)).point(
@@ -20,6 +22,8 @@ def boom(**given: Any) -> sr.Mechanism:
     )
     spec.link("boom", "foot", "tip", mass=100.0)
     spec.joint("pin", "ground", "boom", sr.Revolute("z"), at="foot")
+    for name, measure in measures.items():
+        spec.measure(name, measure)
     return spec.cylinder(
         "lift", "ground", "base", "boom", "eye", **({"axis": "z", "mass": (1e-3, 1e-3)} | given)
     ).compile()
@@ -57,6 +61,36 @@ def test_stroke_and_length() -> None:
 
 def _longer(t: float) -> float:
     return math.hypot(0.2, 0.6) + 0.1 * t * t
+
+
+def test_force_in_a_cylinder_whatever_drives_it() -> None:
+    """Held at its drawn length: by force and by length the same, that of its lever."""
+    drawn = math.hypot(0.2, 0.6)
+    wanted = 100.0 * 9.81 * drawn / 0.6
+    pushed, driven = ({"push": sr.ForceIn("lift")} for _ in range(2))
+    by_force, by_length = boom(measures=pushed), boom(length=lambda t: drawn, measures=driven)
+    assert by_force.measure(by_force.neutral(), u=[wanted])["push"] == pytest.approx(wanted)
+    assert by_length.measure(by_length.neutral())["push"] == pytest.approx(wanted, rel=1e-4)
+    assert sr.simulate(by_length, (0.0, 0.1))["push"] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_lengths_that_do_not_fit_the_drawing() -> None:
+    with pytest.raises(InputError, match=r"length of cylinder 'lift' must be a function.*got 0\.65"):
+        boom(length=0.65)
+    with pytest.raises(InputError, match="length of cylinder 'lift' at t = 0"):
+        boom(length=lambda t: float("nan"))
+    for start in (0.0, 632.4555):
+        with pytest.raises(
+            InputError, match=rf"drawn 0\.632456 m long, but its length at t = 0 is {start:.6g} m"
+        ):
+            boom(length=lambda t, start=start: start + 0.1 * t)
+    with pytest.warns(
+        sr.SarrusWarning, match=r"drawn 0\.632455532 m long, but .* is 0\.64 m: it starts there"
+    ):
+        mech = boom(length=lambda t: 0.64)
+    assert mech.default.q[mech.names.index("lift")] == pytest.approx(0.64 - math.hypot(0.2, 0.6))
+    with pytest.raises(InputError, match=r"stroke of cylinder 'lift' must be distances .* -0\.1 to 0\.9"):
+        boom(stroke=(-0.1, 0.9))
 
 
 def test_bad_cylinders() -> None:

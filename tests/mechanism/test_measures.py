@@ -159,6 +159,32 @@ def test_reactions_of_a_pendulum_by_hand() -> None:
     np.testing.assert_allclose(run["pivot"][-1], mech.measure(run.q[-1], run.v[-1])["pivot"], atol=1e-9)
 
 
+def driven_slide(**given: Any) -> sr.MechanismSpec:
+    """2 kg up a vertical slide, with a measure of the force along it."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81)).body("lift", joint=sr.Prismatic("z"), mass=2.0, **given)
+    return spec.measure("push", sr.ForceIn("lift"))
+
+
+def test_force_along_a_coordinate_is_that_of_drives_and_inputs() -> None:
+    """m (g + a): by a Drive, by one of a multiple of the coordinate, by one beside an input."""
+    for factor in (1.0, 2.0):
+        spec = driven_slide()
+        spec.constrain("screw", sr.Drive({"lift": factor}, lambda t, c=factor: c * t * t))
+        run = sr.simulate(spec.compile(), (0, 0.1))
+        np.testing.assert_allclose(run["push"], 2.0 * 11.81, rtol=1e-9)
+        helped = sr.simulate(spec.compile(), (0, 0.1), tau=[5.0])
+        np.testing.assert_allclose(helped["push"], 2.0 * 11.81, rtol=1e-9)
+
+
+def test_force_along_a_coordinate_that_nothing_drives_warns() -> None:
+    spec = driven_slide(friction=50.0, friction_model="coulomb")
+    spec.force("spring", sr.JointSpring("lift", 10.0))
+    mech = spec.compile()
+    with pytest.warns(sr.SarrusWarning, match=r"nothing drives 'lift'.*names of its own: 'spring'\."):
+        assert sr.simulate(mech, (0, 0.01))["push"][-1] == 0.0
+    assert mech.measure([0.0], u=[3.0])["push"] == 3.0
+
+
 def test_measures_are_kept(tmp_path: Path) -> None:
     spec = engine()
     spec._measures.pop("sum")  # functions cannot be written

@@ -101,6 +101,8 @@ def test_linear_models_of_tables() -> None:
 def test_bad_tables_are_refused(x: Any, y: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         sr.JointSpringTable("block", x, y)
+    with pytest.raises(InputError, match=r"must not be negative, got -0\.1 m: .* not extensions"):
+        sr.PointSpringTable("ground", (0, 0, 0), "block", (1, 0, 0), (-0.1, 0.1), (0, 5))
     assert KNOTS == 32
 
 

@@ -127,8 +127,11 @@ class Drive(Prescribed, Constraint):
         self.check_functions("function")
 
     def coordinates(self) -> tuple[str, ...]:
+        return tuple(self.driven())
+
+    def driven(self) -> Mapping[str, float]:
         assert not isinstance(self.coordinate, str)  # made a tuple of pairs when checked
-        return tuple(dict(self.coordinate))
+        return dict(self.coordinate)
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
         assert not isinstance(self.coordinate, str)

@@ -148,7 +148,8 @@ class Gear(Meshing):
     """Two gears in mesh, on joints called a and b: their coordinates turn at the ratio of the teeth.
 
     Centre distance, axes and senses of rotation are read from the pose with all coordinates zero. One of the
-    gears may sit on a carrier that turns about the axis of the other: a planet.
+    gears may sit on a carrier that turns about the axis of the other: a planet. A bevel gear lies on that
+    side of the apex, where the axes meet, on which the frame of its body stands, at any distance.
 
     Args:
         a: Name of the joint (a hinge) of the first gear, its pinion or worm.
@@ -156,8 +157,9 @@ class Gear(Meshing):
         teeth_a: Number of teeth, of a worm of its starts.
         teeth_b: Number of teeth; not used by a rack.
         module: Pitch diameter over teeth [m], of bevel gears at mid-face, of a worm that of the wheel.
-        kind: "external", "internal" (b is the ring), "rack" (b slides), "bevel" or "worm" (b is the wheel).
-        pressure_angle: [rad], 20 degrees by default.
+        kind: "external", "internal" (the one with more teeth is the ring), "rack" (b slides), "bevel" or
+            "worm" (b is the wheel).
+        pressure_angle: [rad], 20 degrees by default; of a worm that in the normal section.
         diameter: Pitch diameter of a worm [m].
         left_hand: Whether a worm is left-handed.
         offset: How far the pitch line of a is ahead of that of b where all coordinates are zero [m].
@@ -186,6 +188,10 @@ class Gear(Meshing):
                 f"diameter of Gear is that of a worm, and a worm needs it; got {self.diameter:g} m for"
                 f" kind={self.kind!r}."
             )
+        if self.left_hand and self.kind != "worm":
+            raise InputError(f"left_hand of Gear is that of a worm; got it for kind={self.kind!r}.")
+        if self.kind == "internal" and self.teeth_a == self.teeth_b:
+            raise InputError(f"a ring has more teeth than its pinion; got {self.teeth_a} for both gears.")
         if self.a == self.b:
             raise InputError(f"a Gear must join two different joints, got {self.a!r} twice.")
 
@@ -208,7 +214,9 @@ class Gear(Meshing):
             raise ModelError(
                 f"{where}: these gears do not mesh. {wrong} Move one of them, or change the teeth."
             )
-        return self.contact(a, b).rates
+        k_a, k_b = self.contact(a, b).rates  # distances are good to MESHES, the ratio is that of the teeth
+        r_b = 1.0 if self.kind == "rack" else self.radii[1]
+        return k_a, r_b if k_b > 0.0 else -r_b
 
     def loads(
         self, places: Callable[[str], Pose], joints: Callable[[str], Joint], lam: Array
@@ -242,9 +250,15 @@ class Gear(Meshing):
             normal = np.cross(n_a, n_b)
             if np.linalg.norm(normal) < MESHES:
                 return "The axes of bevel gears must not be parallel."
-            have, want = abs(normal @ (p_b - p_a)), 0.0
+            have, want = abs(normal @ (p_b - p_a)) / size(normal), 0.0
+            for name, aside in zip((self.a, self.b), _from_apex(a, b), strict=True):
+                if size(aside) < MESHES * r_a:
+                    return (
+                        f"The frame of {name!r} stands at the apex, where the axes meet; the side of the apex"
+                        " on which it stands decides the sense of rotation. Place it where the gear is."
+                    )
         if abs(have - want) > MESHES * largest([want, r_a]):
-            return f"The centre distance is {have:.6g} m, teeth and module ask for {want:.6g} m."
+            return f"The centre distance is {have:.9g} m, teeth and module ask for {want:.9g} m."
         return ""
 
     def _spur(self, a: Line, b: Line) -> Contact:
@@ -253,10 +267,11 @@ class Gear(Meshing):
         r_a, r_b = self.radii
         inside = self.kind == "internal"
         turn = -1.0 if inside and r_b > r_a else 1.0  # the ring's teeth are beyond the pinion
+        away = -1.0 if inside else 1.0  # a pinion is driven towards the centre of its ring
         P = p_a + turn * r_a * out
         t = np.cross(n_a, turn * out)
         k_b: Any = t @ np.cross(n_b, P - p_b)
-        return Contact(P, t, (r_a, k_b), np.tan(self.pressure_angle) * turn * out)
+        return Contact(P, t, (r_a, k_b), np.tan(self.pressure_angle) * away * out)
 
     def _rack(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
@@ -269,9 +284,8 @@ class Gear(Meshing):
 
     def _bevel(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
-        d, cosine = p_b - p_a, n_a @ n_b
-        apex = p_a + (d @ n_a - cosine * (d @ n_b)) / (1.0 - cosine * cosine) * n_a  # nearest to axis b
-        u, w = unit(p_a - apex), unit(p_b - apex)
+        from_a, from_b = _from_apex(a, b)
+        apex, u, w = p_a - from_a, unit(from_a), unit(from_b)
         side = w - (w @ u) * u
         across = size(side)  # sine of the shaft angle
         side = side / across
@@ -297,6 +311,14 @@ class Gear(Meshing):
         lead = advance / r_a
         on_a = n_a + lead * np.cross(n_a, out)
         return Contact(P, on_a, (advance, k_b), np.tan(self.pressure_angle) * hypot(1.0, lead) * out)
+
+
+def _from_apex(a: Line, b: Line) -> tuple[Array, Array]:
+    """From the point of axis a that is nearest to axis b to the points of both lines."""
+    (p_a, n_a), (p_b, n_b) = a, b
+    d, cosine = p_b - p_a, n_a @ n_b
+    from_a = -(d @ n_a - cosine * (d @ n_b)) / (1.0 - cosine * cosine) * n_a
+    return from_a, d + from_a
 
 
 def across_axis(x: Array, n: Array) -> Array:

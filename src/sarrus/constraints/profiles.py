@@ -8,6 +8,7 @@ The spline is a term of a coupling (kernels/constraints/coupling_terms.hpp).
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,16 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, numbers, text
-from ..errors import InputError
+from ..errors import InputError, ModelError, SarrusWarning
 from ..models.kinds import Checks
 from ..models.model import RowGroup
 from ..models.tree import Tree
+from ..varied import is_varied
 from .couplings import lower_coupling
 from .rows import Constraint, Rows
 
 __all__ = ["Cam"]
 
 LEAST = 4  # points of a profile
+LEAST_TESTED = 8  # points of a profile that is tested for kinks
+KINK = 4.0  # times the second differences beside it
+FLAT, ROUNDING = 1e-12, 1e-13  # of the largest lift
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,11 @@ class Cam(Constraint):
 
     The follower is held on the cam in both directions, as in a groove. The multiplier is the force of the cam
     on the follower [N], of an oscillating follower its moment [N m].
+
+    A spline swings past kinks and jumps of a profile, which ask for infinite accelerations. Of eight points
+    on, the second differences of the lifts, divided, are compared with those beside them: one, or two of
+    opposite signs, more than KINK times as large as both neighbours warns. Profiles with five points or more
+    to a wave, however they are shaped, stay below that.
 
     Args:
         follower: Name of the coordinate that follows, a displacement [m] or an angle [rad].
@@ -62,6 +72,13 @@ class Cam(Constraint):
             )
         if self.follower == self.cam:
             raise InputError(f"a Cam must relate two coordinates, got {self.cam!r} twice.")
+        if not is_varied(y) and np.ptp(y) <= FLAT * np.max(np.abs(y)):
+            raise InputError(
+                f"lifts of Cam are all {y[0]:g}: this cam moves nothing. Hold the follower by"
+                f" Coupling({{{self.follower!r}: 1.0}}, offset={y[0]:g})."
+            )
+        if len(x) >= LEAST_TESTED and not (is_varied(x) or is_varied(y)):
+            _warn_of_kinks(x, y)
         object.__setattr__(self, "angles", tuple(x.tolist()))
         object.__setattr__(self, "lifts", tuple(y.tolist()))
 
@@ -69,11 +86,38 @@ class Cam(Constraint):
         return (self.follower, self.cam)
 
     def lower(self, name: str, tree: Tree, rows: Rows) -> None:
-        _, follower = tree.scalar(self.follower, f"constraint {name!r}")
+        (_, follower), (_, cam) = (tree.scalar(x, f"constraint {name!r}") for x in (self.follower, self.cam))
+        if not tree.coordinate_is_angle[cam]:
+            raise ModelError(
+                f"constraint {name!r}: the coordinate of a cam must be an angle [rad], but {self.cam!r} is a"
+                f" displacement [m]. The follower comes first: Cam({self.cam!r}, {self.follower!r}, ...)?"
+            )
         knots = periodic_spline(np.asarray(self.angles), np.asarray(self.lifts))
         terms, curves = {self.follower: 1.0, self.cam: -1.0}, {self.cam: knots}
         kind = "rad" if tree.coordinate_is_angle[follower] else "m"
         lower_coupling(RowGroup(name, "Cam"), terms, tree, rows, offset=0.0, kind=kind, curves=curves)
+
+
+def _warn_of_kinks(x: Array, y: Array) -> None:
+    """Warn of points at which the profile bends much more than beside them."""
+    h = np.diff(x, append=x[0] + 2 * math.pi)
+    d = np.diff(y, append=y[0]) / h
+    bend = 2.0 * (d - np.roll(d, 1)) / (h + np.roll(h, 1))
+    size, after = np.abs(bend), np.roll(bend, -1)
+    least = ROUNDING * np.max(np.abs(y)) / np.min(h) ** 2  # what rounding of the lifts makes of a line
+    beside = np.maximum(np.roll(size, 1), np.roll(size, -1))
+    outside = np.maximum(np.roll(size, 1), np.roll(size, -2))
+    kink = size > KINK * beside + least
+    jump = (bend * after < 0.0) & (np.minimum(size, np.abs(after)) > KINK * outside + least)
+    if not np.any(kink | jump):
+        return
+    k = int(np.argmax(np.where(kink | jump, size, 0.0)))
+    warnings.warn(
+        f"lifts of Cam have a {'jump' if jump[k] else 'kink'} at the angle {x[k]:.4g} rad: the spline through"
+        " them swings past the profile beside it. Round it off, or give more points there.",
+        SarrusWarning,
+        stacklevel=5,
+    )
 
 
 def periodic_spline(x: Array, y: Array) -> list[list[Any]]:

@@ -55,12 +55,12 @@ class Belt(Meshing):
     def rates(self, a: Line, b: Line, where: str) -> tuple[float, float]:
         same = a[1] @ b[1]
         apart: Any = np.linalg.norm(across_axis(b[0] - a[0], a[1]))
-        least = self.radius_a + self.radius_b if self.crossed else abs(self.radius_a - self.radius_b)
+        least = self.radius_a + self.radius_b
         if abs(abs(same) - 1.0) > MESHES or apart <= least:
             turned = math.degrees(math.acos(min(abs(float(same)), 1.0)))
             raise ModelError(
-                f"{where}: a belt needs parallel axes that are more than {least:.6g} m apart, got"
-                f" {apart:.6g} m and an angle of {turned:.3g} degrees."
+                f"{where}: a belt needs parallel axes that are more than {least:.9g} m apart, the sum of"
+                f" the radii, got {apart:.9g} m and an angle of {turned:.3g} degrees."
             )
         return self.radius_a, self.radius_b if (same > 0.0) != self.crossed else -self.radius_b
 

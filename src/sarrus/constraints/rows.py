@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -46,6 +46,10 @@ class Constraint(Kind):
     def coordinates(self) -> tuple[str, ...]:
         """Names of the coordinates that it relates."""
         return ()
+
+    def driven(self) -> Mapping[str, float]:
+        """Coefficients of the coordinates that it moves as a function of time; by default none."""
+        return {}
 
     @property
     def is_point_contact(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel import RANK_TOL
 from ..constraints.rows import Constraint, Rows, lower_constraints
-from ..errors import ModelError
+from ..errors import ModelError, SarrusWarning
 from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import Body, Limit
 from ..models.forces import Force, force_arrays
@@ -55,6 +56,9 @@ def build_model(
         **(rows.declarations() | filled(columns)),
     )
     if not checked:
+        for force, doubt in ((n, force.doubt(float(model.length))) for n, force in forces):
+            if doubt:
+                warnings.warn(f"force {force!r}: {doubt}. It is used as given.", SarrusWarning, stacklevel=4)
         check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
     return model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,18 +11,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import mapping, numbers, positive, positive_whole, text
+from ..arrays import mapping, number, numbers, positive, positive_whole, text
 from ..constraints.couplings import Drive
 from ..constraints.gears import Gear
 from ..constraints.moving_distances import Span
-from ..errors import InputError
+from ..errors import InputError, SarrusWarning
 from ..models.bodies import check_limits
 from ..models.bushing import Bushing
 from ..models.joints import Prismatic, Revolute, Spherical, Universal
 from ..models.point_pair import check_pair
 from ..models.pose import Pose
 from ..models.shapes import STEEL, Cylinder, Tube
-from ..varied import hypot
+from ..varied import hypot, is_varied
 from .as_drawn import places
 from .declarations import Declarations
 from .recipe import declares
@@ -31,6 +32,7 @@ BARREL, ROD, GUIDE = (
     0.5,
     0.55,
 )  # ends of barrel and rod and place of the slide, of the distance of the eyes
+SAME_LENGTH = 1e-6  # of the drawn length
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,39 @@ class _Extension:
         return self.length(t) - self.drawn
 
 
+def _extension(length: object, drawn: float, what: str) -> _Extension:
+    """The drive of a cylinder by length, checked at t = 0."""
+    if not callable(length):
+        raise InputError(
+            f"length of {what} must be a function f(t) of the time [s], the distance of the eyes [m], got"
+            f" {length!r:.80}; for a constant give `lambda t: value`."
+        )
+    start = number(length(0.0), f"length of {what} at t = 0")
+    if is_varied(drawn):
+        return _Extension(length, drawn)
+    if not 0.5 * drawn <= start <= 2.0 * drawn:
+        raise InputError(
+            f"{what} is drawn {drawn:.6g} m long, but its length at t = 0 is {start:.6g} m, not within half"
+            " and twice of that; give the distance of the eyes, in metres, not how much longer it becomes."
+        )
+    if abs(start - drawn) > SAME_LENGTH * drawn:
+        warnings.warn(
+            f"{what} is drawn {drawn:.9g} m long, but its length at t = 0 is {start:.9g} m: it starts there,"
+            " not as drawn.",
+            SarrusWarning,
+            stacklevel=4,
+        )
+    return _Extension(length, drawn)
+
+
 def _within(stroke: Sequence[float | None], drawn: float, what: str) -> tuple[float, float]:
     """Limits of the coordinate of a drive from those of its length, of which `drawn` [m] is one."""
     low, high = check_limits(stroke, f"stroke of {what}")
+    if -math.inf < low < 0.0:
+        raise InputError(
+            f"stroke of {what} must be distances of its eyes, shortest and longest [m], not negative, got"
+            f" {low:g} to {high:g}; it is drawn {drawn:.6g} m long."
+        )
     if not low <= drawn <= high:
         raise InputError(f"{what} is drawn {drawn:.6g} m long, outside its stroke {low:g} to {high:g} m.")
     return low - drawn, high - drawn
@@ -75,6 +107,7 @@ class DrawnElements(Declarations):
         It has a barrel "name_barrel" on body a, a rod "name_rod" on body b, pins "name_base" and "name_eye"
         and the coordinate `name`: how much longer it is than in the drawing [m]. By default it is driven by
         force: `name` is actuated, positive where it pushes. Pressure p on a piston of area A gives p A.
+        `ForceIn(name)` is the force in it, whatever drives it.
 
         Args:
             name: Unique among bodies, parts and joints.
@@ -87,7 +120,7 @@ class DrawnElements(Declarations):
             mass: Of barrel and rod [kg]; default: steel bars of a twentieth of their length.
             stroke: Shortest and longest distance of the eyes [m], limits of the coordinate.
             length: Distance of the eyes as a function of time [s] -> [m], twice differentiable: driven by
-                length instead of by force.
+                length instead of by force, as by a `Drive` called "name_length". It begins as long as drawn.
             slide: Options of the slide, as of `joint`: damping, friction, friction_model, ....
 
         Returns:
@@ -118,7 +151,7 @@ class DrawnElements(Declarations):
         self.joint(f"{name}_eye", rod, b, ends[1], at=q, coordinate=axis is not None)
         if length is None:
             return self.actuate(name)
-        return self.constrain(f"{name}_length", Drive(name, _Extension(length, drawn)))
+        return self.constrain(f"{name}_length", Drive(name, _extension(length, drawn, what)))
 
     @declares
     def actuator(
@@ -230,7 +263,8 @@ class DrawnElements(Declarations):
             planet: Teeth of a planet.
             module: Pitch diameter over teeth [m].
             width: Of the gears [m]; default ten modules.
-            planets: Number of planets, evenly spaced; (sun + ring teeth) must be a multiple of it.
+            planets: Number of planets, evenly spaced; (sun + ring teeth) must be a multiple of it, and the
+                tips of their teeth must not touch.
             density: Of all parts [kg/m^3].
             carrier: Body, part or "ground" that carries the shafts.
 
@@ -245,6 +279,13 @@ class DrawnElements(Declarations):
             raise InputError(
                 f"planetary set {name!r} cannot be assembled with {count} planets: the teeth of sun and ring,"
                 f" {z_s} + {ring}, must be a multiple of {count}."
+            )
+        least = math.asin((z_p + 2) / (z_s + z_p)) if z_s > 2 else math.pi / 2  # half of a planet's angle
+        if count > 1 and count * least >= math.pi:
+            raise InputError(
+                f"planetary set {name!r}: {count} planets of {z_p} teeth do not fit beside each other: tips"
+                f" of their teeth, {z_p} + 2 modules across, leave room for at most"
+                f" {max(1, math.ceil(math.pi / least) - 1)}."
             )
         m, b = positive(module, "module"), 10.0 * module if width is None else positive(width, "width")
         centre = at if isinstance(at, Pose) else Pose(self._place(at, f"at of planetary set {name!r}"))

@@ -20,7 +20,7 @@ from ..errors import InputError, SarrusWarning, unknown_name
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
 from ..models.kinds import Checks, Kind
-from ..models.model import RowGroup
+from ..models.model import Model
 from ..models.point_pair import PointPair, check_pair
 from ..stepped_numbers import direction_of, size
 from .measured_states import MeasuredStates
@@ -207,8 +207,9 @@ class ForceIn(Measure):
     """Force in a spring, a rod, a coupling, a drive or an actuator [N], [N m].
 
     Of a PointSpring and a Distance: positive in tension. Of a spring or damper on a coordinate: what it
-    resists with. Of a Coupling, a Drive, a PointOnPlane: the multiplier of its row. Of a coordinate: the
-    force applied along it.
+    resists with. Of a Coupling, a Drive, a PointOnPlane: the multiplier of its row. Of a coordinate, as that
+    of a cylinder: the force that actuators (`u`, `tau`) and Drives apply along it. Forces such as a Motor and
+    friction are read by their own names; a coordinate that nothing drives warns.
 
     Args:
         element: Name of a force, a constraint of one row, or a coordinate.
@@ -230,30 +231,48 @@ class ForceIn(Measure):
         force = dict(model.forces).get(self.element)
         if force is not None:
             return np.asarray(force.tension(states))  # type: ignore[attr-defined]
-        group = self._group(states)
-        if group is not None:
-            pulls = dict(model.constraints)[group.name].pulls
-            return (-1.0 if pulls else 1.0) * np.asarray(states.motion.lam)[:, group.rows.start]
-        return states.tau[:, states.mech.names.index(self.element)]
+        total = 0.0 if self.of_row(model) else states.tau[:, states.mech.names.index(self.element)]
+        for row, factor in self.rows(model):
+            total = total + factor * np.asarray(states.motion.lam)[:, row]
+        return np.asarray(total)
 
-    def _group(self, states: MeasuredStates) -> RowGroup | None:
-        """The constraint of this name; None for a force or a coordinate."""
-        model = states.mech.model
-        found = [] if self.element in dict(model.forces) else model.groups
-        return next((group for group in found if group.name == self.element), None)
+    def of_row(self, model: Model) -> bool:
+        """Whether it is the force of a constraint; otherwise that of a force or along a coordinate."""
+        return self.element not in dict(model.forces) and self.element in dict(model.constraints)
+
+    def rows(self, model: Model) -> list[tuple[int, float]]:
+        """Rows whose multipliers, times a factor, add to it: of a constraint, or Drives of a coordinate."""
+        if self.element in dict(model.forces):
+            return []
+        each = [(g.rows.start, dict(model.constraints)[g.name], g.name) for g in model.groups]
+        if self.of_row(model):
+            return [(row, -1.0 if c.pulls else 1.0) for row, c, name in each if name == self.element]
+        return [(row, c.driven()[self.element]) for row, c, _ in each if self.element in c.driven()]
 
     def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
-        """Warn of a multiplier in the first state that a rigid model does not determine."""
-        group = self._group(states)
-        if group is None or not np.any(values[:1]):
-            return
-        if not states.motion.lam_unique[0, group.rows.start]:
+        """Warn of a coordinate without drive, and of multipliers at first that are one choice of many."""
+        mech, rows = states.mech, self.rows(states.mech.model)
+        declared = self.element in mech.actuators and bool(mech.passive)
+        if not (rows or declared or np.any(values)) and self.element not in dict(mech.model.forces):
+            warnings.warn(
+                f"measure {name!r}: nothing drives {self.element!r}, so that the force in it is zero."
+                f"{self._acting(mech.model)} Give inputs, spec.actuate({self.element!r}) or a Drive.",
+                SarrusWarning,
+                stacklevel=4,
+            )
+        if np.any(values[:1]) and not all(states.motion.lam_unique[0, row] for row, _ in rows):
             warnings.warn(
                 f"measure {name!r}: redundant rows leave open how constraints share this load; the force is"
                 " one of many, that with the least multipliers. Motion.lam_unique tells which are unique.",
                 SarrusWarning,
                 stacklevel=4,
             )
+
+    def _acting(self, model: Model) -> str:
+        """Names of the forces and constraints on a coordinate, as a sentence."""
+        known = [*model.constraints, *((n, f) for n, f in model.forces if hasattr(f, "tension"))]
+        found = [repr(n) for n, x in known if self.element in x.coordinates()]
+        return f" What acts on it has names of its own: {', '.join(found)}." if found else ""
 
 
 @dataclass(frozen=True)

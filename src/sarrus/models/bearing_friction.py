@@ -13,6 +13,8 @@ from .tree import Tree
 
 __all__ = ["BearingFriction"]
 
+LARGEST_MU = 1.5  # rubber on dry asphalt is near 1
+
 
 @dataclass(frozen=True)
 class BearingFriction(Force):
@@ -25,8 +27,8 @@ class BearingFriction(Force):
     Args:
         coordinate: Name of a Revolute or Prismatic joint. The middle of a guide is the origin of its body
             frame.
-        mu: Coefficient of friction, not negative.
-        radius: Of the journal of a hinge [m].
+        mu: Coefficient of friction, not negative; from 1.5 on `compile` warns.
+        radius: Of the journal of a hinge [m]; `compile` warns of one beyond the mechanism's length.
         length: Of the guide of a slide [m]; 0: moments do not count.
     """
 
@@ -60,6 +62,15 @@ class BearingFriction(Force):
         size = {"mu": self.mu, "radius": self.radius, "length": self.length}
         parameters = {"direction": 0.0, "node": place.node, **size, "p": place.X_NB.xyz}
         table.coordinates.add("BearingFriction", parameters, q=max(tree.coordinate_q[k], 0), v=k)
+
+    def doubt(self, length: float) -> str:
+        if self.mu >= LARGEST_MU:
+            return f"mu is {self.mu:g}; dry surfaces have 0.05 to 1, a percentage must be divided by 100"
+        if self.radius > length:
+            return (
+                f"the radius of the journal, {self.radius:g} m, exceeds the mechanism's length {length:.3g}"
+            )
+        return ""
 
     def work(self) -> str:
         return "joints have friction" if self.mu else ""

@@ -66,6 +66,10 @@ class Force(Kind):
         """Why no force is defined with bodies at these poses, in words; "" where it is."""
         return ""
 
+    def doubt(self, length: float) -> str:
+        """What is unlikely of its numbers in a mechanism of this length L [m], in words; "" if nothing."""
+        return ""
+
     def drawing(self) -> Drawing:
         """What a picture shows of it; by default nothing."""
         return Drawing()

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, text
+from ..errors import InputError
 from .curve import Curve, check_curve
 from .drawing import Drawing
 from .forces import Force, ForceTable, PointForce
@@ -74,13 +75,22 @@ class PointSpringTable(_PointTable):
         p_a: Point in the frame of a [m], (3,).
         b: Second body.
         p_b: Point in the frame of b [m], (3,).
-        distances: Of the points [m], increasing, (n,), 2 to 32 of them.
+        distances: Of the points [m], not negative, increasing, (n,), 2 to 32 of them.
         forces: Tension at these distances [N], (n,); negative pushes.
     """
 
     table: ClassVar[tuple[str, str]] = ("distances", "forces")
     distances: ArrayLike
     forces: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first = self.curve.x[0]
+        if first < 0.0:
+            raise InputError(
+                f"distances of PointSpringTable must not be negative, got {first:g} m: they are distances of"
+                " the points, not extensions; add the rest length."
+            )
 
 
 @dataclass(frozen=True)

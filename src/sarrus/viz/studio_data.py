@@ -234,7 +234,7 @@ def _measure(mech: Mechanism, name: str, one: Measure) -> dict[str, Any] | None:
 
 
 def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
-    """How the page computes a ForceIn; None for forces on a coordinate that are not linear in it."""
+    """How the page computes a ForceIn; None for what is not linear in a coordinate, or of several drives."""
     model = mech.model
     forces = [name for name, force in model.forces if force.bodies()]
     force = dict(model.forces).get(element)
@@ -248,9 +248,9 @@ def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
         j = mech.names.index(given.pop("coordinate"))
         numbers = {"stiffness": 0.0, "rest": 0.0, "damping": 0.0} | given
         return {"kind": "Linear", "q": max(model.coordinate_q[j], 0), "v": j} | numbers
-    for group, (_, constraint) in zip(model.groups, model.constraints, strict=True):
-        if group.name == element:
-            return {"kind": "Row", "row": group.rows.start, "sign": -1.0 if constraint.pulls else 1.0}
+    rows = ForceIn(element).rows(model)
+    if rows:
+        return {"kind": "Row", "row": rows[0][0], "sign": rows[0][1]} if len(rows) == 1 else None
     return {"kind": "Input", "coordinate": mech.names.index(element)}
 
 
