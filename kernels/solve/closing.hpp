@@ -8,6 +8,9 @@
 // become independent off the manifold, with singular values s ~ |r| that carry no information. Therefore mu
 // is at least min(|r|^2, 0.5), which keeps the convergence quadratic. Large mechanisms solve (1) by entries
 // (solve/damped_rows.hpp), with rows and coordinates that take no part as zeros.
+//
+// Couplings that are linear in the coordinates (gears, drives) need one step of any length. Where that is
+// more than a turn, which steps within the radius reach late or never, it goes first.
 #pragma once
 
 #include "constraints/whole_angles.hpp"
@@ -23,7 +26,9 @@ constexpr double LARGEST_FLOOR = 0.5;
 constexpr double STATIONARY = 1e-8;  // predicted decrease of |r|^2, relative, below which no direction helps
 constexpr int MOST_ITERATIONS = 120;
 constexpr int MOST_POLISHING = 8;
-constexpr double POLISHED = 4e-16;  // |phi| / row_unit that are rounding
+constexpr double WHOLE_TURN = 6.283185307179586;  // |x| of a step onto linear rows that goes first
+constexpr double LINEAR_OPEN = 0.1;  // |phi| / row_unit of a linear row that may need such a step
+constexpr double POLISHED = 4e-16;   // |phi| / row_unit that are rounding
 
 // Rows to close and coordinates to move.
 struct Selected {
@@ -116,14 +121,15 @@ SARRUS_FN void closing_step_by_entries(const Model<real<T>>& m, const Selected& 
   for (int c = 0; c < s.n_columns; ++c) w.x[c] = found ? w.x_all[s.columns[c]] : T(0);
 }
 
-// w.x: the minimiser of (1); mu is its lower bound, or larger so that |x| equals the radius (< 0: none)
+// w.x: the minimiser of (1) with this mu, or a larger one so that |x| equals the radius (< 0: none)
 template <class T>
-SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> radius, ClosingWork<T>& w) {
+SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, T mu, real<T> radius,
+                            ClosingWork<T>& w) {
   SingularValues<T>& d = w.d;
   for (int k = 0; k < s.n_rows; ++k)
     for (int c = 0; c < s.n_columns; ++c) d.at(k, c) = J[k * s.n_columns + c];
   decompose(d, s.n_rows, s.n_columns);
-  T total = T(0), rr = squared(r, s.n_rows);
+  T total = T(0);
   for (int i = 0; i < d.count; ++i) {
     w.along[i] = along_left(d, i, r);
     total += w.along[i] * w.along[i];
@@ -136,7 +142,6 @@ SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, real<T> r
     }
     return sqrt_(sum);
   };
-  T mu = least_damping(rr);
   if (radius >= 0 && size(mu) > radius) {
     T low = mu, high = sqrt_(total) / radius;
     for (int n = 0; n < 60; ++n) {
@@ -189,6 +194,51 @@ SARRUS_FN T left_after(const Model<real<T>>& m, const Selected& s, ClosingWork<T
   return left;
 }
 
+// Whether a row of the model is a coupling that is linear in its coordinates
+template <class R>
+SARRUS_HD bool is_linear(const Model<R>& m, int row) {
+  for (int k = 0; k < m.nk; ++k) {
+    if (m.k_row[k] != row) continue;
+    for (int i = m.k_begin[k]; i < m.k_end[k]; ++i)
+      if (m.kt_knots[i]) return false;
+    return true;
+  }
+  return false;
+}
+
+// w.closed: the selected rows, or only the linear ones of them
+template <class T>
+SARRUS_HD void mark_rows(const Model<real<T>>& m, const Selected& s, bool all, ClosingWork<T>& w) {
+  for (int k = 0; k < m.nc; ++k) w.closed[k] = 0;
+  for (int k = 0; k < s.n_rows; ++k) w.closed[s.rows[k]] = all || is_linear(m, s.rows[k]);
+}
+
+// Newton's step of w.q onto the linear rows alone, if it is far; otherwise w.q stays.
+template <class T, class At>
+SARRUS_FN void approach_linear_rows(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
+  if (m.nk == 0 || s.n_columns == 0) return;
+  mark_rows(m, s, false, w);
+  T worst = T(0);
+  if (residual(m, s, at, w.q, true, w, w.r, w.J)) {
+    for (int k = 0; k < s.n_rows; ++k) {
+      if (!w.closed[s.rows[k]]) w.r[k] = T(0);
+      for (int c = 0; !w.by_entries && !w.closed[s.rows[k]] && c < s.n_columns; ++c)
+        w.J[k * s.n_columns + c] = T(0);
+    }
+    worst = worst_row(w.r, s.n_rows);
+  }
+  if (worst > real<T>(LINEAR_OPEN)) {
+    if (w.by_entries)
+      closing_step_by_entries(m, s, real<T>(-1), w);
+    else
+      closing_step(s, w.r, w.J, T(real<T>(DAMPING_FLOOR)), real<T>(-1), w);
+    try_step(m, s, w);
+    if (squared(w.x, s.n_columns) > real<T>(WHOLE_TURN * WHOLE_TURN))
+      for (int j = 0; j < m.nq; ++j) w.q[j] = w.trial[j];
+  }
+  mark_rows(m, s, true, w);
+}
+
 // Trust-region steps from w.q; returns the number of iterations.
 template <class T, class At>
 SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
@@ -199,7 +249,7 @@ SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, Closing
     if (w.by_entries)
       closing_step_by_entries(m, s, radius, w);
     else
-      closing_step(s, w.r, w.J, radius, w);
+      closing_step(s, w.r, w.J, least_damping(squared(w.r, s.n_rows)), radius, w);
     T rr = squared(w.r, s.n_rows), predicted = rr - left_after(m, s, w),
       size = sqrt_(squared(w.x, s.n_columns));
     if (predicted <= real<T>(STATIONARY) * rr) return n;
@@ -225,7 +275,7 @@ SARRUS_FN void newton_step(const Model<real<T>>& m, const Selected& s, ClosingWo
   for (int k = 0; k < s.n_rows; ++k)
     for (int c = 0; c < s.n_columns; ++c) w.d.at(k, c) = w.J[k * s.n_columns + c];
   if (!independent(w.d, s.n_rows, s.n_columns, real<T>(REGULAR)))
-    return closing_step(s, w.r, w.J, real<T>(-1), w);
+    return closing_step(s, w.r, w.J, least_damping(squared(w.r, s.n_rows)), real<T>(-1), w);
   shortest(w.d.p, w.r, w.x);
   for (int c = 0; c < s.n_columns; ++c) w.x[c] = -w.x[c];
 }
@@ -249,10 +299,10 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
 // Moves w.q until the rows close; w.r: what is left, with whole angles. Returns the number of iterations.
 template <class T, class At>
 SARRUS_FN int close_rows(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
-  for (int k = 0; k < m.nc; ++k) w.closed[k] = 0;
+  mark_rows(m, s, true, w);
   for (int j = 0; j < m.nv; ++j) w.moved[j] = 0;
-  for (int k = 0; k < s.n_rows; ++k) w.closed[s.rows[k]] = 1;
   for (int c = 0; c < s.n_columns; ++c) w.moved[s.columns[c]] = 1;
+  approach_linear_rows(m, s, at, w);
   int n = descend(m, s, at, w);
   n += polish(m, s, at, w);
   residual(m, s, at, w.q, true, w, w.r, w.J);

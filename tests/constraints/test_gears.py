@@ -164,6 +164,47 @@ def test_belt() -> None:
         assert abs(motion.reaction("a", "world")[1]) == pytest.approx(100.0 * sine)
 
 
+@pytest.mark.parametrize("turned", [20.0, 2000.0, -1e5])
+def test_gears_assemble_however_far_they_are_turned(turned: float) -> None:
+    """A pair, a planetary set, a train of 150 gears: rows that are linear close in one step."""
+    mech = pair(sr.Gear("a", "b", 20, 40, 0.004), (0.12, 0.0, 0.0))
+    pose = mech.assemble(fixed={"a": turned})
+    assert pose.success and pose.iterations <= 4
+    assert pose.q[1] == pytest.approx(-turned / 2, rel=1e-12)
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    spec.planetary("p", (0.0, 0.0, 0.0), sun=24, planet=18, module=0.002)
+    mech = spec.constrain("hold", sr.Coupling({"p_ring": 1.0})).compile()
+    found = mech.assemble(fixed={"p_sun": turned})
+    assert found.success and found.q[mech.names.index("p_arm")] == pytest.approx(turned / 3.5, rel=1e-12)
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    for k in range(150):
+        spec.body(f"g{k}", joint=sr.Revolute("z"), at=sr.Pose((0.08 * k, 0.0, 0.0)), **DISC)
+    for k in range(149):
+        spec.constrain(f"mesh{k}", sr.Gear(f"g{k}", f"g{k + 1}", 20, 20, 0.004))
+    train = spec.compile().assemble(fixed={"g0": turned})
+    assert train.success
+    np.testing.assert_allclose(train.q, turned * (-1.0) ** np.arange(150), rtol=1e-9)
+
+
+def test_a_linkage_behind_gears_assembles_however_far_they_are_turned() -> None:
+    """Gears 1 to 3 before the crank of a four-bar: the pose is that of the crank's angle within one turn."""
+    spec = sr.MechanismSpec(gravity=(0.0, 0.0, 0.0))
+    A, B, C, D = (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.4, 0.3, 0.0), (0.5, 0.0, 0.0)
+    spec.link("crank", A, B, mass=1.0).link("rod", B, C, mass=1.0).link("rocker", D, C, mass=1.0)
+    for name, a, b, at in (("A", "ground", "crank", A), ("B", "crank", "rod", B), ("C", "rod", "rocker", C),
+                           ("D", "ground", "rocker", D)):  # fmt: skip
+        spec.joint(name, a, b, sr.Revolute("z"), at=at)
+    spec.part("wheel", at=sr.Pose((-0.16, 0.0, 0.0)), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
+    spec.joint("pinion", "ground", "wheel", sr.Revolute("z"), at=(-0.16, 0.0, 0.0))
+    mech = spec.constrain("mesh", sr.Gear("pinion", "A", 20, 60, 0.004)).compile()
+    near = mech.assemble(fixed={"pinion": -3.0})
+    far = mech.assemble(fixed={"pinion": -3.0 * (1.0 + 200 * math.pi)})  # 100 turns of the crank
+    assert near.success and far.success
+    D_at = mech.names.index("D") if "D" in mech.names else mech.names.index("C")
+    turned = (far.q[D_at] - near.q[D_at]) / (2 * math.pi)
+    assert turned == pytest.approx(round(turned), abs=1e-9)
+
+
 @pytest.mark.parametrize("held_gear", ["ring", "sun", "arm"])
 def test_planetary_set(held_gear: str) -> None:
     """Willis: z_s w_s + z_r w_r = (z_s + z_r) w_arm, and its torques."""
