@@ -269,7 +269,7 @@ def bad_calls() -> dict[str, tuple[str, dict[str, object]]]:
         "wide": (r"q0 must be an array of numbers with shape \(B, 4\)", {"q0": q[:, :2]}),
         "steps": (r"u must be .* got \(3, 4, 4\)", {"q0": q, "u": u[:, :4]}),
         "device": ("`device`.*'cpu'", {"q0": q, "device": "tpu"}),
-        "dtype": ("`dtype`.*'float64'", {"q0": q, "dtype": "float32"}),
+        "dtype": ('dtype="float32" needs device="cuda"', {"q0": q, "dtype": "float32"}),
         "method": ("`method` must be one of", {"q0": q, "method": "euler"}),
         "both": ("u or policy, not both", {"q0": q, "u": u, "policy": lambda t, q, v: u[:, 0]}),
         "policy": (r"policy must be a function of \(t, q, v\)", {"q0": q, "policy": lambda q: q}),
