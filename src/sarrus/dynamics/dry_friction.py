@@ -99,7 +99,8 @@ def refuse_dry_friction(model: Model, what: str) -> None:
         raise InputError(
             f"{what} knows no friction that sticks, which {model.name!r} has along {names}; simulate and"
             " forward_dynamics do. Take friction_model='smooth', or leave friction out:"
-            " mech.with_(friction={name: 0}, breakaway={name: 0})."
+            " mech.with_(friction={name: 0}, breakaway={name: 0}) for that of joints, a description without"
+            " CoulombFriction and BearingFriction for declared forces."
         )
 
 
