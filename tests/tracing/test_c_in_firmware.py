@@ -106,8 +106,8 @@ def test_default_state_of_the_header_can_be_stepped(tmp_path: Path) -> None:
     for k, mech in enumerate((singular, opened)):
         source, _, main = mech.export_code(tmp_path / str(k))
         run(compiler(), *STRICT, "-O1", main, source, "-o", tmp_path / f"example{k}", "-lm")
-        assert ", 0 steps" not in (text := run(tmp_path / f"example{k}")) and "acceleration: guards 0" in text
-        assert "\n0 steps" not in text
+        text = run(tmp_path / f"example{k}")
+        assert "acceleration: guards 0" in text and "\n0 steps" not in text
 
 
 def test_names_of_entries(tmp_path: Path) -> None:
