@@ -13,6 +13,7 @@ SARRUS_BEGIN
 
 constexpr int MOST_KICKS = 20;        // iterations of a kick with the velocity after it
 constexpr double KICK_FOUND = 1e-13;  // of the speed: change of that velocity at which they end
+constexpr double STEP_SHARE = 0.5;    // of the tolerance: what one explicit step may err by
 
 // Whether the stages of the next step are projected, those of fixed steps in a chart already further away.
 SARRUS_HD bool projects_stages(const auto& s, bool charted) {
@@ -134,7 +135,7 @@ SARRUS_FN bool trial(auto& s, double h) {
   return found && ((finite(s.q1, s.m.nq) && finite(s.v1, s.m.nv)) || s.fail(StepStatus::NOT_FINITE));
 }
 
-// The error estimate of a step in units of the tolerance: of the worst coordinate. (The root mean square of n
+// The error estimate of a step over what it may be: of the worst coordinate. (The root mean square of n
 // coordinates hides sqrt(n) of it, and the sum over a run came out at 130 tolerances.) Next to a singular
 // pose, where rounding in phi disturbs single coordinates, it is the root mean square.
 SARRUS_FN double error_norm(const auto& s, double h) {
@@ -156,7 +157,7 @@ SARRUS_FN double error_norm(const auto& s, double h) {
       double worse = eu * eu > ev * ev ? eu * eu : ev * ev;
       most = worse > most ? worse : most;
     }
-  return sqrt_(m.nc > 0 && s.pivot < SINGULAR_IN_SIGHT ? sum / (2 * m.nv) : most);
+  return sqrt_(m.nc > 0 && s.pivot < SINGULAR_IN_SIGHT ? sum / (2 * m.nv) : most) / STEP_SHARE;
 }
 
 SARRUS_END

@@ -126,6 +126,17 @@ def test_friction_smaller_than_breakaway_at_a_stop() -> None:
     assert run.q[-1, 0] == pytest.approx(1.0 - (3.0 / MASS * T**2 / 2 + 4.0 / MASS * T**3 / 6), rel=1e-5)
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize("speed", [1e-9, 1e-7, 1e-5])
+def test_friction_that_falls_at_once_lets_go_once(speed: float, rtol: float) -> None:
+    """The acceleration grows a million times within one step; the block slides on, whatever the steps are."""
+    mech = block(friction=2.0, breakaway=5.0, friction_speed=speed)
+    pull = {"tau": lambda t, q, v: [-4.0 * t], "rtol": rtol, "stops": True}
+    run = sr.simulate(mech, (0.0, 1.5), [1.0], [0.0], **pull)
+    assert [event.kind for event in run.events] == ["switch", "slip"]
+    assert run.events[-1].t == pytest.approx(1.25, abs=LOCATED)
+
+
 # ---------------------------------------------------------------------- contacts between bodies
 
 

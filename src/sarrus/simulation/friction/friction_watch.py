@@ -2,6 +2,8 @@
 
 A coordinate that slides may stick where its velocity becomes zero; those that stick slide where their load
 exceeds the bounds. Velocities are checked at the steps and, by a cubic in time, at three places within each.
+Within a step that a row begins faster and faster and ends in its direction they are not: such a cubic
+overshoots where the acceleration grows many times over.
 """
 
 from __future__ import annotations
@@ -80,6 +82,8 @@ class FrictionWatch:
         if not np.any(sliding) or len(steps) < 2:
             return None
         speed = directions * _within(steps, at)  # (n - 1, places, k); positive in the row's direction
+        faster = (directions * steps.a[:-1, at] > 0.0) & (speed[:, -1] > 0.0)
+        speed = np.where(faster[:, None], speed[:, -1:], speed)
         flat = speed.reshape(-1, len(at))
         ahead = np.maximum.accumulate(
             np.vstack([self._armed | (directions * steps.v[0, at] > 0.0), flat > 0.0])
