@@ -72,6 +72,13 @@ def test_many_steps_add_up() -> None:
     assert 1e-5 < abs(run.q[-1, 0] - exact) / 0.1 < 1e-2
 
 
+def test_phase_errors_of_narrow_oscillations_do_not_count() -> None:
+    """The same with an amplitude of 1 mm: positions are right to far less than 100 tolerances of the length."""
+    run = sr.simulate(oscillator(1e8), (0.0, 0.5), [1e-3], [0.0], rtol=1e-6)
+    assert run.success and "add up" not in run.message and len(run.t) > 10_000
+    assert abs(run.q[-1, 0] - 1e-3 * math.cos(1e4 * 0.5)) < 1e-5
+
+
 def test_steps_that_a_damper_keeps_short_do_not_add_up() -> None:
     """A damper of rate 1e5 / s on an oscillator: thousands of steps, each far within tolerance."""
     run = sr.simulate(oscillator(1e5, 1e5), (0.0, 1.0), rtol=1e-6, method="dopri5")

@@ -82,6 +82,7 @@ class Simulation:
         self._interrupts, self._ended = interrupts or Interrupts(), False
         self.last: Steps | None = None  # the last state; None where the run could not start
         self._still = False  # steps have become too short to move anything
+        self._fastest = 0.0  # largest speed without units [1/s]
         self._until: Callable[[Steps], Any] | None = None
         self.hit: Any = None  # what `until` found
 
@@ -218,6 +219,9 @@ class Simulation:
         u = self.inputs.inputs_at(steps.t)
         self._recent = [*self._recent[-1:], (steps.t, u)]
         self._recorder.add(steps, u)
+        self._fastest = max(
+            self._fastest, float(np.max(np.abs(steps.v / self._system.units.unit), initial=0.0))
+        )
         if not self._options.integrator.adaptive:
             self._error.look(steps)
         if self._limits is not None:
@@ -291,7 +295,9 @@ class Simulation:
         if watch is not None and self._options.integrator.adaptive:
             doubts.append(watch.energy.doubt(self._options.rtol))
         if self.last is not None:
-            doubts.append(many_steps(self._options, int(self._run.steps), self._system, self.last))
+            doubts.append(
+                many_steps(self._options, int(self._run.steps), self._system, self.last, self._fastest)
+            )
         return "".join(" " + sentence for sentence in doubts if sentence)
 
     def _accumulated_error(self) -> float:
