@@ -73,7 +73,7 @@ def test_many_steps_add_up() -> None:
 
 
 def test_phase_errors_of_narrow_oscillations_do_not_count() -> None:
-    """The same with an amplitude of 1 mm: positions are right to far less than 100 tolerances of the length."""
+    """The same with an amplitude of 1 mm: positions are right to far less than 100 tolerances of 1 m."""
     run = sr.simulate(oscillator(1e8), (0.0, 0.5), [1e-3], [0.0], rtol=1e-6)
     assert run.success and "add up" not in run.message and len(run.t) > 10_000
     assert abs(run.q[-1, 0] - 1e-3 * math.cos(1e4 * 0.5)) < 1e-5
