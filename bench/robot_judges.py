@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import sarrus as sr
-from sarrus.formats.written_inertias import Inertia
+from sarrus.formats.writing.inertias import Inertia
 
 from .mujoco_terms import constrained_acceleration, row_space, terms
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sarrus.formats.messages import HARMLESS
+from sarrus.formats.reading.messages import HARMLESS
 
 RIGHT = 1e-10
 FEW = 10.0  # times the rounding below, within which two ways to the same number may differ

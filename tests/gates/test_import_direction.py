@@ -39,6 +39,7 @@ FLOORS = [
 ]
 # the same inside the rooms that have folders; the files that lie in the room itself are above its folders
 INNER_FLOORS = {
+    "formats": [{"reading"}, {"json"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
     "simulation": [
         {"system"},
         {"events"},

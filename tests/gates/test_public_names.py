@@ -105,9 +105,9 @@ def test_all_names_exist_and_are_documented() -> None:
 
 def test_every_exception_is_exported() -> None:
     import sarrus.errors
-    import sarrus.formats.messages
+    import sarrus.formats.reading.messages
 
-    for module in (sarrus.errors, sarrus.formats.messages):
+    for module in (sarrus.errors, sarrus.formats.reading.messages):
         for name, thing in vars(module).items():
             if (
                 inspect.isclass(thing)

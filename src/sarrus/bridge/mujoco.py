@@ -17,8 +17,8 @@ from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
 from sarrus.errors import InputError
-from sarrus.formats.messages import warn
-from sarrus.formats.mjcf_actuators import driven_by, law_of
+from sarrus.formats.mjcf.actuators import driven_by, law_of
+from sarrus.formats.reading.messages import warn
 from sarrus.mechanism.core import State
 from sarrus.mechanism.mechanism import Mechanism
 

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from sarrus.errors import SarrusError, unknown_name
-from sarrus.formats.file_spec import FileSpec
 from sarrus.formats.json import read_json
-from sarrus.formats.loop_compatibility import LOOP_TOLERANCE
-from sarrus.formats.markup import parse
-from sarrus.formats.messages import FormatError
-from sarrus.formats.mjcf import MjcfOptions, read_mjcf, read_mujoco
+from sarrus.formats.mjcf.read import MjcfOptions, read_mjcf, read_mujoco
 from sarrus.formats.pinocchio import read_pinocchio
+from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.markup import parse
+from sarrus.formats.reading.messages import FormatError
 from sarrus.formats.save import save
-from sarrus.formats.sdf import SdfOptions, read_sdf
-from sarrus.formats.urdf import UrdfOptions, read_urdf
-from sarrus.formats.usd import MAGIC, UsdOptions, read_usd
+from sarrus.formats.sdf.read import SdfOptions, read_sdf
+from sarrus.formats.urdf.read import UrdfOptions, read_urdf
+from sarrus.formats.usd.read import MAGIC, UsdOptions, read_usd
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 

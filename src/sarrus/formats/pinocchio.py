@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sarrus.constraints.couplings import Coupling
-from sarrus.formats.file_spec import FileSpec
-from sarrus.formats.link_frames import GROUND, Links, TreeJoint, claim
-from sarrus.formats.messages import FormatError, Omitted
+from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim
+from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from sarrus.models.pose import Pose

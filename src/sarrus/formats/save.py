@@ -8,12 +8,12 @@ from pathlib import Path
 
 from sarrus.errors import InputError
 from sarrus.formats.json import json_bytes
-from sarrus.formats.messages import Omitted
-from sarrus.formats.mjcf_write import mjcf_bytes
-from sarrus.formats.replace_file import as_path, replace_bytes
-from sarrus.formats.sdf_write import sdf_bytes
-from sarrus.formats.urdf import BESIDE
-from sarrus.formats.urdf_write import urdf_and_loops, urdf_bytes
+from sarrus.formats.mjcf.write import mjcf_bytes
+from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.sdf.write import sdf_bytes
+from sarrus.formats.urdf.read import BESIDE
+from sarrus.formats.urdf.write import urdf_and_loops, urdf_bytes
+from sarrus.formats.writing.replace_file import as_path, replace_bytes
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..formats.replace_file import as_path, replaced
+from ..formats.writing.replace_file import as_path, replaced
 from ..simulation.trajectory.trajectory import Trajectory
 from . import style
 from .drawing import Drawing

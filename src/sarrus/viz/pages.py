@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import state
 from ..errors import InputError, unknown_name
-from ..formats.replace_file import as_path, replace_bytes
+from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .animation import frame_times

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, state
 from ..errors import InputError
-from ..formats.replace_file import as_path, replace_bytes
+from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .camera import Camera, framed

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError, SarrusError, SarrusWarning
-from ..formats.replace_file import as_path, replace_bytes
+from ..formats.writing.replace_file import as_path, replace_bytes
 from ..linearization.equilibrium import equilibrium
 from ..linearization.linearize import linearize
 from ..mechanism.mechanism import Mechanism

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...formats.replace_file import as_path, replaced
+from ...formats.writing.replace_file import as_path, replaced
 
 FREE_SIZE, MOST_GROWTH = (
     2**28,

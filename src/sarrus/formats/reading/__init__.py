@@ -1,0 +1,1 @@
+"""What all importers share: the description they return, loops that must fit, XML, messages."""

@@ -1,0 +1,52 @@
+"""FileSpec: the description that importers return. It knows the rest pose of the file and fits its loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sarrus.arrays import Array, positive
+from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE, compile_compatible
+from sarrus.formats.reading.messages import FormatError
+from sarrus.mechanism.mechanism import Mechanism
+from sarrus.mechanism.spec import MechanismSpec
+
+
+class FileSpec(MechanismSpec):
+    """A `MechanismSpec` read from a file, open for more loops, forces and actuators.
+
+    `compile()` starts from the rest pose of the file, and loops that do not fit together because the file has
+    few digits are made to fit, with a warning that says by how much.
+
+    Args:
+        gravity: Gravity [m/s^2], (3,).
+        name: Name of the mechanism.
+        loop_tolerance: Largest misfit, as a fraction of the mechanism's length or in rad, that is corrected.
+
+    Attributes:
+        rest: Positions at the rest pose of the file, by joint, where they are not neutral.
+    """
+
+    def __init__(
+        self, gravity: ArrayLike, name: str = "mechanism", loop_tolerance: float = LOOP_TOLERANCE
+    ) -> None:
+        super().__init__(gravity=gravity, name=name)
+        self.loop_tolerance = positive(loop_tolerance, "loop_tolerance")
+        self.rest: dict[str, tuple[float, ...]] = {}
+
+    def compile(self, loop_tolerance: float | None = None) -> Mechanism:
+        """The mechanism, with `default` assembled near the rest pose of the file."""
+        tolerance = self.loop_tolerance if loop_tolerance is None else loop_tolerance
+        return compile_compatible(self, self._rest_pose, positive(tolerance, "loop_tolerance"))
+
+    def _rest_pose(self, mech: Mechanism) -> Array:
+        q = mech.neutral()
+        for joint, values in self.rest.items():
+            where = mech.model.q_slices[mech.model.body_index(joint)]
+            if len(values) != len(q[where]):
+                raise FormatError(
+                    f"the position of {joint!r} must be {len(q[where])} numbers, as many as its joint has"
+                    f" coordinates in q, got {len(values)}."
+                )
+            q[where] = values
+        return np.asarray(q)

@@ -1,0 +1,1 @@
+"""SDF in and out: the format of Gazebo."""

@@ -1,0 +1,39 @@
+"""Limits, damping and friction of the axes of SDF joints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sarrus.formats.reading.joint_limits import limit_ends, note_degrees
+from sarrus.formats.reading.markup import Element
+from sarrus.formats.reading.messages import Omitted
+from sarrus.models.joint import Joint
+
+
+def bound(limit: Element, tag: str, default: float) -> float:
+    """A limit, which may be infinite; the default where there is none."""
+    text = limit.word(tag, "").strip().lower()
+    return float(text) if text.lstrip("+-") in ("inf", "infinity") else limit.value(tag, default)
+
+
+def axis_properties(
+    joint: Element, made: Joint, start: tuple[float, ...], omitted: Omitted
+) -> dict[str, Any]:
+    """Damping, friction and limits of the axes."""
+    found: dict[str, list[Any]] = {"damping": [], "friction": [], "limits": []}
+    for k, tag in enumerate(("axis", "axis2")[: made.nv] if not made.has_quaternion else ()):
+        axis = joint.one(tag)
+        dynamics, limit = axis.first("dynamics"), axis.first("limit")
+        for what in ("damping", "friction"):
+            found[what].append(0.0 if dynamics is None else dynamics.value(what, 0.0))
+        lower = -math.inf if limit is None else bound(limit, "lower", -math.inf)
+        upper = math.inf if limit is None else bound(limit, "upper", math.inf)
+        if lower > upper:
+            axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
+        shift = start[k] if k < len(start) else 0.0
+        if joint.text("type") != "prismatic":
+            note_degrees(joint, (lower, upper), omitted)
+        limited = joint.text("type") != "continuous" and lower < upper
+        found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
+    return {name: tuple(values) for name, values in found.items() if values}

@@ -1,0 +1,1 @@
+"""URDF in and out: the format of ROS."""

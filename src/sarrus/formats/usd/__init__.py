@@ -1,0 +1,1 @@
+"""USD physics in."""

@@ -1,0 +1,165 @@
+"""USD physics -> FileSpec, read by OpenUSD's own library (extra "usd").
+
+The joints of a stage are a graph. Joints of the articulation carry bodies in the tree; those with
+`excludeFromArticulation`, and joints to bodies that are reached already, close loops. Bodies that no joint
+leads to are free. Angles in the stage are degrees; lengths and masses are in the units it declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim
+from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.messages import FormatError, Omitted
+from sarrus.formats.usd.joints import StageJoint, drives_of, joint_of
+from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visual_of
+from sarrus.models.joints import Fixed, Free
+from sarrus.models.pose import Pose
+
+MAGIC = (b"#usda", b"PXR-USDC", b"PK\x03\x04")
+
+
+@dataclass(frozen=True)
+class UsdOptions:
+    """How to read a USD stage.
+
+    Attributes:
+        gravity: Gravity [m/s^2], (3,); None: that of the stage.
+        loop_tolerance: Largest misfit of loops that is corrected [rad], or times L [m].
+        strict: Whether constraints and actuators that are not modelled are an error.
+    """
+
+    gravity: tuple[float, float, float] | None = None
+    loop_tolerance: float = LOOP_TOLERANCE
+    strict: bool = False
+
+
+def read_usd(data: bytes, file: Path | None, options: UsdOptions) -> FileSpec:
+    """Read the rigid bodies and joints of a stage.
+
+    Args:
+        data: Its bytes.
+        file: Where it is; None for text that is not in a file.
+        options: How to read it.
+
+    Raises:
+        FormatError: With the prim and the reason.
+    """
+    source = "text" if file is None else file.name
+    try:
+        from pxr import Tf
+    except ImportError:
+        raise FormatError(
+            f"{source}: reading USD needs the usd-core package: pip install sarrus[usd]."
+        ) from None
+    omitted = Omitted()
+    try:
+        stage = opened(data, file, source)
+        note_unknown(stage, omitted)
+        gravity = stage.gravity() if options.gravity is None else options.gravity
+        name = stage.name or (source.split(".")[0] if file else "robot")
+        spec = FileSpec(gravity, name, options.loop_tolerance)
+        _Reader(stage, spec, omitted).read()
+    except (Tf.ErrorException, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split()).split(" : '", 1)[-1]  # after the place in OpenUSD's own source
+        reason = reason.split("' Error in '", 1)[0].strip()  # of several, the first
+        raise FormatError(f"{source}: OpenUSD cannot read it: {reason:.300}") from None
+    omitted.warn(source, options.strict)
+    spec.omitted = omitted.listed()
+    return spec
+
+
+class _Reader:
+    """One reading of one stage."""
+
+    def __init__(self, stage: Stage, spec: FileSpec, omitted: Omitted) -> None:
+        self.stage, self.spec, self.omitted = stage, spec, omitted
+        self.bodies: dict[Any, str] = {}
+        taken = {GROUND}
+        for prim in stage.bodies:
+            self.bodies[prim.GetPath()] = claim(prim.GetName(), taken)
+        if not self.bodies:
+            raise FormatError(f"{stage.source}: no prim of the stage is a rigid body (PhysicsRigidBodyAPI).")
+        self.tree = Links(spec, tuple(self.bodies.values()), omitted)
+        found = (joint_of(stage, prim, omitted) for prim in stage.joints)
+        self.joints = [joint for joint in found if joint is not None]
+        self.carriers: dict[str, str] = {}
+
+    def read(self) -> None:
+        for prim, joint in self._order():
+            self._add_body(prim, joint)
+        for joint in self.joints:
+            if joint.name not in self.carriers:
+                self._add_loop(joint)
+        self._add_actuators()
+        for prim in self.stage.bodies:
+            body = self.bodies[prim.GetPath()]
+            shapes = (visual_of(self.stage, one, body, prim, self.omitted) for one in self.stage.shapes(prim))
+            self.spec.visuals += [one for one in shapes if one is not None]
+
+    def _order(self) -> Iterator[tuple[Any, StageJoint | None]]:
+        """Bodies, each with the joint that carries it, seen from its parent, parents first."""
+        reached: set[Any] = {None}
+        waiting = [prim.GetPath() for prim in self.stage.bodies]
+        prims = {prim.GetPath(): prim for prim in self.stage.bodies}
+        tree = [joint for joint in self.joints if not joint.excluded]
+        while waiting:
+            for joint in tree:
+                if joint.a in reached and joint.b in waiting:
+                    break
+                if joint.b in reached and joint.a in waiting:
+                    joint = joint.reversed()
+                    break
+            else:
+                joint = None
+            path = waiting[0] if joint is None else joint.b
+            reached.add(path)
+            waiting.remove(path)
+            yield prims[path], joint
+
+    def _add_body(self, prim: Any, joint: StageJoint | None) -> None:
+        body, X_body = self.bodies[prim.GetPath()], self.stage.pose(prim)
+        inertia = mass_of(self.stage, prim, self.omitted)
+        if self.stage.is_kinematic(prim):
+            self.tree.mount(body, GROUND, (), X_body, inertia)
+        elif joint is None:
+            chain = (TreeJoint(body, Free(), Pose(), {}),)
+            carrier = self.tree.mount(body, GROUND, chain, Pose(), inertia)[0]
+            self.spec.rest[carrier] = (*X_body.xyz.tolist(), *X_body.quat.tolist())
+        else:
+            parent = GROUND if joint.a is None else self.bodies[joint.a]
+            offset = joint.at_b.inverse()
+            if isinstance(joint.joint, Fixed):
+                self.tree.mount(body, parent, (), joint.at_a @ offset, inertia)
+                self.carriers[joint.name] = ""
+                return
+            chain = (TreeJoint(joint.name, joint.joint, joint.at_a, joint.properties),)
+            carrier = self.tree.mount(body, parent, chain, offset, inertia)[0]
+            self.carriers[joint.name] = carrier
+            X_parent = Pose() if joint.a is None else self.stage.pose_at(joint.a)
+            self.spec.rest[carrier] = joint.position(X_parent, X_body)
+
+    def _add_loop(self, joint: StageJoint) -> None:
+        a, b = (GROUND if end is None else self.bodies[end] for end in (joint.a, joint.b))
+        name = claim(joint.name, {one for one, _ in self.spec.constraints})
+        self.spec.close(name, a, b, joint.joint, joint.at_a, joint.at_b)
+
+    def _add_actuators(self) -> None:
+        self.spec.actuate()
+        count = 0
+        for joint in self.joints:
+            carrier = self.carriers.get(joint.name)
+            for law, limits in drives_of(self.stage, joint, self.omitted):
+                if not carrier:
+                    self.omitted.drop("drive of a joint that closes a loop or is fixed", joint.name)
+                    continue
+                self.spec.actuate(carrier, limits=limits)
+                self.spec.laws[carrier] = (replace(law, name=joint.name),)
+                count += 1
+        if not count:
+            self.omitted.remark("it has no drives; spec.actuate(...) of load_spec declares actuators")
