@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import sarrus as sr
-from sarrus.viz.picture import png
+from sarrus.viz.scenes.picture import png
 
 PICTURE = Path(__file__).parents[1] / "docs" / "static" / "machines.png"
 SHOWN = ("excavator", "double_wishbone", "stewart", "dual_arm_box")

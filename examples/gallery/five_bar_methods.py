@@ -68,7 +68,7 @@ def draw(runs: dict[str, sr.Trajectory]) -> None:
             ax.plot(run.t, np.maximum(values, 1e-17), color=LOOKS[name], linewidth=1.1, label=name)
     for ax, title in zip(rows, titles, strict=True):
         ax.set(ylabel=title, yscale="linear" if ax is rows[0] else "log")
-        sr.viz.trajectory.mark_events(runs[PLAIN], ax)
+        sr.viz.figures.trajectory.mark_events(runs[PLAIN], ax)
     rows[0].legend(loc="lower center", fontsize=9)
     rows[-1].set(xlabel="t [s]", xlim=(0.0, run.t[-1]))
     PICTURE.parent.mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ STILL: dict[str, list[str]] = {
     "methods": [
         "gym/environments.py: MechanismEnv.render",  # Gymnasium calls it
         *(
-            f"viz/solid_artist.py: Solids.{name}"  # matplotlib calls them
+            f"viz/figures/solid_artist.py: Solids.{name}"  # matplotlib calls them
             for name in "contains format_cursor_data get_cursor_data get_tightbbox get_window_extent".split()
         ),
         # what tests read of compiled elements

@@ -50,6 +50,7 @@ INNER_FLOORS = {
         {"friction"},
         {"switching"},
     ],
+    "viz": [{"scenes"}, {"figures"}],
     "control": [{"state"}, {"limits", "outputs"}, {"core"}, {"grasp", "hierarchy", "motion", "regulators"}],
 }
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

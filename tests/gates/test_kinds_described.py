@@ -17,8 +17,8 @@ import pytest
 import sarrus as sr
 from sarrus.models.drawing import Anchor, Drawing
 from sarrus.viz.page_data import Film
-from sarrus.viz.shown_parts import joint_drawing
-from sarrus.viz.skeleton import skeleton
+from sarrus.viz.scenes.shown_parts import joint_drawing
+from sarrus.viz.scenes.skeleton import skeleton
 
 from .kind_cells import Built, built, close, each, sizes
 from .kind_examples import CONSTRAINTS, T, every_example

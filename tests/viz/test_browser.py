@@ -17,7 +17,7 @@ import pytest
 import sarrus as sr
 from bench.chromium import Chromium, find_chromium
 from sarrus.viz import browser
-from sarrus.viz.loads import LONGEST
+from sarrus.viz.scenes.loads import LONGEST
 
 pytest.importorskip("viser")
 

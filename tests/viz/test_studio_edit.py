@@ -18,10 +18,10 @@ import sarrus as sr
 from bench.chromium import Chromium, Page, find_chromium
 from sarrus.formats.json import spec_of
 from sarrus.models.binary_table import binary_table
+from sarrus.viz.scenes.view import find_plane
 from sarrus.viz.studio_data import mechanism_data, scene
 from sarrus.viz.studio_edit import edit_data
 from sarrus.viz.studios import DRAWING, PAGE, SCRIPTS, STUDIO
-from sarrus.viz.view import find_plane
 from tests.viz.test_studios import READY, fine, frames
 
 NODE = shutil.which("node") or shutil.which("nodejs")

@@ -81,7 +81,7 @@ class Tolerances:
 
     def plot(self, measure: str, ax: Any = None) -> Any:
         """Deviations of a measure (n,) over the states: first order, and random mechanisms; returns Axes."""
-        from ..viz.tolerances import draw_tolerances
+        from ..viz.figures.tolerances import draw_tolerances
 
         return draw_tolerances(self, measure, ax)
 

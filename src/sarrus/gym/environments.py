@@ -106,7 +106,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc, unused-ig
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.pyplot import close
 
-        from ..viz.mechanism import draw
+        from ..viz.figures.mechanism import draw
 
         figure = draw(self.task.mech, self._episodes.copies.q[0]).figure
         canvas: Any = FigureCanvasAgg(figure)

@@ -221,14 +221,14 @@ class LinearModel(LinearSystem):
         return linear_html(self)
 
     def plot_poles(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the eigenvalues in the complex plane, returning Axes; see `sarrus.viz.linear.pole_map`."""
-        from ..viz.linear import pole_map
+        """Draw the eigenvalues in the complex plane, returning Axes; see `sarrus.viz.figures.linear`."""
+        from ..viz.figures.linear import pole_map
 
         return pole_map(self, ax, **options)
 
     def plot_mode(self, which: int = 0, ax: Any = None, **options: Any) -> Any:
-        """Draw a mode on the mechanism, returning Axes; see `sarrus.viz.linear.mode_shape`."""
-        from ..viz.linear import mode_shape
+        """Draw a mode on the mechanism, returning Axes; see `sarrus.viz.figures.linear`."""
+        from ..viz.figures.linear import mode_shape
 
         return mode_shape(self, which, ax, **options)
 

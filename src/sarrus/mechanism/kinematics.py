@@ -49,7 +49,7 @@ class Assemblies:
 
     def plot(self, **options: Any) -> Any:
         """Draw them side by side; returns the Axes. Options as for `Mechanism.plot`."""
-        from ..viz.mechanism import draw_poses
+        from ..viz.figures.mechanism import draw_poses
 
         return draw_poses(self._mech, self.q, [f"mode {k + 1}" for k in range(len(self.q))], **options)
 

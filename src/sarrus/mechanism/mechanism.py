@@ -98,7 +98,7 @@ class Mechanism(DesignQueries, InertiaQueries):
 
     def plot(self, q: npt.ArrayLike | None = None, ax: Any = None, **options: Any) -> Any:
         """Draw the mechanism at q (nq,), default `default.q`, returning Axes; see `sarrus.viz.draw`."""
-        from ..viz.mechanism import draw
+        from ..viz.figures.mechanism import draw
 
         return draw(self, q, ax, **options)
 

@@ -117,14 +117,14 @@ class Sweep:
         return pandas.DataFrame({key: np.ravel(x) for key, x in columns.items()}, index=labels)
 
     def plot(self, what: str | Sequence[str] | None = None, ax: Any = None) -> Any:
-        """Plot positions and measures over the swept coordinate; see `sarrus.viz.sweep.plot`."""
-        from ..viz.sweep import plot
+        """Plot positions and measures over the swept coordinate; see `sarrus.viz.figures.sweep.plot`."""
+        from ..viz.figures.sweep import plot
 
         return plot(self, what, ax)
 
     def plot_curve(self, body: str, point: npt.ArrayLike | str = (0.0, 0.0, 0.0), ax: Any = None) -> Any:
         """Draw the mechanism at the first pose and the path of a point of it; returns the Axes."""
-        from ..viz.sweep import plot_curve
+        from ..viz.figures.sweep import plot_curve
 
         return plot_curve(self, body, point, ax)
 

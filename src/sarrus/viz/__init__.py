@@ -5,16 +5,16 @@ Draws what other rooms computed. Matplotlib, Pillow and viser are imported when 
 here needs a display except windows.
 """
 
-from .animation import animate
-from .branches import draw_cone, draw_path
 from .browser import show
-from .mechanism import draw
+from .figures.animation import animate
+from .figures.branches import draw_cone, draw_path
+from .figures.mechanism import draw
+from .figures.trajectory import plot
 from .notebook import animation
 from .pages import export
-from .picture import picture
 from .report import report
+from .scenes.picture import picture
 from .studios import studio
-from .trajectory import plot
 
 __all__ = [
     "animate", "animation", "draw", "draw_cone", "draw_path", "export", "picture", "plot", "report", "show",

@@ -19,12 +19,11 @@ from ..mechanism.mechanism import Mechanism
 from ..models.bodies import GROUND
 from ..models.pose import Pose
 from ..simulation.trajectory.trajectory import Trajectory
-from .camera import ANGLE, framed
-from .loads import arrow_scales, given_loads
-from .scene import Scene
-from .trajectory import mechanism_of
-from .triangles import Triangles
-from .view import Placed
+from .scenes.camera import ANGLE, framed
+from .scenes.loads import arrow_scales, given_loads
+from .scenes.scene import Scene, mechanism_of
+from .scenes.triangles import Triangles
+from .scenes.view import Placed
 
 FRAME_TIME = 1.0 / 30.0
 BACK = 1.4  # times the distance that frames the mechanism: sliders cover a part of the window

@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from .picture import Pixels, png
+from .scenes.picture import Pixels, png
 
 STYLE = """
 .sarrus { font: 14px/1.45 system-ui, sans-serif; }
@@ -61,7 +61,7 @@ def image(pixels: Pixels, label: str, width: int | None = None) -> str:
 
 def figure(drawn: Any, label: str) -> str:
     """A figure of matplotlib as an image inside the page; the figure is closed."""
-    from .style import pyplot
+    from .scenes.style import pyplot
 
     file = io.BytesIO()
     drawn.savefig(file, format="png", dpi=150, facecolor="white")

@@ -14,7 +14,7 @@ from ..projection.mobility import Mobility
 from ..simulation.trajectory.trajectory import Trajectory
 from . import html_blocks as html
 from .pages import page_of
-from .picture import picture
+from .scenes.picture import picture
 
 SIZE = (560, 380)
 MOST_DRAWN = 500  # bodies above which nobody waits for a picture that was not asked for

@@ -14,10 +14,10 @@ from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
-from . import style
-from .loads import LONGEST
-from .scene import Scene
-from .solids import Solid
+from .scenes import style
+from .scenes.loads import LONGEST
+from .scenes.scene import Scene
+from .scenes.solids import Solid
 
 CONTACT, GIVEN = "#d1495b", ("#7b3fa0", "#009e73", "#0072b2")  # colours of arrows
 

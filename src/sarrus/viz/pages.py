@@ -18,9 +18,9 @@ from ..errors import InputError, unknown_name
 from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
-from .animation import frame_times
+from .figures.animation import frame_times
 from .page_data import Film
-from .trajectory import mechanism_of
+from .scenes.scene import mechanism_of
 
 PAGE = Path(__file__).parent / "page"
 OPTIONS: dict[str, Any] = {

@@ -22,11 +22,11 @@ from ..projection.mobility import listed
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
 from . import html_blocks as html
-from . import style
+from .figures.panels import lines
 from .notebook import modes_table, small_picture
-from .panels import lines
-from .picture import picture
-from .trajectory import mechanism_of
+from .scenes import style
+from .scenes.picture import picture
+from .scenes.scene import mechanism_of
 
 POSES = 81  # of a sweep
 MOST_ROWS = 200

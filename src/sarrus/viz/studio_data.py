@@ -20,8 +20,8 @@ from ..models.axes import direction
 from ..models.binary_table import binary_table
 from ..models.bodies import GROUND
 from .page_data import Film
-from .shown_parts import bare_coordinates, copies_on_parts, shown_names
-from .view import find_plane
+from .scenes.shown_parts import bare_coordinates, copies_on_parts, shown_names
+from .scenes.view import find_plane
 
 DRIVE_STEPS = (1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240)  # of tables of drives [s]
 DRIVE_ERROR = 1e-7  # of values between the entries of such a table, relative to the largest

@@ -8,7 +8,7 @@ from ..errors import SarrusError
 from ..formats.json import spec_of
 from ..mechanism.mechanism import Mechanism
 from ..models.binary_table import table_layout
-from .view import Plane
+from .scenes.view import Plane
 
 # Kinds whose points have other names than those that pointsIn() of studio/description.js knows
 POINTS_OF_THEIR_OWN = {"Rolling"}

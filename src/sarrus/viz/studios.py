@@ -20,6 +20,8 @@ from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
 from .pages import PAGE
+from .scenes.scene import mechanism_of
+from .scenes.view import find_plane
 from .studio_data import (
     as_json,
     checked,
@@ -33,8 +35,6 @@ from .studio_data import (
 )
 from .studio_edit import edit_data
 from .studio_stops import parameter_stops
-from .trajectory import mechanism_of
-from .view import find_plane
 
 STUDIO = Path(__file__).parent / "studio"
 DRAWING = ("linear", "meshes", "painter", "film", "camera")  # scripts of the exported page

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.viz.control import PANELS, plot_control
+from sarrus.viz.figures.control import PANELS, plot_control
 
 mpl.use("Agg")
 C = sr.control

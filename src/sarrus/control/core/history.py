@@ -59,8 +59,8 @@ class History:
         return bool(np.all(self.status >= 0))
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
-        """Plot references, errors, torques and limits; see `sarrus.viz.control.plot_control`."""
-        from ...viz.control import plot_control
+        """Plot references, errors, torques and limits; see `sarrus.viz.figures.control`."""
+        from ...viz.figures.control import plot_control
 
         return plot_control(self, *args, **kwargs)
 

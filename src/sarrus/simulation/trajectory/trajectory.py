@@ -269,14 +269,14 @@ class Trajectory:
         return Trajectory(self.system, resume(self.system, self._outcome, t_end, given))
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
-        """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.trajectory.plot`."""
-        from ...viz.trajectory import plot
+        """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.plot`."""
+        from ...viz.figures.trajectory import plot
 
         return plot(self, *args, **kwargs)
 
     def animate(self, *args: Any, **kwargs: Any) -> Any:
         """Show the motion, in a window or as a GIF or MP4 file; see `sarrus.viz.animation.animate`."""
-        from ...viz.animation import animate
+        from ...viz.figures.animation import animate
 
         return animate(self, *args, **kwargs)
 

@@ -1,0 +1,1 @@
+"""Figures of matplotlib: mechanisms, runs, sweeps, linear models, controllers, tolerances."""

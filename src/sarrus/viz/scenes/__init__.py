@@ -1,0 +1,1 @@
+"""What pictures of a mechanism show: its solids, loads and skeleton, seen by a camera, painted with NumPy."""
