@@ -166,6 +166,9 @@ struct BatchTable {
   void (*integrate)(const ModelD&, States, const double* dv, double* q1);
   void (*difference)(const ModelD&, States, const double* q1, double* dv);
   void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
+  // lam (nc) of least norm in motions with accelerations a (nv) under tau (nv), and which are unique (nc)
+  void (*multipliers)(const ModelD&, States, const double* a, const double* tau, double* lam,
+                      unsigned char* unique);
   void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
   void (*linearize)(const ModelD&, States, const double* tau, LinearPlan, LinearArrays);
   void (*consistent_velocity)(const ModelD&, States, Metric, Held, VelocityArrays);

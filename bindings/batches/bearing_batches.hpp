@@ -37,16 +37,14 @@ void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* 
     joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);
     double* to = bounds + i * m.nv;
     fill(to, m.nv);
-    each_bearing(m, [&](int k, const auto& c) {
-      to[m.cf_v[k]] += bearing_bound(w.tree, c, bearing_wrench(w.tree, c, w.bodies.F));
-    });
+    each_bearing(m, [&](int k, const auto& c) { to[m.cf_v[k]] += bearing_bound(w.tree, c, w.bodies.F); });
   });
 }
 
 template <int LD>
 struct SlidingWork : Dynamics<LD> {
   SlidingBearings<double> bearings;
-  SlidingWork(const ModelD& m, Arena& arena) : Dynamics<LD>(m, arena) { bearings.bind(arena, m); }
+  SlidingWork(const ModelD& m, Arena& arena) : Dynamics<LD>(m, arena) { bearings.bind(arena, m, this->rows); }
 };
 
 void sliding_friction_n(const ModelD& m, States s, const double* tau, double* force) {

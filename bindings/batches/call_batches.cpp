@@ -209,6 +209,13 @@ nb::tuple forward(const Kernel& k, In q, In v, In tau, In drive, In user, int ra
   return nb::make_tuple(a, force, lam, unique, ranks, status);
 }
 
+// (lam, which are unique) of motions
+auto multipliers(const Kernel& k, In q, In v, In a, In tau, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  return b.call(k.tables.batches.multipliers, b.in(a, "a", {b.nv}), b.in(tau, "tau", {b.nv}), b.out({b.nc}),
+                b.out<unsigned char>({b.nc}));
+}
+
 // (q[B,nq], v[B,nv], gap[B], status[B]): nearest consistent states. user(q, v) gives the user's rows at a
 // state; part (nc,) int8 and metric (B, nv, nv) may be None.
 nb::tuple project(const Kernel& k, In q, In v, In drive, nb::object user, In part, In metric) {
@@ -316,6 +323,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("integrate", &call::integrate, "q"_a, "dv"_a)
       .def("difference", &call::difference, "q0"_a, "q1"_a)
       .def("forward", &call::forward, "q"_a, "v"_a, "tau"_a, drive, user, "rank"_a = -1)
+      .def("multipliers", &call::multipliers, "q"_a, "v"_a, "a"_a, "tau"_a, drive, user)
       .def("project", &call::project, "q"_a, "v"_a, drive, "user"_a.none(), "part"_a.none() = nb::none(),
            "metric"_a.none() = nb::none())
       .def("close", &call::close, "q"_a, drive, "user"_a.none(), "rows"_a, "columns"_a)

@@ -34,6 +34,7 @@ const BatchTable& batch_table() {
       .integrate = integrate_n,
       .difference = difference_n,
       .forward = forward_n,
+      .multipliers = multipliers_n,
       .derivatives = derivatives_n,
       .linearize = linearize_n,
       .consistent_velocity = consistent_velocity_n,

@@ -25,6 +25,7 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tr
       }
     });
     Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
+    for (int k = 0; r.W && k < n; ++k) r.W[first + k] = rows[k].W;
     for (int k = 0; k < n; ++k) {
       r.phi[first + k] = rows[k].phi;
       r.b[first + k] = T(0);

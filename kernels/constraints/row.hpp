@@ -18,10 +18,11 @@ struct State {
   const T *q, *v, *drive, *user;
 };
 
-// Where the rows go. J has nc rows of stride ld.
+// Where the rows go. J has nc rows of stride ld. W (nc): the wrenches of rows of elements, null: not kept.
 template <class T>
 struct Rows {
   T *phi, *b, *gamma, *J;
+  Spatial<T>* W = nullptr;
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {

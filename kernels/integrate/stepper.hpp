@@ -69,7 +69,7 @@ struct Stepper {
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take(3 * m.nd, drive);
     arena.take(m.n_user_rows * (3 + m.nv), user);
-    if constexpr (Plain<T>::value && !S::supplies_inertia) bearings.bind(arena, m);
+    if constexpr (Plain<T>::value && !S::supplies_inertia) bearings.bind(arena, m, w.rows);
   }
   SARRUS_HD bool fail(StepStatus why) {
     status = why;
@@ -202,14 +202,13 @@ SARRUS_FN void accelerate_by_terms(Stepper<T, LDC, S>& s) {
   if constexpr (!S::supplies_inertia && Plain<T>::value) refine(s.m, s.w);
 }
 
-// The same with the friction of bearings that slide, which becomes part of s.tau.
+// The same with the friction of bearings that slide, which becomes part of s.tau.   in: w.a without it
 template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_with_bearings(Stepper<T, LDC, S>& s, const T* v) {
   if (s.load_is_in || !s.w.factor.spd) return true;
   if (!friction_by_load(s.m, v, s.w, s.bearings)) return s.fail(StepStatus::UNSETTLED);
   for (int j = 0; j < s.m.nv; ++j) s.tau[j] += s.bearings.force[j];
   s.load_is_in = true;
-  accelerate_by_terms(s);
   return true;
 }
 

@@ -24,7 +24,7 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(nn) /* nodes, ground included */ X(nb) /* bodies, ground included */ X(nq) X(nv) X(nc) \
   X(ne) /* elements with rows */ X(nev) /* their parameters */ X(nsup) /* columns that move them */ \
   X(nk) /* coupling rows */ X(nkt) /* coupling terms */ X(nkn) /* knots of their curves */ \
-  X(nd) /* drives */ X(n_user_rows) \
+  X(nd) /* drives */ X(n_user_rows) X(nm) /* rows of gears and belts */ \
   X(nf) /* forces between nodes */ X(nfv) /* their parameters */ \
   X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ X(one)
 
@@ -49,6 +49,9 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(I, k_row, nk, 1) X(I, k_begin, nk, 1) X(I, k_end, nk, 1) X(F, k_offset, nk, 1) X(I, k_drive, nk, 1) \
   X(I, kt_q, nkt, 1) X(I, kt_v, nkt, 1) X(F, kt_coef, nkt, 1) \
   X(I, kt_knot, nkt, 1) X(I, kt_knots, nkt, 1) X(F, knots, nkn, 5) \
+  /* gears and belts: row; the node in whose frame they stand still; nodes a and b that they load; wrench on a
+     [force; moment] at lam = 0, by lam, by |lam|, in that frame (solve/bearing_loads.hpp) */ \
+  X(I, mesh_row, nm, 1) X(I, mesh_frame, nm, 1) X(I, mesh_a, nm, 1) X(I, mesh_b, nm, 1) X(F, mesh_wrench, nm, 18) \
   /* rows whose phi, b, gamma, J are handed in */ \
   X(I, u_row, n_user_rows, 1) \
   /* unit of each row: L for a length, 1 for an angle (phi and J are divided by it for rank decisions) */ \

@@ -7,7 +7,7 @@
 // direction: as of CoulombFriction.
 #pragma once
 
-#include "algebra/spatial.hpp"
+#include "base/platform.hpp"
 #include "tree/parameters.hpp"
 
 #define SARRUS_BEARING_FRICTION(V, S) S(direction) S(node) S(mu) S(radius) S(length) V(p, 3)
@@ -25,15 +25,22 @@ struct BearingFriction {
   static SARRUS_HD T energy(const Parameters<real<T>>&, const T&) {
     return T(0);
   }
-  // (1) under the wrench [force; moment] at p that the joint with the axis e transmits
+  // How many numbers its load has: force along x and y of its node [N], of a guide also moments [N m] about
+  // lines along x and y through p
+  template <class R>
+  static SARRUS_HD int loads(const Parameters<R>& c) {
+    return c.length == 0 ? 2 : 4;
+  }
+  // (1) under that load; z is the axis
   template <class T>
-  static SARRUS_HD T bound(const Parameters<real<T>>& c, const Vec3<T>& e, const Spatial<T>& wrench) {
-    Vec3<T> F = wrench.lin - e * dot(e, wrench.lin);
-    if (c.radius > 0) return sqrt_(dot(F, F)) * (c.mu * c.radius);
-    if (c.length == 0) return sqrt_(dot(F, F)) * c.mu;
-    Vec3<T> couple = cross(e, wrench.ang) * (real<T>(1) / c.length);
-    Vec3<T> one = F * real<T>(0.5) + couple, other = F * real<T>(0.5) - couple;
-    return (sqrt_(dot(one, one)) + sqrt_(dot(other, other))) * c.mu;
+  static SARRUS_HD T bound(const Parameters<real<T>>& c, const T* load) {
+    if (c.length == 0)
+      return sqrt_(load[0] * load[0] + load[1] * load[1]) * (c.radius > 0 ? c.mu * c.radius : c.mu);
+    T Fx = load[0] * real<T>(0.5), Fy = load[1] * real<T>(0.5);
+    T Cx = -load[3] * (real<T>(1) / c.length), Cy = load[2] * (real<T>(1) / c.length);
+    return (sqrt_((Fx + Cx) * (Fx + Cx) + (Fy + Cy) * (Fy + Cy)) +
+            sqrt_((Fx - Cx) * (Fx - Cx) + (Fy - Cy) * (Fy - Cy))) *
+           c.mu;
   }
 };
 

@@ -15,7 +15,7 @@ from ..models.joint import Joint
 from ..models.kinds import Checks
 from ..models.pose import Pose
 from ..stepped_numbers import size
-from .gears import MESHES, Line, Meshing, across_axis, axis_line
+from .meshing import MESHES, Line, Meshing, across_axis, axis_line
 
 __all__ = ["Belt"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import Array, BoolArray
 from ..errors import InputError
 from ..models.model import Model
-from .bearings import BodyMotion, External, coupling_loads, loading_couplings
+from .bearings import External
 from .dry_friction import DryFriction, Friction
 from .forward import UNDETERMINED
 
@@ -76,26 +76,24 @@ class BearingLoads:
 
     @cached_property
     def by_kernel(self) -> bool:
-        """Whether the kernel knows all loads: none of functions of the user's, gears or belts."""
-        return len(self.model.u_row) == 0 and not loading_couplings(self.model)
+        """Whether the kernel knows all loads: none of functions of the user's."""
+        return len(self.model.u_row) == 0
 
     def bounds(self, q: Array, v: Array, a: Array, lam: Array, external: tuple[External, ...] = ()) -> Array:
         """mu times the load of each row of friction, (n, k) [N m, N], in n motions; 0 where it has none."""
         q, v, a, lam = (np.ascontiguousarray(x) for x in (q, v, a, lam))
-        along = self.model.kernel.bearing_bounds(q, v, a, lam, self._outer(q, lam, external))
+        along = self.model.kernel.bearing_bounds(q, v, a, lam, self._outer(q, external))
         return np.asarray(along[:, self.friction.coordinates])
 
-    def _outer(self, q: Array, lam: Array, external: tuple[External, ...]) -> Array | None:
+    def _outer(self, q: Array, external: tuple[External, ...]) -> Array | None:
         """Wrenches on bodies that the kernel does not know, at their origins (n, nb, 6) in world axes."""
-        if not external and not loading_couplings(self.model):
+        if not external:
             return None
         R, p = self.model.kernel.poses(q)
         out = np.zeros((*p.shape[:2], 6))
-        bodies = BodyMotion(R, p, np.zeros_like(out), np.zeros_like(out))
-        placed = ((body, wrench, p[:, body] + R[:, body] @ point) for body, wrench, point in external)
-        for body, wrench, at in (*placed, *coupling_loads(self.model, bodies, lam)):
+        for body, wrench, point in external:
             out[:, body] += wrench
-            out[:, body, 3:] += np.cross(at - p[:, body], wrench[..., :3])
+            out[:, body, 3:] += np.cross(R[:, body] @ point, wrench[..., :3])
         return out
 
     def unique(self, q: Array, v: Array, a: Array, lam: Array) -> BoolArray:

@@ -93,7 +93,7 @@ def user_rows(rows: Rows, forces: Sequence[tuple[str, Force]]) -> dict[str, list
 
 
 MAKERS["Model"] = lambda declared: build_model(**declared, checked=True)
-ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "nkn", "n_user_rows", "nc")
+ROW_COUNTS = ("ne", "nev", "nsup", "nk", "nkt", "nkn", "nm", "n_user_rows", "nc")
 
 
 def exchange_constraints(model: Model, constraints: Sequence[tuple[str, Constraint]]) -> Model:

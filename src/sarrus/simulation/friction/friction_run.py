@@ -185,7 +185,7 @@ class FrictionRun:
 
     def _keep(self, rows: StuckRows, outcome: Outcome) -> None:
         steps = outcome.steps
-        force, unique, inside = rows.friction_along(steps.t, steps.q, steps.v, steps.tau)
+        force, unique, inside = rows.friction_along(steps)
         steps = dataclasses.replace(steps, tau=steps.tau - inside)
         extra = len(rows.stuck) and len(steps) and int(steps.rank[0]) - self._rank(steps)
         outcome = dataclasses.replace(outcome, steps=dataclasses.replace(steps, rank=steps.rank - extra))

@@ -23,6 +23,7 @@ from ...dynamics.dry_friction import Directions
 from ...mechanism.compile import exchange_constraints
 from ...mechanism.mechanism import Mechanism
 from ..system.contact_friction import ContactFriction, State
+from ..system.step_records import Steps
 from ..system.system import System
 
 PIECE = 2048  # states at a time
@@ -80,6 +81,16 @@ class StuckRows:
             found.append((a, lam, np.asarray(unique).astype(bool)))
         a, lam, unique = (np.concatenate(part) for part in zip(*found, strict=True))
         return a, lam, unique
+
+    def multipliers(self, t: Array, q: Array, v: Array, a: Array, tau: Array) -> tuple[Array, BoolArray]:
+        """Multipliers (n, nc) of n motions with accelerations a under tau (n, nv), and which are unique."""
+        found: list[Any] = []
+        for begin in range(0, max(len(t), 1), PIECE):
+            here = slice(begin, begin + PIECE)
+            each = [np.ascontiguousarray(x[here]) for x in (q, v, a, tau)]
+            found.append(self.system.kernel.multipliers(*each, *self._outside(t[here], q[here], v[here])))
+        lam, unique = (np.concatenate(part) for part in zip(*found, strict=True))
+        return lam, unique.astype(bool)
 
     def _by_load(self, q: Array, v: Array, t: Array, a: Array, lam: Array) -> Array:
         """Friction by load (n, k) of n motions."""
@@ -203,15 +214,16 @@ class StuckRows:
         rank = int(np.sum(values > 1e-9 * max(float(values[0]), 1e-300))) if len(values) else 0
         return np.asarray(Vt[rank:].T)
 
-    def friction_along(self, t: Array, q: Array, v: Array, tau: Array) -> tuple[Array, BoolArray, Array]:
+    def friction_along(self, steps: Steps) -> tuple[Array, BoolArray, Array]:
         """Of n states of this stretch: generalized friction force (n, nv), which entries are unique, and the
         part of it (n, nv) that tau (n, nv) holds: the friction by load of rows that slide."""
+        t, q, v, a, tau = steps.t, steps.q, steps.v, steps.a, steps.tau
         rows = self.friction.coordinates
         force, unique, inside = np.zeros_like(v), np.ones(v.shape, dtype=bool), np.zeros_like(v)
         if not len(self.stuck) and self._bearings is None:
             force[:, rows] = -self.directions * self.friction.level(v)
             return force, unique, inside
-        a, lam, known = self.motions(t, q, v, tau)
+        lam, known = self.multipliers(t, q, v, a, tau)
         f, same, by_load = lam[:, self._rows], known[:, self._rows], self._by_load(q, v, t, a, lam)
         inside[:, rows] = -self.directions * by_load
         force[:, rows] = -self.directions * self.friction.level(v) + inside[:, rows]
