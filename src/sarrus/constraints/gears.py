@@ -1,8 +1,8 @@
 """Gears: relations between two joints that also load their bearings.
 
-The multiplier of the row is the tangential force F_t [N]. The bodies of the joints bear the force of the teeth
-at the pitch point P, with the part F_t tan(alpha) that drives the gears apart, [Shigley2011] sections 13-14 to
-13-17.
+The multiplier of the row is the tangential force F_t [N]. The bodies of the joints bear the force of the
+teeth at the pitch point P, with the part F_t tan(alpha) that drives the gears apart, [Shigley2011] sections
+13-14 to 13-17.
 """
 
 from __future__ import annotations
