@@ -25,6 +25,7 @@ from ...mechanism.mechanism import Mechanism
 from ..system.contact_friction import ContactFriction, State
 from ..system.step_records import Steps
 from ..system.system import System
+from .load_sharing import ROUNDS, shared, tangents_along
 
 PIECE = 2048  # states at a time
 LEAST = 1e-300  # stands for a bound of zero
@@ -32,6 +33,7 @@ PULLS = 1e-8  # of the largest force: contacts that pull by more open
 WITHIN = 1e-6  # of a bound: shares of a load that exceed theirs by more are distributed anew
 
 
+States = tuple[Array, Array, Array, Array]  # t (n,), q (n, nq), v and tau (n, nv)
 Pushes = tuple[Array, float]  # of contacts (m,), and the pull at which their load is 2
 
 
@@ -131,6 +133,7 @@ class StuckRows:
         relative = np.abs(f) / np.where(bounds > 0.0, bounds, LEAST)
         width = np.maximum(PULLS / (up_to - 1.0) * self._sizes(lam, tau), LEAST)
         load = np.max(np.hstack([relative, 1.0 - push / width[:, None]]), axis=1, initial=0.0)
+        load = self._with_shared_loads(load, (load > up_to) & ~self._known(unique), (t, q, v, tau), f)
         for i in np.flatnonzero((load > up_to) & ~self._known(unique)):
             state = float(t[i]), q[i], v[i], tau[i]
             pushing = push[i], float(width[i])
@@ -139,6 +142,40 @@ class StuckRows:
             if load[i] > up_to:
                 break
         return np.asarray(load)
+
+    def _with_shared_loads(self, load: Array, open_: BoolArray, states: States, force: Array) -> Array:
+        """Loads (n,), smaller where `open_` (n,) and bounds allow other shares of the friction (n, stuck)."""
+        which = np.flatnonzero(open_)
+        if not len(which) or self.contacts.rows:
+            return load
+        (t, q, v, tau), model = (x[which] for x in states), self._plain.model
+        at, fixed = self.friction.coordinates, self.friction.bounds[self.stuck]
+        outside, unit = self._outside(t, q, v), model.unit[at[self.stuck]]
+        J = model.kernel.constraints(q, v, *outside)[1] * model.unit / model.row_unit[:, None]
+        A, best = tangents_along(J, at[self.stuck], float(model.rank_tol)), load[which]
+        sliding, bounds = np.zeros_like(v), np.tile(fixed, (len(t), 1))
+        sliding[:, at] = -self.directions * self.friction.level(v)
+        f = force[which]
+        for _ in range(ROUNDS if A is not None else 0):
+            if self._bearings is not None:
+                bounds = fixed + self._bounds_under(t, q, v, tau + sliding, f)
+            best = np.minimum(best, np.max(np.abs(f) / np.maximum(bounds, LEAST), axis=1))
+            if np.all(best <= 1.0):
+                break
+            f = shared(A, f * unit, bounds * unit) / unit
+        out = load.copy()
+        out[which] = best
+        return out
+
+    def _bounds_under(self, t: Array, q: Array, v: Array, tau: Array, f: Array) -> Array:
+        """Bounds by load (n, number stuck) where those that stick have the friction f (n, number stuck)."""
+        total = tau.copy()
+        total[:, self.friction.coordinates[self.stuck]] += f
+        each = (np.ascontiguousarray(x) for x in (q, v, total))
+        a, _, lam, *_ = self._plain._slippery.kernel.forward(*each, *self._outside(t, q, v))
+        loads = BearingLoads(self.friction, self._plain.model)
+        of_user = user_wrenches(self.system.evaluator, q, v, t)
+        return np.asarray(loads.bounds(q, v, a, lam, of_user)[:, self.stuck])
 
     def _pushes(self, lam: Array) -> Array:
         """Forces of contacts (n, m), of multipliers (n, nc), those in [N] times L; negative: they pull."""
@@ -167,20 +204,15 @@ class StuckRows:
         if self._bearings is None:
             return fixed
         t, q, v, tau = state
-        plain = BearingLoads(self.friction, self._plain.model)
-        outside = self._plain.evaluator.outside(q[None], v[None], t)
-        of_user = user_wrenches(self.system.evaluator, q[None], v[None], np.array([t]))
-        force = np.zeros(len(v))
-        force[at] = -self.directions * self.friction.level(v)
+        force = tau.copy()
+        force[at] -= self.directions * self.friction.level(v)
 
         def rule(extra: Array) -> Array:
-            force[at[self.stuck]] = self._least_load(f, fixed + extra[self.stuck], pushing, t, q)[1]
-            kernel = self._plain._slippery.kernel
-            a, _, lam, *_ = kernel.forward(q[None], v[None], (tau + force)[None], *outside)
-            return np.asarray(plain.bounds(q[None], v[None], a, lam, of_user)[0])
+            share = self._least_load(f, fixed + extra, pushing, t, q)[1]
+            return self._bounds_under(np.array([t]), q[None], v[None], force[None], share[None])[0]
 
-        found = fixed_point(rule, by_load)
-        return np.asarray(fixed + (by_load if found is None else found)[self.stuck])
+        found = fixed_point(rule, by_load[self.stuck])
+        return np.asarray(fixed + (by_load[self.stuck] if found is None else found))
 
     def _least_load(
         self, force: Array, bounds: Array, pushing: Pushes, t: float, q: Array
