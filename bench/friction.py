@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
+
 import sarrus as sr
 
 from .cases import drawn_four_bar
@@ -18,6 +20,7 @@ from .timing import race, ratio
 ROWS: tuple[Column, ...] = (("what", "title", ""), ("measured", "measured", ".3g"), ("unit", "unit", ""))
 PINS = "ABCD"
 AT_MOST = 2.0  # times the run without friction
+AT_MOST_AT_REST = 6.0  # the same of a machine in which some joints rest and share a load
 AT_MOST_GEARED = 3.0  # the same of gears, whose steps without friction are the cheapest there are
 EVENTLESS = 0.02  # [s] in which no pin of the linkage turns round
 
@@ -47,7 +50,7 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
         value, without = ratio(found["friction"], found["without"]).value, found["without"].best
         title = f"run with friction over one without, {title}"
         rows.append({"title": title, "measured": value, "unit": "", "ratio": value, "at_most": AT_MOST})
-    rows += [*by_load((q, v), rounds), geared(rounds)]
+    rows += [*by_load((q, v), rounds), geared(rounds), at_rest(rounds)]
     begun = time.process_time()
     motion = sr.simulate(reversing, span, q, v)
     taken = time.process_time() - begun - without
@@ -104,6 +107,42 @@ def geared(rounds: int) -> dict[str, Any]:
     value = ratio(found["with"], found["without"]).value
     title = "friction by load of three gears over none"
     return {"title": title, "measured": value, "unit": "", "ratio": value, "at_most": AT_MOST_GEARED}
+
+
+def beside(friction: bool) -> sr.Mechanism:
+    """A four-bar that turns beside one at rest; with friction: journals in all pins, a brake."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="beside")
+    for k, x in (("m", 0.0), ("r", 1.0)):
+        for name, p in (("A", (0, 0)), ("B", (0, 0.1)), ("C", (0.35, 0.3)), ("D", (0.4, 0))):
+            spec.point(k + name, (x + p[0], p[1], 0))
+        links = (k + "crank", "A", "B"), (k + "rod", "B", "C"), (k + "rocker", "D", "C")
+        for name, a, b in links:
+            spec.link(name, k + a, k + b, mass=1.0)
+        pairs = ("ground", k + "crank"), (k + "crank", k + "rod"), (k + "rod", k + "rocker")
+        for name, (a, b) in zip(PINS, (*pairs, ("ground", k + "rocker")), strict=True):
+            spec.joint(k + name, a, b, sr.Revolute("z"), at=k + name)
+            if friction:
+                spec.force("journal " + k + name, sr.BearingFriction(k + name, 1e-3, 0.01))
+    if friction:
+        spec.force("brake", sr.CoulombFriction("rA", 5.0))
+    return spec.compile()
+
+
+def at_rest(rounds: int) -> dict[str, Any]:
+    """The ratio where half of the machine rests all the time."""
+    free, held = beside(False), beside(True)
+    q, N = free.neutral(), free.decompose(free.neutral()).N
+    at = [free.names.index(name) for name in ("mA", "rA")]
+    v = N @ np.linalg.lstsq(N[at], [20.0, 0.0], rcond=None)[0]
+    v[[name.startswith("r") for name in free.names]] = 0.0
+    rivals = {
+        name: (lambda mech=mech: sr.simulate(mech, (0.0, EVENTLESS), q, v, dt=EVENTLESS / 1000))
+        for name, mech in (("with", held), ("without", free))
+    }
+    found = race(rivals, rounds)
+    value = ratio(found["with"], found["without"]).value
+    title = "a braked linkage beside a moving one, over none"
+    return {"title": title, "measured": value, "unit": "", "ratio": value, "at_most": AT_MOST_AT_REST}
 
 
 def show(results: dict[str, Any]) -> str:

@@ -157,6 +157,8 @@ struct BatchTable {
   // bodies at their origins (nb, 6) in world axes, or null
   void (*bearing_bounds)(const ModelD&, States, const double* a, const double* lam, const double* outer,
                          double* bounds);
+  // the same in motions with accelerations a (nv) under tau (nv)
+  void (*motion_bounds)(const ModelD&, States, const double* a, const double* tau, double* bounds);
   // generalized force (nv) of the bearings that slide, under other forces tau (nv); NaN where there is none
   void (*sliding_friction)(const ModelD&, States, const double* tau, double* force);
   // J' and gamma' along v, for a model without user rows: (nc, nv), (nc)

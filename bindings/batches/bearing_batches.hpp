@@ -26,6 +26,13 @@ void gather_wrenches(const ModelD& m, const double* given, BearingWork& w) {
   }
 }
 
+// Friction by load along the coordinates (nv) under the wrenches of joints w.bodies.F
+template <class Work>
+void store_bounds(const ModelD& m, const Work& w, double* to) {
+  fill(to, m.nv);
+  each_bearing(m, [&](int k, const auto& c) { to[m.cf_v[k]] += bearing_bound(w.tree, c, w.bodies.F); });
+}
+
 void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* lam, const double* outer,
                       double* bounds) {
   each_state<BearingWork>(m, s, [&](long i, const State<double>& x, BearingWork& w) {
@@ -35,9 +42,7 @@ void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* 
     gather_wrenches(m, outer ? outer + 6 * i * m.nb : nullptr, w);
     row_wrenches(m, w.tree, w.W);
     joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);
-    double* to = bounds + i * m.nv;
-    fill(to, m.nv);
-    each_bearing(m, [&](int k, const auto& c) { to[m.cf_v[k]] += bearing_bound(w.tree, c, w.bodies.F); });
+    store_bounds(m, w, bounds + i * m.nv);
   });
 }
 
@@ -46,6 +51,20 @@ struct SlidingWork : Dynamics<LD> {
   SlidingBearings<double> bearings;
   SlidingWork(const ModelD& m, Arena& arena) : Dynamics<LD>(m, arena) { bearings.bind(arena, m, this->rows); }
 };
+
+void motion_bounds_n(const ModelD& m, States s, const double* a, const double* tau, double* bounds) {
+  sized(m, [&](auto ld) {
+    using Work = SlidingWork<decltype(ld)::width>;
+    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
+      if (!w.bearings.most) return fill(bounds + i * m.nv, m.nv);
+      double* lam = w.bearings.room;
+      motion_multipliers(m, x, a + i * m.nv, tau + i * m.nv, w, lam);
+      joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam, w.rows.W},
+                     static_cast<const Spatial<double>*>(nullptr), w.bodies);
+      store_bounds(m, w, bounds + i * m.nv);
+    });
+  });
+}
 
 void sliding_friction_n(const ModelD& m, States s, const double* tau, double* force) {
   sized(m, [&](auto ld) {

@@ -161,6 +161,13 @@ auto bearing_bounds(const Kernel& k, In q, In v, In a, In lam, In outer) {
                 b.out({b.nv}));
 }
 
+// The same of motions under tau
+auto motion_bounds(const Kernel& k, In q, In v, In a, In tau, In drive, In user) {
+  Batch b(k, q, v, drive, user);
+  return b.call(k.tables.batches.motion_bounds, b.in(a, "a", {b.nv}), b.in(tau, "tau", {b.nv}),
+                b.out({b.nv}));
+}
+
 auto sliding_friction(const Kernel& k, In q, In v, In tau, In drive, In user) {
   Batch b(k, q, v, drive, user);
   return b.call(k.tables.batches.sliding_friction, b.in(tau, "tau", {b.nv}), b.out({b.nv}));
@@ -312,6 +319,7 @@ void bind_batches(nb::class_<Kernel>& kernel) {
       .def("row_wrenches", &call::row_wrenches, "q"_a)
       .def("force_wrenches", &call::force_wrenches, "q"_a, "v"_a)
       .def("bearing_bounds", &call::bearing_bounds, "q"_a, "v"_a, "a"_a, "lam"_a, "outer"_a.none())
+      .def("motion_bounds", &call::motion_bounds, "q"_a, "v"_a, "a"_a, "tau"_a, drive, user)
       .def("sliding_friction", &call::sliding_friction, "q"_a, "v"_a, "tau"_a, drive, user)
       .def("row_rates", &call::row_rates, "q"_a, "v"_a, drive)
       .def("pivots", &call::pivots, "q"_a, "v"_a, drive, user, "rank"_a)

@@ -146,22 +146,29 @@ void forward_n(const ModelD& m, States s, const double* tau, int rank, MotionArr
   });
 }
 
+// lam (nc) of least norm in a motion with accelerations a (nv) under tau (nv)
+template <class Work>
+void motion_multipliers(const ModelD& m, const State<double>& x, const double* a, const double* tau, Work& w,
+                        double* lam) {
+  place(m, x.q, w.tree);
+  move(m, x.v, w.tree);
+  weigh(m, w.tree, w.bodies.I);
+  bias(m, x.q, x.v, w.tree, w.bodies, w.h);
+  subtract_user_forces(m, x.user, w.h);
+  inertia_times(m, a, w.tree, w.bodies, w.force);
+  for (int k = 0; k < m.nv; ++k) w.force[k] += w.h[k] - tau[k];
+  constraints(m, x, w.tree, w.ld, w.rows);
+  factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, -1, w.factor);
+  if (w.factor.first_rows < m.nc) complete(m, w.ld, w.factor);
+  solve_multipliers(m, w.ld, w.factor, w.force, lam);
+}
+
 void multipliers_n(const ModelD& m, States s, const double* a, const double* tau, double* lam,
                    unsigned char* unique) {
   sized(m, [&](auto ld) {
     using Work = Dynamics<decltype(ld)::width>;
     each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
-      place(m, x.q, w.tree);
-      move(m, x.v, w.tree);
-      weigh(m, w.tree, w.bodies.I);
-      bias(m, x.q, x.v, w.tree, w.bodies, w.h);
-      subtract_user_forces(m, x.user, w.h);
-      inertia_times(m, a + i * m.nv, w.tree, w.bodies, w.force);
-      for (int k = 0; k < m.nv; ++k) w.force[k] += w.h[k] - tau[i * m.nv + k];
-      constraints(m, x, w.tree, w.ld, w.rows);
-      factorize(m, w.rows.J, static_cast<const double*>(nullptr), w.ld, -1, w.factor);
-      if (w.factor.first_rows < m.nc) complete(m, w.ld, w.factor);
-      solve_multipliers(m, w.ld, w.factor, w.force, lam + i * m.nc);
+      motion_multipliers(m, x, a + i * m.nv, tau + i * m.nv, w, lam + i * m.nc);
       uniqueness(m, w.factor, unique + i * m.nc);
     });
   });

@@ -27,6 +27,7 @@ const BatchTable& batch_table() {
       .row_wrenches = row_wrenches_n,
       .force_wrenches = force_wrenches_n,
       .bearing_bounds = bearing_bounds_n,
+      .motion_bounds = motion_bounds_n,
       .sliding_friction = sliding_friction_n,
       .row_rates = row_rates_n,
       .pivots = pivots_n,

@@ -90,7 +90,7 @@ struct RowMotion {
   const Spatial<T>* W;  // (nc)
 };
 
-// out: w.F (nn) of (1), about O   in: t (moved), w.I   outer (nn): further wrenches on nodes about O
+// out: w.F (nn) of (1), about O   in: t (moved), w.I   outer (nn): further wrenches on nodes about O, or null
 template <class T>
 SARRUS_FN void joint_wrenches(const Model<real<T>>& m, const Tree<T>& t, const RowMotion<T>& x,
                               const Spatial<T>* outer, Bodies<T>& w) {
@@ -100,7 +100,7 @@ SARRUS_FN void joint_wrenches(const Model<real<T>>& m, const Tree<T>& t, const R
   subtract_wrenches(m, t, w.F);
   subtract_row_wrenches(m, x.W, x.lam, w.F);
   subtract_mesh_wrenches(m, t, x.lam, w.F);
-  for (int i = 1; i < m.nn; ++i) w.F[i] = w.F[i] - outer[i];
+  for (int i = 1; outer && i < m.nn; ++i) w.F[i] = w.F[i] - outer[i];
   sum_over_subtrees(m, w.F);
 }
 

@@ -184,7 +184,8 @@ SARRUS_HD void next_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
 // Rounds of (1) from no friction on; false where they do not settle.
 template <class T>
 SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
-  double size = 0;
+  double size = 0, latest = 0;
+  bool straight = false;  // the last round made no jump
   fill(b.x, b.slabs * LANES + m.nm);
   b.x[0] = T(1);
   for (int k = 0; k < b.count; ++k) b.bound[k] = b.change[k] = T(0);
@@ -199,9 +200,11 @@ SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
       b.change[k] = b.next[k] - b.bound[k];
       b.bound[k] = b.next[k];
     }
-    if (most <= BOUNDS_SETTLED * size) return true;
+    double next = straight && most < 0.1 * latest ? most * most / latest : most;  // the change to come
+    if (next <= BOUNDS_SETTLED * size) return true;
     double ratio = along / before;
-    if (i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1)
+    latest = most, straight = !(i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1);
+    if (!straight)
       for (int k = 0; k < b.count; ++k) {
         T x = b.bound[k] + b.change[k] * real<T>(ratio / (1 - ratio));
         b.bound[k] = x > real<T>(0) ? x : T(0);

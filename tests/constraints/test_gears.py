@@ -117,6 +117,15 @@ def test_bevel_gears() -> None:
     assert force[2] == pytest.approx(-W_t * math.tan(ALPHA) * math.sin(cone))  # held against the apex side
 
 
+def test_cone_distance_of_bevel_gears() -> None:
+    """By hand: at right angles sqrt(r_a^2 + r_b^2), both cones with the apex where the axes meet."""
+    distance = math.hypot(0.04, 0.08)
+    gear = sr.Gear("a", "b", 20, 40, 0.004, kind="bevel", cone_distance=distance)
+    mech = pair(gear, (0.1, 0.0, -0.1), axis="x")
+    v = mech.consistent_velocity(mech.neutral(), [1.0, 0.0])
+    assert abs(v[1]) == pytest.approx(abs(v[0]) / 2)
+
+
 def test_side_of_the_apex_decides_the_sense_of_bevel_gears() -> None:
     """Velocities of both gears at the pitch point agree; beyond the apex b turns the other way."""
     gear = sr.Gear("a", "b", 20, 40, 0.004, kind="bevel")
@@ -254,6 +263,24 @@ def test_planets_load_the_arm() -> None:
             "x",
             "frame of 'b' stands at the apex",
         ),
+        (
+            sr.Gear("a", "b", 20, 40, 0.004, kind="bevel"),
+            (0.1, 0.01, -0.1),
+            "x",
+            "must meet, at the apex of both cones; they are 0.01 m apart.* Move one of them",
+        ),
+        (
+            sr.Gear("a", "b", 20, 40, 0.004, kind="bevel", cone_distance=0.09),
+            (0.1, 0, -0.1),
+            "x",
+            "axes at 90 degrees make a cone distance of 0.0894427191 m, not 0.09 m",
+        ),
+        (
+            sr.Gear("a", "b", 40, 20, 0.004, kind="bevel"),
+            (0.1, 0, -0.2),
+            (math.sin(2.5), 0.0, math.cos(2.5)),
+            "axes at 143.2 degrees these teeth make 'a' a ring or a disc",
+        ),
         (sr.Belt("a", "b", 0.1, 0.2), (0.25, 0, 0), "z", r"more than 0.3 m apart, .* got 0.25 m"),
     ],
 )
@@ -276,6 +303,7 @@ def test_wrong_joints_and_arguments() -> None:
         ({"kind": "spur"}, "kind of Gear"), ({"diameter": 0.1}, "diameter of Gear is that of a worm"),
         ({"pressure_angle": 1.0}, "below 45 degrees"),
         ({"left_hand": True}, "left_hand of Gear is that of a worm"),
+        ({"cone_distance": 0.1}, "cone_distance of Gear is that of bevel gears"),
         ({"kind": "internal", "teeth_b": 20}, "a ring has more teeth than its pinion; got 20"),
         ({"b": "a"}, "two different joints"), ({"teeth_b": 0}, "teeth_b of Gear"),
     ):  # fmt: skip

@@ -210,7 +210,10 @@ def test_bad_input() -> None:
 
 @pytest.mark.parametrize(
     ("mu", "radius", "message"),
-    [(15.0, 0.01, "force 'f': mu is 15; .* divided by 100"), (0.1, 10.0, "journal, 10 m, exceeds .* 0.1")],
+    [
+        (15.0, 0.01, "force 'f': mu is 15; .* divided by 100"),
+        (0.1, 10.0, "journal, 10 m, exceeds 10 times .* 0.1"),
+    ],
 )
 def test_unlikely_bearings_warn(mu: float, radius: float, message: str) -> None:
     spec = sr.MechanismSpec().body(
@@ -218,3 +221,15 @@ def test_unlikely_bearings_warn(mu: float, radius: float, message: str) -> None:
     )
     with pytest.warns(sr.SarrusWarning, match=message):
         spec.force("f", sr.BearingFriction("h", mu, radius)).compile()
+
+
+def test_short_guides_warn_and_second_bearings_are_refused() -> None:
+    spec = sr.MechanismSpec().body(
+        "s", joint=sr.Prismatic("x"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01,) * 3
+    )
+    spec.force("f", sr.BearingFriction("s", 0.1, length=5e-5))
+    with pytest.warns(sr.SarrusWarning, match="length of the guide, 5e-05 m, is below 1/1000 of .* 0.1"):
+        spec.compile()
+    spec.force("g", sr.BearingFriction("s", 0.1))
+    with pytest.raises(sr.ModelError, match=r"force 'g': 's' has a BearingFriction already.* Give one"):
+        spec.compile()

@@ -110,3 +110,20 @@ def test_tables_as_data() -> None:
     mech = slider(sr.JointSpringTable("block", [0.0, 0.5], [1.0, 2.0]))
     copy = sr.MechanismSpec.from_dict(sr.formats.json.spec_of(mech).to_dict()).compile()
     assert copy.bias([0.2], [0.0]) == pytest.approx(mech.bias([0.2], [0.0]))
+
+
+@pytest.mark.parametrize(
+    ("forces", "message"),
+    [
+        ([2.0, 0.0, -2.0], "at the speed -1 its force 2 drives"),
+        ([-2.0, 0.5, 2.0], "at rest it has the force 0.5"),
+    ],
+)
+def test_damper_tables_that_drive_warn(forces: list[float], message: str) -> None:
+    for damper in (
+        sr.JointDamperTable("a", [-1.0, 0.0, 1.0], forces),
+        sr.PointDamperTable("ground", (1, 0, 0), "a", (0.1, 0, 0), [-1.0, 0.0, 1.0], forces),
+    ):
+        spec = sr.MechanismSpec().body("a", joint=sr.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+        with pytest.warns(sr.SarrusWarning, match=f"force 'd': {message}"):
+            spec.force("d", damper).compile()

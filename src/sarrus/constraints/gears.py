@@ -72,12 +72,14 @@ class Gear(Meshing):
         pressure_angle: [rad], 20 degrees by default; of a worm that in the normal section.
         diameter: Pitch diameter of a worm [m].
         left_hand: Whether a worm is left-handed.
+        cone_distance: Of bevel gears, from the apex to the pitch point at mid-face [m], with which teeth,
+            module and axes are checked; 0: they are not.
         offset: How far the pitch line of a is ahead of that of b where all coordinates are zero [m].
     """
 
     checks: ClassVar[Checks] = {
         "a": text, "b": text, "teeth_a": positive_whole, "module": positive, "pressure_angle": _angle,
-        "diameter": nonnegative, "left_hand": truth, "offset": number,
+        "diameter": nonnegative, "left_hand": truth, "offset": number, "cone_distance": nonnegative,
     }  # fmt: skip
     teeth_a: int
     teeth_b: int
@@ -87,6 +89,7 @@ class Gear(Meshing):
     diameter: float = 0.0
     left_hand: bool = False
     offset: float = 0.0
+    cone_distance: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,6 +103,8 @@ class Gear(Meshing):
             )
         if self.left_hand and self.kind != "worm":
             raise InputError(f"left_hand of Gear is that of a worm; got it for kind={self.kind!r}.")
+        if self.cone_distance > 0.0 and self.kind != "bevel":
+            raise InputError(f"cone_distance of Gear is that of bevel gears; got it for kind={self.kind!r}.")
         if self.kind == "internal" and self.teeth_a == self.teeth_b:
             raise InputError(f"a ring has more teeth than its pinion; got {self.teeth_a} for both gears.")
         if self.a == self.b:
@@ -157,19 +162,48 @@ class Gear(Meshing):
                 return "The rack must slide at right angles to the axis of its pinion."
             have, want = abs(np.cross(n_a, n_b) @ (p_b - p_a)), r_a
         else:
-            normal = np.cross(n_a, n_b)
-            if np.linalg.norm(normal) < MESHES:
-                return "The axes of bevel gears must not be parallel."
-            have, want = abs(normal @ (p_b - p_a)) / size(normal), 0.0
-            for name, aside in zip((self.a, self.b), _from_apex(a, b), strict=True):
-                if size(aside) < MESHES * r_a:
-                    return (
-                        f"The frame of {name!r} stands at the apex, where the axes meet; the side of the apex"
-                        " on which it stands decides the sense of rotation. Place it where the gear is."
-                    )
+            return self._misplaced_cones(a, b)
         if abs(have - want) > MESHES * largest([want, r_a]):
             return f"The centre distance is {have:.9g} m, teeth and module ask for {want:.9g} m."
         return ""
+
+    def _misplaced_cones(self, a: Line, b: Line) -> str:
+        """The same of bevel gears."""
+        (p_a, n_a), (p_b, n_b) = a, b
+        normal, r_a = np.cross(n_a, n_b), self.radii[0]
+        if np.linalg.norm(normal) < MESHES:
+            return "The axes of bevel gears must not be parallel."
+        apart = abs(normal @ (p_b - p_a)) / size(normal)
+        if apart > MESHES * r_a:
+            return (
+                f"The axes of bevel gears must meet, at the apex of both cones; they are {apart:.9g} m apart."
+            )
+        for name, aside in zip((self.a, self.b), _from_apex(a, b), strict=True):
+            if size(aside) < MESHES * r_a:
+                return (
+                    f"The frame of {name!r} stands at the apex, where the axes meet; the side of the apex on"
+                    " which it stands decides the sense of rotation. Place it where the gear is."
+                )
+        u, w = (unit(aside) for aside in _from_apex(a, b))
+        for name, ratio in ((self.a, self.teeth_b / self.teeth_a), (self.b, self.teeth_a / self.teeth_b)):
+            if ratio + u @ w < MESHES:
+                return (
+                    f"Between axes at {_degrees(u, w):.4g} degrees these teeth make {name!r} a ring or a"
+                    " disc: half the angle of its pitch cone must be below 90 degrees."
+                )
+        have = r_a / self._cone(u, w)[0]
+        if self.cone_distance > 0.0 and abs(have - self.cone_distance) > MESHES * have:
+            return (
+                f"Teeth, module and axes at {_degrees(u, w):.4g} degrees make a cone distance of"
+                f" {have:.9g} m, not {self.cone_distance:.9g} m."
+            )
+        return ""
+
+    def _cone(self, u: Array, w: Array) -> tuple[Any, Any]:
+        """Sine and cosine of half the angle of the pitch cone of a; u and w: from the apex to both gears."""
+        across, ratio = size(np.cross(u, w)), self.teeth_b / self.teeth_a + u @ w
+        slope = hypot(across, ratio)
+        return across / slope, ratio / slope
 
     def _spur(self, a: Line, b: Line) -> Contact:
         (p_a, n_a), (p_b, n_b) = a, b
@@ -196,12 +230,7 @@ class Gear(Meshing):
         (p_a, n_a), (p_b, n_b) = a, b
         from_a, from_b = _from_apex(a, b)
         apex, u, w = p_a - from_a, unit(from_a), unit(from_b)
-        side = w - (w @ u) * u
-        across = size(side)  # sine of the shaft angle
-        side = side / across
-        ratio = self.teeth_b / self.teeth_a + u @ w
-        slope = hypot(across, ratio)
-        sine, cosine = across / slope, ratio / slope  # of the pitch cone of a
+        side, (sine, cosine) = unit(across_axis(w, u)), self._cone(u, w)
         edge, apart = cosine * u + sine * side, -sine * u + cosine * side
         r_a = self.radii[0]
         P = apex + r_a / sine * edge
@@ -221,6 +250,11 @@ class Gear(Meshing):
         lead = advance / r_a
         on_a = n_a + lead * np.cross(n_a, out)
         return Contact(P, on_a, (advance, k_b), np.tan(self.pressure_angle) * hypot(1.0, lead) * out)
+
+
+def _degrees(u: Array, w: Array) -> float:
+    """The angle between unit vectors [degrees]."""
+    return math.degrees(math.acos(max(-1.0, min(1.0, float(u @ w)))))
 
 
 def _from_apex(a: Line, b: Line) -> tuple[Array, Array]:

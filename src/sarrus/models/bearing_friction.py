@@ -9,11 +9,14 @@ from ..arrays import nonnegative, text
 from ..errors import ModelError
 from .forces import Force, ForceTable
 from .kinds import Checks
+from .parameters import COORDINATE_FORCES, kind_number
 from .tree import Tree
 
 __all__ = ["BearingFriction"]
 
 LARGEST_MU = 1.5  # rubber on dry asphalt is near 1
+LARGEST_RADIUS = 10.0  # of the mechanism's length: millimetres taken for metres are far beyond
+SHORTEST_GUIDE = 1e-3  # of the mechanism's length
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class BearingFriction(Force):
         coordinate: Name of a Revolute or Prismatic joint. The middle of a guide is the origin of its body
             frame.
         mu: Coefficient of friction, not negative; from 1.5 on `compile` warns.
-        radius: Of the journal of a hinge [m]; `compile` warns of one beyond the mechanism's length.
-        length: Of the guide of a slide [m]; 0: moments do not count.
+        radius: Of the journal of a hinge [m]; `compile` warns of one beyond ten times the mechanism's length.
+        length: Of the guide of a slide [m]; 0: moments do not count. `compile` warns of one below 1/1000 of
+            the mechanism's length.
     """
 
     needs_position: ClassVar[bool] = False
@@ -58,6 +62,12 @@ class BearingFriction(Force):
                 f"{where}: BearingFriction of a {kind} joint takes {given}, and no {other}; got radius"
                 f" {self.radius:g} and length {self.length:g}."
             )
+        kinds, at = (table.coordinates.columns.get(name, []) for name in ("cf_kind", "cf_v"))
+        if (kind_number(COORDINATE_FORCES, "BearingFriction"), k) in zip(kinds, at, strict=True):
+            raise ModelError(
+                f"{where}: {self.coordinate!r} has a BearingFriction already, and each would carry the whole"
+                " load of the joint. Give one, with the mean of mu radius over its bearings."
+            )
         place = tree.places[tree.body_index(owner.name)]
         size = {"mu": self.mu, "radius": self.radius, "length": self.length}
         parameters = {"direction": 0.0, "node": place.node, **size, "p": place.X_NB.xyz}
@@ -66,9 +76,15 @@ class BearingFriction(Force):
     def doubt(self, length: float) -> str:
         if self.mu >= LARGEST_MU:
             return f"mu is {self.mu:g}; dry surfaces have 0.05 to 1, a percentage must be divided by 100"
-        if self.radius > length:
+        if self.radius > LARGEST_RADIUS * length:
             return (
-                f"the radius of the journal, {self.radius:g} m, exceeds the mechanism's length {length:.3g}"
+                f"the radius of the journal, {self.radius:g} m, exceeds {LARGEST_RADIUS:g} times the"
+                f" mechanism's length {length:.3g}"
+            )
+        if 0.0 < self.length < SHORTEST_GUIDE * length:
+            return (
+                f"the length of the guide, {self.length:g} m, is below 1/1000 of the mechanism's length"
+                f" {length:.3g}, so that moments jam it"
             )
         return ""
 

@@ -18,6 +18,8 @@ from .forces import Force, ForceTable, PointForce
 from .kinds import Checks
 from .tree import Tree
 
+AT_REST = 1e-9  # of the largest force of a damper: less is none
+
 __all__ = ["JointDamperTable", "JointSpringTable", "Motor", "PointDamperTable", "PointSpringTable"]
 
 
@@ -28,10 +30,12 @@ class _Table(Force, base=True):
     Attributes:
         table: names of the fields of its abscissas and of its forces.
         of_rate: whether the abscissas are speeds.
+        damps: whether it takes energy out.
     """
 
     table: ClassVar[tuple[str, str]]
     of_rate: ClassVar[bool] = False
+    damps: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,6 +51,20 @@ class _Table(Force, base=True):
 
     def work(self) -> str:
         return "joints have damping" if self.of_rate else ""
+
+    def doubt(self, length: float) -> str:
+        if not self.damps:
+            return ""
+        curve = self.curve
+        for x, y in zip(curve.x, curve.y, strict=True):
+            if x * y < 0.0:
+                return (
+                    f"at the speed {x:g} its force {y:g} drives; that of a damper has the sign of the speed"
+                )
+        rest, most = float(curve(0.0)), max(map(abs, curve.y))
+        if curve.x[0] <= 0.0 <= curve.x[-1] and abs(rest) > AT_REST * most:
+            return f"at rest it has the force {rest:g}, with which it drives; a damper has none"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,7 @@ class PointDamperTable(_PointTable):
 
     table: ClassVar[tuple[str, str]] = ("speeds", "forces")
     of_rate: ClassVar[bool] = True
+    damps: ClassVar[bool] = True
     speeds: ArrayLike
     forces: ArrayLike
 
@@ -161,6 +180,7 @@ class JointDamperTable(_JointTable):
 
     table: ClassVar[tuple[str, str]] = ("speeds", "forces")
     of_rate: ClassVar[bool] = True
+    damps: ClassVar[bool] = True
     speeds: ArrayLike
     forces: ArrayLike
 

@@ -1,4 +1,4 @@
-"""Loads that coordinates at rest share: the shares against optimization, and how often a program is solved."""
+"""Loads that coordinates at rest share: shares against optimization, how often a program is solved."""
 
 from __future__ import annotations
 

@@ -100,6 +100,12 @@ class StuckRows:
             return np.zeros((len(q), len(self.directions)))
         return self._bearings.bounds(q, v, a, lam, user_wrenches(self.system.evaluator, q, v, t))
 
+    def _by_load_of(self, steps: Steps) -> Array:
+        """Friction by load (n, k) of n steps, whose loads the kernel knows."""
+        states = [np.ascontiguousarray(x) for x in (steps.q, steps.v, steps.a, steps.tau)]
+        outside = self._outside(steps.t, steps.q, steps.v)
+        return np.asarray(self.system.kernel.motion_bounds(*states, *outside)[:, self.friction.coordinates])
+
     def sliding_by_load(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         """Generalized force (nv,) of the friction by load of rows that slide, under the applied force tau."""
         bearings, at = self._bearings, self.friction.coordinates
@@ -156,7 +162,9 @@ class StuckRows:
         sliding, bounds = np.zeros_like(v), np.tile(fixed, (len(t), 1))
         sliding[:, at] = -self.directions * self.friction.level(v)
         f = force[which]
-        for _ in range(ROUNDS if A is not None else 0):
+        for _ in range(ROUNDS):
+            if A is None:
+                break
             if self._bearings is not None:
                 bounds = fixed + self._bounds_under(t, q, v, tau + sliding, f)
             best = np.minimum(best, np.max(np.abs(f) / np.maximum(bounds, LEAST), axis=1))
@@ -171,8 +179,8 @@ class StuckRows:
         """Bounds by load (n, number stuck) where those that stick have the friction f (n, number stuck)."""
         total = tau.copy()
         total[:, self.friction.coordinates[self.stuck]] += f
-        each = (np.ascontiguousarray(x) for x in (q, v, total))
-        a, _, lam, *_ = self._plain._slippery.kernel.forward(*each, *self._outside(t, q, v))
+        q, v, total = (np.ascontiguousarray(x) for x in (q, v, total))
+        a, _, lam, *_ = self._plain._slippery.kernel.forward(q, v, total, *self._outside(t, q, v))
         loads = BearingLoads(self.friction, self._plain.model)
         of_user = user_wrenches(self.system.evaluator, q, v, t)
         return np.asarray(loads.bounds(q, v, a, lam, of_user)[:, self.stuck])
@@ -209,7 +217,8 @@ class StuckRows:
 
         def rule(extra: Array) -> Array:
             share = self._least_load(f, fixed + extra, pushing, t, q)[1]
-            return self._bounds_under(np.array([t]), q[None], v[None], force[None], share[None])[0]
+            found = self._bounds_under(np.array([t]), q[None], v[None], force[None], share[None])
+            return np.asarray(found[0])
 
         found = fixed_point(rule, by_load[self.stuck])
         return np.asarray(fixed + (by_load[self.stuck] if found is None else found))
@@ -255,8 +264,11 @@ class StuckRows:
         if not len(self.stuck) and self._bearings is None:
             force[:, rows] = -self.directions * self.friction.level(v)
             return force, unique, inside
-        lam, known = self.multipliers(t, q, v, a, tau)
-        f, same, by_load = lam[:, self._rows], known[:, self._rows], self._by_load(q, v, t, a, lam)
+        alone = self._by_kernel and not len(self.stuck) and not self.contacts.rows
+        which = slice(0, 1) if alone else slice(None)  # multipliers of the first state tell what is unique
+        lam, known = self.multipliers(*(x[which] for x in (t, q, v, a, tau)))
+        f, same = lam[:, self._rows], known[:, self._rows]
+        by_load = self._by_load_of(steps) if alone else self._by_load(q, v, t, a, lam)
         inside[:, rows] = -self.directions * by_load
         force[:, rows] = -self.directions * self.friction.level(v) + inside[:, rows]
         force[:, rows[self.stuck]], unique[:, rows[self.stuck]] = f, same
