@@ -20,7 +20,7 @@ from .timing import race, ratio
 ROWS: tuple[Column, ...] = (("what", "title", ""), ("measured", "measured", ".3g"), ("unit", "unit", ""))
 PINS = "ABCD"
 AT_MOST = 2.0  # times the run without friction
-AT_MOST_AT_REST = 6.0  # the same of a machine in which some joints rest and share a load
+AT_MOST_AT_REST = 8.0  # the same of a machine in which some joints rest and share a load
 AT_MOST_GEARED = 3.0  # the same of gears, whose steps without friction are the cheapest there are
 EVENTLESS = 0.02  # [s] in which no pin of the linkage turns round
 

@@ -200,7 +200,7 @@ SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
       b.change[k] = b.next[k] - b.bound[k];
       b.bound[k] = b.next[k];
     }
-    double next = straight && most < 0.1 * latest ? most * most / latest : most;  // the change to come
+    double next = straight && most < 0.1 * latest ? 100 * most * most / latest : most;  // to come, at most
     if (next <= BOUNDS_SETTLED * size) return true;
     double ratio = along / before;
     latest = most, straight = !(i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1);

@@ -179,6 +179,33 @@ def test_what_cannot_stick_says_so() -> None:
     assert without.step([0.0], [0.0]).status == 0
 
 
+def test_ways_out_are_those_of_the_friction_there_is() -> None:
+    """What a message advises can be done: friction of joints by with_, declared forces by a description."""
+    joint = r"out: that of joints by friction_model='smooth' or mech.with_\(friction={'arm': 0}, .*}\)\.$"
+    with pytest.raises(InputError, match=joint):
+        dry_arm().export_code("nowhere")
+    spec = sr.MechanismSpec(name="braked").body("a", joint=sr.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+    braked = spec.force("brake", sr.CoulombFriction("a", 1.0)).compile()
+    declared = r"Leave it out: the force 'brake' \(CoulombFriction\) by a description without"
+    with pytest.raises(InputError, match=declared):
+        braked.export_code("nowhere")
+    with pytest.raises(InputError, match=declared + r".* To lock what sticks.*Coupling\({'a': 1.0}, offset="):
+        sr.linearize(braked, [0.3], [0.0])
+
+
+def test_linear_model_with_what_sticks_locked() -> None:
+    """The way out of the message: a cart on a spring, on a cross slide that sticks."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="cross")
+    spec.body("slide", joint=sr.Prismatic("y"), mass=1.0, inertia=(1, 1, 1), friction=2.0, **COULOMB)
+    spec.body("cart", "slide", joint=sr.Prismatic("x"), mass=4.0, inertia=(1, 1, 1))
+    spec.force("spring", sr.JointSpring("cart", 100.0))
+    with pytest.raises(InputError, match=r"linearize: 'slide' of 'cross' are at rest.*'slide': 1.0"):
+        sr.linearize(spec.compile(), [0.0, 0.0], [0.0, 0.0])
+    locked = spec.constrain("stuck", sr.Coupling({"slide": 1.0})).compile()
+    found = sr.linearize(locked.with_(friction={"slide": 0.0}, breakaway={"slide": 0.0}))
+    np.testing.assert_allclose(np.sort(found.eigenvalues.imag), [-5.0, 5.0], rtol=1e-9)
+
+
 def test_equilibrium_is_that_without_friction() -> None:
     rest = sr.equilibrium(dry_arm(), [1.4])
     assert rest.q == pytest.approx([np.pi / 2], abs=1e-9) and rest.stable

@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, BoolArray, frozen
-from ..errors import InputError
 from ..models.model import Model
 from ..models.parameters import COORDINATE_FORCES, kind_number
 from .box_problem import SINGULAR, STILL, box_minimum
@@ -90,55 +89,6 @@ class StatesFriction(NamedTuple):
     unique: BoolArray
     resting: Array
     moving: Array
-
-
-def refuse_dry_friction(model: Model, what: str) -> None:
-    """Refuse a model whose friction sticks; `what` cannot deal with it."""
-    if sticks(model):
-        names = ", ".join(map(repr, DryFriction(model).names))
-        raise InputError(
-            f"{what} knows no friction that sticks, which {model.name!r} has along {names}; simulate and"
-            " forward_dynamics do. Take friction_model='smooth', or leave friction out:"
-            " mech.with_(friction={name: 0}, breakaway={name: 0}) for that of joints, a description without"
-            " CoulombFriction and BearingFriction for declared forces."
-        )
-
-
-def refuse_rest(model: Model, v: npt.ArrayLike | None, what: str) -> None:
-    """Refuse states v (..., nv), None: at rest, in which dry friction has no direction."""
-    if not sticks(model):
-        return
-    rows = DryFriction(model)
-    resting = rows.resting(np.zeros(model.nv) if v is None else np.asarray(v, dtype=np.float64))
-    if any(force.by_load for _, force in model.forces):
-        raise InputError(
-            f"{what} knows no friction that depends on bearing loads, which {model.name!r} has; simulate and"
-            " forward_dynamics do. Take a constant friction: CoulombFriction."
-        )
-    if np.any(resting):
-        names = [
-            name
-            for name, rests in zip(rows.names, resting.reshape(-1, len(rows.names)).T, strict=True)
-            if rests.any()
-        ]
-        raise InputError(
-            f"{what}: {', '.join(map(repr, names))} of {model.name!r} are at rest, where friction that sticks"
-            " is no smooth function. Take a state that slides, or leave friction out:"
-            " mech.with_(friction={name: 0}, breakaway={name: 0})."
-        )
-
-
-def refuse_stops(model: Model, before: npt.ArrayLike, after: Array, what: str) -> None:
-    """Refuse steps from velocities `before` to `after` (..., nv) in which a row of friction turns round."""
-    at = DryFriction(model).coordinates
-    turned = (np.sign(np.asarray(before, dtype=np.float64)) * np.sign(after))[..., at] < 0.0
-    if np.any(turned):
-        which = np.any(turned.reshape(-1, len(at)), axis=0)
-        names = ", ".join(repr(model.coordinate_names[k]) for k in at[which])
-        raise InputError(
-            f"{what}: {names} of {model.name!r} stop within the step, where friction begins to stick, and the"
-            " step has no derivatives. Take a smaller dt, or a state that slides through it."
-        )
 
 
 def sticks(model: Model) -> bool:

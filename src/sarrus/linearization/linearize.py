@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
-from ..dynamics.dry_friction import refuse_rest
+from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem

@@ -17,8 +17,9 @@ from ..constraints.user_forces import user_wrenches
 from ..dynamics.bearing_friction import BearingLoads
 from ..dynamics.bearings import External
 from ..dynamics.derivatives import Derivatives, derivatives
-from ..dynamics.dry_friction import DryFriction, Friction, StatesFriction, refuse_rest
+from ..dynamics.dry_friction import DryFriction, Friction, StatesFriction
 from ..dynamics.forward import Motion, check_formulation, forward_terms, without_inertia
+from ..dynamics.friction_refusals import refuse_rest
 from ..dynamics.inverse import Torques, overflow
 from ..dynamics.singular_limit import limit_rows
 from ..dynamics.terms import Terms

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..arrays import Array
-from ..dynamics.dry_friction import refuse_dry_friction
+from ..dynamics.friction_refusals import refuse_dry_friction
 from ..tracing.c_files import CFiles, chosen_functions
 from ..tracing.entries import Entries
 from ..tracing.linear_parameters import linear_parameters

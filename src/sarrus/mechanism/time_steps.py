@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._kernel import RunOptions, StepStatus, methods
 from ..arrays import Array, one_of, positive, positive_whole
 from ..dynamics.derivatives import derivatives
-from ..dynamics.dry_friction import refuse_rest, refuse_stops
+from ..dynamics.friction_refusals import refuse_rest, refuse_stops
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from ..tracing.cuda_device import on_cuda

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..dynamics.dry_friction import refuse_dry_friction
+from ..dynamics.friction_refusals import refuse_dry_friction
 from ..errors import InputError, SarrusError
 from ..mechanism.measures import Angle, ForceIn, Length, Measure, Position, Reaction, Speed
 from ..mechanism.mechanism import Mechanism

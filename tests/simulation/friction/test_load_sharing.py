@@ -8,7 +8,7 @@ import pytest
 import scipy.optimize
 
 import sarrus as sr
-from sarrus.simulation.friction.load_sharing import shared, tangents_along
+from sarrus.simulation.friction.load_sharing import shared, tangents
 
 Array = npt.NDArray[np.float64]
 
@@ -17,8 +17,9 @@ def test_shares_have_the_same_effect_and_the_least_weighted_size() -> None:
     rng = np.random.default_rng(0)
     J = rng.normal(size=(5, 3, 6))
     at = np.array([0, 2, 3, 5])
-    A = tangents_along(J, at, 1e-9)
-    assert A is not None and A.shape == (5, 4, 3)
+    N = tangents(J, 1e-9)
+    assert N is not None and N.shape == (5, 6, 3)
+    A = N[:, at]
     f, bounds = rng.normal(size=(5, 4)), rng.uniform(0.1, 5.0, (5, 4))
     found = shared(A, f, bounds)
     for one, given, c, rows in zip(found, f, bounds, A, strict=True):
@@ -28,10 +29,42 @@ def test_shares_have_the_same_effect_and_the_least_weighted_size() -> None:
         np.testing.assert_allclose(one, given + best.x @ null, atol=1e-6)
 
 
-def test_states_without_constraints_and_of_changing_rank() -> None:
-    eye = tangents_along(np.zeros((2, 0, 3)), np.array([1]), 1e-9)
-    np.testing.assert_array_equal(eye, np.broadcast_to([[0.0, 1.0, 0.0]], (2, 1, 3)))
-    assert tangents_along(np.array([[[1.0, 0.0]], [[0.0, 0.0]]]), np.array([0]), 1e-9) is None
+def test_tangents_without_constraints_and_of_changing_rank() -> None:
+    np.testing.assert_array_equal(tangents(np.zeros((2, 0, 3)), 1e-9), np.broadcast_to(np.eye(3), (2, 3, 3)))
+    assert tangents(np.array([[[1.0, 0.0]], [[0.0, 0.0]]]), 1e-9) is None
+
+
+def linkage(latched: bool) -> sr.Mechanism:
+    """Four dry pins and one freedom, which a Coupling holds where it is latched."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="linkage")
+    for name, p in (("A", (0, 0)), ("B", (0.2, 0.25)), ("C", (0.9, 0.5)), ("D", (0.8, 0))):
+        spec.point(name, (*p, 0))
+    spec.link("crank", "A", "B", mass=1.0).link("rod", "B", "C", mass=2.0).link("rocker", "D", "C", mass=1.5)
+    pins = (("A", "ground", "crank", 9.0), ("B", "crank", "rod", 8.0), ("C", "rod", "rocker", 15.0))
+    for name, a, b, c in (*pins, ("D", "ground", "rocker", 7.0)):
+        spec.joint(name, a, b, sr.Revolute("z"), at=name, friction=c, friction_model="coulomb")
+    if latched:
+        spec.constrain("latch", sr.Coupling({"A": 1.0}))
+    return spec.compile()
+
+
+@pytest.mark.parametrize("latched", [False, True])
+def test_runs_and_states_share_loads_alike(latched: bool) -> None:
+    """Least norm of friction: by virtual work n (n.w) / (n.n) with the rates n; none beside a latch."""
+    mech = linkage(latched)
+    q, v = mech.neutral(), np.zeros(mech.nv)
+    tau = np.array([4.0, 0.0, -1.0, 0.0])
+    rates = linkage(False).decompose(q).N[:, 0]
+    load = tau - mech.bias(q, v)
+    expected = np.zeros(4) if latched else -rates * (rates @ load) / (rates @ rates)
+    run = sr.simulate(mech, (0, 0.01), q, v, tau=tau, dt=1e-3)
+    assert run.success and not run.v.any() and not run.friction_unique.any()
+    motion = mech.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(motion.friction, expected, atol=1e-9)
+    np.testing.assert_allclose(run.friction, np.tile(expected, (len(run.t), 1)), atol=1e-9)
+    if latched:  # the latch carries the load
+        along = mech.terms(q, v).J.T @ run.lam[0]
+        np.testing.assert_allclose(along, -load, atol=1e-9)
 
 
 def beside(brake: float) -> sr.Mechanism:

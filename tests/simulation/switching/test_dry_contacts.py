@@ -421,3 +421,15 @@ def test_start_that_is_refused() -> None:
 
     with pytest.raises(InputError, match="no force"):
         sr.simulate(block(), (0.0, 1.0), stops=True, tau=broken)
+
+
+def test_impacts_say_that_friction_of_bearings_is_left_out() -> None:
+    for friction in (True, False):
+        spec = sr.MechanismSpec(gravity=(0, 0, 0), name="slide")
+        spec.body("slide", joint=sr.Prismatic("x"), mass=2.0, limits=(-1, 1))
+        if friction:
+            spec.force("guide", sr.BearingFriction("slide", 0.1))
+        run = sr.simulate(spec.compile(), (0, 1), [0.0], [3.0], stops=True)
+        (hit,) = [event for event in run.events if event.impact is not None]
+        assert hit.note == (friction * "impact without friction of bearings, mu times their impulsive load")
+        assert hit.t == pytest.approx(1 / 3)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ... import _kernel
 from ...arrays import Array, positive, state
-from ...dynamics.dry_friction import refuse_dry_friction
+from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
 from ..core.compiled_step import STEPPED, CompiledStep
 from ..core.force_metric import ForceMetric

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
-from ...dynamics.dry_friction import refuse_dry_friction
+from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
 from ...mechanism.design_variants import common_length, lengths, variants_of
 from ...mechanism.mechanism import Mechanism

@@ -25,7 +25,7 @@ from ...mechanism.mechanism import Mechanism
 from ..system.contact_friction import ContactFriction, State
 from ..system.step_records import Steps
 from ..system.system import System
-from .load_sharing import ROUNDS, shared, tangents_along
+from .load_sharing import ROUNDS, least_load, shared, tangents, without_effect
 
 PIECE = 2048  # states at a time
 LEAST = 1e-300  # stands for a bound of zero
@@ -156,9 +156,7 @@ class StuckRows:
             return load
         (t, q, v, tau), model = (x[which] for x in states), self._plain.model
         at, fixed = self.friction.coordinates, self.friction.bounds[self.stuck]
-        outside, unit = self._outside(t, q, v), model.unit[at[self.stuck]]
-        J = model.kernel.constraints(q, v, *outside)[1] * model.unit / model.row_unit[:, None]
-        A, best = tangents_along(J, at[self.stuck], float(model.rank_tol)), load[which]
+        unit, A, best = model.unit[at[self.stuck]], self._along(t, q, v), load[which]
         sliding, bounds = np.zeros_like(v), np.tile(fixed, (len(t), 1))
         sliding[:, at] = -self.directions * self.friction.level(v)
         f = force[which]
@@ -174,6 +172,28 @@ class StuckRows:
         out = load.copy()
         out[which] = best
         return out
+
+    def _along(self, t: Array, q: Array, v: Array) -> Array | None:
+        """A (n, number stuck and contacts, dof) of load_sharing.py; None where the rank of J varies."""
+        model, normals = self._plain.model, self.contacts.normals
+        J = model.kernel.constraints(q, v, *self._outside(t, q, v))[1] * model.unit / model.row_unit[:, None]
+        N = tangents(np.delete(J, normals, axis=1), float(model.rank_tol))
+        if N is None:
+            return None
+        along = N[:, self.friction.coordinates[self.stuck]]
+        return np.concatenate([along, self.contacts.sides[:, None] * (J[:, normals] @ N)], axis=1)
+
+    def _least_shares(self, states: States, open_: BoolArray, f: Array, push: Array) -> tuple[Array, Array]:
+        """Friction (n, stuck) and pushes (n, m), those of least norm where `open_` (n,) tells that others
+        would do."""
+        which = np.flatnonzero(open_)
+        A = self._along(*(x[which] for x in states[:3])) if len(which) else None
+        if A is None:
+            return f, push
+        unit = self._plain.model.unit[self.friction.coordinates[self.stuck]]
+        both = np.hstack([f * unit, push])
+        both[which] = shared(A, both[which], np.ones_like(both[which]))
+        return both[:, : len(unit)] / unit, both[:, len(unit) :]
 
     def _bounds_under(self, t: Array, q: Array, v: Array, tau: Array, f: Array) -> Array:
         """Bounds by load (n, number stuck) where those that stick have the friction f (n, number stuck)."""
@@ -226,22 +246,11 @@ class StuckRows:
     def _least_load(
         self, force: Array, bounds: Array, pushing: Pushes, t: float, q: Array
     ) -> tuple[float, Array]:
-        """(1) for friction forces f, their bounds and contacts, by a linear program in (load, y); and f."""
-        from scipy.optimize import linprog
-
+        """(1) for friction forces f, their bounds and contacts; and f."""
         bounds, (push, width) = np.where(bounds > 0.0, bounds, LEAST), pushing
-        f, p = force / bounds, 1.0 - push / width
-        most = float(np.max(np.concatenate([np.abs(f), p])))
-        Z = self._shared(np.concatenate([bounds, np.full(len(p), width)]), t, q)
-        if Z.shape[1] == 0:
-            return most, force
-        Zf, Zp = Z[: len(f)], Z[len(f) :]
-        rows = np.hstack([-np.ones((2 * len(f) + len(p), 1)), np.vstack([Zf, -Zf, -Zp])])
-        cost = np.concatenate([[1.0], np.zeros(Z.shape[1])])
-        found = linprog(cost, rows, np.concatenate([-f, f, -p]), bounds=(None, None), method="highs")
-        if not found.success:
-            return most, force
-        return float(found.fun), bounds * (f + Zf @ found.x[1:])
+        Z = self._shared(np.concatenate([bounds, np.full(len(push), width)]), t, q)
+        load, relative = least_load(force / bounds, 1.0 - push / width, Z)
+        return load, bounds * relative
 
     def _shared(self, sizes: Array, t: float, q: Array) -> Array:
         """Z of (1) (number stuck and contacts, n), relative to the sizes of the forces, orthonormal."""
@@ -251,9 +260,7 @@ class StuckRows:
             along = np.vstack([problem.N[at], problem.pushing.J @ problem.N / problem.pushing.unit[:, None]])
         else:
             along = (plain.decompose(q, t=t).N if plain.nc else np.eye(plain.nv))[at]
-        _, values, Vt = np.linalg.svd((along * sizes[:, None]).T)
-        rank = int(np.sum(values > 1e-9 * max(float(values[0]), 1e-300))) if len(values) else 0
-        return np.asarray(Vt[rank:].T)
+        return without_effect(along * sizes[:, None])
 
     def friction_along(self, steps: Steps) -> tuple[Array, BoolArray, Array]:
         """Of n states of this stretch: generalized friction force (n, nv), which entries are unique, and the
@@ -267,7 +274,8 @@ class StuckRows:
         alone = self._by_kernel and not len(self.stuck) and not self.contacts.rows
         which = slice(0, 1) if alone else slice(None)  # multipliers of the first state tell what is unique
         lam, known = self.multipliers(*(x[which] for x in (t, q, v, a, tau)))
-        f, same = lam[:, self._rows], known[:, self._rows]
+        same, push = known[:, self._rows], self._pushes(lam)
+        f, push = self._least_shares((t, q, v, tau), np.any(~same, axis=1), lam[:, self._rows], push)
         by_load = self._by_load_of(steps) if alone else self._by_load(q, v, t, a, lam)
         inside[:, rows] = -self.directions * by_load
         force[:, rows] = -self.directions * self.friction.level(v) + inside[:, rows]
@@ -278,7 +286,7 @@ class StuckRows:
                 return force, unique, inside
         bounds = (self.friction.bounds + by_load)[:, self.stuck]
         beyond = np.any((np.abs(f) > (1.0 + WITHIN) * bounds) & ~same, axis=1)
-        pulled = self._pushes(lam) < -PULLS * self._sizes(lam, tau)[:, None]
+        pulled = push < -PULLS * self._sizes(lam, tau)[:, None]
         for i in np.flatnonzero(beyond | (np.any(pulled, axis=1) & ~self._known(known))):
             force[i] = self._distributed((float(t[i]), q[i], v[i], tau[i]))
         return force, unique, inside

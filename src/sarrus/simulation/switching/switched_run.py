@@ -32,6 +32,7 @@ from .switched_trajectory import SwitchedTrajectory
 from .switches import Plan
 
 GAP = 1e-6  # of L: largest gap of a constraint that closes
+WITHOUT_FRICTION = "impact without friction of bearings, mu times their impulsive load"  # note of an event
 MOVED = 1e-14  # of the kinetic energy: a smaller loss is not reported as an impact
 MOST_SWITCHES = 40  # within one step; more are chatter
 
@@ -213,7 +214,8 @@ class SwitchedRun:
     def _report(self, closed: tuple[str, ...], opened: tuple[str, ...], hit: Impact | None) -> None:
         said = [f"{name!r} closes" for name in closed] + [f"{name!r} opens" for name in opened]
         rank = -1 if hit is None else hit.rank
-        here = Event(", ".join(said), "switch", self._t, self._q, self._v, rank)
+        note = WITHOUT_FRICTION if hit is not None and self._plan.mech._bearings else ""
+        here = Event(", ".join(said), "switch", self._t, self._q, self._v, rank, note=note)
         self._events.append(dataclasses.replace(here, closed=closed, opened=opened, impact=hit))
 
     def _result(self, status: Status, message: str) -> SwitchedTrajectory:
