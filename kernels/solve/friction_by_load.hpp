@@ -16,6 +16,7 @@ SARRUS_BEGIN
 
 constexpr double BOUNDS_SETTLED = 1e-12;  // change of the bounds in a round of (1), relative to the largest
 constexpr int MOST_BOUND_ROUNDS = 200;
+constexpr double ENDLESS = 1e100;  // bounds that grow beyond do not settle
 
 // What (1) needs: of the bearings that slide. Columns of motions are kept in slabs of LANES.
 template <class T>
@@ -201,7 +202,7 @@ SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
       b.bound[k] = b.next[k];
     }
     double next = straight && most < 0.1 * latest ? 100 * most * most / latest : most;  // to come, at most
-    if (next <= BOUNDS_SETTLED * size) return true;
+    if (size < ENDLESS && next <= BOUNDS_SETTLED * size) return true;
     double ratio = along / before;
     latest = most, straight = !(i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1);
     if (!straight)

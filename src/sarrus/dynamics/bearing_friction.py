@@ -30,6 +30,7 @@ from .forward import UNDETERMINED
 
 SETTLED = 1e-12  # change of bounds, relative to the largest so far
 MOST = 200  # rounds of (1)
+ENDLESS = 1e100  # [N m, N]: bounds that grow beyond do not settle
 LARGE = 1e3  # of the multipliers: changes of them that show whether loads are unique
 
 
@@ -44,6 +45,8 @@ def fixed_point(rule: Callable[[Array], Array], start: Array) -> Array | None:
         change, size = now - x, max(size, float(np.max(np.abs(now), initial=0.0)))
         if np.max(np.abs(change), initial=0.0) <= SETTLED * size:
             return now
+        if not size < ENDLESS:
+            return None
         ratio = float(change @ last) / max(float(last @ last), 1e-300)
         if i % 2 == 1 and ratio < 1.0 and abs(ratio) > 0.1:
             now = np.maximum(now + change * ratio / (1.0 - ratio), 0.0)

@@ -221,6 +221,10 @@ class FrictionRun:
             breaks: whether a load just exceeds its bounds.
         """
         options = self._resting(stops, breaks)
+        if not np.any(options["resting"]):
+            sliding = np.sign(self._v[self._friction.coordinates]).astype(np.int64)
+            self._rows(sliding).sliding_by_load(self._t, self._q, self._v, tau)  # finds one, or raises
+            return sliding
         return self._mech._solve_friction((self._q, self._v, tau), self._t, **options).directions
 
     def _resting(self, stops: BoolArray, breaks: bool) -> dict[str, Any]:
