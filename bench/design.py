@@ -78,6 +78,7 @@ def run(quick: bool, rounds: int) -> dict[str, Any]:
     for title, study in named.items():
         rows.append({"title": title, "measured": _seconds(study, rounds), "unit": "s"})
     rows += gradients(over, rounds)
+    rows += run_gradients(rounds)
     made = _seconds(lambda: mech.variants({"a": values}), rounds) / count
     rows.append({"title": f"one of {count} variants", "measured": 1e6 * made, "unit": "us"})
     return {"design": rows}
@@ -101,6 +102,54 @@ def gradients(over: sr.design.Sweep, rounds: int) -> list[dict[str, Any]]:
         }
         for name, way in ways.items()
     ]
+
+
+def run_gradients(rounds: int) -> list[dict[str, Any]]:
+    """Derivatives of a load along runs with freedoms left, by one parameter and by three, both ways."""
+    rows = []
+    for mech, over in (free_four_bar(), tumbling_body()):
+        rows.append(_timed(f"{mech.name}: run with measures", lambda m=mech, o=over: o.measures(m), rounds))
+        for names in (tuple(mech.parameters)[:1], tuple(mech.parameters)):
+            variables = Variables(names, np.full(len(names), 0.05), np.full(len(names), 0.2))
+            near, steps = np.array([mech.parameters[name] for name in names]), STEP * variables.range
+            ways = {
+                "exact": lambda m=mech, o=over, n=names: o.slopes(m, n),
+                "by runs": lambda m=mech, o=over, x=variables, p=near, h=steps: x.together(
+                    m, o, x.around(p, h)
+                ),
+            }
+            for way, call in ways.items():
+                title = f"{mech.name}: gradient by {len(names)} of its parameters, {way}"
+                rows.append(_timed(title, call, rounds))
+    return rows
+
+
+def free_four_bar() -> tuple[sr.Mechanism, sr.design.Run]:
+    """It falls and swings for a second; lengths and a mass are parameters."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0), name="free four-bar")
+    a, x, mass = spec.parameter("a", 0.1), spec.parameter("x", 0.35), spec.parameter("bar", 1.0)
+    spec.point("A", (0, 0, 0)).point("B", (0, a, 0)).point("C", (x, 0.3, 0)).point("D", (0.4, 0, 0))
+    spec.link("crank", "A", "B", mass=1.0).link("coupler", "B", "C", mass=mass)
+    spec.link("rocker", "D", "C", mass=1.0)
+    ends = {"A": ("ground", "crank"), "B": ("crank", "coupler"), "C": ("coupler", "rocker")}
+    for name, pair in {**ends, "D": ("ground", "rocker")}.items():
+        spec.joint(name, *pair, sr.Revolute("z"), at=name)
+    mech = spec.measure("load", sr.Reaction("C")).compile()
+    return mech, sr.design.Run(np.linspace(0.0, 1.0, 21))
+
+
+def tumbling_body() -> tuple[sr.Mechanism, sr.design.Run]:
+    """A floating body on a spring, turning eight radians in a second."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81), name="floating body")
+    m, c, I = spec.parameter("m", 0.2), spec.parameter("c", 0.1), spec.parameter("I", 0.02)
+    spec.body("body", joint=sr.Free(), mass=m, com=(c, 0, 0.02), inertia=(I, 0.05, 0.06))
+    spring = sr.PointSpring("ground", (0, 0, 1), "body", (0.1, 0.1, 0), stiffness=10.0, damping=0.1)
+    mech = spec.force("spring", spring).measure("P", sr.Position("body", (0.1, 0, 0))).compile()
+    return mech, sr.design.Run(np.linspace(0.0, 1.0, 21), {"v0": [0.1, 0.2, 0.0, 1.0, 8.0, 2.0]})
+
+
+def _timed(title: str, call: Callable[[], Any], rounds: int) -> dict[str, Any]:
+    return {"title": title, "measured": 1e3 * _seconds(call, rounds), "unit": "ms"}
 
 
 def show(results: dict[str, Any]) -> str:

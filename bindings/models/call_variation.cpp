@@ -46,11 +46,11 @@ class VaryingModel {
   }
 };
 
-// (phi, slip, a, lam, energy, q, R, p, V, A, W, W_at, F, F_at), each (P, B, ...), see Variations; the last
-// ones are empty without `motion`.   states: q, v, tau, drive, user (B, ...)   changes: dq, dv, dtau (P, B, nv)
+// (phi, slip, a, lam, energy, q, R, p, V, A, W, W_at, F, F_at), each (P, B, ...), see Variations; those that
+// are not `wanted` (0, 1 or 2, see Varied) are empty.   states: q, v, tau, drive, user (B, ...)   changes: dq, dv, dtau (P, B, nv)
 // slopes: {field: (P, size of the field)}   ranks (B)
 nb::tuple variation(const Kernel& k, nb::tuple states, nb::tuple changes, nb::dict slopes, nb::handle ranks,
-                    bool motion) {
+                    int wanted) {
   npy_intp B = length_of(states[0]), P = length_of(changes[0]), nq = k.m.nq, nv = k.m.nv, nc = k.m.nc;
   npy_intp nb_ = k.m.nb, ne = k.m.ne, nf = k.m.nf, nd = k.m.nd, rows = k.m.n_user_rows;
   Dense q(states[0], "q", {B, nq}), v(states[1], "v", {B, nv}), tau(states[2], "tau", {B, nv});
@@ -63,8 +63,9 @@ nb::tuple variation(const Kernel& k, nb::tuple states, nb::tuple changes, nb::di
   npy_intp widths[] = {nc,      nc,      nv,      nc,     2,      nq,     9 * nb_,
                        3 * nb_, 6 * nb_, 6 * nb_, 6 * nc, 3 * ne, 6 * nf, 3 * nf};
   std::vector<NewArray> out;
+  npy_intp known = wanted == 0 ? 2 : wanted == 1 ? 3 : std::ssize(widths);
   for (npy_intp i = 0; i < std::ssize(widths); ++i)
-    out.push_back(NewArray({P, B, motion || i < 2 ? widths[i] : 0}));
+    out.push_back(NewArray({P, B, i < known ? widths[i] : 0}));
   with_work<VariationWork>(model.m, [&](VariationWork& work) {
     for (npy_intp d = 0; d < P; ++d) {
       model.turn_to(d);
@@ -72,8 +73,8 @@ nb::tuple variation(const Kernel& k, nb::tuple states, nb::tuple changes, nb::di
         npy_intp at = d * B + i;
         double* to[std::size(widths)];
         for (size_t j = 0; j < std::size(widths); ++j) to[j] = out[j] + at * widths[j];
-        Variations slopes_of = {to[0], to[1], to[2],  to[3],  to[4],  to[5],  to[6], to[7],
-                                to[8], to[9], to[10], to[11], to[12], to[13], motion};
+        Variations slopes_of = {to[0], to[1], to[2],  to[3],  to[4],  to[5],  to[6],         to[7],
+                                to[8], to[9], to[10], to[11], to[12], to[13], Varied{wanted}};
         Direction s = {
             q + i * nq,   v + i * nv,   tau + i * nv,  drive + 3 * i * nd, user + i * rows * (3 + nv),
             dq + at * nv, dv + at * nv, dtau + at * nv};
@@ -90,7 +91,7 @@ nb::tuple variation(const Kernel& k, nb::tuple states, nb::tuple changes, nb::di
 
 void bind_variation(nb::class_<Kernel>& kernel) {
   using namespace nb::literals;
-  kernel.def("variation", &variation, "states"_a, "changes"_a, "slopes"_a, "ranks"_a, "motion"_a = true);
+  kernel.def("variation", &variation, "states"_a, "changes"_a, "slopes"_a, "ranks"_a, "wanted"_a = 2);
 }
 
 }  // namespace sarrus

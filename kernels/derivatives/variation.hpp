@@ -16,14 +16,16 @@ struct Direction {
   const double *dq, *dv, *dtau;  // (nv): tangent increments of q, and changes of v and tau
 };
 
-// Where derivatives go. Those behind `a` are computed where `motion` is true: a (nv), lam (nc), energy (2:
-// kinetic, potential), q (nq) itself, of bodies R (nb, 9), p (nb, 3), V and A (nb, 6), wrenches of unit
-// multipliers (nc, 6) and their points (ne, 3), wrenches of forces between bodies (nf, 6) and their points
-// (nf, 3).
+// What is differentiated: the rows only, accelerations too, or everything.
+enum class Varied : int { ROWS, ACCELERATION, ALL };
+
+// Where derivatives go: of phi and of J v - b (nc), then a (nv), then lam (nc), energy (2: kinetic,
+// potential), q (nq) itself, of bodies R (nb, 9), p (nb, 3), V and A (nb, 6), wrenches of unit multipliers
+// (nc, 6) and their points (ne, 3), wrenches of forces between bodies (nf, 6) and their points (nf, 3).
 struct Variations {
-  double *phi, *slip;  // (nc): of phi and of J v - b
-  double *a, *lam, *energy, *q, *R, *p, *V, *A, *W, *W_at, *F, *F_at;
-  bool motion;
+  double *phi, *slip, *a;
+  double *lam, *energy, *q, *R, *p, *V, *A, *W, *W_at, *F, *F_at;
+  Varied wanted;
 };
 
 struct VariationWork {
@@ -86,11 +88,13 @@ SARRUS_FN void vary(const Model<ModelDual>& m, const Direction& s, int rank, con
     for (int j = 0; j < m.nv; ++j) sum += w.rows.J[k * w.ld + j] * r.v[j];
     out.slip[k] = sum.b;
   }
-  if (!out.motion) return;
+  if (out.wanted == Varied::ROWS) return;
   prepare(m, x, rank, static_cast<Tangent<D, 0>*>(nullptr), w);
   accelerate(m, r.tau, w);
+  store_slopes(w.a, m.nv, out.a);
+  if (out.wanted == Varied::ACCELERATION) return;
   multipliers(m, w, r.lam);
-  store_slopes(w.a, m.nv, out.a), store_slopes(r.lam, m.nc, out.lam), store_slopes(r.q, m.nq, out.q);
+  store_slopes(r.lam, m.nc, out.lam), store_slopes(r.q, m.nq, out.q);
   D both[2];
   energy(m, r.q, r.v, w.tree, both);
   store_slopes(both, 2, out.energy);

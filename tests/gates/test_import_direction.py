@@ -47,7 +47,7 @@ INNER_FLOORS = {
         {"charts"},
         {"run"},
         {"copies", "trajectory"},
-        {"friction"},
+        {"friction", "sensitivity"},
         {"switching"},
     ],
     "viz": [{"scenes"}, {"figures"}],

@@ -6,7 +6,7 @@ import itertools
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..differences import slope_terms
 from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
+from ..simulation.sensitivity.run_slopes import may_be_smooth, run_slopes
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
 from .measure_slopes import Measures, MeasureSlopes, determined_slopes, slopes_at_rest
@@ -156,16 +157,38 @@ class Run(Evaluation):
         return _measures_of(mech, self._run(mech))
 
     def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
-        """Where drives determine the motion: then each state follows from its time alone."""
-        if not mech.model.drives or self.options.get("control") is not None:
+        """Each state follows from its time alone where drives determine it, otherwise from the run so far."""
+        if mech.model.drives and self.options.get("control") is None:
+            run = self._run(mech)
+            at = Situation(run.q, run.v, np.zeros(run.v.shape), run.t, ())
+            found = determined_slopes(mech, at, names, _measures_of(mech, run))
+            if found is not None:
+                return found
+        return self._along_run(mech, names)
+
+    def _along_run(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
+        """The same from the variational equation."""
+        if not may_be_smooth(mech, self.options):
             return None
-        run = self._run(mech)
-        at = Situation(run.q, run.v, np.zeros(run.v.shape), run.t, ())
-        return determined_slopes(mech, at, names, _measures_of(mech, run))
+        t = numbers(self.t, "t of Run", 1)
+        steps = self._simulated(mech, t, None)
+        kept = steps._kept_at(t)
+        known = run_slopes(steps, kept, names, (self.options.get("q0"), self.options.get("v0")))
+        if known is None:
+            return None
+        measures, at = _measures_of(mech, kept), Situation(kept.q, kept.v, kept.tau, kept.t, ())
+        found = determined_slopes(mech, at, names, measures, (known.q, known.v, known.tau))
+        if found is None or known.exact:
+            return found
+        return replace(found, differences=frozenset(found.measures))
 
     def _run(self, mech: Mechanism) -> Trajectory:
         t = numbers(self.t, "t of Run", 1)
-        run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t, **dict(self.options))
+        return self._simulated(mech, t, t)
+
+    def _simulated(self, mech: Mechanism, t: Array, t_eval: Array | None) -> Trajectory:
+        """The run, at times t_eval or at all steps."""
+        run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t_eval, **dict(self.options))
         if not run.success:
             raise AssemblyError(run.message)
         return run

@@ -78,10 +78,14 @@ def slopes_at_rest(
 
 
 def determined_slopes(
-    mech: Mechanism, at: Situation, names: Sequence[str], measures: Measures
+    mech: Mechanism,
+    at: Situation,
+    names: Sequence[str],
+    measures: Measures,
+    known: tuple[Array, ...] | None = None,
 ) -> MeasureSlopes | None:
-    """The same at any states with these measures."""
-    found = state_slopes(mech, at, names)
+    """The same at any states with these measures; known: as `state_slopes` takes it."""
+    found = state_slopes(mech, at, names, known)
     if found is None or not found.determined:
         return None
     each = [found.measures(k) for k in range(len(names))]

@@ -35,9 +35,10 @@ class MeasuredStates:
     @cached_property
     def motion(self) -> Motion:
         """Accelerations and forces of the constraints."""
-        times = np.unique(self.t)
-        if len(times) == 1:
-            return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(times[0]))
+        model = self.mech.model
+        timeless = not model.drives and not len(model.u_row)
+        if timeless or len(np.unique(self.t)) == 1:
+            return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(self.t[0]))
         states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
         each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
         fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}

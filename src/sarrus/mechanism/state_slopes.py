@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 STEP = 1e-60  # imaginary: its square is nothing beside 1
 LOADS = ("R", "p", "V", "A", "W", "W_at", "F", "F_at")  # parts of Motion._body_loads
+ROWS, ACCELERATION, EVERYTHING = range(3)  # what Kernel.variation differentiates
 PARTS = ("phi", "slip", "a", "lam", "energy", "q", *LOADS)  # results of Kernel.variation
 
 
@@ -66,11 +67,31 @@ class StateSlopes:
         determined: whether constraints and fixed coordinates leave no freedom.
     """
 
-    def __init__(self, mech: Mechanism, at: Situation, names: Sequence[str], model: ModelSlopes) -> None:
+    def __init__(
+        self,
+        mech: Mechanism,
+        at: Situation,
+        names: Sequence[str],
+        model: ModelSlopes,
+        known: tuple[Array, ...] | None = None,
+    ) -> None:
+        """known: derivatives of q, v, tau (P, B, nv) along a run; None: they follow from the constraints."""
         self._mech, self._model = mech, model
         self._states = at.q, at.v, at.tau, *_outside(mech, at)
         self._real = MeasuredStates(mech, at.q, at.v, at.t, at.tau)
         self._ranks = np.asarray(self._real.motion.rank, dtype=np.int32).reshape(len(at.q))
+        self.determined = True
+        if known is None:
+            self._tau = np.zeros((len(names), len(at.q), mech.nv))
+            self._follow(at, names)
+        else:
+            self.q, self.v, self._tau = known
+        self._slopes = self._vary(self._tau + self._user_forces(at), motion=True)
+        self.a, self.lam = self._slopes["a"], self._slopes["lam"]
+
+    def _follow(self, at: Situation, names: Sequence[str]) -> None:
+        """self.q, self.v where constraints and fixed coordinates say how the states change."""
+        mech = self._mech
         M, _, _, J, _, _ = mech.model.kernel.terms(*self._states[:2], *self._states[3:])
         follow = [Follower(mech, at, M[i], J[i]) for i in range(len(at.q))]
         self.determined = all(one.determined for one in follow)
@@ -88,14 +109,12 @@ class StateSlopes:
         if mech.nc:
             self.q = followed(self._vary(rest)["phi"] * mech.model.holonomic)
             self.v = followed(self._vary(rest)["slip"]) if at.moving else rest
-        self._slopes = self._vary(self._user_forces(at), motion=True)
-        self.a, self.lam = self._slopes["a"], self._slopes["lam"]
 
     def _vary(self, tau: Array, motion: bool = False) -> dict[str, Array]:
         """What the kernel says along the changes of the pose and velocity that are known so far."""
         changes = tuple(np.ascontiguousarray(x) for x in (self.q, self.v, tau))
         found = self._mech.model.kernel.variation(
-            self._states, changes, self._model.fields, self._ranks, motion
+            self._states, changes, self._model.fields, self._ranks, EVERYTHING if motion else ROWS
         )
         return dict(zip(PARTS, found, strict=True))
 
@@ -127,7 +146,7 @@ class StateSlopes:
         values = {"q": real.q, "a": real.motion.a, "lam": real.motion.lam, **dict(loads)}
         parts = {name: x + 1j * STEP * slopes[name][direction].reshape(x.shape) for name, x in values.items()}
         parts["v"] = real.v + 1j * STEP * self.v[direction]
-        parts["tau"] = real.tau.astype(np.complex128)
+        parts["tau"] = real.tau + 1j * STEP * self._tau[direction]
         return parts
 
     def _of_user(self, measure: UserMeasure, direction: int) -> tuple[Array, bool]:
@@ -149,7 +168,8 @@ def _of_both(function: Any, nq: int, t: float, z: Any) -> Any:
 
 def _outside(mech: Mechanism, at: Situation) -> tuple[Array, Array]:
     """Values of drives and of functions of the user's at all states, as the kernel takes them."""
-    if len(np.unique(at.t)) == 1:
+    timeless = not mech.model.drives and not len(mech.model.u_row)
+    if timeless or len(np.unique(at.t)) == 1:
         return mech.evaluator.outside(at.q, at.v, float(at.t[0]))
     each = [mech.evaluator.outside(at.q[i : i + 1], at.v[i : i + 1], float(t)) for i, t in enumerate(at.t)]
     drive, user = (np.concatenate([one[k] for one in each]) for k in range(2))
@@ -214,8 +234,12 @@ class Follower:
         return x
 
 
-def state_slopes(mech: Mechanism, at: Situation, names: Sequence[str]) -> StateSlopes | None:
+def state_slopes(
+    mech: Mechanism, at: Situation, names: Sequence[str], known: tuple[Array, ...] | None = None
+) -> StateSlopes | None:
     """Exact derivatives by the named parameters; None where only differences serve.
+
+    known: derivatives of q, v and tau (P, B, nv) where the states lie on a run that has been differentiated.
 
     Only they serve for rows that Python computes, user forces between bodies or of functions that know no
     dual numbers, friction that sticks, drives whose function has parameters, descriptions that need more than
@@ -233,7 +257,7 @@ def state_slopes(mech: Mechanism, at: Situation, names: Sequence[str]) -> StateS
     slopes = model_slopes(mech, names)
     if slopes is None:
         return None
-    found = StateSlopes(mech, at, names, slopes)
+    found = StateSlopes(mech, at, names, slopes, known)
     lost = [i for i, rank in enumerate(found._ranks) if rank < mech.nc]
     if any(evaluator.loses_rank(at.q[i], float(at.t[i]), int(found._ranks[i])) for i in lost):
         return None

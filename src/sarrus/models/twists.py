@@ -52,13 +52,23 @@ def ad_all(slices: list[slice], v: Array) -> Array:
 
 
 def dexp(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """T(u) of (2), (k, n, n), for rotation vectors or twists u (k, n); u may be complex."""
-    bracket = ad(u)
-    total = term = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), bracket.shape)
+    """T(u) of (2), (k, n, n), for rotation vectors or twists u (k, n); u may be complex.
+
+    Powers above the fourth follow from ad^5 = -2 w^2 ad^3 - w^4 ad, w^2 = the square of the rotation vector.
+    """
+    bracket, square = ad(u), np.sum(u[:, -3:] ** 2, axis=1)
+    powers = [bracket]
+    for _ in range(3):
+        powers.append(powers[-1] @ bracket)
     largest = float(np.linalg.norm(u.real, axis=1).max(initial=0.0))
     # the first terms below rounding, in the derivative (k times larger) too
     needed = (k for k in range(2, SERIES) if 2.0 * (2.0 * largest) ** (k - 1) <= 1e-18 * math.factorial(k))
+    zero = np.zeros(len(u), dtype=u.dtype)
+    term, total = [zero - 1.0, zero, zero, zero], [zero, zero, zero, zero]  # of (-ad)^k in these powers
     for k in range(1, next(needed, SERIES)):
-        term = -(term @ bracket)
-        total = total + term / math.factorial(k + 1)
-    return total
+        total = [x + y / math.factorial(k + 1) for x, y in zip(total, term, strict=True)]
+        one, two, three, four = term
+        term = [square * square * four, -one, 2.0 * square * four - two, -three]
+    ones = np.broadcast_to(np.eye(u.shape[1], dtype=u.dtype), bracket.shape)
+    parts = (x[:, None, None] * power for x, power in zip(total, powers, strict=True))
+    return np.asarray(sum(parts, ones))

@@ -83,9 +83,11 @@ class Hermite:
         i = np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, len(self.t) - 2)
         h = (self.t[i + 1] - self.t[i])[:, None]
         s = (at - self.t[i])[:, None] / h
-        end = self._manifold.difference(self._q[i], self._q[i + 1])
-        v1, a1 = self._manifold.rates(end, self._v[i + 1], self._a[i + 1])
-        u, u1, u2 = _quintic(s, h, v0=self._v[i], a0=self._a[i], u1=end, v1=v1, a1=a1)
+        each, which = np.unique(i, return_inverse=True)
+        end = self._manifold.difference(self._q[each], self._q[each + 1])
+        v1, a1 = self._manifold.rates(end, self._v[each + 1], self._a[each + 1])
+        end, v1, a1 = end[which], v1[which], a1[which]
+        u, u1, u2 = quintic(s, h, v0=self._v[i], a0=self._a[i], u1=end, v1=v1, a1=a1)
         q = self._manifold.integrate(self._q[i], u)
         return q, *self._manifold.motion(u, u1, u2)
 
@@ -98,13 +100,13 @@ def coordinate_between(pair: Steps, at_q: int, at_v: int) -> Callable[[float], f
     )
 
     def value(t: float) -> float:
-        moved = _quintic((t - t0) / h, h, v0=v[0], a0=a[0], u1=q[1] - q[0], v1=v[1], a1=a[1])[0]
+        moved = quintic((t - t0) / h, h, v0=v[0], a0=a[0], u1=q[1] - q[0], v1=v[1], a1=a[1])[0]
         return q[0] + float(moved)
 
     return value
 
 
-def _quintic(s: Any, h: Any, *, v0: Any, a0: Any, u1: Any, v1: Any, a1: Any) -> tuple[Any, Any, Any]:
+def quintic(s: Any, h: Any, *, v0: Any, a0: Any, u1: Any, v1: Any, a1: Any) -> tuple[Any, Any, Any]:
     """p, p', p'' at fraction s of a step h, where p(0) = 0, p'(0) = v0, p''(0) = a0, p(1) = u1, ..."""
     c1, c2 = h * v0, h * h * a0 / 2
     # the three conditions at the end determine the coefficients of s^3, s^4, s^5

@@ -21,6 +21,7 @@ from ...mechanism.measures import Angle, ForceIn, Reaction, measured
 from ...mechanism.mechanism import Mechanism
 from ..events.interpolation import Hermite, Manifold
 from ..run.outcome import Outcome
+from ..run.recorder import TrajectoryRecorder
 from ..run.resume import resume
 from ..stepping.state_projector import Projector
 from ..system.step_records import Steps
@@ -202,6 +203,17 @@ class Trajectory:
         if np.ndim(t) == 0:
             return Sample(float(times[0]), q[0], v[0], a[0])
         return Sample(times, q, v, a)
+
+    def _kept_at(self, t: Array) -> Trajectory:
+        """The same run as with t_eval=t, from all of its steps."""
+        system, options = self._moved("t_eval"), self._outcome.options
+        assert options is not None
+        kept = replace(options, t_eval=t)
+        manifold = Manifold(system.kernel, system.model)
+        recorder = TrajectoryRecorder(kept, Projector(system, kept, manifold))
+        recorder.add(self._outcome.steps, self._outcome.u)
+        steps, u = recorder.finish()
+        return Trajectory(self.system, replace(self._outcome, steps=steps, u=u, options=kept))
 
     def _moved(self, what: str) -> System:
         if self.system is None:

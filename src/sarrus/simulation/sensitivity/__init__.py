@@ -1,0 +1,1 @@
+"""Sensitivity of runs: derivatives by parameters of the states along a run."""
