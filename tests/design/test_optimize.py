@@ -194,3 +194,15 @@ def test_a_gradient_stays_exact_where_other_starts_cannot_be_built() -> None:
     options: Any = {"over": HALF_TURN, "starts": 4, "seed": 3, "tol": 1e-3}
     best = sr.optimize(hoeken(2.1, 2.65), {"coupler": (0.2, 3.2)}, lambda m: np.var(m["P"][:, 1]), **options)
     assert best.gradient == {"objective": "exact"} and best.success
+
+
+def test_a_start_that_keeps_no_limit_and_has_no_size() -> None:
+    """A lid that stays open: its objective is zero, linear steps towards the limit leave the range."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -9.81), name="lid")
+    c = spec.parameter("c", 15.0)
+    spec.body("lid", joint=sr.Revolute("y"), mass=4.0, com=(0.3, 0, 0), inertia=(1e-3,) * 3, damping=c)
+    spec.measure("angle", sr.Coordinate("lid")).measure("hit", lambda q, v, t: np.maximum(q[0], 0.0))
+    lid = spec.compile().with_default([np.radians(-80.0)])
+    over, limits = Run(np.linspace(0.0, 1.0, 21)), {"shut": (lambda x: x["angle"][-1], -0.02, 0.02)}
+    found = sr.optimize(lid, {"c": (0.5, 20.0)}, lambda x: np.sum(x["hit"] ** 2), over=over, limits=limits)
+    assert found.success and abs(found.measures["angle"][-1]) < 0.0201

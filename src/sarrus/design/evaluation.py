@@ -6,6 +6,7 @@ import itertools
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, unkn
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
 from ..simulation.sensitivity.run_slopes import may_be_smooth, run_slopes
+from ..simulation.sensitivity.start_slopes import Start
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
 from .measure_slopes import Measures, MeasureSlopes, determined_slopes, slopes_at_rest
@@ -52,6 +54,13 @@ class Evaluation(ABC):
             AssemblyError: the mechanism cannot take these states.
         """
         return None
+
+    def check(self, mech: Mechanism) -> None:  # noqa: B027  most take any mechanism
+        """Refuse a mechanism that cannot be judged like this.
+
+        Raises:
+            InputError: it says why.
+        """
 
 
 @dataclass(frozen=True)
@@ -143,15 +152,40 @@ class Sweep(Evaluation):
 
 @dataclass(frozen=True)
 class Run(Evaluation):
-    """A run from the default state; see `simulate`.
+    """A run from the default state, or from a start with given coordinates; see `simulate`.
 
     Args:
         t: Times at which measures are taken [s], (n,), from the start of the run on.
         options: Of `simulate`, such as {"control": law, "v0": v}.
+        fixed: {coordinate: value} [rad, m] at the start, which each design is assembled with, near its
+            default pose.
+        speeds: {coordinate: rate} [rad/s, m/s] at the start; the others follow with least kinetic energy.
     """
 
     t: npt.ArrayLike
     options: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    speeds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, given in (("fixed", self.fixed), ("speeds", self.speeds)):
+            mapping(given, f"{name} of Run", "{coordinate: value}")
+        mapping(self.options, "options of Run", "{option of simulate: value}")
+        if (self.fixed or self.speeds) and {"q0", "v0"} & set(self.options):
+            raise InputError(
+                "Run starts either at fixed and speeds, which designs are assembled with, or at q0 and v0 of"
+                " its options, which are the same for all; got both."
+            )
+
+    def check(self, mech: Mechanism) -> None:
+        """Default velocities are not kept while parameters change."""
+        known = mech._default
+        told = self.speeds or self.options.get("v0") is not None or mech.model.drives
+        if not told and known is not None and np.any(known.v):
+            raise InputError(
+                f"Run: designs start at rest, and {mech.name!r} has a default velocity. Say which coordinates"
+                " move at the start, design.Run(t, speeds={coordinate: rate}), or give v0 in its options."
+            )
 
     def measures(self, mech: Mechanism) -> Measures:
         return _measures_of(mech, self._run(mech))
@@ -173,14 +207,16 @@ class Run(Evaluation):
         t = numbers(self.t, "t of Run", 1)
         steps = self._simulated(mech, t, None)
         kept = steps._kept_at(t)
-        known = run_slopes(steps, kept, names, (self.options.get("q0"), self.options.get("v0")))
+        found = self._found if self.fixed or self.speeds else None
+        start = Start(self.options.get("q0"), self.options.get("v0"), float(t[0]), found)
+        known = run_slopes(steps, kept, names, start)
         if known is None:
             return None
         measures, at = _measures_of(mech, kept), Situation(kept.q, kept.v, kept.tau, kept.t, ())
-        found = determined_slopes(mech, at, names, measures, (known.q, known.v, known.tau))
-        if found is None or known.exact:
-            return found
-        return replace(found, differences=frozenset(found.measures))
+        slopes = determined_slopes(mech, at, names, measures, (known.q, known.v, known.tau))
+        if slopes is None or known.exact:
+            return slopes
+        return replace(slopes, differences=frozenset(slopes.measures))
 
     def _run(self, mech: Mechanism) -> Trajectory:
         t = numbers(self.t, "t of Run", 1)
@@ -188,10 +224,21 @@ class Run(Evaluation):
 
     def _simulated(self, mech: Mechanism, t: Array, t_eval: Array | None) -> Trajectory:
         """The run, at times t_eval or at all steps."""
-        run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t_eval, **dict(self.options))
+        options = dict(self.options)
+        if self.fixed or self.speeds:
+            options["q0"], options["v0"] = self._found(mech)
+        run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t_eval, **options)
         if not run.success:
             raise AssemblyError(run.message)
         return run
+
+    def _found(self, mech: Mechanism) -> tuple[Array, Array]:
+        """Pose (nq,) and velocity (nv,) at the start, with the given coordinates."""
+        t = float(np.ravel(self.t)[0])
+        pose = mech.assemble(mech.default.q, dict(self.fixed), t)
+        if not pose.success:
+            raise AssemblyError(pose.message)
+        return pose.q, mech.consistent_velocity(pose.q, t=t, fixed=dict(self.speeds))
 
 
 @dataclass(frozen=True)
@@ -213,7 +260,9 @@ class Variables:
         return np.asarray(self.upper - self.lower)
 
     def changed(self, mech: Mechanism, x: Array) -> Mechanism:
-        """The mechanism with these values (n,)."""
+        """The mechanism with these values (n,), its default pose assembled near that of the given one."""
+        with suppress(SarrusError):
+            _ = mech.default
         return mech.with_(**dict(zip(self.names, map(float, x), strict=True)))
 
     def around(self, x: Array, steps: Array) -> Array:
@@ -320,10 +369,11 @@ def check_names(mech: Mechanism, given: Mapping[str, Any], what: str) -> tuple[s
     return tuple(given)
 
 
-def check_evaluation(over: object, what: str) -> Evaluation:
-    """One of the evaluations."""
+def check_evaluation(over: object, mech: Mechanism, what: str) -> Evaluation:
+    """One of the evaluations, and one that a mechanism can be judged by."""
     if not isinstance(over, Evaluation):
         raise InputError(
             f"over of {what} must be a design.Poses, design.Sweep or design.Run, got {over!r:.80}."
         )
+    over.check(mech)
     return over

@@ -36,7 +36,8 @@ from .objectives import Limit, Objective, check_limits, check_objective, check_r
 
 ON_LIMIT = 1e-6  # relative to the size of a limit: closer counts as on it
 IDLE = 1e-13  # relative change of the objective or of a margin: less is rounding, nothing depends on it
-REFUSED = 1e3  # times the size of the objective: value of a design that cannot be built
+REFUSED = 1e3  # times the largest size of the objective: value of a design that cannot be built
+NO_SIZE = 1e-12  # an objective that small says nothing about the size of others
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,13 @@ def optimize(
         mech,
         variables,
         check_objective(mech, objective),
-        check_evaluation(over, "optimize"),
+        check_evaluation(over, mech, "optimize"),
         check_limits(mech, limits),
     )
     first = np.clip([mech.parameters[name] for name in variables.names], variables.lower, variables.upper)
     rng = np.random.default_rng(seed)
     others = rng.uniform(variables.lower, variables.upper, (positive_whole(starts, "starts") - 1, len(first)))
     before = problem.tried(first)
-    problem.size = max(abs(before[0]), 1e-12) if np.isfinite(before[0]) else 1.0
     accuracy, iterations = positive(tol, "tol"), positive_whole(max_iterations, "max_iterations")
     found = [problem.search(start, accuracy, iterations) for start in (first, *others)]
     best = max(found, key=lambda one: (one.kept, -one.value))
@@ -144,7 +144,7 @@ class _Problem:
         self._mech, self._variables, self._objective = mech, variables, objective
         self._over, self._limits = over, limits
         self._known: dict[bytes, tuple[float, Array]] = {}
-        self.size = 1.0
+        self.size, self._largest = 1.0, 0.0  # of the objective at a start, and of all that were finite
         self._margins = 0
         self._undefined = False  # whether the objective was NaN somewhere
         self._differences = dict.fromkeys(("objective", *(one.name for one in limits)), False)
@@ -166,6 +166,7 @@ class _Problem:
         value = self._number(named)
         self._undefined |= bool(np.isnan(value))
         self._margins = len(margins)
+        self._largest = max(self._largest, abs(value)) if np.isfinite(value) else self._largest
         self._known[key] = value if np.isfinite(value) else np.inf, np.nan_to_num(margins, nan=-1.0)
 
     def _try_all(self, points: Array) -> None:
@@ -196,7 +197,9 @@ class _Problem:
         value, margins = self.tried(self._scaled(y))
         if len(margins) != self._margins:
             margins = np.full(self._margins, -1.0)
-        return np.concatenate([[min(value / self.size, REFUSED)], margins])
+        if not np.isfinite(value):
+            return np.concatenate([[REFUSED * max(1.0, self._largest / self.size)], margins])
+        return np.concatenate([[value / self.size], margins])
 
     def _gradient(self, y: Array) -> Array:
         """Derivatives (1 + margins, n) of `_row`."""
@@ -232,7 +235,8 @@ class _Problem:
         flat = around.reshape(k * len(TERMS), -1)
         self._try_all(np.array([self._scaled(one) for one in flat]))
         rows = np.array([self._row(one) for one in flat])
-        self._refuse_isolated(y, which, rows[:, 0].reshape(k, -1) >= REFUSED)
+        refused = np.array([not np.isfinite(self.tried(self._scaled(one))[0]) for one in flat])
+        self._refuse_isolated(y, which, refused.reshape(k, -1))
         self._note_idle(rows.reshape(k, len(TERMS), -1), which)
         return v.slopes(rows, steps[which])
 
@@ -247,10 +251,21 @@ class _Problem:
                 )
 
     def search(self, start: Array, tol: float, iterations: int) -> _Found:
-        """The local minimum near a start."""
+        """The local minimum near a start; where no limit can be kept on the way, from where they are kept."""
+        v = self._variables
+        self.tried(start)
+        y0 = np.asarray((start - v.lower) / v.range)
+        found = self._descend(y0, tol, iterations)
+        if found.kept or not self._limits:
+            return found
+        again = self._descend(self._towards_limits(y0, iterations), tol, iterations)
+        return again if again.kept else found
+
+    def _descend(self, y0: Array, tol: float, iterations: int) -> _Found:
+        """The local minimum near y0 (n,)."""
         from scipy.optimize import minimize
 
-        v, n = self._variables, len(start)
+        self._set_size(y0)
         slopes: dict[bytes, Array] = {}
 
         def gradient(y: Array) -> Array:
@@ -260,19 +275,38 @@ class _Problem:
                 slopes[key] = self._gradient(y)
             return slopes[key]
 
-        self.tried(start)
         rules = []
         if self._limits:
             rules = [{"type": "ineq", "fun": lambda y: self._row(y)[1:], "jac": lambda y: gradient(y)[1:]}]
-        y0 = (start - v.lower) / v.range
         found: Any = minimize(
-            lambda y: self._row(y)[0], y0, jac=lambda y: gradient(y)[0], bounds=[(0.0, 1.0)] * n,
+            lambda y: self._row(y)[0], y0, jac=lambda y: gradient(y)[0], bounds=[(0.0, 1.0)] * len(y0),
             constraints=rules, method="SLSQP", options={"ftol": tol, "maxiter": iterations},
         )  # fmt: skip
         x = self._scaled(np.clip(found.x, 0.0, 1.0))
         value, margins = self.tried(x)
         kept = bool(np.isfinite(value) and np.all(margins >= -ON_LIMIT))
         return _Found(x, value, kept, bool(found.success), str(found.message))
+
+    def _set_size(self, y: Array) -> None:
+        """Of the objective at y (n,); where that is zero, of its change over the ranges."""
+        value = abs(self.tried(self._scaled(y))[0])
+        self.size = 1.0
+        if np.isfinite(value):
+            change = float(np.max(np.abs(self._gradient(y)[0]))) if value <= NO_SIZE else value
+            self.size = max(value, change if np.isfinite(change) else 0.0) or 1.0
+
+    def _towards_limits(self, y0: Array, iterations: int) -> Array:
+        """A design near y0 (n,) that violates the limits least, the sum of squares of its margins."""
+        from scipy.optimize import minimize
+
+        def missed(y: Array) -> Array:
+            return np.minimum(self._row(y)[1:] - ON_LIMIT, 0.0)
+
+        found: Any = minimize(
+            lambda y: np.sum(missed(y) ** 2), y0, jac=lambda y: 2.0 * missed(y) @ self._gradient(y)[1:],
+            bounds=[(0.0, 1.0)] * len(y0), method="L-BFGS-B", options={"maxiter": iterations},
+        )  # fmt: skip
+        return np.asarray(np.clip(found.x, 0.0, 1.0))
 
     def optimum(self, found: _Found, before: tuple[float, Array], history: Array) -> Optimum:
         """The result in words."""

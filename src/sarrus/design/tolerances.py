@@ -119,7 +119,7 @@ def tolerances(
         raise InputError(
             f"deviations of tolerances must be positive numbers by parameter, got {dict(given)!r:.120}."
         )
-    over, count = check_evaluation(over, "tolerances"), positive_whole(samples, "samples")
+    over, count = check_evaluation(over, mech, "tolerances"), positive_whole(samples, "samples")
     one_of(distribution, "distribution", DISTRIBUTIONS)
     variables, centre = Variables(names, -sizes, sizes), np.array([mech.parameters[name] for name in names])
     nominal = {name: np.asarray(values) for name, values in over.measures(mech).items()}

@@ -16,7 +16,7 @@ from ...arrays import Array
 
 NEIGHBOURS = 3  # steps on either side
 SUSPECT = 100.0  # times what the neighbours say
-ROUNDING = 1e-9  # of the largest acceleration
+ROUNDING = 1e-9  # of the largest acceleration, or of the largest speed squared
 HALVINGS = 40
 LEFT = 1e-4  # of the change over the step: what is left after the halvings is a jump
 

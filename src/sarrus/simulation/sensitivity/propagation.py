@@ -22,7 +22,8 @@ from .stops import Switches
 from .variational_equation import AtTimes, NotSmoothError, VariationalEquation
 
 GAIN = 63.0  # error of a pair of steps taken as one, over that of the pair
-MOST_ROUNDS, MOST_SEGMENTS = 24, 20_000  # of refinement; more of these than four times the steps
+MOST_ROUNDS = 24  # of refinement
+MOST_SEGMENTS, MOST_GROWTH = 2000, 8  # more of them than at first, and times their number at first
 MOST_LEVELS = 3  # halvings of a segment in one round
 CHUNK = 2e7  # bytes of matrices at once, about
 
@@ -88,7 +89,7 @@ class Propagation:
             equation: of the run.
             switches: where it jumps.
             tolerance: error of each segment, relative to the largest so far.
-            least: sizes below which nothing counts (P,), without units.
+            least: errors that are rounding (2, P), of positions and of velocities, without units.
         """
         self._equation, self._tolerance, self._least = equation, tolerance, least
         self._switches = switches
@@ -115,7 +116,7 @@ class Propagation:
                 return
             rough = zip(self.parts.t[bad], error[bad].tolist(), strict=True)
             finer = np.concatenate([_divided(t, e) for t, e in rough])
-            if len(self.parts.t) + len(finer) > MOST_SEGMENTS + 4 * self._count:
+            if len(self.parts.t) + len(finer) > MOST_SEGMENTS + MOST_GROWTH * self._count:
                 break
             parts = joined([picked(self.parts, ~bad), self._made(finer)])
             self.parts = picked(parts, np.argsort(parts.t[:, 0]))
@@ -142,11 +143,11 @@ class Propagation:
         if not np.all(np.isfinite(apart)):
             raise NotSmoothError
         errors = np.zeros(len(apart))
-        for part in (slice(0, nv), slice(nv, 2 * nv)):
+        for part, least in zip((slice(0, nv), slice(nv, 2 * nv)), self._least, strict=True):
             sizes = np.max(np.abs(self.values[:, :, part]) / unit[:, None], axis=(1, 2), initial=0.0)
-            sizes = np.maximum(np.maximum.accumulate(sizes), self._least)
-            error = np.max(apart[:, part] / unit[:, None], axis=1, initial=0.0) / (GAIN * self._tolerance)
-            errors = np.maximum(errors, np.max(error / sizes, axis=1))
+            allowed = np.maximum(self._tolerance * np.maximum.accumulate(sizes), least)
+            error = np.max(apart[:, part] / unit[:, None], axis=1, initial=0.0) / GAIN
+            errors = np.maximum(errors, np.max(error / allowed, axis=1))
         return errors
 
     def differences(self) -> tuple[Array, Array]:

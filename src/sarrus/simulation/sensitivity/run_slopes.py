@@ -19,7 +19,7 @@ from ..trajectory.trajectory import Trajectory
 from .applied_forces import AppliedForces
 from .jumps import jumps, suspects
 from .propagation import Propagation
-from .start_slopes import start_slopes
+from .start_slopes import Start, start_slopes
 from .stops import Switches, switches
 from .variational_equation import NotSmoothError, VariationalEquation
 
@@ -59,16 +59,14 @@ def may_be_smooth(mech: Mechanism, options: Mapping[str, Any]) -> bool:
     return not mech.model.customs and not sticks(mech.model)
 
 
-def run_slopes(
-    run: Trajectory, at: Trajectory, names: Sequence[str], start: tuple[Any, Any]
-) -> RunSlopes | None:
+def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Start) -> RunSlopes | None:
     """Derivatives at the states of `at`, which lie on the run; None where differences must serve.
 
     Args:
         run: all steps of a run.
         at: the same run at other times.
         names: of parameters.
-        start: q0 and v0 as `simulate` got them.
+        start: how it started.
 
     Raises:
         AssemblyError: a parameter opens an overconstrained loop.
@@ -81,12 +79,13 @@ def run_slopes(
         return None
     forces = AppliedForces(System(mech), options)
     equation = VariationalEquation(run, model, len(names), forces)
-    sizes = np.array([abs(mech.parameters[name]) or 1.0 for name in names])
+    least = NOTHING / np.array([abs(mech.parameters[name]) or 1.0 for name in names])
+    speed = float(np.max(np.abs(run.v) / mech.units.unit, initial=0.0)) or 1.0 / (options.t1 - options.t0)
     tolerance = OF_RTOL * options.rtol if options.integrator.adaptive else FIXED_STEPS
     try:
-        begin = start_slopes(mech, names, model, (*start, options.t0))
+        begin = start_slopes(mech, names, model, start)
         at_stops = switches(equation, model, len(names))
-        found = Propagation(equation, at_stops, tolerance, NOTHING / sizes)
+        found = Propagation(equation, at_stops, tolerance, np.array([least, speed * least]))
         if _jumps(equation, run, found, at_stops):
             return None
         found.solve(begin)
@@ -112,7 +111,8 @@ def _is_smooth(run: Trajectory) -> bool:
 
 def _jumps(equation: VariationalEquation, run: Trajectory, found: Propagation, at_stops: Switches) -> bool:
     """Whether the acceleration jumps somewhere else along the run."""
-    largest = float(np.max(np.abs(run.a) / equation.unit, initial=0.0))
+    speed, rise = (float(np.max(np.abs(x) / equation.unit, initial=0.0)) for x in (run.v, run.a))
+    largest = max(rise, speed * speed)
     t, apart = found.differences()
     for i in suspects(t, apart, largest).tolist():
         begin, end = at_stops.inside(t[i : i + 1], 1.0), at_stops.inside(t[i + 1 : i + 2], -1.0)

@@ -7,7 +7,8 @@ start alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,33 +27,50 @@ from .variational_equation import NotSmoothError, outside
 STEP = 2e-3  # relative to the parameter; absolute where it is zero
 STILL = 1e-13  # change of phi or of J v, without units, times the size of the parameter, that is rounding
 TERMS = slope_terms(6)
+ONE_SIDED = (-49 / 20, 6.0, -15 / 2, 20 / 3, -15 / 4, 6 / 5, -1 / 6)  # weights at 0, 1, ..., 6 steps
 
 
-def start_slopes(
-    mech: Mechanism, names: Sequence[str], model: ModelSlopes, given: tuple[Any, Any, float]
-) -> Array:
+@dataclass(frozen=True)
+class Start:
+    """How a run starts.
+
+    Attributes:
+        q0, v0: as `simulate` gets them.
+        t: time [s].
+        found: what finds both for a mechanism; None: they are the same for all.
+    """
+
+    q0: Any
+    v0: Any
+    t: float
+    found: Callable[[Mechanism], tuple[Array, Array]] | None = None
+
+    def state(self, mech: Mechanism) -> tuple[Array, Array]:
+        """Pose (nq,) and velocity (nv,) of a mechanism at the start."""
+        q0, v0 = (self.q0, self.v0) if self.found is None else self.found(mech)
+        return initial_state(System(mech), q0, v0, self.t)
+
+
+def start_slopes(mech: Mechanism, names: Sequence[str], model: ModelSlopes, given: Start) -> Array:
     """[dq; dv] (2 nv, P) at the start by the named parameters.
 
     Args:
         mech: what moves.
         names: of the parameters.
         model: derivatives of its numbers.
-        given: q0 and v0 as `simulate` gets them, and the time of the start.
+        given: how it starts.
 
     Raises:
         AssemblyError: a parameter opens an overconstrained loop.
         NotSmoothError: neighbours have no start.
     """
-    q0, v0, t = given
     found = np.zeros((2 * mech.nv, len(names)))
-    if not mech.nc:
+    if not mech.nc and given.found is None:
         return found
-    q, v = initial_state(System(mech), q0, v0, t)
-    changing = _changing(mech, names, model, (q, v, t))
-    near = mech.neutral() if mech._near is None else mech._near
-    moved = (v0 is None and np.any(v)) or (
-        q0 is None and mech._near is not None and not np.array_equal(near, q)
-    )
+    q, v = given.state(mech)
+    changing = _changing(mech, names, model, (q, v, given.t)) if mech.nc else [False] * len(names)
+    moved = given.found is not None or (given.v0 is None and np.any(v))
+    moved = moved or (given.q0 is None and mech._near is not None and not np.array_equal(mech._near, q))
     for k, name in enumerate(names):
         if moved or changing[k]:
             found[:, k] = _by_differences(mech, name, given, (q, v))
@@ -81,19 +99,19 @@ def _changing(
     return out
 
 
-def _by_differences(
-    mech: Mechanism, name: str, given: tuple[Any, Any, float], here: tuple[Array, Array]
-) -> Array:
-    """[dq; dv] (2 nv,) of starts assembled with other values of one parameter."""
-    q0, v0, t = given
+def _by_differences(mech: Mechanism, name: str, given: Start, here: tuple[Array, Array]) -> Array:
+    """[dq; dv] (2 nv,) of starts assembled with other values of one parameter, on one side where it ends."""
     value = mech.parameters[name]
     step = STEP * (abs(value) or 1.0)
     near = mech.default.q if mech._near is None else mech._near
     again = mech._of_variant(mech.model, None, near)  # assembles where this one did
-    try:
-        copies = variants_of(again, {name: np.array([value + k * step for k, _ in TERMS])})
-        starts = [initial_state(System(copy), q0, v0, t) for copy in copies]
-    except SarrusError as error:
-        raise NotSmoothError from error
-    rows = [np.concatenate([mech.difference(here[0], q), v - here[1]]) for q, v in starts]
-    return np.asarray(sum(w / step * row for (_, w), row in zip(TERMS, rows, strict=True)))
+    forward = list(enumerate(ONE_SIDED))
+    for terms in (TERMS, forward, [(-k, -w) for k, w in forward]):
+        try:
+            copies = variants_of(again, {name: np.array([value + k * step for k, _ in terms])})
+            starts = [given.state(copy) for copy in copies]
+        except SarrusError:
+            continue
+        rows = [np.concatenate([mech.difference(here[0], q), v - here[1]]) for q, v in starts]
+        return np.asarray(sum(w / step * row for (_, w), row in zip(terms, rows, strict=True)))
+    raise NotSmoothError
