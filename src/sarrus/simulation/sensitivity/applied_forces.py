@@ -12,8 +12,10 @@ from ...constraints.user_forces import user_force_slopes
 from ...differences import slope_of_terms, slope_terms
 from ...dual_numbers import jacobian
 from ..stepping.options import Options
+from ..system.step_records import Steps
 from ..system.system import System
 
+CHECKED, SAME = 8, 1e-9  # states at which forces are compared with those of the run, relative difference
 STEP = 1e-2  # [rad], or times L [m], of increments of poses
 TERMS = slope_terms(6)
 
@@ -48,6 +50,23 @@ class AppliedForces:
             for i, time in enumerate(t.tolist()):
                 tau[i, columns] += np.asarray(function(time, q[i].copy(), v[i].copy()), dtype=np.float64)
         return tau
+
+    def are_known(self, steps: Steps, count: int) -> bool:
+        """Whether derivatives by `count` parameters are worth their cost, and those of the forces of the run.
+
+        A function that remembers what it was called with says something else when it is called again. One
+        that knows no dual numbers is called six times for each number of the state, at five nodes of each
+        step; six runs for each parameter call it at seven stages.
+        """
+        if not self._functions:
+            return True
+        some = steps[np.unique(np.linspace(0, len(steps) - 1, CHECKED).astype(int))]
+        again = self.at(some.t, some.q, some.v)
+        if not np.all(np.abs(again - some.tau) <= SAME * (1.0 + np.max(np.abs(some.tau)))):
+            return False
+        first = some[:1]
+        self.slopes(first.t, first.q, first.v)
+        return self.exact or 5 * (self._system.nq + self._system.nv) <= 7 * count
 
     def slopes(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Derivatives of tau by tangent increments of q and by v, (n, nv, nv) each."""

@@ -78,6 +78,8 @@ def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Sta
     if model is None:
         return None
     forces = AppliedForces(System(mech), options)
+    if not forces.are_known(run._outcome.steps, len(names)):
+        return None
     equation = VariationalEquation(run, model, len(names), forces)
     least = NOTHING / np.array([abs(mech.parameters[name]) or 1.0 for name in names])
     speed = float(np.max(np.abs(run.v) / mech.units.unit, initial=0.0)) or 1.0 / (options.t1 - options.t0)
