@@ -34,8 +34,9 @@ def test_starts_that_are_assembled() -> None:
     found = slopes(mech, over, "r", "l", "m")
     for i, name in enumerate(("r", "l", "m")):
         expected = by_runs(mech, over, name)
-        for key in ("x", "F"):
-            assert_same(found[key][..., i], expected[key], 1e-7)
+        assert_same(found["x"][..., i], expected["x"], 1e-8)
+        # between steps, forces come from states of the polynomial of the run: themselves good to 5e-9
+        assert_same(found["F"][..., i], expected["F"], 3e-7)
 
 
 def test_starts_are_said_once() -> None:

@@ -33,6 +33,8 @@ from ..stepping.state_projector import Projector
 from ..trajectory.trajectory import Trajectory
 from .applied_forces import AppliedForces
 
+SHORT = 1e-6  # way in a step, relative to one radian or L: rounding over it is 2e-10 of the speed
+
 
 class _Known(NamedTuple):
     """Derivatives of accelerations, of J v - b and of applied forces at n states, by q and v."""
@@ -95,6 +97,8 @@ class VariationalEquation:
         self._manifold = Manifold(self._system.kernel, self._system.model)
         self._hermite = Hermite(self._manifold, self.steps)
         self._projector = Projector(self._system, options, self._manifold)
+        largest = 1.0 + float(np.max(np.abs(self.steps.q), initial=0.0))
+        self._speed = float(np.max(np.abs(self.steps.v) / self.unit, initial=0.0)) / largest
         self._twists = twist_slices(self._system.model)
         self._holonomic = np.asarray(self._system.model.holonomic, dtype=bool)
         self._rolling = not np.all(self._holonomic)
@@ -139,11 +143,28 @@ class VariationalEquation:
 
     def velocity(self, t: Array) -> Array:
         """Of the run (n, nv)."""
-        return self._hermite(t)[1]
+        return self.states(t)[1]
+
+    def _mend_short_steps(self, t: Array, v: Array) -> None:
+        """Velocities (n, nv) in short steps, where differences of poses over h are rounding, as beside jumps.
+
+        There is a cubic polynomial through velocities and accelerations.
+        """
+        steps = self.steps
+        i = np.clip(np.searchsorted(steps.t, t, side="right") - 1, 0, len(steps.t) - 2)
+        h = steps.t[i + 1] - steps.t[i]
+        short = np.flatnonzero(h * self._speed < SHORT)
+        if len(short):
+            i, h, at = i[short], h[short, None], t[short, None]
+            s = (at - steps.t[i, None]) / h
+            v0, v1, a0, a1 = steps.v[i], steps.v[i + 1], h * steps.a[i], h * steps.a[i + 1]
+            rest = v1 - v0
+            v[short] = v0 + s * (a0 + s * (3 * rest - 2 * a0 - a1 + s * (a0 + a1 - 2 * rest)))
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         """Poses (n, nq) and velocities (n, nv) of the run, and accelerations of its polynomial."""
         q, v, a = self._hermite(t)
+        self._mend_short_steps(t, v)
         if self._system.nc:
             closed = self._projector(self.steps, t)
             q, v = closed.q, closed.v
