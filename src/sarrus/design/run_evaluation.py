@@ -95,7 +95,7 @@ class Run(Evaluation):
 
     def _simulated(self, mech: Mechanism, t: Array, t_eval: Array | None) -> Trajectory:
         """The run, at times t_eval or at all steps."""
-        options = dict(self.options)
+        options = {**self.options, "store_every": 1}
         if self.fixed or self.speeds:
             options["q0"], options["v0"] = self._found(mech)
         run = simulate(mech, (float(t[0]), float(t[-1])), t_eval=t_eval, **options)

@@ -175,3 +175,10 @@ def test_singular_poses_on_the_way_keep_differences() -> None:
     slow, fast = (Run(np.linspace(0.0, 1.0, 3), speeds={"A": speed}) for speed in (1.0, -2.0))
     assert slow.slopes(mech, ("bar",)) is not None
     assert fast.slopes(mech, ("bar",)) is None
+
+
+def test_steps_that_are_not_stored() -> None:
+    """Options that thin the records do not make gradients worse."""
+    mech, t = oscillator(40.0, 1.5, 0.7), np.linspace(0.0, 1.0, 3)
+    every, some = (Run(t, {"v0": [2.0], "store_every": n}) for n in (1, 7))
+    np.testing.assert_array_equal(slopes(mech, some, "m")["x"], slopes(mech, every, "m")["x"])

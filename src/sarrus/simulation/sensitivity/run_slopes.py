@@ -91,7 +91,7 @@ def run_slopes(run: Trajectory, at: Trajectory, names: Sequence[str], start: Sta
         if _jumps(equation, run, found, at_stops):
             return None
         found.solve(begin)
-    except NotSmoothError:
+    except (NotSmoothError, np.linalg.LinAlgError):
         return None
     dq, dv = found.at(at.t)
     by_q, by_v = forces.slopes(at.t, at.q, at.v)
