@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers
-from ..errors import AssemblyError, InputError
+from ..errors import AssemblyError, InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
 from ..simulation.sensitivity.run_slopes import may_be_smooth, run_slopes
@@ -19,6 +20,9 @@ from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory
 from .evaluation import Evaluation
 from .measure_slopes import Measures, MeasureSlopes, determined_slopes
+
+# of simulate that designs may have: all but the system and times
+OPTIONS = [x for x in inspect.signature(simulate).parameters if x not in ("system", "t_span", "t_eval")]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class Run(Evaluation):
     def __post_init__(self) -> None:
         for name, given in (("fixed", self.fixed), ("speeds", self.speeds)):
             mapping(given, f"{name} of Run", "{coordinate: value}")
-        mapping(self.options, "options of Run", "{option of simulate: value}")
+        for name in mapping(self.options, "options of Run", "{option of simulate: value}"):
+            if name not in OPTIONS:
+                raise unknown_name("option of simulate", name, OPTIONS, "options of Run")
         if (self.fixed or self.speeds) and {"q0", "v0"} & set(self.options):
             raise InputError(
                 "Run starts either at fixed and speeds, which designs are assembled with, or at q0 and v0 of"

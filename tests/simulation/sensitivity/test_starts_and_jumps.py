@@ -47,6 +47,13 @@ def test_starts_are_said_once() -> None:
         sr.optimize(moving, {"k": (10.0, 90.0)}, "x", over=Run([0.0, 1.0]))
 
 
+def test_options_that_do_not_exist() -> None:
+    with pytest.raises(sr.UnknownNameError, match=r"option of simulate 'contrl'.*'control'"):
+        Run([0.0, 1.0], {"contrl": lambda t, q, v: -q})
+    with pytest.raises(sr.UnknownNameError, match="'t_eval'"):
+        Run([0.0, 1.0], {"t_eval": [0.0, 1.0]})
+
+
 def test_parameters_that_change_nothing() -> None:
     """Where a counterweight stands does not matter to a rotor without gravity: what is left is rounding."""
     spec = sr.MechanismSpec(gravity=(0, 0, 0), name="rotor")
