@@ -96,7 +96,7 @@ struct SizedRun : Run {
   void end_at(double t) override { s->end = t; }
   bool step(double h, double t_end) override {
     next_step = h > 0 ? h : first_step(*s);
-    if (next_step > o.most_step) next_step = o.most_step;
+    if (double most = longest_step(*s); next_step > most) next_step = most;
     if constexpr (!S::supplies_acceleration) {
       if (o.method.switches) return automatic_step(*s, *r, watch, next_step, t_end);
       if (r) return implicit_step(*s, *r, next_step, t_end);

@@ -17,6 +17,7 @@ constexpr double WHOLE = 1 - 1e-12;   // of the time left: a step so long goes a
 constexpr double MOST_GROWTH = 5, MOST_CUT = 0.2, SAFETY = 0.9;  // of adaptive steps from one to the next
 constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L; [s] where nothing moves
 constexpr double NO_ESTIMATE = 1e10;                             // error of a step without one
+constexpr double MOST_TURN = 1.5;  // [rad] of a ball joint or free body in an adaptive step
 
 // Change of the step size that an error asks for: error^(-1/4), for methods of order 4 and 5.
 SARRUS_HD double step_factor(double error) { return SAFETY / sqrt_(sqrt_(error)); }
@@ -30,6 +31,21 @@ SARRUS_FN double first_step(const auto& s) {
   double speed = largest(s.m, s.v), rise = sqrt_(largest(s.m, s.a));
   double rate = speed > rise ? speed : rise;
   return rate > 0 ? FIRST_TRAVEL / rate : FIRST_AT_REST;
+}
+
+// Longest adaptive step [s]. The rotation from one state to the next tells how a body turned in between only
+// below half a turn, and a body that spins freely makes no error that would limit its steps.
+SARRUS_FN double longest_step(const auto& s) {
+  if (!s.o.method.adaptive) return s.o.most_step;
+  double most = 0;
+  for (int i = 1; i < s.m.nn; ++i) {
+    if (s.m.joint[i] != BALL && s.m.joint[i] != FREE) continue;
+    const auto* w = s.v + s.m.iv[i] + (s.m.joint[i] == FREE ? 3 : 0);
+    double rate = value(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    most = rate > most ? rate : most;
+  }
+  double turn = most > 0 ? MOST_TURN / sqrt_(most) : s.o.most_step;
+  return turn < s.o.most_step ? turn : s.o.most_step;
 }
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. It shrinks until the estimate is

@@ -31,6 +31,8 @@ MOST_GROWTH: float = 5.0
 
 MOST_CUT: float = 0.2
 
+MOST_TURN: float = 1.5
+
 SAFETY: float = 0.9
 
 MOST_KICKS: int = 20

@@ -22,6 +22,7 @@ from ..models.bodies import GROUND
 from ..models.kinds import Checks, Kind
 from ..models.model import Model
 from ..models.point_pair import PointPair, check_pair
+from ..models.twists import twist_slices
 from ..stepped_numbers import direction_of, size
 from .measured_states import MeasuredStates
 
@@ -32,6 +33,7 @@ __all__ = ["Angle", "Coordinate", "ForceIn", "Length", "Position", "Reaction", "
 
 POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 SMALL_LOAD = 1e-6  # of the largest entry of a reaction
+UNSURE_TURN = 0.25  # of a turn: number of turns between two states that is so far from whole may be wrong
 
 
 @dataclass(frozen=True)
@@ -136,14 +138,29 @@ class Angle(Measure):
         return np.asarray(direction_of(sine, np.sum(one * other, axis=-1) - along[0] * along[1]))
 
     def continued(self, states: MeasuredStates) -> Array:
-        """Values along a run (B,) that go on beyond pi: whole turns as the angular velocity says."""
-        mech, found = states.mech, self.values(states)
-        turning = [mech.velocity(states.q, states.v, body)[:, 3:] for body in (self.a, self.b)]
+        """Values along a run (B,) that go on beyond pi: whole turns as the coordinates say.
+
+        Hinges count their turns themselves; those of ball joints and free bodies follow from their velocities
+        at both ends of an interval.
+        """
+        mech, found, dt = states.mech, self.values(states), np.diff(states.t)[:, None]
+        moved = mech.difference(states.q[:-1], states.q[1:])
+        for twist in twist_slices(mech.model):
+            moved[:, twist] = 0.5 * dt * (states.v[:-1, twist] + states.v[1:, twist])
         axis = states.frames(self.a)[0] @ direction(self.axis)
-        rate = np.sum(axis * (turning[1] - turning[0]), axis=-1)
-        expected = np.diff(states.t) * 0.5 * (rate[1:] + rate[:-1])
-        missing = np.round((expected - np.diff(found)) / (2.0 * np.pi))
-        return found + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(missing)])
+        turns = np.zeros(len(moved))
+        for q, along in ((states.q[:-1], axis[:-1]), (states.q[1:], axis[1:])):
+            turning = mech.velocity(q, moved, self.b)[:, 3:] - mech.velocity(q, moved, self.a)[:, 3:]
+            turns += np.sum(along * turning, axis=-1) / (4.0 * np.pi)
+        missing = turns - np.diff(found) / (2.0 * np.pi)
+        if np.any(np.abs(missing - np.round(missing)) > UNSURE_TURN):
+            warnings.warn(
+                f"The Angle from {self.a!r} to {self.b!r} turns so far between two stored states that its whole"
+                " turns may be miscounted; keep more states (t_eval, store_every).",
+                SarrusWarning,
+                stacklevel=4,
+            )
+        return found + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(np.round(missing))])
 
 
 @dataclass(frozen=True)

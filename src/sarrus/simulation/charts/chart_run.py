@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernel import MOST_CUT, MOST_GROWTH, NEAR_SINGULAR, SAFETY, STEPS_AROUND, StepStatus
+from ..._kernel import MOST_CUT, MOST_GROWTH, MOST_TURN, NEAR_SINGULAR, SAFETY, STEPS_AROUND, StepStatus
 from ...arrays import Array
+from ...models.twists import twist_slices
 from ...projection.charts import ChartError
 from ..events.events import Event
 from ..stepping.callbacks import SLACK, Failure
@@ -33,6 +34,7 @@ class ChartRun:
         self._stepper = ChartStep(setup)
         self._full: Any = None  # the compiled run, while steps are taken in full coordinates
         self._adaptive = options.integrator.adaptive
+        self._twists = twist_slices(setup.system.model)
         self._charts = ChartSelector(setup.system, options.coordinates, options.chart_rule)
         self._chart: LocalChart  # set where steps are taken in a chart
         self._records: list[Point] = []
@@ -89,9 +91,11 @@ class ChartRun:
     def _target(self, t0: float, dt: float, t_end: float) -> float:
         """Latest end of the next step: t_end, the next sample of the control, or the next multiple of dt."""
         if self._adaptive:
-            sample = self._options.control_dt or math.inf
-            number = math.floor((self._here.t - self._t0) / sample + SLACK) + 1
-            return min(t_end, self._t0 + number * sample)
+            here, sample = self._here, self._options.control_dt or math.inf
+            number = math.floor((here.t - self._t0) / sample + SLACK) + 1
+            turning = max((float(np.linalg.norm(here.v[g][-3:])) for g in self._twists), default=0.0)
+            turned = here.t + MOST_TURN / turning if turning else math.inf
+            return min(t_end, self._t0 + number * sample, turned)
         target = t0 + (self.steps + 1) * dt
         return t_end if target > t_end - 1e-9 * dt else target
 
