@@ -155,8 +155,8 @@ class Angle(Measure):
         missing = turns - np.diff(found) / (2.0 * np.pi)
         if np.any(np.abs(missing - np.round(missing)) > UNSURE_TURN):
             warnings.warn(
-                f"The Angle from {self.a!r} to {self.b!r} turns so far between two stored states that its whole"
-                " turns may be miscounted; keep more states (t_eval, store_every).",
+                f"The Angle from {self.a!r} to {self.b!r} turns so far between two kept states that its"
+                " whole turns may be miscounted; keep more states (t_eval, store_every).",
                 SarrusWarning,
                 stacklevel=4,
             )
