@@ -105,6 +105,19 @@ def test_no_jump_between_assemblies(name: str, eps: float) -> None:
     check(name, eps, coarse)
 
 
+@pytest.mark.parametrize("eps", [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3])
+def test_fixed_steps_that_lose_energy_say_so(eps: float) -> None:
+    """Next to singular poses Simpson's rule cannot test steps; an error of 0.03 rad is never silent."""
+    mech = four_bar((1.0, 2.0, 1.0 + eps, 2.0)).with_(gravity=(0, -9.81, 0))
+    q = mech.assemble([1.0, -0.7, 1.2], fixed={"crank": 1.0}).q
+    v = mech.consistent_velocity(q, fixed={"crank": 4.0})
+    exact = sr.simulate(mech, (0.0, 3.0), q, v, rtol=1e-11).q[-1]
+    for dt in (4e-3, 2e-3, 1e-3, 5e-4):
+        run = sr.simulate(mech, (0.0, 3.0), q, v, dt=dt)
+        off = float(np.abs(run.q[-1] - exact).max())
+        assert off < 0.03 or not run.success or "too long" in run.message, (dt, off, run.message)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINKAGES)
 @pytest.mark.parametrize("eps", [sign * 10.0**k for k in range(-10, -1) for sign in (1.0, -1.0)])

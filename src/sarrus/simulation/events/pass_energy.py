@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._kernel import NEAR_SINGULAR
 from ..system.step_records import Steps
 from ..system.system import System
 from .interpolation import Manifold
 
+UNTESTED = 5.0 * NEAR_SINGULAR  # fixed steps with a smaller pivot are tested by their energy alone
 CLOSE = 1e-4  # steps with a smaller pivot, or lost rank, belong to a pass
 MOST_LOST = 1e-3  # of the kinetic energy: a larger change by a pass is a wrong one,
 LOST_BY_FIXED_STEPS = 1e-2  # which are not asked for more, run/accuracy.py
@@ -27,10 +29,24 @@ DELTA = 1e-4  # change of state from which the power is computed, relative to on
 
 
 class PassEnergy:
-    """Looks at the steps of a run, piece by piece."""
+    """Looks at the steps of a run, piece by piece.
 
-    def __init__(self, system: System, manifold: Manifold, first: Steps, most: float) -> None:
-        self._system, self._manifold, self._allowed = system, manifold, most
+    Attributes:
+        losses: changes of energy by passes that no work explains.
+    """
+
+    def __init__(
+        self, system: System, manifold: Manifold, first: Steps, most: float, close: float = CLOSE
+    ) -> None:
+        """
+        Args:
+            system, manifold: what moves.
+            first: the start.
+            most: change of the kinetic energy by one pass from which it is wrong.
+            close: steps with a smaller pivot belong to a pass.
+        """
+        self._system, self._manifold, self._allowed, self._close = system, manifold, most, close
+        self.losses: list[Loss] = []
         self._before = self._last = first
         self._most = int(first.rank[0])
         self._worst: Loss | None = None
@@ -40,7 +56,7 @@ class PassEnergy:
         """The next steps."""
         self._most = max(self._most, int(new.rank.max()))
         known = Steps.joined([self._last, new])
-        close = (known.pivot < CLOSE) | (known.rank < self._most)
+        close = (known.pivot < self._close) | (known.rank < self._most)
         for i in 1 + np.flatnonzero(np.diff(close.astype(int))):
             if close[i]:
                 self._before = known[i - 1 : i]
@@ -50,7 +66,7 @@ class PassEnergy:
 
     def finish(self) -> None:
         """The run has ended, perhaps within a pass."""
-        if self._last.pivot[0] < CLOSE or self._last.rank[0] < self._most:
+        if self._last.pivot[0] < self._close or self._last.rank[0] < self._most:
             self._compare(self._last)
 
     def cross(self, before: Steps, after: Steps) -> None:
@@ -58,7 +74,9 @@ class PassEnergy:
         self._across = _larger(self._across, energy_lost(self._system, self._manifold, before, after))
 
     def _compare(self, after: Steps) -> None:
-        self._worst = _larger(self._worst, energy_lost(self._system, self._manifold, self._before, after))
+        lost = energy_lost(self._system, self._manifold, self._before, after)
+        self._worst = _larger(self._worst, lost)
+        self.losses += [] if lost is None else [lost]
 
     def sentence(self) -> str:
         """What went wrong, in words; empty where nothing did."""
@@ -109,7 +127,8 @@ def energy_lost(system: System, manifold: Manifold, before: Steps, after: Steps)
     two = Steps.joined([before, after])
     energy = system.energy(two.t, two.q, two.v)
     kinetic = energy - system.energy(two.t, two.q, np.zeros_like(two.v))
-    work = MOST_WORK * _power(system, manifold, after) * (two.t[1] - two.t[0])
+    power = max(_power(system, manifold, state) for state in (before, after))
+    work = MOST_WORK * power * (two.t[1] - two.t[0])
     rounding = ROUNDING * float(np.max(np.abs(energy)))
     lost = float(abs(energy[1] - energy[0]) - work - rounding)
     if not lost > 0.0:

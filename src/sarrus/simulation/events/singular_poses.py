@@ -19,7 +19,7 @@ from ..system.step_records import Steps
 from ..system.system import System
 from .events import Event
 from .interpolation import Hermite, Manifold
-from .pass_energy import LOST_BY_FIXED_STEPS, MOST_LOST, PassEnergy
+from .pass_energy import LOST_BY_FIXED_STEPS, MOST_LOST, UNTESTED, PassEnergy
 from .singular_start import off_branch
 
 NAME, NEAR_MISS = "singular pose", "near miss"
@@ -50,6 +50,7 @@ class SingularWatch:
         self.found: list[Event] = []
         self._passed: list[float] = []  # times of passes and near misses between steps [s]
         self.energy = PassEnergy(system, manifold, first, MOST_LOST if adaptive else LOST_BY_FIXED_STEPS)
+        self.untested = None if adaptive else PassEnergy(system, manifold, first, np.inf, UNTESTED)
         self.start = ""  # why no motion starts so, in words
         if system.nc and system.loses_rank(float(first.t[0]), first.q[0], self._most):
             self._report(first, self._most)
@@ -67,6 +68,8 @@ class SingularWatch:
         if self._system.nc == 0:
             return
         self.energy.look(new)
+        if self.untested is not None:
+            self.untested.look(new)
         steps = Steps.joined([self._tail, new])
         self._ranks(steps)
         self._most = max(self._most, int(new.rank.max()))
@@ -80,6 +83,8 @@ class SingularWatch:
     def finish(self) -> None:
         """The run has ended: test its last step, which has no step after it."""
         self.energy.finish()
+        if self.untested is not None:
+            self.untested.finish()
         if self._system.nc and len(self._tail) == 2:
             self._end(self._tail, 1)
 

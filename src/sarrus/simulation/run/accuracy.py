@@ -11,11 +11,13 @@ errs by z^5/120 and (1) by z^5/180 - z^5/120 per step. Nothing is evaluated anew
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..._kernel import NEAR_SINGULAR
 from ...arrays import Array
 from ..events.interpolation import Manifold
+from ..events.pass_energy import UNTESTED, Loss
 from ..stepping.options import Options
 from ..system.step_records import Steps
 from ..system.system import System
@@ -24,7 +26,6 @@ RK4_FACTOR = 3.0  # error of rk4 per step over what is missing in (1) per step, 
 RK4_OVER_CUBIC = 6.0  # the same over what is missing in (2) of kernels/integrate/step_error.hpp,
 GROWTH = 5.0  # times this: on linkages, sums of (2) then come out as those of (1)
 ROUNDING = 1e-15  # of a number
-SINGULAR = 5.0 * NEAR_SINGULAR  # smaller pivots: accelerations are those of limits, and steps are cut
 EQUAL = 1e-6  # of a step: two that differ by less are equal
 INACCURATE = 1e-2  # relative to one radian, to L, to the largest speed: from here a run warns
 PER_STEP, PER_RTOL = 0.015, 0.18  # error of a dopri5 step over its tolerance, and how that grows above 1e-6
@@ -36,7 +37,12 @@ LOST = 5e-3  # per step: from here the motion is not followed at all, and the ru
 
 
 class FixedStepError:
-    """Sums up what is missing in (1), relative to one radian or L and to the largest speed of the run."""
+    """Sums up what is missing in (1), relative to one radian or L and to the largest speed of the run.
+
+    Attributes:
+        beside_singular: the same next to singular poses, where accelerations are those of limits and steps
+            are cut, from the energy that is lost there.
+    """
 
     def __init__(self, manifold: Manifold, unit: Array, options: Options) -> None:
         """
@@ -49,6 +55,7 @@ class FixedStepError:
         self._last: Steps | None = None
         self._moved = self._faster = self._speed = 0.0
         self._count = self._rank = 0
+        self.beside_singular = 0.0
 
     def look(self, steps: Steps) -> None:
         """The next steps."""
@@ -68,14 +75,14 @@ class FixedStepError:
             last, h = self._last, np.diff(self._last.t)[:, None]
             gap = np.diff(last.v, axis=0) - 0.5 * h * (last.a[1:] + last.a[:-1])
             missing = float(np.max(np.abs(gap / self._unit), initial=0.0))
-        return self._moved + missing / max(self._speed, 1e-300)
+        return self._moved + missing / max(self._speed, 1e-300) + self.beside_singular
 
     def _add(self, steps: Steps) -> None:
         """What is missing in (1) in each pair of equal steps without a jump of held inputs."""
         h = np.diff(steps.t)
         inside = np.abs(h[1:] - h[:-1]) <= EQUAL * h[1:]
         free = self._rank < steps.v.shape[1]  # else constraints alone determine the states
-        regular = free & (steps.pivot > SINGULAR) & (steps.rank == self._rank)
+        regular = free & (steps.pivot > UNTESTED) & (steps.rank == self._rank)
         inside &= regular[:-2] & regular[1:-1] & regular[2:]
         if self._options.control_dt is not None:  # inputs jump at samples
             inside &= np.all(steps.tau[:-2] == steps.tau[1:-1], axis=1)
@@ -95,6 +102,16 @@ class FixedStepError:
         each = _per_step(self._options.integrator.order)
         worst = np.max(np.abs(missing), axis=1, initial=0.0)
         return each * float(np.sum(np.maximum(worst - ROUNDING * size, 0.0)))
+
+    def look_beside_singular(self, losses: Sequence[Loss], end: float) -> None:
+        """Changes of energy next to singular poses, of a run that ends at time `end` [s].
+
+        Half of one, relative to the kinetic energy, is an error of the speed from there on, which becomes
+        one of position.
+        """
+        for loss in losses:
+            travel = self._speed * (end - loss.t[1])
+            self.beside_singular += 0.5 * loss.part * max(1.0, travel)
 
     @property
     def lost(self) -> bool:

@@ -153,6 +153,8 @@ class Simulation:
         finally:
             bar.close()
         watch.finish()
+        if watch.untested is not None:
+            self._error.look_beside_singular(watch.untested.losses, float(self.last.t[-1]))
         return self._outcome(watch)
 
     def _begin(self) -> bool:
