@@ -11,6 +11,12 @@
 
 SARRUS_BEGIN
 
+#ifdef SARRUS_FEW_SIZES  // where the size of the code counts: studios, which refuse dry friction
+constexpr bool KNOWS_BEARINGS = false;
+#else
+constexpr bool KNOWS_BEARINGS = true;
+#endif
+
 // A constant applied force; hosts that call back into Python have a source of their own.
 template <class T>
 struct Source {
@@ -69,7 +75,7 @@ struct Stepper {
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take(3 * m.nd, drive);
     arena.take(m.n_user_rows * (3 + m.nv), user);
-    if constexpr (Plain<T>::value && !S::supplies_inertia) bearings.bind(arena, m, w.rows);
+    if constexpr (KNOWS_BEARINGS && Plain<T>::value && !S::supplies_inertia) bearings.bind(arena, m, w.rows);
   }
   SARRUS_HD bool fail(StepStatus why) {
     status = why;
@@ -220,7 +226,7 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
     if (!s.source.acceleration(at, out)) return s.fail(StepStatus::STOPPED);
   } else {
     accelerate_by_terms(s);
-    if constexpr (!S::supplies_inertia && Plain<T>::value)
+    if constexpr (KNOWS_BEARINGS && !S::supplies_inertia && Plain<T>::value)
       if (s.bearings.most && !accelerate_with_bearings(s, at.v)) return false;
     if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
       return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA

@@ -171,3 +171,19 @@ def test_drives_too_fast_for_differences_warn(frequency: float) -> None:
             lambda t: 1e-3 * w * math.cos(w * t),
             lambda t: -1e-3 * w * w * math.sin(w * t),
         ).evaluator.check_drives(0.0, 0.05)
+
+
+@pytest.mark.parametrize(("width", "loud"), [(0.3e-3, True), (1e-3, True), (3e-3, False), (10e-3, False)])
+@pytest.mark.parametrize("at", [0.3, 0.5037])
+def test_pulses_too_short_for_differences_are_said(at: float, width: float, loud: bool) -> None:
+    """A pulse of 0.05 rad that hits a double pendulum: short ones were wrong by up to 1 rad, silently."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    bar = {"mass": 1.0, "com": (0.2, 0, 0), "inertia": (0.01, 0.01, 0.01)}
+    spec.body("a", joint=sr.Revolute("z"), **bar)
+    spec.body("b", "a", joint=sr.Revolute("z"), at=sr.Pose((0.6, 0, 0)), **bar)
+    spec.constrain("hit", sr.Drive("a", lambda t: 0.05 * math.exp(-(((t - at) / width) ** 2))))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", sr.SarrusWarning)
+        result = sr.simulate(spec.compile(), (0.0, 1.0))
+    said = [str(warning.message) for warning in seen if "changes too fast" in str(warning.message)]
+    assert bool(said) == loud and ("changes too fast" in result.message) == loud

@@ -31,7 +31,8 @@ TROUBLE = {
     StepStatus.NOT_CLOSED: "the constraints could not be closed at the end of a step; it is too long for this"
     " motion, or drives ask for what the mechanism cannot do: take a smaller dt",
     StepStatus.STEP_COLLAPSED: "the step size fell below the resolution of time; the solution is not smooth"
-    " there, or the tolerances rtol, atol cannot be met",
+    " there (a force that jumps with the sign of a velocity: sr.CoulombFriction sticks instead), or the"
+    " tolerances rtol, atol cannot be met",
     StepStatus.UNRESOLVED: "the motion passes close to a singular pose that is not on the constraints, and"
     " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
     StepStatus.SINGULAR_WITHIN: "J loses rank within the step, at a singular pose, and the step has no"

@@ -86,3 +86,13 @@ def test_other_failures_say_nothing_of_branches() -> None:
         method="dopri5",
     )
     assert not run.success and "no motion through it" not in run.message
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "radau"])
+def test_friction_by_the_sign_of_a_velocity_is_named(method: str) -> None:
+    """Steps went on at 5 ns each, for hours, where the force jumps around rest."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("b", joint=sr.Prismatic("z"), mass=1.0)
+    spec.force("rub", sr.UserForce(lambda t, x, rate: -np.sign(rate), "b"))
+    run = sr.simulate(spec.compile(), (0, 2), [0.0], [1.0], method=method)
+    assert not run.success and 1.0 <= run.t[-1] < 1.001 and "CoulombFriction" in run.message

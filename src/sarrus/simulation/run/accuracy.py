@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...arrays import Array
+from ...constraints.check_derivatives import follows_its_rates
 from ..events.interpolation import Manifold
 from ..events.pass_energy import UNTESTED, Loss
 from ..stepping.options import Options
@@ -183,6 +184,22 @@ def many_steps(options: Options, steps: int, system: System, last: Steps, speed:
     return (
         f"Errors of {steps} steps, each within rtol = {options.rtol:.1g}, may add up to"
         f" {total * options.rtol:.0e}: take a smaller rtol if that matters."
+    )
+
+
+def drives_too_fast(system: System, times: Sequence[Array]) -> str:
+    """A sentence where drives without derivatives are too fast for differences; times: of the steps [s]."""
+    if not times:
+        return ""
+    at = np.concatenate(times)
+    model = system.model
+    driven = [(name, one) for name, one in model.constraints if one in model.drives]
+    lost = ", ".join(repr(name) for name, one in driven if not follows_its_rates(one, at))
+    if not lost:
+        return ""
+    return (
+        f"Drive {lost} changes too fast for differences over 4 ms: the speeds used do not add up to its"
+        " motion, and the states may be wrong. Give rate= and acceleration=."
     )
 
 

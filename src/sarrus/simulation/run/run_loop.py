@@ -24,7 +24,7 @@ from ..stepping.state_projector import Projector
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from ..system.system import System
-from .accuracy import FixedStepError, many_steps
+from .accuracy import FixedStepError, drives_too_fast, many_steps
 from .checkpoint import Checkpoint
 from .interrupts import Interrupts
 from .outcome import Outcome, Status
@@ -83,6 +83,7 @@ class Simulation:
         self.last: Steps | None = None  # the last state; None where the run could not start
         self._still = False  # steps have become too short to move anything
         self._fastest = 0.0  # largest speed without units [1/s]
+        self._driven_at: list[Array] = []  # times of the steps of a system with drives [s]
         self._until: Callable[[Steps], Any] | None = None
         self.hit: Any = None  # what `until` found
 
@@ -224,6 +225,8 @@ class Simulation:
         self._fastest = max(
             self._fastest, float(np.max(np.abs(steps.v / self._system.units.unit), initial=0.0))
         )
+        if self._system.has_drives:
+            self._driven_at.append(steps.t)
         if not self._options.integrator.adaptive:
             self._error.look(steps)
         if self._limits is not None:
@@ -291,9 +294,9 @@ class Simulation:
 
     def _doubts(self, watch: SingularWatch | None) -> str:
         """What the message of a run that reached its end says about its accuracy."""
-        if inaccurate := self._error.sentence():
+        doubts = [self._error.sentence(), drives_too_fast(self._system, self._driven_at)]
+        for inaccurate in filter(None, doubts):
             warnings.warn(inaccurate, SarrusWarning, stacklevel=5)
-        doubts = [inaccurate]
         if watch is not None and self._options.integrator.adaptive:
             doubts.append(watch.energy.doubt(self._options.rtol))
         if self.last is not None:

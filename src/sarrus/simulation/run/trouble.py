@@ -13,7 +13,7 @@ from ..system.system import System
 
 DEAD_CENTRE = 1e-2  # a smaller pivot at the end of a driven run that failed
 AT_ONCE = 1e-2  # [rad, or times L]: a run that ends after so little motion failed because of its start
-STILL = 1e-9  # of the time since 0: shorter steps,
+STILL = 1e-7  # of the time since 0: shorter steps,
 ROUNDING = 1e-14  # [rad, or times L], in which nothing moves further than this,
 MANY = 200  # so many of them one after another, make no progress
 
