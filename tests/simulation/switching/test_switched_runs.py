@@ -286,3 +286,17 @@ class TestBadInput:
         switch = sr.Switch("brake", on=0.5, latch=True)
         run = sr.simulate(spec.compile(), (0.0, 1.0), [0.0], [1.0], switches=switch)
         assert not run.success and "A drive contradicts what closes" in run.message
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "radau"])
+@pytest.mark.parametrize("limit", [0.1, 0.3, 0.45])
+def test_no_method_steps_over_a_stop(limit: float, method: str) -> None:
+    """A parabola of 0.5 m, so smooth that one step could take all of it, meets a stop on its way up."""
+    spec = sr.MechanismSpec(gravity=(0, 0, -4.0))
+    spec.body("ball", joint=sr.Prismatic("z"), mass=1.0, limits=(None, limit))
+    mech = spec.compile()
+    hit = (2.0 - np.sqrt(4.0 - 8.0 * limit)) / 4.0
+    stopped = sr.simulate(mech, (0, 1.5), [0.0], [2.0], stops=True, method=method)
+    assert stopped.q[-1, 0] == pytest.approx(limit - 2.0 * (1.5 - hit) ** 2, abs=1e-7)
+    seen = sr.simulate(mech, (0, 1.5), [0.0], [2.0], events=[lambda t, q, v: q[0] - limit], method=method)
+    assert [event.t for event in seen.events if event.kind == "user"] == pytest.approx([hit, 1.0 - hit])

@@ -7,7 +7,9 @@ the body twist
 
     v = T(u) u',   a = T'(u)[u'] u' + T(u) u''               T: models/twists.py                      (2)
 
-Errors are of order 6 in q, 5 in v, 4 in a, for steps of methods that are at least as accurate.
+Errors are of order 6 in q, 5 in v, 4 in a, for steps of methods that are at least as accurate. The
+acceleration at a step is that after it. Where held inputs jump there, the polynomial before it does without,
+and is one order lower.
 """
 
 from __future__ import annotations
@@ -70,9 +72,16 @@ class Manifold:
 class Hermite:
     """States between steps, and at them."""
 
-    def __init__(self, manifold: Manifold, steps: Steps) -> None:
+    def __init__(self, manifold: Manifold, steps: Steps, held: bool = False) -> None:
+        """
+        Args:
+            manifold: of the configurations.
+            steps: the steps.
+            held: whether inputs are held from sample to sample.
+        """
         self._manifold = manifold
         self.t, self._q, self._v, self._a = steps.t, steps.q, steps.v, steps.a
+        self._jumps = np.any(np.diff(steps.tau, axis=0) != 0.0, axis=1) & held
 
     def __call__(self, t: npt.ArrayLike) -> tuple[Array, Array, Array]:
         """q (k, nq), v (k, nv), a (k, nv) at times t (k,) within the range of the steps."""
@@ -87,6 +96,8 @@ class Hermite:
         end = self._manifold.difference(self._q[each], self._q[each + 1])
         v1, a1 = self._manifold.rates(end, self._v[each + 1], self._a[each + 1])
         end, v1, a1 = end[which], v1[which], a1[which]
+        if np.any(jumps := self._jumps[i]):
+            a1[jumps] = _quartic_end(h, v0=self._v[i], a0=self._a[i], u1=end, v1=v1)[jumps]
         u, u1, u2 = quintic(s, h, v0=self._v[i], a0=self._a[i], u1=end, v1=v1, a1=a1)
         q = self._manifold.integrate(self._q[i], u)
         return q, *self._manifold.motion(u, u1, u2)
@@ -116,6 +127,12 @@ def quintic(s: Any, h: Any, *, v0: Any, a0: Any, u1: Any, v1: Any, a1: Any) -> t
     slope = c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))
     bend = 2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))
     return value, slope / h, bend / (h * h)
+
+
+def _quartic_end(h: Array, *, v0: Array, a0: Array, u1: Array, v1: Array) -> Array:
+    """p''(1) for which `quintic` has no term s^5."""
+    c1, c2 = h * v0, h * h * a0 / 2
+    return np.asarray((6 * (h * v1 - c1 - 2 * c2) - 12 * (u1 - c1 - c2) + 2 * c2) / (h * h))
 
 
 def _dexp_rate(u: Array, u1: Array) -> Array:

@@ -236,7 +236,7 @@ class Simulation:
         """Crossings between these steps; a terminal one ends the run where it happens."""
         for i in range(1, len(steps)):
             pair = steps[i - 1 : i + 1]
-            path = Hermite(self._manifold, pair)
+            path = Hermite(self._manifold, pair, self._options.control_dt is not None)
             t0, t1 = float(pair.t[0]), float(pair.t[1])
             try:
                 found = self._users.between(path, t0, t1, pair.q[1], pair.v[1])

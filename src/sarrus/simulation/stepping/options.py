@@ -74,7 +74,8 @@ class Options:
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
         out.rtol, out.atol_in_units = self.rtol, self.atol is None
         out.atol = ATOL if self.atol is None else self.atol
-        if self.integrator.switches and (watched or self.feedback or self.switched or self.events):
+        sought = self.switched or bool(self.events)  # stops, contacts, events
+        if sought or (self.integrator.switches and (watched or self.feedback)):
             out.most_step = LONGEST
         out.least_step = SHORTEST * max(abs(self.t0), abs(self.t1))
         analytic = Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC

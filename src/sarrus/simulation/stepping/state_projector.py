@@ -28,7 +28,7 @@ class Projector:
 
     def __call__(self, steps: Steps, t: Array) -> Steps:
         """The records of the states at times t (k,) within the range of the steps."""
-        q, v, a = Hermite(self._manifold, steps)(t)
+        q, v, a = Hermite(self._manifold, steps, self._held)(t)
         tau = self.inputs(steps, steps.tau, t)
         before, after = _neighbours(steps, t)
         closed = self._run.start_each(t, q, v, tau, np.maximum(steps.rank[before], steps.rank[after]))

@@ -199,7 +199,8 @@ class Trajectory:
             rows = Projector(system, o, manifold)(steps, times)
             q, v, a = rows.q, rows.v, rows.a
         else:
-            q, v, a = Hermite(manifold, steps)(times)
+            held = o is not None and o.control_dt is not None
+            q, v, a = Hermite(manifold, steps, held)(times)
         if np.ndim(t) == 0:
             return Sample(float(times[0]), q[0], v[0], a[0])
         return Sample(times, q, v, a)
