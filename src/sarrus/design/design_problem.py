@@ -53,6 +53,7 @@ class Problem:
         self.over, self.limits = over, limits
         self.known: dict[bytes, tuple[float, Array]] = {}
         self.size, self._largest = 1.0, 0.0  # of the objective at a start, and of all that were finite
+        self._sized = False  # whether that start has one
         self._margins = 0
         self.undefined = False  # whether the objective was NaN somewhere
         self.differences = dict.fromkeys(("objective", *(one.name for one in limits)), False)
@@ -196,9 +197,11 @@ class Problem:
         return Found(x, value, kept, bool(found.success), str(found.message))
 
     def _set_size(self, y: Array) -> None:
-        """Of the objective at y (n,); where that is zero, of its change over the ranges."""
+        """Of the objective at y (n,), the first start that has one; where that is zero, of its change."""
         value = abs(self.tried(self._scaled(y))[0])
-        self.size = 1.0
+        if self._sized:
+            return
+        self.size, self._sized = 1.0, bool(NO_SIZE < value < np.inf)
         if np.isfinite(value):
             change = float(np.max(np.abs(self._gradient(y)[0]))) if value <= NO_SIZE else value
             self.size = max(value, change if np.isfinite(change) else 0.0) or 1.0
