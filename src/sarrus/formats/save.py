@@ -39,7 +39,7 @@ def save(
 ) -> Path:
     """Write a mechanism or a description; an existing file is replaced in one step, a link stays.
 
-    The extension says what is written: .xml or .mjcf MJCF, .urdf URDF, .sdf SDF, everything else JSON, which
+    The extension says what is written: .xml or .mjcf MJCF, .urdf URDF, .sdf SDF, .json or none JSON, which
     alone keeps every digit and every kind. MJCF is drawn at the default state, so that MuJoCo starts with
     closed loops. What it cannot say is listed in one `SarrusWarning`.
 
@@ -60,10 +60,10 @@ def save(
         FormatError: Where strict and something is missing in the file.
     """
     suffix = os.path.splitext(os.fspath(path))[1].lower() if isinstance(path, (str, os.PathLike)) else ""
-    if suffix in OTHER_FORMATS:
+    if suffix not in {*WRITERS, ".json", ""}:
         raise InputError(
-            f"save writes .json, {', '.join(WRITERS)}, but {os.fspath(path)!r} says {OTHER_FORMATS[suffix]}"
-            " by its extension; name the file .json."
+            f"save writes .json, {', '.join(WRITERS)}, but {os.fspath(path)!r} says"
+            f" {OTHER_FORMATS.get(suffix, 'another format')} by its extension; name the file .json."
         )
     if suffix not in WRITERS:
         return replace_bytes(path, json_bytes(what))

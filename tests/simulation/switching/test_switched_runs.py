@@ -300,3 +300,19 @@ def test_no_method_steps_over_a_stop(limit: float, method: str) -> None:
     assert stopped.q[-1, 0] == pytest.approx(limit - 2.0 * (1.5 - hit) ** 2, abs=1e-7)
     seen = sr.simulate(mech, (0, 1.5), [0.0], [2.0], events=[lambda t, q, v: q[0] - limit], method=method)
     assert [event.t for event in seen.events if event.kind == "user"] == pytest.approx([hit, 1.0 - hit])
+
+
+@pytest.mark.parametrize("x", [0.3, 1 / 3, 0.5, 0.7])
+def test_a_latch_that_is_released_stays_open(x: float) -> None:
+    """It closes at q = x and opens at 1.5 s, where q - x is 0, 1e-16 or -1e-16."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("b", joint=sr.Prismatic("x"), mass=1.0)
+    mech = spec.constrain("brake", sr.Coupling({"b": 1.0})).compile()
+
+    def reached(t: float, q: np.ndarray, v: np.ndarray) -> float:
+        return float(q[0] - x)
+
+    reached.direction = 1  # type: ignore[attr-defined]
+    brake = sr.Switch("brake", on=reached, off=1.5, latch=True)
+    run = sr.simulate(mech, (0, 2), [0.0], [1.0], switches=[brake], tau=[1.0])
+    assert len(switches(run)) == 2 and run.q[-1, 0] == pytest.approx(x + 0.125)

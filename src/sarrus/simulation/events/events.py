@@ -20,6 +20,7 @@ from ...errors import InputError
 from .interpolation import Hermite
 
 LOCATED = 1e-13  # tolerance of the time of a crossing, relative to the step
+ROUNDING = 1e-11  # of the largest |g| of an event
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,15 @@ class Event:
 class UserEvent:
     """A user's function with its attributes: its name, after how many crossings it ends the run (0: never),
     the direction in which crossings count (0: both), and the period at which it jumps, as an angle does from
-    pi to -pi (0: none): a change by more than half of it is a jump and no crossing."""
+    pi to -pi (0: none): a change by more than half of it is a jump and no crossing. `rounded`: whether
+    values that are rounding beside the largest one are zero, as while a latch holds g there."""
 
     function: Callable[..., Any]
     name: str
     terminal: int
     direction: float
     period: float = 0.0
+    rounded: bool = True
 
     def value(self, t: float, q: Array, v: Array) -> float:
         """g(t, q, v), a finite number or an error."""
@@ -152,11 +155,18 @@ class UserWatch:
 
     def __init__(self, events: Sequence[UserEvent], t: float, q: Array, v: Array) -> None:
         self._events, self._counts = tuple(events), [0] * len(events)
+        self._largest = [0.0] * len(self._events)  # |g| so far
         self.restart(t, q, v)
 
     def restart(self, t: float, q: Array, v: Array) -> None:
         """Continue from another state; a jump of g to that state does not count as a crossing."""
-        self._last = [event.value(t, q, v) for event in self._events]
+        self._last = [self._value(i, t, q, v) for i in range(len(self._events))]
+
+    def _value(self, i: int, t: float, q: Array, v: Array) -> float:
+        event = self._events[i]
+        g = event.value(t, q, v)
+        self._largest[i] = max(self._largest[i], abs(g))
+        return 0.0 if event.rounded and abs(g) <= ROUNDING * self._largest[i] else g
 
     @property
     def terminal(self) -> bool:
@@ -169,7 +179,7 @@ class UserWatch:
         """What happened in the step from `start` to `end`, where q and v are: (time, name, terminal)."""
         found = []
         for i, event in enumerate(self._events):
-            before, after = self._last[i], event.value(end, q, v)
+            before, after = self._last[i], self._value(i, end, q, v)
             self._last[i] = after
             if event.crossed(before, after):
                 self._counts[i] += 1

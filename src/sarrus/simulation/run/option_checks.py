@@ -181,8 +181,8 @@ def _t_eval(value: Any, t0: float, t1: float) -> Array | None:
     if value is None:
         return None
     times = np.atleast_1d(numbers(value, "t_eval"))
-    if times.ndim != 1 or np.any(np.diff(times) <= 0.0):
-        raise InputError("t_eval must be a list of increasing times [s].")
+    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0.0):
+        raise InputError("t_eval must be a list of increasing times [s], at least one.")
     if np.any(times < t0) or np.any(times > t1):
         raise InputError(
             f"t_eval must lie within t_span = ({t0:g}, {t1:g}), got times from {times[0]:g} to {times[-1]:g}."

@@ -170,7 +170,7 @@ class Topology:
 
         label = f"contact {name!r}"
         self.switched_by[label] = name
-        return UserEvent(value, label, 1, -1.0)
+        return UserEvent(value, label, 1, -1.0, rounded=False)
 
     def _switch_event(self, event: UserEvent, name: str, closes: bool) -> UserEvent:
         """A user's function that closes or opens a constraint; evaluated only while it can do so."""

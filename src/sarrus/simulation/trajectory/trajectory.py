@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -15,11 +16,11 @@ import numpy.typing as npt
 from ...arrays import Array, frozen, numbers, read_only, truth
 from ...constraints.user_forces import user_wrenches
 from ...dynamics.forward import Motion
-from ...errors import InputError, unknown_name
+from ...errors import InputError, SarrusWarning, unknown_name
 from ...mechanism.measured_states import MOTION, MeasuredStates
 from ...mechanism.measures import Angle, ForceIn, Reaction, measured
 from ...mechanism.mechanism import Mechanism
-from ..events.interpolation import Hermite, Manifold
+from ..events.interpolation import Hermite, Manifold, bend_between
 from ..run.outcome import Outcome
 from ..run.recorder import TrajectoryRecorder
 from ..run.resume import resume
@@ -29,6 +30,8 @@ from ..system.system import System
 from .constraint_forces import constraint_force, multipliers
 from .data_frame import MATRICES, VECTORS, dataframe
 from .files import DERIVED, load, save
+
+MOST_BEND = 0.03  # [rad, or L] by accelerations between two kept states, from which on at() warns
 
 
 class Sample(NamedTuple):
@@ -195,6 +198,15 @@ class Trajectory:
             )
         system = self._moved("at()")
         manifold, steps, o = Manifold(system.kernel, system.model), self._outcome.steps, self._outcome.options
+        if o is not None and (o.t_eval is not None or o.store_every > 1) and len(steps) > 1:
+            bend = np.abs(bend_between(manifold, steps, times) / system.units.unit)
+            if np.max(bend, initial=0.0) > MOST_BEND:
+                warnings.warn(
+                    "at() interpolates between states that are far apart, as t_eval or store_every kept them:"
+                    " these states may be wrong. Keep more, or name the times in t_eval.",
+                    SarrusWarning,
+                    stacklevel=2,
+                )
         if truth(project, "project") and o is not None:
             rows = Projector(system, o, manifold)(steps, times)
             q, v, a = rows.q, rows.v, rows.a

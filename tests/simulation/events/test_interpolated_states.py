@@ -1,7 +1,8 @@
-"""Between samples of a controller inputs are held, and jump at the next one."""
+"""What interpolation must know: inputs that are held between samples, states that are far apart."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,3 +27,16 @@ def test_states_before_a_sample_know_nothing_of_it(options: dict[str, Any]) -> N
         assert states.q[:, 0] == pytest.approx(q, abs=1e-12)
         assert states.v[:, 0] == pytest.approx(v, abs=1e-11)
     assert run.events[0].t == pytest.approx(np.sqrt(0.245), abs=1e-9)
+
+
+@pytest.mark.parametrize("kept", [{"t_eval": [0.0, 5.0, 10.0]}, {"store_every": 50}])
+def test_states_that_are_far_apart_warn(kept: dict[str, Any]) -> None:
+    """An oscillator at 10 rad/s: at(2.5) was -77.8 instead of 0.991."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("p", joint=sr.Prismatic("x"), mass=1.0)
+    mech = spec.force("k", sr.JointSpring("p", 100.0)).compile()
+    with pytest.warns(sr.SarrusWarning, match="far apart"):
+        sr.simulate(mech, (0, 10), [1.0], **kept).at([2.5, 3.3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sr.simulate(mech, (0, 10), [1.0]).at(2.5).q[0] == pytest.approx(np.cos(25.0), abs=1e-6)
