@@ -96,3 +96,13 @@ def test_friction_by_the_sign_of_a_velocity_is_named(method: str) -> None:
     spec.force("rub", sr.UserForce(lambda t, x, rate: -np.sign(rate), "b"))
     run = sr.simulate(spec.compile(), (0, 2), [0.0], [1.0], method=method)
     assert not run.success and 1.0 <= run.t[-1] < 1.001 and "CoulombFriction" in run.message
+
+
+def test_divergence_is_not_blamed_on_the_mass_matrix() -> None:
+    """A damper with a time constant of 1 us in steps of 1 ms, under a pendulum (finding R23)."""
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    spec.body("cart", joint=sr.Prismatic("x"), mass=1.0)
+    spec.body("bob", "cart", joint=sr.Revolute("z"), mass=1.0, com=(0, -0.5, 0), inertia=(0.01, 0.01, 0.01))
+    spec.force("spring", sr.JointSpring("cart", 1e8)).force("damper", sr.JointDamper("cart", 1e6))
+    run = sr.simulate(spec.compile(), (0, 1), [0.0, 1.2], dt=1e-3)
+    assert not run.success and "grew beyond all bounds" in run.message, run.message
