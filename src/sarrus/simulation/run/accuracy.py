@@ -183,7 +183,7 @@ def many_steps(options: Options, steps: int, system: System, last: Steps, speed:
         return ""
     return (
         f"Errors of {steps} steps, each within rtol = {options.rtol:.1g}, may add up to"
-        f" {total * options.rtol:.0e}: take a smaller rtol if that matters."
+        f" {total * options.rtol:.0e} or more: take a smaller rtol if that matters."
     )
 
 
