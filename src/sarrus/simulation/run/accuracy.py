@@ -29,10 +29,10 @@ GROWTH = 5.0  # times this: on linkages, sums of (2) then come out as those of (
 ROUNDING = 1e-15  # of a number
 EQUAL = 1e-6  # of a step: two that differ by less are equal
 INACCURATE = 1e-2  # relative to one radian, to L, to the largest speed: from here a run warns
-PER_STEP, PER_RTOL = 0.02, 0.18  # error of a dopri5 step over its tolerance, and how that grows above 1e-6
+PER_STEP, PER_RTOL = 0.0175, 0.18  # error of a dopri5 step over its tolerance, and how that grows above 1e-6
 MOST_TOLERANCES = 100.0  # errors up to so many tolerances are what tolerances mean
 LONGEST_DAMPED = 1.0  # mean step times largest rate of decay: steps are limited by stability, 3.3 at most
-NARROW = 0.33  # [rad, or L]: errors of phase of oscillations of smaller amplitude count for less
+NARROW = 0.2  # [rad, or L]: errors of phase of oscillations of smaller amplitude count for less
 MOST_RATES = 64  # coordinates; beyond it rates of decay and oscillation are not computed
 LOST = 5e-3  # per step: from here the motion is not followed at all, and the run has failed
 
