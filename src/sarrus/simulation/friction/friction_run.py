@@ -257,7 +257,8 @@ class FrictionRun:
         names = ", ".join(self._friction.names)
         return (
             f"Stopped at t = {self._t:.9g} s: friction of {names} changed {MOST_EVENTS} times in one step;"
-            " no motion sticks or slides there for any length of time."
+            " no motion sticks or slides there for any length of time, or dt is too long for the load: leave"
+            " it out, or take a shorter one."
         )
 
     # ------------------------------------------------------------------ result

@@ -22,6 +22,7 @@ from .stuck_rows import StuckRows
 
 SLACK = 1e-9  # of the bounds: load beyond them at which coordinates slide
 WRONG_WAY = 1e-6  # of its largest speed in the stretch: a coordinate that slides backwards faster sticks
+LATER = 1e-9  # of a step: a load that grows from nothing against nothing has a direction only after that
 INSIDE = np.array([0.25, 0.5, 0.75, 1.0])  # places in a step
 
 Applied = Callable[[float, Array, Array], Array]
@@ -136,7 +137,9 @@ class FrictionWatch:
             tau = tau + rows.sliding_by_load(t, q[0], v[0], tau)
             return limit - float(rows.loads(np.array([t]), q, v, tau[None], limit)[0])
 
-        return Hit(i, _root(margin, float(pair.t[0]), float(pair.t[1])), nothing, breaks=True)
+        start, end = float(pair.t[0]), float(pair.t[1])
+        t = max(_root(margin, start, end), start + LATER * (end - start))
+        return Hit(i, t, nothing, breaks=True)
 
 
 def _within(steps: Steps, at: npt.NDArray[np.int64]) -> Array:
