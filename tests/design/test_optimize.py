@@ -206,3 +206,14 @@ def test_a_start_that_keeps_no_limit_and_has_no_size() -> None:
     over, limits = Run(np.linspace(0.0, 1.0, 21)), {"shut": (lambda x: x["angle"][-1], -0.02, 0.02)}
     found = sr.optimize(lid, {"c": (0.5, 20.0)}, lambda x: np.sum(x["hit"] ** 2), over=over, limits=limits)
     assert found.success and abs(found.measures["angle"][-1]) < 0.0201
+
+
+def test_runs_that_events_end_are_refused() -> None:
+    """Runs of designs would end at different times; the last state kept was one before the event."""
+
+    def down(t: float, q: Any, v: Any) -> float:
+        return float(q[0])
+
+    down.terminal = True  # type: ignore[attr-defined]
+    with pytest.raises(sr.InputError, match="would end runs of designs at different times"):
+        sr.design.Run([0.0, 1.0], {"events": [down]})

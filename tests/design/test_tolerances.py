@@ -113,3 +113,17 @@ def test_picture_of_a_measure() -> None:
     assert ax.lines[-1].get_ydata() == pytest.approx(1.96 * found.deviation["reach"])
     with pytest.raises(InputError, match="'tip' has several numbers"):
         found.plot("tip")
+
+
+def test_angles_go_on_beyond_half_a_turn() -> None:
+    """Along a sweep as in `mech.sweep`; samples lie within half a turn of the nominal angle."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="arm")
+    turn = spec.parameter("turn", np.pi)
+    spec.body("wheel", joint=sr.Revolute("z"), mass=1.0, inertia=(1.0, 1.0, 1.0))
+    spec.body("arm", "wheel", joint=sr.Fixed(), at=sr.Pose(rpy=(0, 0, turn)), mass=1.0, inertia=(1.0,) * 3)
+    spec.measure("wheel", sr.Angle("ground", "wheel")).measure("arm", sr.Angle("ground", "arm"))
+    mech, values = spec.compile(), np.radians([0.0, 100.0, 200.0, 300.0])
+    found = sr.tolerances(mech, {"turn": 0.01}, over=sr.design.Sweep("wheel", values), samples=50)
+    assert found.nominal["wheel"] == pytest.approx(values)
+    assert np.diff(found.nominal["arm"]) == pytest.approx(np.diff(values))
+    assert np.ptp(found.samples["arm"], axis=0).max() < 0.1

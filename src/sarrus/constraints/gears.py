@@ -65,7 +65,7 @@ class Gear(Meshing):
         a: Name of the joint (a hinge) of the first gear, its pinion or worm.
         b: Name of the joint of the second one: a hinge, of a rack a slider.
         teeth_a: Number of teeth, of a worm of its starts.
-        teeth_b: Number of teeth; not used by a rack.
+        teeth_b: Number of teeth; 0 for a rack, which has no number of them.
         module: Pitch diameter over teeth [m], of bevel gears at mid-face, of a worm that of the wheel.
         kind: "external", "internal" (the one with more teeth is the ring), "rack" (b slides), "bevel" or
             "worm" (b is the wheel).
@@ -94,7 +94,9 @@ class Gear(Meshing):
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of(self.kind, "kind of Gear", GEARS)
-        if self.kind != "rack":
+        if self.kind == "rack":
+            object.__setattr__(self, "teeth_b", 0)
+        else:
             positive_whole(self.teeth_b, "teeth_b of Gear")
         if (self.kind == "worm") != (self.diameter > 0.0):
             raise InputError(

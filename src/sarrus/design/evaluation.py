@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,10 +126,11 @@ class Sweep(Evaluation):
     inputs: npt.ArrayLike | None = None
 
     def measures(self, mech: Mechanism) -> Measures:
-        return mech.measure(self._poses(mech), u=self.inputs)
+        return continued(mech, mech.measure(self._poses(mech), u=self.inputs))
 
     def slopes(self, mech: Mechanism, names: Sequence[str]) -> MeasureSlopes | None:
-        return slopes_at_rest(mech, self._poses(mech), (self.coordinate,), self.inputs, names)
+        found = slopes_at_rest(mech, self._poses(mech), (self.coordinate,), self.inputs, names)
+        return found and replace(found, measures=continued(mech, found.measures))
 
     def _poses(self, mech: Mechanism) -> Array:
         """(n, nq)."""
@@ -142,7 +143,14 @@ class Sweep(Evaluation):
 
     def of_variants(self, mech: Mechanism, values: Mapping[str, Array]) -> list[Measures | None]:
         path = mech.sweep(self.coordinate, numbers(self.values, "values of Sweep", 1), parameters=values)
-        return _spread(mech, values, path.q, path.success, self.inputs)
+        spread = _spread(mech, values, path.q, path.success, self.inputs)
+        return [one and continued(mech, one) for one in spread]
+
+
+def continued(mech: Mechanism, measures: Measures) -> Measures:
+    """Measures along a sweep; angles go on beyond pi, as those of `Mechanism.sweep`."""
+    angles = {name for name, one in mech.model.measures if one.continues}
+    return {name: np.unwrap(x) if name in angles else x for name, x in measures.items()}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ..arrays import Array, mapping, numbers
 from ..errors import AssemblyError, InputError, unknown_name
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
+from ..simulation.events.events import user_events
 from ..simulation.sensitivity.run_slopes import may_be_smooth, run_slopes
 from ..simulation.sensitivity.start_slopes import Start
 from ..simulation.simulate import simulate
@@ -53,6 +54,13 @@ class Run(Evaluation):
                 "Run starts either at fixed and speeds, which designs are assembled with, or at q0 and v0 of"
                 " its options, which are the same for all; got both."
             )
+
+        for event in user_events(self.options.get("events") or ()):
+            if event.terminal:
+                raise InputError(
+                    f"event {event.name!r} would end runs of designs at different times, and Run measures all"
+                    " of them at the same ones; leave `terminal` out, and ask for states at times of t."
+                )
 
     def check(self, mech: Mechanism) -> None:
         """Default velocities are not kept while parameters change."""

@@ -123,7 +123,7 @@ def tolerances(
     one_of(distribution, "distribution", DISTRIBUTIONS)
     variables, centre = Variables(names, -sizes, sizes), np.array([mech.parameters[name] for name in names])
     nominal = {name: np.asarray(values) for name, values in over.measures(mech).items()}
-    flat = _Flat(nominal)
+    flat = _Flat(nominal, {name for name, one in mech.model.measures if one.continues})
     slopes, differences = _sensitivity(mech, over, variables, flat)
     rng, shape = np.random.default_rng(seed), (count, len(names))
     drawn = rng.normal(size=shape) if distribution == "normal" else rng.uniform(-(3**0.5), 3**0.5, shape)
@@ -165,12 +165,24 @@ def _sensitivity(
 class _Flat:
     """Measures as one row of numbers, and back."""
 
-    def __init__(self, like: Measures) -> None:
+    def __init__(self, like: Measures, angles: set[str]) -> None:
+        self._like, self._angles = like, angles
         self._shapes = {name: np.shape(values) for name, values in like.items()}
         self.size = sum(int(np.prod(shape)) for shape in self._shapes.values())
 
     def row(self, measures: Mapping[str, Any]) -> Array:
-        return np.concatenate([np.ravel(measures[name]) for name in self._shapes])
+        """Angles are those within half a turn of the nominal ones."""
+        parts = []
+        for name, like in self._like.items():
+            values = np.asarray(measures[name])
+            if values.shape != like.shape:
+                raise InputError(
+                    f"tolerances: measure {name!r} has {len(values)} values instead of {len(like)} where"
+                    " parameters deviate; runs must not end by events."
+                )
+            turns = np.round((values - like) / (2.0 * np.pi)) if name in self._angles else 0.0
+            parts.append(np.ravel(values - 2.0 * np.pi * turns))
+        return np.concatenate(parts)
 
     def row_or_nan(self, measures: Mapping[str, Any] | None) -> Array:
         return np.full(self.size, np.nan) if measures is None else self.row(measures)

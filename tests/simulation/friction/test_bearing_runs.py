@@ -155,7 +155,7 @@ def test_minimal_coordinates_are_refused() -> None:
 @pytest.mark.parametrize("ramp", ["slope", "sine"])
 @pytest.mark.parametrize("geared", [False, True])
 def test_loads_that_grow_from_nothing(geared: bool, ramp: str) -> None:
-    """An unloaded machine is started by a ramp: it moves from the first moment on, without a load to hold it."""
+    """An unloaded machine is started by a ramp: it moves at once, without a load to hold it."""
     spec = sr.MechanismSpec(gravity=(0, 0, 0))
     if geared:
         spec.body("a", joint=sr.Revolute("z"), mass=1.0, inertia=(1.0, 1.0, 1.0))
