@@ -238,3 +238,34 @@ def test_tables_and_plots_of_sweeps() -> None:
 def test_bad_sweeps_of_several_are_refused(call: object, message: str) -> None:
     with pytest.raises(sr.SarrusError, match=message):
         call(scara())
+
+
+def crank_rocker(less: float) -> sr.Mechanism:
+    """2.3 + 3.2 = 3 + 2.5 m is a change point; a shorter crank turns all the way round without one."""
+    crank, coupler, rocker, base = 2.3 - less, 3.0, 2.5, 3.2
+    hinge, spec = sr.Revolute("z"), sr.MechanismSpec(gravity=(0, 0, 0))
+    bar = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+    spec.body("crank", joint=hinge, **bar)
+    spec.body("coupler", "crank", joint=hinge, at=sr.Pose((crank, 0, 0)), **bar)
+    spec.body("rocker", joint=hinge, at=sr.Pose((base, 0, 0)), **bar)
+    ends = {"at_a": sr.Pose((coupler, 0, 0)), "at_b": sr.Pose((rocker, 0, 0))}
+    return spec.close("pin", "coupler", "rocker", joint=hinge, **ends).compile()
+
+
+@pytest.mark.parametrize("less", [1e-7, 1e-6, 1e-5, 1e-4, 1e-2])
+def test_the_branch_is_kept_past_a_near_change_point(less: float) -> None:
+    """Coupler and rocker keep their side, the sign of the sine between them, in steps of 10 degrees."""
+    mech = crank_rocker(less)
+    q = mech.assemble([1.1, -0.5, 1.5], fixed={"crank": 1.1}).q
+    path = mech.sweep("crank", 1.1 + np.radians(np.arange(0.0, 381.0, 10.0)), q)
+    side = np.sin(path.q[:, 2] - path.q[:, 0] - path.q[:, 1])
+    assert path.success and np.all(side * side[0] > 0.0)
+    np.testing.assert_allclose(np.cos(path.q[36]), np.cos(path.q[0]), atol=1e-9)  # a whole turn
+
+
+def test_change_points_are_still_passed() -> None:
+    mech = crank_rocker(0.0)
+    q = mech.assemble([1.1, -0.5, 1.5], fixed={"crank": 1.1}).q
+    path = mech.sweep("crank", 1.1 + np.radians(np.arange(0.0, 381.0, 10.0)), q)
+    side = np.sin(path.q[:, 2] - path.q[:, 0] - path.q[:, 1])
+    assert path.success and side[0] * side[-1] < 0.0

@@ -14,6 +14,10 @@ from ..projection.assembly import AboutAssembly, each_of
 from ..projection.sweep import Sweep, SweptArrays, swept
 from .constraint_queries import ConstraintQueries, assemble_each
 
+MOST_FREE = 32  # coordinates that follow, of paths whose branch is tested
+FINE = 2001  # values between two, where the branch is in doubt
+OTHER_POSE = 1e-6  # [rad, or L]: poses that differ by more are on different branches
+
 
 class SweepQueries(ConstraintQueries):
     """Sweeps."""
@@ -78,8 +82,12 @@ class SweepQueries(ConstraintQueries):
         t: float,
         kept: dict[str, Any],
         copies: tuple[Self, ...] | None,
+        tested: bool = True,
     ) -> Sweep:
-        """Paths through targets (..., n, m) from poses near start (..., nq), of it or of copies."""
+        """Paths through targets (..., n, m) from poses near start (..., nq), of it or of copies.
+
+        Single ones are `tested` for jumps between branches.
+        """
         names = (coordinate,) if isinstance(coordinate, str) else coordinate
         scalars = [self.model.structure.tree.scalar(name, "sweep") for name in names]
         batch = _common_axes(targets.shape[:-2], start.shape[:-1])
@@ -104,9 +112,42 @@ class SweepQueries(ConstraintQueries):
         q, singular, end, reached, r = parts
         found = SweptArrays(targets, q, singular, end, reached, guess=start, r=r)
         if not copies:
-            return swept(coordinate, found, abouts[0])
+            way = swept(coordinate, found, abouts[0])
+            return self._on_one_branch(way, still, t, kept) if tested and not batch else way
         each = each_of(abouts).reshape(-1, *(1 for _ in batch[1:]))
         return swept(coordinate, found, np.broadcast_to(each, batch))
+
+    def _on_one_branch(self, way: Sweep, still: Sequence[int], t: float, kept: dict[str, Any]) -> Sweep:
+        """The path, or another where it went over to another assembly without a singular pose between them.
+
+        With A the columns of J that belong to coordinates which follow, det(A_i^T A_i+1) of neighbours is
+        negative only where a singular pose lies between them, or where the path jumped. Many short steps
+        then lead through the pose, or past it on the branch where the path was.
+        """
+        free = np.setdiff1d(np.arange(self.nv), still)
+        if not 0 < len(free) <= min(self.nc, MOST_FREE) or not way.success or len(way.q) < 2:
+            return way
+        A = self.terms(way.q, np.zeros((len(way.q), self.nv)), t).J[..., free] * self.units.unit[free]
+        if np.linalg.matrix_rank(A[0]) < len(free):
+            return way
+        turned = np.linalg.slogdet(np.swapaxes(A[:-1], 1, 2) @ A[1:])[0] < 0.0
+        regular = ~way.singular[:-1] & ~way.singular[1:]
+        for i in np.flatnonzero(turned & regular):
+            fine = np.linspace(way._found.asked[i], way._found.asked[i + 1], FINE)
+            near = self._along(way.coordinate, fine, way.q[i], t, kept, None, tested=False)
+            apart = np.abs(self.difference(way.q[i + 1], near.q[-1]) / self.units.unit)
+            if near.success and np.max(apart) > OTHER_POSE:
+                rest = self._along(way.coordinate, way._found.asked[i + 1 :], near.q[-1], t, kept, None)
+                parts = way._found
+                spliced = parts._replace(
+                    q=np.concatenate([parts.q[: i + 1], rest._found.q]),
+                    singular=np.concatenate([parts.singular[: i + 1], rest._found.singular]),
+                    end=rest._found.end,
+                    reached=i + 1 + rest._found.reached,
+                    r=rest._found.r,
+                )
+                return swept(way.coordinate, spliced, way._about)
+        return way
 
     def _starts(self, copies: tuple[Self, ...] | None, q0: npt.ArrayLike | None, t: float) -> Array:
         """Poses to start near: that given, else the default pose, of variants that of each."""
