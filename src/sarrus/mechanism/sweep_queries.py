@@ -82,6 +82,7 @@ class SweepQueries(ConstraintQueries):
         t: float,
         kept: dict[str, Any],
         copies: tuple[Self, ...] | None,
+        *,
         tested: bool = True,
     ) -> Sweep:
         """Paths through targets (..., n, m) from poses near start (..., nq), of it or of copies.
