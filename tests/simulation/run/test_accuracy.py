@@ -72,6 +72,16 @@ def test_many_steps_add_up() -> None:
     assert 1e-5 < abs(run.q[-1, 0] - exact) / 0.1 < 1e-2
 
 
+def test_steps_that_drives_determine_do_not_add_up() -> None:
+    """6,000 steps of a wheel at 3000 rpm: its angle is that of the drive."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("wheel", joint=sr.Revolute("z"), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    spec.constrain("motor", sr.Drive("wheel", lambda t: 314.159 * t))
+    run = sr.simulate(spec.compile(), (0.0, 60.0))
+    assert run.message == "Reached the end, t = 60 s." and len(run.t) > 6000
+    assert run.q[-1, 0] == pytest.approx(314.159 * 60.0, rel=1e-14)
+
+
 def test_phase_errors_of_narrow_oscillations_do_not_count() -> None:
     """The same with an amplitude of 1 mm: positions are right to far less than 100 tolerances of 1 m."""
     run = sr.simulate(oscillator(1e8), (0.0, 0.5), [1e-3], [0.0], rtol=1e-6)

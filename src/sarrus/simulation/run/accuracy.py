@@ -174,6 +174,8 @@ def many_steps(options: Options, steps: int, system: System, last: Steps, speed:
     total = PER_STEP * max(1.0, options.rtol / 1e-6) ** PER_RTOL * steps
     if not method.adaptive or (method.implicit and not method.switches) or total <= MOST_TOLERANCES:
         return ""
+    if int(last.rank[-1]) == system.nv:  # drives determine the states, nothing is integrated
+        return ""
     if not (system.has_user_terms or system.nv > MOST_RATES or not hasattr(system.original, "derivatives")):
         if _damped(system, last, (float(last.t[-1]) - options.t0) / steps):
             return ""
