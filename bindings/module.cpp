@@ -35,6 +35,7 @@ NB_MODULE(_kernel, m) {
   bind_run_options(m);
   bind_run(m);
   bind_copies(m);
+  bind_mode_plan(m);
   bind_control(m);
   bind_control_step(m);
   bind_tracer(m, kernel);

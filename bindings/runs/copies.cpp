@@ -29,10 +29,19 @@ struct Copies {
   const double t0, dt;
   std::vector<int> columns;
   Drives drives;
+  nb::object evaluator, plan_object;
+  const ModePlan* plan = nullptr;  // of modes; null: all rows act
   CopyStates x;
 
-  Copies(nb::list given, const RunOptions& options, nb::tuple time, nb::handle actuated, nb::object driven)
-      : kernels(given), o(options), t0(nb::cast<double>(time[0])), dt(nb::cast<double>(time[1])) {
+  Copies(nb::list given, const RunOptions& options, nb::tuple time, nb::handle actuated, nb::object driven,
+         nb::object plan_of_modes, nb::object functions)
+      : kernels(given),
+        o(options),
+        t0(nb::cast<double>(time[0])),
+        dt(nb::cast<double>(time[1])),
+        evaluator(functions),
+        plan_object(plan_of_modes) {
+    if (!plan_object.is_none()) plan = &plan_of(plan_object);
     for (nb::handle one : kernels) k.push_back(&nb::cast<const Kernel&>(one));
     if (k.empty()) throw nb::value_error("`kernels` must not be empty");
     x.nq = k[0]->m.nq, x.nv = k[0]->m.nv, x.nu = length_of(actuated);
@@ -41,18 +50,23 @@ struct Copies {
     columns.assign(index, index + x.nu);
     drives.function = driven;
     CopyInputs none = inputs(nullptr, 0);
-    x.tail = std::unique_ptr<Run>(make(0, none))->tail_size();
+    std::unique_ptr<Run> run(make(0, none));
+    x.tail = run->tail_size();
+    x.mode_width = run->mode_numbers();
   }
   const ModelD& model(long i) const { return k[k.size() == 1 ? 0 : i]->m; }
   double time(long step) const { return t0 + static_cast<double>(step) * dt; }
   CopyInputs inputs(const CallInputs* call, long first) {
     CopyInputs found(k[0]->tables, columns, drives);
     found.call = call, found.first = first, found.t0 = t0, found.dt = dt;
+    found.evaluator = &evaluator;
     return found;
   }
   Run* make(long i, CopyInputs& source) const {
     source.m = &model(i);
-    return k[0]->tables.runs.make(model(i), o, source.outside());
+    const Tables& tables = k[0]->tables;
+    return plan ? tables.runs.make_modal(model(i), *plan, o, source.outside())
+                : tables.runs.make(model(i), o, source.outside());
   }
   // use(i, j, run, source) for copies i = which[j] that are fine, with a run that others may have used before
   template <class Use>
@@ -71,8 +85,9 @@ struct Copies {
     });
   }
 
-  // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64.
-  void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads) {
+  // Starts all copies at q (n, nq), v (n, nv), after `step` steps; or those of `which` (count,) int64. With a
+  // plan, in the modes (n, width).
+  void start(nb::handle q0, nb::handle v0, nb::handle which, long step, int threads, nb::handle modes) {
     npy_intp count = length_of(q0);
     Dense q(q0, "q", {count, x.nq}), v(v0, "v", {count, x.nv});
     std::vector<long> order(count);
@@ -83,6 +98,10 @@ struct Copies {
       if (k.size() > 1 && npy_intp(k.size()) != count) throw nb::value_error("one kernel for each copy");
       x.resize(count);
     }
+    Dense given;
+    if (plan) given = Dense(modes, "modes", {count, x.mode_width});
+    for (long j = 0; plan && j < count; ++j)
+      std::copy_n(given.data + j * x.mode_width, x.mode_width, x.mode(order[j]));
     for (long j = 0; j < count; ++j) {
       bool usable = finite(q + j * x.nq, x.nq) && finite(v + j * x.nv, x.nv);
       x.carried[order[j]] = {};
@@ -91,6 +110,7 @@ struct Copies {
     nb::gil_scoped_release free;
     each(nullptr, step, order, threads, [&](long i, long j, Run& run, CopyInputs& source) {
       run.end_at(time(step));
+      run.load_mode(x.mode(i));
       if (run.start(time(step), q + j * x.nq, v + j * x.nv, -1))
         x.look(i, run.state(), step, source.u.data());
     });
@@ -112,7 +132,8 @@ struct Copies {
     Records records = {writable(0, x.nq), writable(1, x.nv), writable(2, x.nu), rows, nb::cast<long>(out[3])};
     {
       nb::gil_scoped_release free;
-      std::unique_ptr<LaneSteps> lanes(k.size() == 1 ? k[0]->tables.runs.make_lanes(k[0]->m, o) : nullptr);
+      bool same = k.size() == 1 && !plan;
+      std::unique_ptr<LaneSteps> lanes(same ? k[0]->tables.runs.make_lanes(k[0]->m, o) : nullptr);
       if (lanes)
         advance_lanes(call, first, last, records, threads);
       else
@@ -131,6 +152,7 @@ struct Copies {
         store_inputs(i, step, source.u.data(), records);
         begin_step(i, run.state().a, source.u.data(), room);
         if (!advance_one(run, time(step + 1))) return;
+        x.note_changes(i, run.state(), run.mode_changes());
         x.carried[i].alone += 1;
         end_step(i, run.state(), step + 1, room);
         x.look(i, run.state(), step + 1, source.u.data());
@@ -172,6 +194,8 @@ struct Copies {
     if (o.method.adaptive) return;
     room.resize(5 * x.nv + 3 * model(i).nd);
     x.begin_step(i, a, u, {model(i), k[0]->tables, dt, room.data()});
+    if (plan)
+      x.carried[i].sampled = false, x.carried[i].error.jumps = 0;  // (2) would need the rows of the mode
   }
   void end_step(long i, const RunState& s, long step, std::vector<double>& room) {
     if (o.method.adaptive) return;
@@ -243,9 +267,13 @@ struct Copies {
 
 void bind_copies(nb::module_& m) {
   nb::class_<Copies>(m, "Copies")
-      .def(nb::init<nb::list, const RunOptions&, nb::tuple, nb::handle, nb::object>(), "kernels"_a,
-           "options"_a, "time"_a, "actuated"_a, "drives"_a.none())
-      .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a)
+      .def(nb::init<nb::list, const RunOptions&, nb::tuple, nb::handle, nb::object, nb::object, nb::object>(),
+           "kernels"_a, "options"_a, "time"_a, "actuated"_a, "drives"_a.none(), "plan"_a.none() = nb::none(),
+           "evaluator"_a.none() = nb::none())
+      .def("start", &Copies::start, "q"_a, "v"_a, "which"_a.none(), "step"_a, "threads"_a,
+           "modes"_a.none() = nb::none())
+      .def_prop_ro("modes",
+                   [](const Copies& c) { return NewArray({c.x.n, c.x.mode_width}, c.x.modes.data()); })
       .def("advance", &Copies::advance, "first"_a, "last"_a, "inputs"_a, "out"_a, "threads"_a)
       .def("passes", &Copies::passes)
       .def_prop_ro("step_errors", &Copies::step_errors)

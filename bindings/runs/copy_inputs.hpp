@@ -58,17 +58,30 @@ struct Drives {
   }
 };
 
+// Rows and forces that Python functions compute at a state, from the evaluator of Python.
+inline void ask_user_rows(const nb::object& evaluator, const ModelD& m, const Instant<double>& at,
+                          double* to) {
+  nb::gil_scoped_acquire gil;
+  NewArray q({1, m.nq}, at.q), v({1, m.nv}, at.v);
+  Dense user(evaluator.attr("user")(q, v, at.t), "user", {1, m.n_user_rows, 3 + m.nv});
+  std::copy_n(user.data, m.n_user_rows * (3 + m.nv), to);
+}
+
 // The source of forces of the copy that a thread works on.
 struct CopyInputs {
   const Tables& tables;
   const ModelD* m = nullptr;
   const std::vector<int>& columns;  // of v, that u acts on
   Drives& drives;
+  const nb::object* evaluator = nullptr;  // of rows and forces that Python functions compute
   const CallInputs* call = nullptr;
   long copy = 0, first = 0, next = 0;  // step of the call's first row, and step whose sample is due
   double t0 = 0, dt = 0;
   std::vector<double> u, room;
-  bool usable = true;  // u of the step that comes next is finite; else the one before is held
+  bool usable = true;            // u of the step that comes next is finite; else the one before is held
+  std::vector<double> u_marked;  // at the beginning of the present step
+  long next_marked = 0;
+  bool usable_marked = true;
 
   CopyInputs(const Tables& given, const std::vector<int>& actuated, Drives& driven)
       : tables(given), columns(actuated), drives(driven), u(actuated.size(), 0.0) {}
@@ -80,12 +93,21 @@ struct CopyInputs {
       static_cast<CopyInputs*>(self)->supply(at, to);
       return true;
     };
+    found.mark = [](void* self) {
+      auto& x = *static_cast<CopyInputs*>(self);
+      x.u_marked = x.u, x.next_marked = x.next, x.usable_marked = x.usable;
+    };
+    found.back = [](void* self) {
+      auto& x = *static_cast<CopyInputs*>(self);
+      x.u = x.u_marked, x.next = x.next_marked, x.usable = x.usable_marked;
+    };
     return found;
   }
   // The copy's steps from `step` on
   void begin(long i, long step) { copy = i, next = step, usable = true; }
   void supply(const Instant<double>& at, const Supplied<double>& to) {
     if (m->nd) drives.at(at.t, 3 * m->nd, to.drive);
+    if (m->n_user_rows) ask_user_rows(*evaluator, *m, at, to.user);
     if (at.stage == 0 && call && at.t >= t0 + (static_cast<double>(next) - SLACK) * dt) sample(at);
     std::fill_n(to.tau, m->nv, 0.0);
     for (size_t k = 0; k < u.size(); ++k) to.tau[columns[k]] += u[k];

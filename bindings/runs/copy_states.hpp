@@ -39,6 +39,7 @@ struct Carried {
   bool unusable = false;  // stopped by inputs that are not finite
   int usual = 0;          // last states away from singular poses, under the same inputs
   bool sampled = false;   // the present step is tested by (2)
+  long changes = 0;       // of the mode
   FixedStepError error;
 };
 
@@ -58,6 +59,8 @@ struct CopyStates {
   // change of rank: copy, step, pivot, rank, q, v, u
   std::vector<double> recent, passed;
   std::vector<double> begun;  // (a, u) at the beginning of steps from the same states
+  std::vector<double> modes;  // (n, mode_width)
+  long mode_width = 0;
   std::mutex passing;
 
   long wide() const { return nq + nv + nu; }
@@ -67,7 +70,18 @@ struct CopyStates {
     carried.assign(n, {});
     recent.resize(3 * n * wide());
     begun.resize(3 * n * (nv + nu));
+    modes.resize(n * mode_width);
     passed.clear();
+  }
+  double* mode(long i) { return modes.data() + i * mode_width; }
+  const double* mode(long i) const { return modes.data() + i * mode_width; }
+  // Copy i has changed its mode: pivots, ranks and accelerations from before say nothing about those after.
+  void note_changes(long i, const RunState& s, long changes) {
+    Carried& c = carried[i];
+    if (changes == c.changes) return;
+    c.changes = changes, c.usual = 0;
+    c.pivots[0] = c.pivots[1] = NO_PIVOT;
+    if (c.ranks[1] >= 0) c.ranks[0] = c.ranks[1] = s.rank;
   }
   // Copy i has reached a state, after `steps` steps, with the inputs u (nu) before it.
   void look(long i, const RunState& s, long steps, const double* u) {
@@ -145,6 +159,7 @@ struct CopyStates {
     std::copy_n(s.q, nq, q.data() + i * nq);
     std::copy_n(s.v, nv, v.data() + i * nv);
     run.store_tail(tails.data() + i * tail);
+    run.store_mode(mode(i));
     c.before = run.history();
     c.next_step = s.step;
     c.single = true;
@@ -161,6 +176,7 @@ struct CopyStates {
     const Carried& c = carried[i];
     History before = c.before;
     if (c.fresh) before.largest_rank = -1;
+    run.load_mode(mode(i));
     bool fine = run.restore({t, q.data() + i * nq, v.data() + i * nv, 0}, before, c.next_step);
     run.load_tail(tails.data() + i * tail);
     return fine;

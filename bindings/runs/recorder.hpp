@@ -18,5 +18,7 @@ struct RunOptions : Options {
 void bind_run_options(nb::module_& m);
 void bind_run(nb::module_& m);
 void bind_copies(nb::module_& m);
+void bind_mode_plan(nb::module_& m);
+const ModePlan& plan_of(nb::handle object);
 
 }  // namespace sarrus

@@ -45,11 +45,21 @@ struct SizedRun : Run {
 
   SizedRun(const ModelD& model, const Options& options, const Outside& outside)
       : m(model), o(options), source{outside} {
+    rebuild();
+  }
+  // For the rows that the model has now
+  void rebuild() {
     Arena measure(nullptr);
+    drop();
     build(measure);
-    clear();
-    bytes = measure.used + 4096;
-    memory = std::calloc(bytes, 1);  // padding is zero and stays zero; pages come when written
+    drop();
+    if (measure.used + 4096 > bytes) {
+      free(memory);
+      bytes = measure.used + 4096;
+      memory = std::calloc(bytes, 1);  // padding is zero and stays zero; pages come when written
+    } else {
+      std::memset(memory, 0, measure.used + 64);
+    }
     Arena arena(static_cast<char*>(memory) + (-reinterpret_cast<unsigned long long>(memory) & 63));
     build(arena);
     bool structured = !S::supplies_inertia && (!o.method.implicit || o.method.switches);
@@ -63,12 +73,15 @@ struct SizedRun : Run {
     s = new Steps(m, o, source, arena);
     if (o.method.implicit) r = new Radau<double, LD>(m, arena, s->w.ld);
   }
-  void clear() {
+  void drop() {
     delete s;
     delete r;
+    s = nullptr, r = nullptr;
+  }
+  ~SizedRun() override {
+    drop();
     free(memory);
   }
-  ~SizedRun() override { clear(); }
   SizedRun(const SizedRun&) = delete;
 
   void set_trial_state(const double* q, const double* v) {
@@ -106,6 +119,31 @@ struct SizedRun : Run {
   RunState state() const override {
     return {s->t, s->drift, s->velocity_drift, s->pivot,       next_step, s->q, s->v,
             s->a, s->tau,   s->rank,           s->evaluations, s->status};
+  }
+  // Of the state: the applied force (nv) without friction by load
+  void applied(double* tau) const {
+    for (int j = 0; j < m.nv; ++j) tau[j] = s->tau[j] - (s->load_is_in ? s->bearings.force[j] : 0);
+  }
+  // lam (nc), and which of it the motion determines
+  void multipliers(double* lam, unsigned char* unique) {
+    auto& w = s->w;
+    for (int j = 0; j < m.nv; ++j) w.rhs[j] = s->tau[j] - w.h[j];
+    copy(w.a, s->a, w.ld);
+    sarrus::multipliers(m, w, lam);
+    bool fewer = w.factor.rank_rows < m.nc;
+    for (int k = 0; k < m.nc; ++k) unique[k] = !fewer;
+    if (fewer && !w.factor.regular) uniqueness(m, w.factor, unique);
+  }
+  // Friction by load of the coordinates of the table, in the motion with these multipliers; W (nc) is room
+  void loads(const ModeTable& table, const double* lam, Spatial<double>* W, double* by_load) {
+    auto& w = s->w;
+    row_wrenches(m, w.tree, W);
+    joint_wrenches(m, w.tree, RowMotion<double>{s->a, lam, W}, static_cast<const Spatial<double>*>(nullptr),
+                   w.bodies);
+    each_bearing(m, [&](int i, const auto& c) {
+      for (int k = 0; k < table.frictions; ++k)
+        if (table.coordinate[k] == m.cf_v[i]) by_load[k] += bearing_bound(w.tree, c, w.bodies.F);
+    });
   }
   // past_step, past_error, past_u, past_v of implicit steps, and the choice between them and explicit ones
   static constexpr int WATCHED = sizeof(StiffnessWatch) / sizeof(double);

@@ -61,7 +61,9 @@ void bind_enums(nb::module_& m) {
       .value("STEP_COLLAPSED", StepStatus::STEP_COLLAPSED)
       .value("UNRESOLVED", StepStatus::UNRESOLVED)
       .value("SINGULAR_WITHIN", StepStatus::SINGULAR_WITHIN)
-      .value("UNSETTLED", StepStatus::UNSETTLED);
+      .value("UNSETTLED", StepStatus::UNSETTLED)
+      .value("OPEN_GAP", StepStatus::OPEN_GAP)
+      .value("CHATTER", StepStatus::CHATTER);
 }
 
 }  // namespace

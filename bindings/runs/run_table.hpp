@@ -1,7 +1,10 @@
 // Runs: many steps in time, one object per run.
 #pragma once
 
+#include <vector>
+
 #include "../batches/batch_table.hpp"
+#include "constraints/mode.hpp"
 #include "integrate/options.hpp"
 
 namespace sarrus {
@@ -13,6 +16,25 @@ struct Outside {
   bool (*inputs)(void*, const Instant<double>&, const Supplied<double>&) = nullptr;
   bool (*acceleration)(void*, const Instant<double>&, double* a) = nullptr;
   bool supplies_inertia = false;
+  // Where steps are taken again: remember the inputs at the beginning of one, go back to them. Null: nothing to do.
+  void (*mark)(void*) = nullptr;
+  void (*back)(void*) = nullptr;
+};
+
+// A group of rows that the clock closes or opens
+struct Scheduled {
+  double t;
+  int group;
+  bool closes;
+};
+
+// What can change during a run: the table of groups, and when.
+struct ModePlan {
+  std::vector<RowGroup> groups;
+  std::vector<int> coordinates;
+  std::vector<Scheduled> schedule;
+  double dt = 1e-3;  // [s] within which a mode may change so often
+  ModeTable table;
 };
 
 struct RunState {
@@ -36,6 +58,11 @@ struct Run {
   virtual int tail_size() const = 0;
   virtual void store_tail(double*) const = 0;
   virtual void load_tail(const double*) = 0;
+  // The mode of runs that have one (kernels/constraints/mode.hpp), as numbers.
+  virtual int mode_numbers() const { return 0; }
+  virtual void store_mode(double*) const {}
+  virtual void load_mode(const double*) {}
+  virtual long mode_changes() const { return 0; }  // so far
 };
 
 // Steps from n states at time t to time t + h, in equal parts; tau (n, nv) is held.
@@ -96,7 +123,8 @@ struct StepError {
 };
 
 struct RunTable {
-  Run* (*make)(const ModelD&, const Options&, const Outside&);  // owned by the caller
+  Run* (*make)(const ModelD&, const Options&, const Outside&);                         // owned by the caller
+  Run* (*make_modal)(const ModelD&, const ModePlan&, const Options&, const Outside&);  // the same
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one

@@ -4,6 +4,7 @@
 #include "../strides.hpp"
 #include "integrate/linear_feedback.hpp"
 #include "integrate/step_error.hpp"
+#include "modal_run.hpp"
 #include "step_batches.hpp"
 
 SARRUS_BEGIN
@@ -19,6 +20,10 @@ Run* make_run(const ModelD& m, const Options& o, const Outside& outside) {
 }
 
 namespace {
+
+Run* make_modal(const ModelD& m, const ModePlan& plan, const Options& o, const Outside& outside) {
+  return sized(m, [&](auto ld) -> Run* { return new ModalRun<decltype(ld)::width>(m, plan, o, outside); });
+}
 
 void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, double* u) {
   apply_feedback(m, LinearFeedback<double>{law.K, law.q, law.v, law.u}, x.nu,
@@ -38,6 +43,7 @@ double missing_in_one(const ModelD& m, const ReachedStates& x) { return missing_
 
 const RunTable& run_table() {
   static const RunTable table = {.make = make_run,
+                                 .make_modal = make_modal,
                                  .step = step_n,
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,

@@ -78,6 +78,25 @@ struct Closure {
     if (angular(c) == ROTATION) rotation_rows(p, compose(p.Ra, c.R_aA), compose(p.Rb, c.R_bB), out + n);
   }
 
+  // Frame A moves onto frame B; of a line or a plane, which holds neither three displacements nor angles, its
+  // origin alone
+  template <class R>
+  static SARRUS_FN void latch(const auto& c, const Pair<R>& p, auto& to) {
+    Vec3<R> apart = unturn(p.Ra, p.pB - p.pA);
+    to.p_a[0] = c.p_a[0] + apart.x, to.p_a[1] = c.p_a[1] + apart.y, to.p_a[2] = c.p_a[2] + apart.z;
+    if (angular(c) == ANY && static_cast<int>(c.linear) != 7) return;
+    Mat3<R> RA = compose(p.Ra, c.R_aA), RB = compose(p.Rb, c.R_bB);
+    auto moved = [&](const R* x) {  // a vector of a, turned as A is
+      return unturn(p.Ra, turn(RB, unturn(RA, turn(p.Ra, x))));
+    };
+    Parameters<R> old = c;
+    for (int i = 0; i < 3; ++i) store(moved(old.directions + 3 * i), to.directions + 3 * i);
+    for (int i = 0; i < 2; ++i) store(moved(old.across_a + 3 * i), to.across_a + 3 * i);
+    Vec3<R> x = unturn(p.Ra, RB.x), y = unturn(p.Ra, RB.y), z = unturn(p.Ra, RB.z);
+    const R rows[] = {x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z};
+    for (int i = 0; i < 9; ++i) to.R_aA[i] = rows[i];
+  }
+
   // In closed form, but for the thread   in: t with the joint accelerations in A; lam: multipliers of the
   // rows
   template <class T>

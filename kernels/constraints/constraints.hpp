@@ -47,7 +47,7 @@ SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tr
 template <class T>
 SARRUS_FN void subtract_user_forces(const Model<real<T>>& m, const T* user, T* h) {
   for (int u = 0; user && u < m.n_user_rows; ++u)
-    for (int j = 0; m.u_row[u] < 0 && j < m.nv; ++j) h[j] -= user[u * (3 + m.nv) + 3 + j];
+    for (int j = 0; m.u_row[u] == -1 && j < m.nv; ++j) h[j] -= user[u * (3 + m.nv) + 3 + j];
 }
 
 // phi, b and gamma of couplings and drives: sum of coef f(q) - offset - drive(t), f(q) mostly q itself; of

@@ -19,6 +19,11 @@ struct Distance {
     out[0] = along(p, e, e_dot);
     out[0].phi = l - c.length;
   }
+  template <class R>
+  static SARRUS_HD void latch(const auto&, const Pair<R>& p, auto& to) {
+    Vec3<R> r = p.pB - p.pA;
+    to.length = sqrt_(dot(r, r));
+  }
 };
 
 SARRUS_END

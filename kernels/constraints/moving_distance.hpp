@@ -21,6 +21,10 @@ struct MovingDistance {
     Distance::rows(fixed, p, out);
   }
   template <class R>
+  static SARRUS_HD void latch(const auto& c, const Pair<R>& p, auto& to) {
+    Distance::latch(c, p, to);
+  }
+  template <class R>
   static SARRUS_HD int drive(const Parameters<R>& c) {
     return static_cast<int>(c.drive);
   }

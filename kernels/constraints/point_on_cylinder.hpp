@@ -25,6 +25,11 @@ struct PointOnCylinder {
     out[0] = along(p, e, (s_dot - e * dot(e, s_dot)) * (real<T>(1) / l));
     out[0].phi = l - c.radius;  // (1)
   }
+  template <class R>
+  static SARRUS_HD void latch(const auto& c, const Pair<R>& p, auto& to) {
+    Vec3<R> d = turn(p.Ra, c.axis), r = p.pB - p.pA, s = r - d * dot(d, r);
+    to.radius = sqrt_(dot(s, s));
+  }
 };
 
 SARRUS_END

@@ -34,16 +34,23 @@ class State(_Pair):
     Attributes:
         gap: largest |phi| [m] of the pose that was projected, angles multiplied by the length L.
         status: 0, or why there is no state, a key of `sarrus.projection.nearest_state.TROUBLE`.
+        mode: which rows act after a step of a mechanism whose rows can change, a `Mode`; else None.
     """
 
     gap: float | Array
     status: int | npt.NDArray[np.int_]
+    mode: Any
 
     def __new__(
-        cls, q: Array, v: Array, gap: float | Array = 0.0, status: int | npt.NDArray[np.int_] = 0
+        cls,
+        q: Array,
+        v: Array,
+        gap: float | Array = 0.0,
+        status: int | npt.NDArray[np.int_] = 0,
+        mode: Any = None,
     ) -> State:
         self = super().__new__(cls, q, v)
-        self.gap, self.status = gap, status
+        self.gap, self.status, self.mode = gap, status, mode
         return self
 
 

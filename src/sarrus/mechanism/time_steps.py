@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-from importlib import import_module
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._kernel import RunOptions, StepStatus, methods
+from .._kernel import Copies, RunOptions, StepStatus, all_cores, methods
 from ..arrays import Array, one_of, positive, positive_whole
+from ..dynamics.bearing_friction import no_force
 from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest, refuse_stops
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
@@ -19,6 +19,7 @@ from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintE
 from ..tracing.cuda_device import on_cuda
 from .core import State
 from .device_steps import device_step
+from .modes import Mode, Modes
 from .recorded_code import RecordedCode
 from .unusable_states import without_unusable
 
@@ -37,9 +38,16 @@ TROUBLE = {
     " steps of this size would jump to another branch there: take a smaller dt, or an adaptive method",
     StepStatus.SINGULAR_WITHIN: "J loses rank within the step, at a singular pose, and the step has no"
     " derivatives there; take states that are at least a step away from it",
+    StepStatus.UNSETTLED: "friction by load finds no force: more friction makes more load, so that the"
+    " machine jams or has no motion; take a smaller mu",
+    StepStatus.OPEN_GAP: "a constraint was to close where it is open; close it where it is with latch=True,"
+    " or when it is closed",
+    StepStatus.CHATTER: "contacts or friction changed 60 times within one step: no motion goes on there for"
+    " any length of time, or the step is too long; take a shorter one, let contacts stick (latch=True), or"
+    " use stiff stops (stop_stiffness)",
 }
 METHODS = {method.name: method for method in methods()}
-FRICTION_STEPS = "sarrus.simulation.friction.friction_step"  # a run for each step, from the room above
+NEVER = 2**60  # steps between two records
 
 
 @cache
@@ -72,6 +80,7 @@ class TimeSteps(RecordedCode):
         tau: npt.ArrayLike | None = None,
         method: str = "rk4",
         substeps: int = 1,
+        mode: Mode | None = None,
     ) -> State:
         """The state after a step of dt, on the constraints. Batch axes allowed; batches use all cores.
 
@@ -80,9 +89,9 @@ class TimeSteps(RecordedCode):
 
         It depends on its arguments only: made for loops of your own, such as environments and predictive
         control. `simulate` and `rollout` know their steps before, which matters in the last digits, and
-        report events. With friction that sticks each step is a short run of `simulate`. Small errors in the
-        constraints of (q, v) are corrected first; poses that are open by more than 1e-2 rad (or L) are
-        refused: `project` them.
+        report events. Where dry friction sticks or begins to slide, or a contact or stop of the mode closes
+        or opens, it does so within the step. Small errors in the constraints of (q, v) are corrected first;
+        poses that are open by more than 1e-2 rad (or L) are refused: `project` them.
 
         Args:
             q: positions (nq,) [rad, m].
@@ -93,19 +102,21 @@ class TimeSteps(RecordedCode):
             tau: applied generalized force (nv,) [N m, N], held over the step and added to u; default none.
             method: integrator, see docs/motion.md; those that choose their steps arrive at t + dt.
             substeps: number of equal steps that dt is divided into.
+            mode: which constraints are closed, that of another state (`State.mode`, `Rollout.mode`). Default:
+                all of them, friction as (q, v) says.
 
         Returns:
-            The pair (q, v). In a batch a state that has no step, or whose arguments are not finite, is NaN
-            with a `status` other than 0, an `int` of `sarrus._kernel.StepStatus`;
-            `sarrus.mechanism.time_steps.TROUBLE` says what they mean.
+            The pair (q, v), with its `mode` where rows can change. In a batch a state that has no step, or
+            whose arguments are not finite, is NaN with a `status` other than 0, an `int` of
+            `sarrus._kernel.StepStatus`; `sarrus.mechanism.time_steps.TROUBLE` says what they mean.
 
         Raises:
             SarrusError: the step of a single state failed; the message says why.
         """
         if type(q) is not np.ndarray and on_cuda(q):
             return device_step(self, (q, v, u, tau), dt, substeps, method)
-        if self._sticks:
-            return self._friction_steps((q, v, u, tau), (t, dt, substeps), method)
+        if mode is not None or self._modes is not None:
+            return self._modal_step((q, v, u, tau), (t, dt, substeps), method, mode)
         usual = type(dt) is float and type(substeps) is int and type(method) is str
         if not (usual and 0.0 < dt < math.inf and substeps == 1 and method == "rk4"):
             dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
@@ -125,27 +136,47 @@ class TimeSteps(RecordedCode):
             raise self._no_step(found[2], q)
         return State(found[0], found[1], 0.0, found[2])
 
-    def _friction_steps(self, given: tuple[Any, ...], time: tuple[float, float, int], method: str) -> State:
-        """Steps of states q, v, u, tau with friction that sticks, one after the other."""
+    @cached_property
+    def _modes(self) -> Modes | None:
+        """What can change along any motion: the coordinates with dry friction; None where there are none."""
+        return Modes(self.model) if self._sticks else None
+
+    def _modal_step(
+        self, given: tuple[Any, ...], time: tuple[float, float, int], method: str, mode: Mode | None
+    ) -> State:
+        """Steps of states q, v, u, tau whose mode may change; time: t, dt [s], substeps."""
         q, v, u, tau = given
-        dt, substeps = positive(time[1], "`dt`"), positive_whole(time[2], "`substeps`")
-        method = one_of(method, "`method`", tuple(METHODS))
+        t, dt, substeps = (
+            self._time(time[0]),
+            positive(time[1], "`dt`"),
+            positive_whole(time[2], "`substeps`"),
+        )
+        options = step_options(one_of(method, "`method`", tuple(METHODS)), t + dt)
         force = self._applied(q, tau, u, None)
         states, batch = self._arguments.states([(q, "q", True), (v, "v", False), (force, "tau", False)])
-        count, friction_step = len(states[0]), import_module(FRICTION_STEPS).friction_step
-        out, status = [np.full((count, n), np.nan) for n in (self.nq, self.nv)], np.zeros(count, dtype=int)
-        for i, state in enumerate(zip(*states, strict=True)):
-            found = friction_step(self, state, (self._time(time[0]), dt, substeps), method)
-            if not isinstance(found, str):
-                out[0][i], out[1][i] = found
-            elif batch:
-                status[i] = StepStatus.STOPPED.value
-            else:
-                raise InputError(f"step of {self._owner}: {found}")
-        if not batch:
-            return State(out[0][0], out[1][0], 0.0, 0)
-        q, v = (x.reshape(*batch, x.shape[-1]) for x in out)
-        return State(q, v, 0.0, status.reshape(batch))
+        (q0, v0, tau), count = states, len(states[0])
+        modes = self._modes if mode is None else mode.modes
+        assert modes is not None
+        begun = modes.begin(t, [self.model]) if mode is None else mode
+        width = begun.numbers.shape[-1]
+        numbers = np.broadcast_to(begun.numbers.reshape(-1, width), (count, width))
+        if mode is None and self.nc:
+            q0, v0 = self.project(q0, v0, t) if batch else (x[None] for x in self.project(q0[0], v0[0], t))
+        drives = self.evaluator.drive if self.model.drives else None
+        every, parts = np.arange(self.nv, dtype=np.int32), (t, dt / substeps)
+        kernels, changes = [modes.model.kernel], {"plan": modes.plan, "evaluator": self.evaluator}
+        copies = Copies(kernels, options, parts, every, drives, **changes)
+        threads = 1 if self.model.functions else min(all_cores(), count)
+        copies.start(q0, v0, None, 0, threads, np.ascontiguousarray(numbers))
+        out = *(np.zeros((count, 1, n)) for n in (self.nq, self.nv, self.nv)), NEVER
+        copies.advance(0, substeps, (np.ascontiguousarray(tau)[:, None], None, None, None), out, threads)
+        status = np.asarray(copies.status).astype(int)
+        if not batch and status[0]:
+            raise self._no_step(int(status[0]), q)
+        after = [np.where(status[:, None] == 0, x, np.nan) for x in (copies.q, copies.v)]
+        q, v = (x.reshape(*batch, x.shape[-1]) for x in after)
+        found = Mode(modes, np.asarray(copies.modes).reshape(*batch, -1))
+        return State(q, v, 0.0, status.reshape(batch) if batch else 0, found)
 
     def step_derivatives(
         self,
@@ -223,6 +254,8 @@ class TimeSteps(RecordedCode):
     def _no_step(self, status: int, q: Any) -> SarrusError:
         """Why a single step failed."""
         why = StepStatus(status)
+        if why == StepStatus.UNSETTLED:
+            return InputError(f"step of {self._owner}: {no_force(self.model)}")
         if why == StepStatus.SINGULAR_WITHIN:
             return SingularConstraintError(f"step of {self._owner}: {TROUBLE[why]}.")
         if why == StepStatus.NOT_CLOSED and self.nc:

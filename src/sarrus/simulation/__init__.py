@@ -3,12 +3,12 @@
 from .copies.linear_feedback import LinearFeedback
 from .copies.result import Rollout
 from .events.events import Event
+from .events.switches import Contact, Switch
 from .rollout import rollout
 from .run.outcome import Status
 from .simulate import simulate
 from .study import Study, study
 from .switching.switched_trajectory import SwitchedTrajectory
-from .switching.switches import Contact, Switch
 from .system.custom_system import CustomSystem
 from .trajectory.trajectory import Sample, Trajectory
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._kernel import all_cores
 from ..errors import SarrusWarning
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.modes import Mode
 from .copies.arguments import Policy, check_arguments
 from .copies.cluster import run_on_cluster
 from .copies.copies_run import CopiesRun
@@ -36,6 +37,9 @@ def rollout(
     client: Any = None,
     progress: bool = False,
     t0: float = 0.0,
+    switches: Any = (),
+    stops: bool = False,
+    mode0: Mode | None = None,
     **others: Any,
 ) -> Rollout:
     """Integrate the motion of B copies of a mechanism over equal steps; returns a `Rollout`.
@@ -67,9 +71,13 @@ def rollout(
             results; what a lost worker was doing is done again. A policy is then called with the copies of
             one part at a time.
         progress: whether to show a progress bar.
-        t0: time at the start [s]; matters with drives and policies.
-        others: refused by name. Of what only `simulate` has (stops, switches, events, ...) the message says
-            what serves instead.
+        t0: time at the start [s]; matters with drives, policies and switches.
+        switches: `Switch` objects that switch by the clock, and `Contact` objects, as those of `simulate`.
+        stops: whether the limits of the coordinates are hard stops, hit without rebound.
+        mode0: which constraints are closed at the start: that of another rollout with the same switches and
+            stops (`Rollout.mode`). Default: as switches and contacts say.
+        others: refused by name. Of what only `simulate` has (events, ...) the message says what serves
+            instead.
 
     Example:
 

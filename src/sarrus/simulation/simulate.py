@@ -10,12 +10,12 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .events.events import UserWatch
+from .events.switches import make_plan
 from .friction.friction_run import FrictionRun
 from .run.option_checks import check_options
 from .run.outcome import Status
 from .run.run_loop import Simulation
 from .switching.switched_run import SwitchedRun
-from .switching.switches import make_plan
 from .system.initial_state import initial_state
 from .system.system import System
 from .trajectory.trajectory import Trajectory

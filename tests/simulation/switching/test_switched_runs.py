@@ -316,3 +316,39 @@ def test_a_latch_that_is_released_stays_open(x: float) -> None:
     brake = sr.Switch("brake", on=reached, off=1.5, latch=True)
     run = sr.simulate(mech, (0, 2), [0.0], [1.0], switches=[brake], tau=[1.0])
     assert len(switches(run)) == 2 and run.q[-1, 0] == pytest.approx(x + 0.125)
+
+
+def brakes() -> sr.Mechanism:
+    """Three masses that slide, two of them with brakes."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0), name="brakes")
+    for name in ("a", "b", "clock"):
+        spec.body(name, joint=sr.Prismatic("x"), mass=1.0)
+    for name in ("a", "b"):
+        spec.constrain(f"brake_{name}", sr.Coupling({name: 1.0}))
+    return spec.compile()
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.7, -0.1])
+def test_switches_that_happen_at_one_time_all_act(factor: float) -> None:
+    first = sr.Switch("brake_a", on=lambda t, q, v: q[2] - 0.3, latch=True)
+    second = sr.Switch("brake_b", on=lambda t, q, v: factor * (q[2] - 0.3), latch=True)
+    run = sr.simulate(brakes(), (0.0, 1.0), [0, 0, 0], [1.0, 2.0, 1.0], switches=[first, second])
+    assert run.success and len(run.events) == 1 and set(run.events[0].closed) == {"brake_a", "brake_b"}
+    assert run.v[-1] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_a_switch_acts_at_the_time_of_another_by_the_clock() -> None:
+    by_function = sr.Switch("brake_a", on=lambda t, q, v: t - 0.5, latch=True)
+    by_clock = sr.Switch("brake_b", on=0.5, latch=True)
+    run = sr.simulate(brakes(), (0.0, 1.0), [0, 0, 0], [1.0, 2.0, 1.0], switches=[by_function, by_clock])
+    assert run.success and run.v[-1] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_a_terminal_event_at_the_time_of_a_switch_ends_the_run() -> None:
+    def reached(t: float, q: np.ndarray, v: np.ndarray) -> float:
+        return float(q[2] - 0.3)
+
+    reached.terminal = True  # type: ignore[attr-defined]
+    switch = sr.Switch("brake_a", on=lambda t, q, v: q[2] - 0.3, latch=True)
+    run = sr.simulate(brakes(), (0.0, 1.0), [0, 0, 0], [1.0, 0.0, 1.0], switches=[switch], events=reached)
+    assert run.t[-1] == pytest.approx(0.3, abs=1e-9)

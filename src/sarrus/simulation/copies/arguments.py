@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, mapping, numeric, one_of, positive, positive_whole, takes, truth
+from ...arrays import Array, BoolArray, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
 from ...mechanism.design_variants import common_length, lengths, variants_of
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.modes import Modes
 from ...mechanism.time_steps import METHODS
 from ...tracing.cuda_device import require_cuda
 from ...tracing.program import refuse_callables
+from .copy_modes import copies_modes, start_modes
 from .linear_feedback import LinearFeedback
 
 CONSISTENT = 1e-6  # of L, and of the speed: a copy that is further off at its start does not start
@@ -23,8 +25,6 @@ LEAST_SPEED = 1e-3  # [rad/s], lengths divided by L: slower is rest
 Policy = Callable[[float, Array, Array], Any]
 # Arguments of `simulate` that copies do not have, and what serves instead
 INSTEAD = {
-    "stops": "give bodies stop_stiffness=, a force that copies have",
-    "switches": "use mech.step in a loop of your own, which may change the mechanism of a copy",
     "events": "singular poses and passed limits are in the result's events; look for others in its states",
     "control": "policy= is the same for whole batches",
     "control_dt": "u and what a policy returns are held over each step dt",
@@ -51,6 +51,8 @@ class RolloutArguments:
         open_by: largest |phi| of each copy at its start [m], (B,).
         off: largest |J v - b| of each copy at its start, relative to its speed, (B,).
         device, dtype: as in `rollout`.
+        modes: what can change; None: nothing.
+        mode: in which the copies start (B, n); None where nothing can change.
     """
 
     mech: Mechanism
@@ -72,6 +74,8 @@ class RolloutArguments:
     threads_asked: bool = False
     device: str = "cpu"
     dtype: str = "float64"
+    modes: Modes | None = None
+    mode: Array | None = None
 
     @property
     def count(self) -> int:
@@ -118,7 +122,13 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     count = common_length(sizes | lengths(parameters))
     t0 = mech._time(given["t0"])
     variants = variants_of(mech, parameters, count)
-    q, v, open_by, off = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0)
+    dt = positive(given["dt"], "`dt`")
+    modes = copies_modes(mech, given["switches"], given["stops"], given["mode0"], dt)
+    mode = None if modes is None else start_modes(modes, given["mode0"], t0, variants or (mech,), count)
+    acts = (
+        np.ones(mech.nc, dtype=bool) if modes is None or mode is None else modes.acting(mode[0], mech.model)
+    )
+    q, v, open_by, off = _start(variants or (mech,), np.repeat(q, count // len(q), axis=0), v, t0, acts)
     return RolloutArguments(
         mech=mech,
         variants=variants,
@@ -128,7 +138,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         feedback=feedback,
         policy=policy,
         t0=t0,
-        dt=positive(given["dt"], "`dt`"),
+        dt=dt,
         steps=steps,
         every=positive_whole(given["every"], "`every`"),
         method=one_of(given["method"], "`method`", tuple(METHODS)),
@@ -139,6 +149,8 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
         threads_asked=given["threads"] is not None,
         device=device,
         dtype=dtype,
+        modes=modes,
+        mode=mode,
     )
 
 
@@ -158,6 +170,8 @@ def _on_device(mech: Mechanism, given: dict[str, Any]) -> None:
     """Refuse what recorded programs do not do, and machines without a device."""
     refuse_callables(mech.model, 'rollout with device="cuda"')
     refuse_dry_friction(mech.model, 'rollout with device="cuda"')
+    if given["switches"] or given["stops"] or given["mode0"] is not None:
+        raise InputError('rollout with device="cuda" takes no switches, stops or mode0; use device="cpu".')
     for name in ("policy", "client"):
         if given[name] is not None:
             raise InputError(
@@ -212,11 +226,15 @@ def _inputs(value: Any, mech: Mechanism, steps: int) -> Array:
 
 
 def _start(
-    mechs: tuple[Mechanism, ...], q: Array, v: Array | None, t0: float
+    mechs: tuple[Mechanism, ...], q: Array, v: Array | None, t0: float, acts: BoolArray
 ) -> tuple[Array, Array, Array, Array]:
     """q, v (B, ...) with NaN where a copy cannot start; how far each pose is open [m] and v off, (B,) each.
 
-    mechs: one for each copy, since parameters may be lengths, or one for all.
+    Args:
+        mechs: one for each copy, since parameters may be lengths, or one for all.
+        q, v: where they start.
+        t0: time [s].
+        acts: which rows act (nc,).
     """
     mech, count = mechs[0], len(q)
     speeds = np.zeros((count, mech.nv)) if v is None else np.repeat(v, count // len(v), axis=0)
@@ -228,22 +246,24 @@ def _start(
     if v is None and mech.model.drives and good.any():
         speeds[good] = mech.consistent_velocity(q[good], t=t0)
     open_by, off = np.full(count, np.nan), np.full(count, np.nan)
-    if mech.nc and good.any():
+    if acts.any() and good.any():
         some = np.flatnonzero(good)
         parts = [some] if len(mechs) == 1 else np.split(some, len(some))
         for part in parts:
             one = mechs[int(part[0]) if len(mechs) > 1 else 0]
-            open_by[part], off[part] = _misfits(one, q[part], speeds[part], t0)
+            open_by[part], off[part] = _misfits(one, q[part], speeds[part], t0, acts)
         good &= (open_by <= CONSISTENT * mech.length) & ~(off > CONSISTENT)
     q[~good] = np.nan
     return np.ascontiguousarray(q), np.ascontiguousarray(speeds), open_by, off
 
 
-def _misfits(mech: Mechanism, q: Array, v: Array, t0: float) -> tuple[Array, Array]:
-    """Of states (k, ...): largest |phi| [m], angles times L, and largest |J v - b| relative to the speed."""
+def _misfits(mech: Mechanism, q: Array, v: Array, t0: float, acts: BoolArray) -> tuple[Array, Array]:
+    """Of states (k, ...), over the rows that act (nc,): largest |phi| [m], angles times L, and largest
+    |J v - b| relative to the speed."""
     drive, user = mech.evaluator.drive(t0, len(q)), np.zeros((len(q), 0, 3 + mech.nv))
-    rows, unit = mech.units.row_unit, mech.units.unit
-    phi, J, b, _ = mech._kernel.constraints(np.ascontiguousarray(q), np.ascontiguousarray(v), drive, user)
+    rows, unit = mech.units.row_unit[acts], mech.units.unit
+    each = mech._kernel.constraints(np.ascontiguousarray(q), np.ascontiguousarray(v), drive, user)
+    phi, J, b, _ = (x[:, acts] for x in each)
     miss = np.max(np.abs((J @ v[..., None])[..., 0] - b) / rows, axis=1)
     speed = np.maximum(np.max(np.abs(v) / unit, axis=1), np.max(np.abs(b) / rows, axis=1))
     return np.max(np.abs(phi) / rows, axis=1) * mech.length, miss / np.maximum(speed, LEAST_SPEED)

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..._kernel import Copies, StepStatus
 from ...arrays import Array
+from ...dynamics.bearing_friction import no_force
 from ...errors import InputError
+from ...mechanism.modes import Mode
 from ...mechanism.time_steps import METHODS, TROUBLE, step_options
 from ..events.events import Event
 from ..run.accuracy import LOST, errors_of_copies, too_long
@@ -19,7 +21,6 @@ from ..run.progress import Progress
 from ..stepping.callbacks import Failure
 from .arguments import CONSISTENT, RolloutArguments
 from .device_copies import DeviceCopies
-from .friction_copies import FrictionCopies
 from .limits import limit_events
 from .passes import passes
 from .result import Rollout, summary
@@ -34,16 +35,18 @@ class CopiesRun:
     def __init__(self, given: RolloutArguments) -> None:
         a = self._given = given
         mech = a.mech
-        kernels = [one._kernel for one in a.variants] or [mech._kernel]
+        models = [one.model for one in a.variants or (mech,)]
+        plan = None
+        if a.modes is not None:
+            models, plan = [a.modes.complete(one) for one in models], a.modes.plan
         drives = mech.evaluator.drive if mech.model.drives else None
         if drives is not None:
             mech.evaluator.check_drives(a.t0, a.end)
         options = step_options(a.method, max(abs(a.t0), abs(a.end)))
-        self._copies: Copies | DeviceCopies | FrictionCopies
-        if mech._sticks:
-            self._copies = FrictionCopies(list(a.variants) or [mech], (a.t0, a.dt), a.method)
-        elif a.device == "cpu":
-            self._copies = Copies(kernels, options, (a.t0, a.dt), mech._actuated, drives)
+        self._copies: Copies | DeviceCopies
+        if a.device == "cpu":
+            kernels, time = [one.kernel for one in models], (a.t0, a.dt)
+            self._copies = Copies(kernels, options, time, mech._actuated, drives, plan)
         else:
             self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)
         rows = 1 + a.steps // a.every
@@ -60,7 +63,10 @@ class CopiesRun:
         a = self._given
         self._interrupts.pending = interrupted
         with self._interrupts:
-            self._copies.start(a.q, a.v, None, 0, a.threads)
+            if isinstance(self._copies, DeviceCopies):
+                self._copies.start(a.q, a.v, None, 0, a.threads)
+            else:
+                self._copies.start(a.q, a.v, None, 0, a.threads, a.mode)
             fine = self._copies.status == StepStatus.FINE.value
             self._q[fine, 0], self._v[fine, 0] = self._copies.q[fine], self._copies.v[fine]
             bar = Progress(a.progress, a.t0, a.end)
@@ -139,7 +145,8 @@ class CopiesRun:
             status[fine & (steps < a.steps)] = Status.STOPPED
         messages = [self._message(i, int(steps[i]), int(code[i]), int(status[i])) for i in range(a.count)]
         mechs = a.variants or (mech,)
-        found, wrong = passes(mechs, self._copies.passes(), a.t0, a.dt)
+        seen = self._copies.passes()
+        found, wrong = passes(mechs, seen if a.modes is None else seen[:0], a.t0, a.dt)
         step_error = self._step_error(wrong)
         for i, why in wrong.items():
             if status[i] == Status.END:
@@ -163,13 +170,21 @@ class CopiesRun:
             "step_error": step_error,
             "events": tuple(tuple(found[i]) if i in found else none for i in range(a.count)),
             "messages": tuple(messages),
+            "mode": self._mode(),
         }
         return Rollout(**together, message=summary(together, (a.dt, a.end)), _mechs=mechs)
+
+    def _mode(self) -> Mode | None:
+        """In which the copies are at their end."""
+        a = self._given
+        if a.modes is None or isinstance(self._copies, DeviceCopies):
+            return None
+        return Mode(a.modes, np.asarray(self._copies.modes))
 
     def _step_error(self, wrong: dict[int, str]) -> Array:
         """What the steps of each copy have lost (B,); copies that do not follow their motion are wrong."""
         a, steps = self._given, self._copies.steps
-        if isinstance(self._copies, FrictionCopies) or METHODS[a.method].adaptive:
+        if METHODS[a.method].adaptive:
             return np.full(a.count, np.nan)
         if isinstance(self._copies, DeviceCopies):
             error = self._copies.step_error
@@ -211,7 +226,9 @@ class CopiesRun:
             return f"Stopped after t = {t:.9g} s: its input u is not finite at step {steps}."
         if self._bad_answer[i]:
             return f"Stopped after t = {t:.9g} s: the policy gave it an input that is not finite."
-        return f"Stopped after t = {t:.9g} s: {TROUBLE[StepStatus(code)]}."
+        why = StepStatus(code)
+        said = f"{TROUBLE[why]}." if why != StepStatus.UNSETTLED else no_force(a.mech.model)
+        return f"Stopped after t = {t:.9g} s: {said}"
 
 
 def _part(x: Array, first: int, last: int) -> Array:

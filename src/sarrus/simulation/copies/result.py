@@ -14,6 +14,7 @@ from ...errors import unknown_name
 from ...mechanism.measured_states import MeasuredStates
 from ...mechanism.measures import Angle, measured
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.modes import Mode
 from ..events.events import Event
 from ..run.accuracy import INACCURATE, too_long
 from ..run.outcome import Status
@@ -42,12 +43,12 @@ class Rollout:
         step_error: by how much the steps of each copy violate the equations of motion in sum, relative to
             1 rad, L and the largest speed (B,). Above 0.01 they are too long and `message` says so. On a GPU
             one step in 128 is tested, by its halves, and short bursts of errors may be missed; in float32,
-            errors below 1e-5 a step are not seen. NaN where steps are not tested: those of adaptive methods,
-            and with friction that sticks.
+            errors below 1e-5 a step are not seen. NaN where steps are not tested: those of adaptive methods.
         events: singular poses passed, near misses and limits of joints and actuators that are passed, in the
             order of time, for each copy (B).
         message: how it went, in words; names copies that failed by their index.
         messages: the same for each copy (B).
+        mode: which rows act at the end of each copy, a `Mode` of B states; None where nothing can change.
     """
 
     t: Array
@@ -63,6 +64,7 @@ class Rollout:
     events: tuple[tuple[Event, ...], ...]
     message: str
     messages: tuple[str, ...]
+    mode: Mode | None = None
     _mechs: tuple[Mechanism, ...] = field(default=(), repr=False)  # one for each copy, or one for all
 
     def __getitem__(self, name: str) -> Array:
@@ -114,6 +116,7 @@ class Rollout:
             "step_error",
         ):
             together[name] = np.concatenate([getattr(part, name) for part in parts])
+        together["mode"] = Mode.joined([part.mode for part in parts])
         for name in ("events", "messages"):
             together[name] = tuple(one for part in parts for one in getattr(part, name))
         assert set(together) | {"message"} == {f.name for f in fields(Rollout)}

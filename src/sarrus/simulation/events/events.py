@@ -20,6 +20,7 @@ from ...errors import InputError
 from .interpolation import Hermite
 
 LOCATED = 1e-13  # tolerance of the time of a crossing, relative to the step
+TOGETHER = 10.0 * LOCATED  # of a step: events that are closer to each other happen at one time
 ROUNDING = 1e-11  # of the largest |g| of an event
 
 
@@ -176,7 +177,10 @@ class UserWatch:
     def between(
         self, path: Hermite, start: float, end: float, q: Array, v: Array
     ) -> list[tuple[float, str, bool]]:
-        """What happened in the step from `start` to `end`, where q and v are: (time, name, terminal)."""
+        """What happened in the step from `start` to `end`, where q and v are: (time, name, terminal).
+
+        Nothing after the first terminal event; what happens together with it is all there.
+        """
         found = []
         for i, event in enumerate(self._events):
             before, after = self._last[i], self._value(i, end, q, v)
@@ -186,5 +190,6 @@ class UserWatch:
                 ends = event.terminal > 0 and self._counts[i] >= event.terminal
                 found.append((event.locate(path, start, end), event.name, ends))
         found.sort(key=lambda one: one[0])
-        last = next((k for k, (_, _, ends) in enumerate(found) if ends), len(found))
-        return found[: last + 1]
+        together = TOGETHER * (end - start) + 4.0 * float(np.spacing(abs(end)))
+        last = min((t for t, _, ends in found if ends), default=math.inf) + together
+        return [one for one in found if one[0] <= last]

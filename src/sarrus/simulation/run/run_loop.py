@@ -249,10 +249,11 @@ class Simulation:
                 self._events.append(
                     Event(name, "user", t, at.q[0], at.v[0], int(at.rank[0]), terminal=terminal)
                 )
-                if terminal:
-                    self._recorder.cut(at)
-                    self.last, self._ended, self.hit = at, True, None
-                    return
+            if ends := [t for t, _, terminal in found if terminal]:
+                at = self._state_at(pair, ends[0])
+                self._recorder.cut(at)
+                self.last, self._ended, self.hit = at, True, None
+                return
 
     def _state_at(self, pair: Steps, t: float) -> Steps:
         """The state at time t within a step, projected onto the constraints."""

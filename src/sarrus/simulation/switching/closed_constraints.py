@@ -13,8 +13,8 @@ from ...dynamics.impact import Impact
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
 from ..events.events import UserEvent
+from ..events.switches import Plan
 from ..system.unilateral_rows import UnilateralRows
-from .switches import Plan
 
 Applied = Callable[[float, Array, Array], Array]
 

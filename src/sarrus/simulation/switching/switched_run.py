@@ -16,6 +16,7 @@ from ...projection.system_kinematics import drift
 from ..events.events import Event, UserEvent, UserWatch
 from ..events.interpolation import Manifold
 from ..events.limit_crossings import LimitWatch
+from ..events.switches import Plan
 from ..friction.friction_run import FrictionRun
 from ..friction.friction_segment import Segment, refuse_unknown
 from ..run.interrupts import Interrupts
@@ -29,7 +30,6 @@ from ..system.system import System
 from ..trajectory.trajectory import Trajectory
 from .closed_constraints import Topology
 from .switched_trajectory import SwitchedTrajectory
-from .switches import Plan
 
 GAP = 1e-6  # of L: largest gap of a constraint that closes
 WITHOUT_FRICTION = "impact without friction of bearings, mu times their impulsive load"  # note of an event
@@ -135,9 +135,11 @@ class SwitchedRun:
         if self._friction is not None and self._friction.opens:
             return {**dict.fromkeys(self._friction.opens, False), **due}
         if last.status == Status.EVENT:
-            names = topology.switched_by
-            hit = [names[event.name] for event in last.events if event.terminal and event.name in names]
-            return {hit[-1]: not topology.closed[hit[-1]], **due} if hit else None
+            ended = [event.name for event in last.events if event.terminal]
+            if any(name not in topology.switched_by for name in ended):
+                return None  # an event of the user's
+            hit = [topology.switched_by[name] for name in ended]
+            return {**{name: not topology.closed[name] for name in hit}, **due}
         return due if due and last.status == Status.END else None
 
     # ------------------------------------------------------------------ switching

@@ -14,7 +14,7 @@ from ...arrays import takes
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
-from ..events.events import UserEvent, user_events
+from .events import UserEvent, user_events
 
 When = float | Sequence[float] | Callable[..., Any] | None
 

@@ -1,0 +1,47 @@
+// sarrus._kernel.ModePlan: the rows of a mechanism that may act or not, and when.
+#include "../numpy.hpp"
+#include "recorder.hpp"
+
+namespace sarrus {
+
+using namespace nb::literals;
+
+namespace {
+
+constexpr npy_intp ANY = npy_intp(1) << 40;  // bound of indices that the caller knows to be right
+
+// rows: (n, 2) first row and the one behind the last, kinds: (n,) of GroupKind, normals: (n,) row of contacts,
+// latches: (n,), all int64; sides: (n,); coordinates: (k,) int64 into v with dry friction, whose rows are the last k
+// groups; schedule: (s, 3) time [s], group, 1 where it closes; dt [s]
+struct BoundPlan : ModePlan {
+  BoundPlan(nb::handle rows, nb::handle kinds, nb::handle normals, nb::handle latches, nb::handle sides,
+            nb::handle given, nb::handle times, double step) {
+    npy_intp n = length_of(kinds), k = length_of(given), s = length_of(times);
+    const long long *row = indices(rows, "rows", 2 * n, ANY), *kind = indices(kinds, "kinds", n, 4);
+    const long long *normal = indices(normals, "normals", n, ANY), *latch = indices(latches, "latches", n, 2);
+    const long long* coordinate = indices(given, "coordinates", k, ANY);
+    Dense side(sides, "sides", {n}), when(times, "schedule", {s, 3});
+    for (npy_intp g = 0; g < n; ++g)
+      groups.push_back({int(row[2 * g]), int(row[2 * g + 1]), static_cast<GroupKind>(kind[g]), int(normal[g]),
+                        side[g], latch[g] != 0});
+    coordinates.assign(coordinate, coordinate + k);
+    for (npy_intp i = 0; i < s; ++i)
+      schedule.push_back({when[3 * i], int(when[3 * i + 1]), when[3 * i + 2] != 0});
+    dt = step;
+    table = {int(n), int(k), groups.data(), coordinates.data()};
+  }
+  BoundPlan(const BoundPlan&) = delete;
+};
+
+}  // namespace
+
+const ModePlan& plan_of(nb::handle object) { return nb::cast<const BoundPlan&>(object); }
+
+void bind_mode_plan(nb::module_& m) {
+  using H = nb::handle;
+  nb::class_<BoundPlan>(m, "ModePlan")
+      .def(nb::init<H, H, H, H, H, H, H, double>(), "rows"_a, "kinds"_a, "normals"_a, "latches"_a, "sides"_a,
+           "coordinates"_a, "schedule"_a, "dt"_a);
+}
+
+}  // namespace sarrus

@@ -1,0 +1,136 @@
+// Guards: numbers at a state that become negative where a mode ends.
+//
+//   speed   of a coordinate that slides, in its direction
+//   load    1 less the friction of coordinates that stick over its bounds. Where rows that stick depend on
+//           each other the friction is one of many: they hold while some friction within the bounds does
+//   push    of a closed contact, relative to the largest force; likewise
+//   gap     of an open contact
+#pragma once
+
+#include "integrate/modes/settle.hpp"
+
+SARRUS_BEGIN
+
+constexpr double PULLS = 1e-8;      // of the largest force: contacts that pull by more open
+constexpr double WRONG_WAY = 1e-6;  // of its largest speed: a coordinate that slides backwards faster sticks
+
+struct Guards {
+  double *speed, *load, *push, *gap;  // (frictions), (1), (groups), (groups)
+  int n = 0;                          // all of them, one behind the other from `speed` on
+  const ModeTable* table;
+
+  SARRUS_HD void bind(Arena& arena, const ModeTable& given) {
+    table = &given;
+    n = given.frictions + 1 + 2 * given.count;
+    arena.take(n, speed);
+    load = speed + given.frictions, push = load + 1, gap = push + given.count;
+  }
+  // Whether coordinate k began to slide against its direction
+  SARRUS_HD bool backwards(const Mode& mode, int k) const {
+    return mode.direction[k] != 0 && mode.armed[k] == 0 && speed[k] < -WRONG_WAY * mode.fastest[k];
+  }
+  SARRUS_HD bool stops(const Mode& mode, int k) const {
+    return mode.direction[k] != 0 && mode.armed[k] != 0 && !(speed[k] > 0);
+  }
+  // Whether guard i says that the mode has ended
+  SARRUS_HD bool ends(const Mode& mode, int i) const {
+    if (i < table->frictions) return stops(mode, i) || backwards(mode, i);
+    if (i <= table->frictions + table->count) return speed[i] < 0;  // load, push
+    return !(speed[i] > 0);
+  }
+  SARRUS_HD bool end(const Mode& mode) const {
+    bool yes = false;
+    for (int i = 0; i < n; ++i) yes = yes || ends(mode, i);
+    return yes;
+  }
+};
+
+// A state that a run has reached, with its multipliers: of rows of the view `rows`
+struct ReachedState {
+  State<double> at;
+  const double *tau, *lam;      // (nv) applied; (nc of the view)
+  const double* by_load;        // (frictions) friction by load
+  const unsigned char* unique;  // (nc of the view) which multipliers the motion determines
+};
+
+// The largest force of a state, those in [N] times L
+template <int LDC>
+SARRUS_FN double largest_force(const Unilateral<LDC>& u, const Model<double>& view, const ReachedState& x) {
+  double most = 0;
+  for (int r = 0; r < view.nc; ++r) {
+    double f = abs_(x.lam[r]) * view.row_unit[r];
+    most = f > most ? f : most;
+  }
+  for (int j = 0; j < u.m.nv; ++j) {
+    double f = abs_(x.tau[j]) * u.m.unit[j];
+    most = f > most ? f : most;
+  }
+  for (int k = 0; k < u.table.frictions; ++k) {
+    double f = u.fixed[k] * u.m.unit[u.table.coordinate[k]];
+    most = f > most ? f : most;
+  }
+  return most;
+}
+
+// Whether all that sticks and all contacts can hold, by some of the forces that give the same motion
+template <int LDC>
+SARRUS_FN bool can_hold(Unilateral<LDC>& u, const ReachedState& x, const Mode& mode, unsigned char* resting) {
+  for (int k = 0; k < u.table.frictions; ++k) resting[k] = mode.direction[k] == 0;
+  if (!open_problem(u, x.at, mode, resting, nullptr)) return false;
+  if (!solve_unilateral(u, Use{x.tau, x.at.v, resting, 1 + mode.slack[0], 0})) return false;
+  bool holds = true;
+  for (int k = 0; k < u.table.frictions; ++k) holds = holds && u.direction[k] == mode.direction[k];
+  for (int i = 0; i < u.contacts; ++i) holds = holds && !(u.box.rate[u.frictions + i] > 0);
+  return holds;
+}
+
+// Load and pushes   rows: the view whose multipliers x has
+template <int LDC>
+SARRUS_FN void look_at_forces(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
+                              const Mode& mode, unsigned char* resting, Guards& to) {
+  const ModeTable& table = u.table;
+  const Model<double>& view = rows.view;
+  bool unique = true, holds = true;
+  friction_at_rest(u.m, table, u.fixed);
+  double size = largest_force(u, view, x), load = 0;
+  for (int g = 0; g < table.count; ++g) {
+    const RowGroup& group = table.groups[g];
+    int r = group.kind == GroupKind::CONTACT ? rows.place[group.normal] : -1;
+    if (r < 0) continue;
+    to.push[g] = (size > 0 ? group.side * x.lam[r] * view.row_unit[r] / size : 0) + PULLS;
+    unique = unique && x.unique[r];
+    holds = holds && to.push[g] >= 0;
+  }
+  for (int k = 0; k < table.frictions; ++k) {
+    int r = rows.place[table.groups[table.count - table.frictions + k].begin];
+    if (r < 0) continue;
+    double bound = u.fixed[k] + x.by_load[k], share = abs_(x.lam[r]) / (bound > 0 ? bound : 1e-300);
+    load = share <= load ? load : share;  // NaN does not hold
+    unique = unique && x.unique[r];
+  }
+  to.load[0] = 1 + mode.slack[0] - load;
+  if ((holds && to.load[0] >= 0) || unique || !can_hold(u, x, mode, resting)) return;
+  to.load[0] = to.load[0] < 0 ? 0 : to.load[0];
+  for (int g = 0; g < table.count; ++g) to.push[g] = to.push[g] < 0 ? 0 : to.push[g];
+}
+
+// All guards at a state; forces only where some row is held or a contact is closed (x.lam not null)
+template <int LDC>
+SARRUS_FN void look(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
+                    const Mode& mode, unsigned char* resting, Guards& to) {
+  const ModeTable& table = u.table;
+  bool open = false;
+  for (int i = 0; i < to.n; ++i) to.speed[i] = 1;
+  for (int k = 0; k < table.frictions; ++k)
+    if (mode.direction[k] != 0) to.speed[k] = mode.direction[k] * x.at.v[table.coordinate[k]];
+  if (x.lam) look_at_forces(u, rows, x, mode, resting, to);
+  for (int g = 0; g < table.count; ++g)
+    open = open || (table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] == 0);
+  if (!open) return;
+  all_rows(u, x.at, u.lam);
+  for (int g = 0; g < table.count; ++g)
+    if (table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] == 0)
+      to.gap[g] = table.groups[g].side * u.w.rows.phi[table.groups[g].normal] + mode.margin[g];
+}
+
+SARRUS_END

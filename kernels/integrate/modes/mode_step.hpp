@@ -1,0 +1,58 @@
+// Steps of a run whose mode changes: each is taken in one mode and ends where that mode does.
+//
+// After a step the guards are looked at. Where one is negative, the step is taken again from its beginning,
+// with other ends, until the time at which the mode ends is known; there it is settled anew.
+#pragma once
+
+#include "integrate/modes/guards.hpp"
+
+SARRUS_BEGIN
+
+constexpr double LOCATED = 1e-13;     // of a step: tolerance of the time at which a mode ends
+constexpr double JUST_BEFORE = 1e-9;  // of a step: inputs may jump at its end
+constexpr double HESITANT = 1e-5;     // of the bounds: slack after a coordinate that began to slide did not
+constexpr int MOST_CHANGES = 60;      // of the mode within one step; more are chatter
+constexpr int MOST_TRIALS = 100;      // ends of one step
+constexpr double PLACES[] = {0.25, 0.5, 0.75};  // in a step, where speeds are looked at by a cubic
+
+// Time between lo and hi at which the first guard that has ended at hi is zero on the line between both
+SARRUS_FN double first_zero(const Mode& mode, const Guards& at_lo, const Guards& at_hi, double lo,
+                            double hi) {
+  double first = hi;
+  for (int i = 0; i < at_hi.n; ++i) {
+    double x = at_lo.speed[i], y = at_hi.speed[i];
+    if (!at_hi.ends(mode, i) || !(x > 0) || !(y <= 0)) continue;
+    double t = lo + (hi - lo) * x / (x - y);
+    first = t < first ? t : first;
+  }
+  return first;
+}
+
+// Cubic in time through v0, v1 with the slopes a0, a1 at s of a step h
+SARRUS_HD double cubic(double v0, double a0, double v1, double a1, double h, double s) {
+  double rest = 1 - s;
+  return v0 * rest * rest * (1 + 2 * s) + v1 * s * s * (3 - 2 * s) + h * s * rest * (a0 * rest - a1 * s);
+}
+
+// The times of a step at which a run tries whether its mode has ended.
+struct EndSearch {
+  double lo, hi, least, last;
+  int trials = 0;
+  SARRUS_HD EndSearch(double begin, double end, double width) : lo(begin), hi(end), least(width), last(end) {}
+  SARRUS_HD bool found() const { return hi - lo <= least || trials >= MOST_TRIALS; }
+  // guess: where the line through the guards is zero
+  SARRUS_HD double next(double guess) {
+    ++trials;
+    if (trials == 1) return hi - JUST_BEFORE * (hi - lo) > lo ? hi - JUST_BEFORE * (hi - lo) : (lo + hi) / 2;
+    double apart = guess > last ? guess - last : last - guess, t = guess;
+    double beyond = 4 * apart > least ? 4 * apart : least;
+    if (trials % 2 == 0)
+      t = guess + beyond / 2;  // to the side where the mode has ended, so that hi moves too
+    last = guess;
+    if (trials % 3 == 0 && trials > 6) t = (lo + hi) / 2;
+    double edge = least / 2;
+    return t < lo + edge ? lo + edge : t > hi - edge ? hi - edge : t;
+  }
+};
+
+SARRUS_END

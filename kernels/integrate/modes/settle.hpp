@@ -1,0 +1,225 @@
+// Settles the mode at a state: constraints close or open, with an impact where something closes, contacts
+// that would pull open, and coordinates with dry friction stick or begin to slide.
+#pragma once
+
+#include "constraints/latch.hpp"
+#include "integrate/modes/unilateral.hpp"
+#include "integrate/options.hpp"
+
+SARRUS_BEGIN
+
+constexpr double AT_REST = 1e-10;   // of the largest speed (lengths over L): coordinates that are slower rest
+constexpr double NEAR_REST = 1e-5;  // of its largest speed in a mode: a slower coordinate rests at its end
+constexpr double BREAKING = 1e-6;  // of the bounds: left out of them to find which coordinates begin to slide
+constexpr double FRICTION_SLACK = 1e-9;  // of the bounds: load beyond them at which coordinates slide
+constexpr double STANDS = 1e-9;          // of the speeds (lengths over L): a contact that opens slower stands
+constexpr double LEAST_RATE = 1e-6;      // lower bound of the speeds that others are compared with
+constexpr double TOUCHES = 1e-9;         // of L: contacts this close take part in impacts
+constexpr double BELOW = 1e-13;          // of L: penetration at which contacts on the surface touch again
+constexpr double MOST_GAP = 1e-6;        // of L: largest gap of a constraint that closes
+
+// Why the mode is settled.
+struct Cause {
+  double t, dt;                // time, and the step of the run [s]
+  const double* tau;           // (nv) applied force
+  const signed char* changes;  // (groups) 1: closes, -1: opens, 0: stays
+  const unsigned char* stops;  // (frictions) 1: has come to rest, whatever is left of its velocity
+  bool starts;                 // the first mode of a run
+  bool breaks;                 // a load just exceeds its bounds, or a contact pulls
+};
+
+// A state whose velocity may change (ld), with drives and user rows there
+struct Settled {
+  const double* q;
+  double* v;
+  const double *drive, *user;
+  SARRUS_HD State<double> state() const { return {q, v, drive, user}; }
+};
+
+SARRUS_HD double largest_speed(const Model<double>& m, const double* v) {
+  double most = 0;
+  for (int j = 0; j < m.nv; ++j) most = abs_(v[j]) / m.unit[j] > most ? abs_(v[j]) / m.unit[j] : most;
+  return most;
+}
+
+// out: phi of all rows of the whole model in w.rows.phi, J v - b in rate (nc)
+template <int LDC>
+SARRUS_FN void all_rows(Unilateral<LDC>& u, const State<double>& s, double* rate) {
+  place(u.m, s.q, u.w.tree);
+  move(u.m, s.v, u.w.tree);
+  constraint_values(u.m, s, u.w.tree, u.w.rows, rate);
+  for (int r = 0; r < u.m.nc; ++r) rate[r] -= u.w.rows.b[r];
+}
+
+// Closes a group, where it is a latch at the present pose. False: it is open by too much.   in: all_rows()
+template <int LDC>
+SARRUS_FN bool close_group(Unilateral<LDC>& u, const State<double>& s, int g, Mode& mode) {
+  const RowGroup& group = u.table.groups[g];
+  mode.closed[g] = 1;
+  if (group.latch) {
+    latch_rows(u.m, s, u.w.tree, group.begin, group.end, mode.values);
+    return true;
+  }
+  for (int r = group.begin; r < group.end; ++r)
+    if (u.m.row_holonomic[r] && abs_(u.w.rows.phi[r]) > MOST_GAP * u.m.row_unit[r]) return false;
+  return true;
+}
+
+// Whether an open contact touches and does not separate   in: all_rows(), its rate
+template <int LDC>
+SARRUS_HD bool arrives(const Unilateral<LDC>& u, int g, const double* rate, double speed) {
+  const RowGroup& group = u.table.groups[g];
+  double least = STANDS * (speed > LEAST_RATE ? speed : LEAST_RATE) * u.m.row_unit[group.normal];
+  return group.side * u.w.rows.phi[group.normal] <= TOUCHES * u.m.length[0] &&
+         group.side * rate[group.normal] <= least;
+}
+
+// Velocity onto all closed rows, nearest in the mass metric   resting: coordinates that are held too
+template <int LDC>
+SARRUS_FN void close_velocity(Unilateral<LDC>& u, const Settled& x, const Mode& mode) {
+  Workspace<double, LDC>& w = u.w;
+  const ModeTable& table = u.table;
+  int g = 0;
+  u.rows.choose(mode.values, [&](int r) {
+    while (table.groups[g].end <= r) ++g;
+    return table.groups[g].kind != GroupKind::HELD && mode.closed[g] != 0;
+  });
+  evaluate(u.rows.view, x.state(), w);
+  factorize_rows(u.rows.view, w);
+  for (int again = 0; again < 2; ++again) {
+    velocity_residual(u.rows.view, x.v, w);
+    normal_step(u.rows.view, w.extra, w);
+    for (int j = 0; j < u.m.nv; ++j) x.v[j] += w.a[j];
+  }
+}
+
+// Contacts that separate after the impact open, unless they would touch again within one step: such short
+// flights, of which there may be infinitely many, are not resolved.   room: (ld), flags: (groups, frictions)
+template <int LDC>
+SARRUS_FN void open_leaving(Unilateral<LDC>& u, const Settled& x, const Cause& cause, Mode& mode,
+                            double* room, unsigned char* gone, unsigned char* resting) {
+  const ModeTable& table = u.table;
+  int ld = u.w.ld;
+  double speed = largest_speed(u.m, x.v);
+  for (int k = 0; k < table.frictions; ++k) resting[k] = 0;
+  open_problem(u, x.state(), mode, resting, nullptr);
+  if (!u.contacts) return;
+  copy(room, x.v, ld);
+  impact_velocity(u, room);
+  bool any_leaves = false;
+  double rates[2] = {};
+  for (int g = 0; g < table.count; ++g) gone[g] = 0;
+  for (int i = 0; i < u.contacts; ++i) {
+    double rate = dot(u.row(i), room, ld) - u.right_v[i];
+    gone[u.contact[i]] = rate > STANDS * (speed > LEAST_RATE ? speed : LEAST_RATE);
+    any_leaves = any_leaves || gone[u.contact[i]];
+  }
+  if (!any_leaves) return;
+  State<double> after = {x.q, room, x.drive, x.user};
+  for (int k = 0; k < table.frictions; ++k)
+    resting[k] = abs_(room[table.coordinate[k]]) <= AT_REST * speed * u.m.unit[table.coordinate[k]];
+  open_problem(u, after, mode, resting, gone);
+  solve_unilateral(u, Use{cause.tau, room, resting, 1, 0});
+  copy(u.force, u.a, ld);  // acceleration without those that leave
+  for (int k = 0; k < table.frictions; ++k) resting[k] = 0;
+  open_problem(u, after, mode, resting, nullptr);
+  for (int i = 0; i < u.contacts; ++i) {
+    if (!gone[u.contact[i]]) continue;
+    rates[0] = dot(u.row(i), room, ld) - u.right_v[i];
+    rates[1] = u.right[i] - dot(u.row(i), u.force, ld);  // towards closing
+    if (2 * rates[0] >= rates[1] * cause.dt) mode.closed[u.contact[i]] = 0;
+  }
+}
+
+// Which coordinates rest: by their speed, or because they have come to rest
+template <int LDC>
+SARRUS_FN void find_resting(const Unilateral<LDC>& u, const double* v, const Cause& cause, const Mode& mode,
+                            unsigned char* resting) {
+  double speed = largest_speed(u.m, v);
+  for (int k = 0; k < u.table.frictions; ++k) {
+    int j = u.table.coordinate[k];
+    bool slow = abs_(v[j]) <= AT_REST * speed * u.m.unit[j];
+    bool stops = cause.stops[k] || (!cause.starts && abs_(v[j]) <= NEAR_REST * mode.fastest[k]);
+    resting[k] = slow || stops;
+  }
+}
+
+// Opens contacts that would pull and lets coordinates stick or slide.   False: there is no friction by load
+template <int LDC>
+SARRUS_FN bool release(Unilateral<LDC>& u, const Settled& x, const Cause& cause, Mode& mode,
+                       unsigned char* resting) {
+  const ModeTable& table = u.table;
+  find_resting(u, x.v, cause, mode, resting);
+  open_problem(u, x.state(), mode, resting, nullptr);
+  double breaking = cause.breaks ? BREAKING : 0;
+  bool changed = false;
+  if (!solve_unilateral(u, Use{cause.tau, x.v, resting, 1 - breaking, breaking})) return false;
+  for (int i = 0; i < u.contacts; ++i)
+    if (u.box.rate[u.frictions + i] > 0) mode.closed[u.contact[i]] = 0, changed = true;
+  for (int k = 0; k < table.frictions; ++k) {
+    changed = changed || u.direction[k] != mode.direction[k];
+    mode.direction[k] = u.direction[k];
+    mode.closed[table.count - table.frictions + k] = u.direction[k] == 0;
+  }
+  if (!cause.breaks || changed || !u.contacts) return true;
+  int least = 0;  // too little to show beside other accelerations: the one that pushes least opens
+  for (int i = 1; i < u.contacts; ++i)
+    if (u.box.f[u.frictions + i] < u.box.f[u.frictions + least]) least = i;
+  mode.closed[u.contact[least]] = 0;
+  return true;
+}
+
+// What a run knows of its new mode   in: the state
+template <int LDC>
+SARRUS_FN void enter_mode(Unilateral<LDC>& u, const Settled& x, Mode& mode) {
+  double L = u.m.length[0];
+  all_rows(u, x.state(), u.lam);
+  for (int g = 0; g < u.table.count; ++g) {
+    const RowGroup& group = u.table.groups[g];
+    double gap = group.kind == GroupKind::CONTACT ? group.side * u.w.rows.phi[group.normal] : 1;
+    mode.margin[g] = gap > TOUCHES * L ? 0 : (gap < 0 ? -gap : 0) + BELOW * L;
+  }
+  for (int k = 0; k < u.table.frictions; ++k) {
+    double speed = mode.direction[k] * x.v[u.table.coordinate[k]];
+    mode.armed[k] = speed > 0;
+    mode.fastest[k] = abs_(x.v[u.table.coordinate[k]]);
+  }
+  mode.slack[0] = FRICTION_SLACK;
+  mode.fresh[0] = 0;
+}
+
+// The mode from here on, and the velocity in it.   room: (ld), flags: (2 groups + 2 frictions)
+template <int LDC>
+SARRUS_FN StepStatus settle(Unilateral<LDC>& u, const Settled& x, const Cause& cause, Mode& mode,
+                            double* room, unsigned char* flags) {
+  const ModeTable& table = u.table;
+  unsigned char *gone = flags, *resting = gone + table.count;
+  bool closes = false, contacts = false;
+  all_rows(u, x.state(), u.lam);
+  double speed = largest_speed(u.m, x.v);
+  for (int g = 0; g < table.count; ++g) {
+    bool contact = table.groups[g].kind == GroupKind::CONTACT;
+    bool touches = contact && mode.closed[g] == 0 && cause.changes[g] >= 0 && arrives(u, g, u.lam, speed);
+    if (cause.changes[g] < 0) mode.closed[g] = 0;
+    if (cause.changes[g] > 0 || touches) {
+      closes = true;
+      if (!close_group(u, x.state(), g, mode)) return StepStatus::OPEN_GAP;
+    }
+    contacts = contacts || (contact && mode.closed[g] != 0);
+  }
+  if (contacts && (closes || cause.starts)) open_leaving(u, x, cause, mode, room, gone, resting);
+  if (closes) close_velocity(u, x, mode);
+  speed = largest_speed(u.m, x.v);
+  for (int k = 0; k < table.frictions; ++k) {
+    double& v = x.v[table.coordinate[k]];
+    if (abs_(v) <= AT_REST * speed * u.m.unit[table.coordinate[k]]) v = 0;
+  }
+  if (contacts || table.frictions) {
+    if (!release(u, x, cause, mode, resting)) return StepStatus::UNSETTLED;
+    if (!u.w.factor.spd) return StepStatus::SINGULAR_INERTIA;
+  }
+  enter_mode(u, x, mode);
+  return StepStatus::FINE;
+}
+
+SARRUS_END

@@ -1,0 +1,59 @@
+"""Modes of copies: what can change in a rollout, and how its copies start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, truth
+from ...errors import InputError
+from ...mechanism.mechanism import Mechanism
+from ...mechanism.modes import Mode, Modes, Switched
+from ..events.switches import make_plan
+
+
+def copies_modes(mech: Mechanism, switches: Any, stops: Any, mode: Any, dt: float) -> Modes | None:
+    """What can change along the motion of copies; None: nothing.
+
+    Args:
+        mech: the mechanism.
+        switches, stops: as those of `rollout`.
+        mode: in which they start, or None.
+        dt: step [s].
+    """
+    if mode is not None and not isinstance(mode, Mode):
+        raise InputError(f"mode0 must be a Mode, as State.mode and Rollout.mode are; got {mode!r:.80}.")
+    nothing = switches is None or (isinstance(switches, (list, tuple)) and not switches)
+    if nothing and not truth(stops, "`stops`"):
+        return mech._modes if mode is None else mode.modes
+    plan = make_plan(mech, switches, stops)
+    if plan.events:
+        event, name, _ = plan.events[0]
+        raise InputError(
+            f"rollout runs compiled code in several threads and cannot call the function {event.name} of"
+            f" Switch({name!r}); switch by the clock, by contact, or use simulate."
+        )
+    switched = {name: Switched(bool(one.closed), one.latch) for name, one in plan.switches.items()}
+    for name, contact in plan.contacts.items():
+        normal, side = plan.normal_row(name), float(contact.side)
+        switched[name] = Switched(bool(contact.closed), contact.latch, normal, side)
+    for name, given in switched.items():
+        if given.latch:
+            mech.latched(name, mech.neutral())  # refuses kinds that cannot be
+    declared = dict(mech.model.constraints)
+    added: dict[str, Any] = {n: one for n, one in plan.mech.model.constraints if n not in declared}
+    return Modes(mech.model, switched, added, plan.schedule, dt)
+
+
+def start_modes(
+    modes: Modes, mode: Mode | None, t0: float, mechs: tuple[Mechanism, ...], count: int
+) -> Array:
+    """Numbers (B, n) of the modes in which B copies start."""
+    begun = modes.begin(t0, [one.model for one in mechs]) if mode is None else mode
+    numbers = begun.numbers.reshape(-1, begun.numbers.shape[-1])
+    if len(numbers) not in (1, count):
+        raise InputError(f"mode0 has {len(numbers)} modes, there are {count} copies.")
+    if mode is not None and begun.numbers.shape[-1] != modes.begin(t0, [mechs[0].model]).numbers.shape[-1]:
+        raise InputError("mode0 is of a rollout with other switches or stops; give the same.")
+    return np.ascontiguousarray(np.broadcast_to(numbers, (count, numbers.shape[-1])))
