@@ -5,6 +5,7 @@
 
 #include "constraints/constraints.hpp"
 #include "constraints/mode.hpp"
+#include "tree/forces/kinds.hpp"
 
 SARRUS_BEGIN
 

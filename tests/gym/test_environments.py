@@ -12,6 +12,7 @@ import sarrus as sr
 gymnasium = pytest.importorskip("gymnasium")
 
 import sarrus.gym  # noqa: E402
+from sarrus.gym import MechanismVectorEnv, Task  # noqa: E402
 from sarrus.gym.tasks import TASKS  # noqa: E402
 
 
@@ -134,3 +135,51 @@ def test_bad_tasks() -> None:
     spec.constrain("equal", sr.CustomConstraint(lambda q, t: [q[0] - q[1]], 1))
     with pytest.raises(sr.InputError, match="cannot call Python functions"):
         sr.gym.Task(spec.compile(), lambda t, q, v, u: q[:, 0])
+
+
+def braked_arm() -> sr.Mechanism:
+    """An arm with dry friction between two limits."""
+    spec = sr.MechanismSpec(name="braked_arm")
+    arm = {"mass": 1.0, "com": (0.3, 0, 0), "inertia": (0.0, 0.05, 0.05), "limits": (-0.5, 0.5)}
+    spec.body("arm", joint=sr.Revolute("y"), friction=0.2, friction_model="coulomb", **arm)
+    spec.actuate("arm", limits=(-5.0, 5.0))
+    return spec.compile()
+
+
+def test_stops_and_friction_in_a_batch() -> None:
+    def reward(t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        return -np.abs(q[:, 0])
+
+    mech = braked_arm()
+    task = Task(mech, reward, stops=True, dt=0.01, substeps=5, horizon=40)
+    many = MechanismVectorEnv(task, 16)
+    many.reset(seed=0)
+    pushes = np.linspace(-5.0, 5.0, 16)[:, None]
+    for _ in range(40):
+        seen = many.step(pushes)[0]
+    q, v = seen[:, :1], seen[:, 1:]
+    assert np.abs(q).max() <= 0.5 + 1e-12
+    strong = np.abs(pushes[:, 0] + 9.81 * 0.3) > 3.0  # beside the weight: at a stop long before
+    assert np.all(v[strong] == 0.0) and np.all(np.abs(np.abs(q[strong]) - 0.5) < 1e-9)
+    for i in (0, 7, 15):  # as a run with the same inputs
+        held = {"tau": pushes[i], "stops": True, "dt": 2e-3}
+        run = sr.simulate(mech, (0.0, 0.4), [0.0], [0.0], **held)
+        assert run.q[-1] == pytest.approx(q[i], abs=1e-7)
+
+
+def test_contacts_in_a_batch() -> None:
+    spec = sr.MechanismSpec(name="hopper")
+    spec.body("mass", joint=sr.Prismatic("z"), mass=2.0)
+    spec.constrain("floor", sr.PointOnPlane("ground", (0, 0, 0), "mass", (0, 0, 0), "z"))
+    spec.actuate("mass", limits=(-50.0, 50.0))
+    mech = spec.compile()
+    height = {"reset": lambda rng, n: (np.full((n, 1), 0.3), np.zeros((n, 1)))}
+    task = Task(mech, lambda t, q, v, u: q[:, 0], switches=sr.Contact("floor"), horizon=100, **height)
+    env = MechanismVectorEnv(task, 4)
+    env.reset(seed=0)
+    for _ in range(30):
+        seen = env.step(np.array([[0.0], [10.0], [30.0], [19.62]]))[0]
+    assert seen[:2, 0] == pytest.approx([0.0, 0.0], abs=1e-12) and seen[2, 0] > 0.5
+    assert seen[3, 0] == pytest.approx(0.3, abs=1e-12)
+    with pytest.raises(sr.SarrusError, match="environments know no time"):
+        Task(mech, lambda t, q, v, u: q[:, 0], switches=sr.Switch("floor", on=1.0))

@@ -24,7 +24,9 @@ class _Episodes:
 
     def __init__(self, task: Task, count: int) -> None:
         self.task = task
-        self.copies = SteppedCopies(task.mech, count, task.dt, task.substeps, task.method)
+        self.copies = SteppedCopies(
+            task.mech, count, task.dt, task.substeps, method=task.method, modes=task.modes()
+        )
         self.age = np.zeros(count, dtype=int)
 
     def start(self, rng: np.random.Generator, which: npt.NDArray[np.int64]) -> None:

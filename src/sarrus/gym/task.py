@@ -12,6 +12,8 @@ import numpy.typing as npt
 from ..arrays import Array, numbers, positive, positive_whole
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.modes import Modes
+from ..simulation.copies.copy_modes import copies_modes
 
 Reward = Callable[[Array, Array, Array, Array], npt.ArrayLike]
 Reset = Callable[[np.random.Generator, int], tuple[npt.ArrayLike, npt.ArrayLike]]
@@ -36,6 +38,8 @@ class Task:
         actuators: names of the actuators that actions drive; default all.
         limits: largest size of each action [N m, N]; default the limits of the actuators.
         method: integrator.
+        stops: whether the limits of the coordinates are hard stops, hit without rebound.
+        switches: `Contact` objects, as those of `simulate`: constraints that push and do not pull.
     """
 
     mech: Mechanism
@@ -49,6 +53,8 @@ class Task:
     actuators: Sequence[str] | None = None
     limits: npt.ArrayLike | None = None
     method: str = "rk4"
+    stops: bool = False
+    switches: Any = ()
 
     def __post_init__(self) -> None:
         positive(self.dt, "dt of a task")
@@ -60,9 +66,32 @@ class Task:
             raise InputError(
                 "environments run compiled steps and cannot call Python functions of constraints."
             )
+        self.modes()  # refuses switches that it cannot have
         unknown = [name for name in self.actuators or () if name not in self.mech.actuators]
         if unknown:
             raise InputError(f"{unknown[0]!r} is no actuator; there are {list(self.mech.actuators)}.")
+
+    def modes(self) -> Modes | None:
+        """What can change along the motion: dry friction, stops and contacts; None: nothing."""
+        found = copies_modes(self.mech, self.switches, self.stops, None, self.dt / self.substeps)
+        if found is not None and found.schedule:
+            raise InputError(
+                "environments know no time: Switch objects by the clock have no place in a task. Contacts"
+                " have, and Switch(..., closed=...) without a time."
+            )
+        return found
+
+    @property
+    def _starting(self) -> Mechanism:
+        """The mechanism with the constraints that are closed where episodes start."""
+        modes = self.modes()
+        if modes is None:
+            return self.mech
+        open_ = {name for name, one in modes.switched.items() if not one.closed}
+        declared = [name for name, _ in self.mech.model.constraints]
+        if not open_.intersection(declared):
+            return self.mech
+        return self.mech.with_constraints([name for name in declared if name not in open_])
 
     @property
     def columns(self) -> list[int]:
@@ -92,7 +121,7 @@ class Task:
         else:
             q, v = (self._shaped(x, "reset", (count, n)) for x, n in zip(
                 self.reset(rng, count), (self.mech.nq, self.mech.nv), strict=True))  # fmt: skip
-        found = self.mech.project(q, v)
+        found = self._starting.project(q, v)
         if np.any(found.status):
             raise InputError(
                 f"reset: state {int(np.argmax(found.status))} of {count} cannot be made consistent."

@@ -106,6 +106,7 @@ class Modes:
         friction: its coordinates with dry friction.
         switched: what can be open, by the name of its constraint.
         names: names of all groups of rows.
+        schedule: (time [s], constraint, closes).
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class Modes:
         self.model = self.complete(model)
         self.switched = dict(switched or {})
         self.names = tuple(group.name for group in self.model.groups)
-        self._schedule, self._dt = tuple(schedule), dt
+        self.schedule, self._dt = tuple(schedule), dt
 
     def __reduce__(self) -> Any:
         return Modes, self._given
@@ -158,7 +159,7 @@ class Modes:
         """The same for the kernel."""
         given = [self.switched.get(name, Switched(True)) for name in self.names]
         rows = [(group.rows.start, group.rows.stop) for group in self.model.groups]
-        when = [(t, self.names.index(name), closes) for t, name, closes in self._schedule]
+        when = [(t, self.names.index(name), closes) for t, name, closes in self.schedule]
         return ModePlan(
             rows=np.array(rows, dtype=np.int64).reshape(-1),
             kinds=np.array([self.kind(name) for name in self.names], dtype=np.int64),
@@ -181,7 +182,7 @@ class Modes:
             [self.switched.get(name, Switched(True)).closed for name in self.names], dtype=float
         )
         closed[len(self.names) - len(self.friction.coordinates) :] = 0.0
-        for time, name, closes in self._schedule:
+        for time, name, closes in self.schedule:
             if time <= t:
                 closed[self.names.index(name)] = closes
         count, k = len(self.names), len(self.friction.coordinates)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ..._kernel import Copies, StepStatus, all_cores
 from ...arrays import Array, BoolArray
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.modes import Modes
 from ...mechanism.time_steps import step_options
 
 NEVER = 2**60  # steps between two records
@@ -22,7 +23,15 @@ class SteppedCopies:
         count: number of copies B.
     """
 
-    def __init__(self, mech: Mechanism, count: int, dt: float, substeps: int, method: str = "rk4") -> None:
+    def __init__(
+        self,
+        mech: Mechanism,
+        count: int,
+        dt: float,
+        substeps: int,
+        method: str = "rk4",
+        modes: Modes | None = None,
+    ) -> None:
         """
         Args:
             mech: the mechanism.
@@ -30,17 +39,26 @@ class SteppedCopies:
             dt: length of a step [s].
             substeps: number of integration steps that it is divided into.
             method: integrator.
+            modes: what can change along the motion; None: nothing.
         """
         self.count, self._substeps = count, substeps
-        options = step_options(method, dt)
-        self._copies = Copies([mech._kernel], options, (0.0, dt / substeps), mech._actuated, None)
+        options, time = step_options(method, dt), (0.0, dt / substeps)
+        kernel, plan = (mech._kernel, None) if modes is None else (modes.model.kernel, modes.plan)
+        self._begun = None if modes is None else modes.begin(0.0, [mech.model]).numbers
+        self._copies = Copies([kernel], options, time, mech._actuated, None, plan=plan)
         self._out = *(np.zeros((count, 1, n)) for n in (mech.nq, mech.nv, mech.nu)), NEVER
         self._threads = min(all_cores(), 1 + count // 8)
-        self._copies.start(np.full((count, mech.nq), np.nan), np.zeros((count, mech.nv)), None, 0, 1)
+        nowhere = np.full((count, mech.nq), np.nan), np.zeros((count, mech.nv))
+        self._copies.start(*nowhere, None, 0, 1, modes=self._modes(count))
 
     def start(self, q: Array, v: Array, which: npt.NDArray[np.int64]) -> None:
         """Start copies anew, at q (k, nq), v (k, nv); which (k,)."""
-        self._copies.start(np.ascontiguousarray(q), np.ascontiguousarray(v), which, 0, self._threads)
+        states = np.ascontiguousarray(q), np.ascontiguousarray(v)
+        self._copies.start(*states, which, 0, self._threads, modes=self._modes(len(which)))
+
+    def _modes(self, count: int) -> Array | None:
+        """Numbers of the modes in which copies start."""
+        return None if self._begun is None else np.repeat(self._begun, count, axis=0)
 
     def step(self, u: Array) -> None:
         """One step of all copies that are fine, with the inputs u (B, nu)."""
