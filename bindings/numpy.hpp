@@ -93,8 +93,9 @@ struct Dense {
     *this = Dense(x);
     if (data_of<double>(copy, shape)) return;
     Shape got(PyArray_DIMS(as_array(copy)), std::min(PyArray_NDIM(as_array(copy)), 32));
-    throw nb::value_error(
-        ("`" + std::string(name) + "` must have shape " + shape.text() + ", got " + got.text()).c_str());
+    std::string message = "`";
+    message.append(name).append("` must have shape ").append(shape.text()).append(", got ").append(got.text());
+    throw nb::value_error(message.c_str());
   }
   static Dense or_none(nb::handle x, const char* name, const Shape& shape) {
     return x.is_none() ? Dense() : Dense(x, name, shape);

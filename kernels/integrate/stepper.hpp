@@ -197,6 +197,17 @@ SARRUS_HD bool finite(const T* x, int n) {
   return yes;
 }
 
+constexpr double DIVERGED = 1e9;  // [rad/s, or L/s]: no mechanism is so fast
+
+// Whether numbers have outgrown the mechanism. Inertias are about the world's origin: at a distance x, M has an error
+// of about 1e-16 m x^2, and long before anything overflows it is rounding only, positive definite or not.
+template <class T, int LDC, class S>
+SARRUS_HD bool diverged(const Stepper<T, LDC, S>& s, const T* v) {
+  bool yes = !finite(s.w.M, s.m.nv * s.w.ld);
+  for (int j = 0; j < s.m.nv; ++j) yes = yes || !(abs_(value(v[j])) <= DIVERGED * value(s.m.unit[j]));
+  return yes;
+}
+
 // w.a under the applied force s.tau, at the terms of w, which are factorized.
 template <class T, int LDC, class S>
 SARRUS_FN void accelerate_by_terms(Stepper<T, LDC, S>& s) {
@@ -228,9 +239,8 @@ SARRUS_FN bool accelerate(Stepper<T, LDC, S>& s, const Instant<T>& at, T* out) {
     accelerate_by_terms(s);
     if constexpr (KNOWS_BEARINGS && !S::supplies_inertia && Plain<T>::value)
       if (s.bearings.most && !accelerate_with_bearings(s, at.v)) return false;
-    if (!s.w.factor.spd)  // M of a state beyond all bounds says nothing about the mechanism
-      return s.fail(finite(s.w.M, s.m.nv * s.w.ld) && finite(at.v, s.m.nv) ? StepStatus::SINGULAR_INERTIA
-                                                                           : StepStatus::NOT_FINITE);
+    if (!s.w.factor.spd)
+      return s.fail(diverged(s, at.v) ? StepStatus::NOT_FINITE : StepStatus::SINGULAR_INERTIA);
     copy(out, s.w.a, s.w.ld);
   }
   return finite(out, s.m.nv) || s.fail(StepStatus::NOT_FINITE);

@@ -1,15 +1,19 @@
-"""The exceptions of the library, and the error for an unknown name.
+"""The exceptions of the library, its warning, and the error for an unknown name.
 
 Every message says what is wrong, the rule, the offending value and the way out.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 MOST_NAMES_LISTED = 40
+PACKAGE = str(Path(__file__).parent)
 
 
 class SarrusError(ValueError):
@@ -55,6 +59,20 @@ class SingularConstraintError(SarrusError):
 
 class SarrusWarning(UserWarning):
     """A description is usable but suspicious; the message names the part."""
+
+
+def warn(message: str) -> None:
+    """A SarrusWarning that points at the line outside this library that led to it."""
+    level = 1
+    while level < 100:
+        try:
+            filename = sys._getframe(level).f_code.co_filename
+        except ValueError:
+            break
+        if not filename.startswith(PACKAGE):
+            break
+        level += 1
+    warnings.warn(message, SarrusWarning, stacklevel=level + 1)
 
 
 def answer_of(who: str, function: Callable[..., Any], *arguments: Any) -> Any:

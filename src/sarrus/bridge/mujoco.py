@@ -16,9 +16,8 @@ from sarrus.bridge.mujoco_joints import map_joints, to_ours, to_theirs
 from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
-from sarrus.errors import InputError
+from sarrus.errors import InputError, warn
 from sarrus.formats.mjcf.actuators import driven_by, law_of
-from sarrus.formats.reading.messages import warn
 from sarrus.mechanism.core import State
 from sarrus.mechanism.mechanism import Mechanism
 

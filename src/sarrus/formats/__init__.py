@@ -18,8 +18,7 @@ from sarrus.errors import SarrusError, unknown_name
 from sarrus.formats.json import read_json
 from sarrus.formats.mjcf.read import MjcfOptions, read_mjcf, read_mujoco
 from sarrus.formats.pinocchio import read_pinocchio
-from sarrus.formats.reading.file_spec import FileSpec
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.markup import parse
 from sarrus.formats.reading.messages import FormatError
 from sarrus.formats.save import save

@@ -16,8 +16,9 @@ import numpy as np
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.formats.reading.file_spec import FileSpec
-from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
+from sarrus.models.coordinates import claim
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from sarrus.models.pose import Pose

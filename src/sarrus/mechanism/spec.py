@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..arrays import positive
@@ -14,13 +14,13 @@ from ..models.restore import MAKERS
 from .as_drawn import lower
 from .compile import build_model, default_actuated
 from .drawn_elements import DrawnElements
+from .loop_compatibility import make_compatible
 from .mechanism import Mechanism
 from .recipe import Recipe
 from .report import outline
 from .schema import decode, encode
 
 FROM_FILES = ("omitted", "laws", "visuals")  # what files say besides the mechanism
-COMPILERS: dict[str, Callable[..., Mechanism]] = {}  # filled by a room above: fits loops of rounded data
 
 
 class MechanismSpec(DrawnElements):
@@ -102,11 +102,9 @@ class MechanismSpec(DrawnElements):
                 displacing frames, with a warning that says by how much, as for files (1e-4 there); `default`
                 is assembled then. None: the description is taken literally.
         """
-        if loop_tolerance is None:
-            mech = Mechanism(self.model())
-        else:
-            tolerance = positive(loop_tolerance, "loop_tolerance")
-            mech = COMPILERS["loop_tolerance"](self, Mechanism.neutral, tolerance)
+        mech = Mechanism(self.model())
+        if loop_tolerance is not None:
+            mech = make_compatible(mech, mech.neutral(), positive(loop_tolerance, "loop_tolerance"))
         for name, measure in self._measures.items():
             measure.check(mech, f"measure {name!r}")
         return mech

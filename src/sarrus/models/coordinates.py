@@ -72,3 +72,12 @@ class CoordinateNames:
                 f"name one of them: {', '.join(repr(n) for n in owner.coordinate_names)}."
             )
         return found[0]
+
+
+def claim(wanted: str, taken: set[str]) -> str:
+    """The wanted name, or the first of wanted_2, wanted_3, ... that is free; taken from now on."""
+    name, k = wanted, 2
+    while name in taken:
+        name, k = f"{wanted}_{k}", k + 1
+    taken.add(name)
+    return name

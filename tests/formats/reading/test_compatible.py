@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.formats.reading.loop_compatibility import compile_compatible
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE
+from sarrus.mechanism.loop_compatibility import make_compatible
 from tests.formats.scrambled import scrambled
 
 OVERCONSTRAINED = ["four_bar", "parallelogram", "scott_russell", "sarrus", "bennett", "bricard"]
@@ -35,7 +36,7 @@ def test_six_digits_do_not_lock_it(name: str) -> None:
     spec, start = scrambled(exact, digits=6), np.array(exact.default.q)
     assert spec.compile().mobility(start).dof == 0
     with pytest.warns(sr.SarrusWarning, match=r"do not fit together .* miss by \d\.\de-0\d m .* compatible"):
-        mech = compile_compatible(spec, lambda _: start)
+        mech = make_compatible(spec.compile(), start, LOOP_TOLERANCE)
     assert mech.mobility().dof == exact.mobility().dof == 1
     np.testing.assert_allclose(mech.default.q, start, atol=1e-4)
     np.testing.assert_allclose(mech.mass_matrix(start), exact.mass_matrix(start), atol=1e-5)
@@ -48,7 +49,7 @@ def test_loops_that_fit_are_not_touched(name: str) -> None:
     spec = scrambled(exact, digits=6)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        mech = compile_compatible(spec, lambda _: np.array(exact.default.q))
+        mech = make_compatible(spec.compile(), np.array(exact.default.q), LOOP_TOLERANCE)
     for loaded, given in zip(mech.model.bodies[1:], spec.bodies, strict=True):
         assert loaded is given
     assert mech.assemble(mech.default.q).residual < 1e-13

@@ -8,10 +8,10 @@ import numpy as np
 
 from sarrus.formats.mjcf.loops import wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
-from sarrus.formats.reading.link_frames import claim
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.actuator_law import ActuatorLaw
+from sarrus.models.coordinates import claim
 from sarrus.models.forces import ConstantWrench
 
 BALL, BALL_OR_FREE = 1, (0, 1)  # mjtJoint

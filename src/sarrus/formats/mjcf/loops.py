@@ -17,10 +17,10 @@ from sarrus.arrays import Array
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.polynomials import PolynomialCoupling
 from sarrus.formats.mjcf.tendons import Tendons
-from sarrus.formats.reading.link_frames import claim
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import turn_z_to
+from sarrus.models.coordinates import claim
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Fixed, Revolute, Spherical
 from sarrus.models.pose import Pose

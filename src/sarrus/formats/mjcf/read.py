@@ -21,10 +21,9 @@ from sarrus.formats.mjcf.loops import add_equalities, wxyz_pose
 from sarrus.formats.mjcf.scan import check_sizes, note_extras
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.mjcf.visuals import read_visuals
-from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.joint_limits import limit_ends
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.models.forces import ConstantWrench, JointSpring

@@ -14,9 +14,10 @@ import numpy as np
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.points import Distance
-from sarrus.formats.reading.link_frames import GROUND, claim
+from sarrus.formats.reading.link_frames import GROUND
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
+from sarrus.models.coordinates import claim
 from sarrus.models.forces import JointSpring, PointSpring
 from sarrus.models.joints import Prismatic
 

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array, positive
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE, compile_compatible
 from sarrus.formats.reading.messages import FormatError
+from sarrus.mechanism.loop_compatibility import make_compatible
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
+
+LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]
 
 
 class FileSpec(MechanismSpec):
@@ -37,7 +39,8 @@ class FileSpec(MechanismSpec):
     def compile(self, loop_tolerance: float | None = None) -> Mechanism:
         """The mechanism, with `default` assembled near the rest pose of the file."""
         tolerance = self.loop_tolerance if loop_tolerance is None else loop_tolerance
-        return compile_compatible(self, self._rest_pose, positive(tolerance, "loop_tolerance"))
+        mech = Mechanism(self.model())
+        return make_compatible(mech, self._rest_pose(mech), positive(tolerance, "loop_tolerance"))
 
     def _rest_pose(self, mech: Mechanism) -> Array:
         q = mech.neutral()

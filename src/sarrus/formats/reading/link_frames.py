@@ -15,6 +15,7 @@ from typing import Any
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
 from sarrus.models.axes import NAMED
+from sarrus.models.coordinates import claim
 from sarrus.models.joint import Joint
 from sarrus.models.joints import Fixed
 from sarrus.models.pose import Pose
@@ -36,15 +37,6 @@ class TreeJoint:
     joint: Joint
     at: Pose
     properties: dict[str, Any]
-
-
-def claim(wanted: str, taken: set[str]) -> str:
-    """The wanted name, or the first of wanted_2, wanted_3, ... that is free; taken from now on."""
-    name, k = wanted, 2
-    while name in taken:
-        name, k = f"{wanted}_{k}", k + 1
-    taken.add(name)
-    return name
 
 
 class Links:

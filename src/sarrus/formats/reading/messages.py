@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from pathlib import Path
 
-from sarrus.errors import SarrusError, SarrusWarning
+from sarrus.errors import SarrusError, warn
 
-PACKAGE = str(Path(__file__).parents[2])
 MISSING_MESH = "mesh file that was not found"
 HARMLESS = {  # kinds that do not change the motion
     "sensor", "camera", "light", "skin", "keyframe", "key", "visual", "material", "collision", "gazebo",
@@ -33,20 +30,6 @@ def name_for_others(file: Path) -> str:
             f"{name!r:.200}: files of this format must have a name that is UTF-8; rename it."
         ) from None
     return name
-
-
-def warn(message: str) -> None:
-    """A SarrusWarning that points at the line outside this library that led to it."""
-    level = 1
-    while level < 100:
-        try:
-            filename = sys._getframe(level).f_code.co_filename
-        except ValueError:
-            break
-        if not filename.startswith(PACKAGE):
-            break
-        level += 1
-    warnings.warn(message, SarrusWarning, stacklevel=level + 1)
 
 
 class Omitted:

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from sarrus.arrays import Array
-from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.joint_limits import effort_limits, note_passive
-from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim, named
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.sdf.axes import axis_properties, bound
@@ -31,6 +30,7 @@ from sarrus.formats.urdf.tree import by_name
 from sarrus.formats.writing.bodies import moved
 from sarrus.formats.writing.kept_declarations import SDF_TAG, ReadDeclarations
 from sarrus.models.axes import direction
+from sarrus.models.coordinates import claim
 from sarrus.models.forces import ConstantWrench, JointSpring
 from sarrus.models.joint import NODE_NQ, Joint
 from sarrus.models.joints import Fixed, Free, Helical, Prismatic, Revolute, Spherical, Universal

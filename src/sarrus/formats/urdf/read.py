@@ -17,10 +17,9 @@ from typing import Any
 
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, unknown_name
-from sarrus.formats.reading.file_spec import FileSpec
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
 from sarrus.formats.reading.joint_limits import ENDLESS, effort_limits, limit_ends, note_degrees, note_passive
-from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim, named
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element, parse
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.urdf.extras import find_meshes, note_extras, reflected_rotor
@@ -28,6 +27,7 @@ from sarrus.formats.urdf.inertia import HERE, Inertia, check_inertia, grains, in
 from sarrus.formats.urdf.tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf.visuals import read_visuals
 from sarrus.formats.writing.kept_declarations import URDF_TAG, ReadDeclarations
+from sarrus.models.coordinates import claim
 from sarrus.models.joint import Joint
 from sarrus.models.joints import (
     Cylindrical,

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sarrus.formats.reading.file_spec import FileSpec
-from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, claim
-from sarrus.formats.reading.loop_compatibility import LOOP_TOLERANCE
+from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
+from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.usd.joints import StageJoint, drives_of, joint_of
 from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visual_of
+from sarrus.models.coordinates import claim
 from sarrus.models.joints import Fixed, Free
 from sarrus.models.pose import Pose
 

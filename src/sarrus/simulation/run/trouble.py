@@ -15,7 +15,6 @@ DEAD_CENTRE = 1e-2  # a smaller pivot at the end of a driven run that failed
 AT_ONCE = 1e-2  # [rad, or times L]: a run that ends after so little motion failed because of its start
 STILL = 1e-7  # of the time since 0: shorter steps,
 ROUNDING = 1e-14  # [rad, or times L], in which nothing moves further than this,
-BEYOND = 1e9  # times the speed at the start, or 1 / s: a run that diverges
 MANY = 200  # so many of them one after another, make no progress
 
 
@@ -31,8 +30,6 @@ def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None
     end = first if last is None else last
     if status == StepStatus.UNSETTLED:
         return f"Stopped after t = {end.t[-1]:.9g} s: {no_force(system.model)}"
-    if status == StepStatus.SINGULAR_INERTIA and last is not None and _diverged(system, first, last):
-        status = StepStatus.NOT_FINITE  # M of a state beyond all bounds says nothing about the mechanism
     said = f"Stopped after t = {end.t[-1]:.9g} s: {TROUBLE[status]}."
     if last is None or system.nc == 0:
         return said
@@ -48,12 +45,6 @@ def trouble(status: StepStatus, system: System, first: Steps, last: Steps | None
     if not travel < AT_ONCE or not (why := off_branch(system, first[:1])):
         return said
     return f"{said} {why}"
-
-
-def _diverged(system: System, first: Steps, last: Steps) -> bool:
-    """Whether the mechanism has become faster than anything that starts like it."""
-    before, now = (float(np.max(np.abs(x.v / system.units.unit), initial=0.0)) for x in (first, last))
-    return not now <= BEYOND * max(before, 1.0)
 
 
 def stand_still(before: Steps, now: Steps, count: int, system: System) -> bool:

@@ -8,39 +8,31 @@ report.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from sarrus.arrays import Array
-from sarrus.formats.reading.frame_fitting import NOT_INDEPENDENT, fit_loops, near_pose
-from sarrus.formats.reading.messages import warn
-from sarrus.mechanism.mechanism import Mechanism
-from sarrus.mechanism.spec import COMPILERS, MechanismSpec
-from sarrus.projection.closing import Closing, close
-from sarrus.projection.decomposition import full_svd
-from sarrus.projection.system_kinematics import dimensionless
+from ..arrays import Array
+from ..errors import warn
+from ..projection.closing import Closing, close
+from ..projection.decomposition import full_svd
+from ..projection.system_kinematics import dimensionless
+from .frame_fitting import NOT_INDEPENDENT, fit_loops, near_pose
+from .mechanism import Mechanism
 
-LOOP_TOLERANCE = 1e-4  # [rad], or times L [m]
 # Truncation and seed: at first what is certain, then, at other poses, what is of second order.
 PASSES = ((1e-4, 1853), (1e-6, 1854), (1e-8, 1855))
 
 
-def compile_compatible(
-    spec: MechanismSpec, rest: Callable[[Mechanism], Array], tolerance: float = LOOP_TOLERANCE
-) -> Mechanism:
-    """Compile, set `default` near the rest pose, and correct loops that miss by less than the tolerance.
+def make_compatible(mech: Mechanism, q: Array, tolerance: float) -> Mechanism:
+    """Set `default` near a rest pose, and correct loops that miss by less than the tolerance.
 
     Args:
-        spec: The description.
-        rest: Gives the pose (nq,) to start from.
+        mech: The mechanism as it was described.
+        q: Rest pose (nq,).
         tolerance: Largest misfit that is corrected [rad], or times L [m].
 
     Returns:
         The mechanism; where its loops do not close, without a default state, for `assemble` to explain.
     """
-    mech = Mechanism(spec.model())
-    q = rest(mech)
     if mech.nc == 0:
         return mech if np.array_equal(q, mech.neutral()) else mech.with_default(q)
     pose, misfit = near_pose(mech, q, tolerance)
@@ -51,10 +43,7 @@ def compile_compatible(
     closed = _nearest(mech, pose)
     if closed.closed and not _binds(mech, pose, tolerance):
         return _started(mech, closed.q)
-    return _corrected(spec, mech, pose, misfit, tolerance)
-
-
-COMPILERS["loop_tolerance"] = compile_compatible
+    return _corrected(mech, pose, misfit, tolerance)
 
 
 def _nearest(mech: Mechanism, q: Array) -> Closing:
@@ -94,26 +83,23 @@ def _rank(mech: Mechanism, q: Array) -> int:
     return int(np.sum(_singular_values(mech, q) > mech.evaluator.rank_tol))
 
 
-def _corrected(
-    spec: MechanismSpec, mech: Mechanism, pose: Array, misfit: float, tolerance: float
-) -> Mechanism:
+def _corrected(mech: Mechanism, pose: Array, misfit: float, tolerance: float) -> Mechanism:
     """The mechanism with its loops fitted; as it was where that does not help."""
     before = _nearest(mech, pose)
     unchanged = _started(mech, before.q) if before.closed else mech
-    fitted, result, largest = spec, mech, 0.0
+    result, largest = mech, 0.0
     for truncation, seed in PASSES:
-        found = fit_loops(fitted, result, pose, tolerance, truncation, seed)
+        found = fit_loops(result, pose, tolerance, truncation, seed)
         if found is None:
             return unchanged
-        fitted, displaced = found
-        result, largest = Mechanism(fitted.model()), largest + displaced
+        result, largest = found[0], largest + found[1]
         pose, _ = near_pose(result, pose, tolerance)
     after = _nearest(result, pose)
     if not after.closed or (before.closed and _rank(result, after.q) >= _rank(mech, before.q)):
         return unchanged
-    loops = ", ".join(repr(name) for name, entry in spec.constraints if entry.frames())
+    loops = ", ".join(repr(name) for name, entry in mech.model.constraints if entry.frames())
     warn(
-        f"{spec.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
+        f"{mech.name}: its loops ({loops}) do not fit together to rounding: near the rest pose they miss by "
         f"{misfit * mech.length:.1e} m (angles times L), and taken literally they bind. They were made "
         f"compatible by displacing frames of joints by up to {largest * mech.length:.1e} m or {largest:.1e} "
         f"rad. More digits avoid this.{_left(result, after.q, tolerance)}"

@@ -18,16 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.arrays import Array, IntArray
-from sarrus.constraints.rows import Constraint
-from sarrus.formats.reading.link_frames import claim
-from sarrus.mechanism.mechanism import Mechanism
-from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.drawing import Frame
-from sarrus.models.joints import Free
-from sarrus.models.pose import Pose
-from sarrus.projection.decomposition import full_svd
-from sarrus.projection.system_kinematics import dimensionless
+from ..arrays import Array, IntArray
+from ..constraints.rows import Constraint
+from ..models.bodies import Body
+from ..models.coordinates import claim
+from ..models.drawing import Frame
+from ..models.joints import Free
+from ..models.pose import Pose
+from ..projection.decomposition import full_svd
+from ..projection.system_kinematics import dimensionless
+from .compile import build_model
+from .mechanism import Mechanism
 
 MOST_POSES = 12
 ATTEMPTS = 20
@@ -40,13 +41,12 @@ NOT_INDEPENDENT = 10.0  # times the tolerance: singular values below it are put 
 
 
 def fit_loops(
-    spec: MechanismSpec, mech: Mechanism, q: Array, tolerance: float, truncation: float, seed: int
-) -> tuple[MechanismSpec, float] | None:
+    mech: Mechanism, q: Array, tolerance: float, truncation: float, seed: int
+) -> tuple[Mechanism, float] | None:
     """Displace the frames of joints and loops by as little as possible so that the loops fit.
 
     Args:
-        spec: The description.
-        mech: What it compiles to.
+        mech: The mechanism.
         q: Pose (nq,) at which the loops are closed to within the tolerance.
         tolerance: Largest displacement [rad], or times L [m].
         truncation: Singular values of the linearized (1) below it are left out: where (1) is solved its rows
@@ -54,11 +54,11 @@ def fit_loops(
         seed: Chooses the poses.
 
     Returns:
-        The changed description and the largest displacement (angles in rad, lengths divided by L); None where
+        The changed mechanism and the largest displacement (angles in rad, lengths divided by L); None where
         no displacement within the tolerance helps.
     """
     poses = _poses(mech, q, tolerance, seed)
-    loose = _Loose.of(spec, mech)
+    loose = _Loose.of(mech)
     states = [loose.state(pose) for pose in poses]
     for _ in range(ITERATIONS):
         better = _improved(loose, states, truncation)
@@ -157,7 +157,7 @@ class _Loose:
     """The mechanism with a free joint in front of every frame of its loops.
 
     Attributes:
-        spec: The description that was given.
+        given: The mechanism without them.
         mech: The mechanism with the free joints.
         body_frames: Name of the free joint in front of each body's joint.
         loop_frames: Names of the free joints at both ends of each loop.
@@ -166,7 +166,7 @@ class _Loose:
         positions: Entries of q of those coordinates.
     """
 
-    spec: MechanismSpec
+    given: Mechanism
     mech: Mechanism
     body_frames: dict[str, str]
     loop_frames: dict[str, tuple[str, str]]
@@ -175,34 +175,38 @@ class _Loose:
     positions: IntArray
 
     @classmethod
-    def of(cls, spec: MechanismSpec, mech: Mechanism) -> _Loose:
-        loose = MechanismSpec(gravity=spec.gravity, name=spec.name, length=mech.length)
-        taken = {body.name for body in spec.bodies}
+    def of(cls, mech: Mechanism) -> _Loose:
+        declared = mech.model.declared
+        bodies: list[Body] = []
+        constraints: list[tuple[str, Constraint]] = []
+        taken = {body.name for body in declared["bodies"]}
         in_loop = np.any(_rows(mech, mech.neutral())[1] != 0.0, axis=0)
         body_frames: dict[str, str] = {}
         loop_frames: dict[str, tuple[str, str]] = {}
         mass: dict[str, Any] = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
-        for body in spec.bodies:
+        for body in declared["bodies"]:
             parent, at = body.parent, body.at
             if np.any(in_loop[mech.model.v_slices[mech.model.body_index(body.name)]]):
                 body_frames[body.name] = frame = claim(f"{body.name}~", taken)
-                loose.body(frame, parent, joint=Free(), at=at, **mass)
+                bodies.append(Body(frame, parent, Free(), at, **mass))
                 parent, at = frame, Pose()
-            loose.body(body.name, parent, joint=body.joint, at=at, **mass)
-        for name, entry in spec.constraints:
+            bodies.append(Body(body.name, parent, body.joint, at, **mass))
+        for name, entry in declared["constraints"]:
             if entry.frames():
                 a, b = (claim(f"{name}~", taken) for _ in range(2))
                 for end, carrier in zip((a, b), entry.frames(), strict=True):
-                    loose.body(end, carrier.body, joint=Free(), at=carrier.at, **mass)
+                    bodies.append(Body(end, carrier.body, Free(), carrier.at, **mass))
                 loop_frames[name] = (a, b)
                 entry = entry.moved(Frame(a), Frame(b))
-            loose.constrain(name, entry)
-        whole = Mechanism(loose.model())
+            constraints.append((name, entry))
+        kept = {name: declared[name] for name in ("name", "gravity", "length")}
+        lists: dict[str, Any] = {"bodies": bodies, "constraints": constraints, "forces": (), "actuated": ()}
+        whole = Mechanism(build_model(**kept, **lists, checked=True))
         own = [whole.model.body_index(body.name) for body in mech.model.bodies[1:]]
         q = np.concatenate([np.arange(whole.nv)[whole.model.v_slices[i]] for i in own])
         positions = np.concatenate([np.arange(whole.nq)[whole.model.q_slices[i]] for i in own])
         p = np.setdiff1d(np.arange(whole.nv), q)
-        return cls(spec, whole, body_frames, loop_frames, p=p, q=q, positions=positions)
+        return cls(mech, whole, body_frames, loop_frames, p=p, q=q, positions=positions)
 
     def state(self, pose: Array) -> Array:
         """Positions with no frame displaced."""
@@ -222,8 +226,8 @@ class _Loose:
         dv[self.p], dv[self.q] = dp, dq
         return np.asarray(self.mech.integrate(state, self.mech.evaluator.unit * dv))
 
-    def displaced(self, state: Array) -> tuple[MechanismSpec, float]:
-        """The given description with its frames displaced as in a state, and the largest displacement."""
+    def displaced(self, state: Array) -> tuple[Mechanism, float]:
+        """The given mechanism with its frames displaced as in a state, and the largest displacement."""
         sizes = [0.0]
 
         def pose(frame: str) -> Pose:
@@ -233,16 +237,16 @@ class _Loose:
             )
             return Pose(x[:3], quat=x[3:])
 
-        bodies = []
-        for body in self.spec.bodies:
+        declared, bodies = self.given.model.declared, []
+        for body in declared["bodies"]:
             frame = self.body_frames.get(body.name)
             bodies.append(body if frame is None else replace(body, at=body.at @ pose(frame)))
         constraints: list[tuple[str, Constraint]] = []
-        for name, entry in self.spec.constraints:
+        for name, entry in declared["constraints"]:
             if entry.frames():
                 moves = (pose(frame) for frame in self.loop_frames[name])
                 ends = zip(entry.frames(), moves, strict=True)
                 entry = entry.moved(*(Frame(frame.body, frame.at @ move) for frame, move in ends))
             constraints.append((name, entry))
-        changed = {"bodies": bodies, "constraints": constraints}
-        return MechanismSpec.from_declared(self.spec.declared | changed), max(sizes)
+        declared |= {"bodies": bodies, "constraints": constraints, "recipe": None}
+        return Mechanism(build_model(**declared, checked=True)), max(sizes)
