@@ -12,9 +12,9 @@ using namespace nb::literals;
 
 namespace {
 
-Call& of(void* self) { return *static_cast<Call*>(self); }
-nb::object state(const Call& c, const double* q) { return NewArray({c.s.k.m.nq}, q).object; }
-nb::object speed(const Call& c, const double* v) { return NewArray({c.s.k.m.nv}, v).object; }
+AskLaw& of(void* self) { return *static_cast<AskLaw*>(self); }
+nb::object state(const AskLaw& c, const double* q) { return NewArray({c.s.k.m.nq}, q).object; }
+nb::object speed(const AskLaw& c, const double* v) { return NewArray({c.s.k.m.nv}, v).object; }
 
 // parts of a tuple, one after the other
 void store(nb::handle parts, std::initializer_list<npy_intp> sizes, double* out) {
@@ -27,43 +27,44 @@ void store(nb::handle parts, std::initializer_list<npy_intp> sizes, double* out)
 }
 
 void ask_terms(void* self, const double* q, const double* v, double* out) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
   store(c.owner.attr("terms")(state(c, q), speed(c, v)), {nv * nv, nv, nc, nc * nv, nc, nc}, out);
 }
 
 void ask_rates(void* self, const double* q, const double* v, double* out) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   npy_intp nv = c.s.k.m.nv, nc = c.s.k.m.nc;
   store(c.owner.attr("rates")(state(c, q), speed(c, v)), {nc * nv, nc}, out);
 }
 
 void ask_tasks(void* self, const double* q, const double* v) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   nb::object found = c.owner.attr("tasks")(state(c, q), speed(c, v));
   c.s.store_tasks(found[0], found[1], found[2]);
   *c.null_force = c.s.pulls ? c.s.null_force.data() : nullptr;
 }
 
 void ask_output(void* self, int output, const double* q, const double* v, double* out) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   npy_intp nv = c.s.k.m.nv, k = c.s.outputs[output].size;
   store(c.owner.attr("given")(output, state(c, q), speed(c, v)), {k, k, k, k, k, k * nv, k * k}, out);
 }
 
 bool ask_limits(void* self, const double* q, const double* v) {
-  const Call& c = of(self);
-  return c.s.renew_limits(c.owner.attr("limits")(state(c, q), speed(c, v)));
+  const AskLaw& c = of(self);
+  nb::object rows = c.owner.attr("limits")(state(c, q), speed(c, v));
+  return c.s.renew_limits(nb::cast<const LimitRows&>(rows));
 }
 
 void ask_forces(void* self, const double* q, const double* v, double* out) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   npy_intp p = c.s.setup.forces.p;
   std::copy_n(Dense(c.owner.attr("measured")(state(c, q), speed(c, v)), "measured forces", {p}).data, p, out);
 }
 
 int project_by_owner(void* self, const unsigned char* part, double* q, double* v) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   New<signed char> parts({c.s.k.m.nc}, reinterpret_cast<const signed char*>(part));
   nb::object found = c.owner.attr("project")(parts, state(c, q), speed(c, v));
   std::copy_n(Dense(found[0], "q", {c.s.k.m.nq}).data, c.s.k.m.nq, q);
@@ -72,7 +73,7 @@ int project_by_owner(void* self, const unsigned char* part, double* q, double* v
 }
 
 int project(void* self, const unsigned char* part, double* q, double* v) {
-  const Call& c = of(self);
+  const AskLaw& c = of(self);
   std::vector<double> found(c.s.k.m.nq + c.s.k.m.nv + 1);
   double *q1 = found.data(), *v1 = q1 + c.s.k.m.nq;
   int status = 0;
@@ -124,7 +125,7 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::h
   Dense offset_ = Dense::or_none(offset, "offset", {s.setup.n});
   Dense resistance_ = Dense::or_none(resistance, "resistance", {nv});
   if (nd && !drive.is_none()) drive_ = Dense(drive, "drive", {1, nd, 3});
-  Call call{s, owner, drive_};
+  AskLaw call{s, owner, drive_};
   ControlInput<double> in{};
   in.q = q_, in.v = v_, in.t = t, in.drive = drive_, in.rows = mask(rows, s.k.m.nc, "rows");
   in.owner = call.functions();
@@ -186,7 +187,7 @@ nb::object settle(ControlStep& s, StepResult& r, nb::handle u) {
 }
 
 // Inputs of all actuators (nu), and as a generalized force (nv)
-nb::object spread(const StepResult& r, const std::vector<long long>& to, npy_intp size) {
+nb::object spread(const StepResult& r, const Integers& to, npy_intp size) {
   NewArray x({size});
   std::fill_n(x.data(), size, 0.0);
   for (size_t i = 0; i < to.size(); ++i) x[to[i]] = r.f.u[i];
@@ -195,33 +196,36 @@ nb::object spread(const StepResult& r, const std::vector<long long>& to, npy_int
 
 // (u, tau, a): inputs of all actuators (nu), as a generalized force (nv), and the acceleration (nv)
 nb::tuple applied(const ControlStep& s, const StepResult& r) {
-  return nb::make_tuple(spread(r, s.used, s.nu), spread(r, s.columns, r.nv), NewArray({r.nv}, r.f.a));
+  return nb::make_tuple(spread(r, s.law.used, s.law.nu), spread(r, s.law.columns, r.nv),
+                        NewArray({r.nv}, r.f.a));
 }
 
 }  // namespace
 
-ControlOwner<double> Call::functions() {
-  bool terms = asks("has_terms");
+ControlOwner<double> AskLaw::functions() {
+  bool terms = s.law.has_terms;
   return {this,
           terms ? ask_terms : nullptr,
           terms ? ask_rates : nullptr,
           terms ? project_by_owner : project,
-          asks("has_tasks") ? ask_tasks : nullptr,
+          s.law.has_tasks ? ask_tasks : nullptr,
           ask_output,
-          asks("has_limits") ? ask_limits : nullptr,
-          asks("has_sensor") ? ask_forces : nullptr};
+          s.has_limit_functions() ? ask_limits : nullptr,
+          s.has_sensor() ? ask_forces : nullptr};
 }
 
 void bind_control_step(nb::module_& m) {
   bind_step_result(m);
   bind_force_feedback(m);
+  bind_law_setup(m);
   nb::class_<ControlStep>(m, "ControlStep")
-      .def(nb::init<nb::object, nb::dict>(), "kernel"_a, "setup"_a)
+      .def(nb::init<nb::object, const LawSetup&>(), "kernel"_a, "setup"_a)
       .def("__call__", run_step, "q"_a, "v"_a, "t"_a, "targets"_a, nb::kw_only(),
            "null_force"_a.none() = nb::none(), "offset"_a.none() = nb::none(),
            "resistance"_a.none() = nb::none(), "load"_a.none() = nb::none(), "forces"_a.none() = nb::none(),
            "drive"_a.none() = nb::none(), "rows"_a.none() = nb::none(), "select"_a = true,
            "owner"_a.none() = nb::none(), nb::rv_policy::take_ownership)
+      .def_prop_ro("asks_owner", &ControlStep::asks_owner)
       .def("select", select_again, "found"_a, "offset"_a.none())
       .def("displacement", displacement, "q"_a, "v"_a, "targets"_a)
       .def("settle", settle, "found"_a, "u"_a)

@@ -1,7 +1,5 @@
 #include "law_setup.hpp"
 
-#include <nanobind/stl/vector.h>
-
 namespace sarrus {
 
 namespace {
@@ -50,21 +48,21 @@ const int* ControlStep::keep(const std::vector<int>& x) {
   return counts.back().get();
 }
 
-// (kind, size, accelerated, body, point, rows, screw, own, Q, J)
-void ControlStep::add_output(nb::handle o) {
+void ControlStep::add_output(const OutputSetup& given) {
   Output<double> out{};
-  out.kind = nb::cast<int>(o[0]), out.size = nb::cast<int>(o[1]), out.accelerated = nb::cast<bool>(o[2]);
+  out.kind = given.kind, out.size = given.size, out.accelerated = given.accelerated;
   out.at = whole(targets.size());
   int numbers_ = 3 * out.size;
   if (out.kind == POINT || out.kind == POSE || out.kind == TURN) {
-    out.body = nb::cast<int>(o[3]);
-    std::copy_n(Dense(o[4], "point", {3}).data, 3, out.point);
-    for (int i = 0; i < out.size; ++i) out.rows[i] = nb::cast<int>(o[5][i]);
-    out.screw = nb::cast<bool>(o[6]), out.own = nb::cast<bool>(o[7]);
+    if (given.body < 0 || given.body >= k.m.nb) throw nb::index_error("`body` is not the index of a body");
+    if (whole(given.rows.size()) != out.size) throw nb::value_error("`rows` must have `size` entries");
+    out.body = given.body, out.screw = given.screw, out.own = given.own;
+    std::copy_n(Dense(given.point, "point", {3}).data, 3, out.point);
+    std::copy(given.rows.begin(), given.rows.end(), out.rows);
     if (out.kind == POSE) numbers_ = 24;
     if (out.kind == TURN) numbers_ = 15;
   } else if (out.kind == COORDINATES) {
-    out.Q = keep(o[8], "Q", {out.size, k.m.nq}), out.J = keep(o[9], "J", {out.size, k.m.nv});
+    out.Q = keep(given.Q, "Q", {out.size, k.m.nq}), out.J = keep(given.J, "J", {out.size, k.m.nv});
   }
   if (out.accelerated) numbers_ = out.size;
   if (out.kind == GIVEN) numbers_ = 0;
@@ -72,86 +70,73 @@ void ControlStep::add_output(nb::handle o) {
   outputs.push_back(out);
 }
 
-// (first output, number of outputs, kept rows or None, kp or None, kd or None, level, damping)
-void ControlStep::add_task(nb::handle t) {
+void ControlStep::add_task(const TaskSetup& given) {
   Task<double> task{};
-  task.first = nb::cast<int>(t[0]), task.outputs = nb::cast<int>(t[1]);
-  task.level = nb::cast<int>(t[5]), task.damping = nb::cast<double>(t[6]);
-  for (int o = task.first; o < task.first + task.outputs; ++o) task.size += outputs[o].size;
-  task.kept = task.size;
-  if (!t[2].is_none()) {
-    auto rows = nb::cast<std::vector<int>>(t[2]);
-    task.keep = keep(rows), task.kept = whole(rows.size());
-  }
+  task.first = whole(outputs.size()), task.outputs = whole(given.outputs.size());
+  task.level = given.level, task.damping = given.damping;
+  for (const OutputSetup& one : given.outputs) add_output(one), task.size += one.size;
+  task.kept = given.keep ? whole(given.keep->size()) : task.size;
+  task.keep = given.keep ? keep(*given.keep) : nullptr;
   npy_intp n = task.size;
-  task.kp = keep(t[3], "kp", {n, n}), task.kd = keep(t[4], "kd", {n, n});
+  task.kp = keep(given.kp, "kp", {n, n}), task.kd = keep(given.kd, "kd", {n, n});
+  Dense unit(given.unit, "unit", {task.kept});
+  row_unit.insert(row_unit.end(), unit.data, unit.data + task.kept);
   setup.k += task.kept;
   tasks.push_back(task);
 }
 
-// (on_lam; on_u, on_force, on_a or None; lower, upper, cone_lam)
-void ControlStep::set_limits(nb::handle limits) {
-  npy_intp nc = k.m.nc, nv = k.m.nv, m = length_of(limits[4]), cones = length_of(limits[6]) / 3;
+void ControlStep::set_limits(const LimitSetup& limits) {
+  const LimitRows& rows = limits.rows;
+  npy_intp nc = k.m.nc, nv = k.m.nv, m = length_of(rows.lower), cones = length_of(limits.cone_lam) / 3;
   setup.limits = {whole(m),
-                  keep(limits[0], "on_lam", {m, nc}),
-                  keep(limits[1], "on_u", {m, setup.n}),
-                  keep(limits[2], "on_force", {m, nv}),
-                  keep(limits[3], "on_a", {m, nv}),
-                  keep(limits[4], "lower", {m}),
-                  keep(limits[5], "upper", {m}),
+                  keep(rows.on_lam, "on_lam", {m, nc}),
+                  keep(rows.on_u, "on_u", {m, setup.n}),
+                  keep(rows.on_force, "on_force", {m, nv}),
+                  keep(rows.on_a, "on_a", {m, nv}),
+                  keep(rows.lower, "lower", {m}),
+                  keep(rows.upper, "upper", {m}),
                   whole(cones),
-                  keep(limits[6], "cone_lam", {3 * cones, nc})};
+                  keep(limits.cone_lam, "cone_lam", {3 * cones, nc})};
 }
 
-// (body, column, com; stiffness, damping, inertia, reserve or None)
-void ControlStep::set_object(nb::handle held) {
+void ControlStep::set_object(const ObjectSetup& held) {
   HeldObject<double>& object = setup.object;
-  object.body = nb::cast<int>(held[0]), object.column = nb::cast<int>(held[1]);
-  std::copy_n(Dense(held[2], "com", {3}).data, 3, object.com);
-  object.stiffness = keep(held[3], "stiffness", {6, 6}), object.damping = keep(held[4], "damping", {6, 6});
-  object.inertia = keep(held[5], "inertia", {6, 6}), object.reserve = keep(held[6], "reserve", {6, 6});
+  object.body = held.body, object.column = held.column;
+  std::copy_n(Dense(held.com, "com", {3}).data, 3, object.com);
+  object.stiffness = keep(held.stiffness, "stiffness", {6, 6});
+  object.damping = keep(held.damping, "damping", {6, 6});
+  object.inertia = keep(held.inertia, "inertia", {6, 6}),
+  object.reserve = keep(held.reserve, "reserve", {6, 6});
 }
 
-ControlStep::ControlStep(nb::object kernel_, nb::dict from)
-    : k(nb::cast<const Kernel&>(kernel_)), kernel(kernel_) {
-  auto get = [&](const char* name) { return nb::object(from[name]); };
-  npy_intp nc = k.m.nc;
-  columns = nb::cast<std::vector<long long>>(get("columns"));
-  used = nb::cast<std::vector<long long>>(get("used"));
-  nu = nb::cast<int>(get("nu"));
-  npy_intp n = whole(columns.size());
-  auto* parts = data_of<signed char>(get("part"), {nc});
+void ControlStep::set_forces(const ForceSetup& forces) {
+  setup.forces.p = whole(length_of(forces.weight)), feedback = forces.feedback;
+  setup.forces.rows = forces.rows ? keep(*forces.rows) : nullptr;
+  setup.forces.weight = keep(forces.weight, "weight", {setup.forces.p});
+}
+
+ControlStep::ControlStep(nb::object kernel_, const LawSetup& given)
+    : k(nb::cast<const Kernel&>(kernel_)), kernel(kernel_), law(given) {
+  npy_intp nc = k.m.nc, n = whole(law.columns.size());
+  auto* parts = data_of<signed char>(law.active.part, {nc});
   if (!parts) throw nb::value_error("`part` must be int8 of shape (nc,)");
-  part.assign(parts, parts + nc);
-  for (nb::handle o : get("outputs")) add_output(o);
-  for (nb::handle t : get("tasks")) add_task(t);
-  setup.model = &k.m, setup.n = whole(n), setup.columns = columns.data();
-  setup.gap_weight = keep(get("gap_weight"), "gap_weight", {nc});
-  setup.per_row = keep(get("per_row"), "per_row", {nc});
-  setup.part = part.data();
+  for (const TaskSetup& one : law.tasks) add_task(one);
+  setup.model = &k.m, setup.n = whole(n), setup.columns = law.columns.data();
+  setup.gap_weight = keep(law.active.gap_weight, "gap_weight", {nc});
+  setup.per_row = keep(law.active.per_row, "per_row", {nc});
+  setup.part = reinterpret_cast<const unsigned char*>(parts);
   setup.outputs = whole(outputs.size()), setup.output = outputs.data();
   setup.tasks = whole(tasks.size()), setup.task = tasks.data();
-  setup.numbers = whole(targets.size());
-  setup.row_unit = keep(get("row_unit"), "row_unit", {setup.k});
-  nb::object C = get("metric"), limits = get("limits"), held = get("object"), forces = get("forces");
-  setup.metric.diagonal = axes_of(C) == 1;
-  setup.metric.C = keep(C, "metric", setup.metric.diagonal ? Shape{n} : Shape{n, n});
-  setup.mass_metric = nb::cast<bool>(get("mass_metric"));
-  setup.levels = nb::cast<int>(get("levels")), setup.rank_tol = nb::cast<double>(get("rank_tol"));
-  setup.damping = nb::cast<double>(get("damping"));
-  setup.min_controllability = nb::cast<double>(get("min_controllability"));
-  setup.by_mass = nb::cast<bool>(get("by_mass"));
-  setup.touch = nb::cast<double>(get("touch")), setup.tol = nb::cast<double>(get("tol"));
-  setup.drops_lost_rows = nb::cast<bool>(get("drops_lost_rows"));
-  setup.object.body = -1;
-  first_function = nb::cast<int>(get("first_function"));
-  if (!limits.is_none()) set_limits(limits);
-  if (!held.is_none()) set_object(held);
-  if (!forces.is_none()) {  // (rows or None, weight, feedback)
-    setup.forces.p = whole(length_of(forces[1])), feedback = forces[2];
-    setup.forces.rows = forces[0].is_none() ? nullptr : keep(nb::cast<std::vector<int>>(forces[0]));
-    setup.forces.weight = keep(forces[1], "weight", {setup.forces.p});
-  }
+  setup.numbers = whole(targets.size()), setup.row_unit = row_unit.data();
+  setup.metric.diagonal = axes_of(law.metric) == 1;
+  setup.metric.C = keep(law.metric, "metric", setup.metric.diagonal ? Shape{n} : Shape{n, n});
+  setup.mass_metric = law.mass_metric, setup.levels = law.levels, setup.rank_tol = law.rank_tol;
+  setup.damping = law.damping, setup.min_controllability = law.min_controllability;
+  setup.by_mass = law.by_mass, setup.touch = law.touch, setup.tol = law.tol;
+  setup.drops_lost_rows = law.drops_lost_rows, setup.object.body = -1;
+  if (law.limits) set_limits(*law.limits);
+  if (law.object) set_object(*law.object);
+  if (law.forces) set_forces(*law.forces);
   hint_rows.resize(setup.limits.m + n + setup.limits.cones + 1);
   along.assign(2 * setup.limits.cones + 1, 0.0);
   hints = {hint_rows.data(), 0};
@@ -172,23 +157,36 @@ void ControlStep::store_tasks(nb::handle given, nb::handle active, nb::handle fo
   if (pulls) std::copy_n(Dense(force, "null_torque", {k.m.nv}).data, k.m.nv, null_force.data());
 }
 
-bool ControlStep::renew_limits(nb::handle limits) {
+bool ControlStep::renew_limits(const LimitRows& rows) {
   const ControlLimits<double>& l = setup.limits;
-  const double* parts[6] = {l.on_lam, l.on_u, l.on_force, l.on_a, l.lower, l.upper};
-  const npy_intp widths[6] = {k.m.nc, setup.n, k.m.nv, k.m.nv, 1, 1}, count = l.m - first_function;
-  if (length_of(limits[4]) != count) return false;
-  for (int i = 0; i < 6; ++i)
-    if (!parts[i] && !limits[i].is_none()) return false;
-  for (int i = 0; i < 6; ++i) {
-    if (!parts[i]) continue;
-    double* to = const_cast<double*>(parts[i]) + first_function * widths[i];
-    if (limits[i].is_none())
-      std::fill_n(to, count * widths[i], 0.0);
+  const npy_intp first = law.limits->first_function, count = l.m - first, nc = k.m.nc, nv = k.m.nv;
+  if (length_of(rows.lower) != count) return false;
+  struct Part {
+    const double* of;
+    nb::handle with;
+    npy_intp width;
+  };
+  const Part parts[] = {{l.on_lam, rows.on_lam, nc},     {l.on_u, rows.on_u, setup.n},
+                        {l.on_force, rows.on_force, nv}, {l.on_a, rows.on_a, nv},
+                        {l.lower, rows.lower, 0},        {l.upper, rows.upper, 0}};
+  for (const Part& part : parts)
+    if (!part.of && !part.with.is_none()) return false;
+  for (const Part& part : parts) {
+    if (!part.of) continue;
+    npy_intp wide = part.width ? part.width : 1;
+    double* to = const_cast<double*>(part.of) + first * wide;
+    if (part.with.is_none())
+      std::fill_n(to, count * wide, 0.0);
     else
-      std::copy_n(Dense(limits[i], "limits", i < 4 ? Shape{count, widths[i]} : Shape{count}).data,
-                  count * widths[i], to);
+      std::copy_n(Dense(part.with, "limits", part.width ? Shape{count, wide} : Shape{count}).data,
+                  count * wide, to);
   }
   return true;
+}
+
+bool ControlStep::asks_owner() const {
+  bool given = std::any_of(outputs.begin(), outputs.end(), [](auto& one) { return one.kind == GIVEN; });
+  return given || law.has_terms || law.has_tasks || has_limit_functions() || has_sensor();
 }
 
 std::unique_ptr<StepResult> ControlStep::new_result() const {
@@ -203,6 +201,37 @@ const unsigned char* mask(nb::handle x, npy_intp n, const char* name) {
   auto* data = data_of<unsigned char>(x, {n});
   if (!data) throw nb::value_error((std::string("`") + name + "` must be a mask").c_str());
   return data;
+}
+
+namespace {
+
+// A keyword with a default; an object may also be None
+template <class T>
+auto left_out(const char* name, T value) {
+  if constexpr (std::is_same_v<T, nb::object>)
+    return nb::arg(name).none() = value;
+  else
+    return nb::arg(name) = value;
+}
+
+}  // namespace
+
+#define SARRUS_PARAMETER(type, name, ...) , type name
+#define SARRUS_VALUE(type, name, ...) std::move(name),
+#define SARRUS_REQUIRED(type, name) , nb::arg(#name)
+#define SARRUS_OR_NONE(type, name) , nb::arg(#name).none()
+#define SARRUS_DEFAULT(type, name, value) , left_out<type>(#name, value)
+#define SARRUS_BIND(Setup, FIELDS)                                                   \
+  nb::class_<Setup>(m, #Setup).def(                                                  \
+      "__init__",                                                                    \
+      [](Setup* self FIELDS(SARRUS_PARAMETER, SARRUS_PARAMETER, SARRUS_PARAMETER)) { \
+        new (self) Setup{FIELDS(SARRUS_VALUE, SARRUS_VALUE, SARRUS_VALUE)};          \
+      },                                                                             \
+      nb::kw_only() FIELDS(SARRUS_REQUIRED, SARRUS_OR_NONE, SARRUS_DEFAULT));
+
+void bind_law_setup(nb::module_& m) {
+  SARRUS_SETUPS(SARRUS_BIND)
+  nb::borrow<nb::class_<ObjectSetup>>(m.attr("ObjectSetup")).def_ro("reserve", &ObjectSetup::reserve);
 }
 
 }  // namespace sarrus

@@ -27,7 +27,7 @@ std::unique_ptr<StepResult> Observer::observe(const double* q, const double* v, 
   Dense own = Dense::or_none(asked[4], "payload", {PAYLOAD_NUMBERS});
   nb::object drives = asked[1], holds = asked[2], owner = asked[6];
   if (nd && !drives.is_none()) drive = Dense(drives, "drive", {1, nd, 3});
-  Call call{s, owner, drive};
+  AskLaw call{s, owner, drive};
   ControlInput<double> in{};
   in.q = q, in.v = v, in.t = t, in.drive = drive, in.rows = mask(holds, s.k.m.nc, "rows"), in.payload = own;
   in.owner = call.functions();

@@ -60,7 +60,7 @@ void normalize(const Queries& s, double* q, npy_intp count) {
 }  // namespace
 
 // Whether all arguments are plain arrays of the same batch; then x points to their data.
-bool Call::plain(std::initializer_list<Argument> arguments) {
+bool CheckedArguments::plain(std::initializer_list<Argument> arguments) {
   int axes = axes_of(arguments.begin()->given);
   if (axes != 1 && axes != 2) return false;
   npy_intp n = axes == 1 ? 1 : length_of(arguments.begin()->given);
@@ -87,7 +87,7 @@ bool Call::plain(std::initializer_list<Argument> arguments) {
   return true;
 }
 
-void Call::convert(std::initializer_list<Argument> arguments) {
+void CheckedArguments::convert(std::initializer_list<Argument> arguments) {
   nb::list given;
   for (const Argument& one : arguments) given.append(nb::make_tuple(one.given, one.name, one.positions));
   nb::tuple found(s.checks.attr("states")(given));
@@ -104,7 +104,8 @@ void Call::convert(std::initializer_list<Argument> arguments) {
   }
 }
 
-Call::Call(const Queries& queries, std::initializer_list<Argument> arguments) : s(queries), m(queries.k.m) {
+CheckedArguments::CheckedArguments(const Queries& queries, std::initializer_list<Argument> arguments)
+    : s(queries), m(queries.k.m) {
   if (!plain(arguments)) convert(arguments);
 }
 
@@ -126,7 +127,7 @@ nb::any made(In type, const Fields& fields, std::initializer_list<In> values) {
   return nb::borrow<nb::any>(object);
 }
 
-RowValues::RowValues(const Call& call, In evaluator, In t) {
+RowValues::RowValues(const CheckedArguments& call, In evaluator, In t) {
   double time = call.s.time(t);
   if (!call.m.nd && !call.m.n_user_rows) return;
   NewArray q(call.flat(call.m.nq), call.x[0]), v(call.flat(call.m.nv), call.x[1]);

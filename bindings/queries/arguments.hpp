@@ -42,7 +42,7 @@ struct Argument {
 const double* zeros(npy_intp n);
 
 // Arguments of one call, checked, with their batch axes in common.
-struct Call {
+struct CheckedArguments {
   const Queries& s;
   const ModelD& m;
   Shape batch = {};    // batch axes; none: one state
@@ -50,7 +50,7 @@ struct Call {
   std::array<const double*, 4> x = {};
   std::array<nb::object, 4> kept;  // arrays that were made for this call
 
-  Call(const Queries& queries, std::initializer_list<Argument> arguments);
+  CheckedArguments(const Queries& queries, std::initializer_list<Argument> arguments);
 
   Shape each(std::initializer_list<npy_intp> of_one) const {
     Shape shape = batch;
@@ -100,7 +100,7 @@ struct PerState {
   T one{};
   std::optional<New<T>> many;
 
-  explicit PerState(const Call& c) {
+  explicit PerState(const CheckedArguments& c) {
     if (c.batch.rank) many.emplace(c.batch);
   }
   T* data() { return many ? many->data() : &one; }
@@ -119,7 +119,7 @@ struct PerState {
 // Values of drives and user rows at the states of a call, from the evaluator of Python; null without any.
 struct RowValues {
   Dense drive, user;
-  RowValues(const Call& call, In evaluator, In t);
+  RowValues(const CheckedArguments& call, In evaluator, In t);
 };
 
 // Names of the fields of a result class.

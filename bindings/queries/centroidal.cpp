@@ -14,7 +14,7 @@ double moving_mass(const Queries& s) {
 }
 
 // The linear part of momenta (6, n), by the mass
-NewArray of_center(const Call& c, const double* momenta, npy_intp n, const Shape& shape) {
+NewArray of_center(const CheckedArguments& c, const double* momenta, npy_intp n, const Shape& shape) {
   double mass = moving_mass(c.s);
   NewArray out(shape);
   for (npy_intp i = 0; i < c.count; ++i)
@@ -23,7 +23,7 @@ NewArray of_center(const Call& c, const double* momenta, npy_intp n, const Shape
 }
 
 NewArray center_of_mass(const Queries& s, In q) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   moving_mass(s);
   NewArray out = c.out({3});
   c.run(s.k.tables.batches.center_of_mass, out);
@@ -31,7 +31,7 @@ NewArray center_of_mass(const Queries& s, In q) {
 }
 
 NewArray momentum(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   moving_mass(s);
   NewArray out = c.out({6});
   c.run(s.k.tables.batches.momentum, out);
@@ -39,7 +39,7 @@ NewArray momentum(const Queries& s, In q, In v) {
 }
 
 NewArray momentum_rate(const Queries& s, In q, In v, In a) {
-  Call c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
   moving_mass(s);
   NewArray out = c.out({6});
   c.run(s.k.tables.batches.momentum_rate, c.x[2], out);
@@ -47,7 +47,7 @@ NewArray momentum_rate(const Queries& s, In q, In v, In a) {
 }
 
 NewArray momentum_matrix(const Queries& s, In q) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   moving_mass(s);
   NewArray out = c.out({6, c.m.nv});
   c.run(s.k.tables.batches.momentum_matrix, out);
@@ -55,7 +55,7 @@ NewArray momentum_matrix(const Queries& s, In q) {
 }
 
 NewArray momentum_matrix_rate(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   moving_mass(s);
   NewArray out = c.out({6, c.m.nv});
   c.run(s.k.tables.batches.momentum_matrix_rate, out);
@@ -63,7 +63,7 @@ NewArray momentum_matrix_rate(const Queries& s, In q, In v) {
 }
 
 NewArray momentum_slopes(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   moving_mass(s);
   NewArray out = c.out({6, c.m.nv});
   c.run(s.k.tables.batches.momentum_slopes, out);
@@ -71,21 +71,21 @@ NewArray momentum_slopes(const Queries& s, In q, In v) {
 }
 
 NewArray center_jacobian(const Queries& s, In q) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   NewArray A = c.out({6, c.m.nv});
   c.run(s.k.tables.batches.momentum_matrix, A);
   return of_center(c, A, c.m.nv, c.each({3, c.m.nv}));
 }
 
 NewArray center_velocity(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   NewArray h = c.out({6});
   c.run(s.k.tables.batches.momentum, h);
   return of_center(c, h, 1, c.each({3}));
 }
 
 NewArray center_acceleration(const Queries& s, In q, In v, In a) {
-  Call c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
   NewArray rate = c.out({6});
   c.run(s.k.tables.batches.momentum_rate, c.x[2], rate);
   return of_center(c, rate, 1, c.each({3}));

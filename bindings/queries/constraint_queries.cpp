@@ -7,19 +7,19 @@ using namespace nb::literals;
 namespace {
 namespace query {
 
-Call velocities(const Queries& s, In q, In v) {
-  if (!v.is_none()) return Call(s, {{q, "q", true}, {v, "v"}});
-  Call c(s, {{q, "q", true}});
+CheckedArguments velocities(const Queries& s, In q, In v) {
+  if (!v.is_none()) return CheckedArguments(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}});
   c.rest(1);
   return c;
 }
 
-bool all_fine(const Call& c, const int* status) {
+bool all_fine(const CheckedArguments& c, const int* status) {
   return std::all_of(status, status + c.count, [](int x) { return x == 0; });
 }
 
 // (miss, status) of states some of which have no velocity
-nb::any not_satisfied(const Call& c, const double* miss, const int* status) {
+nb::any not_satisfied(const CheckedArguments& c, const double* miss, const int* status) {
   NewArray misses(c.each({c.m.nc}), miss);
   New<int> all({c.count}, status);
   return nb::borrow<nb::any>(nb::make_tuple(misses, all));
@@ -27,7 +27,7 @@ nb::any not_satisfied(const Call& c, const double* miss, const int* status) {
 
 // v; where some state has none (miss, status)   held: (indices int32, values), or None
 nb::any consistent_velocity(const Queries& s, In q, In v, In t, In evaluator, In metric, In held) {
-  Call c = velocities(s, q, v);
+  CheckedArguments c = velocities(s, q, v);
   RowValues outside(c, evaluator, t);
   GivenMetric W(s, metric);
   Held fixed = {nullptr, nullptr, 0};
@@ -46,7 +46,7 @@ nb::any consistent_velocity(const Queries& s, In q, In v, In t, In evaluator, In
 
 // An Impact; where there is none (miss, status)
 nb::any impact(const Queries& s, In type, In q, In v, In t, In evaluator) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   RowValues outside(c, evaluator, t);
   NewArray after = c.out({c.m.nv}), impulse = c.out({c.m.nv}), lam = c.out({c.m.nc});
   NewArray before = c.out({c.m.nv}), momentum = c.out({c.m.nv});
@@ -69,7 +69,8 @@ nb::any impact(const Queries& s, In type, In q, In v, In t, In evaluator) {
 
 // A Torques; where there are none the status of each state   actuated: indices int32
 nb::any inverse_dynamics(const Queries& s, In type, nb::tuple state, In rows, In metric, In actuated) {
-  Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "a"}});
+  CheckedArguments c(
+      s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "a"}});
   RowValues outside(c, nb::handle(rows[0]), nb::handle(rows[1]));
   GivenMetric W(s, metric);
   npy_intp nv = c.m.nv, n = length_of(actuated);
@@ -91,7 +92,7 @@ nb::any inverse_dynamics(const Queries& s, In type, nb::tuple state, In rows, In
 
 // A Decomposition; None where the metric is not positive definite
 nb::any decompose(const Queries& s, In type, In q, In metric, In t, In evaluator) {
-  Call c = velocities(s, q, nb::none());
+  CheckedArguments c = velocities(s, q, nb::none());
   RowValues outside(c, evaluator, t);
   GivenMetric W(s, metric);
   npy_intp nv = c.m.nv, nc = c.m.nc, most = std::min(nv, nc);
@@ -124,7 +125,7 @@ nb::tuple split_rows(In J, In L) {
 // A Mobility; evaluator: what it computes the rest with when that is read. Singular values and J of large
 // mechanisms are among it, unless the rank needs them.
 nb::any mobility(const Queries& s, In type, In q, In t, In evaluator) {
-  Call c = velocities(s, q, nb::none());
+  CheckedArguments c = velocities(s, q, nb::none());
   RowValues outside(c, evaluator, t);
   npy_intp nv = c.m.nv, nc = c.m.nc;
   PerState<double> gap(c), pivot(c);

@@ -30,7 +30,7 @@ struct LinearResults {
   NewArray A, B, lift, a, lam, sizes;
   New<int> counts, coordinates;
 
-  LinearResults(const Call& c, npy_intp nx, npy_intp nw)
+  LinearResults(const CheckedArguments& c, npy_intp nx, npy_intp nw)
       : A(c.each({nx, nx})),
         B(c.each({nx, nw})),
         lift(c.each({2 * c.m.nv, nx})),
@@ -49,7 +49,7 @@ struct FirstModel {
   double *A, *B, *lift, *a, *lam, *sizes;
   int counts[4];
 
-  FirstModel(const Call& c, const RowValues& rows, const LinearPlan& plan)
+  FirstModel(const CheckedArguments& c, const RowValues& rows, const LinearPlan& plan)
       : room(new double[size_of(c.m, plan)]), coordinates(2 * c.m.nv, -1) {
     npy_intp nv = c.m.nv;
     A = room.get(), lift = A + 4 * nv * nv, B = lift + 4 * nv * nv, a = B + 2 * nv * plan.n_inputs;
@@ -61,7 +61,7 @@ struct FirstModel {
     std::size_t nv = m.nv, nc = m.nc;
     return 8 * nv * nv + 2 * nv * plan.n_inputs + nv + nc + 3;
   }
-  void copy_to(const Call& c, npy_intp nw, LinearResults& out) const {
+  void copy_to(const CheckedArguments& c, npy_intp nw, LinearResults& out) const {
     npy_intp nv = c.m.nv, nx = counts[0] + counts[1];
     std::copy_n(A, nx * nx, out.A.data());
     std::copy_n(B, nx * nw, out.B.data());
@@ -75,7 +75,7 @@ struct FirstModel {
 };
 
 // d/dt of the independent coordinates at the states themselves
-NewArray rates(const Call& c, const LinearResults& found, npy_intp n_q, npy_intp n_v) {
+NewArray rates(const CheckedArguments& c, const LinearResults& found, npy_intp n_q, npy_intp n_v) {
   npy_intp nv = c.m.nv, nx = n_q + n_v;
   NewArray rate = c.out({nx});
   for (npy_intp i = 0; i < c.count; ++i)
@@ -88,7 +88,8 @@ NewArray rates(const Call& c, const LinearResults& found, npy_intp n_q, npy_intp
 
 // A Derivatives; None where the inertia is not positive definite
 nb::any derivatives(const Queries& s, In type, nb::tuple state, nb::tuple outside) {
-  Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "tau"}});
+  CheckedArguments c(
+      s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "tau"}});
   RowValues rows(c, nb::handle(outside[0]), nb::handle(outside[1]));
   npy_intp nv = c.m.nv, nc = c.m.nc;
   NewArray a = c.out({3, nv, nv}), lam = c.out({3, nc, nv}), Jv_q = c.out({nc, nv});
@@ -108,7 +109,8 @@ nb::any derivatives(const Queries& s, In type, nb::tuple state, nb::tuple outsid
 // as many freedoms as at the first state. coordinates: (positions, velocities), of a batch (B, 2 nv), -1
 // behind their end
 nb::tuple linearize(const Queries& s, nb::tuple state, nb::tuple outside, nb::tuple given) {
-  Call c(s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "tau"}});
+  CheckedArguments c(
+      s, {{nb::handle(state[0]), "q", true}, {nb::handle(state[1]), "v"}, {nb::handle(state[2]), "tau"}});
   if (c.count == 0) throw nb::value_error("a batch of states must have at least one");
   RowValues rows(c, nb::handle(outside[0]), nb::handle(outside[1]));
   OptionalIndices positions(given[0]), velocities(given[1]), inputs(given[2]);

@@ -18,7 +18,7 @@ struct Outside {
   Dense drive;
   AskUser owner;
 
-  Outside(const Call& c, nb::tuple outside) : owner{c.m, nb::none()} {
+  Outside(const CheckedArguments& c, nb::tuple outside) : owner{c.m, nb::none()} {
     nb::object evaluator = outside[0];
     double time = c.s.time(nb::handle(outside[1]));
     if (c.m.nd) drive = Dense(evaluator.attr("drive")(time, c.count), "drive", {c.count, c.m.nd, 3});
@@ -26,7 +26,7 @@ struct Outside {
   }
   // an entry of the function table; the GIL is released for batches without rows of the user's
   template <class Function, class... More>
-  void run(const Call& c, Function function, More&&... more) {
+  void run(const CheckedArguments& c, Function function, More&&... more) {
     std::optional<nb::gil_scoped_release> free;
     if (c.count > 1 && !c.m.n_user_rows) free.emplace();
     function(c.m, {static_cast<int>(c.count), c.x[0], nullptr, drive, nullptr}, owner.rows_of_user(),
@@ -64,7 +64,7 @@ double largest(const double* r, npy_intp n) {
 
 // An Assembly; about: what it needs for its words
 nb::any assemble(const Queries& s, In type, In q_guess, nb::tuple outside, nb::tuple which, In about) {
-  Call c(s, {{q_guess, "q_guess", true}});
+  CheckedArguments c(s, {{q_guess, "q_guess", true}});
   Outside rows(c, outside);
   Which w(which);
   npy_intp n = w.closed.n_rows;
@@ -87,7 +87,7 @@ nb::any assemble(const Queries& s, In type, In q_guess, nb::tuple outside, nb::t
 // (q (..., n, nq), singular (..., n), end, reached, what is left of the rows at the start); values (..., n,
 // m); path: indices into v and q of the m swept coordinates and indices of held ones (int32)
 nb::tuple sweep(const Queries& s, In q0, In values, nb::tuple outside, nb::tuple which, nb::tuple path) {
-  Call c(s, {{q0, "q0", true}});
+  CheckedArguments c(s, {{q0, "q0", true}});
   Outside rows(c, outside);
   Which w(which);
   npy_intp n = length_of(values, axes_of(values) - 2), swept = length_of(path[0]);
@@ -116,7 +116,7 @@ nb::tuple sweep(const Queries& s, In q0, In values, nb::tuple outside, nb::tuple
 // all
 nb::tuple equilibrium(const Queries& s, In q, nb::tuple outside, nb::tuple forces, nb::tuple indices,
                       nb::tuple which) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   Outside rows(c, outside);
   Which closing(nb::borrow<nb::tuple>(which[0])), moving(nb::borrow<nb::tuple>(which[1]));
   npy_intp nu = length_of(indices[0]);

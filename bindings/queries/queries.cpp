@@ -11,35 +11,35 @@ namespace {
 namespace query {
 
 NewArray integrate(const Queries& s, In q, In dv) {
-  Call c(s, {{q, "q", true}, {dv, "dv"}});
+  CheckedArguments c(s, {{q, "q", true}, {dv, "dv"}});
   NewArray out = c.out({c.m.nq});
   c.run(s.k.tables.batches.integrate, c.x[1], out);
   return out;
 }
 
 NewArray difference(const Queries& s, In q0, In q1) {
-  Call c(s, {{q0, "q0", true}, {q1, "q1", true}});
+  CheckedArguments c(s, {{q0, "q0", true}, {q1, "q1", true}});
   NewArray out = c.out({c.m.nv});
   c.run(s.k.tables.batches.difference, c.x[1], out);
   return out;
 }
 
 NewArray mass_matrix(const Queries& s, In q) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   NewArray out = c.out({c.m.nv, c.m.nv});
   c.run(s.k.tables.batches.mass_matrix, out);
   return out;
 }
 
 NewArray rnea(const Queries& s, In q, In v, In a) {
-  Call c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
   NewArray out = c.out({c.m.nv});
   c.run(s.k.tables.batches.rnea, c.x[2], out);
   return out;
 }
 
 NewArray bias(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   NewArray out = c.out({c.m.nv});
   c.run(s.k.tables.batches.rnea, nullptr, out);
   return out;
@@ -47,7 +47,7 @@ NewArray bias(const Queries& s, In q, In v) {
 
 // Kinetic and potential energy: two numbers, or arrays of the batch
 nb::tuple energy(const Queries& s, In q, In v) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   if (!c.batch.rank) {
     double both[2];
     c.run(s.k.tables.batches.energy, both);
@@ -62,7 +62,7 @@ nb::tuple energy(const Queries& s, In q, In v) {
 
 // (p, R) of a body, read-only
 nb::tuple pose(const Queries& s, In q, In body) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   NewArray p = c.out({3}), R = c.out({3, 3});
   c.run(s.k.tables.batches.pose, s.body(body), R, p);
   for (auto* x : {&p, &R}) PyArray_CLEARFLAGS(as_array(x->object), NPY_ARRAY_WRITEABLE);
@@ -91,7 +91,7 @@ struct Point {
 };
 
 NewArray jacobian(const Queries& s, In q, In body, In point, In frame) {
-  Call c(s, {{q, "q", true}});
+  CheckedArguments c(s, {{q, "q", true}});
   Point p(s, body, point, frame);
   NewArray out = c.out({6, c.m.nv});
   c.run(s.k.tables.batches.jacobian, p.at, out);
@@ -99,7 +99,7 @@ NewArray jacobian(const Queries& s, In q, In body, In point, In frame) {
 }
 
 NewArray velocity(const Queries& s, In q, In v, In body, In point, In frame) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   Point p(s, body, point, frame);
   NewArray out = c.out({6});
   c.run(s.k.tables.batches.point_motion, nullptr, p.at, out, nullptr);
@@ -107,7 +107,7 @@ NewArray velocity(const Queries& s, In q, In v, In body, In point, In frame) {
 }
 
 NewArray body_acceleration(const Queries& s, In q, In v, In a, In body, In point, In frame) {
-  Call c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
   Point p(s, body, point, frame, false);
   NewArray out = c.out({6});
   c.run(s.k.tables.batches.point_motion, c.x[2], p.at, nullptr, out);
@@ -115,7 +115,7 @@ NewArray body_acceleration(const Queries& s, In q, In v, In a, In body, In point
 }
 
 nb::any terms(const Queries& s, In type, In q, In v, In t, In evaluator) {
-  Call c(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   RowValues rows(c, evaluator, t);
   npy_intp nv = c.m.nv, nc = c.m.nc;
   NewArray M = c.out({nv, nv}), h = c.out({nv}), phi = c.out({nc}), J = c.out({nc, nv});
@@ -126,20 +126,20 @@ nb::any terms(const Queries& s, In type, In q, In v, In t, In evaluator) {
 }
 
 // None counts as no force
-Call with_force(const Queries& s, In q, In v, In tau) {
-  if (!tau.is_none()) return Call(s, {{q, "q", true}, {v, "v"}, {tau, "tau"}});
-  Call c(s, {{q, "q", true}, {v, "v"}});
+CheckedArguments with_force(const Queries& s, In q, In v, In tau) {
+  if (!tau.is_none()) return CheckedArguments(s, {{q, "q", true}, {v, "v"}, {tau, "tau"}});
+  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
   c.rest(2);
   return c;
 }
 
-bool moves(const Call& c, const double* a, const int* status) {
+bool moves(const CheckedArguments& c, const double* a, const int* status) {
   return std::all_of(status, status + c.count, [](int x) { return x == 0; }) && finite(a, c.count * c.m.nv);
 }
 
 // The acceleration; None where there is none
 std::optional<NewArray> acceleration(const Queries& s, In q, In v, In tau, In t, In evaluator) {
-  Call c = with_force(s, q, v, tau);
+  CheckedArguments c = with_force(s, q, v, tau);
   RowValues rows(c, evaluator, t);
   NewArray a = c.out({c.m.nv});
   New<int> rank({c.count}), status({c.count});
@@ -150,7 +150,7 @@ std::optional<NewArray> acceleration(const Queries& s, In q, In v, In tau, In t,
 
 // A Motion; None where there is no acceleration
 nb::any forward(const Queries& s, In type, In q, In v, In tau, In t, In evaluator) {
-  Call c = with_force(s, q, v, tau);
+  CheckedArguments c = with_force(s, q, v, tau);
   RowValues rows(c, evaluator, t);
   NewArray a = c.out({c.m.nv}), force = c.out({c.m.nv}), lam = c.out({c.m.nc});
   auto unique = c.out<unsigned char>({c.m.nc});
@@ -167,7 +167,8 @@ nb::any forward(const Queries& s, In type, In q, In v, In tau, In t, In evaluato
 
 // (q, v, gap [m], status) of the consistent states nearest to the given ones; v None is rest
 nb::tuple project(const Queries& s, In q, In v, In t, In evaluator) {
-  Call c = v.is_none() ? Call(s, {{q, "q", true}}) : Call(s, {{q, "q", true}, {v, "v"}});
+  CheckedArguments c =
+      v.is_none() ? CheckedArguments(s, {{q, "q", true}}) : CheckedArguments(s, {{q, "q", true}, {v, "v"}});
   if (v.is_none()) c.rest(1);
   double time = s.time(t);
   Dense drive;

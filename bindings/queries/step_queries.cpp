@@ -58,7 +58,7 @@ nb::object force_of(const Queries& s, In q, In u, In tau, nb::tuple inputs) {
 struct Steps {
   const Queries& s;
   nb::object force;
-  Call c;
+  CheckedArguments c;
   AskEvaluator owner;
   StepCall call;
 
@@ -99,7 +99,7 @@ struct Steps {
 nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time, const RunOptions& options,
                In evaluator) {
   Steps x(s, state, inputs, time, options, evaluator);
-  const Call& c = x.c;
+  const CheckedArguments& c = x.c;
   NewArray q = c.out({c.m.nq}), v = c.out({c.m.nv});
   auto status = c.out<int>({});
   x.each([&](long i, States from, const StepCall& call) {
@@ -113,7 +113,7 @@ nb::tuple step(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple ti
 nb::tuple step_derivatives(const Queries& s, nb::tuple state, nb::tuple inputs, nb::tuple time,
                            const RunOptions& options, In evaluator) {
   Steps x(s, state, inputs, time, options, evaluator);
-  const Call& c = x.c;
+  const CheckedArguments& c = x.c;
   npy_intp n = 2 * c.m.nv, nu = length_of(inputs[0]);
   Held actuated = {data_of<int>(inputs[0], {nu}), nullptr, static_cast<int>(nu)};
   NewArray A = c.out({n, n}), B = c.out({n, nu}), q = c.out({c.m.nq}), v = c.out({c.m.nv});

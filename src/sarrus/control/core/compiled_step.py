@@ -28,12 +28,10 @@ from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError
 from .force_metric import Factor, ForceMetric
 from .least_norm_inputs import Damping, LeastNormInputs
-from .task import CompiledTask
 
 STEPPED, OFF_CONSTRAINTS, WITHOUT_INERTIA, LIMITS_CHANGED = 0, 1, 2, 4
 TOUCHES = 1e-7  # a limit is active within this, relative to the forces involved
 PROGRAM = ("optimal", "infeasible", "not converged", "inside")
-GIVEN = 4  # kind of an output that Python evaluates
 
 
 class CompilableTask(Protocol):
@@ -41,7 +39,7 @@ class CompilableTask(Protocol):
 
     count: int
 
-    def compiled(self) -> CompiledTask:
+    def compiled(self) -> _kernel.TaskSetup:
         """The task for the kernel."""
         ...
 
@@ -59,19 +57,9 @@ class Questions(Protocol):
 
 
 class Asked:
-    """What the kernel asks for during a step, at the state that it works at.
-
-    Attributes:
-        has_terms: whether equations of motion or rows are functions of the user's.
-        has_tasks: whether targets or active tasks depend on the state.
-        has_limits: whether limits do.
-        has_sensor: whether regulated forces are measured.
-    """
+    """What the kernel asks for during a step, at the state that it works at."""
 
     def __init__(self, step: CompiledStep, t: float, targets: Sequence[Any]) -> None:
-        self.has_terms, self.has_tasks = step.has_terms, step.questions is not None
-        self.has_limits = step.limits is not None and step.limits.has_functions
-        self.has_sensor = step.forces is not None and step.forces.sensor is not None
         self._step, self._t, self._targets = step, t, targets
         self._now: MeasuredState | None = None
 
@@ -111,7 +99,7 @@ class Asked:
         T = np.eye(len(found.e)) if found.T is None else found.T
         return found.x, found.desired, found.e, found.rate, found.c, found.J, T
 
-    def limits(self, q: Array, v: Array) -> tuple[Array | None, ...]:
+    def limits(self, q: Array, v: Array) -> _kernel.LimitRows:
         """As `LimitTable.renewed`."""
         assert self._step.limits is not None
         return self._step.limits.renewed(self._t, q, v)
@@ -137,6 +125,15 @@ class RegulatedForces:
     weight: Array
     feedback: _kernel.ForceFeedback
     sensor: Callable[[MeasuredState], Array] | None
+
+    def setup(self) -> _kernel.ForceSetup:
+        """For the kernel."""
+        return _kernel.ForceSetup(
+            rows=self.rows,
+            weight=self.weight,
+            feedback=self.feedback,
+            has_sensor=self.sensor is not None,
+        )
 
 
 @dataclass(eq=False)
@@ -172,7 +169,7 @@ class CompiledStep:
     levels: int = 0
     rank_tol: float = 0.0
     questions: Questions | None = None
-    held: tuple[Any, ...] | None = None
+    held: _kernel.ObjectSetup | None = None
     forces: RegulatedForces | None = None
     drops_lost_rows: bool = False
     resistance: Array | None = None
@@ -182,40 +179,29 @@ class CompiledStep:
 
     def _build(self) -> None:
         """The law in the kernel."""
-        system, compiled = self.system, [task.compiled() for task in self.tasks]
+        system, limits, forces = self.system, self.limits, self.forces
         self.outputs = [(task, i) for task in self.tasks for i in range(task.count)]
-        self.has_terms = isinstance(system, CustomSystem) or system.evaluator.calls_functions
-        asks_outputs = any(one[0] == GIVEN for task in compiled for one in task.outputs)
-        limits, forces = self.limits, self.forces
-        self._asks = asks_outputs or self.has_terms or self.questions is not None
-        self._asks = self._asks or (limits is not None and limits.has_functions)
-        self._asks = self._asks or (forces is not None and forces.sensor is not None)
         self._drive = system.evaluator.drive if system.evaluator.driven else None
-        firsts = np.cumsum([0] + [task.count for task in self.tasks]).tolist()
-        setup = {
-            **self.active.setup(),
-            "columns": self.columns.tolist(),
-            "used": self.used.tolist(),
-            "nu": system.nu,
-            "outputs": [one for task in compiled for one in task.outputs],
-            "tasks": [
-                (first, len(one.outputs), one.keep, one.kp, one.kd, one.level, one.damping)
-                for first, one in zip(firsts, compiled, strict=False)
-            ],
-            "row_unit": np.concatenate([np.zeros(0), *(task.unit for task in compiled)]),
-            "metric": self.metric.fixed,
-            "mass_metric": self.metric.by_mass,
-            "limits": None if limits is None else limits.setup(),
-            "first_function": 0 if limits is None else limits.first_function,
-            "forces": None if forces is None else (forces.rows, forces.weight, forces.feedback),
-            "drops_lost_rows": self.drops_lost_rows,
-            "touch": TOUCHES,
-            "tol": FEASIBLE,
-            "levels": self.levels,
-            "rank_tol": self.rank_tol,
-            "object": self.held,
+        setup = _kernel.LawSetup(
+            columns=self.columns.tolist(),
+            used=self.used.tolist(),
+            nu=system.nu,
+            active=self.active.setup(),
+            tasks=[task.compiled() for task in self.tasks],
+            metric=self.metric.fixed,
+            mass_metric=self.metric.by_mass,
+            levels=self.levels,
+            rank_tol=self.rank_tol,
+            touch=TOUCHES,
+            tol=FEASIBLE,
+            drops_lost_rows=self.drops_lost_rows,
+            limits=None if limits is None else limits.setup(),
+            object=self.held,
+            forces=None if forces is None else forces.setup(),
+            has_terms=isinstance(system, CustomSystem) or system.evaluator.calls_functions,
+            has_tasks=self.questions is not None,
             **self.damping,
-        }
+        )
         self.kernel = _kernel.ControlStep(system.evaluator.kernel, setup)
 
     def run(
@@ -244,7 +230,7 @@ class CompiledStep:
                 Observer, what it is asked (`WrenchEstimator.question`), whether its payload is compensated.
             forces: desired ones (p,), and the inputs (n,) since the last step or None.
         """
-        asked = Asked(self, now.t, targets) if self._asks else None
+        asked = Asked(self, now.t, targets) if self.kernel.asks_owner else None
         drive = None if self._drive is None else self._drive(now.t, 1)
         found = self.kernel(
             now.q,
@@ -271,7 +257,7 @@ class CompiledStep:
 
     def question(self, now: MeasuredState) -> tuple[Asked | None, Array | None]:
         """What a kernel call at this state may ask, and the drives."""
-        asked = Asked(self, now.t, ()) if self._asks else None
+        asked = Asked(self, now.t, ()) if self.kernel.asks_owner else None
         return asked, None if self._drive is None else self._drive(now.t, 1)
 
     def explain(self, found: _kernel.StepResult, t: float) -> None:
@@ -343,7 +329,7 @@ class FoundStep:
             return None
         found = table.rows_found(self.found.limits(), self.found.cones())
         held = self._step.held
-        return found if held is None or held[-1] is None else replace(found, reserve=self.found.reserve())
+        return found if held is None or held.reserve is None else replace(found, reserve=self.found.reserve())
 
     def limits_without(self, released: BoolArray | None) -> InputRows | None:
         """The same without those on constraint rows (nc,) that are about to open."""

@@ -6,13 +6,14 @@ e'' + K_D e' + K_P e = 0      [Aghili2005] eq. (44), (45)      =>      J_task a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..._kernel import OutputSetup, TaskSetup
 from ...arrays import Array
 from ...errors import InputError, SarrusError
-from ..outputs.output import CompiledOutput, OutputTracking, as_outputs, compiled_output
+from ..outputs.output import OutputTracking, as_outputs, compiled_output
 from ..outputs.references import CHECKED, Reference, Target, as_reference
 from ..state.measured_state import MeasuredState
 from .gains import critical_damping, gain_matrix
@@ -37,27 +38,6 @@ class TaskTracking:
     rate: Array
     J: Array
     wanted: Array
-
-
-class CompiledTask(NamedTuple):
-    """A task as the kernel takes it (kernels/control/step_data.hpp).
-
-    Attributes:
-        outputs: with common gains.
-        unit: of the rows that count (k,).
-        keep: which rows count; None is all.
-        kp, kd: gains; None where the acceleration is given.
-        level: of priority, counted from 0.
-        damping: of its level.
-    """
-
-    outputs: list[CompiledOutput]
-    unit: Array
-    keep: list[int] | None = None
-    kp: Array | None = None
-    kd: Array | None = None
-    level: int = 0
-    damping: float = 0.0
 
 
 class Task:
@@ -96,10 +76,13 @@ class Task:
             wanted.append(one.c + (part if one.T is None else one.T @ part))
         return TaskTracking(x, desired, e, rate, J, np.concatenate(wanted))
 
-    def compiled(self) -> CompiledTask:
+    def compiled(self) -> TaskSetup:
         """The task for the kernel."""
-        outputs = [compiled_output(one) for one in self._outputs]
-        return CompiledTask(outputs, self.unit, kp=self.kp, kd=self.kd)
+        return TaskSetup(outputs=self.compiled_outputs(), unit=self.unit, keep=None, kp=self.kp, kd=self.kd)
+
+    def compiled_outputs(self) -> list[OutputSetup]:
+        """Its outputs for the kernel."""
+        return [compiled_output(one) for one in self._outputs]
 
     def targets(self, t: float) -> list[Target]:
         """What the references ask for at time t [s], one per output."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernel import TaskSetup
 from ...arrays import Array
 from ..core.solution import Solution
-from ..core.task import CompiledTask, Task
+from ..core.task import Task
 from ..outputs.body import BodyPose
 from .grasp import Grasp
 from .payload import Payload
@@ -22,9 +23,9 @@ class PoseTask(Task):
     def __init__(self, output: BodyPose, grasp: Grasp, reference: Any) -> None:
         super().__init__(grasp.system, output, reference, 1.0, 1.0)
 
-    def compiled(self) -> CompiledTask:
+    def compiled(self) -> TaskSetup:
         """The task for the kernel, which sets the desired acceleration."""
-        return super().compiled()._replace(kp=None, kd=None)
+        return TaskSetup(outputs=self.compiled_outputs(), unit=self.unit, keep=None, kp=None, kd=None)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..._kernel import ObjectSetup
 from ...arrays import Array, positive
 from ...dynamics.input_response import respond
 from ...errors import InputError
@@ -146,14 +147,14 @@ class ObjectImpedance(Law):
         body = model.body_index(grasp.body, "Grasp")
         return self._compile(
             [self._task],
-            held=(
-                body,
-                model.v_slices[body].start,
-                grasp.com,
-                self.stiffness,
-                self.damping,
-                self.inertia,
-                self._borne,
+            held=ObjectSetup(
+                body=body,
+                column=model.v_slices[body].start,
+                com=grasp.com,
+                stiffness=self.stiffness,
+                damping=self.damping,
+                inertia=self.inertia,
+                reserve=self._borne,
             ),
         )
 

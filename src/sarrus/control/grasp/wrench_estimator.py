@@ -191,7 +191,15 @@ class WrenchEstimator:
             metric=ForceMetric(None, self.system, self._columns),
             damping={"damping": 0.0, "min_controllability": 0.0, "by_mass": False},
             limits=None,
-            held=(self._body, 0, self._point, None, None, None, None),
+            held=_kernel.ObjectSetup(
+                body=self._body,
+                column=0,
+                com=self._point,
+                stiffness=None,
+                damping=None,
+                inertia=None,
+                reserve=None,
+            ),
             drops_lost_rows=True,
         )
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._kernel import TaskSetup
 from ...arrays import Array, nonnegative, positive
 from ...errors import InputError, SarrusError
-from ..core.task import CompiledTask, Task, TaskTracking
+from ..core.task import Task, TaskTracking
 from ..outputs.output import BoundOutput, OutputTracking, as_outputs, compiled_output
 from ..state.measured_state import MeasuredState
 
@@ -98,14 +99,20 @@ class BoundTask:
         if given.acceleration is not None and not callable(given.acceleration):
             self._constant = self._wanted(0.0, system.default.q, system.default.v)
 
-    def compiled(self) -> CompiledTask:
+    def compiled(self) -> TaskSetup:
         """The task for the kernel; `TaskStack` sets its level."""
-        keep = None if self._rows.all() else np.flatnonzero(self._rows).tolist()
-        if self._task is not None:
-            whole = self._task.compiled()
-            return whole._replace(unit=self.unit, keep=keep, level=self.level, damping=self.damping)
-        outputs = [compiled_output(self._output, accelerated=True)]
-        return CompiledTask(outputs, self.unit, keep, level=self.level, damping=self.damping)
+        task = self._task
+        return TaskSetup(
+            outputs=[compiled_output(self._output, accelerated=True)]
+            if task is None
+            else task.compiled_outputs(),
+            unit=self.unit,
+            keep=None if self._rows.all() else np.flatnonzero(self._rows).tolist(),
+            kp=None if task is None else task.kp,
+            kd=None if task is None else task.kd,
+            level=self.level,
+            damping=self.damping,
+        )
 
     @property
     def asks_state(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._kernel import LimitRows, LimitSetup
 from ...arrays import Array, BoolArray
 from ...errors import InputError
 from .limit_rows import PARTS, BoundLimit
@@ -135,29 +136,31 @@ class LimitTable:
                 self.on_lam |= np.any(one.lam != 0.0, axis=0)
         refuse_contradictions(constant, system)
 
-    def setup(self) -> tuple[Array | None, ...]:
-        """Coefficients on multipliers (m, nc), on used inputs (m, n), constraint force and acceleration
-        (m, nv), the last three or None; bounds (m,) and (m,), with functions as they were last evaluated, in
-        the last rows; rows of cones (3 cones, nc)."""
+    def setup(self) -> LimitSetup:
+        """The limits for the kernel, functions as they were last evaluated in the last rows."""
         self._stack = _Stack([*self._constant, *self._latest])
         cones = [np.zeros((0, len(self.on_lam))), *(one.lam for one in self._cones if one.lam is not None)]
-        return *self._coefficients(self._stack), np.concatenate(cones)
+        return LimitSetup(
+            rows=self._coefficients(self._stack),
+            cone_lam=np.concatenate(cones),
+            first_function=sum(len(one.lower) for one in self._constant),
+            has_functions=self.has_functions,
+        )
 
-    def renewed(self, t: float, q: Array, v: Array) -> tuple[Array | None, ...]:
+    def renewed(self, t: float, q: Array, v: Array) -> LimitRows:
         """The rows of functions at a state, without cones."""
         self._latest = [one.source(t, q, v) for one in self._varying if one.source is not None]
         return self._coefficients(_Stack(self._latest))
 
-    @property
-    def first_function(self) -> int:
-        """Where the rows of functions begin."""
-        return sum(len(one.lower) for one in self._constant)
-
-    def _coefficients(self, stack: _Stack) -> tuple[Array | None, ...]:
+    def _coefficients(self, stack: _Stack) -> LimitRows:
+        """Coefficients on multipliers (m, nc), used inputs (m, n), constraint force and acceleration
+        (m, nv), the last three or None, and bounds (m,)."""
         lam, u, force, a = (stack.parts[part] for part in PARTS)
         on_lam = np.zeros((len(stack.lower), len(self.on_lam))) if lam is None else lam
         on_u = None if u is None else np.ascontiguousarray(u[:, self._used])
-        return on_lam, on_u, force, a, stack.lower, stack.upper
+        return LimitRows(
+            on_lam=on_lam, on_u=on_u, on_force=force, on_a=a, lower=stack.lower, upper=stack.upper
+        )
 
     def row_name(self, i: int) -> str:
         """Name of the limit of a row; cones are counted behind the rows."""

@@ -8,17 +8,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._kernel import OutputSetup
 from ...arrays import Array, state
 from ...errors import InputError, unknown_name
 from ...models.pose import Pose
 from ...models.pose_error import check_form, pose_error
 from ..state.measured_state import MeasuredState
-from .output import POINT, POSE, BoundOutput, CompiledOutput, NamedOutput, OutputTracking, VectorOutput
+from .output import POINT, POSE, BoundOutput, NamedOutput, OutputTracking, VectorOutput
 from .references import Target
 
 AXES = ("x", "y", "z")
 POSE_AXES: tuple[str, ...] = ("x", "y", "z", "rx", "ry", "rz")
 NO_TURN = np.zeros(3)
+
+
+def body_output(
+    kind: int, accelerated: bool, body: int, point: Array, rows: list[int], *form: bool
+) -> OutputSetup:
+    """An output for the kernel: components of a point or of the pose of a body."""
+    screw, own = form or (False, False)
+    more: dict[str, bool] = {"accelerated": accelerated, "screw": screw, "own": own}
+    return OutputSetup(kind=kind, size=len(rows), body=body, point=point, rows=rows, **more)
 
 
 @dataclass(frozen=True)
@@ -47,8 +57,8 @@ class _Position(VectorOutput):
         names = [f"{given.body}.{AXES[i]}" for i in self._rows]
         super().__init__(names, np.full(len(names), system.length))
 
-    def compiled(self, accelerated: bool) -> CompiledOutput:
-        return (POINT, self.size, accelerated, self._body, self._point, self._rows, False, False, None, None)
+    def compiled(self, accelerated: bool) -> OutputSetup:
+        return body_output(POINT, accelerated, self._body, self._point, self._rows)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         (x, V, A, J, _), rows = now.point(self._body, self._point), self._rows
@@ -130,8 +140,8 @@ class _BodyPose(PoseOutput):
                 f' all six axes, or use error="split", frame="world"; got axes {list(given.axes)}.'
             )
 
-    def compiled(self, accelerated: bool) -> CompiledOutput:
-        return (POSE, self.size, accelerated, self._body, self._point, self._rows, *self._form, None, None)
+    def compiled(self, accelerated: bool) -> OutputSetup:
+        return body_output(POSE, accelerated, self._body, self._point, self._rows, *self._form)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         p, V, bias, J, R = now.point(self._body, self._point)

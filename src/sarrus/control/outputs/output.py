@@ -11,12 +11,13 @@ acceleration:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..._kernel import OutputSetup
 from ...arrays import Array, number
 from ...errors import InputError
 from ...models.pose import Pose
@@ -45,23 +46,18 @@ class OutputTracking(NamedTuple):
         return OutputTracking(x, desired, e, rate, J, c, T=T)
 
 
-# kind, size, whether its target is an acceleration, body, point (3,), components, form of the error, Q, J
-CompiledOutput = tuple[int, int, bool, int, Any, Sequence[int], bool, bool, Any, Any]
 COORDINATES, POINT, POSE, TURN, GIVEN = range(5)  # kernels/control/step_data.hpp
 
 
-def evaluated_in_python(size: int, accelerated: bool) -> CompiledOutput:
+def evaluated_in_python(size: int, accelerated: bool) -> OutputSetup:
     """An output of which the kernel asks its owner."""
-    return (GIVEN, size, accelerated, 0, None, (), False, False, None, None)
+    return OutputSetup(kind=GIVEN, size=size, accelerated=accelerated)
 
 
-def compiled_output(output: Any, accelerated: bool = False) -> CompiledOutput:
+def compiled_output(output: Any, accelerated: bool = False) -> OutputSetup:
     """An output for the kernel; one that does not say how is evaluated in Python."""
-    found = getattr(output, "compiled", None)
-    made: CompiledOutput = (
-        evaluated_in_python(output.size, accelerated) if found is None else found(accelerated)
-    )
-    return made
+    found: Callable[[bool], OutputSetup] | None = getattr(output, "compiled", None)
+    return evaluated_in_python(output.size, accelerated) if found is None else found(accelerated)
 
 
 class BoundOutput(Protocol):
@@ -108,7 +104,7 @@ class NamedOutput(ABC):
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         """The output at a state against a target."""
 
-    def compiled(self, accelerated: bool) -> CompiledOutput:
+    def compiled(self, accelerated: bool) -> OutputSetup:
         """The output for the kernel, whose target is an acceleration alone if `accelerated`."""
         return evaluated_in_python(self.size, accelerated)
 
@@ -181,8 +177,8 @@ class _Coordinates(VectorOutput):
         super().__init__(names, np.array(unit))
         self._J, self._Q, self._zero = J, Q, np.zeros(len(entries))
 
-    def compiled(self, accelerated: bool) -> CompiledOutput:
-        return (COORDINATES, self.size, accelerated, 0, None, (), False, False, self._Q, self._J)
+    def compiled(self, accelerated: bool) -> OutputSetup:
+        return OutputSetup(kind=COORDINATES, size=self.size, accelerated=accelerated, Q=self._Q, J=self._J)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         return self.tracking_error(target, self._Q @ now.q, self._J @ now.v, self._J, self._zero)

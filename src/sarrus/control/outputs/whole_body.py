@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernel import OutputSetup
 from ...arrays import Array
 from ...errors import InputError
 from ...models.pose import Pose
 from ...models.pose_error import turn_error
 from ...models.rotation import cross, hat
 from ..state.measured_state import MeasuredState
-from .body import AXES, POSE_AXES, PoseOutput, axis_indices, body_and_point, point_motion
-from .output import TURN, BoundOutput, CompiledOutput, Coordinates, OutputTracking, VectorOutput
+from .body import AXES, POSE_AXES, PoseOutput, axis_indices, body_and_point, body_output, point_motion
+from .output import TURN, BoundOutput, Coordinates, OutputTracking, VectorOutput
 from .references import Target
 
 TURN_AXES = POSE_AXES[3:]
@@ -50,8 +51,8 @@ class _Orientation(PoseOutput):
         self._body, self._origin = body_and_point(given.body, (0.0, 0.0, 0.0), system, "Orientation")
         super().__init__(given.body, given.axes, system, "Orientation")
 
-    def compiled(self, accelerated: bool) -> CompiledOutput:
-        return (TURN, self.size, accelerated, self._body, self._origin, self._rows, False, False, None, None)
+    def compiled(self, accelerated: bool) -> OutputSetup:
+        return body_output(TURN, accelerated, self._body, self._origin, self._rows)
 
     def track(self, now: MeasuredState, target: Target) -> OutputTracking:
         _, V, A, J, R = now.point(self._body, self._origin)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._kernel import largest
+from ..._kernel import ActiveSetup, largest
 from ...arrays import BoolArray
 from ...dynamics.terms import Terms, Units
 from ...errors import InputError, unknown_name
@@ -54,10 +54,10 @@ class ActiveConstraints:
         self._known: dict[tuple[str, ...], tuple[BoolArray | None, Units]] = {}
         self._fixed = None if callable(active) or active is None else self._mask(active)
 
-    def setup(self) -> dict[str, Any]:
+    def setup(self) -> ActiveSetup:
         """What the kernel needs to take a state onto its constraints."""
         part = np.where(self._standing, KEPT, CLOSE)
-        return {"gap_weight": self._weight, "per_row": self._units.per_row, "part": part}
+        return ActiveSetup(gap_weight=self._weight, per_row=self._units.per_row, part=part)
 
     def rows(self, now: MeasuredState) -> tuple[BoolArray | None, Units]:
         """The active rows (nc,) of a measured state, None for all, and their units."""
