@@ -199,8 +199,9 @@ SARRUS_HD bool finite(const T* x, int n) {
 
 constexpr double DIVERGED = 1e9;  // [rad/s, or L/s]: no mechanism is so fast
 
-// Whether numbers have outgrown the mechanism. Inertias are about the world's origin: at a distance x, M has an error
-// of about 1e-16 m x^2, and long before anything overflows it is rounding only, positive definite or not.
+// Whether numbers have outgrown the mechanism. Inertias are about the world's origin: at a distance x, M has
+// an error of about 1e-16 m x^2, and long before anything overflows it is rounding only, positive definite or
+// not.
 template <class T, int LDC, class S>
 SARRUS_HD bool diverged(const Stepper<T, LDC, S>& s, const T* v) {
   bool yes = !finite(s.w.M, s.m.nv * s.w.ld);
