@@ -213,11 +213,8 @@ struct Copies {
     x.end_step(i, s, {m, tables, dt, room.data()}, accelerate);
   }
   bool advance_one(Run& run, double target) const {
-    double size = o.method.adaptive ? run.state().step : target - run.state().t;
-    while (run.state().t < target) {
-      if (!run.step(size, target)) return false;
-      size = run.state().step;
-    }
+    while (run.state().t < target)
+      if (!run.step(o.method.adaptive ? run.state().step : target - run.state().t, target)) return false;
     return true;
   }
   // A state without an acceleration is not one that a copy has reached, except the first one.

@@ -134,8 +134,16 @@ struct ModalRun : Run {
     StepStatus found = settle(x->u, Settled{x->q, x->v, at.drive, at.user}, cause, mode, x->room, x->flags);
     clear_cause();
     if (found != StepStatus::FINE) return fail(found);
+    return go_on(t, x->q, x->v);
+  }
+  // From a state whose velocity is that of the new mode
+  bool go_on(double t, const double* q, const double* v) {
     choose_rows();
-    if (!inner->start(t, x->q, x->v, -1)) return fail(inner->state().status);
+    if (!inner->start(t, q, v, -1)) return fail(inner->state().status);
+    double speed = std::max(largest_speed(m, v), largest_speed(m, v0.data())), change = 0;
+    for (int j = 0; j < m.nv; ++j)
+      change = std::max(change, std::abs(inner->state().v[j] - v[j]) / m.unit[j]);
+    if (change > MOST_VELOCITY_CHANGE * speed) return fail(StepStatus::NO_MODE);
     look_at_state(x->before);
     return true;
   }
@@ -184,10 +192,7 @@ struct ModalRun : Run {
     mode.slack[0] = HESITANT;
     if (outside.back) outside.back(outside.context);
     clear_cause();
-    choose_rows();
-    if (!inner->start(t0, q0.data(), v0.data(), -1)) return fail(inner->state().status);
-    look_at_state(x->before);
-    return true;
+    return go_on(t0, q0.data(), v0.data());
   }
 
   // ---------------------------------------------------------------- steps
@@ -285,6 +290,7 @@ struct ModalRun : Run {
     trouble = StepStatus::FINE;
     std::copy_n(q, m.nq, x->q);
     std::copy_n(v, m.nv, x->v);
+    std::copy_n(v, m.nv, v0.begin());
     std::fill_n(x->tau, m.nv, 0.0);
     clear_cause();
     mode.recent[0] = 0, mode.recent[1] = t;

@@ -98,6 +98,7 @@ struct SizedRun : Run {
     s->before.close_to_rounding = true;
     if (r) r->past_step = 0;
     watch = {};
+    next_step = 0;
     return sarrus::start(*s, t);
   }
   bool restore(const Instant<double>& at, const History& history, double step) override {

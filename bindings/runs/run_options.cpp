@@ -63,7 +63,8 @@ void bind_enums(nb::module_& m) {
       .value("SINGULAR_WITHIN", StepStatus::SINGULAR_WITHIN)
       .value("UNSETTLED", StepStatus::UNSETTLED)
       .value("OPEN_GAP", StepStatus::OPEN_GAP)
-      .value("CHATTER", StepStatus::CHATTER);
+      .value("CHATTER", StepStatus::CHATTER)
+      .value("NO_MODE", StepStatus::NO_MODE);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ enum class StepStatus : int {
   SINGULAR_WITHIN,  // J loses rank within a step: it has no derivatives
   UNSETTLED,        // friction by load finds no force, solve/friction_by_load.hpp
   OPEN_GAP,         // a constraint was to close where it is open, integrate/modes/settle.hpp
-  CHATTER           // the mode changed too often within one step
+  CHATTER,          // the mode changed too often within one step
+  NO_MODE           // what sticks does so only with another velocity
 };
 
 struct Options {

@@ -311,6 +311,8 @@ class StepStatus(enum.Enum):
 
     CHATTER = 10
 
+    NO_MODE = 11
+
 class RunOptions:
     def __init__(self) -> None: ...
 

@@ -65,10 +65,10 @@ def test_all_methods_fall_along_one_branch() -> None:
     mech = sr.library.five_bar()
     runs = [sr.simulate(mech, (0.0, 0.8), **options) for options in METHODS]
     best = runs[-1]
-    # At first rounding decides, not the tolerance. A pose s rad off the singular one closes to 1e-16, so its
-    # tangent is known to 1e-16 / s^2: after 0.4 ms, s = 7e-7, 2e-4 of a kinetic energy of 4e-5 J. With gravity
-    # changed in its last bits, energy varies by 1e-8 to 1e-7 J in the first 2 ms, at any rtol below 1e-7, and
-    # by at most 1.4e-9 J of 120 J later; the run ends up to 8e-6 rad elsewhere.
+    # At first rounding decides, not the tolerance. A pose s rad off the singular one closes to 1e-16, so
+    # its tangent is known to 1e-16 / s^2: after 0.4 ms, s = 7e-7, 2e-4 of a kinetic energy of 4e-5 J. With
+    # gravity changed in its last bits, energy varies by 1e-8 to 1e-7 J in the first 2 ms, at any rtol below
+    # 1e-7, and by at most 1.4e-9 J of 120 J later; the run ends up to 8e-6 rad elsewhere.
     assert np.ptp(best.energy[best.t > 2e-3]) < 1e-8 and np.ptp(best.energy) < 3e-7
     for run, options in zip(runs, METHODS, strict=True):
         tol = max(100 * float(options.get("rtol", 1e-7)), 2e-5)

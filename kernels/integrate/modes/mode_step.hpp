@@ -12,7 +12,8 @@ constexpr double LOCATED = 1e-13;     // of a step: tolerance of the time at whi
 constexpr double JUST_BEFORE = 1e-9;  // of a step: inputs may jump at its end
 constexpr double HESITANT = 1e-5;     // of the bounds: slack after a coordinate that began to slide did not
 constexpr int MOST_CHANGES = 60;      // of the mode within one step; more are chatter
-constexpr int MOST_TRIALS = 100;      // ends of one step
+constexpr double MOST_VELOCITY_CHANGE = 1e-4;   // of the speeds, as the rows of a new mode begin to hold
+constexpr int MOST_TRIALS = 100;                // ends of one step
 constexpr double PLACES[] = {0.25, 0.5, 0.75};  // in a step, where speeds are looked at by a cubic
 
 // Time between lo and hi at which the first guard that has ended at hi is zero on the line between both

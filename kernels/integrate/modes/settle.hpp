@@ -10,6 +10,7 @@ SARRUS_BEGIN
 
 constexpr double AT_REST = 1e-10;   // of the largest speed (lengths over L): coordinates that are slower rest
 constexpr double NEAR_REST = 1e-5;  // of its largest speed in a mode: a slower coordinate rests at its end
+constexpr double LEAST_FASTEST = 1e-5;  // of the largest speed: least of what `fastest` of a mode starts from
 constexpr double BREAKING = 1e-6;  // of the bounds: left out of them to find which coordinates begin to slide
 constexpr double FRICTION_SLACK = 1e-9;  // of the bounds: load beyond them at which coordinates slide
 constexpr double STANDS = 1e-9;          // of the speeds (lengths over L): a contact that opens slower stands
@@ -172,7 +173,7 @@ SARRUS_FN bool release(Unilateral<LDC>& u, const Settled& x, const Cause& cause,
 // What a run knows of its new mode   in: the state
 template <int LDC>
 SARRUS_FN void enter_mode(Unilateral<LDC>& u, const Settled& x, Mode& mode) {
-  double L = u.m.length[0];
+  double L = u.m.length[0], speed = largest_speed(u.m, x.v);
   all_rows(u, x.state(), u.lam);
   for (int g = 0; g < u.table.count; ++g) {
     const RowGroup& group = u.table.groups[g];
@@ -180,9 +181,10 @@ SARRUS_FN void enter_mode(Unilateral<LDC>& u, const Settled& x, Mode& mode) {
     mode.margin[g] = gap > TOUCHES * L ? 0 : (gap < 0 ? -gap : 0) + BELOW * L;
   }
   for (int k = 0; k < u.table.frictions; ++k) {
-    double speed = mode.direction[k] * x.v[u.table.coordinate[k]];
-    mode.armed[k] = speed > 0;
-    mode.fastest[k] = abs_(x.v[u.table.coordinate[k]]);
+    int j = u.table.coordinate[k];
+    double least = LEAST_FASTEST * speed * u.m.unit[j];
+    mode.armed[k] = mode.direction[k] * x.v[j] > 0;
+    mode.fastest[k] = abs_(x.v[j]) > least ? abs_(x.v[j]) : least;
   }
   mode.slack[0] = FRICTION_SLACK;
   mode.fresh[0] = 0;

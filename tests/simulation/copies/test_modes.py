@@ -97,6 +97,16 @@ def test_hard_stops_with_and_without_friction(friction: float) -> None:
     assert not any(event.kind == "limit" for event in many.events[0])
 
 
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_a_block_comes_to_rest_at_the_end_of_a_step(method: str) -> None:
+    """The mode ends 1e-16 s after a step: the steps that follow have their full length."""
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("block", joint=sr.Prismatic("x"), mass=2.0, friction=4.0, friction_model="coulomb")
+    many = sr.rollout(spec.compile(), [[0.0]], [[1.0]], dt=1e-2, steps=60, method=method)
+    assert many.q[0, -1] == pytest.approx([0.25], abs=1e-14)  # v0^2 / 2 a with a = 4 N / 2 kg
+    assert not many.v[0, -1].any()
+
+
 def test_steps_go_on_in_the_mode_of_the_state() -> None:
     mech = two_bars()
     start = sr.rollout(mech, [0.9, -1.7, 0.2], dt=1e-3, steps=1, switches=sr.Switch("pin", closed=False))
