@@ -47,8 +47,10 @@ struct ModalRun : Run {
   std::vector<char> memory;
   ModalWork<LD>* x = nullptr;
   Inner* inner = nullptr;
+  std::vector<int> places;  // of the rows of the mode before
   StepStatus trouble = StepStatus::FINE;
   std::vector<double> q0, v0, a0;  // where the present step began
+  double speed = 0;                // the largest since the mode began
   double t0 = 0, size0 = 0;
   History history0;
   int spent = 0;  // evaluations in modes before
@@ -86,8 +88,10 @@ struct ModalRun : Run {
   long mode_changes() const override { return changes; }
 
   bool acts(int g) const { return mode.closed[g] != 0; }
-  void choose_rows() {
+  // Whether other rows act than before
+  bool choose_rows() {
     int g = 0;
+    places.assign(x->rows.place, x->rows.place + m.nc);
     x->rows.direct(table, mode.direction);
     x->rows.choose(mode.values, [&](int r) {
       while (table.groups[g].end <= r) ++g;
@@ -96,6 +100,7 @@ struct ModalRun : Run {
     ++changes;
     spent += inner->state().evaluations;
     inner->rebuild();
+    return !std::equal(places.begin(), places.end(), x->rows.place);
   }
   // Drives and rows of the user at a state
   State<double> ask(double t, const double* q, const double* v) {
@@ -119,6 +124,7 @@ struct ModalRun : Run {
       reached.lam = x->lam;
     }
     look(x->u, x->rows, reached, mode, x->flags, to);
+    speed = std::max(speed, largest_speed(m, s.v));
     for (int k = 0; k < table.frictions; ++k)
       mode.fastest[k] = std::max(mode.fastest[k], std::abs(s.v[table.coordinate[k]]));
   }
@@ -134,16 +140,21 @@ struct ModalRun : Run {
     StepStatus found = settle(x->u, Settled{x->q, x->v, at.drive, at.user}, cause, mode, x->room, x->flags);
     clear_cause();
     if (found != StepStatus::FINE) return fail(found);
-    return go_on(t, x->q, x->v);
+    return go_on(t, x->q, x->v, starts);
   }
-  // From a state whose velocity is that of the new mode
-  bool go_on(double t, const double* q, const double* v) {
-    choose_rows();
-    if (!inner->start(t, q, v, -1)) return fail(inner->state().status);
-    double speed = std::max(largest_speed(m, v), largest_speed(m, v0.data())), change = 0;
+  // From a state whose velocity is that of the new mode. A run through a singular pose keeps its rank while
+  // only directions change.
+  bool go_on(double t, const double* q, const double* v, bool starts) {
+    History history = inner->history();
+    bool anew = choose_rows() || starts;
+    bool fine = anew ? inner->start(t, q, v, -1) : inner->restore({t, q, v, 0}, history, 0);
+    if (!fine) return fail(inner->state().status);
+    double change = 0;
+    speed = std::max(largest_speed(m, v), speed);
     for (int j = 0; j < m.nv; ++j)
       change = std::max(change, std::abs(inner->state().v[j] - v[j]) / m.unit[j]);
-    if (change > MOST_VELOCITY_CHANGE * speed) return fail(StepStatus::NO_MODE);
+    if (!starts && change > MOST_VELOCITY_CHANGE * speed) return fail(StepStatus::NO_MODE);
+    speed = 0;
     look_at_state(x->before);
     return true;
   }
@@ -192,7 +203,7 @@ struct ModalRun : Run {
     mode.slack[0] = HESITANT;
     if (outside.back) outside.back(outside.context);
     clear_cause();
-    return go_on(t0, q0.data(), v0.data());
+    return go_on(t0, q0.data(), v0.data(), false);
   }
 
   // ---------------------------------------------------------------- steps
@@ -290,7 +301,7 @@ struct ModalRun : Run {
     trouble = StepStatus::FINE;
     std::copy_n(q, m.nq, x->q);
     std::copy_n(v, m.nv, x->v);
-    std::copy_n(v, m.nv, v0.begin());
+    speed = 0;
     std::fill_n(x->tau, m.nv, 0.0);
     clear_cause();
     mode.recent[0] = 0, mode.recent[1] = t;

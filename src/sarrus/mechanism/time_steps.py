@@ -45,8 +45,8 @@ TROUBLE = {
     StepStatus.CHATTER: "contacts or friction changed 60 times within one step: no motion goes on there for"
     " any length of time, or the step is too long; take a shorter one, let contacts stick (latch=True), or"
     " use stiff stops (stop_stiffness)",
-    StepStatus.NO_MODE: "friction was to hold coordinates that cannot stop there without a jump of the velocity,"
-    " next to a singular pose; take a shorter step",
+    StepStatus.NO_MODE: "friction was to hold coordinates that cannot stop there without a jump of the"
+    " velocity, next to a singular pose; take a shorter step",
 }
 METHODS = {method.name: method for method in methods()}
 NEVER = 2**60  # steps between two records
