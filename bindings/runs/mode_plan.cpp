@@ -33,6 +33,27 @@ struct BoundPlan : ModePlan {
   BoundPlan(const BoundPlan&) = delete;
 };
 
+// (friction (n, k), which is unique, friction by load (n, k)) of n states q, v with accelerations a under tau in all, in
+// one mode, of its k coordinates with dry friction; the first two are of those at rest. wrenches (n, nb, 6) or None
+nb::tuple friction_in_mode(const Kernel& k, nb::handle plan, nb::handle mode, nb::tuple states,
+                           nb::handle wrenches) {
+  const ModePlan& modes = plan_of(plan);
+  npy_intp n = length_of(states[0]), nv = k.m.nv, rows = modes.table.frictions;
+  Dense q(states[0], "q", {n, k.m.nq}), v(states[1], "v", {n, nv}), a(states[2], "a", {n, nv});
+  Dense tau(states[3], "tau", {n, nv}), drive(states[4], "drive", {n, k.m.nd, 3});
+  Dense user(states[5], "user", {n, k.m.n_user_rows, 3 + nv});
+  Dense numbers(mode, "mode", {mode_size(modes.table, k.m.nev + k.m.nk)});
+  Dense outer = Dense::or_none(wrenches, "wrenches", {n, k.m.nb, 6});
+  NewArray force({n, rows}), by_load({n, rows});
+  New<unsigned char> unique({n, rows});
+  {
+    nb::gil_scoped_release free;
+    k.tables.runs.friction_in_mode(k.m, modes, numbers, {{int(n), q, v, drive, user}, a, tau, outer},
+                                   {force, by_load, unique});
+  }
+  return nb::make_tuple(force, unique, by_load);
+}
+
 }  // namespace
 
 const ModePlan& plan_of(nb::handle object) { return nb::cast<const BoundPlan&>(object); }
@@ -42,6 +63,8 @@ void bind_mode_plan(nb::module_& m) {
   nb::class_<BoundPlan>(m, "ModePlan")
       .def(nb::init<H, H, H, H, H, H, H, double>(), "rows"_a, "kinds"_a, "normals"_a, "latches"_a, "sides"_a,
            "coordinates"_a, "schedule"_a, "dt"_a);
+  m.def("friction_in_mode", &friction_in_mode, "kernel"_a, "plan"_a, "mode"_a, "states"_a,
+        "wrenches"_a.none());
 }
 
 }  // namespace sarrus

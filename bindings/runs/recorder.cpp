@@ -7,6 +7,8 @@
 #include <string>
 
 #include "../numpy.hpp"
+#include "python_steps.hpp"
+#include "recorded_modes.hpp"
 
 namespace sarrus {
 
@@ -14,7 +16,7 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr double SLACK = 1e-9;  // of a sample time: rounding in sums of steps
+constexpr double GRID_SLACK = 1e-6;  // of a fixed step: one that ends so shortly before a multiple ends there
 
 // What a checkpoint stores behind t, q, v, tau and the numbers of the kind of run (Run::store_tail).
 struct StoredHistory {
@@ -29,10 +31,17 @@ struct Column {
   std::vector<double> values = {};
 };
 
+// What Python supplies to a run; None: nothing. inputs(t, q, v, stage), acceleration(t, q, v), wrenches(t, q, v) of
+// functions on bodies, chosen(mode) as the rows of another mode have been chosen, and steps that are not the kernel's.
+struct Callbacks {
+  nb::object inputs, acceleration, wrenches, chosen, steps;
+};
+
 struct Recorder {
   nb::object kernel_ref;  // keeps the kernel alive
   const Kernel& k;
-  nb::object on_inputs, on_acceleration;
+  Callbacks on;
+  nb::object plan_ref;
   const RunOptions o;
   bool supplies_inertia;
   std::unique_ptr<Run> run;
@@ -43,27 +52,85 @@ struct Recorder {
   size_t steps = 0;
   int earlier = 0;           // evaluations before a resumed state
   std::vector<double> kept;  // snapshot from before the first step that the end of the run cut short
+  RecordedModes modes;
+  OutsideSteps outside_steps;
+  StepsOfPython stepped;
+  struct {
+    std::vector<double> held;
+    double samples = 0;
+  } marked;  // at the beginning of the present step
 
   Recorder(nb::object kernel, const RunOptions& options, nb::object inputs, nb::object acceleration,
-           bool inertia)
+           bool inertia, nb::object plan, nb::object begun, nb::object wrenches, nb::object chosen,
+           nb::object steps_of_python)
       : kernel_ref(kernel),
         k(nb::cast<const Kernel&>(kernel)),
-        on_inputs(inputs),
-        on_acceleration(acceleration),
+        on{inputs, acceleration, wrenches, chosen, steps_of_python},
+        plan_ref(plan),
         o(options),
         supplies_inertia(inertia),
-        held(k.m.nv, 0.0) {
+        held(k.m.nv, 0.0),
+        stepped(on.steps, k.m) {
     npy_intp nq = k.m.nq, nv = k.m.nv;
     columns = {
-        {"t", 0},     {"q", nq},  {"v", nv}, {"a", nv}, {"tau", nv}, {"drift", 0}, {"velocity_drift", 0},
-        {"pivot", 0}, {"rank", 0}};
+        {"t", 0},     {"q", nq},   {"v", nv},  {"a", nv}, {"tau", nv}, {"drift", 0}, {"velocity_drift", 0},
+        {"pivot", 0}, {"rank", 0}, {"mode", 0}};
     Outside outside;
     outside.context = this;
     if (!inputs.is_none()) outside.inputs = &Recorder::ask;
     if (!acceleration.is_none()) outside.acceleration = &Recorder::ask_acceleration;
     outside.supplies_inertia = inertia;
-    run.reset(k.tables.runs.make(k.m, o, outside));
+    if (plan.is_none()) {
+      run.reset(k.tables.runs.make(k.m, o, outside));
+      return;
+    }
+    outside.mark = [](void* self) { static_cast<Recorder*>(self)->mark(); };
+    outside.back = [](void* self) { static_cast<Recorder*>(self)->back(); };
+    outside.mode_ends = [](void* self) { static_cast<Recorder*>(self)->record(); };
+    outside.mode_chosen = [](void* self) { static_cast<Recorder*>(self)->mode_chosen(); };
+    if (!wrenches.is_none()) outside.wrenches = &Recorder::ask_wrenches;
+    outside.bearings_slide = wrenches.is_none() && acceleration.is_none();
+    outside_steps = stepped.steps();
+    if (!on.steps.is_none()) outside.steps = &outside_steps;
+    run.reset(k.tables.runs.make_modal(k.m, plan_of(plan), o, outside));
+    modes.width = run->mode_numbers();
+    run->load_mode(Dense(begun, "begun", {modes.width}));
+    modes.groups = plan_of(plan).table.count;
   }
+
+  // ---------------------------------------------------------------- modes
+
+  void mark() { marked = {held, samples}; }
+  void back() { held = marked.held, samples = marked.samples; }
+  void mode_chosen() {
+    modes.add(*run);
+    if (on.chosen.is_none()) return;
+    nb::gil_scoped_acquire gil;
+    on.chosen(modes.last());
+  }
+  static void ask_wrenches(void* self, const Instant<double>& at, double* outer) {
+    auto& r = *static_cast<Recorder*>(self);
+    nb::gil_scoped_acquire gil;
+    nb::object answer = r.on.wrenches(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
+    fill_from(answer, outer, r.k.m.nb, 6, 6);
+  }
+  // At a state of the present mode groups close (1) and open (-1); changes (groups,) int8
+  bool change_mode(double time, nb::handle q0, nb::handle v0, nb::handle given) {
+    Dense x(q0, "q", {k.m.nq}), y(v0, "v", {k.m.nv});
+    auto* changes = data_of<signed char>(given, {modes.groups});
+    if (!changes) throw nb::value_error("`changes` must be int8, one for each group of rows");
+    bool fine;
+    if (time < run->state().t) back();
+    {
+      nb::gil_scoped_release free;
+      fine = run->change_mode({time, x, y, 0}, changes);
+    }
+    kept.clear();
+    if (fine) record();
+    return fine;
+  }
+
+  // ---------------------------------------------------------------- what Python supplies
 
   // values of a returned array, or nothing where Python answered None; false on a wrong size
   static bool fill_from(nb::handle x, double* to, npy_intp rows, npy_intp cols, npy_intp ld) {
@@ -84,7 +151,7 @@ struct Recorder {
     }
     nb::gil_scoped_acquire gil;
     std::copy(r.held.begin(), r.held.end(), to.tau);  // stays where Python answers None for tau
-    nb::object answer = r.on_inputs(at.t, NewArray({m.nq}, at.q), NewArray({m.nv}, at.v), at.stage);
+    nb::object answer = r.on.inputs(at.t, NewArray({m.nq}, at.q), NewArray({m.nv}, at.v), at.stage);
     if (answer.is_none()) return false;
     auto parts = nb::cast<nb::tuple>(answer);
     npy_intp nv = m.nv, nu = m.n_user_rows, nd = m.nd;
@@ -102,19 +169,23 @@ struct Recorder {
     return true;
   }
   // Number of samples up to a time, that at the time itself included.
-  double samples_until(double time) const { return std::floor((time - origin) / o.sample_dt + SLACK) + 1; }
-  bool due(double time) const { return samples == 0 || time >= origin + (samples - SLACK) * o.sample_dt; }
+  double samples_until(double time) const {
+    return std::floor((time - origin + TIME_ROUNDING * std::abs(time)) / o.sample_dt) + 1;
+  }
+  bool due(double time) const {
+    return samples == 0 || time + TIME_ROUNDING * std::abs(time) >= origin + samples * o.sample_dt;
+  }
   static bool ask_acceleration(void* self, const Instant<double>& at, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
-    nb::object answer = r.on_acceleration(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
+    nb::object answer = r.on.acceleration(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
     return !answer.is_none() && fill_from(answer, a, 1, r.k.m.nv, r.k.m.nv);
   }
 
   void record() {
     RunState s = run->state();
-    double rank = s.rank;
-    const double* from[] = {&s.t, s.q, s.v, s.a, s.tau, &s.drift, &s.velocity_drift, &s.pivot, &rank};
+    double rank = s.rank, mode = modes.now(*run);
+    const double* from[] = {&s.t, s.q, s.v, s.a, s.tau, &s.drift, &s.velocity_drift, &s.pivot, &rank, &mode};
     for (size_t i = 0; i < columns.size(); ++i) {
       std::vector<double>& to = columns[i].values;
       to.insert(to.end(), from[i], from[i] + std::max<npy_intp>(columns[i].width, 1));
@@ -161,6 +232,8 @@ struct Recorder {
     x.insert(x.end(), s.tau, s.tau + k.m.nv);
     run->store_tail(tail.data());
     x.insert(x.end(), tail.begin(), tail.end());
+    x.resize(x.size() + run->mode_numbers());
+    run->store_mode(x.data() + x.size() - run->mode_numbers());
     StoredHistory rest{.pivot = past.pivot,
                        .step = past.step,
                        .regular_step = past.regular_step,
@@ -179,11 +252,11 @@ struct Recorder {
   }
   // Go on from a checkpoint of a run that began at time `begin`, with the same options.
   bool resume(double begin, nb::handle from) {
-    npy_intp nq = k.m.nq, nv = k.m.nv, more = run->tail_size();
-    Dense x(from, "checkpoint", {1 + nq + 2 * nv + more + STORED});
-    const double *q0 = x.data + 1, *v0 = q0 + nq, *tau0 = v0 + nv, *tail = tau0 + nv;
+    npy_intp nq = k.m.nq, nv = k.m.nv, more = run->tail_size(), wide = run->mode_numbers();
+    Dense x(from, "checkpoint", {1 + nq + 2 * nv + more + wide + STORED});
+    const double *q0 = x.data + 1, *v0 = q0 + nq, *tau0 = v0 + nv, *tail = tau0 + nv, *mode = tail + more;
     std::array<double, STORED> numbers;
-    std::copy(tail + more, tail + more + STORED, numbers.begin());
+    std::copy(mode + wide, mode + wide + STORED, numbers.begin());
     auto rest = std::bit_cast<StoredHistory>(numbers);
     History history{rest.pivot, rest.step, rest.regular_step, int(rest.largest_rank),
                     rest.close_to_rounding != 0};
@@ -195,6 +268,7 @@ struct Recorder {
     bool fine;
     {
       nb::gil_scoped_release free;
+      run->load_mode(mode);
       fine = run->restore({x[0], q0, v0, 0}, history, rest.next_step);
       run->load_tail(tail);
     }
@@ -215,17 +289,18 @@ struct Recorder {
         double next = samples_until(run->state().t);
         if (origin + next * o.sample_dt < t_end) target = origin + next * o.sample_dt;
       } else {
-        target = t0 + static_cast<double>(steps + 1) * dt;
+        target = t0 + (std::floor((run->state().t - t0) / dt + GRID_SLACK) + 1) * dt;
         if (target > t_end - 1e-9 * dt) target = t_end;
         h = target - run->state().t;
       }
       if (kept.empty() && (adaptive ? h >= (t_end - run->state().t) * (1 - 1e-12) : target == t_end))
         kept = snapshot();
       if (!run->step(h, target)) break;
-      ++steps;
+      bool whole = adaptive || run->state().t >= target;  // a mode may end before
+      steps += whole;
       ++done;
       h = run->state().step;
-      if (steps % every == 0 || run->state().t >= t_end) record();
+      if (!whole || steps % every == 0 || run->state().t >= t_end) record();
     }
     return done;
   }
@@ -247,13 +322,15 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
   const Recorder& r = *nb::inst_ptr<Recorder>(self);
-  for (const nb::object* x : {&r.kernel_ref, &r.on_inputs, &r.on_acceleration}) Py_VISIT(x->ptr());
+  for (const nb::object* x : {&r.kernel_ref, &r.plan_ref, &r.on.inputs, &r.on.acceleration, &r.on.wrenches,
+                              &r.on.chosen, &r.on.steps})
+    Py_VISIT(x->ptr());
   return 0;
 }
 int clear(PyObject* self) {
   Recorder& r = *nb::inst_ptr<Recorder>(self);
-  r.on_inputs.reset();
-  r.on_acceleration.reset();
+  for (nb::object* x : {&r.on.inputs, &r.on.acceleration, &r.on.wrenches, &r.on.chosen, &r.on.steps})
+    x->reset();
   return 0;
 }
 PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
@@ -264,8 +341,21 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 
 void bind_run(nb::module_& m) {
   nb::class_<Recorder>(m, "Run", nb::type_slots(slots))
-      .def(nb::init<nb::object, const RunOptions&, nb::object, nb::object, bool>(), "kernel"_a, "options"_a,
-           "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(), "supplies_inertia"_a = false)
+      .def(nb::init<nb::object, const RunOptions&, nb::object, nb::object, bool, nb::object, nb::object,
+                    nb::object, nb::object, nb::object>(),
+           "kernel"_a, "options"_a, "inputs"_a.none() = nb::none(), "acceleration"_a.none() = nb::none(),
+           "supplies_inertia"_a = false, "plan"_a.none() = nb::none(), "begun"_a.none() = nb::none(),
+           "wrenches"_a.none() = nb::none(), "chosen"_a.none() = nb::none(),
+           "steps_of_python"_a.none() = nb::none())
+      .def("change_mode", &Recorder::change_mode, "t"_a, "q"_a, "v"_a, "changes"_a)
+      .def(
+          "mode", [](const Recorder& r, npy_intp i) { return r.modes.numbers_of(i); }, "number"_a)
+      .def(
+          "touched", [](const Recorder& r, npy_intp i) { return r.modes.touched_in(i); }, "number"_a)
+      .def(
+          "held_rank", [](const Recorder& r, npy_intp i) { return r.modes.held_ranks.at(i); }, "number"_a)
+      .def_prop_ro("mode_count", [](const Recorder& r) { return r.modes.count(); })
+      .def_prop_ro("open_group", [](const Recorder& r) { return r.run->mode_entry().group; })
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)
       .def("start_each", &Recorder::start_each, "t"_a, "q"_a, "v"_a, "tau"_a, "rank"_a)
       .def("advance", &Recorder::advance, "t0"_a, "dt"_a, "t_end"_a, "count"_a, "every"_a = 1)

@@ -28,10 +28,18 @@ struct Called {
   }
 };
 
+// A run within one mode.
+struct StepsInMode : Run {
+  virtual void rebuild() {}                     // for the rows that the model has now
+  virtual void applied(double* tau) const = 0;  // (nv) at the state, without friction by load
+  // lam (nc) at the state and which of it the motion determines; false: not known
+  virtual bool multipliers(double*, unsigned char*) { return false; }
+};
+
 // One run. Implicit methods have their Radau data behind the Stepper; a source that supplies accelerations has
 // no derivatives for them.
 template <int LD, class S>
-struct SizedRun : Run {
+struct SizedRun : StepsInMode {
   using Steps = Stepper<double, LD, S>;
   const ModelD& m;
   Options o;
@@ -47,8 +55,7 @@ struct SizedRun : Run {
       : m(model), o(options), source{outside} {
     rebuild();
   }
-  // For the rows that the model has now
-  void rebuild() {
+  void rebuild() override {
     Arena measure(nullptr);
     drop();
     build(measure);
@@ -121,12 +128,11 @@ struct SizedRun : Run {
     return {s->t, s->drift, s->velocity_drift, s->pivot,       next_step, s->q, s->v,
             s->a, s->tau,   s->rank,           s->evaluations, s->status};
   }
-  // Of the state: the applied force (nv) without friction by load
-  void applied(double* tau) const {
+  void applied(double* tau) const override {
     for (int j = 0; j < m.nv; ++j) tau[j] = s->tau[j] - (s->load_is_in ? s->bearings.force[j] : 0);
   }
-  // lam (nc), and which of it the motion determines
-  void multipliers(double* lam, unsigned char* unique) {
+  bool multipliers(double* lam, unsigned char* unique) override {
+    if (S::supplies_acceleration) return false;
     auto& w = s->w;
     for (int j = 0; j < m.nv; ++j) w.rhs[j] = s->tau[j] - w.h[j];
     copy(w.a, s->a, w.ld);
@@ -134,17 +140,7 @@ struct SizedRun : Run {
     bool fewer = w.factor.rank_rows < m.nc;
     for (int k = 0; k < m.nc; ++k) unique[k] = !fewer;
     if (fewer && !w.factor.regular) uniqueness(m, w.factor, unique);
-  }
-  // Friction by load of the coordinates of the table, in the motion with these multipliers; W (nc) is room
-  void loads(const ModeTable& table, const double* lam, Spatial<double>* W, double* by_load) {
-    auto& w = s->w;
-    row_wrenches(m, w.tree, W);
-    joint_wrenches(m, w.tree, RowMotion<double>{s->a, lam, W}, static_cast<const Spatial<double>*>(nullptr),
-                   w.bodies);
-    each_bearing(m, [&](int i, const auto& c) {
-      for (int k = 0; k < table.frictions; ++k)
-        if (table.coordinate[k] == m.cf_v[i]) by_load[k] += bearing_bound(w.tree, c, w.bodies.F);
-    });
+    return true;
   }
   // past_step, past_error, past_u, past_v of implicit steps, and the choice between them and explicit ones
   static constexpr int WATCHED = sizeof(StiffnessWatch) / sizeof(double);

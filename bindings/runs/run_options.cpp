@@ -64,7 +64,8 @@ void bind_enums(nb::module_& m) {
       .value("UNSETTLED", StepStatus::UNSETTLED)
       .value("OPEN_GAP", StepStatus::OPEN_GAP)
       .value("CHATTER", StepStatus::CHATTER)
-      .value("NO_MODE", StepStatus::NO_MODE);
+      .value("NO_MODE", StepStatus::NO_MODE)
+      .value("CONTRADICTION", StepStatus::CONTRADICTION);
 }
 
 }  // namespace

@@ -9,6 +9,24 @@
 
 namespace sarrus {
 
+struct RunState {
+  double t, drift, velocity_drift, pivot, step;
+  const double *q, *v, *a, *tau;
+  int rank, evaluations;
+  StepStatus status;
+};
+
+// Steps in time that are not those of the kernel, such as steps in minimal coordinates.
+struct OutsideSteps {
+  void* context;
+  bool (*start)(void*, const Instant<double>&);
+  bool (*step)(void*, double h, double t_end);
+  bool (*back)(void*);  // to the beginning of the present step
+  RunState (*state)(void*);
+};
+
+constexpr double TIME_ROUNDING = 4.4e-16;  // of a time: rounding in sums of steps; a sample is due so shortly before
+
 // The callbacks of a run. inputs fills what it is asked for (stage ROWS_ONLY: no forces) and returns false to
 // stop; M and h only where the system supplies its own inertia. Null: zero force, no calls.
 struct Outside {
@@ -19,6 +37,13 @@ struct Outside {
   // Where steps are taken again: remember the inputs at the beginning of one, go back to them. Null: nothing to do.
   void (*mark)(void*) = nullptr;
   void (*back)(void*) = nullptr;
+  // A mode ends at the present state; the rows of the next one have been chosen. Null: nothing to do.
+  void (*mode_ends)(void*) = nullptr;
+  void (*mode_chosen)(void*) = nullptr;
+  // Wrenches on bodies (nb, 6) at their origins in world axes that Python functions exert. Null: none.
+  void (*wrenches)(void*, const Instant<double>&, double* outer) = nullptr;
+  bool bearings_slide = true;  // the steps know the friction by load of what slides; else `inputs` adds it
+  const OutsideSteps* steps = nullptr;  // that somebody else takes, between changes of the mode
 };
 
 // A group of rows that the clock closes or opens
@@ -37,11 +62,11 @@ struct ModePlan {
   ModeTable table;
 };
 
-struct RunState {
-  double t, drift, velocity_drift, pivot, step;
-  const double *q, *v, *a, *tau;
-  int rank, evaluations;
-  StepStatus status;
+// How a run came into its mode.
+struct ModeEntry {
+  const signed char* touched = nullptr;  // (groups) 1: has closed, even if it opened again at the same time
+  int held_rank = 0;                     // part of the rank of J by rows that hold coordinates at rest
+  int group = -1;                        // that could not close
 };
 
 struct Run {
@@ -63,6 +88,23 @@ struct Run {
   virtual void store_mode(double*) const {}
   virtual void load_mode(const double*) {}
   virtual long mode_changes() const { return 0; }  // so far
+  virtual ModeEntry mode_entry() const { return {}; }
+  // At a state of the present mode, groups close (1) and open (-1): changes (groups).
+  virtual bool change_mode(const Instant<double>&, const signed char*) { return false; }
+};
+
+// States in one mode with accelerations a (n, nv) under the forces tau (n, nv) in all; wrenches (n, nb, 6) on bodies at
+// their origins that Python functions exert, or null.
+struct StatesInMode {
+  States states;
+  const double *a, *tau, *wrenches;
+};
+
+// Of each coordinate with dry friction (n, frictions): its friction where it is at rest and whether that is unique;
+// friction that bearing loads allow.
+struct FrictionArrays {
+  double *force, *by_load;
+  unsigned char* unique;
 };
 
 // Steps from n states at time t to time t + h, in equal parts; tau (n, nv) is held.
@@ -125,6 +167,8 @@ struct StepError {
 struct RunTable {
   Run* (*make)(const ModelD&, const Options&, const Outside&);                         // owned by the caller
   Run* (*make_modal)(const ModelD&, const ModePlan&, const Options&, const Outside&);  // the same
+  void (*friction_in_mode)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,
+                           const FrictionArrays&);
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one

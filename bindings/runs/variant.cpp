@@ -25,6 +25,11 @@ Run* make_modal(const ModelD& m, const ModePlan& plan, const Options& o, const O
   return sized(m, [&](auto ld) -> Run* { return new ModalRun<decltype(ld)::width>(m, plan, o, outside); });
 }
 
+void friction(const ModelD& m, const ModePlan& plan, const double* mode, const StatesInMode& x,
+              const FrictionArrays& out) {
+  sized(m, [&](auto ld) { friction_in_mode<decltype(ld)::width>(m, plan, mode, x, out); });
+}
+
 void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, double* u) {
   apply_feedback(m, LinearFeedback<double>{law.K, law.q, law.v, law.u}, x.nu,
                  State<double>{x.q, x.v, nullptr, nullptr}, room, u);
@@ -44,6 +49,7 @@ double missing_in_one(const ModelD& m, const ReachedStates& x) { return missing_
 const RunTable& run_table() {
   static const RunTable table = {.make = make_run,
                                  .make_modal = make_modal,
+                                 .friction_in_mode = friction,
                                  .step = step_n,
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,

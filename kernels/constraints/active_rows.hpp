@@ -36,6 +36,7 @@ struct ActiveRows {
   Model<R> view;
   int* place;                  // (nc) row of the view, -1: it does not act
   F *parameters, *directions;  // of elements (nev), of forces on coordinates (ncfv)
+  bool bearings = true;        // friction by load acts where it slides; else somebody else adds it
 #define SARRUS_TABLE(type, name, count, width) type* own_##name = nullptr;
   SARRUS_MODEL_FIELDS(SARRUS_TABLE)
 #undef SARRUS_TABLE
@@ -110,11 +111,13 @@ struct ActiveRows {
     const Model<R>& m = *whole;
     for (int i = 0; i < m.ncfv; ++i) directions[i] = m.cf_values[i];
     for (int i = 0; i < m.ncf; ++i) {
-      bool dry = m.cf_kind[i] == CoordinateForceKind::CoulombFriction ||
-                 m.cf_kind[i] == CoordinateForceKind::BearingFriction;
+      bool bearing = m.cf_kind[i] == CoordinateForceKind::BearingFriction;
+      bool dry = bearing || m.cf_kind[i] == CoordinateForceKind::CoulombFriction;
       for (int k = 0; dry && k < table.frictions; ++k)
-        if (table.coordinate[k] == m.cf_v[i])
-          directions[m.cf_begin[i]] = direction[k] == 0 ? F(CoulombFriction::HELD) : direction[k];
+        if (table.coordinate[k] == m.cf_v[i]) {
+          bool held = direction[k] == 0 || (bearing && !bearings);
+          directions[m.cf_begin[i]] = held ? F(CoulombFriction::HELD) : direction[k];
+        }
     }
   }
 };

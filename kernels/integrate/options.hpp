@@ -26,7 +26,8 @@ enum class StepStatus : int {
   UNSETTLED,        // friction by load finds no force, solve/friction_by_load.hpp
   OPEN_GAP,         // a constraint was to close where it is open, integrate/modes/settle.hpp
   CHATTER,          // the mode changed too often within one step
-  NO_MODE           // what sticks does so only with another velocity
+  NO_MODE,          // what sticks does so only with another velocity
+  CONTRADICTION     // no velocity satisfies all rows that close
 };
 
 struct Options {
@@ -52,6 +53,8 @@ struct History {
 };
 
 constexpr int ROWS_ONLY = -1;  // stage of a projection: forces are not needed
+constexpr int BETWEEN_STEPS =
+    99;  // stage where a mode changes: forces without friction by load, no sample is due
 
 // A state at which the outside is asked, and the stage of the step that it belongs to; 0 is its beginning.
 template <class T>

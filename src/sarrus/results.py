@@ -44,7 +44,7 @@ from .simulation.copies.result import Rollout
 from .simulation.events.events import Event
 from .simulation.run.outcome import Status
 from .simulation.study import Study, StudyRow
-from .simulation.switching.switched_trajectory import SwitchedTrajectory
+from .simulation.trajectory.switched_trajectory import SwitchedTrajectory
 from .simulation.trajectory.trajectory import Sample, Trajectory
 
 __all__ = [

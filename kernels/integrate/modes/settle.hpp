@@ -17,6 +17,7 @@ constexpr double STANDS = 1e-9;          // of the speeds (lengths over L): a co
 constexpr double LEAST_RATE = 1e-6;      // lower bound of the speeds that others are compared with
 constexpr double TOUCHES = 1e-9;         // of L: contacts this close take part in impacts
 constexpr double BELOW = 1e-13;          // of L: penetration at which contacts on the surface touch again
+constexpr double MOST_MISS = 1e-6;       // of the speeds: what velocities after an impact may miss
 constexpr double MOST_GAP = 1e-6;        // of L: largest gap of a constraint that closes
 
 // Why the mode is settled.
@@ -24,6 +25,8 @@ struct Cause {
   double t, dt;                // time, and the step of the run [s]
   const double* tau;           // (nv) applied force
   const signed char* changes;  // (groups) 1: closes, -1: opens, 0: stays
+  signed char* touched;        // (groups) out: 1 where one closes, even if it opens again
+  int* open_group;             // out: one that was to close where it is open
   const unsigned char* stops;  // (frictions) 1: has come to rest, whatever is left of its velocity
   bool starts;                 // the first mode of a run
   bool breaks;                 // a load just exceeds its bounds, or a contact pulls
@@ -75,9 +78,10 @@ SARRUS_HD bool arrives(const Unilateral<LDC>& u, int g, const double* rate, doub
          group.side * rate[group.normal] <= least;
 }
 
-// Velocity onto all closed rows, nearest in the mass metric   resting: coordinates that are held too
+// Velocity onto all closed rows, nearest in the mass metric. False: none satisfies them.
+// before: its largest entry without units
 template <int LDC>
-SARRUS_FN void close_velocity(Unilateral<LDC>& u, const Settled& x, const Mode& mode) {
+SARRUS_FN bool close_velocity(Unilateral<LDC>& u, const Settled& x, const Mode& mode, double before) {
   Workspace<double, LDC>& w = u.w;
   const ModeTable& table = u.table;
   int g = 0;
@@ -92,6 +96,12 @@ SARRUS_FN void close_velocity(Unilateral<LDC>& u, const Settled& x, const Mode& 
     normal_step(u.rows.view, w.extra, w);
     for (int j = 0; j < u.m.nv; ++j) x.v[j] += w.a[j];
   }
+  double asked = before;  // and the largest speed that a row prescribes, without units
+  for (int r = 0; r < u.rows.view.nc; ++r) {
+    double b = abs_(w.rows.b[r]) / u.rows.view.row_unit[r];
+    asked = b > asked ? b : asked;
+  }
+  return velocity_residual(u.rows.view, x.v, w) <= MOST_MISS * asked;
 }
 
 // Contacts that separate after the impact open, unless they would touch again within one step: such short
@@ -190,10 +200,11 @@ SARRUS_FN void enter_mode(Unilateral<LDC>& u, const Settled& x, Mode& mode) {
   mode.fresh[0] = 0;
 }
 
-// The mode from here on, and the velocity in it.   room: (ld), flags: (2 groups + 2 frictions)
-template <int LDC>
+// The mode from here on, and the velocity in it. ask_force(): cause.tau at the velocity after an impact.
+// room: (ld), flags: (2 groups + 2 frictions)
+template <int LDC, class Ask>
 SARRUS_FN StepStatus settle(Unilateral<LDC>& u, const Settled& x, const Cause& cause, Mode& mode,
-                            double* room, unsigned char* flags) {
+                            double* room, unsigned char* flags, Ask ask_force) {
   const ModeTable& table = u.table;
   unsigned char *gone = flags, *resting = gone + table.count;
   bool closes = false, contacts = false;
@@ -205,13 +216,22 @@ SARRUS_FN StepStatus settle(Unilateral<LDC>& u, const Settled& x, const Cause& c
     if (cause.changes[g] < 0) mode.closed[g] = 0;
     if (cause.changes[g] > 0 || touches) {
       closes = true;
-      if (!close_group(u, x.state(), g, mode)) return StepStatus::OPEN_GAP;
+      cause.touched[g] = 1;
+      if (!close_group(u, x.state(), g, mode)) {
+        *cause.open_group = g;
+        return StepStatus::OPEN_GAP;
+      }
     }
     contacts = contacts || (contact && mode.closed[g] != 0);
   }
   if (contacts && (closes || cause.starts)) open_leaving(u, x, cause, mode, room, gone, resting);
-  if (closes) close_velocity(u, x, mode);
-  speed = largest_speed(u.m, x.v);
+  if (closes) {
+    if (!close_velocity(u, x, mode, speed)) return StepStatus::CONTRADICTION;
+    ask_force();
+  }
+  double after = largest_speed(u.m, x.v);
+  speed = after > speed ? after : speed;  // an impact may leave nothing but rounding of the speed before
+  speed = speed > LEAST_RATE ? speed : LEAST_RATE;
   for (int k = 0; k < table.frictions; ++k) {
     double& v = x.v[table.coordinate[k]];
     if (abs_(v) <= AT_REST * speed * u.m.unit[table.coordinate[k]]) v = 0;

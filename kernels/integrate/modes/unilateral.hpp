@@ -43,6 +43,7 @@ struct Unilateral {
   double *fixed, *extra, *bound, *next, *change;  // (frictions of the table) bounds
   double* direction;                              // (frictions of the table) what solve_unilateral() finds
   double *force, *a, *lam;  // (nv) friction of rows that take part, acceleration; (nc) multipliers
+  const Spatial<double>* outer = nullptr;  // (nn) further wrenches on nodes about O, or null
   BoxProblem box;
 
   SARRUS_HD Unilateral(const Model<double>& model, const ModeTable& given, Arena& arena)
@@ -241,8 +242,7 @@ SARRUS_FN void bounds_by_load(Unilateral<LDC>& u, const double* tau) {
   copy(w.a, u.a, w.ld);
   multipliers(u.chosen, w, w.extra);
   for (int r = 0; r < u.chosen.nc; ++r) u.lam[u.chosen_row[r]] = w.extra[r];
-  joint_wrenches(u.rows.view, w.tree, RowMotion<double>{u.a, u.lam, u.W},
-                 static_cast<const Spatial<double>*>(nullptr), w.bodies);
+  joint_wrenches(u.rows.view, w.tree, RowMotion<double>{u.a, u.lam, u.W}, u.outer, w.bodies);
   fill(u.next, u.table.frictions);
   each_bearing(m, [&](int i, const auto& c) {
     for (int k = 0; k < u.table.frictions; ++k)

@@ -85,10 +85,10 @@ class BearingLoads:
     def bounds(self, q: Array, v: Array, a: Array, lam: Array, external: tuple[External, ...] = ()) -> Array:
         """mu times the load of each row of friction, (n, k) [N m, N], in n motions; 0 where it has none."""
         q, v, a, lam = (np.ascontiguousarray(x) for x in (q, v, a, lam))
-        along = self.model.kernel.bearing_bounds(q, v, a, lam, self._outer(q, external))
+        along = self.model.kernel.bearing_bounds(q, v, a, lam, self.outer(q, external))
         return np.asarray(along[:, self.friction.coordinates])
 
-    def _outer(self, q: Array, external: tuple[External, ...]) -> Array | None:
+    def outer(self, q: Array, external: tuple[External, ...]) -> Array | None:
         """Wrenches on bodies that the kernel does not know, at their origins (n, nb, 6) in world axes."""
         if not external:
             return None

@@ -124,6 +124,11 @@ class DryFriction:
         return np.unique(self.model.cf_v[self.entries]).astype(np.int64)
 
     @property
+    def by_load(self) -> bool:
+        """Whether the friction of some joint depends on its load."""
+        return any(force.by_load for _, force in self.model.forces)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of these coordinates, (k,)."""
         return tuple(self.model.coordinate_names[k] for k in self.coordinates)
@@ -193,16 +198,6 @@ class DryFriction:
         unit, out = self.model.unit[at], np.zeros(self.model.nv)
         along = N[at] / unit[:, None]
         out[at] = np.linalg.lstsq(along @ along.T, -acceleration(tau)[at] / unit, rcond=SINGULAR)[0] / unit
-        return out
-
-    def stilled(self, v: Array, before: Array) -> Array:
-        """Velocities v (nv,) after an impact or a stretch, rounding of the speeds `before` (nv,) left out."""
-        unit, out = self.model.unit, v.copy()
-        rounding = AT_REST * float(
-            np.max(np.abs(np.concatenate([v, before])) / np.tile(unit, 2), initial=0.0)
-        )
-        at = self.coordinates
-        out[at] = np.where(np.abs(v[at]) <= rounding * unit[at], 0.0, v[at])
         return out
 
     def solve(

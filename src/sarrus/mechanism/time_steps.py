@@ -47,6 +47,8 @@ TROUBLE = {
     " use stiff stops (stop_stiffness)",
     StepStatus.NO_MODE: "friction was to hold coordinates that cannot stop there without a jump of the"
     " velocity, next to a singular pose; take a shorter step",
+    StepStatus.CONTRADICTION: "no velocity satisfies all that closes there. A drive contradicts what closes;"
+    " open one of them",
 }
 METHODS = {method.name: method for method in methods()}
 NEVER = 2**60  # steps between two records

@@ -8,8 +8,8 @@ from .rollout import rollout
 from .run.outcome import Status
 from .simulate import simulate
 from .study import Study, study
-from .switching.switched_trajectory import SwitchedTrajectory
 from .system.custom_system import CustomSystem
+from .trajectory.switched_trajectory import SwitchedTrajectory
 from .trajectory.trajectory import Sample, Trajectory
 
 __all__ = [

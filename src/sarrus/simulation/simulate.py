@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
+from ..dynamics.dry_friction import sticks
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from .events.events import UserWatch
 from .events.switches import make_plan
-from .friction.friction_run import FrictionRun
+from .modes.mode_run import ModeRun
 from .run.option_checks import check_options
 from .run.outcome import Status
 from .run.run_loop import Simulation
-from .switching.switched_run import SwitchedRun
 from .system.initial_state import initial_state
 from .system.system import System
+from .trajectory.switched_trajectory import SwitchedTrajectory
 from .trajectory.trajectory import Trajectory
 
 
@@ -116,17 +118,24 @@ def simulate(
     """
     given = dict(locals())
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
-    dry = isinstance(system, Mechanism) and system._sticks
-    if stops or not no_switches:
-        plan = make_plan(system, switches, stops)
-        return _begun(SwitchedRun(plan, check_options(System(plan.mech), t_span, given), q0, v0).run())
-    moved = System(system)
-    options = check_options(moved, t_span, given)
-    if dry:
-        return _begun(FrictionRun(system, options, q0, v0).run())
-    q, v = initial_state(moved, q0, v0, options.t0)
+    switched = stops or not no_switches
+    plan = make_plan(system, switches, stops) if switched else None
+    options = check_options(System(system if plan is None else plan.mech), t_span, given)
+    if plan is None and not (isinstance(system, Mechanism) and sticks(system.model)):
+        moved = System(system)
+        q, v = initial_state(moved, q0, v0, options.t0)
+        users = UserWatch(options.events, options.t0, q, v)
+        return _begun(Trajectory(system, Simulation(moved, options, users, q, v).run()))
+    plan = plan or make_plan(system, (), False)
+    modes = ModeRun(system, plan, options)
+    q, v = initial_state(System(modes.start_mechanism), q0, v0, options.t0)
+    modes.require_outside(q)
+    options = replace(options, events=(*options.events, *modes.events()))
     users = UserWatch(options.events, options.t0, q, v)
-    return _begun(Trajectory(system, Simulation(moved, options, users, q, v, limits=True).run()))
+    outcome = Simulation(modes.whole, options, users, q, v, modes=modes).run()
+    if switched:
+        return _begun(SwitchedTrajectory(plan.mech, outcome, modes))
+    return _begun(Trajectory(system, outcome))
 
 
 def _begun(run: Trajectory) -> Trajectory:

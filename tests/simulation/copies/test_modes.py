@@ -12,7 +12,7 @@ import sarrus as sr
 from sarrus.errors import InputError
 from sarrus.mechanism.core import State
 
-from ..switching.machines import falling_mass, rod, table, three_arm_grip, two_bars, walker
+from ..modes.machines import falling_mass, rod, table, three_arm_grip, two_bars, walker
 
 SAME = 1e-8  # runs find events on an interpolant of their steps (order 4), copies take the steps again
 

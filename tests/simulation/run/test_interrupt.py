@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.simulation.modes.mode_run import ModeRun
 from sarrus.simulation.run.recorder import TrajectoryRecorder
-from sarrus.simulation.switching.switched_run import SwitchedRun
 
 
 def stops_at(when, how):
@@ -198,20 +198,22 @@ def test_ctrl_c_while_steps_are_recorded_loses_none(where, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_between_two_segments_keeps_the_first(monkeypatch):
+def test_ctrl_c_as_a_contact_closes_keeps_the_steps_that_were_taken(monkeypatch):
     spec = sr.MechanismSpec()
     spec.body("mass", joint=sr.Prismatic("z"), mass=2.0)
     spec.constrain("floor", sr.PointOnPlane("ground", (0, 0, 0), "mass", (0, 0, 0), "z"))
-    inner = SwitchedRun._changes
+    inner = ModeRun.changed
 
-    def interrupted(self, last):
-        os.kill(os.getpid(), signal.SIGINT)
-        return inner(self, last)
+    def interrupted(self, before, now, last, first):
+        if before is not None:
+            os.kill(os.getpid(), signal.SIGINT)
+        return inner(self, before, now, last, first)
 
-    monkeypatch.setattr(SwitchedRun, "_changes", interrupted)
+    monkeypatch.setattr(ModeRun, "changed", interrupted)
     contact = sr.Contact("floor")
     run = sr.simulate(spec.compile(), (0.0, 1.0), [1.0], [0.0], dt=1e-3, method="rk4", switches=contact)
-    assert run.status == -2 and len(run) > 450 and run.t[-1] == pytest.approx(math.sqrt(2.0 / 9.81))
+    assert run.status == -2 and len(run.segments[0]) > 450 and run.t[-1] >= math.sqrt(2.0 / 9.81)
+    assert run.events[0].t == pytest.approx(math.sqrt(2.0 / 9.81)) and run.q.min() > -1e-12
 
 
 def test_another_handler_of_ctrl_c_is_left_alone():

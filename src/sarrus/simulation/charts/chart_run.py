@@ -7,6 +7,7 @@ Near a singular pose, where no chart exists, steps are taken in full coordinates
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...arrays import Array
 from ...models.twists import twist_slices
 from ...projection.charts import ChartError
 from ..events.events import Event
-from ..stepping.callbacks import SLACK, Failure
+from ..stepping.callbacks import TIME_ROUNDING, Failure
 from ..stepping.step_setup import StepSetup
 from ..system.step_records import Steps
 from .chart_selector import ChartSelector, LocalChart
@@ -36,7 +37,7 @@ class ChartRun:
         self._adaptive = options.integrator.adaptive
         self._twists = twist_slices(setup.system.model)
         self._charts = ChartSelector(setup.system, options.coordinates, options.chart_rule)
-        self._chart: LocalChart  # set where steps are taken in a chart
+        self._chart: Any = None  # a LocalChart where steps are taken in one
         self._records: list[Point] = []
         self._most, self._next = 0, options.dt
         self.changes: list[Event] = []
@@ -65,21 +66,66 @@ class ChartRun:
 
     def advance(self, t0: float, dt: float, t_end: float, count: int, every: int = 1) -> int:
         """At most `count` steps towards t_end; returns how many were taken."""
-        done = 0
-        try:
-            while done < count and self._here.t < t_end:
-                before = self._here
-                target = self._target(t0, dt, t_end)
-                self._here = self._step(target) if self._full is None else self._full_step(target)
-                self.steps, done = self.steps + 1, done + 1
+        first = self.steps
+
+        def steps() -> None:
+            while self.steps < first + count and self._here.t < t_end:
+                self._one_step(self._target(t0, dt, t_end))
                 self._records.append(self._here)
-                self._choose(before)
+
+        self._guarded(steps)
+        return self.steps - first
+
+    def _guarded(self, steps: Callable[[], None]) -> bool:
+        """Whether steps could be taken; else the status says why."""
+        try:
+            steps()
         except StopError as stop:
             self.status = stop.args[0]
         except Exception as error:  # of a user's chart
             self._setup.inputs.failure = Failure.of(error, "coordinates", self._here.t, True)
             self.status = StepStatus.STOPPED
-        return done
+        else:
+            return True
+        return False
+
+    def _one_step(self, target: float) -> None:
+        """One step towards the target, and the coordinates of the next one."""
+        before = self._here
+        self._here = self._step(target) if self._full is None else self._full_step(target)
+        self.steps += 1
+        self._choose(before)
+
+    @property
+    def here(self) -> Point:
+        """The present state."""
+        return self._here
+
+    @property
+    def step_size(self) -> float:
+        """What to try next [s]."""
+        return self._next
+
+    def step_to(self, h: float, t_end: float) -> bool:
+        """One step of at most h, where that is not 0, never past t_end."""
+        if h > 0.0:
+            self._next = h
+        target = min(t_end, self._turned()) if self._adaptive else min(t_end, self._here.t + self._next)
+        return self._guarded(lambda: self._one_step(target))
+
+    def mark(self) -> tuple[Any, ...]:
+        """What `back` needs to take the step that follows again."""
+        return self._here, self._chart, self._full is not None, self._next, self._most, len(self.changes)
+
+    def back(self, marked: tuple[Any, ...]) -> None:
+        """To the beginning of a step; a run in full coordinates there starts anew."""
+        self._here, self._chart, full, self._next, self._most, count = marked
+        del self.changes[count:]
+        self.status, self._full = StepStatus.FINE, None
+        if full:
+            self._full = self._setup.compiled_run()
+            self._full.start(self._here.t, self._here.q, self._here.v)
+            self._full.take()
 
     def take(self) -> dict[str, Any]:
         """Records since the last call, in the form of `Run.take`."""
@@ -92,12 +138,16 @@ class ChartRun:
         """Latest end of the next step: t_end, the next sample of the control, or the next multiple of dt."""
         if self._adaptive:
             here, sample = self._here, self._options.control_dt or math.inf
-            number = math.floor((here.t - self._t0) / sample + SLACK) + 1
-            turning = max((float(np.linalg.norm(here.v[g][-3:])) for g in self._twists), default=0.0)
-            turned = here.t + MOST_TURN / turning if turning else math.inf
-            return min(t_end, self._t0 + number * sample, turned)
+            number = math.floor((here.t - self._t0 + TIME_ROUNDING * abs(here.t)) / sample) + 1
+            return min(t_end, self._t0 + number * sample, self._turned())
         target = t0 + (self.steps + 1) * dt
         return t_end if target > t_end - 1e-9 * dt else target
+
+    def _turned(self) -> float:
+        """Time at which some free body will have turned by MOST_TURN."""
+        here = self._here
+        turning = max((float(np.linalg.norm(here.v[g][-3:])) for g in self._twists), default=0.0)
+        return here.t + MOST_TURN / turning if turning else math.inf
 
     def _step(self, target: float) -> Point:
         """One step in the chart; where it fails, in a new chart at this state, then in full coordinates."""

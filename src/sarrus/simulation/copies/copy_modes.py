@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import Array, truth
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Mode, Modes, Switched
+from ...mechanism.modes import Mode, Modes
 from ..events.switches import make_plan
 
 
@@ -34,16 +34,7 @@ def copies_modes(mech: Mechanism, switches: Any, stops: Any, mode: Any, dt: floa
             f"rollout runs compiled code in several threads and cannot call the function {event.name} of"
             f" Switch({name!r}); switch by the clock, by contact, or use simulate."
         )
-    switched = {name: Switched(bool(one.closed), one.latch) for name, one in plan.switches.items()}
-    for name, contact in plan.contacts.items():
-        normal, side = plan.normal_row(name), float(contact.side)
-        switched[name] = Switched(bool(contact.closed), contact.latch, normal, side)
-    for name, given in switched.items():
-        if given.latch:
-            mech.latched(name, mech.neutral())  # refuses kinds that cannot be
-    declared = dict(mech.model.constraints)
-    added: dict[str, Any] = {n: one for n, one in plan.mech.model.constraints if n not in declared}
-    return Modes(mech.model, switched, added, plan.schedule, dt)
+    return plan.modes(mech, dt)
 
 
 def start_modes(

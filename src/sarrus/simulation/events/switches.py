@@ -14,6 +14,7 @@ from ...arrays import takes
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.modes import Modes, Switched
 from .events import UserEvent, user_events
 
 When = float | Sequence[float] | Callable[..., Any] | None
@@ -130,6 +131,18 @@ class Plan:
         if contact.row not in names:
             raise unknown_name("row", contact.row, names, f"Contact({name!r})")
         return int(group.rows.start) + names.index(contact.row)
+
+    def modes(self, mech: Mechanism, dt: float) -> Modes:
+        """All rows, and which of them can change, of the mechanism without stops; dt: step of the run [s]."""
+        switched = {name: Switched(bool(one.closed), one.latch) for name, one in self.switches.items()}
+        for name, one in self.contacts.items():
+            switched[name] = Switched(bool(one.closed), one.latch, self.normal_row(name), float(one.side))
+        for name, given in switched.items():
+            if given.latch:
+                self.mech.latched(name, self.mech.neutral())  # refuses kinds that cannot be
+        declared = dict(mech.model.constraints)
+        added: Any = {name: one for name, one in self.mech.model.constraints if name not in declared}
+        return Modes(mech.model, switched, added, self.schedule, dt)
 
 
 def make_plan(system: Any, switches: Any, stops: bool) -> Plan:

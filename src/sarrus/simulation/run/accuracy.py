@@ -58,6 +58,10 @@ class FixedStepError:
         self._count = self._rank = 0
         self.beside_singular = 0.0
 
+    def begin(self) -> None:
+        """The steps that follow are not continued from those before: something jumps."""
+        self._last, self._rank = None, 0
+
     def look(self, steps: Steps) -> None:
         """The next steps."""
         known = steps if self._last is None else Steps.joined([self._last, steps])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 from ...arrays import Array, BoolArray
 from ..events.events import Event
@@ -40,6 +41,7 @@ class Outcome:
         missing: names of the options that a file could not keep.
         friction: generalized force of dry friction (n, nv); None without.
         friction_unique: which of it the motion determines (n, nv).
+        stretches: what was recorded, mode by mode, of a run whose mode changes.
     """
 
     steps: Steps
@@ -55,3 +57,4 @@ class Outcome:
     missing: tuple[str, ...] = ()
     friction: Array | None = None
     friction_unique: BoolArray | None = None
+    stretches: tuple[Any, ...] = ()

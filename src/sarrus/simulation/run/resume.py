@@ -49,7 +49,7 @@ def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> 
     users = UserWatch(options.events, point.t, q, v)
     known = old.steps[times < point.t] if options.store_every == 1 else None
     try:
-        new = Simulation(system, options, users, q, v, checkpoint=point, before=known, limits=True)
+        new = Simulation(system, options, users, q, v, checkpoint=point, before=known)
         new.require_fitting_checkpoint()
     except SarrusError:
         raise

@@ -20,8 +20,9 @@ from ..system.system import Supplied, System
 from .options import Options
 
 FIRST_STAGE = 0  # number of the first stage of a step; it is at a state that is recorded
+BETWEEN_STEPS = 99  # stage where a mode changes: forces without `further_force`, no sample is due
 SYSTEM = "a function of the system"
-SLACK = 1e-9  # allowance for rounding in sums of steps, relative to a sample time
+TIME_ROUNDING = 4.4e-16  # of a time: a sample is due so shortly before
 
 
 class BadAnswerError(InputError):
@@ -64,8 +65,10 @@ class Inputs:
         # a bad load is refused here, before anything runs
         self._external = [_Load(system, body, given) for body, given in options.external.items()]
         self._u = np.zeros(system.nu)
-        self._samples = 0
-        self._log: list[tuple[float, Array]] = []
+        self._samples, self._sample_before = 0, self._u
+        self.asked_at_samples = False  # the compiled run asks for forces at samples only, and holds them
+        self._mode = -1  # number of the mode that has been chosen
+        self._log: list[tuple[int, float, Array]] = []  # mode, time and u
         self.failure: Failure | None = None
         self.stage = FIRST_STAGE
         self.applied = self.tau = np.zeros(system.nv)
@@ -98,7 +101,7 @@ class Inputs:
                 who = "control"
                 tau[self._system.actuated] += self._control(t, q, v, stage)
                 self.applied = self.tau = tau
-                if self._system.further_force is not None:
+                if self._system.further_force is not None and stage != BETWEEN_STEPS:
                     who = SYSTEM
                     self.tau = tau + self._system.further_force(t, q, v, tau)
             return Supplied(self.tau, *called)
@@ -106,34 +109,33 @@ class Inputs:
             self.failure = Failure.of(error, who, t, who == SYSTEM)
             return None
 
-    @property
-    def held(self) -> Array:
-        """The latest inputs of the actuators (nu,)."""
-        return self._u
-
-    def force(self, t: float, q: Array, v: Array, stage: int) -> Array:
-        """The applied force (nv,) [N m, N] without `further_force`; a RuntimeError where a user's function
-        failed."""
-        if not self.needed:
-            return np.zeros(len(v))
-        if self(t, q, v, stage) is None:
-            assert self.failure is not None
-            raise RuntimeError(self.failure.message)
-        return self.applied
-
     def restore(self, t: float, u: Array) -> None:
         """Continue at time t [s] with the inputs u (nu,) of the last sample at or before it."""
-        self._u, self._log = u, [(t, u)]
+        self._u, self._log = u, [(self._mode, t, u)]
         if self._options.control_dt is not None:
-            self._samples = math.floor((t - self._options.t0) / self._options.control_dt + SLACK) + 1
+            self._samples = self._samples_until(t, self._options.control_dt)
 
-    def inputs_at(self, times: Array) -> Array:
-        """u (k, nu) at the recorded states at times (k,); forgets those of earlier times."""
-        if self._options.control is None or not self._log:
+    def next_mode(self) -> None:
+        """What is asked for from here on belongs to the next mode of the run."""
+        self._mode += 1
+
+    def forget_after(self, t: float) -> None:
+        """The steps after time t [s] are not taken."""
+        while self._log and self._log[-1][1] > t:
+            del self._log[-1]
+        if self._log:
+            self._u = self._log[-1][2]
+
+    def inputs_at(self, times: Array, mode: int = 0) -> Array:
+        """u (k, nu) at the recorded states of a mode at times (k,); forgets those of earlier times."""
+        known = 0
+        while known < len(self._log) and self._log[known][0] <= mode:
+            known += 1
+        if self._options.control is None or not known:
             return np.zeros((len(times), self._system.nu))
-        asked = np.array([t for t, _ in self._log])
+        asked = np.array([t for _, t, _ in self._log[:known]])
         which = np.maximum(np.searchsorted(asked, times, side="right") - 1, 0)
-        out = np.array([self._log[i][1] for i in which]).reshape(len(times), self._system.nu)
+        out = np.array([self._log[i][2] for i in which]).reshape(len(times), self._system.nu)
         if len(which):
             del self._log[: int(which[-1])]
         return out
@@ -148,17 +150,37 @@ class Inputs:
         o = self._options
         if o.control is None:
             return self._u
+        if o.control_dt is not None:
+            self._went_back(t, o.control_dt)
         if o.control_dt is None or (stage == FIRST_STAGE and self._due(t, o.control_dt)):
             given = o.control(t, q.copy(), v.copy())
-            self._u = _checked(given, "u", self._system.nu, "control(t, q, v)")
-            if o.control_dt is not None:
-                self._samples = math.floor((t - o.t0) / o.control_dt + SLACK) + 1
+            self._sample_before, self._u = self._u, _checked(given, "u", self._system.nu, "control(t, q, v)")
         if stage == FIRST_STAGE:
-            self._log.append((t, self._u))
+            self._note(t)
         return self._u
 
+    def _note(self, t: float) -> None:
+        """Keep u of a state that may be recorded; a step that is taken again replaces what it said before."""
+        while self._log and self._log[-1][0] == self._mode and self._log[-1][1] > t:
+            del self._log[-1]
+        self._log.append((self._mode, t, self._u))
+
     def _due(self, t: float, control_dt: float) -> bool:
-        return self._samples == 0 or t >= self._options.t0 + (self._samples - SLACK) * control_dt
+        """Whether a sample is to be taken at time t [s]."""
+        if self.asked_at_samples:
+            return True
+        known, self._samples = self._samples, self._samples_until(t, control_dt)
+        return self._samples > known
+
+    def _samples_until(self, t: float, control_dt: float) -> int:
+        """Number of samples up to time t [s], that at the time itself included."""
+        return math.floor((t - self._options.t0 + TIME_ROUNDING * abs(t)) / control_dt) + 1
+
+    def _went_back(self, t: float, control_dt: float) -> None:
+        """Before the latest sample, in a step that is taken again, u is that of the sample before."""
+        if not self.asked_at_samples and self._samples > self._samples_until(t, control_dt):
+            self._samples -= 1
+            self._u = self._sample_before
 
 
 class _Load:

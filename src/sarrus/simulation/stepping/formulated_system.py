@@ -24,6 +24,10 @@ class FormulatedSystem:
         self._system, self._options, self._name, self._inputs = system, options, formulation, inputs
         self._held: int | None = None
 
+    def enter(self, system: System) -> None:
+        """Go on with the rows of another mode."""
+        self._system, self._held = system, None
+
     def __call__(self, t: float, q: Array, v: Array) -> Array | None:
         try:
             state = self._split(t, q, v)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +37,23 @@ class StepSetup:
         """Whether steps call `inputs`; a formulation reads the applied force from them."""
         return self.inputs.needed or self.formulated is not None
 
-    def compiled_run(self) -> Run:
-        """A run in full coordinates."""
+    @property
+    def asks_at_samples(self) -> bool:
+        """Whether a compiled run asks for the inputs at samples only, and holds them."""
+        return self.inputs.sampled and self.formulated is None
+
+    def of(self, system: System) -> StepSetup:
+        """The same for the system of a mode."""
+        if self.formulated is not None:
+            self.formulated.enter(system)
+        return replace(self, system=system)
+
+    def compiled_run(self, **modes: Any) -> Run:
+        """A run in full coordinates; `modes`: further arguments of `Run`, of a run whose mode changes."""
         system = self.system
         watched = system.called_at_every_stage or bool(np.isfinite(system.model.limits).any())
         o = self.options.compiled(known=not system.has_user_terms, watched=watched)
         o.keep_energy, o.energy = self.options.energy, self.energy
-        o.sampled = self.inputs.sampled and self.formulated is None
+        o.sampled = self.asks_at_samples
         called = self.inputs if self.calls_inputs else None
-        return Run(system.kernel, o, called, self.formulated, system.supplies_inertia)
+        return Run(system.kernel, o, called, self.formulated, system.supplies_inertia, **modes)

@@ -41,8 +41,13 @@ class Steps:
     @staticmethod
     def taken(run: Any) -> Steps:
         """The records of a run since the last call."""
-        record = run.take()
-        return Steps(**record | {"rank": record["rank"].astype(np.int64)})
+        return Steps.of_record(run.take())
+
+    @staticmethod
+    def of_record(record: Mapping[str, Any]) -> Steps:
+        """The records of a run, by name."""
+        known = {field.name: record[field.name] for field in fields(Steps)}
+        return Steps(**known | {"rank": record["rank"].astype(np.int64)})
 
     @staticmethod
     def of(states: Sequence[Mapping[str, Any]], nq: int, nv: int) -> Steps:

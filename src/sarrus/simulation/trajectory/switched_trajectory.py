@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,34 +12,54 @@ import numpy.typing as npt
 from ...arrays import Array, frozen
 from ...dynamics.impact import Impact
 from ...errors import InputError
+from ..modes.mode_run import ModeRun
 from ..run.outcome import Outcome
-from ..system.unilateral_rows import UnilateralRows
-from ..trajectory.trajectory import Sample, Trajectory
+from ..run.stretch import joined
+from .pushing_rows import PushingRows
+from .trajectory import Sample, Trajectory
 
 
 class SwitchedTrajectory(Trajectory):
     """A trajectory with a state before and a state after each switch, at the same time.
 
     Attributes:
-        segments: the runs between switches, each a Trajectory of the mechanism with the constraints closed
-            then.
         active: which constraints are closed (n, k) bool, by `active_names`.
         active_names: names of the constraints that can switch (k).
         system: the mechanism with all constraints, stops included.
     """
 
-    def __init__(
-        self, system: Any, outcome: Outcome, segments: Sequence[Trajectory], normals: Mapping[str, float]
-    ) -> None:
+    def __init__(self, system: Any, outcome: Outcome, modes: ModeRun) -> None:
         """
         Args:
             system: the mechanism with all constraints, stops included.
             outcome: of the whole run.
-            segments: the runs between switches.
-            normals: sides of the normal rows of contacts, by the names of these rows.
+            modes: what knows the modes of the run.
         """
         super().__init__(system, outcome)
-        self.segments, self._normals = tuple(segments), normals
+        self._modes = modes
+
+    @cached_property
+    def segments(self) -> tuple[Trajectory, ...]:
+        """The runs between switches, each with the constraints that were closed."""
+        return tuple(self._segment(parts) for parts in self._between_switches())
+
+    def _between_switches(self) -> list[list[Any]]:
+        """The stretches of the run, those between two switches together."""
+        found: list[list[Any]] = []
+        for one in self._outcome.stretches:
+            if found and found[-1][-1].part.same_rows(one.part):
+                found[-1].append(one)
+            else:
+                found.append([one])
+        return found
+
+    def _segment(self, parts: list[Any]) -> Trajectory:
+        fields = joined(parts)
+        t = fields["steps"].t
+        inside = [e for e in self.events if len(t) and t[0] <= e.t <= t[-1] and e.kind != "switch"]
+        changed = {"active": None, "active_names": (), "checkpoint": None, "stretches": ()}
+        piece = replace(self._outcome, **fields | changed, events=tuple(inside))
+        return Trajectory(self._modes.mechanism(parts[0].part), piece)
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
@@ -57,15 +77,13 @@ class SwitchedTrajectory(Trajectory):
 
         Where rows depend on each other they are of least norm, those of contacts push.
         """
-        rows = self.system.row_names
+        rows, sides = self.system.row_names, self._modes.normals()
         parts = [np.zeros((0, len(rows)))]
         for segment in self.segments:
             parts.append(np.zeros((len(segment), len(rows))))
             names, state = segment.system.row_names, (segment.t, segment.q, segment.v)
-            normals = {
-                name: (i, self._normals[name]) for i, name in enumerate(names) if name in self._normals
-            }
-            lam = UnilateralRows(segment.system, normals).distributed(*state, segment.lam)
+            normals = {name: (i, sides[name]) for i, name in enumerate(names) if name in sides}
+            lam = PushingRows(segment.system, normals).distributed(*state, segment.lam)
             parts[-1][:, [rows.index(name) for name in names]] = lam
         return frozen(np.concatenate(parts))
 

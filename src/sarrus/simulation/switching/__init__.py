@@ -1,1 +1,0 @@
-"""Runs whose constraints close and open: switches, contacts, impacts, hard stops."""
