@@ -354,6 +354,7 @@ void bind_run(nb::module_& m) {
           "touched", [](const Recorder& r, npy_intp i) { return r.modes.touched_in(i); }, "number"_a)
       .def(
           "held_rank", [](const Recorder& r, npy_intp i) { return r.modes.held_ranks.at(i); }, "number"_a)
+      .def_prop_ro("is_cut_short", [](const Recorder& r) { return !r.kept.empty(); })
       .def_prop_ro("mode_count", [](const Recorder& r) { return r.modes.count(); })
       .def_prop_ro("open_group", [](const Recorder& r) { return r.run->mode_entry().group; })
       .def("start", &Recorder::start, "t"_a, "q"_a, "v"_a)

@@ -420,6 +420,9 @@ class Run:
     def held_rank(self, number: int) -> int: ...
 
     @property
+    def is_cut_short(self) -> bool: ...
+
+    @property
     def mode_count(self) -> int: ...
 
     @property

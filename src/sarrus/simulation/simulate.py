@@ -95,7 +95,7 @@ def simulate(
         baumgarte: gains (alpha, beta) [1/s] of correction="baumgarte" and "soft"; default 0.1 / dt each.
         store_every: record every n-th step, and the last one.
         switches: `Switch` and `Contact` objects: constraints that close and open during the run. The result
-            is a `SwitchedTrajectory`; impacts are on its events. Each switch calls the controller again.
+            is a `SwitchedTrajectory`; impacts are on its events.
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
         jacobian: of implicit methods: "analytic" or "finite_difference", always used for user functions.
         projection_metric: of correction="project": "mass" (the correction of least kinetic energy) or

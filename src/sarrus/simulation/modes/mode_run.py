@@ -117,6 +117,14 @@ class ModeRun:
 
     # ------------------------------------------------------------------ changes
 
+    def go_on(self, part: ModePart) -> None:
+        """Latches hold what they held at the end of a run that is resumed."""
+        self._changes.replaced = part.replaced
+
+    def resumed_in(self, mode: int) -> None:
+        """The mode of the first state of a run that is resumed."""
+        self._numbers = self._run.mode(mode)
+
     def entered(self, run: Any, mode: int) -> Entered:
         """How the run came to its mode of this number."""
         return Entered(run.mode(mode), run.touched(mode) != 0)
@@ -159,6 +167,11 @@ class ModeRun:
         return ModePart(force, unique, self._modes.closed(self._modes.begun.numbers), {})
 
     @property
+    def plan(self) -> Plan:
+        """Switches and contacts."""
+        return self._plan
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Constraints that can switch."""
         return self._modes.names
@@ -198,6 +211,11 @@ class ModePart:
     unique: BoolArray | None
     closed: BoolArray
     replaced: dict[str, Constraint]
+
+    def __getitem__(self, which: slice) -> ModePart:
+        force = None if self.friction is None else self.friction[which]
+        unique = None if self.unique is None else self.unique[which]
+        return dataclasses.replace(self, friction=force, unique=unique)
 
     def same_rows(self, other: ModePart) -> bool:
         """Whether the same constraints are closed, at the same places."""

@@ -11,45 +11,57 @@ import numpy as np
 from ...arrays import Array, number, numbers
 from ...errors import InputError, SarrusError
 from ..events.events import UserWatch, user_events
+from ..events.switches import Plan, make_plan
+from ..modes.mode_run import ModeRun
 from ..stepping.options import Options
-from ..system.step_records import Steps
 from ..system.system import System
 from .checkpoint import Checkpoint
 from .option_checks import check_given
 from .outcome import Outcome
 from .run_loop import Simulation
+from .stretch import Kept, joined
 
 FORCES = ("control", "tau", "external")
 
 
-def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> Outcome:
-    """Continue to a later time; see `Trajectory.resume`.
+def resume(
+    moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any], plan: Plan | None = None
+) -> tuple[Outcome, ModeRun | None]:
+    """Continue to a later time; see `Trajectory.resume`. Returns the whole run, and its modes if it has any.
 
     Args:
         moved: the system, or None where it is not known.
         old: the outcome of its run.
         t_end: new end [s].
         given: arguments of `Trajectory.resume`: control, tau, external, events, t_eval, progress.
+        plan: of a run with switches.
     """
     options, point = old.options, old.checkpoint
     if moved is None or options is None or point is None:
         raise InputError(
-            "this trajectory cannot be resumed: only runs in full coordinates, without switches, not ended by"
-            " an event, and with their system at hand (Trajectory.load(path, system=...)), can. Start a new"
-            " run from its last state instead."
+            "this trajectory cannot be resumed: only runs in full coordinates, not ended by an event, and"
+            " with their system at hand (Trajectory.load(path, system=...)), can; those with switches or dry"
+            " friction not from a file. Start a new run from its last state instead."
         )
-    system = System(moved)
+    if plan is None and old.stretches:
+        plan = make_plan(moved, (), False)
+    modes = None if plan is None else ModeRun(moved, plan, options)
+    system = System(moved) if modes is None else modes.whole
     options = _completed(system, options, old.missing, given)
     end, times = number(t_end, "t_end of resume"), old.steps.t
     if end <= times[-1]:
         raise InputError(f"t_end must lie after the trajectory, {times[-1]:g} s; got {t_end!r}.")
     t_eval = _times(given["t_eval"], point.t, end)
     options = dataclasses.replace(options, t1=end, progress=given["progress"], t_eval=t_eval)
+    if modes is not None:
+        modes.go_on(old.stretches[-1].part)
+        own = [event for event in options.events if event.name not in modes.switching]
+        options = dataclasses.replace(options, events=(*own, *modes.events()))
     q, v = point.state(system.nq, system.nv)
     users = UserWatch(options.events, point.t, q, v)
     known = old.steps[times < point.t] if options.store_every == 1 else None
     try:
-        new = Simulation(system, options, users, q, v, checkpoint=point, before=known)
+        new = Simulation(system, options, users, q, v, modes=modes, checkpoint=point, before=known)
         new.require_fitting_checkpoint()
     except SarrusError:
         raise
@@ -59,7 +71,7 @@ def resume(moved: Any, old: Outcome, t_end: float, given: Mapping[str, Any]) -> 
             f" ({type(error).__name__}: {error}); was it read from a damaged file? Start a new run from its"
             " last state instead."
         ) from None
-    return _joined(old, new.run(), point)
+    return _joined(old, new.run(), point), modes
 
 
 def _completed(
@@ -101,8 +113,9 @@ def _times(t_eval: Any, begin: float, end: float) -> Array | None:
 
 def _joined(old: Outcome, new: Outcome, point: Checkpoint) -> Outcome:
     """The old run up to the checkpoint and the new one from there."""
-    kept = old.steps.t < point.t
-    steps = Steps.joined([old.steps[kept], new.steps])
-    u = np.concatenate([old.u[kept], new.u])
+    before = old.stretches or (Kept(old.steps, old.u),)
+    cut = [one.up_to(point.t) for one in before]
+    parts = [one for one in cut if len(one.steps)] + list(new.stretches or (Kept(new.steps, new.u),))
     events = [e for e in old.events if e.t <= point.t] + [e for e in new.events if e.t > point.t]
-    return dataclasses.replace(new, steps=steps, u=u, events=tuple(events))
+    stretches = tuple(parts) if new.stretches else ()
+    return dataclasses.replace(new, **joined(parts), events=tuple(events), stretches=stretches)

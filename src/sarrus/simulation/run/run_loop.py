@@ -76,7 +76,7 @@ class Simulation:
         self._kept: list[Kept] = []  # of the stretches before
         self._notes: list[str] = []  # about near misses of the stretches before
         self._wrong = ""  # why states are wrong
-        self._recent: list[tuple[Array, Array]] = []  # times and inputs of the last two pieces
+        self._recent: list[tuple[Array, Array]] = []  # times and inputs of the last pieces
         self._events: list[Event] = []
         self._failure: Failure | None = None
         self._interrupts, self._ended = Interrupts(), False
@@ -176,6 +176,8 @@ class Simulation:
             given = Steps.undefined(self._options.t0, self._q, self._v)
             self._events += self._modes.changed(None, self._modes.entered(self._run, mode), given, steps)
             self._users.restart(float(steps.t[0]), steps.q[0], steps.v[0])
+        elif self._modes is not None:
+            self._modes.resumed_in(mode)
         self._begin_stretch(mode, steps, self._before)
         if self._checkpoint is not None:
             self._stretch.recorder.skip(self._checkpoint.steps)
@@ -233,7 +235,9 @@ class Simulation:
 
     def _note(self, steps: Steps, u: Array) -> None:
         """What the end of the run asks about all steps."""
-        self._recent = [*self._recent[-1:], (steps.t, u)]
+        if not getattr(self._run, "is_cut_short", False):  # else the checkpoint lies in these pieces
+            self._recent = self._recent[-1:]
+        self._recent.append((steps.t, u))
         speed = float(np.max(np.abs(steps.v / self._system.units.unit), initial=0.0))
         self._fastest = max(self._fastest, speed)
         if self._system.has_drives:

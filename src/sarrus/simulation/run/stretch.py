@@ -35,6 +35,11 @@ class Kept:
     u: Array
     part: ModePart | None = None
 
+    def up_to(self, t: float) -> Kept:
+        """The states before time t [s]."""
+        n = int(np.searchsorted(self.steps.t, t))
+        return Kept(self.steps[:n], self.u[:n], None if self.part is None else self.part[:n])
+
 
 class Stretch:
     """The present stretch of a run.

@@ -50,7 +50,7 @@ def save(path: str | os.PathLike[str], system: Any, run: Outcome, derived: dict[
         arrays |= {f"event{i}.{name}": getattr(event, name) for name in EVENT_ARRAYS}
         if event.impact is not None:
             arrays |= {f"event{i}.impact.{f.name}": getattr(event.impact, f.name) for f in fields(Impact)}
-    if run.checkpoint is not None:
+    if run.checkpoint is not None and not run.stretches:
         arrays |= {f"checkpoint.{f.name}": getattr(run.checkpoint, f.name) for f in fields(Checkpoint)}
     optional = {"active": run.active, "friction": run.friction, "friction_unique": run.friction_unique}
     arrays |= {name: array for name, array in optional.items() if array is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from ...dynamics.impact import Impact
 from ...errors import InputError
 from ..modes.mode_run import ModeRun
 from ..run.outcome import Outcome
+from ..run.resume import resume
 from ..run.stretch import joined
 from .pushing_rows import PushingRows
 from .trajectory import Sample, Trajectory
@@ -60,6 +62,11 @@ class SwitchedTrajectory(Trajectory):
         changed = {"active": None, "active_names": (), "checkpoint": None, "stretches": ()}
         piece = replace(self._outcome, **fields | changed, events=tuple(inside))
         return Trajectory(self._modes.mechanism(parts[0].part), piece)
+
+    def _resumed(self, t_end: float, given: Mapping[str, Any]) -> SwitchedTrajectory:
+        outcome, modes = resume(self.system, self._outcome, t_end, given, self._modes.plan)
+        assert modes is not None
+        return SwitchedTrajectory(self.system, outcome, modes)
 
     @property
     def impacts(self) -> tuple[Impact, ...]:

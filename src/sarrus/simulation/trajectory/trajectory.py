@@ -280,7 +280,8 @@ class Trajectory:
     ) -> Trajectory:
         """Continue to a later time; returns the whole trajectory, bit-identical to one run to there.
 
-        Runs in full coordinates can be resumed, those that were interrupted and those loaded from a file too.
+        Runs in full coordinates can be resumed, those that were interrupted and those loaded from a file too;
+        with switches or dry friction not those from a file.
 
         Args:
             t_end: new end [s].
@@ -291,7 +292,10 @@ class Trajectory:
         """
         given = {"control": control, "tau": tau, "external": external}
         given |= {"events": events, "t_eval": t_eval, "progress": progress}
-        return Trajectory(self.system, resume(self.system, self._outcome, t_end, given))
+        return self._resumed(t_end, given)
+
+    def _resumed(self, t_end: float, given: Mapping[str, Any]) -> Trajectory:
+        return Trajectory(self.system, resume(self.system, self._outcome, t_end, given)[0])
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Plot states, energy, drift and forces, returning Axes; see `sarrus.viz.plot`."""
