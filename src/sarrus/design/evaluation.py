@@ -149,8 +149,7 @@ class Sweep(Evaluation):
 
 def continued(mech: Mechanism, measures: Measures) -> Measures:
     """Measures along a sweep; angles go on beyond pi, as those of `Mechanism.sweep`."""
-    angles = {name for name, one in mech.model.measures if one.continues}
-    return {name: np.unwrap(x) if name in angles else x for name, x in measures.items()}
+    return {name: one.along_sweep(measures[name]) for name, one in mech.model.measures}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers
 from ..errors import AssemblyError, InputError, unknown_name
+from ..mechanism.access import known_default
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
 from ..simulation.events.events import user_events
@@ -64,7 +65,7 @@ class Run(Evaluation):
 
     def check(self, mech: Mechanism) -> None:
         """Default velocities are not kept while parameters change."""
-        known = mech._default
+        known = known_default(mech)
         told = self.speeds or self.options.get("v0") is not None or mech.model.drives
         if not told and known is not None and np.any(known.v):
             raise InputError(

@@ -20,6 +20,7 @@ from ..arrays import Array, mapping, numeric
 from ..errors import InputError, SarrusError
 from ..models.variant_model import ModelSlopes, VariantModel
 from ..varied import Tape
+from .access import known_default, near_default
 from .recipe import Recipe
 from .variant_template import Template, each_entry, split_changes
 
@@ -119,6 +120,16 @@ def _record(
     return found
 
 
+def variants_of_batch(mech: Any, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
+    """`variants_of` for a user who has to name what differs."""
+    if parameters is None or (isinstance(parameters, Mapping) and not parameters):
+        raise InputError(
+            "parameters must name what differs between variants, such as {'a': values}, got"
+            f" {parameters!r:.80}."
+        )
+    return variants_of(mech, parameters)
+
+
 def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = None) -> tuple[Any, ...]:
     """Mechanisms with the parameters of each variant.
 
@@ -133,8 +144,8 @@ def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = No
         return ()
     number = common_length(sizes) if count is None else count
     values, others = split_changes(mech, given)
-    near = mech._near if mech._default is None else mech._default.q
-    default = (None, near) if values else (mech._default, None)
+    near = near_default(mech)
+    default = (None, near) if values else (known_default(mech), None)
     listed = each_entry(given, lambda x: x.tolist() if _is_list(x) else x)
     changes = [_changes(listed, i) for i in range(number)]
     recipes = [_recipe(mech, one, i) for i, one in enumerate(changes)]
@@ -237,7 +248,7 @@ def _one(mech: Mechanism, changes: Mapping[str, Any], i: int, plain: bool = Fals
     with _copy(i):
         if not plain:
             return mech.with_(**changes)
-        near = mech._near if mech._default is None else mech._default.q
+        near = near_default(mech)
         return type(mech)(mech.model.recipe.with_values(changes).model(), near=near)
 
 

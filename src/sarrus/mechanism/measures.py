@@ -73,6 +73,10 @@ class Measure(Kind):
     def values(self, states: MeasuredStates) -> Array:
         """Its value for each state, (B,) or (B, n)."""
 
+    def along_sweep(self, values: Array) -> Array:
+        """Values along a sweep (..., n); angles go on beyond pi, less than half a turn each."""
+        return np.unwrap(values) if self.continues else values
+
 
 @dataclass(frozen=True)
 class Length(PointPair, Measure):

@@ -22,7 +22,7 @@ from ..arrays import Array
 from ..constraints.user_forces import forces_of_user
 from ..dual_numbers import jacobian
 from ..dynamics.dry_friction import sticks
-from ..dynamics.forward import Motion
+from ..dynamics.forward import Motion, body_loads
 from ..models.variant_model import ModelSlopes
 from .design_variants import model_slopes
 from .measured_states import MeasuredStates
@@ -142,7 +142,7 @@ class StateSlopes:
     def _parts(self, direction: int) -> dict[str, Array]:
         """Numbers of all states with their derivatives times the step as imaginary parts."""
         real, slopes = self._real, self._slopes
-        loads = zip(LOADS, real.motion._body_loads, strict=True)
+        loads = zip(LOADS, body_loads(real.motion), strict=True)
         values = {"q": real.q, "a": real.motion.a, "lam": real.motion.lam, **dict(loads)}
         parts = {name: x + 1j * STEP * slopes[name][direction].reshape(x.shape) for name, x in values.items()}
         parts["v"] = real.v + 1j * STEP * self.v[direction]
