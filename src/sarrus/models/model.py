@@ -75,9 +75,6 @@ class Driver(Protocol):
     def values(self, t: float) -> tuple[float, float, float]:
         """f, f' and f'' at time t [s]."""
 
-    def is_resolved(self, t: float) -> bool:
-        """Whether differences at time t [s] give what is not given of f' and f''."""
-
 
 @dataclass(frozen=True)
 class UserRows:
