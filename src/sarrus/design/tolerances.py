@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers, one_of, positive_whole
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     Evaluation,
@@ -88,8 +88,7 @@ class Tolerances:
 
 def known_measure(values: Measures, measure: str) -> Array:
     """The values of a measure, whose name users gave."""
-    if not isinstance(measure, str) or measure not in values:
-        raise unknown_name("measure", measure, values, "tolerances")
+    require_known("measure", measure, values, "tolerances")
     return values[measure]
 
 

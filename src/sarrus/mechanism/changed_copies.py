@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import mapping, names
 from ..constraints.rows import Constraint
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_all_known, require_known, unknown_name
 from ..models.model import RESERVED
 from .access import near_default
 from .compile import exchange_constraints
@@ -75,12 +75,12 @@ class ChangedCopies(Core):
         for name, one in declared.items():
             if not isinstance(name, str) or not isinstance(one, Constraint):
                 raise InputError(f"replaced must be {{name: constraint}}, got {name!r:.80}: {one!r:.80}.")
-        wanted = set(declared if active is None else names(active, "active"))
-        for name in wanted - set(declared):
-            raise unknown_name("constraint", name, declared, "with_constraints")
-        kept = tuple((name, one) for name, one in declared.items() if name in wanted)
+        if active is not None:
+            wanted = set(names(active, "active"))
+            require_all_known("constraint", wanted, declared, "with_constraints")
+            declared = {name: one for name, one in declared.items() if name in wanted}
         default = None if replaced else self._default
-        return type(self)(exchange_constraints(self.model, kept), default)
+        return type(self)(exchange_constraints(self.model, tuple(declared.items())), default)
 
     def latched(self, name: str, q: npt.ArrayLike) -> Constraint:
         """A copy of a loop or constraint with phi(q) = 0 at the pose q (nq,).
@@ -90,8 +90,7 @@ class ChangedCopies(Core):
         """
         mech, pose = whole(self), self._one_pose(q)
         declared: dict[str, Constraint] = dict(self.model.constraints)
-        if not isinstance(name, str) or name not in declared:
-            raise unknown_name("constraint", name, declared, "latched")
+        require_known("constraint", name, declared, "latched")
 
         def position(coordinate: str) -> float:
             return float(pose[self.model.tree.scalar(coordinate, "latched")[0]])

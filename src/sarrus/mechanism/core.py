@@ -15,7 +15,7 @@ from ..constraints.evaluate import Evaluator
 from ..dynamics.bearings import External
 from ..dynamics.dry_friction import sticks
 from ..dynamics.terms import Units
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..models.actuator_law import ActuatorLaw
 from ..models.model import Model
 from ..models.visual import Visual
@@ -247,8 +247,7 @@ class Core:
         if not isinstance(point, str):
             return point
         named = dict(self.model.points)
-        if point not in named:
-            raise unknown_name("point", point, named, f"a point of {body!r}")
+        require_known("point", point, named, f"a point of {body!r}")
         p, R = self._queries.pose(self.model.neutral(), body)  # the drawing
         return R.T @ (np.array(named[point]) - p)
 

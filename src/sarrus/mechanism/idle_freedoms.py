@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..models.bodies import GROUND
-from .measures import POINTS
+from .measures import points_on_bodies
 
 IDLE = 1e-7  # displacement of a place by a unit motion, over L
 RANK = 1e-9  # smaller singular values of the dimensionless J count as zero
@@ -29,8 +29,7 @@ def places_of(mech: Any) -> list[tuple[str, Array]]:
     for _, constraint in model.constraints:
         found += [(end.body, end.at.xyz) for end in getattr(constraint, "ends", tuple)()]
     for _, entry in (*model.forces, *model.measures):
-        named = [(point, body) for point, body in POINTS if hasattr(entry, point)]
-        found += [(getattr(entry, body), getattr(entry, point)) for point, body in named]
+        found += points_on_bodies(entry)
     return [(body, np.array(point, dtype=np.float64)) for body, point in found if body != GROUND]
 
 

@@ -164,9 +164,8 @@ class Approach:
             if size <= REACHED * self.mech.length or damping > MOST_DAMPING:
                 break
             moved = self._step(q, error, damping)
-            closer = None if moved is None else self._error(moved)
-            gained = closer is not None and np.linalg.norm(closer) < size * (1.0 - LEAST_GAIN)
-            if gained and moved is not None and closer is not None:
+            closer = error if moved is None else self._error(moved)
+            if moved is not None and np.linalg.norm(closer) < size * (1.0 - LEAST_GAIN):
                 q, error, damping = moved, closer, max(damping / 5.0, 1e-12)
             else:
                 damping *= 4.0

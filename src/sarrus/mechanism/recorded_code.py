@@ -35,17 +35,20 @@ def program_of(mech: Mechanism, precision: str, what: str, entries: Entries = NO
 def _references(mech: Mechanism) -> list[tuple[Array, Array]]:
     """The default state; where a pose near it has a larger rank, that pose at rest comes first."""
     q, v = (np.ascontiguousarray(x) for x in mech.default)
-    rng, near = np.random.default_rng(0), [q]
-    for _ in range(TRIES if mech.nc else 0):
-        away = mech.integrate(q, AWAY * rng.uniform(-1, 1, mech.nv) * mech.units.unit)
-        found = mech.project(away[None])
-        near += [found.q[0]] if np.all(np.isfinite(found.q)) else []
-    ranks = [int(mech.mobility(one).rank) for one in near] if mech.nc else [0]
-    best = int(np.argmax(ranks))
-    rest = np.zeros(mech.nv)
-    others: list[tuple[Array, Array]] = [
-        (np.ascontiguousarray(one), rest)
-        for one, rank in zip(near[1:], ranks[1:], strict=True)
-        if rank == ranks[best]
-    ]
+    if not mech.nc:
+        return [(q, v)]
+    near = [q, *_poses_around(mech, q)]
+    ranks = np.array([mech.mobility(one).rank for one in near])
+    best, rest = int(np.argmax(ranks)), np.zeros(mech.nv)
+    others = [(np.ascontiguousarray(near[i]), rest) for i in np.flatnonzero(ranks == ranks[best]) if i > 0]
     return [(q, v), *others[:2]] if best == 0 else others
+
+
+def _poses_around(mech: Mechanism, q: Array) -> list[Array]:
+    """Random poses near q that close the constraints."""
+    rng = np.random.default_rng(0)
+    away = [
+        mech.integrate(q, AWAY * rng.uniform(-1, 1, mech.nv) * mech.units.unit)[None] for _ in range(TRIES)
+    ]
+    found = [mech.project(one).q[0] for one in away]
+    return [one for one in found if np.all(np.isfinite(one))]

@@ -196,13 +196,16 @@ class Sweeping:
 def swept_targets(coordinate: Any, values: Any, grid: bool) -> dict[str, Array]:
     """Where the swept coordinates go, by name: (..., n), in a grid (n,)."""
     wanted = _wanted(coordinate, values)
-    told = {name: "values" if len(wanted) == 1 else f"values of {name!r}" for name in wanted}
-    given = {name: np.atleast_1d(numbers(x, told[name])) for name, x in wanted.items()}
-    for name, x in given.items():
-        if x.size == 0:
-            raise InputError(f"{told[name]} must be a list of at least one number, got shape {x.shape}.")
-        if grid and x.ndim > 1:
-            raise InputError(f"values of {name!r} in a grid must be one list (n,), got shape {x.shape}.")
+    given = {}
+    for name, x in wanted.items():
+        told = "values" if len(wanted) == 1 else f"values of {name!r}"
+        given[name] = targets = np.atleast_1d(numbers(x, told))
+        if targets.size == 0:
+            raise InputError(f"{told} must be a list of at least one number, got shape {targets.shape}.")
+        if grid and targets.ndim > 1:
+            raise InputError(
+                f"values of {name!r} in a grid must be one list (n,), got shape {targets.shape}."
+            )
     return given
 
 
