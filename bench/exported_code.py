@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import sarrus as sr
+from sarrus.mechanism.recorded_code import program_of
 
 from .hexapod import hexapod
 
@@ -81,7 +82,7 @@ def measure(name: str, mech: sr.Mechanism, cortex: bool) -> bool:
         except sr.SarrusError as error:
             print(f"{name:9s} nv = {mech.nv:2d}: {error}")
             return False
-        operations = mech._program("float64", "exported code").operations(("step",))
+        operations = program_of(mech, "float64", "exported code").operations(("step",))
         library = folder / "code.so"
         command = ["gcc", *STRICT, "-O2", "-shared", "-fPIC", "-fstack-usage", "-lm"]
         seconds = compiled(command, source, library)

@@ -15,6 +15,7 @@ import numpy as np
 
 import sarrus as sr
 from sarrus.mechanism.device_steps import device_kernels, general_kernel, general_step
+from sarrus.mechanism.recorded_code import program_of
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 
@@ -53,7 +54,7 @@ def measure(name: str, dtype: str, size: tuple[int, int], away: float) -> None:
     count, steps = size
     mech = CASES[name][0]()
     began = time.perf_counter()
-    program = mech._program(dtype, "the device")
+    program = program_of(mech, dtype, "the device")
     recorded = time.perf_counter() - began
     began = time.perf_counter()
     kernels = device_kernels(mech, dtype)

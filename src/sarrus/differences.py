@@ -41,8 +41,8 @@ def curvature(f: Callable[[float], Value], h: float, order: int) -> Value:
     return (total + middle * f(0.0)) / (divisor * h * h)  # type: ignore[no-any-return]
 
 
-def resolved(f: Callable[[float], float], h: float) -> tuple[float, float, bool]:
-    """f'(0), f''(0) of order 4, with h halved until that changes them by 1e-8, and whether it ever does.
+def resolved(f: Callable[[float], float], h: float) -> tuple[float, float]:
+    """f'(0), f''(0) of order 4, with h halved until that changes them by 1e-8.
 
     At a corner halving the step doubles f'': then both are those of the step given, which round it off.
     """
@@ -56,11 +56,11 @@ def resolved(f: Callable[[float], float], h: float) -> tuple[float, float, bool]
         change = abs(fine[0] - coarse[0]) + h * abs(fine[1] - coarse[1])
         size = abs(fine[0]) + h * abs(fine[1])
         if change <= RESOLVED * size + ROUNDING * max(abs(middle), abs(pairs[0][0])) / h:
-            return *coarse, True
+            return coarse
         if change > CORNER * size:
             break
         coarse = fine
-    return *first, False
+    return first
 
 
 def _from_pairs(middle: float, pairs: list[tuple[float, float]], h: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -105,3 +105,16 @@ def unknown_name(kind: str, name: object, existing: Iterable[str], where: str = 
     hint = f" Did you mean {close[0]!r}?" if close else ""
     prefix = f"{where}: " if where else ""
     return UnknownNameError(f"{prefix}unknown {kind} {name!r}; existing names: {shown}.{hint}")
+
+
+def require_known(kind: str, name: object, existing: Collection[str], where: str = "") -> str:
+    """A name that exists; arguments as in `unknown_name`."""
+    if not isinstance(name, str) or name not in existing:
+        raise unknown_name(kind, name, existing, where)
+    return name
+
+
+def require_all_known(kind: str, given: Iterable[object], existing: Collection[str], where: str = "") -> None:
+    """Refuse names that do not exist."""
+    for name in given:
+        require_known(kind, name, existing, where)

@@ -164,6 +164,8 @@ def test_drives_too_fast_for_differences_warn(frequency: float) -> None:
     w = 2 * math.pi * frequency
     with pytest.warns(sr.SarrusWarning, match=r"Drive 'turn' changes too fast.*Give rate="):
         run(driven(lambda t: 0.5 + 1e-3 * math.sin(w * t)), 0.05)
+    with pytest.warns(sr.SarrusWarning, match=r"Drive 'turn' changes too fast.*Give rate="):
+        run(driven(lambda t: 0.5 + 1e-3 * math.sin(w * t), lambda t: 1e-3 * w * math.cos(w * t)), 0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("error", sr.SarrusWarning)
         driven(

@@ -138,5 +138,3 @@ def test_corners_of_drives_are_rounded_off() -> None:
     drive = Drive("crank", lambda t: abs(t - 0.5))
     assert drive.values(0.5)[1] == pytest.approx(0.0, abs=1e-12)  # the mean of both sides
     assert drive.values(0.4979)[1] == pytest.approx(-1.0)
-    assert not drive.is_resolved(0.5)
-    assert drive.is_resolved(0.4979)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from sarrus.mechanism.recorded_code import program_of
 from sarrus.tracing.cuda_text import cuda_text
 from sarrus.tracing.entries import Entries
 from sarrus.tracing.recorded_copies import GeneralStep
@@ -44,7 +45,7 @@ class HostDevice:
         if compiler is None:
             pytest.skip("no C++ compiler")
         source = folder / f"{precision}.cpp"
-        source.write_text(SHIM + cuda_text(mech.model, mech._program(precision, "a test", entries)) + LOOP)
+        source.write_text(SHIM + cuda_text(mech.model, program_of(mech, precision, "a test", entries)) + LOOP)
         library = source.with_suffix(".so")
         flags = "-std=c++17 -O1 -w -shared -fPIC".split()
         run(compiler, *flags, source, "-o", library)

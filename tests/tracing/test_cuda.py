@@ -13,6 +13,7 @@ import pytest
 import sarrus as sr
 from sarrus.errors import InputError
 from sarrus.mechanism.device_steps import general_kernel
+from sarrus.mechanism.recorded_code import program_of
 from sarrus.simulation.copies import device_copies
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.cuda_text import cuda_text
@@ -72,7 +73,7 @@ def test_text_compiles(precision: str, tmp_path: Path) -> None:
         pytest.skip("no nvcc; tests/tracing/test_recorded_copies.py compiles the text as C++")
     mech = sr.library.bricard()
     source = tmp_path / "code.cu"
-    source.write_text(cuda_text(mech.model, mech._program(precision, "a test")))
+    source.write_text(cuda_text(mech.model, program_of(mech, precision, "a test")))
     run(nvcc, "-std=c++17", "-Xcicc", "-O0", "-ptx", source, "-o", tmp_path / "code.ptx")
     assert (tmp_path / "code.ptx").read_text().count(".entry") == 2
 

@@ -10,6 +10,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.mechanism.design_variants import variants_of
+from sarrus.mechanism.recorded_code import program_of
 from sarrus.tracing.entries import varied_entries
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 from sarrus.tracing.whole_turns import turning_coordinates
@@ -140,7 +141,7 @@ def test_accelerations(five_bar: tuple[sr.Mechanism, HostDevice]) -> None:
 def test_angles_of_many_turns_in_float32(tmp_path: Path) -> None:
     """Loops stay closed to 1e-5 where joints have turned a thousand times: turns are kept by themselves."""
     mech = sr.library.bricard()
-    turning = turning_coordinates(mech._program("float32", "a test"), mech.nq)
+    turning = turning_coordinates(program_of(mech, "float32", "a test"), mech.nq)
     assert turning.all()
     q, v = random_states(mech, 3, away=0.3)
     turns = 2 * np.pi * np.round(np.random.default_rng(0).uniform(-1000, 1000, q.shape))
@@ -163,7 +164,7 @@ def test_coordinates_that_are_no_angles_alone() -> None:
     spec.constrain("gear", sr.Coupling({"geared": 1.0, "pinion": -2.0}))
     spec.force("spring", sr.JointSpring("sprung", 3.0))
     mech = spec.compile()
-    found = turning_coordinates(mech._program("float32", "a test"), mech.nq)
+    found = turning_coordinates(program_of(mech, "float32", "a test"), mech.nq)
     assert found.tolist() == [True, False, False, False, False, False, False, False, False]
 
 

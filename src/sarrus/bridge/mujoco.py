@@ -18,6 +18,7 @@ from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
 from sarrus.errors import InputError, warn
 from sarrus.formats.mjcf.actuators import driven_by, law_of
+from sarrus.mechanism.access import arguments_of, known_default
 from sarrus.mechanism.core import State
 from sarrus.mechanism.mechanism import Mechanism
 
@@ -66,8 +67,8 @@ class MujocoBridge:
         """
         import mujoco
 
-        pose = self.mech._one_pose(q)
-        speed = np.zeros(self.mech.nv) if v is None else self.mech._one_tangent(v, "v")
+        pose = arguments_of(self.mech).one_pose(q)
+        speed = np.zeros(self.mech.nv) if v is None else arguments_of(self.mech).one_tangent(v, "v")
         m = self._map
         data.qpos[m.qpos], data.qvel[m.qvel] = pose[m.q], speed[m.v]
         for one in m.turned:
@@ -80,7 +81,7 @@ class MujocoBridge:
 
     def velocity_map(self, q: npt.ArrayLike) -> Array:
         """T (nv there, nv) with qvel = T v at the pose q (nq,); zero rows for joints that we do not have."""
-        pose, m, T = self.mech._one_pose(q), self._map, np.zeros((self.model.nv, self.mech.nv))
+        pose, m, T = arguments_of(self.mech).one_pose(q), self._map, np.zeros((self.model.nv, self.mech.nv))
         T[m.qvel, m.v] = 1.0
         for one in m.turned:
             n = one.v.stop - one.v.start
@@ -181,7 +182,8 @@ class MujocoBridge:
         import mujoco
 
         data = mujoco.MjData(self.model)
-        q = np.array(self.mech.neutral()) if self.mech._default is None else np.array(self.mech._default.q)
+        known = known_default(self.mech)
+        q = np.array(self.mech.neutral() if known is None else known.q)
         self.to_mujoco(data, q)
         far = {}
         for i in range(1, self.model.nbody):

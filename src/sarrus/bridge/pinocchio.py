@@ -18,6 +18,7 @@ from sarrus.arrays import Array, positive, state
 from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.errors import InputError
 from sarrus.formats.pinocchio import joint_parts
+from sarrus.mechanism.access import applied_force, arguments_of
 from sarrus.mechanism.core import State
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.joint import Joint
@@ -82,8 +83,9 @@ class PinocchioBridge:
 
     def to_pinocchio(self, q: npt.ArrayLike, v: npt.ArrayLike | None = None) -> tuple[Array, Array]:
         """Pinocchio's q (..., nq there) and v (..., nv there) of ours; v defaults to rest."""
-        pose = self.mech._positions(q)
-        rate = self.mech._tangent(np.zeros(self.mech.nv) if v is None else v, "v")
+        arguments = arguments_of(self.mech)
+        pose = arguments.positions(q)
+        rate = arguments.tangent(np.zeros(self.mech.nv) if v is None else v, "v")
         batch = np.broadcast_shapes(pose.shape[:-1], rate.shape[:-1])
         theirs, speed = np.empty((*batch, self.model.nq)), np.empty((*batch, self.model.nv))
         for part in self._parts:
@@ -97,13 +99,13 @@ class PinocchioBridge:
 
     def velocity_map(self, q: npt.ArrayLike) -> Array:
         """T (nv there, nv) with v there = T v at the pose q (nq,)."""
-        pose = self.mech._one_pose(q)
+        pose = arguments_of(self.mech).one_pose(q)
         many = np.broadcast_to(pose, (self.mech.nv, self.mech.nq))
         return np.ascontiguousarray(self.to_pinocchio(many, np.eye(self.mech.nv))[1].T)
 
     def to_tau(self, u: npt.ArrayLike, q: npt.ArrayLike) -> Array:
         """Pinocchio's generalized force (nv there,) of the inputs u (nu,) at the pose q (nq,)."""
-        tau = self.mech._applied(q, None, u, None)
+        tau = applied_force(self.mech, q, None, u)
         return np.asarray(np.linalg.pinv(self.velocity_map(q)).T @ tau)
 
     def to_u(self, tau: npt.ArrayLike, q: npt.ArrayLike) -> Array:

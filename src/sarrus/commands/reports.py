@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import sarrus.library as library
-from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, unknown_name
+from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, require_known
 from sarrus.formats import load, save
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.bodies import is_possible
@@ -127,8 +127,7 @@ def show_library(name: str | None) -> Answer:
         known = library.names()
         width = 2 + max(map(len, known))
         return Answer("\n".join(f"{key:{width}}{said}" for key, said in known.items()), {"mechanisms": known})
-    if name not in library.MECHANISMS:
-        raise unknown_name("mechanism", name, library.MECHANISMS)
+    require_known("mechanism", name, library.MECHANISMS)
     mech = library.MECHANISMS[name]()
     return Answer(str(mech), _about(mech))
 

@@ -27,7 +27,7 @@ ROUNDING = 1e-14  # of the values of a function, relative
 TINY = 1e-300
 SAMPLES = 64  # of a drive over a run, between which jumps are sought
 MOST_STEPS = 2000  # of a run, at which a drive is compared with its rates
-NEARBY = (-1.1e-3, -0.6e-3, 0.0, 0.7e-3, 1.3e-3)  # [s]: where drives are looked at around a time
+NEARBY = np.array([-1.1e-3, -0.6e-3, 0.0, 0.7e-3, 1.3e-3])  # [s]: where drives are looked at around a time
 HARDLY = 1e-6  # of the whole travel: drives that change by less hardly move
 LOST_MOTION = 0.01  # of the whole travel of a drive: what its rates may miss
 JUMP_WIDTH = 1e-9  # [s], of the interval in which a jump is located
@@ -104,17 +104,18 @@ def check_jumps(name: str, drive: Driver, t0: float, t1: float) -> None:
 
 
 def check_speed(name: str, drive: Driver, t0: float, t1: float) -> None:
-    """Warn of a drive without derivatives that differences do not resolve at a quarter of some times [s].
+    """Warn of a drive without derivatives that lose its motion around a quarter of some times [s].
 
     Times at which it hardly moves, such as those far from a pulse, do not count.
     """
-    times = np.linspace(t0, t1, SAMPLES // 4 + 1)[1:-1].tolist()
+    if drive.rate is not None and drive.acceleration is not None:
+        return
+    times = np.linspace(t0, t1, SAMPLES // 4 + 1)[1:-1, None] + NEARBY
+    order = 0 if drive.rate is None else 1
     try:
-        values = np.array([[float(drive.function(t + s)) for s in NEARBY] for t in times])
-        moves = np.ptp(values, axis=1) > HARDLY * np.ptp(values)
-        missed = sum(
-            bool(moving) and not drive.is_resolved(t) for t, moving in zip(times, moves, strict=True)
-        )
+        values = np.array([[float(drive.function(t)) for t in near] for near in times.tolist()])
+        moving = np.ptp(values, axis=1) > HARDLY * np.ptp(values)
+        missed = sum(_loses_motion(drive, near, order) for near in times[moving])
     except InputError:  # not a number somewhere: the run says so when it gets there
         return
     if 4 * missed > len(times):
@@ -127,19 +128,28 @@ def check_speed(name: str, drive: Driver, t0: float, t1: float) -> None:
 
 
 def follows_its_rates(drive: Driver, times: Array) -> bool:
-    """Whether a drive whose rate is found by differences moves as that says; times (n,): of the steps [s].
+    """Whether a drive whose rate is found by differences moves as that says; times (n,): of the steps [s]."""
+    return drive.rate is not None or len(times) < 2 or not _loses_motion(drive, times, 0)
 
-    The integral of the rate over a step is compared with the change of f, for the shortest steps: pulses make
-    steps short.
+
+def _loses_motion(drive: Driver, times: Array, order: int) -> bool:
+    """Whether the derivative of f (order 0) or f' (1) adds up to another motion between times (n,) [s].
+
+    Its integral over a step is compared with the change, for the shortest steps: pulses make steps short.
     """
-    if drive.rate is not None or len(times) < 2:
-        return True
-    values = np.array([float(drive.function(t)) for t in times[:: 1 + len(times) // MOST_STEPS].tolist()])
-    missing, shortest = 0.0, np.argsort(np.diff(times))[: MOST_STEPS // 8]
+    some = times[:: 1 + len(times) // MOST_STEPS].tolist()
+    travel = np.sum(np.abs(np.diff([_value(drive, t, order) for t in some])))
+    shortest = np.argsort(np.diff(times))[: MOST_STEPS // 8]
+    missing = 0.0
     for a, b in zip(times[shortest].tolist(), times[shortest + 1].tolist(), strict=True):
-        (f0, r0, _), (f1, r1, _) = drive.values(a), drive.values(b)
-        missing += abs(f1 - f0 - (b - a) / 6.0 * (r0 + 4.0 * drive.values(0.5 * (a + b))[1] + r1))
-    return bool(missing <= LOST_MOTION * np.sum(np.abs(np.diff(values))))
+        (f0, r0), (_, middle), (f1, r1) = (drive.values(t)[order : order + 2] for t in (a, 0.5 * (a + b), b))
+        missing += abs(f1 - f0 - (b - a) / 6.0 * (r0 + 4.0 * middle + r1))
+    return bool(missing > LOST_MOTION * travel)
+
+
+def _value(drive: Driver, t: float, order: int) -> float:
+    """f or f' at time t [s]; what is given of them costs one call."""
+    return float(drive.function(t)) if order == 0 else drive.values(t)[1]
 
 
 def check_rows(rows: CustomRows, q: Array, t: float, holonomic: bool) -> None:

@@ -43,21 +43,14 @@ class Prescribed:
         """f, f' and f'' at time t [s]."""
         f = self._call("function", t)
         if self.rate is None:
-            rate, acceleration, _ = resolved(lambda s: self._call("function", t + s), STEP)
+            rate, acceleration = resolved(lambda s: self._call("function", t + s), STEP)
         else:
             rate = self._call("rate", t)
             if self.acceleration is None:
-                acceleration, _, _ = resolved(lambda s: self._call("rate", t + s), STEP)
+                acceleration, _ = resolved(lambda s: self._call("rate", t + s), STEP)
         if self.acceleration is not None:
             acceleration = self._call("acceleration", t)
         return f, rate, acceleration
-
-    def is_resolved(self, t: float) -> bool:
-        """Whether differences at time t [s] give what is not given of f' and f''."""
-        if self.rate is not None and self.acceleration is not None:
-            return True
-        name = "function" if self.rate is None else "rate"
-        return resolved(lambda s: self._call(name, t + s), STEP)[2]
 
     def _call(self, name: str, t: float) -> float:
         value, what = getattr(self, name)(t), f"{name} of {type(self).__name__}"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers, text
 from ..differences import slope_terms
-from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, unknown_name
+from ..errors import AssemblyError, InputError, SarrusError, SarrusWarning, require_all_known
 from ..mechanism.mechanism import Mechanism
 from .measure_slopes import Measures, MeasureSlopes, slopes_at_rest
 
@@ -149,8 +149,7 @@ class Sweep(Evaluation):
 
 def continued(mech: Mechanism, measures: Measures) -> Measures:
     """Measures along a sweep; angles go on beyond pi, as those of `Mechanism.sweep`."""
-    angles = {name for name, one in mech.model.measures if one.continues}
-    return {name: np.unwrap(x) if name in angles else x for name, x in measures.items()}
+    return {name: one.along_sweep(measures[name]) for name, one in mech.model.measures}
 
 
 @dataclass(frozen=True)
@@ -270,9 +269,7 @@ def check_mechanism(mech: object, what: str) -> Mechanism:
 
 def check_names(mech: Mechanism, given: Mapping[str, Any], what: str) -> tuple[str, ...]:
     """Names of parameters."""
-    for name in given:
-        if name not in mech.parameters:
-            raise unknown_name("parameter", name, mech.parameters, what)
+    require_all_known("parameter", given, mech.parameters, what)
     return tuple(given)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..dual_numbers import along_directions
 from ..errors import unknown_name
+from ..mechanism.access import applied_force
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation, state_slopes
 
@@ -72,7 +73,7 @@ def slopes_at_rest(
         AssemblyError: a parameter opens an overconstrained loop.
     """
     rest = np.zeros((len(q), mech.nv))
-    tau = np.ascontiguousarray(np.broadcast_to(mech._applied(q, None, inputs, None), rest.shape))
+    tau = np.ascontiguousarray(np.broadcast_to(applied_force(mech, q, None, inputs), rest.shape))
     at = Situation(q, rest, tau, np.zeros(len(q)), tuple(fixed), moving=False)
     return determined_slopes(mech, at, names, mech.measure(q, u=inputs))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, mapping, takes, text
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known, unknown_name
 from ..mechanism.mechanism import Mechanism
 from .evaluation import Variables, check_names
 from .measure_slopes import Measures
@@ -73,8 +73,7 @@ def check_objective(mech: Mechanism, given: object) -> Objective:
         takes(given, "measures", "objective of optimize")
         return given
     name = text(given, "objective of optimize")
-    if name not in dict(mech.model.measures):
-        raise unknown_name("measure", name, dict(mech.model.measures), "objective of optimize")
+    require_known("measure", name, dict(mech.model.measures), "objective of optimize")
     return lambda measures: np.mean(np.square(measures[name]))
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers
-from ..errors import AssemblyError, InputError, unknown_name
+from ..errors import AssemblyError, InputError, require_all_known
+from ..mechanism.access import known_default
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.state_slopes import Situation
 from ..simulation.events.events import user_events
@@ -46,9 +47,12 @@ class Run(Evaluation):
     def __post_init__(self) -> None:
         for name, given in (("fixed", self.fixed), ("speeds", self.speeds)):
             mapping(given, f"{name} of Run", "{coordinate: value}")
-        for name in mapping(self.options, "options of Run", "{option of simulate: value}"):
-            if name not in OPTIONS:
-                raise unknown_name("option of simulate", name, OPTIONS, "options of Run")
+        require_all_known(
+            "option of simulate",
+            mapping(self.options, "options of Run", "{option of simulate: value}"),
+            OPTIONS,
+            "options of Run",
+        )
         if (self.fixed or self.speeds) and {"q0", "v0"} & set(self.options):
             raise InputError(
                 "Run starts either at fixed and speeds, which designs are assembled with, or at q0 and v0 of"
@@ -64,7 +68,7 @@ class Run(Evaluation):
 
     def check(self, mech: Mechanism) -> None:
         """Default velocities are not kept while parameters change."""
-        known = mech._default
+        known = known_default(mech)
         told = self.speeds or self.options.get("v0") is not None or mech.model.drives
         if not told and known is not None and np.any(known.v):
             raise InputError(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers, one_of, positive_whole
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from .evaluation import (
     Evaluation,
@@ -63,21 +63,21 @@ class Tolerances:
 
     def shares(self, measure: str) -> dict[str, Array]:
         """Part of the variance (n, ...) that each parameter causes, by (1); they add up to 1."""
-        parts = (self._of(self.sensitivity, measure) * self.deviations) ** 2
+        parts = (known_measure(self.sensitivity, measure) * self.deviations) ** 2
         total = parts.sum(axis=-1)
         shared = parts / np.where(total > 0.0, total, 1.0)[..., None]
         return {name: shared[..., i] for i, name in enumerate(self.parameters)}
 
     def spread(self, measure: str) -> Array:
         """Standard deviation of the random mechanisms (n, ...)."""
-        return np.asarray(np.nanstd(self._of(self.samples, measure), axis=0))
+        return np.asarray(np.nanstd(known_measure(self.samples, measure), axis=0))
 
     def quantiles(self, measure: str, levels: npt.ArrayLike = (0.025, 0.975)) -> Array:
         """Quantiles of the random mechanisms (levels, n, ...)."""
         wanted = numbers(levels, "levels of quantiles")
         if not np.all((wanted >= 0.0) & (wanted <= 1.0)):
             raise InputError(f"levels of quantiles must be between 0 and 1, got {levels!r:.80}.")
-        return np.asarray(np.nanquantile(self._of(self.samples, measure), wanted, axis=0))
+        return np.asarray(np.nanquantile(known_measure(self.samples, measure), wanted, axis=0))
 
     def plot(self, measure: str, ax: Any = None) -> Any:
         """Deviations of a measure (n,) over the states: first order, and random mechanisms; returns Axes."""
@@ -85,10 +85,11 @@ class Tolerances:
 
         return draw_tolerances(self, measure, ax)
 
-    def _of(self, values: Measures, measure: str) -> Array:
-        if not isinstance(measure, str) or measure not in values:
-            raise unknown_name("measure", measure, values, "tolerances")
-        return values[measure]
+
+def known_measure(values: Measures, measure: str) -> Array:
+    """The values of a measure, whose name users gave."""
+    require_known("measure", measure, values, "tolerances")
+    return values[measure]
 
 
 def tolerances(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .._kernel import LIMIT_TOL, UNIQUE_TOL
 from ..arrays import Array
-from ..errors import InputError, SingularConstraintError, unknown_name
+from ..errors import InputError, SingularConstraintError, require_known
 from ..projection.decomposition import full_svd, ranked_svd
 from ..projection.mobility import dependent_rows
 from ..projection.system_kinematics import dimensionless
@@ -189,8 +189,7 @@ def independent_indices(state: Split, names: Sequence[str], units: Units) -> lis
     """Indices of coordinates chosen as independent, refused where they do not determine the others."""
     indices = []
     for name in names:
-        if name not in units.coordinate_names:
-            raise unknown_name("coordinate", name, units.coordinate_names, "independent")
+        require_known("coordinate", name, units.coordinate_names, "independent")
         indices.append(units.coordinate_names.index(name))
     dof = state.N.shape[1]
     if len(set(indices)) != dof or len(indices) != dof:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..constraints.evaluate import Evaluator
+from ..constraints.user_forces import user_wrenches
 from ..errors import InputError, ModelError, unknown_name
 from ..models.model import Model
 from . import formulations as fm
@@ -212,6 +214,20 @@ def forward_terms(
     force = terms.M @ a + terms.h - tau
     lam, unique = fm.multipliers(terms, state, force)
     return a, force, lam, unique, state.rank
+
+
+def with_wrenches(motion: Motion, evaluator: Evaluator, external: Sequence[External], t: float) -> Motion:
+    """The motion with the wrenches, external and of functions of the user's, that reactions need; t [s]."""
+    assert motion._q is not None and motion._v is not None
+    batch = motion.a.shape[:-1]
+    given = [(body, np.broadcast_to(wrench, (*batch, 6)), point) for body, wrench, point in external]
+    of_user = user_wrenches(evaluator, motion._q, motion._v, np.full(batch, t))
+    return replace(motion, _external=(*given, *of_user))
+
+
+def body_loads(motion: Motion) -> list[Array]:
+    """R, p, V, A of all bodies, wrenches of rows and where they act, and of forces between bodies."""
+    return motion._body_loads
 
 
 def without_inertia() -> ModelError:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sarrus.errors import SarrusError, unknown_name
+from sarrus.errors import SarrusError, require_all_known
 from sarrus.formats.json import read_json
 from sarrus.formats.mjcf.read import MjcfOptions, read_mjcf, read_mujoco
 from sarrus.formats.pinocchio import read_pinocchio
@@ -192,9 +192,7 @@ def _bytes_of(file: Path) -> bytes:
 
 
 def _check_options(kind: str, options: dict[str, Any]) -> None:
-    for name in options:
-        if name not in OPTIONS[kind]:
-            raise unknown_name(f"option for {kind}", name, OPTIONS[kind], "load")
+    require_all_known(f"option for {kind}", options, OPTIONS[kind], "load")
 
 
 __all__ = ["FileSpec", "FormatError", "from_mujoco", "from_pinocchio", "load", "load_spec", "save"]

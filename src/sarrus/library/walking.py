@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array, count
 from ..constraints.rolling import Rolling
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.forces import JointSpring
@@ -153,8 +153,7 @@ def quadruped(standing: Sequence[str] = FEET, gravity: float = 9.81) -> Mechanis
         gravity: Gravity along -z [m/s^2].
     """
     for foot in standing:
-        if not isinstance(foot, str) or foot not in FEET:
-            raise unknown_name("foot", foot, FEET, "quadruped")
+        require_known("foot", foot, FEET, "quadruped")
     spec = MechanismSpec(gravity=(0.0, 0.0, -gravity), name="quadruped")
     bend, link, offset = 0.6, 0.2, 0.05
     height = 2.0 * link * math.cos(bend)

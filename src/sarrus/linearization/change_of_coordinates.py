@@ -21,6 +21,7 @@ import numpy as np
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
 from ..errors import InputError
+from ..mechanism.access import arguments_of
 from ..projection.local_coordinates import INDEPENDENT_TOL
 from ..projection.user_chart import Chart, UserChart, check_chart
 from .finite_differences import finite_variation
@@ -156,7 +157,10 @@ def _rows(point: OperatingPoint, given: Any) -> tuple[tuple[str, ...], Array]:
         names, rows = [], []
         for one in given:
             parts = {one: 1.0} if isinstance(one, str) else one
-            where = [(mech._indices([name], "coordinates"), name, weight) for name, weight in parts.items()]
+            where = [
+                (arguments_of(mech).indices([name], "coordinates"), name, weight)
+                for name, weight in parts.items()
+            ]
             if any(len(indices) != 1 for indices, _, _ in where):
                 raise InputError(
                     f"coordinates: name single coordinates, not joints with several; got {one!r}."

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, frozen
 from ..errors import InputError
+from ..mechanism.access import queries_of
 from ..mechanism.mechanism import Mechanism
 from .independent_coordinates import IndependentCoordinates
 from .model import LinearModel, LinearSystem
@@ -65,7 +66,7 @@ def plan(positions: Sequence[int] | None, velocities: Sequence[int] | None, inpu
 
 def models_at(mech: Mechanism, at: States, wanted: Plan) -> Found:
     """Linear models at states as they are; `sizes` and `counts` say whether they mean anything."""
-    found: tuple[Any, ...] = mech._queries.linearize(at[:3], (mech.evaluator, at.t), wanted)
+    found: tuple[Any, ...] = queries_of(mech).linearize(at[:3], (mech.evaluator, at.t), wanted)
     return Found(*found)
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..dynamics.dry_friction import DryFriction, sticks
 from ..errors import InputError
+from ..mechanism.access import arguments_of, without_dry_friction
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .equilibrium_search import CustomSearch, Search
@@ -123,10 +124,12 @@ def equilibrium(
     system: Any = mech
     dry = DryFriction(mech.model).names if sticks(mech.model) else ()
     if dry:
-        system = system._without_dry_friction
+        system = without_dry_friction(system)
     kind = CustomSearch if isinstance(mech, CustomSystem) else Search
-    search = kind(system, u, fixed, tau, system._time(t))
-    start = np.array(mech.default.q) if q_guess is None else system._one_pose(q_guess, "q_guess")
+    arguments = arguments_of(system)
+    t = arguments.time(t)
+    search = kind(system, u, fixed, tau, t)
+    start = np.array(mech.default.q) if q_guess is None else arguments.one_pose(q_guess, "q_guess")
     q, inputs, residual = search.run(search.close(start))
-    point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": system._time(t)}
+    point: dict[str, Any] = {"_mech": system, "_tau": tau, "_t": t}
     return Equilibrium(q, inputs, residual, **point, _held=bool(fixed), _dry=dry)

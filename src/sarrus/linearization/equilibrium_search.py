@@ -20,6 +20,7 @@ from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..constraints.evaluate import Evaluator
 from ..errors import AssemblyError, EquilibriumError, SingularConstraintError
+from ..mechanism.access import actuated_columns, queries_of
 from ..mechanism.mechanism import Mechanism
 from ..projection.assembly import rows_and_columns
 from ..projection.decomposition import full_svd
@@ -65,8 +66,8 @@ class Search:
         tau = np.zeros(mech.nv) if self._tau is None else vector(mech, self._tau, "tau", mech.nv)
         held = np.array(self._held, dtype=np.int32)
         which = rows_and_columns(mech.evaluator, tuple(self._held)), rows_and_columns(mech.evaluator)
-        found, inputs, a, residual, (end, status) = mech._queries.equilibrium(
-            q, (WithForces(mech.evaluator), self._t), (tau, u), (mech._actuated, held), which
+        found, inputs, a, residual, (end, status) = queries_of(mech).equilibrium(
+            q, (WithForces(mech.evaluator), self._t), (tau, u), (actuated_columns(mech), held), which
         )
         if end == REST["FOUND"]:
             return found, inputs, float(residual)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..mechanism.access import arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, selection
 from .signals import named
@@ -75,11 +76,13 @@ def given_coordinates(mech: Mechanism, given: Any) -> tuple[list[int] | None, li
     if given is None:
         return None, None
     if not isinstance(given, Mapping):
-        return mech._indices(named(given, "independent"), "independent"), None
+        return arguments_of(mech).indices(named(given, "independent"), "independent"), None
     if not set(given) <= set(ROLES):
         raise InputError(f'independent takes the keys "positions" and "velocities", got {list(given)}.')
     found = [
-        mech._indices(named(given[role], f"independent {role}"), "independent") if role in given else None
+        arguments_of(mech).indices(named(given[role], f"independent {role}"), "independent")
+        if role in given
+        else None
         for role in ROLES
     ]
     return found[0], found[1]

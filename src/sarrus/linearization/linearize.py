@@ -18,6 +18,7 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
+from ..mechanism.access import applied_force, arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .compiled_models import LinearModels, Signals, States, compiled_batch, compiled_model, plan, stacked
@@ -186,23 +187,23 @@ def _states(mech: Mechanism, given: Given, t: float) -> States:
     q = mech.default.q if q is None else q
     if u is None:
         return States(q, v, np.zeros(mech.nv) if tau is None else tau, t)
-    return States(q, v, mech._applied(q, tau, u, None), t)
+    return States(q, v, applied_force(mech, q, tau, u), t)
 
 
 def _compiled(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearModel | None:
     """One state, by the kernel; None where it has no model."""
     names, columns = input_columns(mech, wanted.inputs)
     indices = given_coordinates(mech, wanted.independent)
-    at = _states(mech, given, mech._time(t))
+    at = _states(mech, given, arguments_of(mech).time(t))
     u = np.zeros(mech.nu) if given[2] is None else np.array(given[2], dtype=float)
     return compiled_model(mech, at, plan(*indices, columns), Signals(names, u))
 
 
 def _batch(mech: Mechanism, given: Given, t: float, wanted: Wanted) -> LinearModels:
     """A batch of states, in the same coordinates."""
-    at, u = _states(mech, given, mech._time(t)), np.zeros(mech.nu)
+    at, u = _states(mech, given, arguments_of(mech).time(t)), np.zeros(mech.nu)
     parts: list[tuple[Any, str, bool]] = [(at.q, "q", True), (at.v, "v", False), (at.tau, "tau", False)]
-    (q, v, tau), batch = mech._arguments.states(parts)
+    (q, v, tau), batch = arguments_of(mech).states(parts)
     if len(q) == 0:
         raise InputError(f"a batch of states must have at least one, got q of shape {np.shape(at.q)}.")
     at, u = States(q, v, tau, at.t), np.asarray(u if given[2] is None else given[2], dtype=float)

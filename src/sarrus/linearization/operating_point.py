@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, state
 from ..errors import AssemblyError, InputError, SingularConstraintError
+from ..mechanism.access import applied_force, arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.twists import ad_all, twist_slices
@@ -93,11 +94,11 @@ def operating_point(
 ) -> OperatingPoint:
     """The given state, or `default`; refused off the constraints and at singular poses."""
     require_mechanism(mech, what)
-    t = mech._time(t)
+    t = arguments_of(mech).time(t)
     pose, speed = consistent_state(mech, q, v, t)
     inputs = np.zeros(mech.nu) if u is None else vector(mech, u, "u", mech.nu)
     force = np.zeros(mech.nv) if tau is None else vector(mech, tau, "tau", mech.nv)
-    applied = mech._applied(pose, force, inputs, None)
+    applied = applied_force(mech, pose, force, inputs)
     motion = mech.forward_dynamics(pose, speed, applied, t=t)
     _require_regular(mech, pose, t, int(motion.rank))
     forces = {"u": inputs, "tau": applied, "a": motion.a, "lam": motion.lam, "rank": int(motion.rank)}
@@ -109,8 +110,8 @@ def consistent_state(
 ) -> tuple[Array, Array]:
     """q and v, given or by default, projected where they miss the constraints by rounding."""
     driven = mech.evaluator.driven
-    pose = np.array(mech.default.q) if q is None else mech._one_pose(q)
-    speed = np.zeros(mech.nv) if v is None else mech._one_tangent(v, "v")
+    pose = np.array(mech.default.q) if q is None else arguments_of(mech).one_pose(q)
+    speed = np.zeros(mech.nv) if v is None else arguments_of(mech).one_tangent(v, "v")
     terms = mech.terms(pose, speed, t)
     gap = drift(mech.evaluator, terms.phi) / mech.length
     if gap > CONSISTENT and not (q is None and driven):

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError, unknown_name
+from ..mechanism.access import actuated_columns, arguments_of
 from ..mechanism.mechanism import Mechanism
 from .measured_outputs import StateOfModel, measure_slopes
 
@@ -43,10 +44,8 @@ def named(names: Any, what: str) -> list[str]:
 def input_columns(mech: Mechanism, inputs: Any) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
     """Names of the inputs and the coordinates (indices) on which they act; default: the actuators."""
     if inputs is None:
-        system: Any = mech
-        skeleton = getattr(system, "_skeleton", system)  # of a CustomSystem
-        return mech.actuators, skeleton._actuated
-    columns = mech._indices(named(inputs, "inputs"), "inputs")
+        return mech.actuators, actuated_columns(mech)
+    columns = arguments_of(mech).indices(named(inputs, "inputs"), "inputs")
     return tuple(mech.names[i] for i in columns), np.array(columns, dtype=np.int32)
 
 

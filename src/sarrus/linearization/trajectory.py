@@ -14,6 +14,7 @@ from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.time_steps import step_slopes
 from ..models.twists import ad_all, twist_slices
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, tangents
 from ..simulation.trajectory.trajectory import Trajectory
@@ -79,7 +80,7 @@ class LinearTrajectory(LinearSystem):
         if options is not None and not options.integrator.adaptive:
             method, parts = options.method, max(1, round(h / options.dt))
         state = run.q[k], run.v[k], run.tau[k]
-        return mech._step_slopes(state, self.columns, (float(run.t[k]), h, parts), method)
+        return step_slopes(mech, state, self.columns, (float(run.t[k]), h, parts), method)
 
 
 @one_blas_thread

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, flatten_batch, numbers, one_of, state
+from ..arrays import Array, flatten_batch, names, numbers, one_of, state
 from ..errors import InputError
 from ..models.model import Model
 from ..projection.decomposition import metric_factor
@@ -24,7 +24,7 @@ FRAMES = ("local", "world", "world_aligned")
 
 
 class Arguments:
-    """Checks of states, names and times for one model.
+    """Checks of states, names and times for one model: of a Mechanism, or of a CustomSystem.
 
     Attributes:
         model: Whose states.
@@ -61,6 +61,29 @@ class Arguments:
     def tangent(self, x: npt.ArrayLike, what: str) -> Array:
         """A vector of the size of v, (..., nv), finite."""
         return state(x, what, self.model.nv, self.owner)
+
+    def one_pose(self, q: npt.ArrayLike, what: str = "q") -> Array:
+        """q of one state (nq,)."""
+        array = self.positions(q, what)
+        if array.ndim != 1:
+            raise InputError(
+                f"{what} must be one state of shape ({self.model.nq},) here, got shape {array.shape}."
+            )
+        return array
+
+    def one_tangent(self, x: npt.ArrayLike, what: str) -> Array:
+        """One vector of the size of v (nv,)."""
+        array = self.tangent(x, what)
+        if array.ndim != 1:
+            raise InputError(
+                f"{what} must be one vector of shape ({self.model.nv},) here, got shape {array.shape}."
+            )
+        return array
+
+    def indices(self, given: Sequence[str], what: str) -> list[int]:
+        """Indices into v of coordinates, or of all coordinates of joints, by name."""
+        wanted = [given] if isinstance(given, str) else names(given, what)
+        return [k for name in wanted for k in self.model.structure.tree.coordinates(name, what)]
 
     def states(self, given: Sequence[tuple[Any, str, bool]]) -> tuple[list[Array], tuple[int, ...]]:
         """Arguments (value, name, whether it is a position) with one batch axis, and their batch shape."""

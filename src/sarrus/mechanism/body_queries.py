@@ -1,6 +1,8 @@
-"""Queries of Mechanism about the tree of bodies: masses, energies, poses, velocities, Jacobians.
+"""Queries of Mechanism about the tree of bodies: masses, poses, velocities, centre of mass, momentum.
 
-Every array argument may have leading batch axes, which the results then have too.
+Every array argument may have leading batch axes, which the results then have too. All bodies that move count
+for the centre of mass and the momentum; the inertia of drives (`armature`) does not. Vectors are in world
+axes, momenta [linear; angular about the centre of mass].
 """
 
 from __future__ import annotations
@@ -53,21 +55,21 @@ class BodyQueries(Core):
 
         The time t [s] matters to user forces only.
         """
-        f = self._queries.rnea(q, v, a)
-        return f - self._user_forces(q, v, t) if self.model.user_forces else f
+        return self._without_user_forces(self._queries.rnea(q, v, a), q, v, t)
 
     def bias(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Array:
         """h (nv,) [N m, N]: Coriolis and gravity terms less the forces of the description.
 
         The time t [s] matters to user forces only.
         """
-        h = self._queries.bias(q, v)
-        return h - self._user_forces(q, v, t) if self.model.user_forces else h
+        return self._without_user_forces(self._queries.bias(q, v), q, v, t)
 
-    def _user_forces(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float) -> Array:
-        """Generalized force (..., nv) of UserForces."""
+    def _without_user_forces(self, force: Array, q: npt.ArrayLike, v: npt.ArrayLike, t: float) -> Array:
+        """A force (..., nv) less those of UserForces."""
+        if not self.model.user_forces:
+            return force
         (qs, vs), batch = self._arguments.states([(q, "q", True), (v, "v", False)])
-        return self.evaluator.user(qs, vs, self._time(t))[:, -1, 3:].reshape(*batch, self.nv)
+        return force - self.evaluator.user(qs, vs, self._time(t))[:, -1, 3:].reshape(*batch, self.nv)
 
     def energy(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Energy:
         """Kinetic and potential energy [J]: of gravity, springs and stops.
@@ -141,3 +143,41 @@ class BodyQueries(Core):
         "local" (the same vector in body axes).
         """
         return self._queries.body_acceleration(q, v, a, body, self._point(body, point), frame)
+
+    # ------------------------------------------------------------------ centroidal quantities [Orin2013]
+
+    def center_of_mass(self, q: npt.ArrayLike) -> Array:
+        """Centre of mass c (3,) [m] in the world, at q (nq,)."""
+        return self._queries.center_of_mass(q)
+
+    def center_of_mass_jacobian(self, q: npt.ArrayLike) -> Array:
+        """J (3, nv) at q (nq,): c' = J v. Its columns are also the derivatives of c by increments of q."""
+        return self._queries.center_of_mass_jacobian(q)
+
+    def center_of_mass_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """c' (3,) [m/s] at q (nq,), v (nv,)."""
+        return self._queries.center_of_mass_velocity(q, v)
+
+    def center_of_mass_acceleration(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
+        """c'' (3,) [m/s^2] at q (nq,), v (nv,), a (nv,)."""
+        return self._queries.center_of_mass_acceleration(q, v, a)
+
+    def centroidal_momentum(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """Momentum h (6,) [kg m/s; kg m^2/s] at q (nq,), v (nv,)."""
+        return self._queries.centroidal_momentum(q, v)
+
+    def centroidal_momentum_rate(self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike) -> Array:
+        """h' = A a + A' v (6,) [N; N m] at q (nq,), v (nv,), a (nv,): the wrench of all external forces."""
+        return self._queries.centroidal_momentum_rate(q, v, a)
+
+    def centroidal_momentum_matrix(self, q: npt.ArrayLike) -> Array:
+        """A (6, nv) at q (nq,): h = A v. It is also the derivative of h by v."""
+        return self._queries.centroidal_momentum_matrix(q)
+
+    def centroidal_momentum_matrix_rate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """A' (6, nv) along the motion, at q (nq,), v (nv,)."""
+        return self._queries.centroidal_momentum_matrix_rate(q, v)
+
+    def centroidal_momentum_derivative(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """Derivative (6, nv) of h by increments of q (`integrate`), at q (nq,) and constant v (nv,)."""
+        return self._queries.centroidal_momentum_derivative(q, v)

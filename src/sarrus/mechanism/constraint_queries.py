@@ -1,32 +1,35 @@
-"""Queries of Mechanism about the constraints: terms, mobility, assembly, consistent velocities, sweeps."""
+"""Queries of Mechanism about the constraints: terms, mobility, assembly, consistent states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, mapping, numbers, state
-from ..dynamics.inverse import worst_excess
+from ..arrays import Array
 from ..dynamics.terms import Terms
-from ..errors import AssemblyError, InputError
+from ..errors import AssemblyError
 from ..projection.assembly import AboutAssembly, Assembly, Which, each_of, rows_and_columns
 from ..projection.consistent_velocity import no_velocity
 from ..projection.decomposition import Decomposition, metric_factor
 from ..projection.mobility import Mobility
 from ..projection.nearest_state import cannot_project
-from .centroidal_queries import CentroidalQueries
-from .core import State, frozen_state
-from .design_variants import variants_of
+from .access import queries_of
+from .core import Core, State, frozen_state, whole
+from .design_variants import variants_of_batch
+from .held_coordinates import beyond_limits, held_text, hold, prescribed_velocities
+from .idle_freedoms import spins_only
 from .inertia_queries import Metric
+from .measured_paths import measured_along
 
-BEYOND = 1e-9  # [rad, m]: excess below which a coordinate counts as within its limits
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
 
 
-class ConstraintQueries(CentroidalQueries):
+class ConstraintQueries(Core):
     """Queries that need the constraints."""
 
     @property
@@ -67,7 +70,7 @@ class ConstraintQueries(CentroidalQueries):
         if found is None or found.singular_values.ndim > 1:
             q = self._one_pose(q)  # refuses batches
         if found is None:
-            metric_factor(self.mass_matrix(q), self.nv)  # says why it is no metric
+            metric_factor(self._queries.mass_matrix(q), self.nv)  # says why it is no metric
         assert found is not None
         return found
 
@@ -115,43 +118,25 @@ class ConstraintQueries(CentroidalQueries):
             >>> found.success, float(found.q[0])
             (True, 0.5)
         """
-        q = self.neutral() if q_guess is None else q_guess
+        q = self.model.neutral() if q_guess is None else q_guess
         if parameters is not None:
-            return self._assemble_variants(q, fixed, t, parameters)
+            copies = variants_of_batch(whole(self), parameters)
+            q = np.array(np.broadcast_to(self._positions(q, "q_guess"), (len(copies), self.nq)))
+            return assemble_each(copies, q, self._held_assembly(q, fixed, t))
         if fixed is None:
             about, which = self._free_assembly(t)
         else:
-            q, wanted = self._positions(q, "q_guess"), mapping(fixed, "fixed", "{coordinate: value}")
-            held = tuple(k for name, value in wanted.items() for k in self._hold(q, name, value))
-            text = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
-            about = AboutAssembly(self, self._time(t), held, text, self._beyond)
+            q = self._positions(q, "q_guess")
+            about = self._held_assembly(q, fixed, t)
             which = about.which()
         found: Assembly = self._queries.assemble(Assembly, q, (self.evaluator, about.t), which, about)
         return found
 
-    def _assemble_variants(
-        self, q_guess: npt.ArrayLike, fixed: Mapping[str, Any] | None, t: float, parameters: Mapping[str, Any]
-    ) -> Assembly:
-        copies = self.variants(parameters)
-        q = np.array(np.broadcast_to(self._positions(q_guess, "q_guess"), (len(copies), self.nq)))
-        kept = mapping(fixed, "fixed", "{coordinate: value}")
-        held = tuple(k for name, value in kept.items() for k in self._hold(q, name, value))
-        text = ", ".join(f"{name} = {_shown(value)}" for name, value in kept.items())
-        return assemble_each(copies, q, AboutAssembly(self, self._time(t), held, text, self._beyond))
-
-    def variants(self, parameters: Mapping[str, Any]) -> tuple[Self, ...]:
-        """Copies with other numbers, many at once: `with_` for each entry of a batch.
-
-        Args:
-            parameters: keywords of `with_`, each value with a leading axis B: {"a": (B,)}, {"mass": {"rod":
-                (B,)}}.
-        """
-        if parameters is None or (isinstance(parameters, Mapping) and not parameters):
-            raise InputError(
-                "parameters must name what differs between variants, such as {'a': values}, got"
-                f" {parameters!r:.80}."
-            )
-        return variants_of(self, parameters)
+    def _held_assembly(self, q: Array, fixed: Mapping[str, Any] | None, t: float) -> AboutAssembly:
+        """What assembly with held coordinates needs, whose positions are put into q (..., nq)."""
+        mech = whole(self)
+        held = tuple(hold(mech, q, fixed))
+        return about_assembly(mech, self._time(t), held, held_text(fixed))
 
     def consistent_velocity(
         self,
@@ -174,7 +159,7 @@ class ConstraintQueries(CentroidalQueries):
         Raises:
             AssemblyError: nothing satisfies the constraints and the prescribed velocities together.
         """
-        held = None if fixed is None else self._prescribed(fixed)
+        held = None if fixed is None else prescribed_velocities(whole(self), fixed)
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         found = self._queries.consistent_velocity(q, v, t, self.evaluator, metric, held)
@@ -182,7 +167,7 @@ class ConstraintQueries(CentroidalQueries):
             miss, status = found
             first = int(np.flatnonzero(status)[0])
             if status.flat[first] == 1:  # not positive definite
-                W = self.mass_matrix(q) if isinstance(metric, str) else np.asarray(metric)
+                W = self._queries.mass_matrix(q) if isinstance(metric, str) else np.asarray(metric)
                 metric_factor(W.reshape(-1, self.nv, self.nv)[min(first, W.size // self.nv**2 - 1)], self.nv)
             raise no_velocity(
                 self.row_names,
@@ -216,67 +201,36 @@ class ConstraintQueries(CentroidalQueries):
             raise cannot_project(self._owner, status, gap)
         return State(q1, v1, gap, status)
 
-    # ------------------------------------------------------------------ helpers
-
     def _free_assembly(self, t: float) -> tuple[AboutAssembly, Which]:
         """What assembly without held coordinates needs, at a time."""
         known: tuple[AboutAssembly, Which] | None = self._free
         t = self._time(t)
         if known is None or known[0].t != t:
-            about = AboutAssembly(self, t, (), "", self._beyond)
+            about = about_assembly(whole(self), t)
             known = about, rows_and_columns(self.evaluator) if known is None else known[1]
             object.__setattr__(self, "_free", known)
         return known
 
-    def _beyond(self, poses: Array) -> str:
-        """A sentence that names coordinates beyond the limits of their joints in some of poses (n, nq)."""
-        said = []
-        for name, iq, (lower, upper) in zip(
-            self.names, self.model.coordinate_q, self.model.limits.tolist(), strict=True
-        ):
-            worst = worst_excess(poses[:, iq], lower, upper, BEYOND) if iq >= 0 else None
-            if worst is not None:
-                said.append(f"{name} = {worst:.4g}, limits {lower:g} to {upper:g}")
-        return f" Beyond the limits of joints, which are not enforced: {'; '.join(said)}." if said else ""
 
-    def _prescribed(self, fixed: Mapping[str, Any]) -> tuple[Any, Array]:
-        """Indices into v and values of prescribed velocities."""
-        held, values = [], []
-        for name, value in mapping(fixed, "fixed", "{coordinate: value}").items():
-            where = self._indices([name], "fixed")
-            given = state(np.atleast_1d(value), f"velocity of {name!r}", len(where), self._owner)
-            held += where
-            values += given.tolist()
-        return np.array(held, dtype=np.int32), np.array(values, dtype=float)
-
-    def _hold(self, q: Array, name: str, value: Any) -> list[int]:
-        """Put a held position into q (..., nq); the indices into v that must not move then."""
-        indices = list(self.model.structure.tree.coordinates(name, "fixed"))
-        if name in self.names and self.model.coordinate_q[indices[0]] >= 0:
-            what = f"fixed position of {name!r}"
-            each = q.ndim > 1 and numbers(value, what).shape == q.shape[:-1]
-            q[..., self.model.coordinate_q[indices[0]]] = (
-                numbers(value, what) if each else state(np.atleast_1d(value), what, 1)[0]
-            )
-            return indices
-        if name in self.names:
-            raise InputError(
-                f"fixed: {name!r} is a velocity component of a joint with a quaternion and has no position of"
-                f" its own; hold the whole joint: fixed={{{name.rpartition('.')[0]!r}: its part of q}}."
-            )
-        where = self.model.q_slices[self.model.body_index(name)]
-        width = where.stop - where.start
-        q[..., where] = state(value, f"fixed position of {name!r}", width)
-        q[:] = self._positions(q, "fixed position")
-        return indices
+def about_assembly(mech: Mechanism, t: float, held: tuple[int, ...] = (), text: str = "") -> AboutAssembly:
+    """What words about an assembly need; text: the held coordinates in words."""
+    return AboutAssembly(
+        mech,
+        t,
+        held,
+        text,
+        note=partial(beyond_limits, mech),
+        spins=partial(spins_only, mech),
+        measured=measured_along,
+    )
 
 
-def assemble_each(copies: Sequence[Any], q: Array, about: AboutAssembly) -> Assembly:
+def assemble_each(copies: Sequence[Mechanism], q: Array, about: AboutAssembly) -> Assembly:
     """Variants of a mechanism assembled, each near its own guess of q (B, nq)."""
     which = about.which()
-    abouts = [replace(about, mech=one, note=one._beyond) for one in copies]
+    abouts = [about_assembly(one, about.t, about.held, about.held_text) for one in copies]
     found: list[Assembly] = [
-        one._queries.assemble(Assembly, guess, (one.evaluator, about.t), which, told)
+        queries_of(one).assemble(Assembly, guess, (one.evaluator, about.t), which, told)
         for one, guess, told in zip(copies, q, abouts, strict=True)
     ]
     parts = {
@@ -284,7 +238,3 @@ def assemble_each(copies: Sequence[Any], q: Array, about: AboutAssembly) -> Asse
         for name in ("q", "residual", "iterations", "success", "_guess", "_r")
     }
     return Assembly(**parts, _about=each_of(abouts))
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, (int, float)) else str(np.asarray(value).tolist())

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .._kernel import Queries
-from ..arrays import Array, flatten_batch, frozen, mapping, names, state
+from ..arrays import Array, frozen, mapping, state
 from ..constraints.evaluate import Evaluator
+from ..dynamics.bearings import External
 from ..dynamics.dry_friction import sticks
 from ..dynamics.terms import Units
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..models.actuator_law import ActuatorLaw
 from ..models.model import Model
 from ..models.visual import Visual
 from .arguments import Arguments
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
 
 
 class _Pair(NamedTuple):
@@ -177,41 +181,31 @@ class Core:
         """A vector of the size of v, (..., nv), finite."""
         return self._arguments.tangent(x, what)
 
-    def _batch(self, **parts: Array) -> tuple[list[Array], tuple[int, ...]]:
-        """State arrays with one batch axis, and the batch shape they came with."""
-        return flatten_batch([(array, name) for name, array in parts.items()])
-
     def _time(self, t: float) -> float:
         return self._arguments.time(t)
 
     def _one_pose(self, q: npt.ArrayLike, what: str = "q") -> Array:
-        """q of one state (nq,)."""
-        array = self._positions(q, what)
-        if array.ndim != 1:
-            raise InputError(f"{what} must be one state of shape ({self.nq},) here, got shape {array.shape}.")
-        return array
+        return self._arguments.one_pose(q, what)
 
     def _one_tangent(self, x: npt.ArrayLike, what: str) -> Array:
-        """One vector of the size of v (nv,)."""
-        array = self._tangent(x, what)
-        if array.ndim != 1:
-            raise InputError(
-                f"{what} must be one vector of shape ({self.nv},) here, got shape {array.shape}."
-            )
-        return array
+        return self._arguments.one_tangent(x, what)
+
+    def _indices(self, given: Sequence[str], what: str) -> list[int]:
+        return self._arguments.indices(given, what)
 
     def _require_defined(self, J: Array, gamma: Array) -> None:
         """Refuse poses (batched or not) at which some constraint row is NaN or infinite."""
         fine = np.isfinite(J).all(axis=-1) & np.isfinite(gamma)
         bad = np.asarray(~fine.reshape(-1, self.nc).all(axis=0))
-        if np.any(bad):
-            rows = ", ".join(name for name, is_bad in zip(self.row_names, bad, strict=True) if is_bad)
-            declared = zip(self.model.groups, self.model.constraints, strict=True)
-            why = dict.fromkeys(kind.undefined for group, (_, kind) in declared if np.any(bad[group.rows]))
-            raise InputError(
-                f"the constraint rows {rows} of {self._owner} are not defined at this pose"
-                f" ({', or '.join(filter(None, why))}). Choose another pose."
-            )
+        if not np.any(bad):
+            return
+        rows = ", ".join(np.array(self.row_names)[bad].tolist())
+        declared = zip(self.model.groups, self.model.constraints, strict=True)
+        why = dict.fromkeys(kind.undefined for group, (_, kind) in declared if np.any(bad[group.rows]))
+        raise InputError(
+            f"the constraint rows {rows} of {self._owner} are not defined at this pose"
+            f" ({', or '.join(filter(None, why))}). Choose another pose."
+        )
 
     def _applied(
         self,
@@ -225,39 +219,20 @@ class Core:
         if u is not None:
             inputs = state(u, "u", self.nu, f"{self._owner}, which has the actuators {list(self.actuators)}")
             spread = np.zeros((*inputs.shape[:-1], self.nv))
-            spread[..., [actuator.index for actuator in self.model.actuators]] = inputs
+            spread[..., self._actuated] = inputs
             total = total + spread
-        for body, given in mapping(external, "external", "{body: wrench}").items():
-            self.model.body_index(body, "external")
-            wrench, point = self._wrench_at(body, given)
-            J = self._queries.jacobian(q, body, point, "world_aligned")
+        for body, wrench, point in self._external(external):
+            J = self._queries.jacobian(q, self.body_names[body], point, "world_aligned")
             total = total + np.einsum("...ij,...i->...j", J, wrench)
         return total
 
-    def _external(
-        self, external: Mapping[str, Any] | None, batch: tuple[int, ...]
-    ) -> tuple[tuple[int, Array, Array], ...]:
-        """Wrenches on bodies as (body, wrench (*batch, 6), point in the body frame (3,))."""
-        found = []
-        for body, given in mapping(external, "external", "{body: wrench}").items():
-            wrench, point = self._wrench_at(body, given)
-            found.append((self.model.body_index(body), np.broadcast_to(wrench, (*batch, 6)), point))
-        return tuple(found)
-
-    def _point(self, body: str, point: Any) -> Any:
-        """A point of a body, given by coordinates in its frame or by the name of a point of the drawing."""
-        if not isinstance(point, str):
-            return point
-        named = dict(self.model.points)
-        if point not in named:
-            raise unknown_name("point", point, named, f"a point of {body!r}")
-        p, R = self._queries.pose(self.model.neutral(), body)  # the drawing
-        return R.T @ (np.array(named[point]) - p)
-
-    def _indices(self, given: Sequence[str], what: str) -> list[int]:
-        """Indices into v of coordinates, or of all coordinates of joints, by name."""
-        wanted = [given] if isinstance(given, str) else names(given, what)
-        return [k for name in wanted for k in self.model.structure.tree.coordinates(name, what)]
+    def _external(self, external: Mapping[str, Any] | None) -> list[External]:
+        """Wrenches on bodies as (body, wrench (..., 6), point in the body frame (3,))."""
+        given = mapping(external, "external", "{body: wrench}")
+        return [
+            (self.model.body_index(body, "external"), *self._wrench_at(body, one))
+            for body, one in given.items()
+        ]
 
     def _wrench_at(self, body: str, given: Any) -> tuple[Array, Array]:
         """(wrench, point) of an external load: a wrench at the origin, or a pair."""
@@ -266,6 +241,20 @@ class Core:
             point = state(self._point(body, given[1]), f"point of the {what}", 3)
             return state(given[0], what, 6), np.ascontiguousarray(point)
         return state(given, f"{what} (force, then moment, world axes)", 6), np.zeros(3)
+
+    def _point(self, body: str, point: Any) -> Any:
+        """A point of a body, given by coordinates in its frame or by the name of a point of the drawing."""
+        if not isinstance(point, str):
+            return point
+        named = dict(self.model.points)
+        require_known("point", point, named, f"a point of {body!r}")
+        p, R = self._queries.pose(self.model.neutral(), body)  # the drawing
+        return R.T @ (np.array(named[point]) - p)
+
+
+def whole(part: Core) -> Mechanism:
+    """The mechanism that a part belongs to, for type checkers."""
+    return cast("Mechanism", part)
 
 
 def frozen_state(q: npt.ArrayLike, v: npt.ArrayLike) -> State:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, names, number, takes
 from ..blas_threads import one_blas_thread
-from ..errors import InputError, SarrusWarning, unknown_name
-from .kinematics import KinematicQueries
+from ..errors import InputError, SarrusWarning
+from .core import Core, whole
+from .design_variants import variants_of_batch
 from .measure_event import MeasureEvent, measure_event
-from .measured_states import MeasuredStates, VariantPoses
+from .measured_states import MeasuredStates
 from .measures import measured
 from .parameter_derivatives import ParameterDerivatives, parameter_derivatives
 from .state_slopes import Situation
@@ -22,7 +23,7 @@ from .state_slopes import Situation
 OPEN = 1e-6  # gap [rad], or over L, above which a pose is not on the constraints
 
 
-class DesignQueries(KinematicQueries):
+class DesignQueries(Core):
     """Parameters and measures."""
 
     @property
@@ -58,7 +59,7 @@ class DesignQueries(KinematicQueries):
         given = [(q, "q", True), (np.zeros(self.nv) if v is None else v, "v", False)]
         given.append((self._applied(q, tau, u, None), "tau", False))
         (pose, velocity, applied), batch = self._arguments.states(given)
-        states = MeasuredStates(cast(Any, self), pose, velocity, np.full(len(pose), self._time(t)), applied)
+        states = MeasuredStates(whole(self), pose, velocity, np.full(len(pose), self._time(t)), applied)
         self._warn_of_gaps(pose, self._time(t))
         found = {name: measured(states, one, name) for name, one in self.model.measures}
         shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in found.items()}
@@ -103,39 +104,18 @@ class DesignQueries(KinematicQueries):
         if control is not None:
             takes(control, "t, q, v", "control of an event")
         return measure_event(
-            cast(Any, self), measure, number(value, "value of an event"), (terminal, direction), control
+            whole(self), measure, number(value, "value of an event"), (terminal, direction), control
         )
 
     def _measure_variants(
         self, parameters: Mapping[str, Any], t: float, given: dict[str, Any]
     ) -> dict[str, Any]:
         """Measures of variants: arrays with their axis B in front."""
-        copies = self.variants(parameters)
-        for name, x in given.items():
-            if x is not None and np.ndim(x) > 1 and len(x) != len(copies):
-                raise InputError(
-                    f"{name} must have one entry for each of the {len(copies)} variants in front, got shape"
-                    f" {np.shape(x)}."
-                )
-        each = {name: x if x is None or np.ndim(x) > 1 else [x] * len(copies) for name, x in given.items()}
-
-        def of(i: int) -> dict[str, Any]:
-            return {name: None if x is None else x[i] for name, x in each.items()}
-
-        found = [copy.measure(t=t, **of(i)) for i, copy in enumerate(copies)]
+        copies = variants_of_batch(whole(self), parameters)
+        each = {name: _for_each(x, name, len(copies)) for name, x in given.items()}
+        states = [dict(zip(each, one, strict=True)) for one in zip(*each.values(), strict=True)]
+        found = [copy.measure(t=t, **state) for copy, state in zip(copies, states, strict=True)]
         return {name: np.array([one[name] for one in found]) for name, _ in self.model.measures}
-
-    def _measured_along(self, name: str, parts: Sequence[tuple[Any, Array]]) -> list[Array]:
-        """A measure of variants at poses (k, nq) of each, at rest, without inputs."""
-        measures = [dict(mech.model.measures) for mech, _ in parts]
-        if name not in measures[0]:
-            raise unknown_name("measure", name, measures[0], "sweep[...]")
-        first = measures[0][name]
-        if len(parts) > 1 and first.of_places and all(one[name] is first for one in measures):
-            ends = np.cumsum([len(q) for _, q in parts])[:-1]
-            return np.split(first.values(VariantPoses(parts)), ends)
-        each = zip(parts, measures, strict=True)
-        return [measured(MeasuredStates.at_rest(mech, q), one[name], name) for (mech, q), one in each]
 
     @one_blas_thread
     def parameter_derivatives(
@@ -175,4 +155,15 @@ class DesignQueries(KinematicQueries):
         time = np.array([self._time(t)])
         at = Situation(pose[None], speed[None], force[None], time, tuple(fixed))
         wanted = tuple(self.parameters if parameters is None else names(parameters, "parameters"))
-        return parameter_derivatives(cast(Any, self), at, wanted)
+        return parameter_derivatives(whole(self), at, wanted)
+
+
+def _for_each(x: Any, name: str, count: int) -> Any:
+    """An argument for each of the variants: its own, or the same for all."""
+    if x is None or np.ndim(x) <= 1:
+        return [x] * count
+    if len(x) != count:
+        raise InputError(
+            f"{name} must have one entry for each of the {count} variants in front, got shape {np.shape(x)}."
+        )
+    return x

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from ..arrays import Array, mapping, numeric
 from ..errors import InputError, SarrusError
 from ..models.variant_model import ModelSlopes, VariantModel
 from ..varied import Tape
+from .access import known_default, near_default
+from .core import State
 from .recipe import Recipe
 from .variant_template import Template, each_entry, split_changes
 
@@ -119,6 +122,16 @@ def _record(
     return found
 
 
+def variants_of_batch(mech: Any, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
+    """`variants_of` for a user who has to name what differs."""
+    if parameters is None or (isinstance(parameters, Mapping) and not parameters):
+        raise InputError(
+            "parameters must name what differs between variants, such as {'a': values}, got"
+            f" {parameters!r:.80}."
+        )
+    return variants_of(mech, parameters)
+
+
 def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = None) -> tuple[Any, ...]:
     """Mechanisms with the parameters of each variant.
 
@@ -132,29 +145,83 @@ def variants_of(mech: Any, parameters: Mapping[str, Any], count: int | None = No
     if not sizes:
         return ()
     number = common_length(sizes) if count is None else count
-    values, others = split_changes(mech, given)
-    near = mech._near if mech._default is None else mech._default.q
-    default = (None, near) if values else (mech._default, None)
     listed = each_entry(given, lambda x: x.tolist() if _is_list(x) else x)
     changes = [_changes(listed, i) for i in range(number)]
     recipes = [_recipe(mech, one, i) for i, one in enumerate(changes)]
-    kept: list[Template | None] = [] if others else mech.model.recipe.templates
-    templates, made, left = list(kept), dict[int, Any](), list(range(number))
-    while left:  # those that take the same way through the description
-        if not templates:
-            made[left[0]] = first = _one(mech, changes[left[0]], left[0], plain=not others)
-            now = changes[left[0]] if others else first.model.recipe.current()
-            templates.append(_record(kept, mech if others else first, first, now))
-        template = templates.pop(0)
-        rows = None if template is None else _rows(given if others else recipes, left)
-        if template is None or rows is None:  # more than arithmetic: one by one
-            return tuple(_one(mech, one, i) for i, one in enumerate(changes))
-        for i, row, holds in zip(left, *template.program.tables(rows), strict=True):
-            again = partial(_model, mech, changes[i]) if recipes[i] is None else recipes[i].model
-            copy = template.made(row, recipes[i], again, default) if holds else None
-            made |= {} if copy is None else {i: copy}
-        left = [i for i in left if i not in made]
-    return tuple(made[i] for i in range(number))
+    making = _Making(mech, given, changes, recipes)
+    made = making.by_templates()
+    return making.one_by_one() if made is None else made
+
+
+@dataclass(frozen=True)
+class _Making:
+    """Variants in the making.
+
+    Attributes:
+        mech: what to vary.
+        given: keywords of `with_` with a leading axis.
+        changes: keywords of `with_` of each variant.
+        recipes: of each variant; None for a mechanism without parameters.
+    """
+
+    mech: Any
+    given: Mapping[str, Any]
+    changes: Sequence[Mapping[str, Any]]
+    recipes: Sequence[Recipe | None]
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether nothing but parameters of the description differs."""
+        return not split_changes(self.mech, self.given)[1]
+
+    @cached_property
+    def default(self) -> tuple[State | None, Array | None]:
+        """The default state of the variants, and where to look for it."""
+        values, _ = split_changes(self.mech, self.given)
+        return (None, near_default(self.mech)) if values else (known_default(self.mech), None)
+
+    def one(self, i: int) -> Any:
+        """A variant by the calls of the description, or by `with_`."""
+        return _one(self.mech, self.changes[i], i, self.plain)
+
+    def one_by_one(self) -> tuple[Any, ...]:
+        """All variants without templates."""
+        return tuple(_one(self.mech, one, i) for i, one in enumerate(self.changes))
+
+    def by_templates(self) -> tuple[Any, ...] | None:
+        """All variants, those together that take the same way; None where more than arithmetic is needed."""
+        kept: list[Template | None] = self.mech.model.recipe.templates if self.plain else []
+        templates, made, left = list(kept), dict[int, Any](), list(range(len(self.changes)))
+        while left:
+            if not templates:
+                made[left[0]] = first = self.one(left[0])
+                templates.append(self._template(kept, first, self.changes[left[0]]))
+            template = templates.pop(0)
+            rows = None if template is None else _rows(self.recipes if self.plain else self.given, left)
+            if template is None or rows is None:
+                return None
+            made |= self._by_template(template, rows, left)
+            left = [i for i in left if i not in made]
+        return tuple(made[i] for i in range(len(self.changes)))
+
+    def _template(
+        self, kept: list[Template | None], first: Any, changes: Mapping[str, Any]
+    ) -> Template | None:
+        """A new template from the first variant that takes a way."""
+        if self.plain:
+            return _record(kept, first, first, first.model.recipe.current())
+        return _record(kept, self.mech, first, changes)
+
+    def _by_template(self, template: Template, rows: Array, left: Sequence[int]) -> dict[int, Any]:
+        """Those of the variants that take the way of a template."""
+        outputs, holds = template.program.tables(rows)
+        found = {}
+        for k in np.flatnonzero(holds).tolist():
+            i = left[k]
+            recipe = self.recipes[i]
+            again = partial(_model, self.mech, self.changes[i]) if recipe is None else recipe.model
+            found[i] = template.made(outputs[k], recipe, again, self.default)
+        return {i: copy for i, copy in found.items() if copy is not None}
 
 
 def lengths(parameters: Mapping[str, Any]) -> dict[str, int]:
@@ -198,16 +265,18 @@ def _rows(given: Any, which: list[int]) -> Array | None:
     """Inputs of the program for some variants, (n, inputs), from all keywords or from recipes."""
     if isinstance(given, list):
         return np.array([list(given[i].current().values()) for i in which])
-    columns: list[Array] = []
+    listed = [value.values() if isinstance(value, Mapping) else [value] for value in given.values()]
     try:
-        for value in given.values():
-            for values in value.values() if isinstance(value, Mapping) else [value]:
-                array = numeric(values, "parameters", "numbers")
-                flat_rows = array.reshape(len(array), -1)
-                columns.append(flat_rows[which if len(array) > 1 else [0] * len(which)])
+        return np.concatenate([_column(x, which) for values in listed for x in values], axis=1)
     except InputError:
         return None
-    return np.concatenate(columns, axis=1)
+
+
+def _column(values: Any, which: list[int]) -> Array:
+    """The numbers of some variants, (n, inputs), from values with a leading axis, which may be 1."""
+    array = numeric(values, "parameters", "numbers")
+    rows = array.reshape(len(array), -1)
+    return rows[which] if len(array) > 1 else np.repeat(rows, len(which), axis=0)
 
 
 def _recipe(mech: Mechanism, changes: Mapping[str, Any], i: int) -> Recipe | None:
@@ -237,7 +306,7 @@ def _one(mech: Mechanism, changes: Mapping[str, Any], i: int, plain: bool = Fals
     with _copy(i):
         if not plain:
             return mech.with_(**changes)
-        near = mech._near if mech._default is None else mech._default.q
+        near = near_default(mech)
         return type(mech)(mech.model.recipe.with_values(changes).model(), near=near)
 
 

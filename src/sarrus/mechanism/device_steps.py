@@ -12,25 +12,26 @@ from ..errors import InputError
 from ..tracing.cuda_device import DeviceKernels, GeneralKernel, like, require_cuda, to_cupy
 from ..tracing.entries import Entries
 from ..tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
+from .access import actuated_columns
 from .core import State
-from .recorded_code import NONE
+from .recorded_code import NONE, program_of
 
 if TYPE_CHECKING:
-    from .time_steps import TimeSteps
+    from .mechanism import Mechanism
 
 FEW = 16_384  # states: one thread of a device takes 0.1 s for a step through a singular pose
 
 
-def device_kernels(mech: TimeSteps, precision: str, entries: Entries = NONE) -> DeviceKernels:
+def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> DeviceKernels:
     """The compiled kernels of a mechanism, made once for each precision and choice of variables."""
     known: dict[Any, DeviceKernels] = mech.__dict__.setdefault("_device_kernels", {})
     key = precision, entries.key
     if key not in known:
-        known[key] = DeviceKernels(mech.model, mech._program(precision, 'device="cuda"', entries))
+        known[key] = DeviceKernels(mech.model, program_of(mech, precision, 'device="cuda"', entries))
     return known[key]
 
 
-def general_kernel(mech: TimeSteps, entries: Entries = NONE) -> GeneralKernel:
+def general_kernel(mech: Mechanism, entries: Entries = NONE) -> GeneralKernel:
     """The general kernel for a mechanism, made when a guard does not pass for the first time."""
     known: dict[Any, GeneralKernel] = mech.__dict__.setdefault("_general_kernels", {})
     if entries.key not in known:
@@ -38,7 +39,7 @@ def general_kernel(mech: TimeSteps, entries: Entries = NONE) -> GeneralKernel:
     return known[entries.key]
 
 
-def general_step(mech: TimeSteps, entries: Entries = NONE, parameters: Any = None) -> GeneralStep:
+def general_step(mech: Mechanism, entries: Entries = NONE, parameters: Any = None) -> GeneralStep:
     """Steps of the general kernel; parameters: values of the entries of all copies (B, n).
 
     On the device where states are many or mechanisms differ, else on the processor.
@@ -56,7 +57,7 @@ def general_step(mech: TimeSteps, entries: Entries = NONE, parameters: Any = Non
 
 
 def device_step(
-    mech: TimeSteps, state: tuple[Any, Any, Any, Any], dt: float, substeps: int, method: str
+    mech: Mechanism, state: tuple[Any, Any, Any, Any], dt: float, substeps: int, method: str
 ) -> State:
     """`step` of (q, v, u, tau) on a device; u and tau may be None, or one row for all."""
     if method != "rk4":
@@ -73,7 +74,7 @@ def device_step(
         inputs.u = to_cupy(cupy, u, "u", (*_rows(u, batch), mech.nu), dtype).reshape(-1, 1, mech.nu)
     if tau is not None:
         inputs.tau = to_cupy(cupy, tau, "tau", (*_rows(tau, batch), mech.nv), dtype).reshape(-1, mech.nv)
-    copies = RecordedCopies(cupy, kernels, general_step(mech), mech._actuated, (x, y))
+    copies = RecordedCopies(cupy, kernels, general_step(mech), actuated_columns(mech), (x, y))
     copies.advance(substeps, dt / substeps, inputs)
     bad = (copies.status != 0) | (copies.reached < substeps)
     x[bad], y[bad] = np.nan, np.nan
@@ -82,7 +83,7 @@ def device_step(
     return State(*found, 0.0, cupy.asnumpy(copies.status).reshape(batch))
 
 
-def device_acceleration(mech: TimeSteps, q: Any, v: Any, tau: Any) -> Any:
+def device_acceleration(mech: Mechanism, q: Any, v: Any, tau: Any) -> Any:
     """`acceleration` on a device."""
     batch = tuple(q.shape[:-1])
     kernels = device_kernels(mech, _precision(q))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import nonnegative, positive, text, triple, truth
-from ..errors import InputError, ModelError, unknown_name
+from ..errors import InputError, ModelError, require_known, unknown_name
 from ..models.bodies import (
     COPY,
     FRICTION_MODELS,
@@ -233,8 +233,7 @@ class DrawnSpec(Recorded):
         """A point of the world, by name or coordinates."""
         if not isinstance(point, str):
             return triple(point, what)
-        if point not in self._points:
-            raise unknown_name("point", point, self._points, what)
+        require_known("point", point, self._points, what)
         return self._points[point]
 
     def _located(self, entry: Any, where: str) -> Any:
@@ -247,8 +246,7 @@ class DrawnSpec(Recorded):
         changed = {}
         for key, field in named.items():
             body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
-            if body not in world:
-                raise unknown_name("body", body, world, where)
+            require_known("body", body, world, where)
             changed[key] = tuple(world[body].inverse().apply(xyz).tolist())
         return dataclasses.replace(entry, **changed)
 

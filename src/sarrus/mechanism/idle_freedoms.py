@@ -6,15 +6,17 @@ Poses that differ by such motions only are one assembly mode.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..models.bodies import GROUND
-from .measures import POINTS
+from .measures import points_on_bodies
 
 IDLE = 1e-7  # displacement of a place by a unit motion, over L
+RANK = 1e-9  # smaller singular values of the dimensionless J count as zero
 NOTICED = 1e-3  # share of the largest motion with which a coordinate may be held
 
 
@@ -27,9 +29,27 @@ def places_of(mech: Any) -> list[tuple[str, Array]]:
     for _, constraint in model.constraints:
         found += [(end.body, end.at.xyz) for end in getattr(constraint, "ends", tuple)()]
     for _, entry in (*model.forces, *model.measures):
-        named = [(point, body) for point, body in POINTS if hasattr(entry, point)]
-        found += [(getattr(entry, body), getattr(entry, point)) for point, body in named]
+        found += points_on_bodies(entry)
     return [(body, np.array(point, dtype=np.float64)) for body, point in found if body != GROUND]
+
+
+def motions_left(mech: Any, q: Array, held: Sequence[int], t: float) -> Array:
+    """Motions (nv, k) that constraints and held coordinates leave at the pose q (nq,)."""
+    rows, unit = np.flatnonzero(mech.evaluator.holonomic), mech.model.unit
+    J = mech.evaluator.constraints(q, np.zeros(mech.nv), t)[1][rows]
+    scaled = J / mech.model.row_unit[rows, None] * unit
+    return np.asarray(unit[:, None] * null_space(np.vstack([scaled, np.eye(mech.nv)[list(held)]])))
+
+
+def spins_only(mech: Any, q: Array, held: Sequence[int], t: float) -> bool:
+    """Whether what they leave displaces nothing, as the spin of a rod between two ball joints."""
+    return is_idle(mech, q, motions_left(mech, q, held, t), places_of(mech))
+
+
+def null_space(J: Array) -> Array:
+    """Orthonormal columns that J maps to zero."""
+    values, Vt = np.linalg.svd(J)[1:]
+    return np.asarray(Vt[int(np.sum(values > RANK)) :].T)
 
 
 def is_idle(mech: Any, q: Array, motions: Array, places: list[tuple[str, Array]]) -> bool:

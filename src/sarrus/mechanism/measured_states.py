@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")  # fields of a Motion
 
 
+def changes_in_time(mech: Mechanism, t: Array) -> bool:
+    """Whether drives or rows of the user are not the same at all of the times t [s] (B,)."""
+    timed = len(mech.model.drives) + len(mech.model.u_row) > 0
+    return timed and len(np.unique(t)) != 1
+
+
 class MeasuredStates:
     """States of a mechanism, B of them, as measures see them.
 
@@ -35,9 +41,7 @@ class MeasuredStates:
     @cached_property
     def motion(self) -> Motion:
         """Accelerations and forces of the constraints."""
-        model = self.mech.model
-        timeless = not model.drives and not len(model.u_row)
-        if timeless or len(np.unique(self.t)) == 1:
+        if not changes_in_time(self.mech, self.t):
             return self.mech.forward_dynamics(self.q, self.v, self.tau, t=float(self.t[0]))
         states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
         each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]

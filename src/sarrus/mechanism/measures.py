@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, one_of, point, takes, text
 from ..dynamics.reactions import FRAMES
-from ..errors import InputError, SarrusWarning, unknown_name
+from ..errors import InputError, SarrusWarning, require_known
 from ..models.axes import Axis, canonical_axis, direction
 from ..models.bodies import GROUND
 from ..models.kinds import Checks, Kind
@@ -34,6 +34,12 @@ __all__ = ["Angle", "Coordinate", "ForceIn", "Length", "Position", "Reaction", "
 POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
 SMALL_LOAD = 1e-6  # of the largest entry of a reaction
 UNSURE_TURN = 0.25  # of a turn: number of turns between two states that is so far from whole may be wrong
+
+
+def points_on_bodies(entry: Any) -> list[tuple[str, ArrayLike]]:
+    """Points (3,) of bodies that a force or a measure names."""
+    named = [(point, body) for point, body in POINTS if getattr(entry, point, None) is not None]
+    return [(getattr(entry, body), getattr(entry, point)) for point, body in named]
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,7 @@ class Measure(Kind):
 
     def places(self) -> list[tuple[str, ArrayLike]]:
         """Points (3,) of bodies that it looks at, which pictures show as places of these bodies."""
-        return [
-            (getattr(self, body), getattr(self, point))
-            for point, body in POINTS
-            if hasattr(self, point) and getattr(self, body) != GROUND
-        ]
+        return [(body, point) for body, point in points_on_bodies(self) if body != GROUND]
 
     def check(self, mech: Mechanism, where: str) -> None:
         """Refuse names that the mechanism does not have."""
@@ -72,6 +74,10 @@ class Measure(Kind):
     @abstractmethod
     def values(self, states: MeasuredStates) -> Array:
         """Its value for each state, (B,) or (B, n)."""
+
+    def along_sweep(self, values: Array) -> Array:
+        """Values along a sweep (..., n); angles go on beyond pi, less than half a turn each."""
+        return np.unwrap(values) if self.continues else values
 
 
 @dataclass(frozen=True)
@@ -240,8 +246,7 @@ class ForceIn(Measure):
         forces = [name for name, force in mech.model.forces if hasattr(force, "tension")]
         rows = [g.name for g in mech.model.groups if g.rows.stop - g.rows.start == 1]
         known = [*forces, *rows, *mech.names]
-        if self.element not in known:
-            raise unknown_name("force, constraint of one row or coordinate", self.element, known, where)
+        require_known("force, constraint of one row or coordinate", self.element, known, where)
 
     def values(self, states: MeasuredStates) -> Array:
         model = states.mech.model
@@ -314,8 +319,7 @@ class Reaction(Measure):
     def check(self, mech: Mechanism, where: str) -> None:
         loops = [group.name for group in mech.model.groups if group.element >= 0]
         known = [*loops, *(name for name in mech.body_names if name != GROUND)]
-        if self.element not in known:
-            raise unknown_name("joint or loop", self.element, known, where)
+        require_known("joint or loop", self.element, known, where)
 
     def values(self, states: MeasuredStates) -> Array:
         if not len(states.q):

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
-from ..errors import AssemblyError, unknown_name
-from .state_slopes import Follower, Situation, state_slopes
+from ..errors import AssemblyError, require_all_known
+from .state_slopes import Follower, Situation, StateSlopes, state_slopes
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -54,27 +54,27 @@ class ParameterDerivatives:
 
 def parameter_derivatives(mech: Mechanism, at: Situation, names: tuple[str, ...]) -> ParameterDerivatives:
     """Derivatives by the named parameters; see `Mechanism.parameter_derivatives`."""
-    for name in names:
-        if name not in mech.parameters:
-            raise unknown_name("parameter", name, mech.parameters)
-    slopes = state_slopes(mech, at, names)
+    require_all_known("parameter", names, mech.parameters)
     measured = [name for name, _ in mech.model.measures]
+    slopes = state_slopes(mech, at, names)
     if slopes is None:
         each, differing = [by_differences(mech, at, name) for name in names], {"a", "lam", *measured}
     else:
-        both = [slopes.measures(k) for k in range(len(names))]
-        each = [
-            {"q": slopes.q[k, 0], "v": slopes.v[k, 0], "a": slopes.a[k, 0], "lam": slopes.lam[k, 0]}
-            | {"measures": {key: _plain_measure(x[0]) for key, x in values.items()}}
-            for k, (values, _) in enumerate(both)
-        ]
-        differing = set().union(*(some for _, some in both))
+        both = [_exact(slopes, k) for k in range(len(names))]
+        each, differing = [one for one, _ in both], set().union(*(some for _, some in both))
     parts = {
         key: {name: one[key] for name, one in zip(names, each, strict=True)}
         for key in ("q", "v", "a", "lam", "measures")
     }
     told = tuple(name for name in ("a", "lam", *measured) if name in differing and names)
     return ParameterDerivatives(**parts, differences=told)
+
+
+def _exact(slopes: StateSlopes, k: int) -> tuple[dict[str, Any], set[str]]:
+    """Derivatives by one parameter of the first state, and the names of measures that are by differences."""
+    measures, by_differences = slopes.measures(k)
+    first = {"q": slopes.q[k, 0], "v": slopes.v[k, 0], "a": slopes.a[k, 0], "lam": slopes.lam[k, 0]}
+    return first | {"measures": {key: _plain_measure(x[0]) for key, x in measures.items()}}, by_differences
 
 
 def _plain_measure(x: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..arrays import number
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_all_known
 from ..models.expressions import PLAIN, Parameter, is_parametric, parameters_in, resolved
 from ..models.restore import restore
 
@@ -84,9 +84,7 @@ class Recipe:
 
     def with_values(self, given: Mapping[str, Any]) -> Recipe:
         """The recipe with other values."""
-        for name in given:
-            if name not in self.parameters:
-                raise unknown_name("parameter", name, self.parameters)
+        require_all_known("parameter", given, self.parameters)
         checked = {name: number(x, f"parameter {name!r}") for name, x in given.items()}
         copy = object.__new__(Recipe)
         copy.__dict__.update(self.__dict__, values={**self.values, **checked})

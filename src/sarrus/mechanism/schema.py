@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..constraints.rows import Constraint
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import Body
 from ..models.forces import Force
@@ -42,27 +42,28 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
     data["forces"] = [encode_entry("force", *pair) for pair in spec.forces]
     if spec.actuated is not None:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
-    if spec.measures:
-        data["measures"] = [encode_entry("measure", *pair) for pair in spec.measures]
-    if spec.laws:
-        data["laws"] = {name: [encode_fields(one) for one in laws] for name, laws in spec.laws.items()}
-    if spec.visuals:
-        data["visuals"] = [encode_fields(one) for one in spec.visuals]
-    return data
+    rest: dict[str, Any] = {
+        "measures": [encode_entry("measure", *pair) for pair in spec.measures],
+        "laws": {name: list(map(encode_fields, laws)) for name, laws in spec.laws.items()},
+        "visuals": list(map(encode_fields, spec.visuals)),
+    }
+    return data | {key: value for key, value in rest.items() if value}
 
 
 def _encode(value: Any) -> Any:
     if isinstance(value, Pose):
-        turned = bool((value.rotation != Pose().rotation).any())
-        pose: dict[str, Any] = {"xyz": value.xyz.tolist()}
-        return pose | {"matrix": value.rotation.tolist()} if turned else pose
+        return _encode_pose(value)
     if isinstance(value, Joint):
         return _encode_kind(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return None
-    return value
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _encode_pose(pose: Pose) -> dict[str, Any]:
+    turned = (pose.rotation != Pose().rotation).any()
+    said: dict[str, Any] = {"xyz": pose.xyz.tolist()}
+    return said | {"matrix": pose.rotation.tolist()} if turned else said
 
 
 def encode_fields(entry: ActuatorLaw | Visual) -> dict[str, Any]:
@@ -109,19 +110,25 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
     for entry in _list(data, "forces"):
         spec.force(*decode_entry("force", entry, Force.written()))
     if data.get("actuators") is not None:
-        spec.actuate()
-        for entry in _list(data, "actuators"):
-            actuator = _mapping(entry, "an actuator", ("name", "limits"))
-            spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
+        _decode_actuators(_list(data, "actuators"), spec)
     for entry in _list(data, "measures"):
         spec.measure(*decode_entry("measure", entry, Measure.written()))
-    laws = data.get("laws", {})
-    for name, entries in _mapping(laws, "laws", [*laws] if isinstance(laws, Mapping) else ()).items():
-        given = _list({"laws": entries}, "laws")
-        spec.laws[name] = tuple(map(law_of, given))
+    _decode_laws(data.get("laws", {}), spec)
     for entry in _list(data, "visuals"):
         spec.visuals.append(Visual(**_values(Visual, entry, "a visual", ())))
     return spec
+
+
+def _decode_actuators(entries: list[Any], spec: MechanismSpec) -> None:
+    spec.actuate()
+    for entry in entries:
+        actuator = _mapping(entry, "an actuator", ("name", "limits"))
+        spec.actuate(actuator.get("name"), limits=actuator.get("limits"))  # type: ignore[arg-type]
+
+
+def _decode_laws(laws: Any, spec: MechanismSpec) -> None:
+    for name, entries in _mapping(laws, "laws", [*laws] if isinstance(laws, Mapping) else ()).items():
+        spec.laws[name] = tuple(map(law_of, _list({"laws": entries}, "laws")))
 
 
 def law_of(entry: Any) -> ActuatorLaw:
@@ -133,8 +140,7 @@ def _mapping(value: Any, what: str, keys: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{what} must be a mapping, got {value!r:.80}.")
     for key in value:
-        if key not in keys:
-            raise unknown_name("key", key, keys, what)
+        require_known("key", key, keys, what)
     return dict(value)
 
 
@@ -150,14 +156,19 @@ def _values(kind: type[Any], entry: Any, what: str, extra: Sequence[str]) -> dic
     fields = dataclasses.fields(kind)
     values = _mapping(entry, what, [*extra, *(f.name for f in fields)])
     for f in fields:
-        required = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-        if required and f.name not in values:
+        if f.name not in values and _is_required(f):
             raise InputError(f"{what} needs {f.name!r}, got {', '.join(map(repr, values)) or 'nothing'}.")
-        if f.name in values and f.name in ("at", "at_a", "at_b"):
-            values[f.name] = _decode_pose(values[f.name], f"{f.name} of {what}")
-        if f.name in values and f.name == "joint":
-            values[f.name] = _decode_typed(values[f.name], f"joint of {what}", Joint.written())
+    for name in ("at", "at_a", "at_b"):
+        if name in values:
+            values[name] = _decode_pose(values[name], f"{name} of {what}")
+    if "joint" in values:
+        values["joint"] = _decode_typed(values["joint"], f"joint of {what}", Joint.written())
     return values
+
+
+def _is_required(f: dataclasses.Field[Any]) -> bool:
+    """Whether a field has no default."""
+    return f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
 
 
 def _decode_pose(value: Any, what: str) -> Pose:
@@ -169,9 +180,7 @@ def _decode_typed(value: Any, what: str, known: Mapping[str, type[T]], extra: Se
     if not isinstance(value, Mapping):
         raise InputError(f'{what} must be a mapping with a "type", got {value!r:.80}.')
     type_name = value.get("type")
-    if not isinstance(type_name, str) or type_name not in known:
-        raise unknown_name("type", type_name, known, what)
-    kind = known[type_name]
+    kind = known[require_known("type", type_name, known, what)]
     values = _values(kind, value, f"{what} ({type_name})", ("type", *extra))
     return kind(**{key: x for key, x in values.items() if key not in ("type", *extra)})
 

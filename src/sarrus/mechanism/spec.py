@@ -85,10 +85,12 @@ class MechanismSpec(DrawnElements):
         declared, owners = self._coordinates.bodies, self._coordinates.owners
         if not self._parts and not self._joints:
             return tuple(declared.values()), tuple(self._constraints.items())
-        plain = [body for name, body in declared.items() if name not in self._parts | self._joints]
+        drawn = self._parts.keys() | self._joints.keys()
+        plain = [body for name, body in declared.items() if name not in drawn]
         asked = [name for name, _ in self._actuated or ()]
-        for entries in (self._constraints, self._forces):
-            asked += [name for entry in entries.values() for name in entry.coordinates()]
+        acting: list[Any] = [*self._constraints.values(), *self._forces.values()]
+        for entry in acting:
+            asked += entry.coordinates()
         needed = {owners[k].name for name in asked for k in self._coordinates.find_all(name)}
         bodies, loops = lower(plain, self._parts, list(self._joints.values()), needed)
         return tuple(bodies), (*loops.items(), *self._constraints.items())

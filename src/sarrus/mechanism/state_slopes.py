@@ -22,10 +22,10 @@ from ..arrays import Array
 from ..constraints.user_forces import forces_of_user
 from ..dual_numbers import jacobian
 from ..dynamics.dry_friction import sticks
-from ..dynamics.forward import Motion
+from ..dynamics.forward import Motion, body_loads
 from ..models.variant_model import ModelSlopes
 from .design_variants import model_slopes
-from .measured_states import MeasuredStates
+from .measured_states import MeasuredStates, changes_in_time
 from .measures import UserMeasure
 from .opened_loops import OPENS, opened_loop
 
@@ -89,6 +89,17 @@ class StateSlopes:
         self._slopes = self._vary(self._tau + self._user_forces(at), motion=True)
         self.a, self.lam = self._slopes["a"], self._slopes["lam"]
 
+    @property
+    def are_finite(self) -> bool:
+        """Whether there is a derivative of every acceleration and multiplier."""
+        return bool(np.all(np.isfinite(self.a)) and np.all(np.isfinite(self.lam)))
+
+    def keep_rank(self, at: Situation) -> bool:
+        """Whether the constraints lose rank at none of the states."""
+        evaluator = self._mech.evaluator
+        lost = np.flatnonzero(self._ranks < self._mech.nc)
+        return not any(evaluator.loses_rank(at.q[i], float(at.t[i]), int(self._ranks[i])) for i in lost)
+
     def _follow(self, at: Situation, names: Sequence[str]) -> None:
         """self.q, self.v where constraints and fixed coordinates say how the states change."""
         mech = self._mech
@@ -142,7 +153,7 @@ class StateSlopes:
     def _parts(self, direction: int) -> dict[str, Array]:
         """Numbers of all states with their derivatives times the step as imaginary parts."""
         real, slopes = self._real, self._slopes
-        loads = zip(LOADS, real.motion._body_loads, strict=True)
+        loads = zip(LOADS, body_loads(real.motion), strict=True)
         values = {"q": real.q, "a": real.motion.a, "lam": real.motion.lam, **dict(loads)}
         parts = {name: x + 1j * STEP * slopes[name][direction].reshape(x.shape) for name, x in values.items()}
         parts["v"] = real.v + 1j * STEP * self.v[direction]
@@ -168,11 +179,10 @@ def _of_both(function: Any, nq: int, t: float, z: Any) -> Any:
 
 def _outside(mech: Mechanism, at: Situation) -> tuple[Array, Array]:
     """Values of drives and of functions of the user's at all states, as the kernel takes them."""
-    timeless = not mech.model.drives and not len(mech.model.u_row)
-    if timeless or len(np.unique(at.t)) == 1:
+    if not changes_in_time(mech, at.t):
         return mech.evaluator.outside(at.q, at.v, float(at.t[0]))
     each = [mech.evaluator.outside(at.q[i : i + 1], at.v[i : i + 1], float(t)) for i, t in enumerate(at.t)]
-    drive, user = (np.concatenate([one[k] for one in each]) for k in range(2))
+    drive, user = (np.concatenate(part) for part in zip(*each, strict=True))
     return drive, user
 
 
@@ -248,17 +258,19 @@ def state_slopes(
     Raises:
         AssemblyError: a parameter opens an overconstrained loop.
     """
-    model, evaluator = mech.model, mech.evaluator
-    if model.customs or sticks(model) or not names or not len(at.q):
+    if not _are_smooth(mech, at) or not names:
         return None
-    for force in forces_of_user(evaluator):
-        if force.given.bodies() or not force.knows_duals(at.q[0], at.v[0], float(at.t[0])):
-            return None
     slopes = model_slopes(mech, names)
     if slopes is None:
         return None
     found = StateSlopes(mech, at, names, slopes, known)
-    lost = [i for i, rank in enumerate(found._ranks) if rank < mech.nc]
-    if any(evaluator.loses_rank(at.q[i], float(at.t[i]), int(found._ranks[i])) for i in lost):
-        return None
-    return found if np.all(np.isfinite(found.a)) and np.all(np.isfinite(found.lam)) else None
+    return found if found.keep_rank(at) and found.are_finite else None
+
+
+def _are_smooth(mech: Mechanism, at: Situation) -> bool:
+    """Whether there are states, and everything that acts on them knows its derivatives."""
+    if mech.model.customs or sticks(mech.model) or not len(at.q):
+        return False
+    first = at.q[0], at.v[0], float(at.t[0])
+    forces = list(forces_of_user(mech.evaluator))
+    return all(not force.given.bodies() and force.knows_duals(*first) for force in forces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,13 @@ from ..dynamics.friction_refusals import refuse_rest, refuse_stops
 from ..dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from ..tracing.cuda_device import on_cuda
-from .core import State
+from .core import Core, State, whole
 from .device_steps import device_step
 from .modes import Mode, Modes
-from .recorded_code import RecordedCode
 from .unusable_states import without_unusable
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
 
 SHORTEST = 1e-14  # smallest step of methods that choose theirs, relative to the largest time
 TROUBLE = {
@@ -70,7 +72,7 @@ def step_options(method: str, end: float) -> RunOptions:
     return options
 
 
-class TimeSteps(RecordedCode):
+class TimeSteps(Core):
     """Single steps in time."""
 
     def step(
@@ -118,7 +120,7 @@ class TimeSteps(RecordedCode):
             SarrusError: the step of a single state failed; the message says why.
         """
         if type(q) is not np.ndarray and on_cuda(q):
-            return device_step(self, (q, v, u, tau), dt, substeps, method)
+            return device_step(whole(self), (q, v, u, tau), dt, substeps, method)
         if mode is not None or self._modes is not None:
             return self._modal_step((q, v, u, tau), (t, dt, substeps), method, mode)
         usual = type(dt) is float and type(substeps) is int and type(method) is str
@@ -130,7 +132,7 @@ class TimeSteps(RecordedCode):
         try:
             found = self._queries.step((q, v, u, tau), *given)
         except InputError:
-            usable = without_unusable((q, v, u, tau), self.default)
+            usable = without_unusable((q, v, u, tau), whole(self).default)
             if usable is None:
                 raise
             found = self._queries.step(usable[0], *given)
@@ -165,7 +167,8 @@ class TimeSteps(RecordedCode):
         width = begun.numbers.shape[-1]
         numbers = np.broadcast_to(begun.numbers.reshape(-1, width), (count, width))
         if mode is None and self.nc:
-            q0, v0 = self.project(q0, v0, t) if batch else (x[None] for x in self.project(q0[0], v0[0], t))
+            project = whole(self).project
+            q0, v0 = project(q0, v0, t) if batch else (x[None] for x in project(q0[0], v0[0], t))
         drives = self.evaluator.drive if self.model.drives else None
         every, parts = np.arange(self.nv, dtype=np.int32), (t, dt / substeps)
         kernels, changes = [modes.model.kernel], {"plan": modes.plan, "evaluator": self.evaluator}
@@ -216,7 +219,7 @@ class TimeSteps(RecordedCode):
         try:
             A, B, q1, v1, status = self._queries.step_derivatives((q, v, u, tau), *given)
         except InputError:
-            usable = without_unusable((q, v, u, tau), self.default)
+            usable = without_unusable((q, v, u, tau), whole(self).default)
             if usable is None:
                 raise
             q, v = usable[0][:2]
@@ -231,29 +234,11 @@ class TimeSteps(RecordedCode):
         if not np.all(self.model.holonomic):  # the step would project positions with all rows
             (q0, v0), batch = self._arguments.states([(q, "q", True), (v, "v", False)])
             slopes = derivatives(self.evaluator, q0, v0, 0.0 * v0, self.evaluator.drive(t, len(q0)))
-            first = projection_slopes(self.terms(q0, v0, t), slopes.Jv_q, self.model.holonomic.astype(bool))
+            first = projection_slopes(
+                whole(self).terms(q0, v0, t), slopes.Jv_q, self.model.holonomic.astype(bool)
+            )
             A = A @ first.reshape(*batch, 2 * self.nv, 2 * self.nv)
         return StepDerivatives(A, B, q1, v1, status)
-
-    def _step_slopes(
-        self, state: tuple[Array, Array, Array], columns: Any, time: tuple[float, float, int], method: str
-    ) -> tuple[Array, Array]:
-        """A (2 nv, 2 nv) and B (2 nv, k) of a step with respect to forces on some coordinates.
-
-        Args:
-            state: q, v and the applied force tau.
-            columns: coordinates of the forces (k,).
-            time: t, dt [s] and the number of substeps.
-            method: integrator.
-        """
-        q, v, tau = state
-        inputs = np.asarray(columns, dtype=np.int32), self._applied
-        options = step_options(method, time[0] + time[1])
-        found = self._queries.step_derivatives((q, v, None, tau), inputs, time, options, self.evaluator)
-        A, B, status = found[0], found[1], found[4]
-        if np.any(status):
-            raise self._no_step(int(np.max(status)), q)
-        return A, B
 
     def _no_step(self, status: int, q: Any) -> SarrusError:
         """Why a single step failed."""
@@ -263,7 +248,7 @@ class TimeSteps(RecordedCode):
         if why == StepStatus.SINGULAR_WITHIN:
             return SingularConstraintError(f"step of {self._owner}: {TROUBLE[why]}.")
         if why == StepStatus.NOT_CLOSED and self.nc:
-            gap = float(self.mobility(np.asarray(q, dtype=float)).gap)
+            gap = float(whole(self).mobility(np.asarray(q, dtype=float)).gap)
             if gap > 1e-6 * self.length:
                 driven = " at the time of the drives; give step its time t" if self.model.drives else ""
                 return AssemblyError(
@@ -272,6 +257,31 @@ class TimeSteps(RecordedCode):
                 )
         error = AssemblyError if why in (StepStatus.NOT_CLOSED, StepStatus.UNRESOLVED) else InputError
         return error(f"step of {self._owner}: {TROUBLE[why]}.")
+
+
+def step_slopes(
+    mech: Mechanism,
+    state: tuple[Array, Array, Array],
+    columns: Any,
+    time: tuple[float, float, int],
+    method: str,
+) -> tuple[Array, Array]:
+    """A (2 nv, 2 nv) and B (2 nv, k) of a step with respect to forces on some coordinates.
+
+    Args:
+        state: q, v and the applied force tau.
+        columns: coordinates of the forces (k,).
+        time: t, dt [s] and the number of substeps.
+        method: integrator.
+    """
+    q, v, tau = state
+    inputs = np.asarray(columns, dtype=np.int32), mech._applied
+    options = step_options(method, time[0] + time[1])
+    found = mech._queries.step_derivatives((q, v, None, tau), inputs, time, options, mech.evaluator)
+    A, B, status = found[0], found[1], found[4]
+    if np.any(status):
+        raise mech._no_step(int(np.max(status)), q)
+    return A, B
 
 
 _RK4 = _fixed_options("rk4")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -18,24 +18,28 @@ def without_unusable(given: Given, usual: tuple[Array, Array]) -> tuple[Given, B
     """
     try:
         arrays = [None if x is None else np.asarray(x, dtype=float) for x in given]
-        known = [x for x in arrays if x is not None and x.ndim]
-        batch = np.broadcast_shapes(*(x.shape[:-1] for x in known))
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays if x is not None and x.ndim))
     except (TypeError, ValueError):
         return None
-    if any(x is not None and x.shape[-1:] != (len(usual[i]),) for i, x in enumerate(arrays[:2])):
+    widths = [x.shape[-1:] for x in arrays[:2] if x is not None]
+    if widths != [x.shape for x in usual]:
         return None
     bad = np.zeros(batch, dtype=bool)
-    for x in known:
-        if x.ndim > 1:
-            bad |= ~np.isfinite(x).all(axis=-1)
+    for x in filter(_is_batch, arrays):
+        bad |= ~np.isfinite(x).all(axis=-1)
     if not bad.any():
         return None
     fills: tuple[Any, ...] = (*usual, 0.0, 0.0)
-    mended = tuple(
-        x if x is None or x.ndim == 1 else np.where(_like(bad, x)[..., None], fill, x)
+    q, v, u, tau = (
+        np.where(_like(bad, x)[..., None], fill, x) if _is_batch(x) else x
         for x, fill in zip(arrays, fills, strict=True)
     )
-    return (mended[0], mended[1], mended[2], mended[3]), bad
+    return (q, v, u, tau), bad
+
+
+def _is_batch(x: Array | None) -> TypeGuard[Array]:
+    """Whether an argument has a row for each of several states."""
+    return x is not None and x.ndim > 1
 
 
 def _like(bad: BoolArray, x: Array) -> BoolArray:

@@ -208,20 +208,23 @@ def _per_coordinate(
     value: object, what: str, joint: Joint, check: Callable[[object, str], float]
 ) -> tuple[float, ...]:
     """One number for every coordinate of the joint, from one number or one for each."""
-    if type(value) in (float, Varied) or (
-        np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence)
-    ):
+    if _is_one_number(value):
         x = check(value, what)
         if joint.nv == 0 and x != 0.0:
             raise InputError(
                 f"{what} must be zero because its joint is Fixed and has no coordinate, got {x:g}."
             )
         return (x,) * joint.nv
-    if not (
-        isinstance(value, tuple) and len(value) == joint.nv and all(type(x) in (float, Varied) for x in value)
-    ):
-        value = tuple(fixed_shape(value, what, (joint.nv,)).tolist())
-    return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(value))
+    known = isinstance(value, tuple) and len(value) == joint.nv and {float, Varied} >= set(map(type, value))
+    each: Any = value if known else fixed_shape(value, what, (joint.nv,)).tolist()
+    return tuple(check(x, f"{what}, coordinate {i}") for i, x in enumerate(each))
+
+
+def _is_one_number(value: object) -> bool:
+    """Whether a value stands for all coordinates."""
+    if type(value) in (float, Varied):
+        return True
+    return value.ndim == 0 if isinstance(value, np.ndarray) else not isinstance(value, Sequence)
 
 
 def check_limits(value: object, what: str) -> Limit:
@@ -230,23 +233,22 @@ def check_limits(value: object, what: str) -> Limit:
         return UNLIMITED
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str) or len(value) != 2:
         raise InputError(f"{what} must be a pair (lower, upper), got {value!r}; None leaves a side open.")
-    ends = []
-    for end, free in zip(value, UNLIMITED, strict=True):
-        is_open = end is None or (isinstance(end, (float, np.floating)) and end == free)
-        ends.append(free if is_open else number(end, what))
-    if not ends[0] < ends[1]:
-        raise InputError(f"{what} must have lower < upper, got ({ends[0]:g}, {ends[1]:g}).")
-    return (ends[0], ends[1])
+    lower, upper = (_end(end, free, what) for end, free in zip(value, UNLIMITED, strict=True))
+    if not lower < upper:
+        raise InputError(f"{what} must have lower < upper, got ({lower:g}, {upper:g}).")
+    return (lower, upper)
+
+
+def _end(end: object, free: float, what: str) -> float:
+    """One end of a range; None, or the infinity of that side, leaves it open."""
+    is_infinity = isinstance(end, (float, np.floating)) and end == free
+    return free if end is None or is_infinity else number(end, what)
 
 
 def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
     """One pair for each coordinate of the joint."""
     named = f"limits of {what}"
-    if value is None or (
-        isinstance(value, tuple)
-        and all(isinstance(x, tuple) and x == UNLIMITED for x in value)
-        and len(value) == joint.nv
-    ):
+    if value is None or _are_unlimited(value, joint.nv):
         return (UNLIMITED,) * joint.nv
     if joint.has_quaternion or not joint.nv:
         raise InputError(f"{named} must be None: a {type(joint).__name__} joint has no coordinate to limit.")
@@ -256,6 +258,13 @@ def _limits(value: object, what: str, joint: Joint) -> tuple[Limit, ...]:
             f"{named} must be {joint.nv} pairs (lower, upper), one for each coordinate, got {value!r}."
         )
     return tuple(check_limits(pair, named) for pair in pairs)
+
+
+def _are_unlimited(value: object, count: int) -> bool:
+    """Whether these are the pairs that stand for no limits."""
+    if not isinstance(value, tuple) or len(value) != count:
+        return False
+    return all(isinstance(x, tuple) and x == UNLIMITED for x in value)
 
 
 def _has_rows(value: object) -> bool:

@@ -43,18 +43,13 @@ def _matrix(value: object, what: str) -> tuple[tuple[float, ...], ...]:
 
 def _is_semidefinite(matrix: Array, least: Any) -> bool:
     """Whether no eigenvalue is below -least, by the pivots of matrix + least [Golub2013] sec. 4.2."""
-    left = matrix.tolist()
-    for k, row in enumerate(left):
-        pivot = row[k] + least
-        if pivot <= 0.0:
-            if least > 0.0 or any(x != 0.0 for x in row[k + 1 :]):
-                return False
-            continue  # nothing in this direction
-        for i in range(k + 1, len(left)):
-            left[i] = [
-                x - row[i] / pivot * y if j > k else x
-                for j, (x, y) in enumerate(zip(left[i], row, strict=True))
-            ]
+    left = np.array(matrix)
+    for k in range(len(left)):
+        pivot, row = left[k, k] + least, left[k, k + 1 :].copy()
+        if pivot > 0.0:
+            left[k + 1 :, k + 1 :] -= np.outer(row / pivot, row)
+        elif least > 0.0 or any(x != 0.0 for x in row):
+            return False  # and else there is nothing in this direction
     return True
 
 

@@ -43,9 +43,9 @@ class CoordinateNames:
             return (self.index[name],)
         if not isinstance(name, str) or name not in self.bodies:
             raise unknown_name("coordinate", name, self.index, where)
-        found = tuple(self.index[n] for n in self.bodies[name].coordinate_names)
+        found = tuple(map(self.index.__getitem__, self.bodies[name].coordinate_names))
         if not found:
-            names = ", ".join(repr(n) for n in self.index)
+            names = ", ".join(map(repr, self.index))
             prefix = f"{where}: " if where else ""
             raise InputError(f"{prefix}{name!r} is Fixed and has no coordinate; existing names: {names}.")
         return found

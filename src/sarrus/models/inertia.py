@@ -38,17 +38,19 @@ def inertia_arrays(tree: Tree) -> dict[str, Any]:
         "com": [body.com for body in bodies],
         "inertia": [body.inertia_rows for body in bodies],
     }
-    if not is_varied(list(given.values())):
-        return dict(zip(INERTIA, merge_inertias(**nodes, **given), strict=True))
+    merge = _recorded_inertias if is_varied(list(given.values())) else merge_inertias
+    return dict(zip(INERTIA, merge(**nodes, **given), strict=True))
+
+
+def _recorded_inertias(node: Any, nodes: int, **given: Any) -> list[Any]:
+    """What `merge_inertias` gives of numbers of which some are varied."""
     numbers = [x for value in given.values() for x in flat(value)]
-    plain = merge_inertias(**nodes | {name: recorded(value) for name, value in given.items()})
-    sizes = [len(bodies), len(tree.nodes), *nodes["node"].tolist()]
-    found = tape_of(numbers).record("merge", numbers, np.concatenate([x.ravel() for x in plain]), *sizes)
-    parts = iter(found)
-    return {
-        name: np.array([next(parts) for _ in range(x.size)], dtype=object).reshape(x.shape)
-        for name, x in zip(INERTIA, plain, strict=True)
-    }
+    values = {name: recorded(value) for name, value in given.items()}
+    plain = merge_inertias(node=node, nodes=nodes, **values)
+    start = np.concatenate([x.ravel() for x in plain])
+    found = tape_of(numbers).record("merge", numbers, start, len(node), nodes, *node.tolist())
+    parts = np.split(np.array(found, dtype=object), np.cumsum([x.size for x in plain])[:-1])
+    return [part.reshape(x.shape) for part, x in zip(parts, plain, strict=True)]
 
 
 def check_mass_matrix(tree: Tree, kernel: Kernel, looped: Collection[str] = ()) -> None:

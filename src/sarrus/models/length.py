@@ -62,14 +62,18 @@ def _travels(tree: Tree, forces: Sequence[tuple[str, Force]]) -> list[float]:
     """Rest lengths of springs and travels of sliding joints [m]."""
     found = []
     for name, one in forces:
-        slides = [not tree.coordinate_is_angle[tree.coordinate(c, name)] for c in one.coordinates()]
-        if all(slides):
+        turns = [tree.coordinate_is_angle[tree.coordinate(c, name)] for c in one.coordinates()]
+        if not any(turns):
             found += [abs(getattr(one, field)) for field in one.lengths]
-    for is_angle, (lower, upper) in zip(tree.coordinate_is_angle, tree.each("limits"), strict=True):
-        ends = [end for end in (lower, upper) if math.isfinite(end)]
-        if not is_angle and ends:
-            found.append(max(ends) - min(ends) if len(ends) == 2 else abs(ends[0]))
-    return found
+    pairs = zip(tree.coordinate_is_angle, tree.each("limits"), strict=True)
+    travels = [_travel(lower, upper) for is_angle, (lower, upper) in pairs if not is_angle]
+    return found + [travel for travel in travels if math.isfinite(travel)]
+
+
+def _travel(lower: float, upper: float) -> float:
+    """Between two limits; of a single one from zero to it."""
+    limited = math.isfinite(lower) and math.isfinite(upper)
+    return upper - lower if limited else min(abs(lower), abs(upper))
 
 
 def ground_origin(tree: Tree) -> Array:

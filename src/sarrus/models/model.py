@@ -75,9 +75,6 @@ class Driver(Protocol):
     def values(self, t: float) -> tuple[float, float, float]:
         """f, f' and f'' at time t [s]."""
 
-    def is_resolved(self, t: float) -> bool:
-        """Whether differences at time t [s] give what is not given of f' and f''."""
-
 
 @dataclass(frozen=True)
 class UserRows:
@@ -331,24 +328,29 @@ def changed_columns(
 
 def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: dict[str, Force]) -> None:
     """Put one value into the declaration that it belongs to."""
-    joints = [n for n in bodies if n != GROUND and COPY not in n] if key in BODY_VALUES else []
     if isinstance(name, str) and COPY in name and name in bodies:
         part = name.partition(COPY)[0]
         raise InputError(
             f"{key}: {name!r} is a copy of part {part!r} that the library made to close a loop; change"
             f" {part!r}, which changes both."
         )
-    owners = [n for n, force in forces.items() if key in FORCE_VALUES and hasattr(force, key)]
-    if name in joints and name in owners:
+    joints = [n for n in bodies if n != GROUND and COPY not in n] if key in BODY_VALUES else []
+    springs = [n for n, force in forces.items() if hasattr(force, key)] if key in FORCE_VALUES else []
+    if name in joints and name in springs:
         raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
     if name in joints:
-        same = copies(name, bodies)
-        if key in ("mass", "inertia") and len(same) > 1:
-            value = np.asarray(value) / len(same)
-        for one in same:
-            bodies[one] = dataclasses.replace(bodies[one], **{key: value})
-        warn_of_inertia(bodies[name], stacklevel=5)  # the caller of Mechanism.with_
-    elif name in owners:
+        _change_body(key, name, value, bodies)
+    elif name in springs:
         forces[name] = dataclasses.replace(forces[name], **{key: value})
     else:
-        raise unknown_name(f"owner of {key}", name, [*joints, *owners])
+        raise unknown_name(f"owner of {key}", name, [*joints, *springs])
+
+
+def _change_body(key: str, name: str, value: Any, bodies: dict[str, Body]) -> None:
+    """Put a value into a body; copies of it share its mass."""
+    same = copies(name, bodies)
+    if key in ("mass", "inertia") and len(same) > 1:
+        value = np.asarray(value) / len(same)
+    for one in same:
+        bodies[one] = dataclasses.replace(bodies[one], **{key: value})
+    warn_of_inertia(bodies[name], stacklevel=6)  # the caller of Mechanism.with_

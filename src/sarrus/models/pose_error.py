@@ -25,7 +25,7 @@ import numpy as np
 
 from .. import _kernel
 from ..arrays import Array
-from ..errors import unknown_name
+from ..errors import require_known
 
 ERRORS = ("screw", "split")
 FRAMES = ("world", "body")
@@ -46,10 +46,8 @@ class PoseError(NamedTuple):
 
 def check_form(error: str, frame: str, who: str) -> tuple[bool, bool]:
     """(whether it is the screw, whether in the axes of the body), or an error that lists what there is."""
-    if not isinstance(error, str) or error not in ERRORS:
-        raise unknown_name("error", error, ERRORS, who)
-    if not isinstance(frame, str) or frame not in FRAMES:
-        raise unknown_name("frame", frame, FRAMES, who)
+    require_known("error", error, ERRORS, who)
+    require_known("frame", frame, FRAMES, who)
     return error == "screw", frame == "body"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import unknown_name
+from ..errors import require_known
 
 MAKERS: dict[str, Callable[..., Any]] = {}  # by the name in the pickle
 
@@ -23,8 +23,7 @@ def restore(name: str, data: Any) -> Any:
         name: What it is, such as "Mechanism" or "Revolute".
         data: What it is made from.
     """
-    if name not in MAKERS:
-        raise unknown_name("class", name, MAKERS, "a pickle, perhaps of a later version of sarrus")
+    require_known("class", name, MAKERS, "a pickle, perhaps of a later version of sarrus")
     return MAKERS[name](data)
 
 

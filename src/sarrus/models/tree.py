@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, require_known, unknown_name
 from ..varied import is_varied
 from .axes import turn_z_to
 from .bodies import GROUND, Body, ground_body
@@ -97,9 +97,7 @@ class Tree:
 
     def body_index(self, name: object, where: str = "") -> int:
         """Index of a body, or an error that lists the bodies."""
-        if not isinstance(name, str) or name not in self.names:
-            raise unknown_name("body", name, self.names, where)
-        return self.names[name]
+        return self.names[require_known("body", name, self.names, where)]
 
     def frame(self, body: str, X_BF: Pose, where: str = "") -> tuple[int, Pose]:
         """A frame given on a body: its node and X_NF."""

@@ -52,21 +52,18 @@ class UserForce(Force):
         super().__post_init__()
         takes(self.function, "t, x, rate", "function of UserForce")
         given = [name for name in ENDS if getattr(self, name) is not None]
-        if (self.coordinate is None) != (len(given) == len(ENDS)) or (self.coordinate is not None and given):
+        between = len(given) == len(ENDS)
+        if between == (self.coordinate is not None) or (given and not between):
             raise InputError(
                 "UserForce acts on coordinates or between two points: give coordinate=, or a=, p_a=, b= and"
                 f" p_b=; got {', '.join(given) or 'no points'} and coordinate={self.coordinate!r}."
             )
-        if self.coordinate is None:
+        if between:
             check_pair(self.a, self.b, "a UserForce")
             for name in ("p_a", "p_b"):
                 object.__setattr__(self, name, point(getattr(self, name), f"{name} of UserForce"))
-            return
-        several = (self.coordinate,) if isinstance(self.coordinate, str) else self.coordinate
-        found = tuple(names(several, "coordinate of UserForce"))
-        if not found or len(set(found)) < len(found):
-            raise InputError(f"coordinate of UserForce must be different names, at least one, got {found}.")
-        object.__setattr__(self, "coordinate", found)
+        else:
+            object.__setattr__(self, "coordinate", _coordinates(self.coordinate))
 
     @property
     def count(self) -> int:
@@ -93,3 +90,11 @@ class UserForce(Force):
             return Drawing()
         ends = ((self.a, np.array(self.p_a)), (self.b, np.array(self.p_b)))
         return Drawing(ends, lines=(Line("spring", ends),))
+
+
+def _coordinates(given: Any) -> tuple[str, ...]:
+    """Different names, at least one."""
+    found = tuple(names((given,) if isinstance(given, str) else given, "coordinate of UserForce"))
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"coordinate of UserForce must be different names, at least one, got {found}.")
+    return found

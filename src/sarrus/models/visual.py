@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 
 from ..arrays import numbers, text
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_known
 from .pose import Pose
 from .restore import Restored
 
@@ -39,18 +41,23 @@ class Visual(Restored):
 
     def __post_init__(self) -> None:
         text(self.body, "body of a Visual")
-        if not isinstance(self.shape, str) or self.shape not in SHAPES:
-            raise unknown_name("shape", self.shape, SHAPES, "a Visual")
-        for name, n in (("size", SHAPES[self.shape]), ("rgba", 4)):
-            values = numbers(getattr(self, name), f"{name} of a Visual").ravel()
-            if len(values) != n and (n is not None or len(values) < 7 or len(values) % 2 == 0):
-                wanted = "a thickness and three corners or more" if n is None else f"{n} numbers"
-                raise InputError(f"{name} of a {self.shape} must be {wanted}, got {values.tolist()}.")
-            object.__setattr__(self, name, tuple(values.tolist()))
+        count = SHAPES[require_known("shape", self.shape, SHAPES, "a Visual")]
+        if count is None:
+            self._check_numbers("size", "a thickness and three corners or more", range(7, sys.maxsize, 2))
+        else:
+            self._check_numbers("size", f"{count} numbers", (count,))
+        self._check_numbers("rgba", "4 numbers", (4,))
         if not isinstance(self.file, str):
             raise InputError(f"file of a Visual must be a str, got {self.file!r:.80}.")
         if not isinstance(self.at, Pose):
             raise InputError(f"at of a Visual must be a Pose, got {self.at!r}.")
+
+    def _check_numbers(self, name: str, wanted: str, counts: Container[int]) -> None:
+        """Keep a field as a tuple of numbers."""
+        values = numbers(getattr(self, name), f"{name} of a Visual").ravel()
+        if len(values) not in counts:
+            raise InputError(f"{name} of a {self.shape} must be {wanted}, got {values.tolist()}.")
+        object.__setattr__(self, name, tuple(values.tolist()))
 
     def simplified(self) -> Visual:
         """The shape that files of other programs know: a tube as a cylinder, a plate as the box around it."""

@@ -28,14 +28,25 @@ Which = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Array]
 
 @dataclass(frozen=True)
 class AboutAssembly:
-    """What words about an assembly need: whose, when, which coordinates were held, in words `held_text`, and
-    what else is to be said about poses (n, nq)."""
+    """What words about an assembly need.
+
+    Attributes:
+        mech: whose.
+        t: when [s].
+        held: coordinates that were held, indices into v.
+        held_text: the same in words.
+        note: what else is to be said about poses (n, nq).
+        spins: whether the freedoms left at (q, held, t) displace nothing.
+        measured: a measure by its name, of each (mechanism, poses (k, nq)).
+    """
 
     mech: Any
     t: float
     held: tuple[int, ...]
     held_text: str
     note: Callable[[Array], str]
+    spins: Callable[[Array, Sequence[int], float], bool]
+    measured: Callable[[str, list[tuple[Any, Array]]], list[Array]]
 
     @property
     def system(self) -> Kinematics:
@@ -170,7 +181,7 @@ class Assembly:
         text = f"Assembled: largest gap {self.residual:.1e} m after {self.iterations} iterations."
         if self.undetermined:
             about, names = self._about, ", ".join(self.undetermined)
-            spins = about.mech._spins_only(self.q, about.held, about.t)
+            spins = about.spins(self.q, about.held, about.t)
             text += f" {SPINS if spins else 'Not determined, left near the guess'}: {names}."
         return f"{text}{self._about.note(self.q[None])}"
 

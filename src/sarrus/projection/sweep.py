@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..models.tables import data_frames, named_columns, position_names
-from .assembly import SPINS, Assembly, about_some
+from .assembly import SPINS, Assembly, about_first, about_some
 
 
 class SweptArrays(NamedTuple):
@@ -68,15 +68,10 @@ class Sweep:
         Measured at rest, without inputs. Angles go on beyond pi, by less than half a turn from pose to pose.
         """
         if isinstance(i, str):
-            found = self._each_mechanism(lambda parts: parts[0][0]._measured_along(i, parts))
-            return np.unwrap(found) if self._measures[i].continues else found
+            found = self._each_mechanism(lambda parts: about_first(self._about).measured(i, parts))
+            return measures_of(self)[i].along_sweep(found)
         parts = SweptArrays(*(part[i] for part in self._found))
         return swept(self.coordinate, parts, about_some(self._about, i))
-
-    @property
-    def _measures(self) -> dict[str, Any]:
-        about = self._about.flat[0] if isinstance(self._about, np.ndarray) else self._about
-        return dict(about.mech.model.measures)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,13 +93,13 @@ class Sweep:
         The index holds the values of the swept coordinates; of a batch the numbers of the path come first.
         """
         pandas = data_frames("to_dataframe")
-        mech = self._about.mech if not isinstance(self._about, np.ndarray) else self._about.flat[0].mech
+        mech = mechanism_of(self)
         batch = self.q.shape[:-2]
         columns: dict[str, Any] = {
             f"q.{name}": self.q[..., i] for i, name in enumerate(position_names(mech.model))
         }
         columns["singular"] = self.singular
-        for name in self._measures:
+        for name in measures_of(self):
             columns |= named_columns(name, self[name], self.q.ndim - 1)
         values = self.values.reshape(*self.q.shape[:-1], len(self.names))
         index = {"path" if len(batch) == 1 else f"path{k}": place for k, place in enumerate(
@@ -189,7 +184,7 @@ class Sweep:
                 " centre, or a singular pose that this motion does not pass). The poses before it are kept."
             )
         about, names = self._about, ", ".join(self.undetermined)
-        if names and about.mech._spins_only(self.q[0], about.held, about.t):
+        if names and about.spins(self.q[0], about.held, about.t):
             text += f" {SPINS}: {names}."
         elif names:
             text += (
@@ -205,6 +200,16 @@ class Sweep:
         here = [float(self._found.end)] if len(self.names) == 1 else last + share * (following - last)
         both = zip(self.names, here, following, strict=True)
         return ", ".join(f"'{name}' = {x:.6g} on the way to {goal:.6g}" for name, x, goal in both)
+
+
+def mechanism_of(sweep: Sweep) -> Any:
+    """The mechanism of a path; of a batch of variants the first one."""
+    return about_first(sweep._about).mech
+
+
+def measures_of(sweep: Sweep) -> dict[str, Any]:
+    """Its measures by name."""
+    return dict(mechanism_of(sweep).model.measures)
 
 
 def swept(coordinate: str | tuple[str, ...], found: SweptArrays, about: Any) -> Sweep:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import state
-from ..errors import InputError, unknown_name
+from ..errors import InputError, require_all_known
 from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
 from ..simulation.trajectory.trajectory import Trajectory
@@ -97,9 +97,7 @@ def export(
 def page_of(shown: Any, fps: float, **options: Any) -> str:
     """The text of the page that `export` writes, with its options."""
     given: dict[str, Any] = {**OPTIONS, **options}
-    for name in given:
-        if name not in OPTIONS:
-            raise unknown_name("option", name, OPTIONS, "a page")
+    require_all_known("option", given, OPTIONS, "a page")
     thickness, shapes, trace = given["thickness"], given["shapes"], given["trace"]
     arrows, charts = given["arrows"] or {}, given["charts"] or {}
     if thickness is not None and not (math.isfinite(thickness) and thickness > 0.0):

@@ -23,6 +23,7 @@ from ...arrays import Array, BoolArray, names, nonnegative, one_of
 from ...dynamics.dry_friction import DryFriction, sticks
 from ...dynamics.input_response import Response
 from ...errors import InputError
+from ...mechanism.access import without_dry_friction
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
 from ..limits.quadratic_program import check_solver
@@ -85,7 +86,7 @@ class Law:
         if sticks(system.model):
             if self.friction == "compensate":
                 self._friction = FrictionCompensation(DryFriction(system.model))
-            self.system = system = system._without_dry_friction
+            self.system = system = without_dry_friction(system)
         self._used = _used_actuators(system, actuated)
         self._columns = np.array([system.model.actuators[i].index for i in self._used], dtype=int)
         self._metric = ForceMetric(self.metric, system, self._columns)

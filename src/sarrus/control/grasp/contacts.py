@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, nonnegative, positive
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known, unknown_name
 from ..limits.limit_rows import BoundLimit, FrictionCone, cone_rows, friction_pyramid, linear_rows
 
 NORMALS = ("x", "-x", "y", "-y", "z", "-z")
@@ -192,8 +192,7 @@ def _bound(contact: PointContact, system: Any, body: str) -> BoundContact:
     if group.kind != contact.joint:
         kinds = "Spherical for PointContact, Universal for SoftFinger, Fixed for Patch"
         raise InputError(f"{who} needs a loop closed by {contact.joint}, this one has {group.kind}: {kinds}.")
-    if not isinstance(contact.normal, str) or contact.normal not in NORMALS:
-        raise unknown_name("normal", contact.normal, NORMALS, who)
+    require_known("normal", contact.normal, NORMALS, who)
     axis, s = "xyz".index(contact.normal[-1]), (-1.0 if contact.normal[0] == "-" else 1.0)
     closure = closures[contact.loop]
     R, point = np.asarray(closure.at_a.rotation), np.asarray(closure.at_a.xyz)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, positive, state
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known
 from ...mechanism.mechanism import Mechanism
 from ...models.rotation import hat
 from ..core.solution import Status
@@ -71,8 +71,7 @@ class Grasp:
         if not isinstance(mech, Mechanism):
             raise InputError(f"Grasp takes a Mechanism, got {type(mech).__name__}.")
         known = {one.name: one for one in mech.model.bodies}
-        if not isinstance(body, str) or body not in known:
-            raise unknown_name("body", body, known, "Grasp")
+        require_known("body", body, known, "Grasp")
         if not known[body].joint.is_free:
             raise InputError(
                 f"Grasp: the object {body!r} must be a Free body, it has the joint"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ... import _kernel
 from ...arrays import Array, positive, state
 from ...dynamics.friction_refusals import refuse_dry_friction
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known
 from ..core.compiled_step import STEPPED, CompiledStep
 from ..core.force_metric import ForceMetric
 from ..outputs.body import body_and_point
@@ -112,8 +112,7 @@ class WrenchEstimator:
     ) -> None:
         self.system = check_system(mech, "WrenchEstimator")
         refuse_dry_friction(self.system.model, "WrenchEstimator, which would take it for an external wrench,")
-        if not isinstance(method, str) or method not in METHODS:
-            raise unknown_name("method", method, METHODS, "WrenchEstimator")
+        require_known("method", method, METHODS, "WrenchEstimator")
         if (method == "displacement") != hasattr(impedance, "displacement_wrench"):
             raise InputError(
                 'method="displacement" reads the wrench off the displacement of an impedance: give both'

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, mapping, names, nonnegative, positive
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known
 from ..core.hardware import check_mechanism
 from ..outputs.body import Position
 from ..outputs.references import Reference, Target, as_reference, minimum_jerk
@@ -59,10 +59,8 @@ class Gait:
             raise InputError(f"groups of Gait must be several lists of feet, got {groups!r:.80}.")
         groups = [names(group, "a group of Gait") for group in groups]
         for foot in [*self._feet, *(foot for group in groups for foot in group)]:
-            if foot not in mech.evaluator.constraint_rows:
-                raise unknown_name("constraint", foot, mech.evaluator.constraint_rows, "Gait")
-            if foot not in self._feet:
-                raise unknown_name("foot", foot, self._feet, "groups of Gait")
+            require_known("constraint", foot, mech.evaluator.constraint_rows, "Gait")
+            require_known("foot", foot, self._feet, "groups of Gait")
         self._phase = {foot: i for i, group in enumerate(groups) for foot in group}
         if sum(len(group) for group in groups) != len(self._phase) or not self._phase:
             raise InputError(f"groups of Gait must name each foot at most once, got {groups!r}.")

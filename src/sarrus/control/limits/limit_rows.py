@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, state
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known, unknown_name
 
 Entry = tuple[int, float]
 
@@ -178,8 +178,7 @@ def row_index(system: Any, name: str, who: str) -> int:
 
 
 def _index(kind: str, name: str, names: Sequence[str], who: str) -> int:
-    if not isinstance(name, str) or name not in names:
-        raise unknown_name(kind, name, names, who)
+    require_known(kind, name, names, who)
     return list(names).index(name)
 
 

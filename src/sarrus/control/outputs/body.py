@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._kernel import OutputSetup
 from ...arrays import Array, state
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known
 from ...models.pose import Pose
 from ...models.pose_error import check_form, pose_error
 from ..state.measured_state import MeasuredState
@@ -181,8 +181,7 @@ def axis_indices(axes: Sequence[str], allowed: Sequence[str], who: str) -> list[
     """Where the chosen axes stand among those allowed."""
     chosen = list(axes)
     for axis in chosen:
-        if axis not in allowed:
-            raise unknown_name("axis", axis, allowed, who)
+        require_known("axis", axis, allowed, who)
     if not chosen or len(set(chosen)) != len(chosen):
         raise InputError(f"axes of {who} must be different axes, at least one; got {axes!r}.")
     return [list(allowed).index(axis) for axis in chosen]

@@ -11,7 +11,7 @@ import numpy as np
 from ..._kernel import ActiveSetup, largest
 from ...arrays import BoolArray
 from ...dynamics.terms import Terms, Units
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_known
 from ...models.bodies import GROUND
 from ...projection.nearest_state import CLOSE, KEPT, LEFT_OUT
 from .measured_state import MeasuredState
@@ -120,7 +120,6 @@ def mask_of(names: Any, system: Any, what: str) -> BoolArray:
     rows = system.evaluator.constraint_rows
     mask = np.zeros(system.nc, dtype=bool)
     for name in names:
-        if not isinstance(name, str) or name not in rows:
-            raise unknown_name("constraint", name, rows, what)
+        require_known("constraint", name, rows, what)
         mask[rows[name]] = True
     return mask

@@ -7,6 +7,7 @@ from typing import Any
 
 from sarrus.errors import InputError, SarrusError
 from sarrus.formats.reading.messages import FormatError
+from sarrus.mechanism.access import known_default
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
@@ -22,7 +23,7 @@ def _data_of(what: object) -> dict[str, Any]:
     if not isinstance(what, Mechanism):
         raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
     data = spec_of(what).to_dict()
-    state = what._default
+    state = known_default(what)
     if state is not None:
         data["default"] = {"q": state.q.tolist(), "v": state.v.tolist()}
     return data

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sarrus.arrays import Array
-from sarrus.errors import SarrusError, unknown_name
+from sarrus.errors import SarrusError, require_known
 from sarrus.formats.mjcf.actuators import add_actuators, reflected
 from sarrus.formats.mjcf.compile import compile_file, compiled
 from sarrus.formats.mjcf.loops import add_equalities, wxyz_pose
@@ -241,8 +241,7 @@ def _rest(model: Any, keyframe: str | None) -> Array:
     if keyframe is None:
         return np.array(model.qpos0)
     existing = [model.key(i).name for i in range(model.nkey)]
-    if keyframe not in existing:
-        raise unknown_name("keyframe", keyframe, existing)
+    require_known("keyframe", keyframe, existing)
     return np.array(model.key_qpos[existing.index(keyframe)])
 
 

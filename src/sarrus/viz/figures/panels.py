@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...errors import InputError, unknown_name
+from ...errors import InputError, require_all_known
 from ..scenes import style
 
 MOST_LINES = 12  # above this many lines a legend helps nobody
@@ -44,9 +44,7 @@ class Panels:
                 f'plot takes ax for a single quantity only, such as plot("{self.example}", ax=ax).'
             )
         wanted = [what] if isinstance(what, str) else list(self.default(source) if what is None else what)
-        for name in wanted:
-            if name not in self.panels:
-                raise unknown_name("quantity", name, self.panels, "plot")
+        require_all_known("quantity", wanted, self.panels, "plot")
         if not wanted:
             raise InputError(f"nothing to plot: name at least one of {', '.join(map(repr, self.panels))}.")
         if isinstance(what, str):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...models.tables import position_names
-from ...projection.sweep import Sweep
+from ...projection.sweep import Sweep, measures_of, mechanism_of
 from ..scenes import style
 from .drawing import Drawing
 from .panels import MOST_LINES, Panel, Panels, lines
@@ -30,7 +30,7 @@ def plot(sweep: Sweep, what: str | Sequence[str] | None = None, ax: Any = None) 
         The Axes of a single quantity, or an array of Axes, one per panel.
     """
     mech = _mechanism(sweep, "plot")
-    panels = {name: _measure(name) for name in sweep._measures} | {"q": _positions}
+    panels = {name: _measure(name) for name in measures_of(sweep)} | {"q": _positions}
     default = [name for name in panels if name != "q"] or ["q"]
     name = sweep.names[0]
     unit = "rad" if mech.model.structure.tree.coordinate_is_angle[mech.names.index(name)] else "m"
@@ -64,7 +64,7 @@ def _mechanism(sweep: Sweep, verb: str) -> Any:
             f"{verb} shows one path with at least one pose, got poses of shape {sweep.q.shape}; choose one of"
             " a batch: sweep[i]."
         )
-    return sweep._about.mech
+    return mechanism_of(sweep)
 
 
 def _x(sweep: Sweep) -> Any:
@@ -75,7 +75,7 @@ def _measure(name: str) -> Panel:
     """A panel for a measure: a line for each entry."""
 
     def panel(sweep: Sweep, ax: Any) -> None:
-        one = sweep._measures[name]
+        one = measures_of(sweep)[name]
         values = sweep[name].reshape(len(sweep.q), -1)
         width = values.shape[1]
         names = one.columns if len(one.columns) == width else [f"{name}[{i}]" for i in range(width)]
@@ -85,7 +85,7 @@ def _measure(name: str) -> Panel:
 
 
 def _positions(sweep: Sweep, ax: Any) -> None:
-    _lines(ax, sweep, sweep.q, position_names(sweep._about.mech.model), "q [rad, m]")
+    _lines(ax, sweep, sweep.q, position_names(mechanism_of(sweep).model), "q [rad, m]")
 
 
 def _lines(ax: Any, sweep: Sweep, values: Any, names: Sequence[str], title: str) -> None:

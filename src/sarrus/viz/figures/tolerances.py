@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...design.tolerances import known_measure
 from ...errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def draw_tolerances(found: Tolerances, measure: str, ax: Any = None) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    nominal = found._of(found.nominal, measure)
+    nominal = known_measure(found.nominal, measure)
     if nominal.ndim != 1:
         raise InputError(f"measure {measure!r} has several numbers at each state; plot one that has one.")
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
