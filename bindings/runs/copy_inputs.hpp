@@ -108,7 +108,8 @@ struct CopyInputs {
   void supply(const Instant<double>& at, const Supplied<double>& to) {
     if (m->nd) drives.at(at.t, 3 * m->nd, to.drive);
     if (m->n_user_rows) ask_user_rows(*evaluator, *m, at, to.user);
-    if (at.stage == 0 && call && at.t + TIME_ROUNDING * std::abs(at.t) >= t0 + static_cast<double>(next) * dt) sample(at);
+    if (at.stage == 0 && call && at.t + TIME_ROUNDING * std::abs(at.t) >= t0 + static_cast<double>(next) * dt)
+      sample(at);
     std::fill_n(to.tau, m->nv, 0.0);
     for (size_t k = 0; k < u.size(); ++k) to.tau[columns[k]] += u[k];
   }

@@ -125,23 +125,45 @@ struct ModeForces {
   }
 };
 
+// What the friction of states works with, in memory of its own.
+template <int LD>
+struct ModesMemory {
+  std::vector<double> numbers;
+  std::vector<char> room;
+  Mode mode;
+  Arena arena;
+  ModeForces<LD> forces;
+
+  ModesMemory(const ModelD& m, const ModeTable& table, const double* given)
+      : numbers(given, given + mode_size(table, m.nev + m.nk)),
+        room(needed(m, table) + 128, 0),
+        mode(mode_at(table, m.nev + m.nk, numbers.data())),
+        arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63)),
+        forces(m, table, arena) {}
+  static unsigned long long needed(const ModelD& m, const ModeTable& table) {
+    Arena measure(nullptr);
+    ModeForces<LD> measured(m, table, measure);
+    return measure.used;
+  }
+};
+
+inline State<double> state_at(const ModelD& m, const States& all, long i) {
+  return {all.q + i * m.nq, all.v + i * m.nv, all.drive ? all.drive + i * 3 * m.nd : nullptr,
+          all.user ? all.user + i * m.n_user_rows * (3 + m.nv) : nullptr};
+}
+
 // Friction of states in one mode; see FrictionArrays
 template <int LD>
 void friction_in_mode(const ModelD& m, const ModePlan& plan, const double* numbers, const StatesInMode& x,
                       const FrictionArrays& out) {
   const ModeTable& table = plan.table;
-  std::vector<double> own(numbers, numbers + mode_size(table, m.nev + m.nk)), tau(m.nv);
-  Mode mode = mode_at(table, m.nev + m.nk, own.data());
-  Arena measure(nullptr);
-  ModeForces<LD> measured(m, table, measure);
-  std::vector<char> memory(measure.used + 128, 0);
-  Arena arena(memory.data() + (-reinterpret_cast<unsigned long long>(memory.data()) & 63));
-  ModeForces<LD> f(m, table, arena);
+  ModesMemory<LD> memory(m, table, numbers);
+  const Mode& mode = memory.mode;
+  ModeForces<LD>& f = memory.forces;
+  std::vector<double> tau(m.nv);
   f.choose(mode);
   for (int i = 0; i < x.states.n; ++i) {
-    const States& all = x.states;
-    State<double> s = {all.q + i * m.nq, all.v + i * m.nv, all.drive ? all.drive + i * 3 * m.nd : nullptr,
-                       all.user ? all.user + i * m.n_user_rows * (3 + m.nv) : nullptr};
+    State<double> s = state_at(m, x.states, i);
     const double *a = x.a + i * m.nv, *given = x.tau + i * m.nv;
     double* by_load = out.by_load + i * table.frictions;
     f.find_multipliers(s, a, given);
@@ -151,6 +173,32 @@ void friction_in_mode(const ModelD& m, const ModePlan& plan, const double* numbe
     for (int k = 0; k < table.frictions; ++k)
       tau[table.coordinate[k]] += mode.direction[k] * by_load[k];  // the solution has it again
     f.find_friction(s, mode, tau.data(), out.force + i * table.frictions, out.unique + i * table.frictions);
+  }
+}
+
+// Friction of states at rest or in motion, without a mode; see FrictionAtStates
+template <int LD>
+void friction_of_states(const ModelD& m, const ModePlan& plan, const double* numbers, const StatesInMode& x,
+                        const FrictionAtStates& out) {
+  ModesMemory<LD> memory(m, plan.table, numbers);
+  ModeForces<LD>& f = memory.forces;
+  const ModeTable& table = plan.table;
+  for (int i = 0; i < x.states.n; ++i) {
+    State<double> s = state_at(m, x.states, i);
+    const double* tau = x.tau + i * m.nv;
+    double speed = largest_speed(m, s.v);
+    for (int k = 0; k < table.frictions; ++k) {
+      int j = table.coordinate[k];
+      f.resting[k] = std::abs(s.v[j]) <= AT_REST * speed * m.unit[j];
+    }
+    bool inertia = open_problem(f.u, s, memory.mode, f.resting, nullptr);
+    f.take_wrenches(x.wrenches ? x.wrenches + 6 * i * m.nb : nullptr);
+    bool found = inertia && solve_unilateral(f.u, Use{tau, s.v, f.resting, 1, 0});
+    out.status[i] = found ? 0 : inertia ? 2 : 1;
+    std::copy_n(f.u.force, m.nv, out.force + i * m.nv);
+    std::fill_n(out.unique + i * m.nv, m.nv, 1);
+    for (int r = 0; found && r < f.u.frictions; ++r)
+      out.unique[i * m.nv + table.coordinate[f.u.friction[r]]] = f.u.box.unique[r];
   }
 }
 

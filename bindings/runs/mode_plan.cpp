@@ -54,6 +54,27 @@ nb::tuple friction_in_mode(const Kernel& k, nb::handle plan, nb::handle mode, nb
   return nb::make_tuple(force, unique, by_load);
 }
 
+// (friction (n, nv), which is unique (n, nv), status (n,)) of n states q, v under the force tau: of coordinates at rest,
+// and by load of those that slide. wrenches (n, nb, 6) or None
+nb::tuple friction_of_states(const Kernel& k, nb::handle plan, nb::handle mode, nb::tuple states,
+                             nb::handle wrenches) {
+  const ModePlan& modes = plan_of(plan);
+  npy_intp n = length_of(states[0]), nv = k.m.nv;
+  Dense q(states[0], "q", {n, k.m.nq}), v(states[1], "v", {n, nv}), tau(states[2], "tau", {n, nv});
+  Dense drive(states[3], "drive", {n, k.m.nd, 3}), user(states[4], "user", {n, k.m.n_user_rows, 3 + nv});
+  Dense numbers(mode, "mode", {mode_size(modes.table, k.m.nev + k.m.nk)});
+  Dense outer = Dense::or_none(wrenches, "wrenches", {n, k.m.nb, 6});
+  NewArray force({n, nv});
+  New<unsigned char> unique({n, nv});
+  New<int> status({n});
+  {
+    nb::gil_scoped_release free;
+    k.tables.runs.friction_of_states(k.m, modes, numbers, {{int(n), q, v, drive, user}, nullptr, tau, outer},
+                                     {force, unique, status});
+  }
+  return nb::make_tuple(force, unique, status);
+}
+
 }  // namespace
 
 const ModePlan& plan_of(nb::handle object) { return nb::cast<const BoundPlan&>(object); }
@@ -63,6 +84,8 @@ void bind_mode_plan(nb::module_& m) {
   nb::class_<BoundPlan>(m, "ModePlan")
       .def(nb::init<H, H, H, H, H, H, H, double>(), "rows"_a, "kinds"_a, "normals"_a, "latches"_a, "sides"_a,
            "coordinates"_a, "schedule"_a, "dt"_a);
+  m.def("friction_of_states", &friction_of_states, "kernel"_a, "plan"_a, "mode"_a, "states"_a,
+        "wrenches"_a.none());
   m.def("friction_in_mode", &friction_in_mode, "kernel"_a, "plan"_a, "mode"_a, "states"_a,
         "wrenches"_a.none());
 }

@@ -25,7 +25,8 @@ struct OutsideSteps {
   RunState (*state)(void*);
 };
 
-constexpr double TIME_ROUNDING = 4.4e-16;  // of a time: rounding in sums of steps; a sample is due so shortly before
+constexpr double TIME_ROUNDING =
+    4.4e-16;  // of a time: rounding in sums of steps; a sample is due so shortly before
 
 // The callbacks of a run. inputs fills what it is asked for (stage ROWS_ONLY: no forces) and returns false to
 // stop; M and h only where the system supplies its own inertia. Null: zero force, no calls.
@@ -107,6 +108,13 @@ struct FrictionArrays {
   unsigned char* unique;
 };
 
+// Friction (n, nv) of coordinates at rest, and by load of those that slide; which is unique; 1: no inertia, 2: no force.
+struct FrictionAtStates {
+  double* force;
+  unsigned char* unique;
+  int* status;
+};
+
 // Steps from n states at time t to time t + h, in equal parts; tau (n, nv) is held.
 struct StepCall {
   const double* tau;
@@ -169,6 +177,8 @@ struct RunTable {
   Run* (*make_modal)(const ModelD&, const ModePlan&, const Options&, const Outside&);  // the same
   void (*friction_in_mode)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,
                            const FrictionArrays&);
+  void (*friction_of_states)(const ModelD&, const ModePlan&, const double* mode, const StatesInMode&,
+                             const FrictionAtStates&);  // a is not needed
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one

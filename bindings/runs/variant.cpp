@@ -30,6 +30,11 @@ void friction(const ModelD& m, const ModePlan& plan, const double* mode, const S
   sized(m, [&](auto ld) { friction_in_mode<decltype(ld)::width>(m, plan, mode, x, out); });
 }
 
+void friction_at(const ModelD& m, const ModePlan& plan, const double* mode, const StatesInMode& x,
+                 const FrictionAtStates& out) {
+  sized(m, [&](auto ld) { friction_of_states<decltype(ld)::width>(m, plan, mode, x, out); });
+}
+
 void feedback(const ModelD& m, FeedbackLaw law, FeedbackState x, double* room, double* u) {
   apply_feedback(m, LinearFeedback<double>{law.K, law.q, law.v, law.u}, x.nu,
                  State<double>{x.q, x.v, nullptr, nullptr}, room, u);
@@ -50,6 +55,7 @@ const RunTable& run_table() {
   static const RunTable table = {.make = make_run,
                                  .make_modal = make_modal,
                                  .friction_in_mode = friction,
+                                 .friction_of_states = friction_at,
                                  .step = step_n,
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,

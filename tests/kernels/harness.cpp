@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "algebra/box_problem.hpp"
 #include "algebra/pack.hpp"
 #include "solve/forward_dynamics.hpp"
 #include "tree/body_frames.hpp"
@@ -214,6 +215,24 @@ void forward_pack(const int* sizes, const void* const* fields, const double* q, 
   accelerate(m, pt.data(), w);
   for (int l = 0; l < W; ++l)
     for (int j = 0; j < m.nv; ++j) a[l * m.nv + j] = w.a[j][l];
+}
+
+// Forces, rates (n), and which forces are unique (n, 1 or 0); bounds without end are infinite
+void box_minimum(int n, const double* G, const double* g, const double* low, const double* high, double* f,
+                 double* rate, double* unique) {
+  Arena ruler(nullptr);
+  BoxProblem measured;
+  measured.bind(ruler, n);
+  std::vector<char> room(ruler.used + 64);
+  Arena arena(room.data() + (-reinterpret_cast<unsigned long long>(room.data()) & 63));
+  BoxProblem box;
+  box.bind(arena, n);
+  box.n = n;
+  std::memcpy(box.G, G, n * n * sizeof(double));
+  for (int i = 0; i < n; ++i) box.g[i] = g[i], box.low[i] = low[i];
+  for (int i = 0; i < n; ++i) box.high[i] = high[i] < BOX_UNBOUNDED ? high[i] : BOX_UNBOUNDED;
+  solve_box(box);
+  for (int i = 0; i < n; ++i) f[i] = box.f[i], rate[i] = box.rate[i], unique[i] = box.unique[i];
 }
 
 }  // extern "C"

@@ -204,6 +204,9 @@ SARRUS_FN void solve_with_bounds(Unilateral<LDC>& u, const Use& x) {
   accelerate(u.chosen, w.change, w);
   refine(u.chosen, w);
   copy(u.a, w.a, w.ld);
+  double fastest = 0;  // also without the forces that are sought: what they leave may be rounding
+  for (int j = 0; j < m.nv; ++j)
+    fastest = abs_(u.a[j]) / m.unit[j] > fastest ? abs_(u.a[j]) / m.unit[j] : fastest;
   fill_box(u, u.a, u.right);
   for (int i = 0; i < u.n(); ++i) {
     bool rests = i < u.frictions;
@@ -213,7 +216,6 @@ SARRUS_FN void solve_with_bounds(Unilateral<LDC>& u, const Use& x) {
   }
   solve_box(u.box);
   for (int i = 0; i < u.n(); ++i) axpy(u.a, u.box.f[i], u.X + i * w.ld, w.ld);
-  double fastest = 0;
   for (int j = 0; j < m.nv; ++j)
     fastest = abs_(u.a[j]) / m.unit[j] > fastest ? abs_(u.a[j]) / m.unit[j] : fastest;
   for (int i = 0; i < u.frictions; ++i) {

@@ -25,7 +25,7 @@ from ..arrays import Array, BoolArray
 from ..errors import InputError
 from ..models.model import Model
 from .bearings import External
-from .dry_friction import DryFriction, Friction
+from .dry_friction import DryFriction
 from .forward import UNDETERMINED
 
 SETTLED = 1e-12  # change of bounds, relative to the largest so far
@@ -118,21 +118,6 @@ class BearingLoads:
         for row, given in self._declared:
             size[row] += given.mu * (given.radius or 1.0)
         return np.asarray(change <= UNDETERMINED * scale * np.max(np.abs(w)) * size)
-
-    def settle(
-        self, holding: Array, solve: Callable[[Array], Friction], loads: Callable[[Array], Array]
-    ) -> Friction:
-        """The friction of one state by (1).
-
-        Args:
-            holding: the friction (nv,) that would hold all rows at rest.
-            solve: the friction with these bounds by load (k,).
-            loads: the bounds by load (k,) of the motion with this friction (nv,).
-        """
-        extra = fixed_point(lambda x: loads(solve(x).force), loads(holding))
-        if extra is None:
-            raise self.unsettled()
-        return solve(extra)
 
     def unsettled(self) -> UnsettledError:
         """The error where (1) finds no force."""

@@ -143,9 +143,14 @@ class TimeSteps(Core):
         return State(found[0], found[1], 0.0, found[2])
 
     @cached_property
+    def _all_modes(self) -> Modes:
+        """What can change along any motion: whether coordinates with dry friction stick."""
+        return Modes(self.model)
+
+    @property
     def _modes(self) -> Modes | None:
-        """What can change along any motion: the coordinates with dry friction; None where there are none."""
-        return Modes(self.model) if self._sticks else None
+        """The same; None where nothing can change."""
+        return self._all_modes if self._sticks else None
 
     def _modal_step(
         self, given: tuple[Any, ...], time: tuple[float, float, int], method: str, mode: Mode | None

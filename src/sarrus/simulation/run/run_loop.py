@@ -14,7 +14,8 @@ import numpy as np
 
 from ..._kernel import StepStatus
 from ...arrays import Array
-from ...errors import SarrusWarning
+from ...dynamics.bearing_friction import no_force
+from ...errors import InputError, SarrusWarning
 from ..charts.chart_run import ChartRun
 from ..events.events import Event, UserWatch
 from ..events.interpolation import Hermite, Manifold
@@ -164,6 +165,8 @@ class Simulation:
 
     def _unstarted(self) -> Outcome:
         """The outcome of a run without a first step."""
+        if self._run.status == StepStatus.UNSETTLED:
+            raise InputError(no_force(self._system.model))
         undefined = Steps.undefined(self._options.t0, self._q, self._v)
         part = None if self._modes is None else self._modes.unstarted(undefined)
         self._kept.append(Kept(undefined, np.zeros((1, self._system.nu)), part))
@@ -235,7 +238,9 @@ class Simulation:
 
     def _note(self, steps: Steps, u: Array) -> None:
         """What the end of the run asks about all steps."""
-        if not getattr(self._run, "is_cut_short", False):  # else the checkpoint lies in these pieces
+        if (
+            isinstance(self._run, ChartRun) or not self._run.is_cut_short
+        ):  # else the checkpoint lies in these pieces
             self._recent = self._recent[-1:]
         self._recent.append((steps.t, u))
         speed = float(np.max(np.abs(steps.v / self._system.units.unit), initial=0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sarrus.dynamics.box_problem import box_minimum
+from .conftest import Harness
 
 Array = NDArray[np.float64]
+
+
+class Box:
+    """The box problem of the kernel."""
+
+    harness: Harness
+
+    @classmethod
+    def minimum(cls, G: Array, g: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.bool_], Array]:
+        """Forces, which of them are unique, and accelerations along their rows (n,)."""
+        given = [np.ascontiguousarray(x, dtype=np.float64) for x in (G, g, low, high)]
+        f, rate, unique = (np.full(len(g), np.nan) for _ in range(3))
+        arrays = (ctypes.c_void_p(x.ctypes.data) for x in (*given, f, rate, unique))
+        cls.harness.library.box_minimum(ctypes.c_int(len(g)), *arrays)
+        return f, unique == 1.0, rate
+
+
+@pytest.fixture(autouse=True)
+def compiled(harness: Harness) -> None:
+    Box.harness = harness
 
 
 def minimum_by_clarabel(P: Array, p: Array, rows: tuple[Array, Array], low: Array, high: Array) -> Array:
@@ -53,7 +74,7 @@ def test_box_minimum_against_a_solver_of_quadratic_programs(
 ) -> None:
     """The accelerations, and among all forces that give them those of least norm."""
     G, g, low, high = problem(seed, n, min(n, rank), min(n, pushing))
-    f, unique, rate = box_minimum(G, g, low, high)
+    f, unique, rate = Box.minimum(G, g, low, high)
     none = np.zeros((0, n)), np.zeros(0)
     other = minimum_by_clarabel(G, g, none, low, high)
     size = float(np.max(np.abs(g)) + np.max(np.abs(G)) * np.max(np.abs(other)))
@@ -73,18 +94,18 @@ def test_block_that_is_pressed_against_a_stop() -> None:
     G = np.array([[1.0, -1.0], [-1.0, 1.0]])  # friction along x, the stop pushes backwards
     for load, friction, push in ((1.0, -0.5, 0.5), (5.0, -2.0, 3.0), (-1.0, 1.0, 0.0), (0.0, 0.0, 0.0)):
         g, low, high = np.array([load, -load]), np.array([-2.0, 0.0]), np.array([2.0, np.inf])
-        f, unique, rate = box_minimum(G, g, low, high)
+        f, unique, rate = Box.minimum(G, g, low, high)
         assert f == pytest.approx([friction, push], abs=1e-12) and not unique.any() and not rate.any()
-    f, unique, rate = box_minimum(G, np.array([-3.0, 3.0]), np.array([-2.0, 0.0]), np.array([2.0, np.inf]))
+    f, unique, rate = Box.minimum(G, np.array([-3.0, 3.0]), np.array([-2.0, 0.0]), np.array([2.0, np.inf]))
     assert f == pytest.approx([2.0, 0.0]) and rate == pytest.approx([-1.0, 1.0]) and unique.all()
 
 
 def test_rows_that_others_prescribe_are_not_pushed() -> None:
     """A contact whose acceleration no force changes opens where it is positive."""
     G, infinite = np.diag([1.0, 0.0]), np.full(2, np.inf)
-    f, unique, rate = box_minimum(G, np.array([-1.0, 0.5]), np.zeros(2), infinite)
+    f, unique, rate = Box.minimum(G, np.array([-1.0, 0.5]), np.zeros(2), infinite)
     assert f == pytest.approx([1.0, 0.0]) and rate == pytest.approx([0.0, 0.5]) and unique.all()
-    f, unique, rate = box_minimum(G, np.array([-1.0, 0.0]), np.zeros(2), infinite)
+    f, unique, rate = Box.minimum(G, np.array([-1.0, 0.0]), np.zeros(2), infinite)
     assert f == pytest.approx([1.0, 0.0]) and not rate.any() and unique.tolist() == [True, False]
 
 
@@ -96,7 +117,7 @@ def test_box_minimum_of_singular_matrices() -> None:
             A = rng.normal(size=(n, rank))
             G, c = A @ A.T, rng.uniform(0.2, 2.0, n)
             g = A @ rng.normal(size=rank) * 2.0 if rank else rng.normal(size=n)
-            f, unique, rate = box_minimum(G, g, -c, c)
+            f, unique, rate = Box.minimum(G, g, -c, c)
             assert np.all(np.abs(f) <= c * (1 + 1e-12))
             size = np.max(np.abs(g)) + np.max(np.abs(G)) * c.max()
             assert np.allclose(g + G @ f, rate, atol=1e-8 * size)
@@ -109,5 +130,5 @@ def test_box_minimum_of_singular_matrices() -> None:
 
 
 def test_no_load_needs_no_friction() -> None:
-    f, unique, rate = box_minimum(np.zeros((2, 2)), np.zeros(2), -np.ones(2), np.ones(2))
+    f, unique, rate = Box.minimum(np.zeros((2, 2)), np.zeros(2), -np.ones(2), np.ones(2))
     assert not f.any() and not unique.any() and not rate.any()
