@@ -174,7 +174,7 @@ def profile(case: Case, row: dict[str, Any], rounds: int, seconds: float) -> dic
     states = list(zip(q, v, np.tile(tau, (n, 1)), strict=True))
     rivals: dict[str, Callable[[], Any]] = {
         "rnea": lambda: kernel.rnea(q, v, v),
-        "acceleration": lambda: [kernel.acceleration(*one) for one in states],
+        "acceleration": lambda: [mech.acceleration(*one) for one in states],
     }
     one = {name: 1e6 * times.per(n).median for name, times in race(rivals, rounds, seconds).items()}
     parts = {

@@ -2,6 +2,9 @@
 // shapes are those of docs/notation.md.
 #pragma once
 
+#include <tuple>
+#include <utility>
+
 #include "tree/model.hpp"
 
 namespace sarrus {
@@ -133,63 +136,123 @@ struct ModelMemory {
   int* (*take)(void* owner, size_t n);
 };
 
+// What calls take and give, for the lines below. Passed: what of it the kernel gets.
+namespace calls {
+// clang-format off
+
+constexpr auto nq = &ModelD::nq, nv = &ModelD::nv, nc = &ModelD::nc;
+constexpr auto nb = &ModelD::nb, ne = &ModelD::ne, nf = &ModelD::nf;
+
+// Arguments: parts of the states, which the kernel gets as States; arrays of one state each; numbers
+template <class... Type> struct Takes { using Passed = std::tuple<Type...>; };
+template <auto... sizes> struct Array : Takes<const double*> {};
+struct Positions : Takes<> {};
+struct q : Positions { static constexpr auto name = "q"; };
+struct q0 : Positions { static constexpr auto name = "q0"; };
+struct v : Takes<> { static constexpr auto name = "v"; };
+struct drive : Takes<> { static constexpr auto name = "drive"; };
+struct user : Takes<> { static constexpr auto name = "user"; };
+struct q1 : Array<nq> { static constexpr auto name = "q1"; };
+struct dv : Array<nv> { static constexpr auto name = "dv"; };
+struct a : Array<nv> { static constexpr auto name = "a"; };
+struct tau : Array<nv> { static constexpr auto name = "tau"; };
+struct lam : Array<nc> { static constexpr auto name = "lam"; };
+struct outer : Array<nb, 6> { static constexpr auto name = "outer"; };  // or None
+struct rank : Takes<int> { static constexpr auto name = "rank"; };
+struct rank_or_all : Takes<int> {};  // -1, the default: decided
+
+// Results: new arrays of one state each, and several of them as one struct of pointers
+template <class T, auto... sizes> struct Result { using Passed = std::tuple<T*>; };
+template <auto... sizes> using array = Result<double, sizes...>;
+template <auto... sizes> using flags = Result<unsigned char, sizes...>;
+using integer = Result<int>;
+template <class Arrays, class... Results> struct Fields { using Passed = std::tuple<Arrays>; };
+using rows = Fields<RowArrays, array<nc>, array<nc, nv>, array<nc>, array<nc>>;
+using body_frames = Fields<FrameArrays, array<nb, 3, 3>, array<nb, 3>, array<nb, 6>, array<nb, 6>>;
+using motion = Fields<MotionArrays, array<nv>, array<nv>, array<nc>, flags<nc>, integer, integer>;
+
+template <class... Parts> struct List {};
+template <class... Passed> auto entry(std::tuple<Passed...>) -> void (*)(const ModelD&, States, Passed...);
+template <class... Inputs, class... Results> auto entry_of(List<Inputs...>, List<Results...>)
+  -> decltype(entry(std::tuple_cat(typename Inputs::Passed()..., typename Results::Passed()...)));
+
+// X(name, (arguments), (results)): a line is a call. It makes the entry `name` of the table, filled with the
+// function `name`_n of these headers, and the method `name` of Python, which returns the results as a tuple.
+
+// Methods of Kernel: float64 arrays of one state or of a batch; only their shapes are checked
+#define SARRUS_KERNEL_CALLS(X) \
+  X(poses, (q), (array<nb, 3, 3>, array<nb, 3>)) \
+  X(body_motion, (q, v, a), (array<nb, 6>, array<nb, 6>)) /* V, A */ \
+  X(frames, (q, v), (body_frames)) /* accelerations where those of the coordinates are 0 */ \
+  X(constraints, (q, v, drive, user), (rows)) \
+  X(closure, (q, v, drive, user), (array<nc>, array<nc>)) /* phi and J v - b, without J */ \
+  X(terms, (q, v, drive, user), (array<nv, nv>, array<nv>, rows)) \
+  /* wrenches of unit multipliers on b about point B of their element, zero for rows without one; B */ \
+  X(row_wrenches, (q), (array<nc, 6>, array<ne, 3>)) \
+  /* wrenches of forces between bodies on b about their point B; B */ \
+  X(force_wrenches, (q, v), (array<nf, 6>, array<nf, 3>)) \
+  /* friction by load along the coordinates; outer: further wrenches on bodies at their origins, world axes */ \
+  X(bearing_bounds, (q, v, a, lam, outer), (array<nv>)) \
+  X(row_rates, (q, v, drive, user), (array<nc, nv>, array<nc>)) /* J', gamma' along v, but of user rows */ \
+  X(pivots, (q, v, drive, user, rank), (array<>)) /* smallest of the first `rank` pivots of J */ \
+  X(forward, (q, v, tau, drive, user, rank_or_all), (motion)) \
+  /* lam of least norm in motions with accelerations a under tau, and which are unique */ \
+  X(multipliers, (q, v, a, tau, drive, user), (array<nc>, flags<nc>))
+
+// Methods of Queries: arguments of users, converted and checked (queries/arguments.hpp)
+#define SARRUS_QUERY_CALLS(X) \
+  X(bias, (q, v), (array<nv>)) \
+  X(center_of_mass, (q), (array<3>)) \
+  X(center_of_mass_jacobian, (q), (array<3, nv>)) \
+  X(center_of_mass_velocity, (q, v), (array<3>)) \
+  X(center_of_mass_acceleration, (q, v, a), (array<3>)) \
+  X(centroidal_momentum, (q, v), (array<6>)) \
+  X(centroidal_momentum_rate, (q, v, a), (array<6>)) \
+  X(centroidal_momentum_matrix, (q), (array<6, nv>)) \
+  X(centroidal_momentum_matrix_rate, (q, v), (array<6, nv>)) \
+  X(centroidal_momentum_derivative, (q, v), (array<6, nv>)) /* d(A v)/dq */
+
+// Methods of both: other rooms than Mechanism call them with states of their own
+#define SARRUS_COMMON_CALLS(X) \
+  X(mass_matrix, (q), (array<nv, nv>)) \
+  X(rnea, (q, v, a), (array<nv>)) \
+  X(integrate, (q, dv), (array<nq>)) \
+  X(difference, (q0, q1), (array<nv>))
+
+// X(name, types after the states): bound by hand
+#define SARRUS_OTHER_CALLS(X) \
+  X(energy, double* kinetic_potential) \
+  X(pose, int body, double* R, double* p) \
+  X(jacobian, BodyPoint, double* J) \
+  X(point, BodyPoint, FrameArrays, double* J) /* frame of the body at the point, J (6, nv) */ \
+  X(point_motion, const double* a, BodyPoint, double* V, double* A) /* (6); a, V and A may be null */ \
+  X(derivatives, const double* tau, bool dual, DerivativeArrays) \
+  X(linearize, const double* tau, LinearPlan, LinearArrays) \
+  X(consistent_velocity, Metric, Held, VelocityArrays) \
+  X(impact, ImpactArrays) \
+  X(inverse_dynamics, const double* a, Metric, Held actuated, InverseArrays) /* indices of coordinates */ \
+  X(decompose, Metric, SplitArrays) \
+  X(mobility, MobilityArrays) \
+  X(project, const ProjectOptions&, ProjectedArrays)
+
+#define SARRUS_UNPACK(...) __VA_ARGS__
+#define SARRUS_LISTS(takes, gives) List<SARRUS_UNPACK takes>(), List<SARRUS_UNPACK gives>()
+#define SARRUS_ORDINARY_CALLS(X) SARRUS_KERNEL_CALLS(X) SARRUS_QUERY_CALLS(X) SARRUS_COMMON_CALLS(X)
+
 struct BatchTable {
   bool (*stays_sparse)(const ModelD&);                                 // the value of Model::sparse
   const FrontPlan* (*plan_fronts)(const ModelD&, const ModelMemory&);  // Model::fronts, or null
-  void (*mass_matrix)(const ModelD&, States, double* M);
-  void (*rnea)(const ModelD&, States, const double* a, double* f);  // a may be null: zero
-  void (*energy)(const ModelD&, States, double* kinetic_potential);
-  void (*poses)(const ModelD&, States, double* R, double* p);
-  void (*body_motion)(const ModelD&, States, const double* a, double* V, double* A);
-  void (*frames)(const ModelD&, States, FrameArrays);  // accelerations where those of the coordinates are 0
-  void (*pose)(const ModelD&, States, int body, double* R, double* p);
-  void (*jacobian)(const ModelD&, States, BodyPoint, double* J);
-  // velocity and acceleration (6) of a point; a, V and A may be null
-  void (*point_motion)(const ModelD&, States, const double* a, BodyPoint, double* V, double* A);
-  void (*constraints)(const ModelD&, States, RowArrays);
-  void (*closure)(const ModelD&, States, double* phi, double* speed);  // phi and J v - b (nc), without J
-  // wrenches of unit multipliers on b about point B of their element (nc, 6), zero for rows without one; B
-  // (ne, 3)
-  void (*row_wrenches)(const ModelD&, States, double* W, double* at);
-  // wrenches of forces between bodies on b about their point B (nf, 6); B (nf, 3)
-  void (*force_wrenches)(const ModelD&, States, double* W, double* at);
-  // friction by load along the coordinates (nv) in motions a (nv), lam (nc); outer: further wrenches on
-  // bodies at their origins (nb, 6) in world axes, or null
-  void (*bearing_bounds)(const ModelD&, States, const double* a, const double* lam, const double* outer,
-                         double* bounds);
-  // the same in motions with accelerations a (nv) under tau (nv)
-  void (*motion_bounds)(const ModelD&, States, const double* a, const double* tau, double* bounds);
-  // generalized force (nv) of the bearings that slide, under other forces tau (nv); NaN where there is none
-  void (*sliding_friction)(const ModelD&, States, const double* tau, double* force);
-  // J' and gamma' along v, for a model without user rows: (nc, nv), (nc)
-  void (*row_rates)(const ModelD&, States, double* rate_J, double* rate_gamma);
-  void (*pivots)(const ModelD&, States, int rank, double* least);  // smallest of the first `rank` pivots of J
-  void (*terms)(const ModelD&, States, double* M, double* h, RowArrays);
-  void (*integrate)(const ModelD&, States, const double* dv, double* q1);
-  void (*difference)(const ModelD&, States, const double* q1, double* dv);
-  void (*forward)(const ModelD&, States, const double* tau, int rank, MotionArrays);  // rank -1: decided
-  // lam (nc) of least norm in motions with accelerations a (nv) under tau (nv), and which are unique (nc)
-  void (*multipliers)(const ModelD&, States, const double* a, const double* tau, double* lam,
-                      unsigned char* unique);
-  void (*derivatives)(const ModelD&, States, const double* tau, bool dual, DerivativeArrays);
-  void (*linearize)(const ModelD&, States, const double* tau, LinearPlan, LinearArrays);
-  void (*consistent_velocity)(const ModelD&, States, Metric, Held, VelocityArrays);
-  void (*impact)(const ModelD&, States, ImpactArrays);
-  // actuated: indices of coordinates
-  void (*inverse_dynamics)(const ModelD&, States, const double* a, Metric, Held actuated, InverseArrays);
-  void (*decompose)(const ModelD&, States, Metric, SplitArrays);
   void (*split_rows)(const double* J, const double* L, const int* nc_nv, SplitArrays);  // L may be null
-  void (*mobility)(const ModelD&, States, MobilityArrays);
-  void (*project)(const ModelD&, States, const ProjectOptions&, ProjectedArrays);
-  // one point of a body: frame of the body at the point, J (6, nv)
-  void (*point)(const ModelD&, States, BodyPoint, FrameArrays, double* J);
-  // centre of mass (3); momentum about it (6), its matrix A (6, nv), rate h' (6), A' and d(A v)/dq (6, nv)
-  void (*center_of_mass)(const ModelD&, States, double* c);
-  void (*momentum)(const ModelD&, States, double* h);
-  void (*momentum_matrix)(const ModelD&, States, double* A);
-  void (*momentum_rate)(const ModelD&, States, const double* a, double* rate);
-  void (*momentum_matrix_rate)(const ModelD&, States, double* rate);
-  void (*momentum_slopes)(const ModelD&, States, double* slopes);
+#define SARRUS_ENTRY(name, takes, gives) decltype(entry_of(SARRUS_LISTS(takes, gives))) name;
+#define SARRUS_OTHER_ENTRY(name, ...) void (*name)(const ModelD&, States, __VA_ARGS__);
+  SARRUS_ORDINARY_CALLS(SARRUS_ENTRY)
+  SARRUS_OTHER_CALLS(SARRUS_OTHER_ENTRY)
+#undef SARRUS_ENTRY
+#undef SARRUS_OTHER_ENTRY
 };
+// clang-format on
+
+}  // namespace calls
+using calls::BatchTable;
 
 }  // namespace sarrus

@@ -1,7 +1,7 @@
 // Batch loops over friction by load.
 #pragma once
 
-#include "solve/friction_by_load.hpp"
+#include "solve/bearing_loads.hpp"
 #include "solve_batches.hpp"
 
 SARRUS_BEGIN
@@ -43,43 +43,6 @@ void bearing_bounds_n(const ModelD& m, States s, const double* a, const double* 
     row_wrenches(m, w.tree, w.W);
     joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam + i * m.nc, w.W}, w.outer, w.bodies);
     store_bounds(m, w, bounds + i * m.nv);
-  });
-}
-
-template <int LD>
-struct SlidingWork : Dynamics<LD> {
-  SlidingBearings<double> bearings;
-  SlidingWork(const ModelD& m, Arena& arena) : Dynamics<LD>(m, arena) { bearings.bind(arena, m, this->rows); }
-};
-
-void motion_bounds_n(const ModelD& m, States s, const double* a, const double* tau, double* bounds) {
-  sized(m, [&](auto ld) {
-    using Work = SlidingWork<decltype(ld)::width>;
-    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
-      if (!w.bearings.most) return fill(bounds + i * m.nv, m.nv);
-      double* lam = w.bearings.room;
-      motion_multipliers(m, x, a + i * m.nv, tau + i * m.nv, w, lam);
-      joint_wrenches(m, w.tree, RowMotion<double>{a + i * m.nv, lam, w.rows.W},
-                     static_cast<const Spatial<double>*>(nullptr), w.bodies);
-      store_bounds(m, w, bounds + i * m.nv);
-    });
-  });
-}
-
-void sliding_friction_n(const ModelD& m, States s, const double* tau, double* force) {
-  sized(m, [&](auto ld) {
-    using Work = SlidingWork<decltype(ld)::width>;
-    each_state<Work>(m, s, [&](long i, const State<double>& x, Work& w) {
-      double* to = force + i * m.nv;
-      fill(to, m.nv);
-      if (!w.bearings.most) return;
-      evaluate(m, x, w);
-      prepare(m, x, -1, &w.d, w);
-      accelerate(m, tau + i * m.nv, w);
-      refine(m, w);
-      bool found = w.factor.spd && friction_by_load(m, x.v, w, w.bearings);
-      for (int k = 0; k < m.nv; ++k) to[k] = found ? w.bearings.force[k] : 0.0 / 0.0;
-    });
   });
 }
 

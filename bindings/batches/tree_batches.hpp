@@ -83,6 +83,8 @@ void rnea_n(const ModelD& m, States s, const double* a, double* f) {
   });
 }
 
+void bias_n(const ModelD& m, States s, double* h) { rnea_n(m, s, nullptr, h); }
+
 void energy_n(const ModelD& m, States s, double* out) {
   each_placed(m, s, [&](long i, auto& x, TreeWork& w) {
     move(m, x.v, w.tree);

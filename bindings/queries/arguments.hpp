@@ -141,7 +141,6 @@ struct GivenMetric {
 };
 
 void bind_queries(nb::module_& m);
-void bind_centroidal(nb::class_<Queries>& queries);
 void bind_steps(nb::class_<Queries>& queries);
 void bind_constraint_queries(nb::module_& m, nb::class_<Queries>& queries);
 void bind_pose_queries(nb::class_<Queries>& queries);

@@ -1,3 +1,4 @@
+#include "../batches/ordinary_calls.hpp"
 #include "../user_rows.hpp"
 #include "arguments.hpp"
 
@@ -7,57 +8,54 @@ namespace sarrus {
 
 using namespace nb::literals;
 
+namespace calls {
+namespace {
+
+template <class Kind>
+constexpr bool ARE_POSITIONS = std::is_base_of_v<Positions, Kind> || std::is_base_of_v<Array<nq>, Kind>;
+
+// What of the next argument the kernel gets
+using Next = const double* const*;
+std::tuple<> pass(Takes<>, Next& next) { return ++next, std::tuple<>(); }
+std::tuple<const double*> pass(Takes<const double*>, Next& next) { return {*next++}; }
+
+template <class>
+using Given = In;
+
+// A method of Queries, from its line in batch_table.hpp
+template <auto entry, class... Inputs, class... Results>
+void bind(nb::class_<Queries>& queries, const char* name, List<Inputs...>, List<Results...>) {
+  auto run = [](const Queries& s, Given<Inputs>... given) {
+    CheckedArguments c(s, {Argument{given, Inputs::name, ARE_POSITIONS<Inputs>}...});
+    Next next = c.x.data();
+    std::tuple<typename Inputs::Passed...> inputs{pass(Inputs(), next)...};
+    return call(c, s.k.tables.batches.*entry, inputs, room(c, Results())...);
+  };
+  queries.def(name, run, nb::arg(Inputs::name).none()...);
+}
+
+void bind_ordinary(nb::class_<Queries>& queries) {
+#define SARRUS_BIND(name, takes, gives) bind<&BatchTable::name>(queries, #name, SARRUS_LISTS(takes, gives));
+  SARRUS_QUERY_CALLS(SARRUS_BIND)
+  SARRUS_COMMON_CALLS(SARRUS_BIND)
+#undef SARRUS_BIND
+}
+
+}  // namespace
+}  // namespace calls
+
 namespace {
 namespace query {
-
-NewArray integrate(const Queries& s, In q, In dv) {
-  CheckedArguments c(s, {{q, "q", true}, {dv, "dv"}});
-  NewArray out = c.out({c.m.nq});
-  c.run(s.k.tables.batches.integrate, c.x[1], out);
-  return out;
-}
-
-NewArray difference(const Queries& s, In q0, In q1) {
-  CheckedArguments c(s, {{q0, "q0", true}, {q1, "q1", true}});
-  NewArray out = c.out({c.m.nv});
-  c.run(s.k.tables.batches.difference, c.x[1], out);
-  return out;
-}
-
-NewArray mass_matrix(const Queries& s, In q) {
-  CheckedArguments c(s, {{q, "q", true}});
-  NewArray out = c.out({c.m.nv, c.m.nv});
-  c.run(s.k.tables.batches.mass_matrix, out);
-  return out;
-}
-
-NewArray rnea(const Queries& s, In q, In v, In a) {
-  CheckedArguments c(s, {{q, "q", true}, {v, "v"}, {a, "a"}});
-  NewArray out = c.out({c.m.nv});
-  c.run(s.k.tables.batches.rnea, c.x[2], out);
-  return out;
-}
-
-NewArray bias(const Queries& s, In q, In v) {
-  CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
-  NewArray out = c.out({c.m.nv});
-  c.run(s.k.tables.batches.rnea, nullptr, out);
-  return out;
-}
 
 // Kinetic and potential energy: two numbers, or arrays of the batch
 nb::tuple energy(const Queries& s, In q, In v) {
   CheckedArguments c(s, {{q, "q", true}, {v, "v"}});
-  if (!c.batch.rank) {
-    double both[2];
-    c.run(s.k.tables.batches.energy, both);
-    return nb::make_tuple(both[0], both[1]);
-  }
-  NewArray both = c.out({2}), kinetic = c.out({}), potential = c.out({});
+  PerState<double> kinetic(c), potential(c);
+  Room<double> both(2 * c.count);
   c.run(s.k.tables.batches.energy, both);
   for (npy_intp i = 0; i < c.count; ++i)
-    kinetic.data()[i] = both.data()[2 * i], potential.data()[i] = both.data()[2 * i + 1];
-  return nb::make_tuple(kinetic, potential);
+    kinetic.data()[i] = both[2 * i], potential.data()[i] = both[2 * i + 1];
+  return nb::make_tuple(kinetic.object(), potential.object());
 }
 
 // (p, R) of a body, read-only
@@ -198,11 +196,6 @@ void bind_queries(nb::module_& m) {
   auto point = "point"_a.none(), frame = "frame"_a.none(), t = "t"_a.none(), evaluator = "evaluator"_a.none();
   nb::class_<Queries> queries(m, "Queries");
   queries.def(nb::init<nb::object, nb::object>(), "kernel"_a, "checks"_a)
-      .def("integrate", &query::integrate, q, "dv"_a.none())
-      .def("difference", &query::difference, "q0"_a.none(), "q1"_a.none())
-      .def("mass_matrix", &query::mass_matrix, q)
-      .def("rnea", &query::rnea, q, v, a)
-      .def("bias", &query::bias, q, v)
       .def("energy", &query::energy, q, v)
       .def("pose", &query::pose, q, body)
       .def("jacobian", &query::jacobian, q, body, point, frame)
@@ -212,7 +205,7 @@ void bind_queries(nb::module_& m) {
       .def("acceleration", &query::acceleration, q, v, tau, t, evaluator)
       .def("project", &query::project, q, v, t, evaluator)
       .def("forward", &query::forward, type, q, v, tau, t, evaluator);
-  bind_centroidal(queries);
+  calls::bind_ordinary(queries);
   bind_steps(queries);
   bind_constraint_queries(m, queries);
   bind_pose_queries(queries);

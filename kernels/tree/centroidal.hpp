@@ -32,6 +32,12 @@ SARRUS_HD Vec3<T> center_of_mass(const Bodies<T>& w) {
   return w.Ic[0].h * (T(1) / w.Ic[0].m);
 }
 
+// c', c'' or a column of the Jacobian of c, of h, h' or that column of A   in: w.Ic
+template <class T>
+SARRUS_HD Vec3<T> of_center(const Bodies<T>& w, const Spatial<T>& h) {
+  return h.lin * (T(1) / w.Ic[0].m);
+}
+
 // out: A (nv columns) of (1)   in: t (placed), w.Ic
 template <class T>
 SARRUS_FN void momentum_matrix(const Model<real<T>>& m, const Tree<T>& t, const Bodies<T>& w, Spatial<T>* A) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .sources import BINDINGS, KERNELS, cpp_code, cpp_files, hold, includes, short
+from .sources import BINDINGS, KERNELS, cpp_code, cpp_files, hold, includes, python_files, short
 
 HEADERS = sorted(KERNELS.rglob("*.hpp"))
 
@@ -115,12 +115,37 @@ def test_every_entry_of_a_function_table_is_called() -> None:
     code = "".join(map(cpp_code, cpp_files(BINDINGS)))
     tables = re.findall(r"\bstruct (\w*Table) \{(.*?)\n\};", code, re.DOTALL)
     entries = [f"{table}.{name}" for table, body in tables for name in re.findall(r"\(\*(\w+)\)\(", body)]
-    assert len(entries) > 20
+    entries += [f"BatchTable.{name}" for name in calls("OTHER")]
+    entries.remove("BatchTable.name")  # the parameter of the macro that makes entries of lines
+    assert len(entries) > 30
     hold(
         "Every function of a function table is called by the bindings",
         [x for x in entries if not re.search(rf"\.(batches|poses|runs|control)\.{x.split('.')[1]}\b", code)],
         [],
         "delete the entry and the code behind it",
+    )
+
+
+def calls(kind: str) -> list[str]:
+    """Names of the calls in a list of bindings/batches/batch_table.hpp."""
+    text = cpp_code(BINDINGS / "batches" / "batch_table.hpp")
+    listed = re.search(rf"#define SARRUS_{kind}_CALLS\(X\)((?:.*\\\n)+.*)", text)
+    assert listed
+    return re.findall(r"\bX\((\w+),", listed[1])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "owner"), [("KERNEL COMMON", "kernel"), ("QUERY COMMON", "_queries|_centroidal")]
+)
+def test_every_ordinary_call_is_used(kinds: str, owner: str) -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in python_files())
+    names = [name for kind in kinds.split() for name in calls(kind)]
+    assert len(names) > 10
+    hold(
+        f"Every line of the lists {kinds} of batch_table.hpp is a call of Python",
+        [name for name in names if not re.search(rf"(?:{owner})\.{name}\b", code)],
+        [],
+        "delete the line and its kernel function",
     )
 
 

@@ -107,13 +107,12 @@ class Arguments:
         """Index of a body."""
         return self.model.body_index(name)
 
-    def mass(self, mass: float) -> float:
-        """Mass of the bodies that move [kg]; without any there is no centre of mass."""
-        if mass > 0.0:
-            return mass
-        raise InputError(
-            f"{self.owner} has no centre of mass: no body that moves has mass. Give one of them mass=."
-        )
+    def check_mass(self) -> None:
+        """Refuse a mechanism in which no body that moves has mass: it has no centre of mass."""
+        if not np.sum(self.model.fields["mass"][1:]) > 0.0:
+            raise InputError(
+                f"{self.owner} has no centre of mass: no body that moves has mass. Give one of them mass=."
+            )
 
     def frame(self, frame: Any, world: bool) -> str:
         """How a velocity is expressed; "world" only where that is allowed."""

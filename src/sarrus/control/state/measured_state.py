@@ -54,19 +54,20 @@ class MeasuredState:
         rows, q, v = self.system.evaluator, self.q, self.v
         drive = rows.drive(self.t, 1) if rows.driven else None
         user = rows.user(q[None], v[None], self.t) if rows.calls_functions else None
-        return Terms(*rows.kernel.state_terms(q, v, drive, user))
+        return Terms(*rows.kernel.terms(q, v, drive, user))
 
     def row_rates(self) -> tuple[Array, Array]:
         """Derivatives of J (nc, nv) and of gamma (nc,) along the motion, at constant v."""
         rows = self.system.evaluator
         if rows.has_user_rows:
             return row_rates(rows, self.q, self.v, self.t)
-        found: tuple[Array, Array] = rows.kernel.row_rates(self.q, self.v, rows.drive(self.t, 1))
+        user = np.zeros((1, len(rows.model.u_row), 3 + rows.nv))
+        found: tuple[Array, Array] = rows.kernel.row_rates(self.q, self.v, rows.drive(self.t, 1), user)
         return found
 
     @cached_property
     def _frames(self) -> tuple[Array, Array, Array, Array]:
-        found: tuple[Array, Array, Array, Array] = self._kernel.state_frames(self.q, self.v)
+        found: tuple[Array, Array, Array, Array] = self._kernel.frames(self.q, self.v)
         return found
 
     @property
@@ -82,14 +83,12 @@ class MeasuredState:
     def point(self, body: int, point: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Of a point of a body in world axes: place (3,), velocity (6,), acceleration at a = 0 (6,), Jacobian
         (6, nv); and the rotation of the body (3, 3)."""
-        found: tuple[Array, Array, Array, Array, Array] = self._kernel.state_point(
-            self.q, self.v, body, point
-        )
+        found: tuple[Array, Array, Array, Array, Array] = self._kernel.point(self.q, self.v, body, point)
         return found
 
     def jacobian(self, body: int, point: Array) -> Array:
         """Jacobian (6, nv) of a point of a body, in world axes."""
-        J: Array = self._kernel.state_jacobian(self.q, body, point)
+        J: Array = self._kernel.jacobian(self.q, body, point)
         return J
 
     def along(self, steps: Array) -> Array:
