@@ -24,7 +24,7 @@ struct Columns {
     n = COLUMNS;
     arena.take(m.nv * n, f, a, y);
     arena.take(m.nc * n, g, lam);
-    arena.take((m.nv > m.nc ? m.nv : m.nc) * n, x);
+    arena.take((larger(m.nv, m.nc)) * n, x);
     arena.take(n, sum);
   }
 };
