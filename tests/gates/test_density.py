@@ -6,10 +6,31 @@ from bench.density import cpp_complexity, cpp_density, cpp_functions, cpp_plain
 
 from .sources import BINDINGS, KERNELS, cpp_files, hold, short
 
-MOST = 30  # complexity of a function: one more than its branches
+MOST = 12  # complexity of a function: one more than its branches
 
-# "file: function" -> why it may have more
-STILL: dict[str, str] = {}
+LATER = "not taken apart yet: its file is being rewritten"
+CHOICE = "one line for each size or set of tables that is compiled"
+
+# "file: function" -> why it has more
+STILL: dict[str, str] = {
+    "bindings/batches/linear_batches.hpp: linearize_one": LATER,
+    "bindings/kernel_object.cpp: choose_tables": CHOICE,
+    "bindings/queries/arguments.cpp: CheckedArguments::plain": LATER,
+    "bindings/runs/copy_states.hpp: begin_step": LATER,
+    "bindings/runs/lane_group.hpp: step": LATER,
+    "bindings/runs/lanes_variant.cpp: make_lanes": CHOICE,
+    "bindings/runs/modal_run.hpp: step": LATER,
+    "bindings/runs/recorder.cpp: advance": LATER,
+    "bindings/runs/recorder.cpp: ask": LATER,
+    "kernels/algebra/box_problem.hpp: solve_without_weight": LATER,
+    "kernels/constraints/active_rows.hpp: choose": LATER,
+    "kernels/integrate/modes/guards.hpp: look_at_forces": LATER,
+    "kernels/integrate/modes/settle.hpp: open_leaving": LATER,
+    "kernels/integrate/modes/settle.hpp: settle": LATER,
+    "kernels/integrate/modes/unilateral.hpp: separate_normals": LATER,
+    "kernels/integrate/modes/unilateral.hpp: solve_unilateral": LATER,
+    "kernels/integrate/modes/unilateral.hpp: solve_with_bounds": LATER,
+}
 
 
 def test_functions_of_cpp_are_not_complex() -> None:
