@@ -92,9 +92,10 @@ struct Load {
   std::unique_ptr<StepResult> observed;
 };
 
-// of: (wrench or None, payload of the model or None, whether the wrench is read off the displacement,
+// of: None, or (wrench or None, payload of the model or None, whether the wrench is read off the displacement,
 // None or (observer, how it is asked, whether its payload is compensated))
 void find_load(ControlStep& s, nb::handle of, const ControlInput<double>& in, Load& to) {
+  if (of.is_none()) return;
   Dense external = Dense::or_none(of[0], "external", {6}), own = Dense::or_none(of[1], "payload", {10});
   bool displaced = nb::cast<bool>(of[2]), compensates = false;
   if (external) std::copy_n(external.data, 6, to.wrench), to.has_wrench = true;
@@ -115,6 +116,21 @@ void find_load(ControlStep& s, nb::handle of, const ControlInput<double>& in, Lo
   }
   to.has_payload = compensates || own;
   for (int i = 0; i < PAYLOAD_NUMBERS; ++i) to.payload[i] = to.carried[i] + (own ? own[i] : 0.0);
+}
+
+// What a step was given of its object
+void store_load(const Load& held, ControlFound<double>& to) {
+  std::copy_n(held.wrench, 6, to.external);
+  std::copy_n(held.carried, PAYLOAD_NUMBERS, to.carried);
+  if (held.observed) std::copy_n(held.observed->f.estimate, ESTIMATE_NUMBERS, to.estimate);
+  if (held.status != STEPPED) to.status = held.status;
+}
+
+// The inputs within the limits, and the time that finding them took
+void select_inputs(ControlStep& s, const ControlInput<double>& in, StepResult& to) {
+  auto began = std::chrono::steady_clock::now();
+  s.k.tables.control.inputs(s.setup, in, to.f, s.work.get());
+  to.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
 StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::handle targets,
@@ -141,20 +157,14 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::h
     in.feedback = &nb::cast<ForceFeedback&>(s.feedback).state;
   }
   Load held;
-  if (!load.is_none()) find_load(s, load, in, held);
+  find_load(s, load, in, held);
   if (held.observed && held.observed->f.status != STEPPED) return held.observed.release();
   in.external = held.has_wrench ? held.wrench : nullptr;
   in.payload = held.has_payload ? held.payload : nullptr;
   auto found = s.new_result();
   s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
-  std::copy_n(held.wrench, 6, found->f.external);
-  std::copy_n(held.carried, PAYLOAD_NUMBERS, found->f.carried);
-  if (held.observed) std::copy_n(held.observed->f.estimate, ESTIMATE_NUMBERS, found->f.estimate);
-  if (held.status != STEPPED) found->f.status = held.status;
-  if (!select || found->f.status != STEPPED) return found.release();
-  auto began = std::chrono::steady_clock::now();
-  s.k.tables.control.inputs(s.setup, in, found->f, s.work.get());
-  found->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  store_load(held, found->f);
+  if (select && found->f.status == STEPPED) select_inputs(s, in, *found);
   return found.release();
 }
 

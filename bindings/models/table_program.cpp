@@ -90,33 +90,40 @@ struct TableProgram {
   std::vector<int> code, inputs, outputs;
   std::vector<double> start;  // slots as recorded, constants among them
 
+  // An instruction: its entries, where the slots of its arguments begin, and the number of its results
+  struct Shape {
+    size_t entries = 0, first = 2;
+    int results = 1;
+  };
+
+  // The shape of the "merge" at c, without entries where it is broken
+  Shape merge_shape(size_t c) const {
+    if (code.size() - c < 4 || code[c + 2] < 1 || code[c + 3] < 1) return {};
+    size_t bodies = code[c + 2], first = 4 + bodies, entries = first + BODY * bodies;
+    int nodes = code[c + 3];
+    if (code.size() - c < entries) return {};
+    auto known = [&](int node) { return node >= 0 && node < nodes; };
+    bool fine = std::all_of(code.begin() + c + 4, code.begin() + c + first, known);
+    return {fine ? entries : 0, first, NODE * nodes};
+  }
+
+  Shape shape_at(size_t c) const {
+    int op = code[c];
+    if (op < 0 || op > MERGE) return {};
+    if (op < BINARY_AT) return {3};
+    if (op < COMPARED_AT) return {4};
+    if (op < MOMENTS) return {4, 2, 0};
+    return op == MOMENTS ? Shape{11, 2, 3} : merge_shape(c);
+  }
+
   // Number of entries of the instruction at c, or 0 where it is broken
   size_t length(size_t c) const {
-    size_t left = code.size() - c, n;
-    if (left < 3) return 0;
-    int op = code[c], results = 1;
-    if (op < 0 || op > MERGE) return 0;
-    size_t first = 2;
-    if (op < BINARY_AT) {
-      n = 3;
-    } else if (op < COMPARED_AT) {
-      n = 4;
-    } else if (op < MOMENTS) {
-      n = 4, results = 0;
-    } else if (op == MOMENTS) {
-      n = 11, results = 3;
-    } else {
-      if (left < 4 || code[c + 2] < 1 || code[c + 3] < 1) return 0;
-      size_t bodies = code[c + 2], nodes = code[c + 3];
-      first = 4 + bodies, n = first + BODY * bodies, results = static_cast<int>(NODE * nodes);
-      if (left < n) return 0;
-      for (size_t i = c + 4; i < c + first; ++i)
-        if (code[i] < 0 || code[i] >= code[c + 3]) return 0;
-    }
-    if (left < n || !fits(code[c + 1], results)) return 0;
-    for (size_t i = c + first; i < c + n; ++i)
-      if (!fits(code[i], 1)) return 0;
-    return n;
+    if (code.size() - c < 3) return 0;
+    Shape shape = shape_at(c);
+    size_t n = shape.entries;
+    if (n == 0 || code.size() - c < n || !fits(code[c + 1], shape.results)) return 0;
+    auto known = [&](int slot) { return fits(slot, 1); };
+    return std::all_of(code.begin() + c + shape.first, code.begin() + c + n, known) ? n : 0;
   }
 
   bool fits(int slot, int count) const {
@@ -185,22 +192,27 @@ struct TableProgram {
     return true;
   }
 
+  // The change of an operation of one or two arguments, or of the difference that a comparison looks at
+  static double change_of(const int* c, const double* x, const double* dx) {
+    int op = c[0];
+    if (op < BINARY_AT) return dx[c[2]] == 0 ? 0 : UNARY[op].slope(x[c[2]], x[c[1]]) * dx[c[2]];
+    if (dx[c[2]] == 0 && dx[c[3]] == 0) return 0;
+    if (op < COMPARED_AT) return BINARY[op - BINARY_AT].change(x[c[2]], x[c[3]], x[c[1]], dx[c[2]], dx[c[3]]);
+    return COMPARED[op - COMPARED_AT].change(x[c[2]], x[c[3]], 0, dx[c[2]], dx[c[3]]);
+  }
+
   // dx: what all slots x change by, from what the inputs change by; x as run() left them. False where a
-  // comparison may come out otherwise for any change. Of principal moments nothing is known: they are compared.
+  // comparison may come out otherwise for any change. Of principal moments nothing is known: they are
+  // compared.
   bool run_changes(const double* x, double* dx) const {
     bool decided = true;
     for (size_t at = 0; at < code.size();) {
       const int* c = code.data() + at;
       int op = c[0];
-      if (op < BINARY_AT) {
-        dx[c[1]] = dx[c[2]] == 0 ? 0 : UNARY[op].slope(x[c[2]], x[c[1]]) * dx[c[2]], at += 3;
+      if (op < COMPARED_AT) {
+        dx[c[1]] = change_of(c, x, dx), at += op < BINARY_AT ? 3 : 4;
       } else if (op < MOMENTS) {
-        const Binary& two = op < COMPARED_AT ? BINARY[op - BINARY_AT] : COMPARED[op - COMPARED_AT];
-        bool still = dx[c[2]] == 0 && dx[c[3]] == 0, compares = op >= COMPARED_AT;
-        double change = still ? 0 : two.change(x[c[2]], x[c[3]], compares ? 0 : x[c[1]], dx[c[2]], dx[c[3]]);
-        if (compares && change != 0) decided = false;
-        if (!compares) dx[c[1]] = change;
-        at += 4;
+        decided = decided && change_of(c, x, dx) == 0, at += 4;
       } else if (op == MOMENTS) {
         std::fill_n(dx + c[1], 3, UNKNOWN), at += 11;
       } else {

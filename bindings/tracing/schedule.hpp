@@ -44,33 +44,54 @@ inline std::vector<char> needed_nodes(const Recording& r) {
   return needed;
 }
 
-// Greedy: of the operations that are ready, in the order of recording, the one that frees most operands.
-inline std::vector<int> schedule(const Recording& r) {
-  std::vector<char> needed = needed_nodes(r);
-  int n = static_cast<int>(r.nodes.size());
-  std::vector<int> waits(n, 0), uses(n, 0), order;
-  std::vector<std::vector<int>> users(n);
-  for (int i = 0; i < n; ++i)
-    if (needed[i]) each_operand(r, r.nodes[i], [&](int x) { users[x].push_back(i), ++waits[i], ++uses[x]; });
-  for (int x : r.outputs) ++uses[x];  // live to the end
+// Operations that are not done: what each waits for, who uses its result, and how many uses are to come
+struct Pending {
+  std::vector<int> waits, uses;
+  std::vector<std::vector<int>> users;
   std::set<int> ready;
-  for (int i = 0; i < n; ++i)
-    if (needed[i] && waits[i] == 0) ready.insert(i);
-  while (!ready.empty()) {
+
+  explicit Pending(const Recording& r) : waits(r.nodes.size(), 0), uses(waits), users(r.nodes.size()) {
+    std::vector<char> needed = needed_nodes(r);
+    for (int x : r.outputs) ++uses[x];  // live to the end
+    for (int i = 0; i < static_cast<int>(r.nodes.size()); ++i) {
+      if (!needed[i]) continue;
+      each_operand(r, r.nodes[i], [&](int x) { users[x].push_back(i), ++waits[i], ++uses[x]; });
+      if (waits[i] == 0) ready.insert(i);
+    }
+  }
+
+  // How many values end with operation i
+  int frees(const Recording& r, int i) const {
+    Operation op = r.nodes[i].op;
+    if (op == Operation::CONSTANT || op == Operation::INPUT) return 9;  // they cost nothing
+    int count = 0;
+    each_operand(r, r.nodes[i], [&](int x) { count += uses[x] == 1; });
+    return count;
+  }
+
+  // Of the operations that are ready, in the order of recording, the one that frees most values
+  int best(const Recording& r) const {
     int best = -1, most = -1, looked = 0;
     for (int i : ready) {
-      int frees = 0;
-      each_operand(r, r.nodes[i], [&](int x) { frees += uses[x] == 1; });
-      if (r.nodes[i].op == Operation::CONSTANT || r.nodes[i].op == Operation::INPUT)
-        frees = 9;  // cost nothing
-      if (frees > most) best = i, most = frees;
+      int freed = frees(r, i);
+      if (freed > most) best = i, most = freed;
       if (++looked == LOOK_AHEAD) break;
     }
-    ready.erase(best);
-    order.push_back(best);
-    each_operand(r, r.nodes[best], [&](int x) { --uses[x]; });
-    for (int u : users[best])
-      if (--waits[u] == 0) ready.insert(u);
+    return best;
+  }
+};
+
+// Greedy: always the operation that frees most
+inline std::vector<int> schedule(const Recording& r) {
+  Pending pending(r);
+  std::vector<int> order;
+  while (!pending.ready.empty()) {
+    int next = pending.best(r);
+    pending.ready.erase(next);
+    order.push_back(next);
+    each_operand(r, r.nodes[next], [&](int x) { --pending.uses[x]; });
+    for (int user : pending.users[next])
+      if (--pending.waits[user] == 0) pending.ready.insert(user);
   }
   return order;
 }

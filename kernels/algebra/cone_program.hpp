@@ -128,7 +128,7 @@ SARRUS_FN void keep_pointed(const Program<T>& p, const Cones<T>& cones, ConeWork
   }
   for (int from = 0; from < w.planes; ++from) {
     if (!w.pointed[w.cone[from]]) continue;
-    for (int j = 0; j < n; ++j) w.A[(p.m + w.kept) * n + j] = w.A[(p.m + from) * n + j];
+    copy(w.A + (p.m + w.kept) * n, w.A + (p.m + from) * n, n);
     w.lower[p.m + w.kept] = w.lower[p.m + from];
     w.cone[w.kept++] = w.cone[from];
   }
@@ -136,38 +136,36 @@ SARRUS_FN void keep_pointed(const Program<T>& p, const Cones<T>& cones, ConeWork
     if (w.pointed[i]) w.mu[i] = T(0);
 }
 
+// The curvature of cone c at w.z, added to w.H and w.right
+template <class T>
+SARRUS_HD void add_curvature(const Cones<T>& cones, int c, int n, ConeWork<T>& w) {
+  const T *R = cones.R + 3 * c * n, *y = w.y + 3 * c, *along = cones.along + 2 * c;
+  T length = sqrt_(y[0] * y[0] + y[1] * y[1]);
+  if (!(w.mu[c] > 0) || !(length > 0)) return;
+  T share = w.mu[c] / length, *across = w.program.d;  // the row across w
+  for (int j = 0; j < n; ++j) across[j] = along[0] * R[n + j] - along[1] * R[j];
+  T at = inner(across, w.z, n);
+  for (int i = 0; i < n; ++i) {
+    w.right[i] += share * across[i] * at;
+    add_scaled(w.H + i * n, share * across[i], across, n);
+  }
+}
+
 // w.H and w.center: the objective, `bent` by the curvature of the cones at w.z; false where it is not convex
 template <class T>
 SARRUS_FN bool bend_objective(const Program<T>& p, const Cones<T>& cones, bool bent, ConeWork<T>& w) {
   int n = p.n;
-  for (int i = 0; i < n; ++i) {
-    w.right[i] = p.H ? inner(p.H + i * n, p.z0, n) : p.z0[i];
-    for (int j = 0; j < n; ++j) w.H[i * n + j] = p.H ? p.H[i * n + j] : T(i == j ? 1 : 0);
+  if (p.H) {
+    for (int i = 0; i < n; ++i) w.right[i] = inner(p.H + i * n, p.z0, n);
+    copy(w.H, p.H, n * n);
+  } else {
+    copy(w.right, p.z0, n);
+    set_identity(w.H, n);
   }
-  for (int c = 0; bent && c < cones.count; ++c) {
-    const T *R = cones.R + 3 * c * n, *y = w.y + 3 * c, *along = cones.along + 2 * c;
-    T length = sqrt_(y[0] * y[0] + y[1] * y[1]);
-    if (!(w.mu[c] > 0) || !(length > 0)) continue;
-    T share = w.mu[c] / length, *across = w.program.d;  // the row across w
-    for (int j = 0; j < n; ++j) across[j] = along[0] * R[n + j] - along[1] * R[j];
-    T at = inner(across, w.z, n);
-    for (int i = 0; i < n; ++i) {
-      w.right[i] += share * across[i] * at;
-      for (int j = 0; j < n; ++j) w.H[i * n + j] += share * across[i] * across[j];
-    }
-  }
-  for (int j = 0; j < n; ++j)
-    for (int i = j; i < n; ++i) {
-      T s = w.H[i * n + j] - inner(w.L + i * n, w.L + j * n, j);
-      if (i == j && !(s > 0)) return false;
-      w.L[i * n + j] = i == j ? sqrt_(s) : s / w.L[j * n + j];
-    }
+  for (int c = 0; bent && c < cones.count; ++c) add_curvature(cones, c, n, w);
+  if (!cholesky(w.H, n, w.L)) return false;
   for (int i = 0; i < n; ++i) w.center[i] = (w.right[i] - inner(w.L + i * n, w.center, i)) / w.L[i * n + i];
-  for (int i = n - 1; i >= 0; --i) {
-    T s = w.center[i];
-    for (int k = i + 1; k < n; ++k) s -= w.L[k * n + i] * w.center[k];
-    w.center[i] = s / w.L[i * n + i];
-  }
+  solve_upper(w.L, n, 1, w.center);
   return true;
 }
 
@@ -180,7 +178,7 @@ SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& c
   w.iterations += found.iterations;
   if (found.status != OPTIMAL) return found.status;
   find_multipliers(one, w.program);
-  for (int i = 0; i < cones.count; ++i) w.mu[i] = T(0);
+  fill(w.mu, cones.count);
   w.count = found.count;
   for (int k = 0; k < found.count; ++k) {
     w.active[k] = found.active[k];
@@ -191,10 +189,20 @@ SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& c
   for (int i = 0; i < p.n; ++i) {
     T by = abs_(found.z[i] - w.z[i]);
     if (!(by <= moved)) moved = by;
-    if (abs_(found.z[i]) > size) size = abs_(found.z[i]);
+    size = larger(abs_(found.z[i]), size);
     w.z[i] = found.z[i];
   }
   return OPTIMAL;
+}
+
+// Tangent planes of the cones that are not pointed, behind those that are kept or, with `keeps`, all there
+// are; whether some cone was active
+template <class T>
+SARRUS_HD bool add_planes(const Program<T>& p, const Cones<T>& cones, bool keeps, ConeWork<T>& w) {
+  if (!keeps) w.planes = w.kept;
+  for (int i = 0; i < cones.count; ++i)
+    if (!w.pointed[i]) add_plane(p, cones, i, w);
+  return any_of(cones.count, [&](int i) { return w.mu[i] > 0; });
 }
 
 // `most` steps (2), or, with `keeps`, with all planes and the objective as it is; NOT_CONVERGED where they do
@@ -202,26 +210,18 @@ SARRUS_FN ProgramStatus solve_with_planes(const Program<T>& p, const Cones<T>& c
 template <class T>
 SARRUS_FN ProgramStatus follow_planes(const Program<T>& p, const Cones<T>& cones, int most, bool keeps,
                                       const int* hint, int hints, ConeWork<T>& w) {
-  T moved, size;
+  T moved, size, tol = keeps ? p.tol * real<T>(CUT_TOL) : p.tol;
   w.planes = w.kept;
   for (int step = 0; step < most; ++step) {
-    T reach = T(1), excess = T(1);
-    bool bent = false;
-    if (!keeps) w.planes = w.kept;
-    for (int i = 0; i < cones.count; ++i) {
-      if (!w.pointed[i]) add_plane(p, cones, i, w);
-      bent = bent || (!keeps && w.mu[i] > 0);
-    }
+    bool bent = add_planes(p, cones, keeps, w) && !keeps;
     if (!bend_objective(p, cones, !keeps, w)) break;
-    T tol = keeps ? p.tol * real<T>(CUT_TOL) : p.tol;
     ProgramStatus status = solve_with_planes(p, cones, tol, hint, hints, moved, size, w);
     if (status != OPTIMAL) return keeps ? NOT_CONVERGED : status;  // many planes, almost parallel
-    excess = evaluate_cones(cones, w.z, p.n, w);
-    for (int i = 0; i < 3 * cones.count; ++i) reach = abs_(w.y[i]) > reach ? abs_(w.y[i]) : reach;
+    T excess = evaluate_cones(cones, w.z, p.n, w);
+    T reach = larger(largest_of(3 * cones.count, [&](int i) { return abs_(w.y[i]); }), T(1));
     turn_planes(cones, w);
-    bool closed = excess <= real<T>(CONE_CLOSED) * reach;
-    if (closed && (keeps || moved <= real<T>(CONE_STILL) * size || (!bent && w.free_of_planes(p.m))))
-      return OPTIMAL;
+    bool settled = keeps || moved <= real<T>(CONE_STILL) * size || (!bent && w.free_of_planes(p.m));
+    if (settled && excess <= real<T>(CONE_CLOSED) * reach) return OPTIMAL;
     hint = w.active, hints = w.count;
   }
   return NOT_CONVERGED;
@@ -231,14 +231,13 @@ SARRUS_FN ProgramStatus follow_planes(const Program<T>& p, const Cones<T>& cones
 template <class T>
 SARRUS_FN ProgramSolution<T> solve_cone_program(const Program<T>& p, const Cones<T>& cones, ConeWork<T>& w) {
   int n = p.n;
-  for (int i = 0; i < p.m * n; ++i) w.A[i] = p.A[i];
+  copy(w.A, p.A, p.m * n);
   for (int i = 0; i < p.m; ++i) w.lower[i] = p.lower[i], w.upper[i] = p.upper[i];
-  for (int i = 0; i < n; ++i) w.z[i] = p.z0[i];
+  copy(w.z, p.z0, n);
   for (int i = 0; i < cones.count; ++i) w.mu[i] = T(0), w.pointed[i] = false;
   evaluate_cones(cones, w.z, n, w);
-  bool known = true;
-  for (int i = 0; i < cones.count; ++i)
-    known = known && (cones.along[2 * i] != 0 || cones.along[2 * i + 1] != 0);
+  bool known =
+      all_of(cones.count, [&](int i) { return cones.along[2 * i] != 0 || cones.along[2 * i + 1] != 0; });
   if (!known) turn_planes(cones, w);
   w.count = w.iterations = w.kept = 0;
   ProgramStatus status = follow_planes(p, cones, CONE_STEPS, false, p.hint, p.hints, w);

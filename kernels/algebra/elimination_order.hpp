@@ -7,6 +7,7 @@
 #include "algebra/front_plan.hpp"
 #include "base/arena.hpp"
 #include "base/bit_sets.hpp"
+#include "base/vectors.hpp"
 
 SARRUS_BEGIN
 
@@ -145,7 +146,7 @@ SARRUS_FN void plan_fronts(EliminationOrder& e, Ints ints, FrontPlan& plan) {
     e.front_of[k] = count - 1;
   }
   int *pivots = ints(count), *begin = ints(count + 1), *factor = ints(count), *first = ints(count);
-  for (int f = 0; f < count; ++f) pivots[f] = 0;
+  fill(pivots, count);
   for (int k = 0; k < e.n; ++k) ++pivots[e.front_of[k]];
   begin[0] = 0;
   plan.entries = plan.largest = 0;
@@ -156,7 +157,7 @@ SARRUS_FN void plan_fronts(EliminationOrder& e, Ints ints, FrontPlan& plan) {
     begin[f + 1] = begin[f] + rows;
     factor[f] = plan.entries;
     plan.entries += pivots[f] * padded(rows);
-    plan.largest = rows > plan.largest ? rows : plan.largest;
+    plan.largest = larger(rows, plan.largest);
   }
   int *column = ints(begin[count]), *front_of = ints(e.n);
   for (int f = 0, k = 0; f < count; ++f) {

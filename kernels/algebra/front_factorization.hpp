@@ -83,36 +83,45 @@ SARRUS_HD void add_product(T* SARRUS_RESTRICT Y, int ly, const T* SARRUS_RESTRIC
       for (int k = 0; k < count; ++k) Y[i * ly + j] += F[k * ROWS_AT_ONCE + i] * A[k * ld + j];
 }
 
+// What the pivots of `from` take from its rows a to a + ROWS_AT_ONCE - 1 in `front`, subtracted
+template <class T>
+SARRUS_HD void subtract_rows(const FrontRows<T>& from, int a, const FrontRows<T>& front, Fronts<T>& w) {
+  int n = from.rows - a;
+  for (int i = 0; i < ROWS_AT_ONCE; ++i)
+    for (int k = 0; k < from.pivots; ++k)
+      w.factors[k * ROWS_AT_ONCE + i] = from.U[k * from.ld + a + i] * from.inv_d[k];
+  fill(w.sum, ROWS_AT_ONCE * n);
+  add_product(w.sum, n, w.factors, from.U + a, from.pivots, from.ld, n);
+  for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+    T* row = front.U + w.index[a + i] * front.ld;
+    for (int b = i; b < n; ++b) row[w.index[a + b]] -= w.sum[i * n + b];
+  }
+}
+
+// The same for row a
+template <class T>
+SARRUS_HD void subtract_row(const FrontRows<T>& from, int a, const FrontRows<T>& front, Fronts<T>& w) {
+  T* row = front.U + w.index[a] * front.ld;
+  if (from.pivots == 1) {
+    T factor = from.U[a] * from.inv_d[0];
+    for (int b = a; b < from.rows; ++b) row[w.index[b]] -= factor * from.U[b];
+    return;
+  }
+  for (int k = 0; k < from.pivots; ++k) w.factors[k] = from.U[k * from.ld + a] * from.inv_d[k];
+  fill(w.sum, from.rows - a);
+  add_rows(w.sum, w.factors, from.U + a, from.pivots, from.ld, from.rows - a);
+  for (int b = a; b < from.rows; ++b) row[w.index[b]] -= w.sum[b - a];
+}
+
 // Subtracts what the pivots of `from` take from the rows [begin, end) of `from` in `front`.
 template <class T>
 SARRUS_FN void subtract_front(const FrontRows<T>& from, int begin, int end, const FrontRows<T>& front,
                               Fronts<T>& w) {
   for (int b = begin; b < from.rows; ++b) w.index[b] = w.at[from.column[b]];
   int a = begin;
-  for (; a + ROWS_AT_ONCE <= end && from.pivots > 1; a += ROWS_AT_ONCE) {
-    int n = from.rows - a;
-    for (int i = 0; i < ROWS_AT_ONCE; ++i)
-      for (int k = 0; k < from.pivots; ++k)
-        w.factors[k * ROWS_AT_ONCE + i] = from.U[k * from.ld + a + i] * from.inv_d[k];
-    fill(w.sum, ROWS_AT_ONCE * n);
-    add_product(w.sum, n, w.factors, from.U + a, from.pivots, from.ld, n);
-    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
-      T* row = front.U + w.index[a + i] * front.ld;
-      for (int b = i; b < n; ++b) row[w.index[a + b]] -= w.sum[i * n + b];
-    }
-  }
-  for (; a < end; ++a) {
-    T* row = front.U + w.index[a] * front.ld;
-    if (from.pivots == 1) {
-      T factor = from.U[a] * from.inv_d[0];
-      for (int b = a; b < from.rows; ++b) row[w.index[b]] -= factor * from.U[b];
-      continue;
-    }
-    for (int k = 0; k < from.pivots; ++k) w.factors[k] = from.U[k * from.ld + a] * from.inv_d[k];
-    fill(w.sum, from.rows - a);
-    add_rows(w.sum, w.factors, from.U + a, from.pivots, from.ld, from.rows - a);
-    for (int b = a; b < from.rows; ++b) row[w.index[b]] -= w.sum[b - a];
-  }
+  if (from.pivots > 1)
+    for (; a + ROWS_AT_ONCE <= end; a += ROWS_AT_ONCE) subtract_rows(from, a, front, w);
+  for (; a < end; ++a) subtract_row(from, a, front, w);
 }
 
 // Eliminates the pivots of a front; false where one is not positive. Rows come in blocks: what the pivots
@@ -189,16 +198,16 @@ SARRUS_FN void solve_fronts(const FrontPlan& plan, const Fronts<T>& w, T* x) {
   T* here = w.factors;
   for (int f = 0; f < plan.fronts; ++f) {
     FrontRows<T> front = front_rows(plan, f, w);
-    for (int i = 0; i < front.rows; ++i) here[i] = x[front.column[i]];
+    gather(here, x, front.column, front.rows);
     for (int k = 0; k < front.pivots; ++k) {
       T y = -(here[k] * front.inv_d[k]);
       add_rows(here + k + 1, &y, front.U + k * front.ld + k + 1, 1, 0, front.rows - k - 1);
     }
-    for (int i = 0; i < front.rows; ++i) x[front.column[i]] = here[i];
+    scatter(x, front.column, here, front.rows);
   }
   for (int f = plan.fronts - 1; f >= 0; --f) {
     FrontRows<T> front = front_rows(plan, f, w);
-    for (int i = 0; i < front.rows; ++i) here[i] = x[front.column[i]];
+    gather(here, x, front.column, front.rows);
     for (int k = front.pivots - 1; k >= 0; --k) {
       const T* row = front.U + k * front.ld;
       T s = here[k] - product_of(row + k + 1, here + k + 1, front.rows - k - 1);

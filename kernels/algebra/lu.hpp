@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/arena.hpp"
+#include "base/vectors.hpp"
 
 SARRUS_BEGIN
 
@@ -59,8 +60,7 @@ SARRUS_FN bool factorize_lu(Lu<E>& f) {
       if (magnitude(f.A[i * n + k]) > magnitude(f.A[best * n + k])) best = i;
     f.row[k] = best;
     if (!(magnitude(f.A[best * n + k]) > 0)) return false;
-    if (best != k)
-      for (int j = 0; j < n; ++j) swap_(f.A[k * n + j], f.A[best * n + j]);
+    if (best != k) swap_entries(f.A + k * n, f.A + best * n, n);
     E inverse = reciprocal(f.A[k * n + k]);
     const E* SARRUS_RESTRICT pivot = f.A + k * n;
     for (int i = k + 1; i < n; ++i) {

@@ -12,6 +12,7 @@
 // come next. The solution is computed afresh from the active rows.
 #pragma once
 
+#include "algebra/triangular.hpp"
 #include "base/arena.hpp"
 #include "base/padded_rows.hpp"
 
@@ -61,49 +62,32 @@ struct ProgramWork {
   }
 };
 
+// Lengths of all rows; those that are nothing but rounding are zero
 template <class T>
-SARRUS_HD T inner(const T* x, const T* y, int n) {
-  T s = T(0);
-  for (int i = 0; i < n; ++i) s += x[i] * y[i];
-  return s;
-}
-
-// y += s x, for rows without padding
-template <class T>
-SARRUS_HD void add_scaled(T* SARRUS_RESTRICT y, const T& s, const T* SARRUS_RESTRICT x, int n) {
-  for (int i = 0; i < n; ++i) y[i] += s * x[i];
+SARRUS_HD void measure_rows(const Program<T>& p, ProgramWork<T>& w) {
+  T longest = T(1);
+  for (int i = 0; i < p.m; ++i) {
+    const T* row = p.A + i * p.n;
+    w.size[i] = sqrt_(inner(row, row, p.n));
+    longest = larger(w.size[i], longest);
+  }
+  for (int i = 0; i < p.m; ++i)
+    if (w.size[i] < ROUNDED * longest) w.size[i] = T(0);
 }
 
 // W = L^-T of H = L L^T, by columns; false where H is not positive definite
 template <class T>
 SARRUS_FN bool begin(const Program<T>& p, ProgramWork<T>& w) {
   int n = p.n;
-  for (int e = 0; e < n * n; ++e) w.W[e] = T(0);
-  for (int i = 0; i < n; ++i) w.W[i * n + i] = T(1), w.z[i] = p.z0[i];
-  T longest = T(1);
-  for (int i = 0; i < p.m; ++i) {
-    w.state[i] = 0, w.size[i] = sqrt_(inner(p.A + i * n, p.A + i * n, n));
-    if (w.size[i] > longest) longest = w.size[i];
-  }
-  for (int i = 0; i < p.m; ++i)
-    if (w.size[i] < ROUNDED * longest) w.size[i] = T(0);
+  copy(w.z, p.z0, n);
+  measure_rows(p, w);
+  fill(w.state, p.m);
   w.q = w.fixed = w.iterations = 0;
+  set_identity(w.W, n);
   if (!p.H) return true;
   T* L = w.R;  // its room is free until rows become active
-  for (int j = 0; j < n; ++j)
-    for (int i = j; i < n; ++i) {
-      T s = p.H[i * n + j] - inner(L + i * n, L + j * n, j);
-      if (i == j && !(s > 0)) return false;
-      L[i * n + j] = i == j ? sqrt_(s) : s / L[j * n + j];
-    }
-  for (int c = 0; c < n; ++c) {  // column c of L^-T: L^T x = e_c
-    T* x = w.W + c * n;
-    for (int i = c; i >= 0; --i) {
-      T s = T(i == c ? 1 : 0);
-      for (int k = i + 1; k <= c; ++k) s -= L[k * n + i] * x[k];
-      x[i] = s / L[i * n + i];
-    }
-  }
+  if (!cholesky(p.H, n, L)) return false;
+  for (int c = 0; c < n; ++c) upper_inverse_column(L, n, c, w.W + c * n);
   return true;
 }
 
@@ -112,9 +96,7 @@ template <class T>
 SARRUS_FN T directions(const Program<T>& p, int row, int side, ProgramWork<T>& w) {
   int n = p.n;
   for (int c = 0; c < n; ++c) w.d[c] = inner(w.W + c * n, p.A + row * n, n) * T(side);
-  for (int i = 0; i < n; ++i) w.step[i] = T(0);
-  for (int c = w.q; c < n; ++c)
-    for (int i = 0; i < n; ++i) w.step[i] += w.W[c * n + i] * w.d[c];
+  combine_rows(w.step, w.d + w.q, w.W + w.q * n, n - w.q, n);
   for (int k = w.q - 1; k >= 0; --k) {
     T s = w.d[k];
     for (int c = k + 1; c < w.q; ++c) s -= w.R[c * n + k] * w.r[c];
@@ -158,7 +140,7 @@ SARRUS_FN void release(const Program<T>& p, int at, ProgramWork<T>& w) {
   for (int k = at; k < w.q; ++k) {
     w.active[k] = w.active[k + 1];
     w.u[k] = w.u[k + 1];
-    for (int i = 0; i < n; ++i) w.R[k * n + i] = w.R[(k + 1) * n + i];
+    copy(w.R + k * n, w.R + (k + 1) * n, n);
   }
   for (int k = at; k < w.q; ++k) {  // the columns behind it have one entry too many each
     T c, s;
@@ -179,24 +161,42 @@ SARRUS_HD T violation(const Program<T>& p, int row, const T* z, int& side) {
   return side > 0 ? below : above;
 }
 
+// The active row whose multiplier reaches zero first, after a step `length` along w.r; -1 where none does
+template <class T>
+SARRUS_HD int first_to_drop(const ProgramWork<T>& w, T& length) {
+  int drop = -1;
+  for (int k = w.fixed; k < w.q; ++k) {
+    if (!(w.r[k] > 0) || (drop >= 0 && !(w.u[k] < length * w.r[k]))) continue;
+    drop = k;
+    length = w.u[k] / w.r[k];
+  }
+  return drop;
+}
+
+// Whether the row of w.d, `reach` of whose squared length is left, depends on the active ones
+template <class T>
+SARRUS_HD bool depends_on_active(const Program<T>& p, const T& reach, const ProgramWork<T>& w) {
+  return !(reach > DEPENDENT * DEPENDENT * inner(w.d, w.d, p.n)) || w.q == p.n;
+}
+
 // Bring one violated row to its bound, letting go of others where needed.
 template <class T>
 SARRUS_FN ProgramStatus bring(const Program<T>& p, int row, int side, int most, ProgramWork<T>& w) {
   T multiplier = T(0);
   while (++w.iterations < most) {
-    int ignored, drop = -1;
-    T far = violation(p, row, w.z, ignored), reach = directions(p, row, side, w), dual = T(0);
-    bool dependent = !(reach > DEPENDENT * DEPENDENT * inner(w.d, w.d, p.n)) || w.q == p.n;
+    int ignored;
+    T far = violation(p, row, w.z, ignored), reach = directions(p, row, side, w), until_drop = T(0);
+    bool dependent = depends_on_active(p, reach, w);
     if (dependent && far <= p.tol * w.size[row]) return OPTIMAL;
-    for (int k = w.fixed; k < w.q; ++k)
-      if (w.r[k] > 0 && (drop < 0 || w.u[k] < dual * w.r[k])) drop = k, dual = w.u[k] / w.r[k];
+    int drop = first_to_drop(w, until_drop);
     if (dependent && drop < 0) return INFEASIBLE;
-    T full = dependent ? T(0) : far / reach, t = dependent || (drop >= 0 && dual < full) ? dual : full;
-    if (!dependent)
-      for (int i = 0; i < p.n; ++i) w.z[i] += t * w.step[i];
-    for (int k = 0; k < w.q; ++k) w.u[k] -= t * w.r[k];
-    multiplier += t;
-    if (!dependent && t == full) {
+    T full = dependent ? T(0) : far / reach;
+    bool drops = dependent || (drop >= 0 && until_drop < full);
+    T length = drops ? until_drop : full;
+    if (!dependent) add_scaled(w.z, length, w.step, p.n);
+    subtract_scaled(w.u, length, w.r, w.q);
+    multiplier += length;
+    if (!drops) {
       hold(p, row, side, multiplier, w);
       return OPTIMAL;
     }
@@ -209,16 +209,15 @@ SARRUS_FN ProgramStatus bring(const Program<T>& p, int row, int side, int most, 
 template <class T>
 SARRUS_FN void refine(const Program<T>& p, ProgramWork<T>& w) {
   int n = p.n;
-  for (int i = 0; i < n; ++i) w.z[i] = p.z0[i];
+  copy(w.z, p.z0, n);
   for (int k = 0; k < w.q; ++k) {
     int row = w.active[k], side = w.state[row];
     T bound = side > 0 ? p.lower[row] : p.upper[row];
     T s = (bound - inner(p.A + row * n, p.z0, n)) * T(side);
-    for (int j = 0; j < k; ++j) s -= w.R[k * n + j] * w.r[j];
+    s = less_products(s, w.R + k * n, w.r, k);
     w.r[k] = s / w.R[k * n + k];
   }
-  for (int k = 0; k < w.q; ++k)
-    for (int i = 0; i < n; ++i) w.z[i] += w.W[k * n + i] * w.r[k];
+  for (int k = 0; k < w.q; ++k) add_scaled(w.z, w.r[k], w.W + k * n, n);
 }
 
 // w.u = R^-1 r, after refine()

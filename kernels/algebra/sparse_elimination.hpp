@@ -39,7 +39,7 @@ struct Entries {
 
   SARRUS_HD void bind(Arena& arena, int rows, int columns, int stride) {
     nr = rows, nc = columns, ld = stride;
-    int most = nr < nc ? nr : nc, padded = (nr + LANES - 1) / LANES * LANES;
+    int most = smaller(nr, nc), padded = (nr + LANES - 1) / LANES * LANES;
     words_c = words_for(nc), words_r = words_for(nr);
     arena.take(padded, norm, norm_ref, key);
     arena.take(nr * words_c, row);
@@ -160,8 +160,7 @@ SARRUS_FN real<T> reflect_met(Entries<T>& e, int r, int c, real<T> bound) {
   clear(e.met, e.words_r);
   for (int i = begin; i < end; ++i) unite(e.met, e.column + e.H_col[i] * e.words_r, e.words_r);
   exclude(e.met, r);
-  for (int i = begin; i < end; ++i)
-    for (int w = 0; w < e.words_r; ++w) e.column[e.H_col[i] * e.words_r + w] = e.met[w];
+  for (int i = begin; i < end; ++i) copy(e.column + e.H_col[i] * e.words_r, e.met, e.words_r);
   each(e.met, e.words_r, [&](int other) {
     T* y = e.Y + other * e.ld;
     Word* mine = e.row + other * e.words_c;

@@ -3,19 +3,9 @@
 // block by block (a compiler left alone unrolls such loops into scalar code); every other scalar one by one.
 #pragma once
 
-#include "base/platform.hpp"
+#include "base/vectors.hpp"
 
 SARRUS_BEGIN
-
-template <class T>
-SARRUS_HD void fill(T* SARRUS_RESTRICT x, int n, real<T> s = 0) {
-  for (int j = 0; j < n; ++j) x[j] = T(s);
-}
-
-template <class T>
-SARRUS_HD void copy(T* SARRUS_RESTRICT y, const T* SARRUS_RESTRICT x, int n) {
-  for (int j = 0; j < n; ++j) y[j] = x[j];
-}
 
 // The entries from x on that inner loops move at a time: Vector<T>::size of them.
 template <class T>

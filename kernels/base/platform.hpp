@@ -152,6 +152,7 @@ SARRUS_HD auto primal(const T& x) {
 // Lane-wise choice; a mask is bool for scalars.
 SARRUS_HD double select(bool m, double a, double b) { return m ? a : b; }
 SARRUS_HD float select(bool m, float a, float b) { return m ? a : b; }
+SARRUS_HD int select(bool m, int a, int b) { return m ? a : b; }
 SARRUS_HD bool any(bool m) { return m; }
 SARRUS_HD bool all(bool m) { return m; }
 

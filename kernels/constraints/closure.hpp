@@ -94,7 +94,7 @@ struct Closure {
     for (int i = 0; i < 2; ++i) store(moved(old.across_a + 3 * i), to.across_a + 3 * i);
     Vec3<R> x = unturn(p.Ra, RB.x), y = unturn(p.Ra, RB.y), z = unturn(p.Ra, RB.z);
     const R rows[] = {x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z};
-    for (int i = 0; i < 9; ++i) to.R_aA[i] = rows[i];
+    copy(to.R_aA, rows, 9);
   }
 
   // In closed form, but for the thread   in: t with the joint accelerations in A; lam: multipliers of the

@@ -7,6 +7,12 @@
 
 SARRUS_BEGIN
 
+// Whether all rows restrict positions
+template <class R>
+SARRUS_HD bool all_holonomic(const Model<R>& m) {
+  return all_of(m.nc, [&](int r) { return m.row_holonomic[r] != 0; });
+}
+
 // Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
 // write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
@@ -88,7 +94,7 @@ SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Row
     if (row < 0) continue;
     const T* x = s.user + u * (3 + m.nv);
     r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
-    for (int j = 0; j < m.nv; ++j) r.J[row * ld + j] = x[3 + j];
+    copy(r.J + row * ld, x + 3, m.nv);
   }
 }
 
@@ -96,7 +102,7 @@ SARRUS_FN void given_rows(const Model<real<T>>& m, const State<T>& s, LD ld, Row
 template <class T>
 SARRUS_FN void constraint_values(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
                                  T* Jv) {
-  for (int k = 0; k < m.nc; ++k) Jv[k] = T(0);
+  fill(Jv, m.nc);
   element_rows(m, s, t, r,
                [&](int i, int k, int at, const T& x) { Jv[m.el_row[i] + k] += x * s.v[m.sup_col[at]]; });
   coupling_values(m, s, r);
@@ -108,7 +114,7 @@ SARRUS_FN void constraint_values(const Model<real<T>>& m, const State<T>& s, con
     int row = m.u_row[u];
     if (row < 0) continue;
     r.phi[row] = x[0], r.b[row] = x[1], r.gamma[row] = x[2];
-    for (int j = 0; j < m.nv; ++j) Jv[row] += x[3 + j] * s.v[j];
+    Jv[row] = plus_products(Jv[row], x + 3, s.v, m.nv);
   }
 }
 

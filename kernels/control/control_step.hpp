@@ -89,21 +89,9 @@ SARRUS_FN void track_tasks(const ControlSetup<T>& s, const ControlInput<T>& in, 
       int r = begin + (task.keep ? task.keep[i] : i);
       f.x[f.k] = w.x[r], f.desired[f.k] = w.desired[r], f.e[f.k] = w.e[r], f.rate[f.k] = w.rate[r];
       f.wanted[f.k] = w.c[r], f.row_unit[f.k] = s.row_unit[before + i];
-      for (int j = 0; j < m.nv; ++j) f.task_J[f.k * m.nv + j] = w.J[r * m.nv + j];
+      copy(f.task_J + f.k * m.nv, w.J + r * m.nv, m.nv);
     }
   }
-}
-
-// L (n, n), lower, with A = L L^T; false where A is not positive definite
-template <class T>
-SARRUS_HD bool cholesky(const T* A, int n, T* L) {
-  for (int j = 0; j < n; ++j)
-    for (int i = j; i < n; ++i) {
-      T s = A[i * n + j] - inner(L + i * n, L + j * n, j);
-      if (i == j && !(s > 0)) return false;
-      L[i * n + j] = i == j ? sqrt_(s) : s / L[j * n + j];
-    }
-  return true;
 }
 
 // Metric of the inertia: f.metric = C^-T with S M^-1 S^T = C C^T
@@ -115,15 +103,11 @@ SARRUS_FN bool mass_metric(const ControlSetup<T>& s, ControlFound<T>& f, Arena a
   arena.take(n * nv, half);
   arena.take(n * n, square, C);
   if (!cholesky(f.M, nv, L)) return false;
-  for (int c = 0; c < n; ++c)  // row c of half: L x = e_columns[c]
-    for (int i = 0; i < nv; ++i)
-      half[c * nv + i] = (T(i == s.columns[c] ? 1 : 0) - inner(L + i * nv, half + c * nv, i)) / L[i * nv + i];
+  for (int c = 0; c < n; ++c) lower_inverse_column(L, nv, int(s.columns[c]), half + c * nv);
   for (int r = 0; r < n; ++r)
     for (int c = 0; c < n; ++c) square[r * n + c] = inner(half + r * nv, half + c * nv, nv);
   if (!cholesky(square, n, C)) return false;
-  for (int c = 0; c < n; ++c)  // row c of C^-T: C x = e_c
-    for (int i = 0; i < n; ++i)
-      f.metric[c * n + i] = (T(i == c ? 1 : 0) - inner(C + i * n, f.metric + c * n, i)) / C[i * n + i];
+  for (int c = 0; c < n; ++c) lower_inverse_column(C, n, c, f.metric + c * n);  // row c of C^-T
   return true;
 }
 
@@ -137,10 +121,10 @@ SARRUS_FN ControlStatus find_least_norm(const ControlSetup<T>& s, ControlFound<T
   LeastNormSolution<T> found = least_norm_inputs(p, w);
   if (found.rank < 0) return NOT_FINITE;
   T *G = f.least.G, *g = f.least.g, *x = f.least.x, *Z = f.least.Z;
-  for (int i = 0; i < found.rows * s.n; ++i) G[i] = found.G[i];
-  for (int i = 0; i < found.rows; ++i) g[i] = found.g[i];
-  for (int i = 0; i < s.n; ++i) x[i] = found.x[i];
-  for (int i = 0; i < s.n * (s.n - found.rank); ++i) Z[i] = found.Z[i];
+  copy(G, found.G, found.rows * s.n);
+  copy(g, found.g, found.rows);
+  copy(x, found.x, s.n);
+  copy(Z, found.Z, s.n * (s.n - found.rank));
   f.least = found;
   f.least.G = G, f.least.g = g, f.least.x = x, f.least.Z = Z;
   return STEPPED;
@@ -151,46 +135,70 @@ template <class T>
 SARRUS_FN void add_motion_limits(const ControlSetup<T>& s, const T* on_force, const T* on_a, int i, T* on,
                                  ControlFound<T>& f) {
   int nv = s.model->nv, n = s.n;
-  T at = on_force ? inner(on_force, f.h, nv) : T(0), *R = f.rows.R + i * n;
-  for (int j = 0; j < nv; ++j) on[j] = on_a ? on_a[j] : T(0);
-  for (int j = 0; on_force && j < nv; ++j) add_scaled(on, on_force[j], f.M + j * nv, nv);
+  T at = T(0), *R = f.rows.R + i * n;
+  fill(on, nv);
+  if (on_a) copy(on, on_a, nv);
+  if (on_force) {
+    at = inner(on_force, f.h, nv);
+    for (int j = 0; j < nv; ++j) add_scaled(on, on_force[j], f.M + j * nv, nv);
+  }
   for (int j = 0; j < nv; ++j) at += on[j] * f.response.a0[j], add_scaled(R, on[j], f.response.B + j * n, n);
-  for (int c = 0; on_force && c < n; ++c) R[c] -= on_force[s.columns[c]];
+  if (on_force)
+    for (int c = 0; c < n; ++c) R[c] -= on_force[s.columns[c]];
   f.rows.lower[i] -= at, f.rows.upper[i] -= at;
+}
+
+// Whether the rows of the model that `count` coefficients of multipliers belong to hold
+template <class T>
+SARRUS_HD bool all_hold(const ControlInput<T>& in, const T* on_lam, int count, int nc) {
+  return !in.rows || all_of(count, [&](int c) { return in.rows[c % nc] || on_lam[c] == 0; });
+}
+
+// visit(k, r) for the rows r of the model that hold, k of them before it
+template <class T, class F>
+SARRUS_HD void each_held_row(const ControlInput<T>& in, int nc, F visit) {
+  for (int r = 0, k = 0; r < nc; ++r)
+    if (!in.rows || in.rows[r]) visit(k++, r);
+}
+
+// Whether forces at the object that nobody knows are reckoned with
+template <class T>
+SARRUS_HD bool has_reserve(const ControlSetup<T>& s) {
+  return s.object.body >= 0 && s.object.reserve;
+}
+
+// Limit r as row i on inputs   in: on_lam (f.nc) for the rows that hold
+template <class T>
+SARRUS_FN void find_limit_row(const ControlSetup<T>& s, int r, int i, const T* on_lam, T* on,
+                              ControlFound<T>& f) {
+  const ControlLimits<T>& all = s.limits;
+  int nv = s.model->nv;
+  MultiplierLimits<T> one{};
+  one.m = 1, one.nc = f.nc, one.n = s.n, one.k = 6, one.on_lam = on_lam;
+  one.on_u = all.on_u ? all.on_u + r * s.n : nullptr;
+  one.lam0 = f.response.lam0, one.Lam = f.response.Lam, one.lower = all.lower + r, one.upper = all.upper + r;
+  one.disturbance = has_reserve(s) ? f.disturbance : nullptr;
+  rows_on_inputs(one, {f.rows.R + i * s.n, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
+  const T *on_force = all.on_force ? all.on_force + r * nv : nullptr,
+          *on_a = all.on_a ? all.on_a + r * nv : nullptr;
+  if (on_force || on_a) add_motion_limits(s, on_force, on_a, i, on, f);
 }
 
 // Limits as rows on inputs; those of rows that do not hold are left out
 template <class T>
 SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                                T* on_lam, T* on) {
-  const ControlLimits<T>& all = s.limits;
-  int nc = s.model->nc, nv = s.model->nv;
-  bool bears = s.object.body >= 0 && s.object.reserve;
-  if (bears) find_disturbance(s, f);
+  int nc = s.model->nc;
+  if (has_reserve(s)) find_disturbance(s, f);
   f.limits = 0;
-  for (int r = 0; r < all.m; ++r) {
-    const T* row = all.on_lam + r * nc;
-    bool holds = true;
-    for (int c = 0; c < nc && in.rows; ++c) holds = holds && (in.rows[c] || row[c] == 0);
-    if (!holds) continue;
+  for (int r = 0; r < s.limits.m; ++r) {
+    const T* row = s.limits.on_lam + r * nc;
+    if (!all_hold(in, row, nc, nc)) continue;
     T* kept = on_lam + f.limits * f.nc;
-    for (int c = 0, k = 0; c < nc; ++c)
-      if (!in.rows || in.rows[c]) kept[k++] = row[c];
+    each_held_row(in, nc, [&](int k, int c) { kept[k] = row[c]; });
     f.limit_rows[f.limits++] = r;
   }
-  for (int i = 0; i < f.limits; ++i) {
-    int r = f.limit_rows[i];
-    MultiplierLimits<T> one{};
-    one.m = 1, one.nc = f.nc, one.n = s.n, one.k = 6, one.on_lam = on_lam + i * f.nc;
-    one.on_u = all.on_u ? all.on_u + r * s.n : nullptr;
-    one.lam0 = f.response.lam0, one.Lam = f.response.Lam, one.lower = all.lower + r,
-    one.upper = all.upper + r;
-    one.disturbance = bears ? f.disturbance : nullptr;
-    rows_on_inputs(one, {f.rows.R + i * s.n, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
-    if (all.on_force || all.on_a)
-      add_motion_limits(s, all.on_force ? all.on_force + r * nv : nullptr,
-                        all.on_a ? all.on_a + r * nv : nullptr, i, on, f);
-  }
+  for (int i = 0; i < f.limits; ++i) find_limit_row(s, f.limit_rows[i], i, on_lam + i * f.nc, on, f);
 }
 
 // Largest change of a cone under disturbances of length 1: of its vector, and of what bounds that
@@ -203,8 +211,7 @@ SARRUS_FN T cone_change(const ControlSetup<T>& s, const ControlInput<T>& in, con
     squared[r] = T(0);
     for (int e = 0; e < 6; ++e) {
       T sum = T(0);
-      for (int c = 0, k = 0; c < nc; ++c)
-        if (!in.rows || in.rows[c]) sum += rows[r * nc + c] * f.disturbance[6 * k++ + e];
+      each_held_row(in, nc, [&](int k, int c) { sum += rows[r * nc + c] * f.disturbance[6 * k + e]; });
       squared[r] += sum * sum;
     }
   }
@@ -215,25 +222,22 @@ SARRUS_FN T cone_change(const ControlSetup<T>& s, const ControlInput<T>& in, con
 template <class T>
 SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
   int nc = s.model->nc, n = s.n;
-  bool bears = s.object.body >= 0 && s.object.reserve;
   f.cones = 0;
   for (int i = 0; i < s.limits.cones; ++i) {
     const T* rows = s.limits.cone_lam + 3 * i * nc;
-    bool holds = true;
-    for (int c = 0; c < 3 * nc && in.rows; ++c) holds = holds && (in.rows[c % nc] || rows[c] == 0);
-    if (!holds) continue;
+    if (!all_hold(in, rows, 3 * nc, nc)) continue;
     T *R = f.cone_R + 3 * f.cones * n, *at = f.cone_at + 3 * f.cones;
-    for (int e = 0; e < 3 * n; ++e) R[e] = T(0);
+    fill(R, 3 * n);
     for (int r = 0; r < 3; ++r) {
       at[r] = T(0);
-      for (int c = 0, k = 0; c < nc; ++c) {
-        if (in.rows && !in.rows[c]) continue;
+      each_held_row(in, nc, [&](int k, int c) {
         T on = rows[r * nc + c];
-        if (on != 0) at[r] += on * f.response.lam0[k], add_scaled(R + r * n, on, f.response.Lam + k * n, n);
-        ++k;
-      }
+        if (on == 0) return;
+        at[r] += on * f.response.lam0[k];
+        add_scaled(R + r * n, on, f.response.Lam + k * n, n);
+      });
     }
-    f.cone_reserve[f.cones] = bears ? cone_change(s, in, rows, f) : T(0);
+    f.cone_reserve[f.cones] = has_reserve(s) ? cone_change(s, in, rows, f) : T(0);
     at[2] -= f.cone_reserve[f.cones];
     f.cone_rows[f.cones++] = i;
   }
@@ -270,7 +274,7 @@ SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in
   if (found.status == OPTIMAL) remember(found.active, found.count, *in.hints);
   f.program = found.status, f.count = found.count, f.iterations = found.iterations;
   f.variables = p.open;
-  for (int i = 0; i < found.count; ++i) f.active[i] = found.active[i];
+  copy(f.active, found.active, found.count);
   for (int i = 0; i < s.n; ++i) f.inputs[i] = found.x[i], f.u[i] = found.u[i];
 }
 
@@ -333,26 +337,42 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   arena.used = most;
 }
 
+// The state, its terms and the response of accelerations to inputs
+template <class T, int LDC>
+SARRUS_FN ControlStatus find_response(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
+                                      Arena arena, ControlWork<T, LDC>& w) {
+  ControlStatus status = take_state(s, in, f, w);
+  if (status != STEPPED) return status;
+  if (s.object.body >= 0) load_object(s, in, f, w);
+  return respond_to_step(s, in, f, arena, w);
+}
+
+// The outputs, and the inputs for them without limits
+template <class T, int LDC>
+SARRUS_FN ControlStatus find_inputs(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
+                                    Arena arena, ControlWork<T, LDC>& w) {
+  if (in.owner.tasks) in.owner.tasks(in.owner.self, f.q, f.v);
+  track_tasks(s, in, f, w);
+  bool finite = s.object.body < 0 || want_impedance(s, in, f, w);
+  if (s.mass_metric && !mass_metric(s, f, arena)) return WITHOUT_INERTIA;
+  if (!finite) return NOT_FINITE;
+  return s.levels ? find_levels(s, in, f, arena) : find_least_norm(s, f, arena);
+}
+
 // The outputs, the inputs of least norm for them, limits as rows on inputs, and forces to be regulated
 template <class T, int LDC>
 SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                             Arena arena) {
   ControlWork<T, LDC> w(s, arena);
   f.projection = 0, f.count = f.iterations = f.limits = f.cones = 0, f.program = INSIDE;
-  f.limited = false, f.variables = 0, f.level_count = s.levels;
-  f.status = take_state(s, in, f, w);
-  f.stretched = false;
-  if (f.status == STEPPED && s.object.body >= 0) load_object(s, in, f, w);
-  if (f.status == STEPPED) f.status = respond_to_step(s, in, f, arena, w);
+  f.limited = f.stretched = false, f.variables = 0, f.level_count = s.levels;
+  f.status = find_response(s, in, f, arena, w);
+  if (f.status == STEPPED) f.status = find_inputs(s, in, f, arena, w);
   if (f.status != STEPPED) return;
-  if (in.owner.tasks) in.owner.tasks(in.owner.self, f.q, f.v);
-  track_tasks(s, in, f, w);
-  if (s.object.body >= 0 && !want_impedance(s, in, f, w)) f.status = NOT_FINITE;
-  if (s.mass_metric && !mass_metric(s, f, arena)) f.status = WITHOUT_INERTIA;
-  if (f.status == STEPPED) f.status = s.levels ? find_levels(s, in, f, arena) : find_least_norm(s, f, arena);
-  if (f.status == STEPPED && in.owner.limits && !in.owner.limits(in.owner.self, f.q, f.v))
+  if (in.owner.limits && !in.owner.limits(in.owner.self, f.q, f.v)) {
     f.status = LIMITS_CHANGED;
-  if (f.status != STEPPED) return;
+    return;
+  }
   find_limit_rows(s, in, f, w.on_lam, w.on);
   find_cones(s, in, f);
   if (s.forces.p) command_forces(s, in, f);

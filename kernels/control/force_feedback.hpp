@@ -18,7 +18,7 @@ SARRUS_FN void command(ForceFeedbackState<T>& s, T t, const T* desired, const T*
                        T* out) {
   bool first = !(s.last == s.last);
   T dt = first || t < s.last ? T(0) : t - s.last;
-  s.last = first || t > s.last ? t : s.last;
+  s.last = first ? t : larger(t, s.last);
   T share = s.filter_time == 0 ? T(1) : dt / (dt + s.filter_time);
   for (int i = 0; i < s.p; ++i) {
     T sum = s.integral[i] + dt * s.rate[i], cap = s.cap[i];

@@ -67,8 +67,7 @@ SARRUS_HD bool find_rest(const ControlSetup<T>& s, const ControlInput<T>& in, Co
   for (int i = 0; i < nv; ++i)
     force[i] = (in.null_force ? in.null_force[i] : T(0)) - s.damping * inner(f.M + i * nv, f.v, nv);
   for (int e = 0; e < r; ++e) {
-    f.rest[e] = T(0);
-    for (int i = 0; i < nv; ++i) f.rest[e] += f.basis.E[i * r + e] * force[i];
+    f.rest[e] = sum_of<T>(nv, [&](int i) { return f.basis.E[i * r + e] * force[i]; });
   }
   return true;
 }
@@ -98,11 +97,10 @@ SARRUS_FN ControlStatus find_levels(const ControlSetup<T>& s, const ControlInput
   copy(kept.Z, found.Z, r * open), copy(kept.left, found.left, s.levels * r * r);
   for (int l = 0; l <= s.levels; ++l) kept.open[l] = found.open[l];
   f.levels = kept, f.levels.finite = true;
-  for (int i = 0; i < r; ++i) f.free[i] = found.s[i];
+  copy(f.free, found.s, r);
   f.rests = find_rest(s, in, f, force);
   for (int e = 0; f.rests && e < open; ++e) {
-    T along = T(0);
-    for (int i = 0; i < r; ++i) along += found.Z[i * open + e] * f.rest[i];
+    T along = sum_of<T>(r, [&](int i) { return found.Z[i * open + e] * f.rest[i]; });
     for (int i = 0; i < r; ++i) f.free[i] += found.Z[i * open + e] * along;
   }
   return STEPPED;
@@ -131,7 +129,7 @@ SARRUS_HD int touched_rows(const ControlFound<T>& f, int n, T touch, bool within
       T y = inner(f.rows.R + r * n, f.u, n), near = touch * (largest + real<T>(1));
       if (within && (y > f.rows.upper[r] || y < f.rows.lower[r])) return -1;
       if (pass == 0)
-        largest = abs_(y) > largest ? abs_(y) : largest;
+        largest = larger(abs_(y), largest);
       else if (y >= f.rows.upper[r] - near || y <= f.rows.lower[r] + near)
         f.active[count++] = r;
     }
@@ -144,7 +142,7 @@ SARRUS_HD void judge_levels(const ControlSetup<T>& s, ControlFound<T>& f) {
   int r = f.basis.r;
   for (int l = 0, k = 0; l < s.levels; ++l) {
     T* worst = f.judged + 3 * l;
-    for (int i = 0; i < 3; ++i) worst[i] = T(0);
+    fill(worst, 3);
     for (; k < f.ends[l]; ++k) {
       T b = f.levels.b[k], free = inner(f.levels.A + k * r, f.free, r),
         got = inner(f.levels.A + k * r, f.s, r);
@@ -159,11 +157,10 @@ SARRUS_HD void judge_levels(const ControlSetup<T>& s, ControlFound<T>& f) {
 template <class T>
 SARRUS_HD void start_without_limits(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
   int r = f.basis.r, n = s.n, left = n - r;
-  for (int i = 0; i < r; ++i) f.s[i] = f.free[i];
+  copy(f.s, f.free, r);
   for (int i = 0; i < n; ++i) f.inputs[i] = inner(f.basis.to_x + i * r, f.free, r);
   for (int e = 0; in.offset && e < left; ++e) {
-    T along = T(0);
-    for (int i = 0; i < n; ++i) along += f.basis.internal[i * left + e] * in.offset[i];
+    T along = sum_of<T>(n, [&](int i) { return f.basis.internal[i * left + e] * in.offset[i]; });
     for (int i = 0; i < n; ++i) f.inputs[i] += f.basis.internal[i * left + e] * along;
   }
   apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
@@ -207,7 +204,7 @@ SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput
     f.iterations = w.iterations, f.variables = w.variables;
     if (f.program != OPTIMAL) return;
     f.limited = true;
-    for (int i = 0; i < r; ++i) f.s[i] = w.c[i];
+    copy(f.s, w.c, r);
     for (int i = 0; i < n; ++i) f.inputs[i] = inner(w.K + i * n, w.c, n);
     apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
     f.count = touched_rows(f, n, s.touch, false);

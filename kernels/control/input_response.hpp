@@ -47,8 +47,8 @@ struct GivenRates {
 template <class T>
 SARRUS_HD void pad(const T* from, int rows, int cols, int ld, T* to) {
   for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < cols; ++c) to[r * ld + c] = from[r * cols + c];
-    for (int c = cols; c < ld; ++c) to[r * ld + c] = T(0);
+    copy(to + r * ld, from + r * cols, cols);
+    fill(to + r * ld + cols, ld - cols);
   }
 }
 
@@ -58,9 +58,8 @@ SARRUS_HD void apply_response(const DenseTerms<real<T>>& d, const T* C, int stri
                               T* per_input) {
   int nv = d.m.nv;
   for (int r = 0; r < rows; ++r, C += stride) {
-    T s = T(0);
-    for (int j = 0; j < nv; ++j) s += C[j] * d.h[j];
-    for (int c = 0; c < d.m.nc; ++c) s -= C[nv + c] * d.gamma[c];
+    T s = sum_of<T>(nv, [&](int j) { return C[j] * d.h[j]; });
+    s = less_products(s, C + nv, d.gamma, d.m.nc);
     first[r] = s;
     for (int i = 0; i < d.nu; ++i) per_input[r * d.nu + i] = -C[d.columns[i]];
   }
@@ -72,7 +71,7 @@ SARRUS_FN ResponseStatus factorize_terms(const DenseTerms<real<T>>& d, ResponseW
   const Model<real<T>>& m = d.m;
   pad(d.J, m.nc, m.nv, w.ld, w.rows.J);
   pad(d.M, m.nv, m.nv, w.ld, w.M);
-  for (int c = 0; c < m.nc; ++c) w.rows.gamma[c] = d.gamma[c];
+  copy(w.rows.gamma, d.gamma, m.nc);
   factorize(m, w.rows.J, w.M, w.ld, -1, w.factor);
   if (!w.factor.spd) return NO_INERTIA;  // not a number
   w.limits = d.v && w.factor.rank_rows < m.nc && w.factor.rank_rows < m.nv && moving(d.v, m.nv);
@@ -96,12 +95,10 @@ SARRUS_FN void split_directions(const DenseTerms<real<T>>& d, ResponseWork<T, LD
   const Factor<T>& f = w.factor;
   int nv = d.m.nv, free = nv - f.rank;
   orthogonal_rows(d.m, w.ld, f, w.inverse);
-  for (int i = 0; i < free; ++i)
-    for (int j = 0; j < nv; ++j) w.N[j * free + i] = w.inverse.Q[(f.rank + i) * w.ld + j];
+  for (int i = 0; i < free; ++i) set_column(w.N + i, free, w.inverse.Q + (f.rank + i) * w.ld, nv);
   solve_rows(d.m, w.ld, f, w.rows.gamma, w.extra, w.y);
-  for (int j = 0; j < nv; ++j) bound[j] = T(0);
-  for (int k = 0; k < f.rank; ++k)
-    for (int j = 0; j < nv; ++j) bound[j] += w.y[k] * w.inverse.Q[k * w.ld + j];
+  fill(bound, nv);
+  for (int k = 0; k < f.rank; ++k) add_scaled(bound, w.y[k], w.inverse.Q + k * w.ld, nv);
 }
 
 // a0 and lam0 by (3), where limit rows take part
@@ -113,15 +110,14 @@ SARRUS_FN void respond_at_limit(const DenseTerms<real<T>>& d, ResponseWork<T, LD
   T* force = w.y;
   for (int i = 0; i < nv; ++i) {
     force[i] = d.h[i];
-    for (int j = 0; j < nv; ++j) force[i] += d.M[i * nv + j] * out.prescribed[j];
+    force[i] = plus_products(force[i], d.M + i * nv, out.prescribed, nv);
   }
   for (int i = 0; i < nv; ++i) {
     out.a0[i] = out.prescribed[i];
-    for (int j = 0; j < nv; ++j) out.a0[i] += C[i * stride + j] * force[j];
+    out.a0[i] = plus_products(out.a0[i], C + i * stride, force, nv);
   }
   for (int c = 0; c < d.m.nc; ++c) {
-    out.lam0[c] = T(0);
-    for (int j = 0; j < nv; ++j) out.lam0[c] += G[c * stride + j] * force[j];
+    out.lam0[c] = sum_of<T>(nv, [&](int j) { return G[c * stride + j] * force[j]; });
   }
 }
 
@@ -135,10 +131,8 @@ SARRUS_FN void find_response(const DenseTerms<real<T>>& d, InputResponse<real<T>
   split_directions(d, w, out.prescribed);
   respond_along(m, w.ld, f, w.M, true, c);
   apply_response<T>(d, c.C, c.stride, m.nv, out.a0, out.B);
-  for (int i = 0; i < m.nv; ++i)
-    for (int j = 0; j < m.nv; ++j) out.inverse_inertia[i * m.nv + j] = -c.C[i * c.stride + j];
-  for (int i = 0; i < m.nc; ++i)
-    for (int j = 0; j < m.nv; ++j) out.lam_per_force[i * m.nv + j] = -c.C[(m.nv + i) * c.stride + j];
+  for (int i = 0; i < m.nv; ++i) negate(out.inverse_inertia + i * m.nv, c.C + i * c.stride, m.nv);
+  for (int i = 0; i < m.nc; ++i) negate(out.lam_per_force + i * m.nv, c.C + (m.nv + i) * c.stride, m.nv);
   apply_response<T>(d, c.C + m.nv * c.stride, c.stride, m.nc, out.lam0, out.Lam);
   if (f.rank > f.rank_rows) respond_at_limit(d, w, out);
   uniqueness(m, f, out.lam_unique);

@@ -48,17 +48,18 @@ SARRUS_FN void add_row(const LeastNormProblem<T>& in, const T* j, T right, T uni
                        LeastNormWork<T>& w) {
   T *on_u = w.y, *G = w.found.G + at * in.n, inv = real<T>(1) / unit;
   const T* C = in.metric.C;
-  for (int i = 0; i < in.n; ++i) on_u[i] = T(0);
+  fill(on_u, in.n);
   for (int c = 0; c < in.nv; ++c) {
     if (j[c] == 0) continue;
     right -= j[c] * in.a0[c];
-    for (int i = 0; i < in.n; ++i) on_u[i] += j[c] * inv * in.B[c * in.n + i];
+    add_scaled(on_u, j[c] * inv, in.B + c * in.n, in.n);
   }
-  bool full = C && !in.metric.diagonal;
-  for (int i = 0; i < in.n; ++i) G[i] = full ? T(0) : C ? on_u[i] * C[i] : on_u[i];
-  if (full)
-    for (int r = 0; r < in.n; ++r)
-      for (int i = 0; i < in.n; ++i) G[i] += on_u[r] * C[r * in.n + i];
+  if (!C)
+    copy(G, on_u, in.n);
+  else if (in.metric.diagonal)
+    multiply(G, on_u, C, in.n);
+  else
+    combine_rows(G, on_u, C, in.n, in.n);
   w.found.g[at] = right * inv;
 }
 
@@ -68,33 +69,17 @@ SARRUS_FN void weigh_by_mass(const LeastNormProblem<T>& in, int count, LeastNorm
   int nv = in.nv;
   for (int e = 0; e < count; ++e)
     for (int c = 0; c < nv; ++c) {
-      T s = T(0);
-      for (int k = 0; k < nv; ++k) s += in.M[c * nv + k] * w.K[e * nv + k];
-      w.KM[e * nv + c] = s;
+      w.KM[e * nv + c] = sum_of<T>(nv, [&](int k) { return in.M[c * nv + k] * w.K[e * nv + k]; });
     }
   for (int i = 0; i < count; ++i)
     for (int k = 0; k <= i; ++k) {
-      T s = T(0);
-      for (int c = 0; c < nv; ++c) s += w.K[i * nv + c] * w.KM[k * nv + c];
-      w.square[i * count + k] = s;
+      w.square[i * count + k] = sum_of<T>(nv, [&](int c) { return w.K[i * nv + c] * w.KM[k * nv + c]; });
     }
-  for (int j = 0; j < count; ++j)  // Cholesky; the rows of X^T M are solved along
-    for (int i = j; i < count; ++i) {
-      T s = w.square[i * count + j];
-      for (int k = 0; k < j; ++k) s -= w.square[i * count + k] * w.square[j * count + k];
-      w.square[i * count + j] = i == j ? sqrt_(s) : s / w.square[j * count + j];
-    }
+  cholesky_in_place(w.square, count);
+  copy(w.K, w.KM, count * nv);
   for (int c = 0; c < nv; ++c) {
-    for (int i = 0; i < count; ++i) {
-      T s = w.KM[i * nv + c];
-      for (int k = 0; k < i; ++k) s -= w.square[i * count + k] * w.K[k * nv + c];
-      w.K[i * nv + c] = s / w.square[i * count + i];
-    }
-    for (int i = count - 1; i >= 0; --i) {
-      T s = w.K[i * nv + c];
-      for (int k = i + 1; k < count; ++k) s -= w.square[k * count + i] * w.K[k * nv + c];
-      w.K[i * nv + c] = s / w.square[i * count + i];
-    }
+    solve_lower(w.square, count, nv, w.K + c);
+    solve_upper(w.square, count, nv, w.K + c);
   }
 }
 
@@ -108,15 +93,13 @@ SARRUS_FN int damp_null_space(const LeastNormProblem<T>& in, LeastNormWork<T>& w
   for (int e = 0; e < unseen; ++e) {
     basis_vector(w.seen, w.seen.rank() + e, w.y);
     for (int c = 0; c < in.nv; ++c) {
-      T s = T(0);
-      for (int i = 0; i < in.dof; ++i) s += in.N[c * in.dof + i] * w.y[i];
+      T s = sum_of<T>(in.dof, [&](int i) { return in.N[c * in.dof + i] * w.y[i]; });
       w.K[e * in.nv + c] = in.by_mass ? s : s / (in.unit[c] * in.unit[c]);
     }
   }
   if (in.by_mass) weigh_by_mass(in, unseen, w);
   for (int e = 0; e < unseen; ++e) {
-    T *row = w.K + e * in.nv, speed = T(0);
-    for (int c = 0; c < in.nv; ++c) speed += row[c] * in.v[c];
+    T *row = w.K + e * in.nv, speed = inner(row, in.v, in.nv);
     add_row(in, row, -(in.damping * speed), T(1), k + e, w);
   }
   return unseen;
@@ -139,13 +122,12 @@ SARRUS_FN void controllability(const LeastNormProblem<T>& in, LeastNormWork<T>& 
   eliminate(w.actuated, in.dof, in.n, real<T>(LOST), real<T>(0));
   for (int r = 0; r < k; ++r)
     for (int i = 0; i < in.dof; ++i) {
-      T s = T(0);
-      for (int c = 0; c < in.nv; ++c) s += in.task.J[r * in.nv + c] * in.N[c * in.dof + i];
+      T s = sum_of<T>(in.nv, [&](int c) { return in.task.J[r * in.nv + c] * in.N[c * in.dof + i]; });
       w.JN[r * in.dof + i] = w.output.at(i, r) = s / in.task.row_unit[r];
     }
   eliminate(w.output, in.dof, k, real<T>(LOST), real<T>(0));
   T actuated = smallest_share(w.actuated), output = smallest_share(w.output);
-  w.found.controllability = actuated < output ? actuated : output;
+  w.found.controllability = smaller(actuated, output);
   w.found.controllable = w.actuated.rank();
 }
 
@@ -177,7 +159,7 @@ SARRUS_FN LeastNormSolution<T> least_norm_inputs(const LeastNormProblem<T>& in, 
   T d2 = choose_damping(in, w);
   if (w.found.rank < 0) return w.found;
   solve_damped(w.task, w.found.rank, d2, w.found.g, w.y);
-  for (int i = 0; i < in.n; ++i) w.found.x[i] = w.y[i];
+  copy(w.found.x, w.y, in.n);
   right_vectors(w.task, w.found.rank, in.n, w.y, w.found.Z);
   return w.found;
 }

@@ -15,14 +15,12 @@ SARRUS_BEGIN
 template <class T>
 SARRUS_HD void apply_metric(const InputMetric<T>& metric, const T* X, int n, int cols, T* Y) {
   const T* C = metric.C;
+  if (!C) return copy(Y, X, n * cols);
   for (int i = 0; i < n; ++i)
-    for (int c = 0; c < cols; ++c) {
-      T s = C ? T(0) : X[i * cols + c];
-      if (C && metric.diagonal) s = C[i] * X[i * cols + c];
-      if (C && !metric.diagonal)
-        for (int k = 0; k < n; ++k) s += C[i * n + k] * X[k * cols + c];
-      Y[i * cols + c] = s;
-    }
+    if (metric.diagonal)
+      for (int c = 0; c < cols; ++c) Y[i * cols + c] = C[i] * X[i * cols + c];
+    else
+      combine_rows(Y + i * cols, C + i * n, X, n, cols);
 }
 
 template <class T>
@@ -52,52 +50,49 @@ SARRUS_HD void evaluate_inputs(const LimitedProblem<T>& in, const T* z, LimitedW
   for (int r = 0; r < in.m; ++r) w.y[r] = inner(in.R + r * in.n, w.u, in.n);
 }
 
-// Rows and cones that w.u touches, into w.active; returns their number, or, asked for those that it lies
-// `within`, -1 where it lies outside of one
+// By how much w.u lies outside of cone i
 template <class T>
-SARRUS_HD int touched(const LimitedProblem<T>& in, bool within, LimitedWork<T>& w) {
-  T largest = T(0), excess[3];
-  for (int r = 0; r < in.m; ++r) {
-    if (within && (w.y[r] > in.upper[r] || w.y[r] < in.lower[r])) return -1;
-    T size = abs_(w.y[r]);
-    if (size > largest) largest = size;
-  }
-  T near = in.touch * (largest + real<T>(1));
+SARRUS_HD T excess_of(const LimitedProblem<T>& in, int i, const LimitedWork<T>& w) {
+  T y[3];
+  for (int r = 0; r < 3; ++r)
+    y[r] = inner(in.cones.R + (3 * i + r) * in.n, w.u, in.n) + in.cones.at[3 * i + r];
+  return sqrt_(y[0] * y[0] + y[1] * y[1]) - y[2];
+}
+
+// Whether w.u lies within all rows and cones
+template <class T>
+SARRUS_HD bool lies_within(const LimitedProblem<T>& in, const LimitedWork<T>& w) {
+  auto outside = [&](int r) { return w.y[r] > in.upper[r] || w.y[r] < in.lower[r]; };
+  return !any_of(in.m, outside) && !any_of(in.cones.count, [&](int i) { return excess_of(in, i, w) > 0; });
+}
+
+// Rows and cones that w.u touches, into w.active; returns their number
+template <class T>
+SARRUS_HD int touched(const LimitedProblem<T>& in, LimitedWork<T>& w) {
+  T near = in.touch * (largest_of(in.m, [&](int r) { return abs_(w.y[r]); }) + real<T>(1));
   int count = 0;
   for (int r = 0; r < in.m; ++r)
     if (w.y[r] >= in.upper[r] - near || w.y[r] <= in.lower[r] + near) w.active[count++] = r;
-  for (int i = 0; i < in.cones.count; ++i) {
-    for (int r = 0; r < 3; ++r)
-      excess[r] = inner(in.cones.R + (3 * i + r) * in.n, w.u, in.n) + in.cones.at[3 * i + r];
-    T out = sqrt_(excess[0] * excess[0] + excess[1] * excess[1]) - excess[2];
-    if (within && out > 0) return -1;
-    if (out >= -near) w.active[count++] = in.m + i;
-  }
+  for (int i = 0; i < in.cones.count; ++i)
+    if (excess_of(in, i, w) >= -near) w.active[count++] = in.m + i;
   return count;
 }
 
 // z0 where it lies within all rows, otherwise the nearest z that does.
 template <class T>
 SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, LimitedWork<T>& w) {
-  T size = T(1);
-  for (int i = 0; i < in.open; ++i) {
-    w.z0[i] = in.z0 ? in.z0[i] : T(0);
-    if (abs_(w.z0[i]) > size) size = abs_(w.z0[i]);
-  }
+  fill(w.z0, in.open);
+  if (in.z0) copy(w.z0, in.z0, in.open);
+  T size = larger(largest_of(in.open, [&](int i) { return abs_(w.z0[i]); }), T(1));
   evaluate_inputs(in, w.z0, w);
-  int count = touched(in, true, w);
-  if (count >= 0) return {INSIDE, w.x, w.u, w.z0, w.active, count, 0};
+  if (lies_within(in, w)) return {INSIDE, w.x, w.u, w.z0, w.active, touched(in, w), 0};
   apply_metric(in.metric, in.x, in.n, 1, w.u);
   apply_metric(in.metric, in.Z, in.n, in.open, w.CZ);
   for (int r = 0; r < in.m; ++r) {
     const T* row = in.R + r * in.n;
     T at = inner(row, w.u, in.n);
     w.lower[r] = in.lower[r] - at, w.upper[r] = in.upper[r] - at;
-    for (int c = 0; c < in.open; ++c) {
-      T s = T(0);
-      for (int i = 0; i < in.n; ++i) s += row[i] * w.CZ[i * in.open + c];
-      w.A[r * in.open + c] = s;
-    }
+    combine_rows(w.A + r * in.open, row, w.CZ, in.n, in.open);
   }
   Program<T> p{in.open, in.m, w.z0, in.H, w.A, w.lower, w.upper, in.tol * size, in.hint, in.hints};
   if (in.cones.count == 0) {
@@ -108,20 +103,18 @@ SARRUS_FN LimitedSolution<T> limited_inputs(const LimitedProblem<T>& in, Limited
   for (int r = 0; r < 3 * in.cones.count; ++r) {
     const T* row = in.cones.R + r * in.n;
     w.cone_at[r] = inner(row, w.u, in.n) + in.cones.at[r];
-    for (int c = 0; c < in.open; ++c) w.cone_R[r * in.open + c] = T(0);
-    for (int i = 0; i < in.n; ++i) add_scaled(w.cone_R + r * in.open, row[i], w.CZ + i * in.open, in.open);
+    combine_rows(w.cone_R + r * in.open, row, w.CZ, in.n, in.open);
   }
   Cones<T> cones{in.cones.count, w.cone_R, w.cone_at, in.cones.along};
   ProgramSolution<T> best = solve_cone_program(p, cones, w.program);
   if (best.status != OPTIMAL) return {best.status, w.x, w.u, best.z, w.active, 0, best.iterations};
   evaluate_inputs(in, best.z, w);
-  count = touched(in, false, w);
-  return {OPTIMAL, w.x, w.u, best.z, w.active, count, best.iterations};
+  return {OPTIMAL, w.x, w.u, best.z, w.active, touched(in, w), best.iterations};
 }
 
 SARRUS_HD void remember(const int* rows, int count, Hints& hints) {
   hints.count = count;
-  for (int i = 0; i < count; ++i) hints.rows[i] = rows[i];
+  copy(hints.rows, rows, count);
 }
 
 // Largest change of a row on multipliers under disturbances of length 1
@@ -143,12 +136,13 @@ template <class T>
 SARRUS_FN void rows_on_inputs(const MultiplierLimits<T>& in, const InputRows<T>& out) {
   for (int r = 0; r < in.m; ++r) {
     T *row = out.R + r * in.n, at = T(0);
-    for (int i = 0; i < in.n; ++i) row[i] = in.on_u ? in.on_u[r * in.n + i] : T(0);
+    fill(row, in.n);
+    if (in.on_u) copy(row, in.on_u + r * in.n, in.n);
     for (int c = 0; c < in.nc; ++c) {
       T k = in.on_lam[r * in.nc + c];
       if (k == 0) continue;
       at += k * in.lam0[c];
-      for (int i = 0; i < in.n; ++i) row[i] += k * in.Lam[c * in.n + i];
+      add_scaled(row, k, in.Lam + c * in.n, in.n);
     }
     out.lower[r] = in.lower[r] - at, out.upper[r] = in.upper[r] - at;
     if (!in.disturbance) continue;

@@ -63,13 +63,11 @@ struct CascadeWork {
 template <class T>
 SARRUS_FN ProgramStatus nearest_to_goal(int open, int m, const T* H, const Hints& hints, T tol,
                                         CascadeWork<T>& w, bool again = false) {
-  T size = T(1);
-  bool inside = true;
-  for (int i = 0; i < open; ++i) size = abs_(w.goal[i]) > size ? abs_(w.goal[i]) : size;
-  for (int r = 0; r < m && inside; ++r) {
+  T size = larger(largest_of(open, [&](int i) { return abs_(w.goal[i]); }), T(1));
+  bool inside = all_of(m, [&](int r) {
     T at = inner(w.A + r * open, w.goal, open);
-    inside = !(at > w.high[r] || at < w.low[r]);
-  }
+    return !(at > w.high[r] || at < w.low[r]);
+  });
   if (inside && w.cones.count) inside = evaluate_cones(w.cones, w.goal, open, w.cone) <= 0;
   if (inside) return INSIDE;
   Program<T> p{open, m, w.goal, H, w.A, w.low, w.high, tol * size, hints.rows, hints.count};
@@ -77,7 +75,7 @@ SARRUS_FN ProgramStatus nearest_to_goal(int open, int m, const T* H, const Hints
                             : again       ? solve_again(p, w.program)
                                           : solve_program(p, w.program);
   w.iterations += best.iterations, w.best = best.z;
-  w.variables = open > w.variables ? open : w.variables;
+  w.variables = larger(open, w.variables);
   return best.status;
 }
 
@@ -89,14 +87,12 @@ SARRUS_HD void rows_at(const CascadeProblem<T>& in, int open, const T* lower, co
     const T* row = w.RK + r * in.n;
     T at = inner(row, w.c, in.n);
     w.low[r] = lower[r] - at, w.high[r] = upper[r] - at;
-    for (int e = 0; e < open; ++e) w.A[r * open + e] = T(0);
-    for (int i = 0; i < in.n; ++i) add_scaled(w.A + r * open, row[i], w.Z + i * open, open);
+    combine_rows(w.A + r * open, row, w.Z, in.n, open);
   }
   for (int r = 0; r < 3 * in.cones.count; ++r) {
     const T* row = w.cone_RK + r * in.n;
     w.cone_b[r] = w.cone_at[r] + inner(row, w.c, in.n);
-    for (int e = 0; e < open; ++e) w.cone_A[r * open + e] = T(0);
-    for (int i = 0; i < in.n; ++i) add_scaled(w.cone_A + r * open, row[i], w.Z + i * open, open);
+    combine_rows(w.cone_A + r * open, row, w.Z, in.n, open);
   }
 }
 
@@ -107,50 +103,54 @@ SARRUS_HD void level_hessian(const LevelSolution<T>& found, int open, T* H) {
   T flat = real<T>(FLAT) * (found.values[0] * found.values[0] + found.damped);
   for (int i = 0; i < open; ++i)
     for (int j = 0; j <= i; ++j) {
-      T s = T(0);
-      for (int e = 0; e < found.rank; ++e)
-        s += (found.values[e] * found.values[e] + found.damped) * found.used[i * found.rank + e] *
-             found.used[j * found.rank + e];
+      T s = sum_of<T>(found.rank, [&](int e) {
+        return (found.values[e] * found.values[e] + found.damped) * found.used[i * found.rank + e] *
+               found.used[j * found.rank + e];
+      });
       for (int e = 0; e < left; ++e) s += flat * found.left[i * left + e] * found.left[j * left + e];
       H[i * open + j] = H[j * open + i] = s;
     }
+}
+
+// w.goal: the solution of the level, moved to w.y along the directions that it leaves open
+template <class T>
+SARRUS_HD void move_goal(const LevelSolution<T>& found, int open, CascadeWork<T>& w) {
+  int left = open - found.rank;
+  copy(w.goal, w.centre, open);
+  for (int e = 0; e < left; ++e) {
+    T along = sum_of<T>(open, [&](int i) { return found.left[i * left + e] * w.y[i]; });
+    for (int i = 0; i < open; ++i) w.goal[i] += found.left[i * left + e] * along;
+  }
 }
 
 // w.y: the step of one level within the limits; false where a program did not converge
 template <class T>
 SARRUS_FN bool step_within(const CascadeProblem<T>& in, const LevelSolution<T>& found, int open, Hints& hints,
                            CascadeWork<T>& w) {
-  int left = open - found.rank;
-  for (int i = 0; i < open; ++i) w.centre[i] = w.goal[i] = found.y[i], w.y[i] = T(0);
+  copy(w.centre, found.y, open);
   if (found.rank == 0) {
-    for (int i = 0; i < open; ++i) w.y[i] = w.centre[i];
+    copy(w.y, w.centre, open);
     return true;
   }
+  copy(w.goal, found.y, open);
+  fill(w.y, open);
   level_hessian(found, open, w.H);
   rows_at(in, open, w.slack_low, w.slack_high, w);
   bool solved = false;
-  for (int round = 0; round < (left ? ROUNDS : 1); ++round) {
+  int rounds = found.rank < open ? ROUNDS : 1;
+  for (int round = 0; round < rounds; ++round) {
     ProgramStatus status = nearest_to_goal(open, in.m, w.H, hints, in.tol, w, solved);
     if (status == NOT_CONVERGED) return false;
     if (status == INFEASIBLE) return true;
     solved = status == OPTIMAL;
-    const T* best = status == INSIDE ? w.goal : w.best;
-    T moved = T(0), size = T(1);
-    for (int i = 0; i < open; ++i) {
-      T by = abs_(best[i] - w.y[i]);
-      moved = by > moved ? by : moved;
-      w.y[i] = best[i];
-    }
-    if (status == INSIDE && round == 0) return true;
-    if (status == OPTIMAL && !w.cones.count) remember(w.program.active, w.program.q, hints);
-    for (int i = 0; i < open; ++i) size = abs_(w.y[i]) + 1 > size ? abs_(w.y[i]) + 1 : size;
+    const T* best = solved ? w.best : w.goal;
+    T moved = largest_of(open, [&](int i) { return abs_(best[i] - w.y[i]); });
+    copy(w.y, best, open);
+    if (!solved && round == 0) return true;
+    if (solved && !w.cones.count) remember(w.program.active, w.program.q, hints);
+    T size = larger(largest_of(open, [&](int i) { return abs_(w.y[i]) + 1; }), T(1));
     if (moved <= real<T>(1e-12) * size) return true;
-    for (int i = 0; i < open; ++i) w.goal[i] = w.centre[i];
-    for (int e = 0; e < left; ++e) {
-      T along = T(0);
-      for (int i = 0; i < open; ++i) along += found.left[i * left + e] * w.y[i];
-      for (int i = 0; i < open; ++i) w.goal[i] += found.left[i * left + e] * along;
-    }
+    move_goal(found, open, w);
   }
   return true;
 }
@@ -167,73 +167,94 @@ SARRUS_FN int descend(const CascadeProblem<T>& in, int k, T zero, T damping, int
   for (int i = 0; i < in.n; ++i) {
     w.c[i] += inner(w.Z + i * open, w.y, open);
     for (int e = 0; e < left; ++e) {
-      T s = T(0);
-      for (int m = 0; m < open; ++m) s += w.Z[i * open + m] * found.left[m * left + e];
-      w.next[i * left + e] = s;
+      w.next[i * left + e] =
+          sum_of<T>(open, [&](int m) { return w.Z[i * open + m] * found.left[m * left + e]; });
     }
   }
   swap_(w.Z, w.next);
   return left;
 }
 
+// The largest bound that is finite
+template <class T>
+SARRUS_HD T largest_bound(const CascadeProblem<T>& in) {
+  return largest_of(2 * in.m, [&](int i) {
+    T bound = i < in.m ? in.lower[i] : in.upper[i - in.m];
+    return bound - bound == 0 ? abs_(bound) : T(0);
+  });
+}
+
 // K, R C K, bounds with slack, and the start c = (start, 0), Z = 1
 template <class T>
 SARRUS_FN void begin_cascade(const CascadeProblem<T>& in, CascadeWork<T>& w) {
   int n = in.n, r = in.r;
-  T largest = T(0);
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < r; ++j) w.K[i * n + j] = in.to_x[i * r + j];
-    for (int j = r; j < n; ++j) w.K[i * n + j] = in.internal[i * (n - r) + j - r];
-    for (int j = 0; j < n; ++j) w.Z[i * n + j] = T(i == j ? 1 : 0);
-    w.c[i] = T(0);
+    copy(w.K + i * n, in.to_x + i * r, r);
+    copy(w.K + i * n + r, in.internal + i * (n - r), n - r);
   }
+  set_identity(w.Z, n);
+  fill(w.c, n);
   apply_metric(in.metric, w.K, n, n, w.CK);
-  for (int i = 0; i < in.m; ++i) {
-    for (int j = 0; j < n; ++j) w.RK[i * n + j] = T(0);
-    for (int j = 0; j < n; ++j) add_scaled(w.RK + i * n, in.R[i * n + j], w.CK + j * n, n);
-    for (int side = 0; side < 2; ++side) {
-      T bound = side ? in.upper[i] : in.lower[i];
-      if (bound - bound == 0 && abs_(bound) > largest) largest = abs_(bound);  // finite
-    }
-  }
-  for (int r = 0; r < 3 * in.cones.count; ++r) {
-    w.cone_at[r] = in.cones.at[r];
-    for (int j = 0; j < n; ++j) w.cone_RK[r * n + j] = T(0);
-    for (int j = 0; j < n; ++j) add_scaled(w.cone_RK + r * n, in.cones.R[r * n + j], w.CK + j * n, n);
-  }
+  for (int i = 0; i < in.m; ++i) combine_rows(w.RK + i * n, in.R + i * n, w.CK, n, n);
+  copy(w.cone_at, in.cones.at, 3 * in.cones.count);
+  for (int i = 0; i < 3 * in.cones.count; ++i)
+    combine_rows(w.cone_RK + i * n, in.cones.R + i * n, w.CK, n, n);
   w.cones = {in.cones.count, w.cone_A, w.cone_b, in.cones.along};
-  T slack = real<T>(SLACK) * (largest + real<T>(1));
+  T slack = real<T>(SLACK) * (largest_bound(in) + real<T>(1));
   for (int i = 0; i < in.m; ++i) w.slack_low[i] = in.lower[i] - slack, w.slack_high[i] = in.upper[i] + slack;
   w.iterations = w.variables = 0;
+}
+
+// The rows of one level on c, and their right side: those of (1) have no part in internal forces
+template <class T>
+SARRUS_HD void load_level(const CascadeProblem<T>& in, int begin, int k, CascadeWork<T>& w) {
+  copy(w.right, in.b + begin, k);
+  fill(w.wide, k * in.n);
+  for (int i = 0; i < k; ++i) copy(w.wide + i * in.n, in.A + (begin + i) * in.r, in.r);
+}
+
+// All levels from w.c on; the number of directions that stay open, -1 where one failed
+template <class T>
+SARRUS_FN int descend_levels(const CascadeProblem<T>& in, Hints& hints, CascadeWork<T>& w) {
+  int open = in.n, begin = 0;
+  for (int l = 0; l < in.levels && open >= 0; begin = static_cast<int>(in.ends[l++])) {
+    int k = static_cast<int>(in.ends[l]) - begin;
+    load_level(in, begin, k, w);
+    open = descend(in, k, in.zero[l], in.damping[l], open, hints, w);
+  }
+  return open;
+}
+
+// s nearest to `rest`, then x nearest to `near`; like descend_levels()
+template <class T>
+SARRUS_FN int descend_to_rest(const CascadeProblem<T>& in, int open, Hints& hints, CascadeWork<T>& w) {
+  int n = in.n, r = in.r;
+  fill(w.right, n);
+  if (in.rest) copy(w.right, in.rest, r);
+  set_identity(w.wide, n);
+  open = descend(in, r, T(1), T(0), open, hints, w);
+  if (open < 0) return open;
+  fill(w.right, n);
+  if (in.near) copy(w.right, in.near, n);
+  copy(w.wide, w.K, n * n);
+  return descend(in, n, sqrt_(inner(w.K, w.K, n * n)), T(0), open, hints, w);
 }
 
 // out: w.c   All levels within the limits; INFEASIBLE where no inputs keep all of them
 template <class T>
 SARRUS_FN ProgramStatus solve_cascade(const CascadeProblem<T>& in, Hints& hints, CascadeWork<T>& w) {
-  int n = in.n, r = in.r, open = n, begin = 0;
+  int n = in.n, r = in.r;
   begin_cascade(in, w);
   rows_at(in, n, in.lower, in.upper, w);
-  for (int i = 0; i < n; ++i) w.goal[i] = i < r ? in.start[i] : T(0);
-  for (int i = 0; in.near && i < n; ++i) add_scaled(w.goal + r, in.near[i], in.internal + i * (n - r), n - r);
+  copy(w.goal, in.start, r);
+  fill(w.goal + r, n - r);
+  if (in.near)
+    for (int i = 0; i < n; ++i) add_scaled(w.goal + r, in.near[i], in.internal + i * (n - r), n - r);
   ProgramStatus status = nearest_to_goal(n, in.m, static_cast<const T*>(nullptr), hints, in.tol, w);
   if (status == INFEASIBLE || status == NOT_CONVERGED) return status;
-  for (int i = 0; i < n; ++i) w.c[i] = status == INSIDE ? w.goal[i] : w.best[i];
-  for (int l = 0; l < in.levels && open >= 0; begin = static_cast<int>(in.ends[l++])) {
-    int k = static_cast<int>(in.ends[l]) - begin;
-    for (int i = 0; i < k; ++i) {
-      w.right[i] = in.b[begin + i];
-      for (int j = 0; j < n; ++j) w.wide[i * n + j] = j < r ? in.A[(begin + i) * r + j] : T(0);
-    }
-    open = descend(in, k, in.zero[l], in.damping[l], open, hints, w);
-  }
-  for (int i = 0; i < r; ++i) {
-    w.right[i] = in.rest ? in.rest[i] : T(0);
-    for (int j = 0; j < n; ++j) w.wide[i * n + j] = T(i == j ? 1 : 0);
-  }
-  if (open >= 0) open = descend(in, r, T(1), T(0), open, hints, w);
-  for (int i = 0; i < n; ++i) w.right[i] = in.near ? in.near[i] : T(0);
-  for (int i = 0; i < n * n; ++i) w.wide[i] = w.K[i];
-  if (open >= 0) open = descend(in, n, sqrt_(inner(w.K, w.K, n * n)), T(0), open, hints, w);
+  copy(w.c, status == INSIDE ? w.goal : w.best, n);
+  int open = descend_levels(in, hints, w);
+  if (open >= 0) open = descend_to_rest(in, open, hints, w);
   return open < 0 ? NOT_CONVERGED : OPTIMAL;
 }
 

@@ -27,7 +27,7 @@ struct ControlWork : Workspace<T, LDC> {
     bodies_tracked = s.object.body >= 0;
     for (int o = 0; o < s.outputs; ++o) {
       int k = s.output[o].size;
-      rows += k, squares += k * k, most = k > most ? k : most;
+      rows += k, squares += k * k, most = larger(k, most);
       bodies_tracked = bodies_tracked || (s.output[o].kind != COORDINATES && s.output[o].kind != GIVEN);
     }
     arena.take(m.nv, rest, on);
@@ -62,12 +62,11 @@ SARRUS_FN void evaluate_terms(const ControlSetup<T>& s, const ControlInput<T>& i
     return;
   }
   evaluate(m, State<T>{f.q, f.v, in.drive, nullptr}, w);
-  for (int i = 0; i < nv; ++i) f.h[i] = w.h[i];
-  for (int i = 0; i < nv; ++i)
-    for (int j = 0; j < nv; ++j) f.M[i * nv + j] = w.M[i * w.ld + j];
+  copy(f.h, w.h, nv);
+  for (int i = 0; i < nv; ++i) copy(f.M + i * nv, w.M + i * w.ld, nv);
   for (int r = 0; r < nc; ++r) {
     f.phi[r] = w.rows.phi[r], f.b[r] = w.rows.b[r], f.gamma[r] = w.rows.gamma[r];
-    for (int j = 0; j < nv; ++j) f.J[r * nv + j] = w.rows.J[r * w.ld + j];
+    copy(f.J + r * nv, w.rows.J + r * w.ld, nv);
   }
 }
 
@@ -89,7 +88,7 @@ SARRUS_FN bool is_off(const ControlSetup<T>& s, const ControlInput<T>& in, Contr
     if (in.rows && !in.rows[r]) continue;
     T open = abs_(f.phi[r]) * s.gap_weight[r], off = -f.b[r];
     if (!(open <= f.gap)) f.gap = open;
-    for (int j = 0; j < m.nv; ++j) off += f.J[r * m.nv + j] * f.v[j];
+    off = plus_products(off, f.J + r * m.nv, f.v, m.nv);
     off = abs_(off) * s.per_row[r];
     if (off > slip) slip = off;
   }
@@ -108,7 +107,7 @@ SARRUS_HD void keep_active_rows(const Model<real<T>>& m, const unsigned char* ro
     if (rows && !rows[r]) continue;
     if (f.nc != r) {
       f.phi[f.nc] = f.phi[r], f.b[f.nc] = f.b[r], f.gamma[f.nc] = f.gamma[r];
-      for (int j = 0; j < m.nv; ++j) f.J[f.nc * m.nv + j] = f.J[r * m.nv + j];
+      copy(f.J + f.nc * m.nv, f.J + r * m.nv, m.nv);
     }
     ++f.nc;
   }
@@ -119,8 +118,8 @@ template <class T, int LDC>
 SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                                    ControlWork<T, LDC>& w) {
   const Model<real<T>>& m = *s.model;
-  for (int i = 0; i < m.nq; ++i) f.q[i] = in.q[i];
-  for (int i = 0; i < m.nv; ++i) f.v[i] = in.v[i];
+  copy(f.q, in.q, m.nq);
+  copy(f.v, in.v, m.nv);
   evaluate_state(s, in, f, w);
   if (is_off(s, in, f)) {
     for (int r = 0; r < m.nc; ++r) w.part[r] = in.rows && !in.rows[r] ? 0 : s.part[r];

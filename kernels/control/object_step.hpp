@@ -38,8 +38,7 @@ SARRUS_FN void load_object(const ControlSetup<T>& s, const ControlInput<T>& in, 
   }
   if (!in.external) return;
   body_jacobian(m, object.body, object.com, w.tree, J);
-  for (int i = 0; i < 6; ++i)
-    for (int j = 0; j < m.nv; ++j) f.h[j] -= J[i * m.nv + j] * in.external[i];
+  for (int i = 0; i < 6; ++i) subtract_scaled(f.h, in.external[i], J + i * m.nv, m.nv);
 }
 
 // x (6) <- A^-1 x or A^-T x; false where A (6, 6) is singular
@@ -75,8 +74,7 @@ SARRUS_FN bool attainable(const T* mobility, const T* unit, T* a) {
   T share = middle > 0 ? least / middle / real<T>(STRETCHED) : T(0), reach = real<T>(STRETCHED) * middle;
   T d = (real<T>(1) - share * share) * reach * reach;
   for (int e = 0; e < 6; ++e) {
-    along[e] = T(0);
-    for (int i = 0; i < 6; ++i) along[e] += U[6 * i + e] * a[i] / unit[i];
+    along[e] = sum_of<T>(6, [&](int i) { return U[6 * i + e] * a[i] / unit[i]; });
     along[e] = middle > 0 ? along[e] * s[e] * s[e] / (s[e] * s[e] + d) : T(0);
   }
   for (int i = 0; i < 6; ++i) a[i] = unit[i] * inner(U + 6 * i, along, 6);
@@ -136,12 +134,12 @@ SARRUS_FN bool want_impedance(const ControlSetup<T>& s, const ControlInput<T>& i
     for (int i = 0; i < 6; ++i) free[i] = f.wanted[i] + turned[i] - bound[i], row[i] = bound[i];
   } else {
     if (!solve_six(map, true, pull)) return false;
-    for (int i = 0; i < 6; ++i) pull[i] += F[i];
+    add(pull, F, 6);
     multiply_six(f.mobility, pull, turned);
     for (int i = 0; i < 6; ++i) free[i] = f.wanted[i] - bound[i], row[i] = bound[i] + turned[i];
   }
   f.stretched = attainable(f.mobility, f.row_unit, free);
-  for (int i = 0; i < 6; ++i) f.wanted[i] = row[i] + free[i];
+  set_sum(f.wanted, row, free, 6);
   return true;
 }
 
@@ -151,9 +149,7 @@ SARRUS_HD void find_disturbance(const ControlSetup<T>& s, ControlFound<T>& f) {
   for (int r = 0; r < f.nc; ++r)
     for (int e = 0; e < 6; ++e) {
       const T* row = f.response.lam_per_force + r * s.model->nv + s.object.column;
-      T sum = T(0);
-      for (int k = 0; k < 6; ++k) sum += row[k] * s.object.reserve[6 * k + e];
-      f.disturbance[6 * r + e] = sum;
+      f.disturbance[6 * r + e] = sum_of<T>(6, [&](int k) { return row[k] * s.object.reserve[6 * k + e]; });
     }
 }
 

@@ -22,8 +22,7 @@ SARRUS_HD void regressor(const T* a, const T* w, const T* dw, T* Y) {
                          {T(0), T(0), a[2], -a[1], dw[0], -qr, qr, dw[1] - pr, dw[2] + pq, qq - rr},
                          {T(0), -a[2], T(0), a[0], pr, dw[1], -pr, dw[0] + qr, rr - pp, dw[2] - pq},
                          {T(0), a[1], -a[0], T(0), -pq, pq, dw[2], pp - qq, dw[0] - qr, dw[1] + pr}};
-  for (int r = 0; r < 6; ++r)
-    for (int c = 0; c < 10; ++c) Y[10 * r + c] = rows[r][c];
+  for (int r = 0; r < 6; ++r) copy(Y + 10 * r, rows[r], 10);
 }
 
 // out: Y (6, 10) added to, times `share`: force, and moment at `point` of the body, in world axes
@@ -60,29 +59,32 @@ SARRUS_FN void mean_regressor(const ObserverSample<T>& before, const ObserverSam
                               const T* gravity, const T* point, T* Y) {
   T dV[6];
   for (int i = 0; i < 6; ++i) dV[i] = (after.origin[i] - before.origin[i]) / dt - (i < 3 ? gravity[i] : T(0));
-  for (int i = 0; i < 60; ++i) Y[i] = T(0);
+  fill(Y, 60);
   world_regressor(before.rotation, before.origin, dV, point, real<T>(0.5), Y);
   world_regressor(after.rotation, after.origin, dV, point, real<T>(0.5), Y);
 }
 
-// M (nv, nv) and h (nv) grow by what the payload pi asks of the body   in: R (9), V (6), A (6) where a = 0, J
-// (6, nv)
+// a x
 template <class T>
-SARRUS_FN void add_payload(int nv, const T* R, const T* V, const T* A, const T* J, const T* pi,
-                           const T* gravity, T* M, T* h) {
-  const T zero[3] = {T(0), T(0), T(0)};
-  T dV[6], Y[60], c[3], W[36];
-  for (int i = 0; i < 6; ++i) dV[i] = i < 3 ? A[i] - gravity[i] : A[i];
-  for (int i = 0; i < 60; ++i) Y[i] = T(0);
-  world_regressor(R, V, dV, zero, T(1), Y);
-  for (int i = 0; i < 6; ++i) {
-    T f = T(0);
-    for (int k = 0; k < 10; ++k) f += Y[10 * i + k] * pi[k];
-    for (int j = 0; j < nv; ++j) h[j] += J[i * nv + j] * f;
-  }
+SARRUS_HD void cross_matrix(const T* a, T* out) {
+  const T rows[9] = {T(0), -a[2], a[1], a[2], T(0), -a[0], -a[1], a[0], T(0)};
+  copy(out, rows, 9);
+}
+
+// The moments of inertia (3, 3) of a payload, in its own order
+template <class T>
+SARRUS_HD void moments_of(const T* pi, T* out) {
+  const T rows[9] = {pi[4], pi[7], pi[8], pi[7], pi[5], pi[9], pi[8], pi[9], pi[6]};
+  copy(out, rows, 9);
+}
+
+// W (6, 6): the spatial inertia of the payload pi in world axes, about the origin of the body
+template <class T>
+SARRUS_FN void payload_inertia(const T* R, const T* pi, T* W) {
+  T c[3], turn[9], I[9];
   for (int i = 0; i < 3; ++i) c[i] = R[3 * i] * pi[1] + R[3 * i + 1] * pi[2] + R[3 * i + 2] * pi[3];
-  const T I[9] = {pi[4], pi[7], pi[8], pi[7], pi[5], pi[9], pi[8], pi[9], pi[6]};
-  const T turn[9] = {T(0), -c[2], c[1], c[2], T(0), -c[0], -c[1], c[0], T(0)};
+  cross_matrix(c, turn);
+  moments_of(pi, I);
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       T s = T(0);
@@ -93,12 +95,24 @@ SARRUS_FN void add_payload(int nv, const T* R, const T* V, const T* A, const T* 
       W[18 + 6 * i + j] = turn[3 * i + j];
       W[18 + 6 * i + 3 + j] = s;
     }
+}
+
+// M (nv, nv) and h (nv) grow by what the payload pi asks of the body   in: R (9), V (6), A (6) where a = 0, J
+// (6, nv)
+template <class T>
+SARRUS_FN void add_payload(int nv, const T* R, const T* V, const T* A, const T* J, const T* pi,
+                           const T* gravity, T* M, T* h) {
+  const T zero[3] = {T(0), T(0), T(0)};
+  T dV[6], Y[60], W[36];
+  copy(dV, A, 6);
+  subtract(dV, gravity, 3);
+  fill(Y, 60);
+  world_regressor(R, V, dV, zero, T(1), Y);
+  for (int i = 0; i < 6; ++i) add_scaled(h, inner(Y + 10 * i, pi, 10), J + i * nv, nv);
+  payload_inertia(R, pi, W);
   for (int a = 0; a < nv; ++a) {
     T row[6];
-    for (int i = 0; i < 6; ++i) {
-      row[i] = T(0);
-      for (int k = 0; k < 6; ++k) row[i] += J[k * nv + a] * W[6 * k + i];
-    }
+    for (int i = 0; i < 6; ++i) row[i] = sum_of<T>(6, [&](int k) { return J[k * nv + a] * W[6 * k + i]; });
     for (int b = 0; b < nv; ++b)
       for (int i = 0; i < 6; ++i) M[a * nv + b] += row[i] * J[i * nv + b];
   }
@@ -108,27 +122,26 @@ SARRUS_FN void add_payload(int nv, const T* R, const T* V, const T* A, const T* 
 // centre within `farthest` of the origin
 template <class T>
 SARRUS_FN void make_possible(const T* pi, T farthest, T* out) {
-  for (int i = 0; i < 10; ++i) out[i] = T(0);
+  fill(out, 10);
   T m = pi[0], c[3], far = T(0), I[9], values[3], axes[9];
   if (!(m > 0)) return;
   for (int i = 0; i < 3; ++i) c[i] = m > real<T>(1e-12) ? pi[1 + i] / m : T(0), far += c[i] * c[i];
-  const T about[9] = {pi[4], pi[7], pi[8], pi[7], pi[5], pi[9], pi[8], pi[9], pi[6]};
-  for (int i = 0; i < 3; ++i)  // to the centre: I - m (c.c 1 - c c^T)
-    for (int j = 0; j < 3; ++j) I[3 * i + j] = about[3 * i + j] - m * ((i == j ? far : T(0)) - c[i] * c[j]);
+  auto offset = [&](int i, int j) { return m * ((i == j ? far : T(0)) - c[i] * c[j]); };  // m (c.c 1 - c c^T)
+  moments_of(pi, I);
+  for (int i = 0; i < 9; ++i) I[i] = I[i] - offset(i / 3, i % 3);  // about the centre
   eigenvalues(I, 3, values, axes);
   T length = sqrt_(far), share = length > farthest ? farthest / length : T(1);
-  for (int i = 0; i < 3; ++i) c[i] = c[i] * share;
+  set_scaled(c, share, c, 3);
   far = far * share * share;
   out[0] = m;
-  const int at[9] = {4, 7, 8, 7, 5, 9, 8, 9, 6};
-  for (int i = 0; i < 3; ++i) {
-    out[1 + i] = m * c[i];
-    for (int j = i; j < 3; ++j) {
-      T s = m * ((i == j ? far : T(0)) - c[i] * c[j]);
-      for (int k = 0; k < 3; ++k)
-        if (values[k] > 0) s += axes[3 * i + k] * values[k] * axes[3 * j + k];
-      out[at[3 * i + j]] = s;
-    }
+  set_scaled(out + 1, m, c, 3);
+  const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
+  for (int e = 0; e < 6; ++e) {
+    int i = rows[e], j = columns[e];
+    T s = offset(i, j);
+    for (int k = 0; k < 3; ++k)
+      if (values[k] > 0) s += axes[3 * i + k] * values[k] * axes[3 * j + k];
+    out[4 + e] = s;
   }
 }
 

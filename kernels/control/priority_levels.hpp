@@ -36,30 +36,19 @@ SARRUS_FN bool mass_basis(const ControllableProblem<T>& in, ControllableWork<T>&
   int dof = in.dof;
   for (int j = 0; j < in.nv; ++j) {
     T* row = w.MN + j * dof;
-    for (int i = 0; i < dof; ++i) row[i] = T(0);
-    for (int c = 0; c < in.nv; ++c)
-      for (int i = 0; i < dof; ++i) row[i] += in.M[j * in.nv + c] * in.N[c * dof + i];
+    combine_rows(row, in.M + j * in.nv, in.N, in.nv, dof);
   }
-  for (int i = 0; i < dof * dof; ++i) w.L[i] = T(0);
+  fill(w.L, dof * dof);
   for (int c = 0; c < in.nv; ++c)
     for (int i = 0; i < dof; ++i)
       for (int k = 0; k <= i; ++k) w.L[i * dof + k] += in.N[c * dof + i] * w.MN[c * dof + k];
-  for (int j = 0; j < dof; ++j)
-    for (int i = j; i < dof; ++i) {
-      T s = w.L[i * dof + j];
-      for (int k = 0; k < j; ++k) s -= w.L[i * dof + k] * w.L[j * dof + k];
-      if (i == j && !(s > 0)) return false;
-      w.L[i * dof + j] = i == j ? sqrt_(s) : s / w.L[j * dof + j];
-    }
+  if (!cholesky_in_place(w.L, dof)) return false;
   T size = T(0);
   for (int c = 0; c < in.nv; ++c) {
     T* x = w.X + c * dof;
-    for (int i = 0; i < dof; ++i) {  // L x = row of N
-      T s = in.N[c * dof + i];
-      for (int k = 0; k < i; ++k) s -= w.L[i * dof + k] * x[k];
-      x[i] = s / w.L[i * dof + i];
-      size += x[i] * x[i] / (in.unit[c] * in.unit[c]);
-    }
+    copy(x, in.N + c * dof, dof);
+    solve_lower(w.L, dof, 1, x);
+    for (int i = 0; i < dof; ++i) size += x[i] * x[i] / (in.unit[c] * in.unit[c]);
   }
   w.found.size = sqrt_(size);
   return true;
@@ -69,11 +58,12 @@ SARRUS_FN bool mass_basis(const ControllableProblem<T>& in, ControllableWork<T>&
 template <class T>
 SARRUS_FN void use_all_motions(const ControllableProblem<T>& in, ControllableWork<T>& w) {
   T *one = w.row, *x = w.row + in.n + in.dof + LANES;
-  for (int i = 0; i < in.nv * in.dof; ++i) w.found.E[i] = w.X[i];
+  copy(w.found.E, w.X, in.nv * in.dof);
   for (int i = 0; i < in.dof; ++i) {
-    for (int k = 0; k < in.dof; ++k) one[k] = T(k == i ? 1 : 0);
+    fill(one, in.dof);
+    one[i] = T(1);
     shortest(w.inputs.p, one, x);
-    for (int c = 0; c < in.n; ++c) w.found.to_x[c * in.dof + i] = x[c];
+    set_column(w.found.to_x + i, in.dof, x, in.n);
   }
 }
 
@@ -82,29 +72,32 @@ template <class T>
 SARRUS_FN void use_strongest_motions(const ControllableProblem<T>& in, int r, ControllableWork<T>& w) {
   const SingularValues<T>& d = w.inputs;
   right_vectors(d, 0, r, w.row, w.found.to_x);
-  for (int c = 0; c < in.n; ++c)
-    for (int e = 0; e < r; ++e) w.found.to_x[c * r + e] = w.found.to_x[c * r + e] / d.s[e];
+  for (int c = 0; c < in.n; ++c) divide(w.found.to_x + c * r, w.found.to_x + c * r, d.s, r);
   for (int c = 0; c < in.nv; ++c)
     for (int e = 0; e < r; ++e) w.found.E[c * r + e] = along_left(d, e, w.X + c * in.dof) / d.s[e];
 }
 
+// X^T S^T C, which the inputs move, into w.inputs
+template <class T>
+SARRUS_HD void load_inputs(const ControllableProblem<T>& in, ControllableWork<T>& w) {
+  const T* C = in.metric.C;
+  bool full = C && !in.metric.diagonal;
+  for (int i = 0; i < in.dof; ++i) {
+    auto moved = [&](int c) { return w.X[in.columns[c] * in.dof + i]; };
+    for (int c = 0; c < in.n; ++c)
+      w.inputs.at(i, c) = full ? sum_of<T>(in.n, [&](int r) { return moved(r) * C[r * in.n + c]; })
+                               : moved(c) * (C ? C[c] : T(1));
+  }
+}
+
 template <class T>
 SARRUS_FN ControllableBasis<T> controllable_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
-  const T* C = in.metric.C;
   w.found.inertia = mass_basis(in, w);
   if (!w.found.inertia) return w.found;
   load_actuated(in, w.actuated);
   eliminate(w.actuated, in.dof, in.n, real<T>(0), in.min_controllability);
   w.found.r = w.actuated.rank();
-  for (int i = 0; i < in.dof; ++i)
-    for (int c = 0; c < in.n; ++c) {
-      T s = T(0);
-      if (C && !in.metric.diagonal)
-        for (int r = 0; r < in.n; ++r) s += w.X[in.columns[r] * in.dof + i] * C[r * in.n + c];
-      else
-        s = w.X[in.columns[c] * in.dof + i] * (C ? C[c] : T(1));
-      w.inputs.at(i, c) = s;
-    }
+  load_inputs(in, w);
   if (w.found.r == in.dof && independent(w.inputs, in.dof, in.n, real<T>(0)))
     use_all_motions(in, w);
   else if (decompose(w.inputs, in.dof, in.n))
@@ -125,7 +118,7 @@ struct LevelWork {
 
   SARRUS_HD LevelWork(const LevelProblem<T>& in, Arena& arena) : LevelWork(in.k, in.r, arena) {}
   SARRUS_HD LevelWork(int k, int r, Arena& arena) {
-    int most = r > k ? r : k;
+    int most = larger(r, k);
     rows.bind(arena, k, r);
     whole.bind(arena, k, r);
     columns.bind(arena, r, k);
@@ -144,11 +137,9 @@ SARRUS_HD void project_level(const LevelProblem<T>& in, LevelWork<T>& w) {
   for (int r = 0; r < in.k; ++r) {
     const T* A = in.A + r * in.r;
     w.right[r] = in.b[r];
-    for (int i = 0; i < in.r; ++i) w.right[r] -= A[i] * in.s[i];
+    w.right[r] = less_products(w.right[r], A, in.s, in.r);
     for (int m = 0; m < in.open; ++m) {
-      T sum = T(0);
-      for (int i = 0; i < in.r; ++i) sum += A[i] * in.Z[i * in.open + m];
-      w.AZ[r * in.open + m] = sum;
+      w.AZ[r * in.open + m] = sum_of<T>(in.r, [&](int i) { return A[i] * in.Z[i * in.open + m]; });
     }
   }
 }
@@ -157,7 +148,7 @@ SARRUS_HD void project_level(const LevelProblem<T>& in, LevelWork<T>& w) {
 // doubt; false otherwise. With more rows than directions y is found too.
 template <class T>
 SARRUS_FN bool is_regular(const LevelProblem<T>& in, T least, LevelWork<T>& w) {
-  w.found.rank = in.k < in.open ? in.k : in.open;
+  w.found.rank = smaller(in.k, in.open);
   if (in.k <= in.open) return independent(w.rows, in.k, in.open, least);
   for (int r = 0; r < in.k; ++r)
     for (int i = 0; i < in.open; ++i) w.columns.at(i, r) = w.AZ[r * in.open + i];
@@ -174,7 +165,7 @@ SARRUS_FN void damp_level(const LevelProblem<T>& in, LevelWork<T>& w) {
   w.found.rank = -1;
   if (!decompose(w.rows, in.k, in.open)) return;
   int rank = w.found.rank = w.rows.rank(in.zero);
-  for (int e = 0; e < rank; ++e) w.found.values[e] = w.rows.s[e];
+  copy(w.found.values, w.rows.s, rank);
   w.whole.p.load(in.A, in.k, in.r);
   if (rank == 0 || !(in.damping > 0) || !decompose(w.whole, in.k, in.r)) return;
   T threshold = in.damping * w.whole.s[0], weakest = w.rows.s[rank - 1];
@@ -234,13 +225,13 @@ SARRUS_FN T level_rows(const PriorityProblem<T>& in, int begin, int end, Priorit
   for (int r = begin; r < end; ++r) {
     const T* j = in.task.J + r * in.nv;
     T inv = real<T>(1) / in.task.row_unit[r], right = in.task.wanted[r], *A = w.found.A + r * in.r;
-    for (int i = 0; i < in.r; ++i) A[i] = T(0);
+    fill(A, in.r);
     for (int c = 0; c < in.nv; ++c) {
       if (j[c] == 0) continue;
       T bare = j[c] * inv * in.unit[c];
       size += bare * bare;
       right -= j[c] * in.a0[c];
-      for (int i = 0; i < in.r; ++i) A[i] += j[c] * inv * in.E[c * in.r + i];
+      add_scaled(A, j[c] * inv, in.E + c * in.r, in.r);
     }
     w.found.b[r] = right * inv;
   }
@@ -252,11 +243,10 @@ template <class T>
 SARRUS_HD void step_down(const LevelProblem<T>& level, const LevelSolution<T>& found, PriorityWork<T>& w) {
   int open = level.open, still = open - found.rank;
   for (int i = 0; i < level.r; ++i) {
-    for (int m = 0; m < open; ++m) w.found.s[i] += w.Z[i * open + m] * found.y[m];
+    w.found.s[i] = plus_products(w.found.s[i], w.Z + i * open, found.y, open);
     for (int e = 0; e < still; ++e) {
-      T s = T(0);
-      for (int m = 0; m < open; ++m) s += w.Z[i * open + m] * found.left[m * still + e];
-      w.next[i * still + e] = s;
+      w.next[i * still + e] =
+          sum_of<T>(open, [&](int m) { return w.Z[i * open + m] * found.left[m * still + e]; });
     }
   }
   swap_(w.Z, w.next);
@@ -267,10 +257,8 @@ template <class T>
 SARRUS_FN PrioritySolution<T> solve_priorities(const PriorityProblem<T>& in, PriorityWork<T>& w) {
   int open = in.r, begin = 0;
   LevelSolution<T>& one = w.level.found;
-  for (int i = 0; i < in.r; ++i) {
-    w.found.s[i] = T(0);
-    for (int k = 0; k < in.r; ++k) w.Z[i * in.r + k] = T(i == k ? 1 : 0);
-  }
+  fill(w.found.s, in.r);
+  set_identity(w.Z, in.r);
   w.found.open[0] = open;
   w.found.finite = true;
   for (int i = 0; i < in.levels; ++i) {

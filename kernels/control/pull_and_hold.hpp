@@ -51,11 +51,10 @@ SARRUS_FN void pull_and_hold(const Model<real<T>>& m, const Holding<real<T>>& h,
   T R[9], at[3];
   body_pose(m, p.body, w.tree, R, at);
   for (int i = 0; i < 3; ++i) {
-    T speed = T(0);
-    for (int j = 0; j < m.nv; ++j) speed += w.J[i * m.nv + j] * v[j];
-    for (int k = 0; k < 3; ++k) at[i] += R[3 * i + k] * p.point[k];
+    T speed = sum_of<T>(m.nv, [&](int j) { return w.J[i * m.nv + j] * v[j]; });
+    at[i] = plus_products(at[i], R + 3 * i, p.point, 3);
     T force = p.stiffness * (p.target[i] - at[i]) - p.damping * speed;
-    for (int j = 0; j < m.nv; ++j) tau[j] += w.J[i * m.nv + j] * force;
+    add_scaled(tau, force, w.J + i * m.nv, m.nv);
   }
 }
 

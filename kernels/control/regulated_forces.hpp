@@ -34,7 +34,7 @@ struct ForceWork {
 template <class T>
 SARRUS_FN void find_forces(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
   int nv = s.model->nv, n = s.n;
-  for (int i = 0; i < s.forces.p * n; ++i) f.force_Y[i] = T(0);
+  fill(f.force_Y, s.forces.p * n);
   for (int i = 0; i < s.forces.p; ++i) {
     T* Y = f.force_Y + i * n;
     f.force_y0[i] = T(0);
@@ -49,7 +49,7 @@ SARRUS_FN void find_forces(const ControlSetup<T>& s, const ControlInput<T>& in, 
     if (in.rows && !in.rows[row]) continue;
     for (int r = 0; r < row; ++r) at += !in.rows || in.rows[r] ? 1 : 0;
     f.force_y0[i] = f.response.lam0[at];
-    for (int c = 0; c < n; ++c) Y[c] = f.response.Lam[at * n + c];
+    copy(Y, f.response.Lam + at * n, n);
   }
 }
 
@@ -59,7 +59,7 @@ SARRUS_FN void command_forces(const ControlSetup<T>& s, const ControlInput<T>& i
   int p = s.forces.p;
   T* measured = f.force_error;
   find_forces(s, in, f);
-  for (int i = 0; i < p; ++i) f.force_wanted[i] = in.desired[i];
+  copy(f.force_wanted, in.desired, p);
   bool senses = in.owner.sense && in.applied;
   if (senses) in.owner.sense(in.owner.self, f.q, f.v, measured);
   for (int i = 0; senses && i < p; ++i)
@@ -75,7 +75,7 @@ SARRUS_FN bool approach_forces(const ControlSetup<T>& s, const LimitedProblem<T>
   int p = s.forces.p, n = s.n, open = inputs.open;
   apply_metric(inputs.metric, inputs.x, n, 1, w.Cx);
   apply_metric(inputs.metric, inputs.Z, n, open, w.CZ);
-  for (int i = 0; i < p * open; ++i) w.E[i] = T(0);
+  fill(w.E, p * open);
   for (int i = 0; i < p; ++i) {
     const T *Y = f.force_Y + i * n, weight = s.forces.weight[i];
     w.e[i] = weight * (f.commanded[i] - f.force_y0[i] - inner(Y, w.Cx, n));
@@ -87,10 +87,8 @@ SARRUS_FN bool approach_forces(const ControlSetup<T>& s, const LimitedProblem<T>
   solve_damped(w.values, w.values.rank(most * real<T>(LOST)), T(0), w.e, w.z);
   for (int i = 0; i < open; ++i)
     for (int j = 0; j < open; ++j) {
-      T sum = T(0);
-      for (int r = 0; r < p; ++r) sum += w.E[r * open + i] * w.E[r * open + j];
-      w.H[i * open + j] = sum;
-      if (i == j && sum > largest) largest = sum;
+      w.H[i * open + j] = sum_of<T>(p, [&](int r) { return w.E[r * open + i] * w.E[r * open + j]; });
+      if (i == j) largest = larger(w.H[i * open + j], largest);
     }
   for (int i = 0; i < open; ++i) w.H[i * open + i] += real<T>(FLAT_FORCES) * largest;
   return true;

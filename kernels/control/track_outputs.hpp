@@ -53,7 +53,7 @@ SARRUS_FN void track_pose(const Output<T>& o, const T* target, OutputWork<T>& w)
 template <class T>
 SARRUS_FN void track_turn(const Output<T>& o, const T* target, OutputWork<T>& w) {
   T pose[POSE_NUMBERS] = {};
-  for (int i = 0; i < 9; ++i) pose[i] = target[i];
+  copy(pose, target, 9);
   for (int i = 0; i < 3; ++i)
     pose[9 + i] = w.p[i], pose[15 + i] = target[9 + i], pose[21 + i] = target[12 + i];
   track_pose(o, pose, w);
@@ -89,6 +89,13 @@ struct TrackedRows {
 };
 
 template <class T>
+SARRUS_HD void track_point(const Output<T>& o, const T* target, OutputWork<T>& w) {
+  T x[3], v[3], bias[3];
+  for (int i = 0; i < o.size; ++i) x[i] = w.p[o.rows[i]], v[i] = w.V[o.rows[i]], bias[i] = w.A[o.rows[i]];
+  track_vector(o.size, x, v, bias, target, w);
+}
+
+template <class T>
 SARRUS_FN void track_body(const Model<real<T>>& m, const Output<T>& o, const Tree<T>& tree, const T* target,
                           OutputWork<T>& w, const TrackedRows<T>& out) {
   body_pose(m, o.body, tree, w.R, w.p);
@@ -96,24 +103,21 @@ SARRUS_FN void track_body(const Model<real<T>>& m, const Output<T>& o, const Tre
   move_point(w.R, o.point, w.p, w.V, w.A);
   body_jacobian(m, o.body, o.point, tree, w.J);
   int first = o.kind == TURN ? 3 : 0;  // rows of the Jacobian
-  if (o.accelerated) {
+  if (o.accelerated)
     track_acceleration(o, first, target, w);
-  } else if (o.kind == POINT) {
-    T x[3], v[3], bias[3];
-    for (int i = 0; i < o.size; ++i) x[i] = w.p[o.rows[i]], v[i] = w.V[o.rows[i]], bias[i] = w.A[o.rows[i]];
-    track_vector(o.size, x, v, bias, target, w);
-  } else if (o.kind == POSE) {
+  else if (o.kind == POINT)
+    track_point(o, target, w);
+  else if (o.kind == POSE)
     track_pose(o, target, w);
-  } else {
+  else
     track_turn(o, target, w);
-  }
   bool packed = o.kind == POINT && !o.accelerated;
   int shift = o.kind == TURN && !o.accelerated ? 3 : 0;  // errors of a turn stand in the lower half
   for (int i = 0; i < o.size; ++i) {
     int r = packed ? i : o.rows[i] + shift, row = o.rows[i] + first;
     out.x[i] = w.x[r], out.desired[i] = w.desired[r], out.e[i] = w.e[r], out.rate[i] = w.rate[r];
     out.c[i] = w.c[r];
-    for (int j = 0; j < m.nv; ++j) out.J[i * m.nv + j] = w.J[row * m.nv + j];
+    copy(out.J + i * m.nv, w.J + row * m.nv, m.nv);
     if (!w.plain)
       for (int j = 0; j < o.size; ++j) out.map[i * o.size + j] = w.map[6 * r + o.rows[j] + shift];
   }
@@ -125,7 +129,7 @@ SARRUS_FN void track_coordinates(const Model<real<T>>& m, const Output<T>& o, co
                                  const T* target, const TrackedRows<T>& out) {
   for (int i = 0; i < o.size; ++i) {
     T x = T(0), speed = T(0);
-    for (int j = 0; j < m.nq; ++j) x += o.Q[i * m.nq + j] * q[j];
+    x = plus_products(x, o.Q + i * m.nq, q, m.nq);
     for (int j = 0; j < m.nv; ++j) {
       out.J[i * m.nv + j] = o.J[i * m.nv + j];
       speed += o.J[i * m.nv + j] * v[j];
@@ -145,17 +149,15 @@ SARRUS_FN void want(const Task<T>& task, const Output<T>* output, const T* maps,
                     const T* e, const T* rate, T* back, T* wanted) {
   if (!task.kp) return;
   for (int i = 0; i < task.size; ++i) {
-    T s = T(0);
-    for (int j = 0; j < task.size; ++j)
-      s += task.kd[i * task.size + j] * rate[j] + task.kp[i * task.size + j] * e[j];
-    back[i] = s;
+    back[i] = sum_of<T>(task.size, [&](int j) {
+      return task.kd[i * task.size + j] * rate[j] + task.kp[i * task.size + j] * e[j];
+    });
   }
   for (int o = 0, begin = 0, k; o < task.outputs; begin += k, maps += k * k, ++o) {
     k = output[o].size;
     for (int i = 0; i < k; ++i) {
       T s = plain[o] ? back[begin + i] : T(0);
-      if (!plain[o])
-        for (int j = 0; j < k; ++j) s += maps[i * k + j] * back[begin + j];
+      if (!plain[o]) s = plus_products(s, maps + i * k, back + begin, k);
       wanted[begin + i] += s;
     }
   }

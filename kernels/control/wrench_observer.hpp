@@ -18,31 +18,37 @@ SARRUS_BEGIN
 constexpr double SHOWN = 0.02;  // eigenvalues of the inverse inertia below this share of the median are faded
 constexpr double PRIOR = 1e-6;  // weight of the last payload relative to the information on the mass
 
+// The fourth of the entries on the diagonal of A (6, 6) by size
+template <class T>
+SARRUS_HD T upper_median(const T* A) {
+  T sorted[6];
+  for (int i = 0; i < 6; ++i) {
+    int k = i;
+    for (; k > 0 && sorted[k - 1] > A[7 * i]; --k) sorted[k] = sorted[k - 1];
+    sorted[k] = A[7 * i];
+  }
+  return sorted[3];
+}
+
 // out: the inertia (6, 6), regularized   in: its inverse, which `unit` (6) makes dimensionless
 // Eigenvalues of the inverse below SHOWN times the median one are faded out: along these directions the body
 // hardly moves, and a small error of its acceleration would appear as a large force.
 template <class T>
 SARRUS_FN void visible_inertia(const T* inverse, const T* unit, T* out) {
-  T bare[36], U[36], s[6], diagonal[6];
+  T bare[36], U[36], s[6];
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 6; ++j) bare[6 * i + j] = inverse[6 * i + j] / (unit[i] * unit[j]);
-  for (int i = 0; i < 6; ++i) {
-    int k = i;
-    for (; k > 0 && diagonal[k - 1] > bare[7 * i]; --k) diagonal[k] = diagonal[k - 1];
-    diagonal[k] = bare[7 * i];
-  }
-  T least = real<T>(SHOWN) * diagonal[3];
+  T least = real<T>(SHOWN) * upper_median(bare);
   eigenvalues(bare, 6, s, U);
   bool regular = s[0] > least;
   for (int e = 0; e < 6; ++e) {
-    T fading = least > s[e] ? least - s[e] : T(0);
-    bare[e] = s[e] > real<T>(1e-9) * s[5] ? s[e] / (s[e] * s[e] + fading * fading) : T(0);
-    if (regular) bare[e] = real<T>(1) / s[e];
+    T fading = larger(least - s[e], T(0)), faded = s[e] / (s[e] * s[e] + fading * fading);
+    bool vanishes = !(s[e] > real<T>(1e-9) * s[5]);
+    bare[e] = regular ? real<T>(1) / s[e] : vanishes ? T(0) : faded;
   }
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 6; ++j) {
-      T sum = T(0);
-      for (int e = 0; e < 6; ++e) sum += U[6 * i + e] * bare[e] * U[6 * j + e];
+      T sum = sum_of<T>(6, [&](int e) { return U[6 * i + e] * bare[e] * U[6 * j + e]; });
       out[6 * i + j] = sum / (unit[i] * unit[j]);
     }
 }
@@ -57,13 +63,13 @@ SARRUS_FN void take_sample(const ControlSetup<T>& s, const ControlInput<T>& in, 
   const T unit[6] = {o.length, o.length, o.length, T(1), T(1), T(1)};
   T inverse[36], *along = w.on;
   measure_frame(s, in, s.object.body, s.object.com, w);
-  for (int i = 0; i < 6; ++i) to.origin[i] = at.V[i];
-  for (int i = 0; i < 9; ++i) to.rotation[i] = at.R[i];
+  copy(to.origin, at.V, 6);
+  copy(to.rotation, at.R, 9);
   move_point(at.R, s.object.com, at.p, at.V, at.A);
   for (int i = 0; i < 6; ++i) {
     const T* J = at.J + i * nv;
     to.twist[i] = at.V[i], to.a0[i] = at.A[i] + inner(J, f.response.a0, nv);
-    for (int c = 0; c < n; ++c) to.B[i * n + c] = T(0);
+    fill(to.B + i * n, n);
     for (int j = 0; j < nv; ++j) {
       add_scaled(to.B + i * n, J[j], f.response.B + j * n, n);
       along[j] = inner(J, f.response.inverse_inertia + j * nv, nv);
@@ -84,9 +90,9 @@ SARRUS_FN void mean_wrench(const ObserverSample<T>& before, const ObserverSample
     rest[i] = (after.twist[i] - before.twist[i]) / dt - real<T>(0.5) * (before.a0[i] + after.a0[i] + moved);
   }
   for (int i = 0; i < 6; ++i) {
-    F[i] = T(0);
-    for (int j = 0; j < 6; ++j)
-      F[i] += real<T>(0.5) * (before.inertia[6 * i + j] + after.inertia[6 * i + j]) * rest[j];
+    F[i] = sum_of<T>(6, [&](int j) {
+      return real<T>(0.5) * (before.inertia[6 * i + j] + after.inertia[6 * i + j]) * rest[j];
+    });
   }
 }
 
@@ -117,7 +123,7 @@ SARRUS_FN bool learn_payload(const ObserverSetup<T>& o, T keep, ObserverState<T>
   lu.A = known, lu.row = row, lu.n = N;
   if (!factorize_lu(lu)) return false;
   solve_lu(lu, x);
-  for (int i = 0; i < N; ++i) s.parameters[i] = x[i] * size[i];
+  multiply(s.parameters, x, size, N);
   return true;
 }
 
@@ -126,13 +132,50 @@ template <class T>
 SARRUS_FN void store_estimate(const ObserverSetup<T>& o, ObserverState<T>& s) {
   T *wrench = s.estimate, *external = wrench + 6, *carried = external + 6,
     *inertia = carried + PAYLOAD_NUMBERS;
-  for (int i = 0; i < PAYLOAD_NUMBERS; ++i) carried[i] = T(0);
+  fill(carried, PAYLOAD_NUMBERS);
   if (o.payload) make_possible(s.parameters, o.farthest, carried);
   for (int i = 0; i < 6; ++i) {
     wrench[i] = s.wrench[i];
     external[i] = s.wrench[i] + inner(s.Y + 10 * i, carried, PAYLOAD_NUMBERS);  // the payload exerts -Y pi
   }
-  for (int i = 0; i < 36; ++i) inertia[i] = s.before.inertia[i];
+  copy(inertia, s.before.inertia, 36);
+}
+
+// The state of a sample and the response of accelerations at it
+template <class T, int LDC>
+SARRUS_FN ControlStatus find_sample(const ControlSetup<T>& setup, const ControlInput<T>& in,
+                                    ControlFound<T>& f, Arena arena, ControlWork<T, LDC>& w) {
+  ControlStatus status = take_state(setup, in, f, w);
+  if (status != STEPPED) return status;
+  load_object(setup, in, f, w);
+  return respond_to_step(setup, in, f, arena, w);
+}
+
+// Notes which rows hold; whether they are the same as at the sample before, if there is one
+template <class T>
+SARRUS_HD bool same_rows(const ControlInput<T>& in, int nc, ObserverState<T>& s) {
+  bool same = s.started;
+  for (int r = 0; r < nc; ++r) {
+    unsigned char holds = !in.rows || in.rows[r] ? 1 : 0;
+    same = same && s.rows[r] == holds;
+    s.rows[r] = holds;
+  }
+  return same;
+}
+
+// What the samples s.before and s.after say; false where the payload has no solution
+template <class T>
+SARRUS_FN bool learn(const ControlSetup<T>& setup, const ObserverSetup<T>& o, const ObserverInput<T>& given,
+                     ObserverState<T>& s) {
+  T dt = s.after.t - s.before.t, F[6], Y[60], share = s.ready ? given.share : T(1);
+  s.ready = true;
+  mean_wrench(s.before, s.after, given.u, setup.n, dt, F);
+  if (given.raw) copy(F, given.raw, 6);
+  for (int i = 0; i < 6; ++i) s.wrench[i] += share * (F[i] - s.wrench[i]);
+  if (!o.payload) return true;
+  mean_regressor(s.before, s.after, dt, setup.model->gravity, setup.object.com, Y);
+  for (int i = 0; i < 60; ++i) s.Y[i] += share * (Y[i] - s.Y[i]);
+  return !given.learning || learn_payload(o, given.keep, s);
 }
 
 // The estimate at a new sample, in s.estimate; a sample that is not later than the last one changes nothing
@@ -141,32 +184,11 @@ SARRUS_FN void observe(const ControlSetup<T>& setup, const ControlInput<T>& in, 
                        const ObserverInput<T>& given, ObserverState<T>& s, ControlFound<T>& f, Arena arena) {
   f.status = STEPPED;
   if (s.started && in.t <= s.before.t) return;
-  const Model<real<T>>& m = *setup.model;
   ControlWork<T, LDC> w(setup, arena);
-  f.status = take_state(setup, in, f, w);
-  if (f.status == STEPPED) load_object(setup, in, f, w);
-  if (f.status == STEPPED) f.status = respond_to_step(setup, in, f, arena, w);
+  f.status = find_sample(setup, in, f, arena, w);
   if (f.status != STEPPED) return;
   take_sample(setup, in, o, f, s.after, w);
-  bool same = s.started;
-  for (int r = 0; r < m.nc; ++r) {
-    unsigned char holds = !in.rows || in.rows[r] ? 1 : 0;
-    same = same && s.rows[r] == holds;
-    s.rows[r] = holds;
-  }
-  if (same) {
-    T dt = s.after.t - s.before.t, F[6], Y[60];
-    T share = s.ready ? given.share : T(1);
-    s.ready = true;
-    mean_wrench(s.before, s.after, given.u, setup.n, dt, F);
-    for (int i = 0; given.raw && i < 6; ++i) F[i] = given.raw[i];
-    for (int i = 0; i < 6; ++i) s.wrench[i] += share * (F[i] - s.wrench[i]);
-    if (o.payload) {
-      mean_regressor(s.before, s.after, dt, m.gravity, setup.object.com, Y);
-      for (int i = 0; i < 60; ++i) s.Y[i] += share * (Y[i] - s.Y[i]);
-      if (given.learning && !learn_payload(o, given.keep, s)) f.status = NOT_FINITE;
-    }
-  }
+  if (same_rows(in, setup.model->nc, s) && !learn(setup, o, given, s)) f.status = NOT_FINITE;
   s.started = true;
   swap_(s.before, s.after);
   store_estimate(o, s);

@@ -26,7 +26,7 @@ struct CentroidalDerivatives {
 
 template <class T>
 SARRUS_FN void load_state(const Model<real<T>>& m, const T* q, const T* v, CentroidalDerivatives<T>& d) {
-  for (int i = 0; i < m.nq; ++i) d.q[i] = Dual<T>(q[i]);
+  copy(d.q, q, m.nq);
   for (int k = 0; k < m.nv; ++k) d.v[k] = Dual<T>(v[k]), d.step[k] = Dual<T>(T(0));
 }
 

@@ -53,18 +53,16 @@ SARRUS_FN void add_turning_columns(const Model<real<T>>& m, Recursive<T, LDC>& r
   Columns<T>& c = r.columns;
   fill(c.f, m.nv * c.n);
   fill(c.g, m.nc * c.n);
-  for (int k = 0; k < m.nc; ++k) c.g[k * c.n] = r.lam[k];
+  set_column(c.g, c.n, r.lam, m.nc);
   solve_columns(m, r.w.ld, r.w.factor, r.w.M, false, c);
   for (int j = 0; j < m.nv; ++j) r.x[j] = c.a[j * c.n];
   turn_rows(m, r);
   for (int first = 0; first < m.nv; first += c.n) {
     int count = m.nv - first < c.n ? m.nv - first : c.n;
     fill(c.g, m.nc * c.n);
-    for (int k = 0; k < m.nc; ++k)
-      for (int i = 0; i < count; ++i) c.g[k * c.n + i] = r.Jvq[k * r.w.ld + first + i];
+    for (int k = 0; k < m.nc; ++k) copy(c.g + k * c.n, r.Jvq + k * r.w.ld + first, count);
     left_null_part(m, r.w.factor, c, c.g);
-    for (int k = 0; k < m.nc; ++k)
-      for (int i = 0; i < count; ++i) dlam_dq[k * static_cast<long>(m.nv) + first + i] += c.g[k * c.n + i];
+    for (int k = 0; k < m.nc; ++k) add(dlam_dq + k * static_cast<long>(m.nv) + first, c.g + k * c.n, count);
   }
 }
 

@@ -52,7 +52,7 @@ SARRUS_FN void along_directions(const Model<real<T>>& m, int kind, int rank, T* 
     if (dJv)
       for (int r = 0; r < m.nc; ++r) {
         D sum = -d.w.rows.b[r];
-        for (int j = 0; j < m.nv; ++j) sum += d.w.rows.J[r * d.w.ld + j] * d.v[j];
+        sum = plus_products(sum, d.w.rows.J + r * d.w.ld, d.v, m.nv);
         dJv[r * m.nv + k] = sum.b;
       }
     bumped[k].b = T(0);
@@ -64,10 +64,10 @@ template <class T, int LDC>
 SARRUS_FN void differentiate_by_duals(const Model<real<T>>& m, const State<T>& s, const T* tau, int rank,
                                       const Derivatives<T>& out, Directional<T, LDC>& d) {
   using D = Dual<T>;
-  for (int i = 0; i < m.nq; ++i) d.q[i] = D(s.q[i]);
+  copy(d.q, s.q, m.nq);
   for (int i = 0; i < m.nv; ++i) d.v[i] = D(s.v[i]), d.tau[i] = D(tau[i]), d.zero[i] = D(T(0));
-  for (int i = 0; i < 3 * m.nd; ++i) d.drive[i] = D(s.drive[i]);
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) d.user[i] = D(s.user[i]);
+  copy(d.drive, s.drive, 3 * m.nd);
+  copy(d.user, s.user, m.n_user_rows * (3 + m.nv));
   along_directions(m, 0, rank, out.da_dq, out.dlam_dq, out.dJv_dq, d);
   along_directions(m, 1, rank, out.da_dv, out.dlam_dv, static_cast<T*>(nullptr), d);
   if (out.da_dtau) along_directions(m, 2, rank, out.da_dtau, out.dlam_dtau, static_cast<T*>(nullptr), d);

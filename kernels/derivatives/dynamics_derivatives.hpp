@@ -14,18 +14,16 @@ SARRUS_FN void add_turning(const Model<real<T>>& m, Recursive<T, LDC>& r, T* dla
   const Factor<T>& f = r.w.factor;
   int nv = m.nv, ld = r.w.ld, stride = r.response.stride;
   for (int i = 0; i < nv; ++i) {
-    r.x[i] = T(0);
-    for (int c = 0; c < m.nc; ++c) r.x[i] += r.response.C[(nv + c) * stride + i] * r.lam[c];
+    r.x[i] = sum_of<T>(m.nc, [&](int c) { return r.response.C[(nv + c) * stride + i] * r.lam[c]; });
   }
   turn_rows(m, r);
   T *u = f.work, *row = r.response.sum;
   for (int i = 0; i < m.nc - f.rank_rows; ++i) {
     left_null(f, i, u);
-    auto declared = [&](int position) { return static_cast<int>(value(f.order[position])); };
+    auto declared = [&](int position) { return row_at(f, position); };
     fill(row, ld);
     for (int k = 0; k < m.nc; ++k) axpy(row, u[k], r.Jvq + declared(k) * ld, r.w.ld);
-    for (int k = 0; k < m.nc; ++k)
-      for (int j = 0; j < nv; ++j) dlam_dq[declared(k) * nv + j] += u[k] * row[j];
+    for (int k = 0; k < m.nc; ++k) add_scaled(dlam_dq + declared(k) * nv, u[k], row, nv);
   }
 }
 

@@ -22,7 +22,7 @@ struct Path {
   SARRUS_HD void walk(const Model<R>& m, int a, int b) {
     n = 0;
     while (a != b) {
-      int i = b > a ? b : a, sign = b > a ? 1 : -1;
+      int i = larger(b, a), sign = b > a ? 1 : -1;
       for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k, ++n)
         col[n] = k, node[n] = i, side[n] = sign;
       (b > a ? b : a) = m.parent[i];
@@ -65,8 +65,8 @@ SARRUS_FN void move_element(const Model<real<T>>& m, const Tree<T>& t, const Ele
   if constexpr (LD::width == 0) {
     int first = ld, last = 0;
     for (int i = 0; i < path.n; ++i) {
-      first = path.col[i] < first ? path.col[i] : first;
-      last = path.col[i] > last ? path.col[i] : last;
+      first = smaller(path.col[i], first);
+      last = larger(path.col[i], last);
     }
     w.begin = first / LANES * LANES, w.end = path.n ? (last / LANES + 1) * LANES : w.begin;
     for (int r = 0; r < 24; ++r) fill(w.A_q + r * ld + w.begin, w.end - w.begin);

@@ -33,9 +33,9 @@ struct EquilibriumWork : RestWork<T> {
   }
 };
 
-// Largest eigenvalue of the symmetric part of L^T A L^-T, with L L^T the inertia of the free directions
+// F^T M F, the inertia of the free directions, into w.metric
 template <class T>
-SARRUS_FN T largest_rate(const Model<real<T>>& m, EquilibriumWork<T>& w) {
+SARRUS_HD void free_inertia(const Model<real<T>>& m, EquilibriumWork<T>& w) {
   int nv = m.nv, n = w.free;
   for (int i = 0; i < n; ++i)
     for (int c = 0; c <= i; ++c) {
@@ -45,20 +45,24 @@ SARRUS_FN T largest_rate(const Model<real<T>>& m, EquilibriumWork<T>& w) {
           s += w.F[j * n + i] * m.unit[j] * w.inertia[j * nv + k] * m.unit[k] * w.F[k * n + c];
       w.metric[i * n + c] = w.metric[c * n + i] = s;
     }
-  if (!factor_metric(w.metric, n, w.L)) return T(0);
-  for (int i = 0; i < n; ++i)  // rows of A L^-T: solve L x = row
-    for (int c = 0; c < n; ++c) w.S[i * n + c] = w.A[i * n + c];
-  for (int i = 0; i < n; ++i) solve_lower(w.L, n, 1, w.S + i * n);
-  for (int i = 0; i < n; ++i)  // L^T of that
-    for (int c = 0; c < n; ++c) {
-      T s = T(0);
-      for (int k = i; k < n; ++k) s += w.L[k * n + i] * w.S[k * n + c];
-      w.metric[i * n + c] = s;
-    }
+}
+
+// Largest eigenvalue of the symmetric part of L^T A L^-T, with L L^T the inertia of the free directions
+template <class T>
+SARRUS_FN T largest_rate(const Model<real<T>>& m, EquilibriumWork<T>& w) {
+  int n = w.free;
+  free_inertia(m, w);
+  if (n == 0 || !factor_metric(w.metric, n, w.L)) return T(0);
+  copy(w.S, w.A, n * n);
+  for (int i = 0; i < n; ++i) solve_lower(w.L, n, 1, w.S + i * n);  // rows of A L^-T
+  for (int i = 0; i < n; ++i)                                       // L^T of that
+    for (int c = 0; c < n; ++c)
+      w.metric[i * n + c] =
+          sum_of<T>(n - i, [&](int k) { return w.L[(i + k) * n + i] * w.S[(i + k) * n + c]; });
   for (int i = 0; i < n; ++i)
     for (int c = 0; c < n; ++c) w.S[i * n + c] = (w.metric[i * n + c] + w.metric[c * n + i]) * real<T>(0.5);
   eigenvalues(w.S, n, w.values, w.vectors);
-  return n ? w.values[n - 1] : T(0);
+  return w.values[n - 1];
 }
 
 // A step (nv) of (1)
@@ -71,20 +75,14 @@ SARRUS_FN void rest_step(const Model<real<T>>& m, const T& shift, EquilibriumWor
   }
   solve_small(n, n, w, w.x);
   for (int j = 0; j < m.nv; ++j) {
-    step[j] = T(0);
-    for (int c = 0; c < n; ++c) step[j] += w.F[j * n + c] * w.x[c];
+    step[j] = sum_of<T>(n, [&](int c) { return w.F[j * n + c] * w.x[c]; });
     step[j] = step[j] * m.unit[j];
   }
 }
 
 template <class T>
 SARRUS_HD T largest_move(const Model<real<T>>& m, const T* step) {
-  T worst = T(0);
-  for (int j = 0; j < m.nv; ++j) {
-    T size = abs_(step[j]) / m.unit[j];
-    worst = size > worst ? size : worst;
-  }
-  return worst;
+  return largest_of(m.nv, [&](int j) { return abs_(step[j]) / m.unit[j]; });
 }
 
 // w.newton; whether the iteration has converged with it
@@ -96,7 +94,7 @@ SARRUS_FN bool newton_to_rest(const Model<real<T>>& m, EquilibriumWork<T>& w) {
   T left = T(0), all = T(0);
   for (int i = 0; i < n; ++i) {
     T s = w.a_y[i];
-    for (int c = 0; c < n; ++c) s += w.A[i * n + c] * w.x[c];
+    s = plus_products(s, w.A + i * n, w.x, n);
     left += s * s;
     all += w.a_y[i] * w.a_y[i];
   }
@@ -105,47 +103,54 @@ SARRUS_FN bool newton_to_rest(const Model<real<T>>& m, EquilibriumWork<T>& w) {
 
 template <class T>
 SARRUS_FN bool balanced(const Model<real<T>>& m, EquilibriumWork<T>& w) {
-  T scale = T(0);
-  for (int j = 0; j < m.nv; ++j) {
-    T size = abs_(w.h[j]) + abs_(w.applied[j]);
-    scale = size > scale ? size : scale;
-  }
+  T scale = largest_of(m.nv, [&](int j) { return abs_(w.h[j]) + abs_(w.applied[j]); });
   return unbalanced(m, w) <= real<T>(BALANCED) * (scale + w.largest_inertia);
 }
 
 enum SearchEnd { FOUND, NOT_FOUND, STOPPED };
 
-// At most `most` steps from w.at; where it stopped: `status`. Newton's lead to the equilibrium nearby and are
-// given up where one is very long. Damped steps lead to a minimum of the potential.
+// Moves w.at along a step, shortened where it is too long, and closes; the status at the new pose
+template <class T, class Rows, class State>
+SARRUS_FN RestStatus move_to(const Model<real<T>>& m, const RestProblem<T>& p, Rows rows, State state,
+                             const T* step, EquilibriumWork<T>& w) {
+  T size = largest_move(m, step);
+  T part = size <= real<T>(LONGEST_MOVE) ? T(1) : real<T>(LONGEST_MOVE) / size;
+  set_scaled(w.dv, part, step, m.nv);
+  integrate(m, w.at, w.dv, w.q);
+  assemble(m, p.closing, [&](const T* q) { rows(q, w.v); }, p.patterns, w);
+  copy(w.at, w.q, m.nq);
+  return is_closed(w.r, p.closing.n_rows) ? rest_at(m, p, rows, state, w) : NOT_ASSEMBLED;
+}
+
+// Newton's step (nv), which is there, or a damped one that leads to a minimum of the potential
+template <class T>
+SARRUS_FN const T* step_to_rest(const Model<real<T>>& m, bool damped, EquilibriumWork<T>& w) {
+  if (!damped) return w.newton;
+  T rate = largest_rate(m, w), size = inner(w.a_y, w.a_y, w.free);
+  rest_step(m, larger(rate, T(0)) + sqrt_(size) / real<T>(LONGEST_MOVE), w, w.damped);
+  return w.damped;
+}
+
+// Steps from w.at; where it stopped: `status`. Newton's lead to the equilibrium nearby and are given up where
+// one is very long. Damped steps lead to a minimum of the potential.
 template <class T, class Rows, class State>
 SARRUS_FN SearchEnd search_rest(const Model<real<T>>& m, const RestProblem<T>& p, Rows rows, State state,
                                 bool damped, RestStatus& status, EquilibriumWork<T>& w) {
-  auto moved = [&](const T* step) {
-    T size = largest_move(m, step),
-      part = size <= real<T>(LONGEST_MOVE) ? T(1) : real<T>(LONGEST_MOVE) / size;
-    for (int j = 0; j < m.nv; ++j) w.dv[j] = part * step[j];
-    integrate(m, w.at, w.dv, w.q);
-    assemble(m, p.closing, [&](const T* q) { rows(q, w.v); }, p.patterns, w);
-    for (int j = 0; j < m.nq; ++j) w.at[j] = w.q[j];
-    status = is_closed(w.r, p.closing.n_rows) ? rest_at(m, p, rows, state, w) : NOT_ASSEMBLED;
-    return status == AT_REST;
-  };
+  int most = damped ? DESCENT_TO_REST : NEWTON_TO_REST;
   status = rest_at(m, p, rows, state, w);
   if (status != AT_REST) return STOPPED;
-  for (int n = 0; n < (damped ? DESCENT_TO_REST : NEWTON_TO_REST); ++n) {
+  for (int n = 0; n < most; ++n) {
     if (balanced(m, w)) return FOUND;
     if (!rest_slopes(m, p, rows, state, w)) {
       status = NOT_ASSEMBLED;
       return STOPPED;
     }
-    if (newton_to_rest(m, w)) return moved(w.newton) ? FOUND : STOPPED;
-    if (!damped && !(largest_move(m, w.newton) <= real<T>(4 * LONGEST_MOVE))) return NOT_FOUND;
-    if (damped) {
-      T size = T(0), rate = largest_rate(m, w);
-      for (int c = 0; c < w.free; ++c) size += w.a_y[c] * w.a_y[c];
-      rest_step(m, (rate > 0 ? rate : T(0)) + sqrt_(size) / real<T>(LONGEST_MOVE), w, w.damped);
-    }
-    if (!moved(damped ? w.damped : w.newton)) return STOPPED;
+    bool last = newton_to_rest(m, w);
+    bool too_long = !(largest_move(m, w.newton) <= real<T>(4 * LONGEST_MOVE));
+    if (too_long && !last && !damped) return NOT_FOUND;
+    status = move_to(m, p, rows, state, step_to_rest(m, damped && !last, w), w);
+    if (status != AT_REST) return STOPPED;
+    if (last) return FOUND;
   }
   return NOT_FOUND;
 }
@@ -155,18 +160,18 @@ SARRUS_FN SearchEnd search_rest(const Model<real<T>>& m, const RestProblem<T>& p
 template <class T, class Rows, class State>
 SARRUS_FN SearchEnd find_rest(const Model<real<T>>& m, const RestProblem<T>& p, Rows rows, State state,
                               RestStatus& status, EquilibriumWork<T>& w) {
-  for (int j = 0; j < m.nq; ++j) w.start[j] = w.at[j];
+  copy(w.start, w.at, m.nq);
   SearchEnd end = search_rest(m, p, rows, state, false, status, w);
   if (end == STOPPED) return end;
   if (end == FOUND) {
     difference(m, w.start, w.at, w.dv);
     if (largest_move(m, w.dv) <= real<T>(NEAR_GUESS)) return end;
-    for (int j = 0; j < m.nq; ++j) w.found[j] = w.at[j];
+    copy(w.found, w.at, m.nq);
   }
-  for (int j = 0; j < m.nq; ++j) w.at[j] = w.start[j];
+  copy(w.at, w.start, m.nq);
   SearchEnd slid = search_rest(m, p, rows, state, true, status, w);
   if (slid != NOT_FOUND || end != FOUND) return slid;
-  for (int j = 0; j < m.nq; ++j) w.at[j] = w.found[j];
+  copy(w.at, w.found, m.nq);
   status = rest_at(m, p, rows, state, w);
   return FOUND;
 }

@@ -60,25 +60,32 @@ SARRUS_FN void tangent_bases(const Model<real<T>>& m, LinearWork<T, LDC>& w) {
   for (int i = 0; w.same && i < m.nv * w.n_v; ++i) w.N_q[i] = w.N_v[i];
 }
 
+// w.velocities: those of w.positions, and others where rows restrict velocities only
+template <class T, int LDC>
+SARRUS_HD bool choose_velocities(const Model<real<T>>& m, LinearWork<T, LDC>& w) {
+  if (w.same) {
+    copy(w.velocities, w.positions, w.n_q);
+    return true;
+  }
+  fill(w.preferred, m.nv);
+  for (int i = 0; i < w.n_q; ++i) w.preferred[w.positions[i]] = 1;
+  return choose(w.N_v, m.nv, w.n_v, w.preferred, w.velocities, w.choice);
+}
+
 // w.positions, w.velocities where they are not given; K and K_v without units. False where they do not
 // determine the motion.
 template <class T, int LDC>
 SARRUS_FN bool choose_coordinates(const Model<real<T>>& m, bool positions, bool velocities,
                                   LinearWork<T, LDC>& w) {
-  const unsigned char* none = nullptr;
   w.whole = w.n_v == m.nv && !positions && !velocities;
   if (w.whole) {
     for (int i = 0; i < m.nv; ++i) w.positions[i] = w.velocities[i] = i;
     return true;
   }
-  if (!positions && !choose(w.N_q, m.nv, w.n_q, none, w.positions, w.choice)) return false;
-  if (!velocities && w.same)
-    for (int i = 0; i < w.n_q; ++i) w.velocities[i] = w.positions[i];
-  if (!velocities && !w.same) {
-    for (int j = 0; j < m.nv; ++j) w.preferred[j] = 0;
-    for (int i = 0; i < w.n_q; ++i) w.preferred[w.positions[i]] = 1;
-    if (!choose(w.N_v, m.nv, w.n_v, w.preferred, w.velocities, w.choice)) return false;
-  }
+  const unsigned char* none = nullptr;
+  bool chosen = positions || choose(w.N_q, m.nv, w.n_q, none, w.positions, w.choice);
+  if (chosen && !velocities) chosen = choose_velocities(m, w);
+  if (!chosen) return false;
   return determine(w.N_q, m.nv, w.n_q, w.positions, w.choice.lu, w.K) &&
          determine(w.N_v, m.nv, w.n_v, w.velocities, w.choice.lu, w.K_v);
 }
@@ -121,7 +128,7 @@ SARRUS_FN void bracket(const Model<real<T>>& m, const T* v, T* x) {
                                       Spatial<T>{linear(x + at), angular(x + at)});
       for (int c = 0; c < n; ++c) x[at + c] = entry(found, 6 - n + c);
     } else {
-      for (int c = 0; c < n; ++c) x[at + c] = T(0);
+      fill(x + at, n);
     }
   }
 }
@@ -146,7 +153,7 @@ SARRUS_FN void pad_lift(const Model<real<T>>& m, int wide, LinearWork<T, LDC>& w
   for (int j = 0; j < m.nv; ++j) {
     T *dq = w.lifted + j * wide, *dv = w.lifted + (ld + j) * wide;
     for (int c = 0; c < w.n_q; ++c) dq[c] = w.K[j * w.n_q + c], dv[c] = w.L[j * w.n_q + c];
-    for (int c = 0; c < w.n_v; ++c) dv[w.n_q + c] = w.K_v[j * w.n_v + c];
+    copy(dv + w.n_q, w.K_v + j * w.n_v, w.n_v);
   }
 }
 
@@ -215,17 +222,16 @@ SARRUS_FN void linear_model(const Model<real<T>>& m, const T* v, LinearWork<T, L
       out.lift[j * nx + c] = dq[j * wide + c];
       out.lift[(nv + j) * nx + c] = dv[j * wide + c];
     }
-  for (int i = 0; i < w.n_q; ++i)
-    for (int c = 0; c < nx; ++c) out.A[i * nx + c] = dv[w.positions[i] * wide + c];
+  for (int i = 0; i < w.n_q; ++i) copy(out.A + i * nx, dv + w.positions[i] * wide, nx);
   for (int c = 0; m.nq != nv && c < w.n_q; ++c) {
     for (int j = 0; j < nv; ++j) w.x[j] = dq[j * wide + c];
     bracket(m, v, w.x);
     for (int i = 0; i < w.n_q; ++i) out.A[i * nx + c] -= w.x[w.positions[i]];
   }
-  for (int i = 0; i < w.n_q * out.n_inputs; ++i) out.B[i] = T(0);
+  fill(out.B, w.n_q * out.n_inputs);
   for (int i = 0; i < w.n_v; ++i) {
     int row = w.velocities[i], to = w.n_q + i;
-    for (int c = 0; c < nx; ++c) out.A[to * nx + c] = w.rate[row * wide + c];
+    copy(out.A + to * nx, w.rate + row * wide, nx);
   }
   input_rows(m, w, out);
 }

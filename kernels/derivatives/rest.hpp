@@ -49,7 +49,7 @@ struct RestWork : AssemblyWork<T> {
       : AssemblyWork<T>(m, arena), motion(m, arena) {
     int most = m.nv + n_u;
     held.bind(arena, m.nv, m.nv);
-    s.bind(arena, m.nc > most ? m.nc : most, most);
+    s.bind(arena, larger(m.nc, most), most);
     loss.bind(arena, m);
     arena.take(m.nq, at);
     arena.take(m.nv, applied, a, h, a_y, near);
@@ -80,9 +80,7 @@ SARRUS_FN void leave_out_held(const Model<real<T>>& m, const RestProblem<T>& p, 
   for (int c = 0; c < w.free; ++c) {
     basis_vector(w.held, rank + c, w.x);
     for (int j = 0; j < m.nv; ++j) {
-      T s = T(0);
-      for (int e = 0; e < w.n; ++e) s += w.N[j * w.n + e] * w.x[e];
-      w.F[j * w.free + c] = s;
+      w.F[j * w.free + c] = sum_of<T>(w.n, [&](int e) { return w.N[j * w.n + e] * w.x[e]; });
     }
   }
 }
@@ -98,7 +96,7 @@ SARRUS_FN void solve_small(int rows, int columns, RestWork<T>& w, T* x) {
 // w.applied of the inputs w.u
 template <class T>
 SARRUS_HD void apply_inputs(const Model<real<T>>& m, const RestProblem<T>& p, RestWork<T>& w) {
-  for (int j = 0; j < m.nv; ++j) w.applied[j] = p.tau[j];
+  copy(w.applied, p.tau, m.nv);
   for (int k = 0; k < p.n_u; ++k) w.applied[p.actuated[k]] += w.u[k];
 }
 
@@ -106,15 +104,15 @@ SARRUS_HD void apply_inputs(const Model<real<T>>& m, const RestProblem<T>& p, Re
 template <class T>
 SARRUS_FN void hold(const Model<real<T>>& m, const RestProblem<T>& p, RestWork<T>& w) {
   for (int e = 0; e < w.n; ++e) {
-    w.g[e] = T(0);
-    for (int j = 0; j < m.nv; ++j) w.g[e] += w.N[j * w.n + e] * m.unit[j] * (w.motion.w.h[j] - w.applied[j]);
+    w.g[e] = sum_of<T>(
+        m.nv, [&](int j) { return w.N[j * w.n + e] * m.unit[j] * (w.motion.w.h[j] - w.applied[j]); });
     for (int k = 0; k < p.n_u; ++k) {
       int j = p.actuated[k];
       w.s.at(e, k) = w.N[j * w.n + e] * m.unit[j];
     }
   }
   solve_small(w.n, p.n_u, w, w.x);
-  for (int k = 0; k < p.n_u; ++k) w.u[k] += w.x[k];
+  add(w.u, w.x, p.n_u);
   apply_inputs(m, p, w);
 }
 
@@ -126,7 +124,7 @@ enum RestStatus { AT_REST, NO_INERTIA_AT_REST, SINGULAR_AT_REST, MOVING_DRIVE, N
 template <class T, class Rows, class State>
 SARRUS_FN RestStatus rest_at(const Model<real<T>>& m, const RestProblem<T>& p, Rows rows, State state,
                              RestWork<T>& w) {
-  for (int k = 0; k < p.n_u; ++k) w.u[k] = p.u[k];
+  copy(w.u, p.u, p.n_u);
   apply_inputs(m, p, w);
   auto s = state(w.at);
   if (p.n_held || p.differences) {
@@ -153,7 +151,7 @@ SARRUS_FN RestStatus rest_at(const Model<real<T>>& m, const RestProblem<T>& p, R
     for (int k = 0; k < m.nv; ++k) {
       T inertia = w.motion.w.M[j * w.motion.w.ld + k], size = abs_(inertia);
       w.inertia[j * m.nv + k] = inertia;
-      w.largest_inertia = size > w.largest_inertia ? size : w.largest_inertia;
+      w.largest_inertia = larger(size, w.largest_inertia);
     }
   }
   if (w.rank < m.nc) {
@@ -171,14 +169,13 @@ template <class T>
 SARRUS_FN T unbalanced(const Model<real<T>>& m, RestWork<T>& w) {
   T worst = T(0);
   for (int c = 0; c < w.free; ++c) {
-    w.g[c] = T(0);
-    for (int j = 0; j < m.nv; ++j) w.g[c] += w.F[j * w.free + c] * m.unit[j] * (w.h[j] - w.applied[j]);
+    w.g[c] =
+        sum_of<T>(m.nv, [&](int j) { return w.F[j * w.free + c] * m.unit[j] * (w.h[j] - w.applied[j]); });
   }
   for (int j = 0; j < m.nv; ++j) {
-    T s = T(0);
-    for (int c = 0; c < w.free; ++c) s += w.F[j * w.free + c] * w.g[c];
+    T s = sum_of<T>(w.free, [&](int c) { return w.F[j * w.free + c] * w.g[c]; });
     s = abs_(s) / m.unit[j];
-    worst = s > worst ? s : worst;
+    worst = larger(s, worst);
   }
   return worst;
 }
@@ -210,19 +207,16 @@ SARRUS_FN bool rest_slopes(const Model<real<T>>& m, const RestProblem<T>& p, Row
                            RestWork<T>& w) {
   int nv = m.nv, n = w.free;
   for (int c = 0; c < n; ++c) {
-    w.a_y[c] = T(0);
-    for (int j = 0; j < nv; ++j) w.a_y[c] += w.F[j * n + c] * w.a[j] / m.unit[j];
+    w.a_y[c] = sum_of<T>(nv, [&](int j) { return w.F[j * n + c] * w.a[j] / m.unit[j]; });
     if (p.differences) {
       if (!slope_by_differences(m, p, rows, state, c, w)) return false;
     } else {
       for (int j = 0; j < nv; ++j) {
-        w.near[j] = T(0);
-        for (int k = 0; k < nv; ++k) w.near[j] += w.da[j * nv + k] * w.F[k * n + c] * m.unit[k];
+        w.near[j] = sum_of<T>(nv, [&](int k) { return w.da[j * nv + k] * w.F[k * n + c] * m.unit[k]; });
       }
     }
     for (int i = 0; i < n; ++i) {
-      w.A[i * n + c] = T(0);
-      for (int j = 0; j < nv; ++j) w.A[i * n + c] += w.F[j * n + i] * w.near[j] / m.unit[j];
+      w.A[i * n + c] = sum_of<T>(nv, [&](int j) { return w.F[j * n + i] * w.near[j] / m.unit[j]; });
     }
   }
   return true;

@@ -73,11 +73,11 @@ SARRUS_FN void vary_bodies(const Model<ModelDual>& m, const Variations& out, Var
 SARRUS_FN void vary(const Model<ModelDual>& m, const Direction& s, int rank, const Variations& out,
                     VariationWork& r) {
   using D = ModelDual;
-  for (int i = 0; i < m.nq; ++i) r.q0[i] = D(s.q[i]);
+  copy(r.q0, s.q, m.nq);
   for (int i = 0; i < m.nv; ++i)
     r.step[i] = D(0, s.dq[i]), r.v[i] = D(s.v[i], s.dv[i]), r.tau[i] = D(s.tau[i], s.dtau[i]);
-  for (int i = 0; i < 3 * m.nd; ++i) r.drive[i] = D(s.drive[i]);
-  for (int i = 0; i < m.n_user_rows * (3 + m.nv); ++i) r.user[i] = D(s.user[i]);
+  copy(r.drive, s.drive, 3 * m.nd);
+  copy(r.user, s.user, m.n_user_rows * (3 + m.nv));
   integrate(m, r.q0, r.step, r.q);
   State<D> x{r.q, r.v, r.drive, r.user};
   Workspace<D, 0>& w = r.w;
@@ -85,7 +85,7 @@ SARRUS_FN void vary(const Model<ModelDual>& m, const Direction& s, int rank, con
   store_slopes(w.rows.phi, m.nc, out.phi);
   for (int k = 0; k < m.nc; ++k) {
     D sum = -w.rows.b[k];
-    for (int j = 0; j < m.nv; ++j) sum += w.rows.J[k * w.ld + j] * r.v[j];
+    sum = plus_products(sum, w.rows.J + k * w.ld, r.v, m.nv);
     out.slip[k] = sum.b;
   }
   if (out.wanted == Varied::ROWS) return;

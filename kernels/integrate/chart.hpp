@@ -29,7 +29,7 @@ struct Chart {
   T* J_held;               // (nc, ld)
 
   SARRUS_HD void bind(const Model<real<T>>& m, Arena& arena, int ld) {
-    for (int r = 0; r < m.nc; ++r) rolling = rolling || !m.row_holonomic[r];
+    rolling = !all_holonomic(m);
     arena.take(m.nq, q0);
     arena.take(ld, c, y, local, across, u);
     vel.bind(arena, m.nv, ld);

@@ -21,37 +21,53 @@ SARRUS_FN bool loses_nothing_here(Stepper<T, LDC, S>& s) {
   return false;
 }
 
+// Factorizes at the projected state (q1, v1) with the limits of lost rows in their place.
+template <class T, int LDC, class S>
+SARRUS_FN void prepare_with_limits(Stepper<T, LDC, S>& s) {
+  State<T> x = s.state(s.q1, s.v1);
+  if constexpr (S::supplies_inertia) {
+    prepare(s.m, x, -1, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
+  } else {
+    evaluate_inertia(s.m, s.w);
+    if (s.passing && moving(s.v1, s.m.nv))
+      prepare_grazing(s.m, x, s.w.factor.rank_rows, s.d, s.w);
+    else
+      prepare(s.m, x, -1, &s.d, s.w);
+  }
+}
+
+// Where fewer rows are independent at the projected state than the run has seen: replaces those that are lost
+// at this pose only. Returns whether there are some.
+template <class T, int LDC, class S>
+SARRUS_FN bool replace_lost_rows(Stepper<T, LDC, S>& s) {
+  const Factor<T>& f = s.w.factor;
+  if (f.rank_rows == s.m.nc || loses_nothing_here(s)) return false;
+  if (f.regular) {
+    make_dense(s.m, s.w);  // the limits of lost rows are found by the orthogonal factorization
+    factorize_rows(s.m, s.w);
+    leave_regular_poses(s, smallest_pivot(s.w));
+  }
+  if (f.rank_rows == s.m.nc) return false;
+  prepare_with_limits(s);
+  return f.rank_rows < s.m.nc;
+}
+
 // Acceleration s.a of (t, q1, v1), which is projected and factorized where `project` is true. Lost rows are
 // replaced by their limits.
 template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_accepted(Stepper<T, LDC, S>& s, double t, bool project) {
-  const Model<real<T>>& m = s.m;
-  Workspace<T, LDC>& w = s.w;
+  const Factor<T>& f = s.w.factor;
   Instant<T> at = s.trial_state(t, 0);
   if (!evaluate(s, at, {!project, !project, true})) return false;
   add_feedback(s, s.v1);
-  bool lost = w.factor.rank_rows < s.before.largest_rank || s.before.largest_rank < 0;
-  bool fewer = project && lost && w.factor.regular && w.factor.rank_rows < m.nc;
-  bool lasting = fewer && loses_nothing_here(s);
-  if (fewer && !lasting) {
-    make_dense(m, w);  // the limits of lost rows are found by the orthogonal factorization
-    factorize_rows(m, w);
-    leave_regular_poses(s, smallest_pivot(w));
-  }
-  if (!project || (lost && w.factor.rank_rows < m.nc && !w.factor.regular)) {
-    if constexpr (!S::supplies_inertia)
-      if (project) evaluate_inertia(m, w);
-    int hold = project ? -1 : s.before.largest_rank;  // without projection the rank of the start is kept
-    if (project && s.passing && !S::supplies_inertia && moving(s.v1, m.nv))
-      prepare_grazing(m, s.state(s.q1, s.v1), w.factor.rank_rows, s.d, w);
-    else
-      prepare(m, s.state(s.q1, s.v1), hold, S::supplies_inertia ? nullptr : &s.d, w);
-  }
+  bool fewer = f.rank_rows < s.before.largest_rank || s.before.largest_rank < 0, replaced = false;
+  if (!project)  // the rank of the start is kept
+    prepare(s.m, s.state(s.q1, s.v1), s.before.largest_rank, S::supplies_inertia ? nullptr : &s.d, s.w);
+  else if (fewer)
+    replaced = replace_lost_rows(s);
   if (!accelerate(s, at, s.a)) return false;
   if constexpr (!S::supplies_inertia && !S::supplies_acceleration)
-    if (project && lost && w.factor.rank_rows < m.nc && w.factor.rank == w.factor.rank_rows &&
-        !moving(s.v1, m.nv) && !lasting)
-      accelerate_from_rest(s);
+    if (replaced && f.rank == f.rank_rows && !moving(s.v1, s.m.nv)) accelerate_from_rest(s);
   return true;
 }
 
@@ -68,7 +84,7 @@ SARRUS_FN bool accept_step(auto& s, double t, bool project) {
   s.before.pivot = s.pivot;
   s.before.limits = s.held_rank != s.rank;
   s.t = t;
-  for (int j = 0; j < s.m.nq; ++j) s.q[j] = s.q1[j];
+  copy(s.q, s.q1, s.m.nq);
   copy(s.v, s.v1, w.ld);
   s.pivot = smallest_pivot(w);
   s.regular.trusted = w.factor.regular;

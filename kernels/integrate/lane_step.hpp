@@ -33,18 +33,12 @@ struct LaneStepper {
     arena.take(w.ld, v, a, v1, a1, u, tau);
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take((MAX_STAGES + 1) * 3 * m.nd, drive);
-    tested = m.nc > 0 && !m.nd;
-    for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
+    tested = m.nc > 0 && !m.nd && all_holonomic(m);
   }
   SARRUS_HD State<T> state(const T* q_, const T* v_, int stage) const {
     return {q_, v_, drive + 3 * stage * m.nd, nullptr};
   }
 };
-
-template <class T>
-SARRUS_HD T larger(const T& x, const T& y) {
-  return select(x > y, x, y);
-}
 
 // Largest |x| (nv) without units, lane by lane
 template <class T>
@@ -126,14 +120,10 @@ SARRUS_FN void lane_stages(LaneStepper<T, LDC>& s, const H& h, Accelerate accele
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 1; i <= s.tab.stages; ++i) {
-    const double* weights = i < s.tab.stages ? s.tab.A[i] : s.tab.b;
     fill(s.u, ld);
     copy(s.v1, s.v, ld);
-    for (int j = 0; j < i && j < s.tab.stages; ++j) {
-      if (weights[j] == 0) continue;
-      axpy(s.u, T(h * weights[j]), s.ku + j * ld, ld);
-      axpy(s.v1, T(h * weights[j]), s.kv + j * ld, ld);
-    }
+    add_rates(s.tab, i, h, s.ku, ld, s.u);
+    add_rates(s.tab, i, h, s.kv, ld, s.v1);
     integrate(m, s.q, s.u, s.q1);
     if (i == s.tab.stages) break;
     accelerate_stage(s.state(s.q1, s.v1, i));
@@ -162,7 +152,7 @@ SARRUS_FN void close_lanes(LaneStepper<T, LDC>& s, Some& fine) {
       return;
     }
     last = s.drift;
-    for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+    negate(w.extra, w.rows.phi, m.nc);
     normal_step(m, w.extra, w);
     integrate(m, s.q1, w.a, s.q2);
     for (int j = 0; j < m.nq; ++j) s.q1[j] = select(open, s.q2[j], s.q1[j]);
@@ -195,7 +185,7 @@ SARRUS_FN bool lane_step(LaneStepper<T, LDC>& s, double h, Some& fine) {
   if (m.nc > 0) {
     velocity_residual(m, s.v1, w);
     normal_step(m, w.extra, w);
-    for (int j = 0; j < m.nv; ++j) s.v1[j] += w.a[j];
+    add(s.v1, w.a, m.nv);
     s.velocity_drift = velocity_residual(m, s.v1, w);
   }
   return true;
@@ -213,8 +203,7 @@ SARRUS_FN void accelerate_lanes(LaneStepper<T, LDC>& s, Some& fine) {
   constraints(m, x, w.tree, w.ld, w.rows);
   accelerate(m, s.tau, w);
   copy(s.a1, w.a, w.ld);
-  T sum = T(0);
-  for (int j = 0; j < m.nv; ++j) sum += (w.a[j] + s.v1[j]) * 0.0;
+  T sum = sum_of<T>(m.nv, [&](int j) { return (w.a[j] + s.v1[j]) * 0.0; });
   fine = fine && !(sum < 0.0) && !(sum > 0.0) && sum < 1.0;
 }
 

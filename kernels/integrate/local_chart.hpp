@@ -44,13 +44,13 @@ template <class T>
 SARRUS_HD void lift(const Model<real<T>>& m, const T* N, int n, const T* y, int ld, T* x) {
   if (n == 0) return fill(x, ld);
   combine(x, y, N, 0, n, ld);
-  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+  multiply(x, x, m.unit, m.nv);
 }
 // y (n) = N^T (x / unit); x has zeros behind its end
 template <class T>
 SARRUS_HD void reduce(const Model<real<T>>& m, const T* N, int n, const T* x, int ld, T* room, T* y) {
   copy(room, x, ld);
-  for (int j = 0; j < m.nv; ++j) room[j] = room[j] / m.unit[j];
+  divide(room, room, m.unit, m.nv);
   for (int i = 0; i < n; ++i) y[i] = dot(N + i * ld, room, ld);
 }
 
@@ -58,7 +58,7 @@ SARRUS_HD void reduce(const Model<real<T>>& m, const T* N, int n, const T* x, in
 template <class T, int LDC>
 SARRUS_FN void factorize_held(const Model<real<T>>& m, int rank, const Workspace<T, LDC>& w,
                               Chart<T, LDC>& chart) {
-  for (int k = 0; k < m.nc * w.ld; ++k) chart.J_held[k] = w.rows.J[k];
+  copy(chart.J_held, w.rows.J, m.nc * w.ld);
   for (int r = 0; r < m.nc; ++r)
     if (!m.row_holonomic[r]) fill(chart.J_held + r * w.ld, w.ld);
   factorize(m, chart.J_held, static_cast<const T*>(nullptr), w.ld, rank, chart.held);
@@ -85,14 +85,14 @@ SARRUS_FN void keep_coordinates(const Model<real<T>>& m, int ld, const Direction
   for (int i = 0; i < d.n; ++i) chart.c[i] = (wanted ? wanted[i] : T(0)) - chart.c[i];
   solve_lu(d.both, chart.c);
   lift(m, d.both.n ? d.here : d.N, d.n, chart.c, ld, chart.y);
-  for (int j = 0; j < m.nv; ++j) x[j] += chart.y[j];
+  add(x, chart.y, m.nv);
 }
 
 // The chart about the state of s, whose factorization is in s.w.
 SARRUS_FN bool open_chart(const auto& s, auto& chart) {
   auto& m = s.m;
   int ld = s.w.ld;
-  for (int j = 0; j < m.nq; ++j) chart.q0[j] = s.q[j];
+  copy(chart.q0, s.q, m.nq);
   chart.vel.n = free_directions(s.w.factor, m.nv, ld, chart.vel.N);
   if (chart.rolling) {
     factorize_held(m, -1, s.w, chart);
@@ -112,6 +112,21 @@ SARRUS_FN bool refactor(auto& s, auto& chart) {
   return compare(s.w.factor, s.m.nv, s.w.ld, chart.vel);
 }
 
+// w.a: what closes the rows at q1 across the tangent directions; its size without units
+template <class T, int LDC, class S>
+SARRUS_FN double closing_correction(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart) {
+  Workspace<T, LDC>& w = s.w;
+  negate(w.extra, w.rows.phi, s.m.nc);
+  smallest(s.m, w.ld, chart.position_rows(w.factor), w.extra, w.y, w.a);
+  keep_coordinates(s.m, w.ld, chart.positions(), static_cast<const T*>(nullptr), chart, w.a);
+  return largest(s.m, w.a);
+}
+
+// Whether a correction that follows one of size `before` is nothing but rounding
+SARRUS_HD bool is_rounding(double size, double before) {
+  return size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before);
+}
+
 // s.u, s.q1 with local coordinates y: closed by Newton, starting with `across` and ending with it. Uses the
 // last factorization while that converges fast. Leaves s.w factorized.
 template <class T, int LDC, class S>
@@ -122,21 +137,18 @@ SARRUS_FN bool close_stage(Stepper<T, LDC, S>& s, double t, const T* y, T* acros
   double before = 1e300;
   for (int i = 0; i < MOST_CLOSING; ++i) {
     lift(m, chart.positions().N, chart.positions().n, y, w.ld, s.u);
-    for (int j = 0; j < m.nv; ++j) s.u[j] += across[j];
+    add(s.u, across, m.nv);
     integrate(m, chart.q0, s.u, s.q1);
     if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, fresh, false})) return false;
     if (fresh && !refactor(s, chart)) return s.fail(StepStatus::NOT_CLOSED);
-    for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
-    smallest(m, w.ld, chart.position_rows(w.factor), w.extra, w.y, w.a);
-    keep_coordinates(m, w.ld, chart.positions(), static_cast<const T*>(nullptr), chart, w.a);
-    double size = largest(m, w.a);
+    double size = closing_correction(s, chart);
     if (!(size < 1e3)) return s.fail(StepStatus::NOT_CLOSED);
     bool exact = value(position_residual(m, w)) <= 2 * CLOSED_TIGHT;  // what is left of phi is rounding
-    if (exact || size <= STAGE_CLOSED || (size <= STAGE_CLOSED_ENOUGH && size > 0.5 * before)) {
+    if (exact || is_rounding(size, before)) {
       if (!fresh) evaluate_inertia(s);
       return fresh || refactor(s, chart) || s.fail(StepStatus::NOT_CLOSED);
     }
-    for (int j = 0; j < m.nv; ++j) across[j] += w.a[j];
+    add(across, w.a, m.nv);
     fresh = size > SLOW * before;
     before = size;
   }
@@ -155,7 +167,7 @@ SARRUS_FN void close_velocity(auto& s, const auto* y, auto& chart) {
 SARRUS_FN bool open_stage_chart(auto& s) {
   auto& m = s.m;
   if (m.sparse || s.held_rank > s.rank || m.nv - s.rank != 1) return false;
-  for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.q1, s.q, m.nq);
   copy(s.v1, s.v, s.w.ld);
   if (!evaluate(s, s.trial_state(s.t, ROWS_ONLY), {true, false, false})) return false;
   factorize(m, s.w.rows.J, static_cast<decltype(s.w.M)>(nullptr), s.w.ld, s.rank, s.w.factor);
@@ -175,7 +187,7 @@ SARRUS_FN bool close_charted_stage(Stepper<T, LDC, S>& s, double t) {
   copy(chart.u, s.u, ld);
   reduce(m, pos.N, pos.n, s.u, ld, chart.y, chart.local);
   lift(m, pos.N, pos.n, chart.local, ld, chart.across);
-  for (int j = 0; j < m.nv; ++j) chart.across[j] = s.u[j] - chart.across[j];
+  set_difference(chart.across, s.u, chart.across, m.nv);
   if (close_stage(s, t, chart.local, chart.across, chart)) {
     reduce(m, chart.vel.N, chart.vel.n, s.v1, ld, chart.y, chart.local);
     close_velocity(s, chart.local, chart);

@@ -14,8 +14,41 @@ constexpr int FIRST_PROBES = 30, PROBES = 2;  // steps of the power iteration: a
 
 // Whether the smallest pivot may vanish within so many steps from now, or has done so before.
 SARRUS_HD bool near_singular(const auto& s, double steps = STEPS_AROUND) {
-  double change = s.pivot - s.before.pivot;
-  return s.pivot < steps * (change > 0 ? change : -change);
+  return s.pivot < steps * abs_(s.pivot - s.before.pivot);
+}
+
+// Factorizes the augmented inertia; the first time with the largest augmentation that leaves it definite.
+template <class T, int LDC, class S>
+SARRUS_FN bool factorize_definite(Stepper<T, LDC, S>& s, bool first) {
+  Augmented<T>& a = s.w.factor.augmented;
+  if (first) a.augment = a.most = MOST_AUGMENT;
+  if (a.rank == 0) return false;
+  if (factorize_regular(s.m, s.w)) return true;
+  if (!first) return false;
+  a.augment = a.most = LESS_AUGMENT;
+  return factorize_regular(s.m, s.w);
+}
+
+// Whether the singular pose that the last change of the distance leads to is so many steps away, or less
+template <class T>
+SARRUS_HD bool singular_within(const Augmented<T>& a, const Regular& r, double steps) {
+  return value(a.distance) < steps * abs_(value(a.distance) - r.distance);
+}
+
+// The distance at the terms of w, and whether a pose nearby is known to be singular.
+template <class T, int LDC, class S>
+SARRUS_FN bool approaches_singular(Stepper<T, LDC, S>& s, bool first) {
+  Augmented<T>& a = s.w.factor.augmented;
+  Regular& r = s.regular;
+  watch_regular_rows(s.m, first ? FIRST_PROBES : PROBES, a);
+  if (first) {
+    r.doubts = 0;
+    return false;
+  }
+  if (singular_within(a, r, STEPS_FAR))
+    watch_regular_rows(s.m, FIRST_PROBES, a);  // the vector may have lagged
+  r.doubts = singular_within(a, r, STEPS_FAR) ? r.doubts + 1 : 0;
+  return r.doubts > MOST_DOUBTS || singular_within(a, r, STEPS_CHARTED);
 }
 
 // Whether the rows that are independent, and their distance from losing rank, are known at the terms of w.
@@ -25,25 +58,12 @@ SARRUS_FN bool watch_regular(Stepper<T, LDC, S>& s) {
   Regular& r = s.regular;
   bool first = !r.chosen || !r.trusted;
   if (!s.w.by_entries) pack_entries(s.m, s.w.rows.J, s.w.M, s.w.ld, a);
-  if (!r.chosen && !choose_rows(s.m, a)) return false;
-  if (!r.chosen) begin_probe(s.m, a);
-  if (first) a.augment = a.most = MOST_AUGMENT;
-  bool definite = a.rank > 0 && factorize_regular(s.m, s.w);
-  if (!definite && first && a.rank > 0) {
-    a.augment = a.most = LESS_AUGMENT;
-    definite = factorize_regular(s.m, s.w);
+  if (!r.chosen) {
+    if (!choose_rows(s.m, a)) return false;
+    begin_probe(s.m, a);
   }
-  if (!definite) return false;
-  auto watch = [&](int steps) { watch_regular_rows(s.m, steps, a); };
-  auto within_steps = [&](double steps) {  // of the singular pose that the last change leads to
-    double change = value(a.distance) - r.distance;
-    return value(a.distance) < steps * (change > 0 ? change : -change);
-  };
-  watch(first ? FIRST_PROBES : PROBES);
-  if (!first && within_steps(STEPS_FAR)) watch(FIRST_PROBES);  // the vector may have lagged behind
-  r.doubts = !first && within_steps(STEPS_FAR) ? r.doubts + 1 : 0;
-  if (!(a.share > LEAST_SHARE && a.distance > LEAST_SHARE) || r.doubts > MOST_DOUBTS) return false;
-  if (!first && within_steps(STEPS_CHARTED)) return false;
+  if (!factorize_definite(s, first) || approaches_singular(s, first)) return false;
+  if (!(a.share > LEAST_SHARE && a.distance > LEAST_SHARE)) return false;
   r.chosen = true;
   choose_augment(a);
   return true;
@@ -54,15 +74,15 @@ template <class T, int LDC, class S>
 SARRUS_FN bool factorize_far_away(Stepper<T, LDC, S>& s) {
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>> && !S::supplies_inertia) {
     Regular& r = s.regular;
-    if (!r.allowed || r.blocked || (s.rank >= 0 && !r.trusted && near_singular(s, STEPS_FAR))) return false;
-    if (!watch_regular(s)) {
-      s.w.factor.regular = false;
-      return false;
-    }
-    double distance = value(s.w.factor.augmented.distance);
+    Factor<T>& f = s.w.factor;
+    bool may_be_far = s.rank < 0 || r.trusted || !near_singular(s, STEPS_FAR);
+    if (!r.allowed || r.blocked || !may_be_far) return false;
+    f.regular = watch_regular(s);
+    if (!f.regular) return false;
+    double distance = value(f.augmented.distance);
     if (s.rank < 0) s.pivot = distance;  // the start: nothing is known about changes
     if (!r.trusted) r.pivot_part = s.pivot / distance;
-    s.w.factor.least = r.pivot_part * distance;
+    f.least = r.pivot_part * distance;
     return true;
   }
   return false;
@@ -82,7 +102,7 @@ SARRUS_FN void leave_regular_poses(Stepper<T, LDC, S>& s, double pivot) {
     r.trusted = false;
     r.chosen = f.rank_rows >= s.before.largest_rank;
     if (!r.chosen) return;
-    for (int k = 0; k < s.m.nc; ++k) f.augmented.taken[static_cast<int>(value(f.order[k]))] = k < f.rank_rows;
+    for (int k = 0; k < s.m.nc; ++k) f.augmented.taken[row_at(f, k)] = k < f.rank_rows;
     s.w.factor.augmented.rank = f.rank_rows;
     begin_probe(s.m, s.w.factor.augmented);
   }

@@ -14,7 +14,7 @@ constexpr double MOST_OPEN = 1e-2;  // radians or L: a state further away from t
 // Starts at (q1, v1), for steps of size h.
 SARRUS_FN bool start_alone(auto& s, double t, double h) {
   auto& m = s.m;
-  for (int j = 0; j < m.nq; ++j) s.ku[j] = s.q1[j];
+  copy(s.ku, s.q1, m.nq);
   s.rank = -1;
   s.before = {};
   s.before.close_to_rounding = false;
@@ -26,7 +26,7 @@ SARRUS_FN bool start_alone(auto& s, double t, double h) {
   s.before.close_to_rounding = s.pivot < NEAR_SINGULAR;
   double moved = h * largest(m, s.v);
   if (m.nc == 0 || s.held_rank > s.rank || s.pivot > STEPS_CHARTED * PIVOT_RATE * moved) return true;
-  for (int j = 0; j < m.nv; ++j) s.u[j] = s.v[j] * -h;
+  set_scaled(s.u, -h, s.v, m.nv);
   s.before.pivot = factorize_within(s, s.rank);
   if (s.o.method.splitting.stages) {  // starts with the factorization at the state
     if (!evaluate(s, s.trial_state(t, ROWS_ONLY), {true, true, false})) return false;

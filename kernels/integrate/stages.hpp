@@ -46,14 +46,10 @@ SARRUS_FN bool runge_kutta_trial(Stepper<T, LDC, S>& s, double h) {
   copy(s.ku, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 1; i <= tab.stages; ++i) {
-    const double* weights = i < tab.stages ? tab.A[i] : tab.b;
     fill(s.u, ld);
     copy(s.v1, s.v, ld);
-    for (int j = 0; j < i && j < tab.stages; ++j) {
-      if (weights[j] == 0) continue;
-      axpy(s.u, T(h * weights[j]), s.ku + j * ld, ld);
-      axpy(s.v1, T(h * weights[j]), s.kv + j * ld, ld);
-    }
+    add_rates(tab, i, h, s.ku, ld, s.u);
+    add_rates(tab, i, h, s.kv, ld, s.v1);
     integrate(s.m, s.q, s.u, s.q1);
     if (i == tab.stages) break;
     double t = s.t + tab.c[i] * h;
@@ -98,7 +94,7 @@ SARRUS_FN bool accelerate_kick(Stepper<T, LDC, S>& s, double t, double h, int i,
       add_feedback(s, s.v1);
       if (!accelerate(s, at, a)) return false;
     }
-    for (int j = 0; j < s.m.nv; ++j) s.x[j] = a[j] - s.kv[j];
+    set_difference(s.x, a, s.kv, s.m.nv);
     copy(s.kv, a, ld);
     if (ahead * largest(s.m, s.x) <= KICK_FOUND * largest(s.m, s.v1)) break;
   }
@@ -113,7 +109,7 @@ SARRUS_FN bool splitting_trial(Stepper<T, LDC, S>& s, double h) {
   int ld = s.w.ld;
   double t = s.t;
   bool project = s.o.correction == Correction::PROJECT && s.m.nc > 0;
-  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.q1, s.q, s.m.nq);
   copy(s.v1, s.v, ld);
   copy(s.kv, s.a, ld);
   for (int i = 0; i < split.stages; ++i) {
@@ -123,7 +119,7 @@ SARRUS_FN bool splitting_trial(Stepper<T, LDC, S>& s, double h) {
     if (split.drift[i] == 0) continue;
     for (int j = 0; j < s.m.nv; ++j) s.u[j] = s.v1[j] * (h * split.drift[i]);
     integrate(s.m, s.q1, s.u, s.q2);
-    for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q2[j];
+    copy(s.q1, s.q2, s.m.nq);
     t += h * split.drift[i];
   }
   return true;
@@ -135,6 +131,11 @@ SARRUS_FN bool trial(auto& s, double h) {
   return found && ((finite(s.q1, s.m.nq) && finite(s.v1, s.m.nv)) || s.fail(StepStatus::NOT_FINITE));
 }
 
+// The error estimate of coordinate k from its rates (stages, ld)
+SARRUS_HD double estimate(const Tableau& tab, const auto* rates, int k, int ld) {
+  return sum_of<double>(tab.stages, [&](int j) { return tab.e[j] * value(rates[j * ld + k]); });
+}
+
 // The error estimate of a step over what it may be: of the worst coordinate. (The root mean square of n
 // coordinates hides sqrt(n) of it, and the sum over a run came out at 130 tolerances.) Next to a singular
 // pose, where rounding in phi disturbs single coordinates, it is the root mean square.
@@ -143,20 +144,13 @@ SARRUS_FN double error_norm(const auto& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   double most = 0, sum = 0;
   int ld = s.w.ld;
-  for (int i = 1; i < m.nn; ++i)
-    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
-      double eu = 0, ev = 0;
-      for (int j = 0; j < tab.stages; ++j) {
-        eu += tab.e[j] * value(s.ku[j * ld + k]);
-        ev += tab.e[j] * value(s.kv[j * ld + k]);
-      }
-      Allowed allowed = allowed_error(s, i, k, s.v1);
-      eu *= h / allowed.position;
-      ev *= h / allowed.velocity;
-      sum += eu * eu + ev * ev;
-      double worse = eu * eu > ev * ev ? eu * eu : ev * ev;
-      most = worse > most ? worse : most;
-    }
+  each_coordinate(m, [&](int i, int k) {
+    Allowed allowed = allowed_error(s, i, k, s.v1);
+    double eu = estimate(tab, s.ku, k, ld) * (h / allowed.position);
+    double ev = estimate(tab, s.kv, k, ld) * (h / allowed.velocity);
+    sum += eu * eu + ev * ev;
+    most = larger(larger(eu * eu, ev * ev), most);
+  });
   return sqrt_(m.nc > 0 && s.pivot < SINGULAR_IN_SIGHT ? sum / (2 * m.nv) : most) / STEP_SHARE;
 }
 

@@ -19,33 +19,69 @@ constexpr double FIRST_TRAVEL = 2e-3, FIRST_AT_REST = 1e-3;      // radians or L
 constexpr double NO_ESTIMATE = 1e10;                             // error of a step without one
 constexpr double MOST_TURN = 1.5;  // [rad] of a ball joint or free body in an adaptive step
 
+// Whether the end of a step could not be closed, or crosses something: a shorter one may. That is forgotten.
+SARRUS_HD bool ends_elsewhere(auto& s) {
+  if (s.status != StepStatus::NOT_CLOSED && s.status != StepStatus::UNRESOLVED) return false;
+  s.status = StepStatus::FINE;
+  return true;
+}
+
+// A step of size h from t on, cut at t_end
+struct Span {
+  double size, end;
+  bool last;
+};
+SARRUS_HD Span span(double t, double h, double t_end) {
+  double left = t_end - t;
+  if (h >= left * WHOLE) return {left, t_end, true};
+  return {h, t + h, false};
+}
+
 // Change of the step size that an error asks for: error^(-1/4), for methods of order 4 and 5.
 SARRUS_HD double step_factor(double error) { return SAFETY / sqrt_(sqrt_(error)); }
-
-SARRUS_HD double within(double x, double least, double most) {
-  return x > most ? most : x < least ? least : x;
-}
 
 // A first step to try: a small part of the time in which the motion gets one radian or L further.
 SARRUS_FN double first_step(const auto& s) {
   double speed = largest(s.m, s.v), rise = sqrt_(largest(s.m, s.a));
-  double rate = speed > rise ? speed : rise;
+  double rate = larger(speed, rise);
   return rate > 0 ? FIRST_TRAVEL / rate : FIRST_AT_REST;
+}
+
+// Square of the rate at which the free rotation of node i turns; 0 where it has none
+SARRUS_HD double turning_squared(const auto& s, int i) {
+  int joint = s.m.joint[i];
+  if (joint != BALL && joint != FREE) return 0;
+  const auto* w = s.v + s.m.iv[i] + (joint == FREE ? 3 : 0);
+  return value(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
 
 // Longest adaptive step [s]. The rotation from one state to the next tells how a body turned in between only
 // below half a turn, and a body that spins freely makes no error that would limit its steps.
 SARRUS_FN double longest_step(const auto& s) {
   if (!s.o.method.adaptive) return s.o.most_step;
-  double most = 0;
-  for (int i = 1; i < s.m.nn; ++i) {
-    if (s.m.joint[i] != BALL && s.m.joint[i] != FREE) continue;
-    const auto* w = s.v + s.m.iv[i] + (s.m.joint[i] == FREE ? 3 : 0);
-    double rate = value(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    most = rate > most ? rate : most;
-  }
-  double turn = most > 0 ? MOST_TURN / sqrt_(most) : s.o.most_step;
-  return turn < s.o.most_step ? turn : s.o.most_step;
+  double most = largest_of(s.m.nn - 1, [&](int i) { return turning_squared(s, i + 1); });
+  return most > 0 ? smaller(MOST_TURN / sqrt_(most), s.o.most_step) : s.o.most_step;
+}
+
+// Tries a step of size h: its error, NO_ESTIMATE where an acceleration is missing. `trouble`: the reason to
+// give where shorter steps do not help either. False: they need not be tried.
+SARRUS_FN bool try_step(auto& s, double h, double& error, StepStatus& trouble) {
+  error = NO_ESTIMATE;
+  if (trial(s, h))
+    error = error_norm(s, h);
+  else if (s.status == StepStatus::SINGULAR_INERTIA)
+    trouble = s.status;  // of a stage far away, or wherever the step ends
+  else if (s.status != StepStatus::NOT_FINITE)
+    return false;
+  s.status = StepStatus::FINE;
+  return true;
+}
+
+// The step to try after one of size `now`, at most `grow` times as long. h: the step that was to be tried,
+// which is longer than `now` at the end of a run.
+SARRUS_HD double next_step(double now, double error, double grow, double h, bool last) {
+  double next = now * within(error > 0 ? step_factor(error) : grow, MOST_CUT, grow);
+  return last ? larger(h, next) : next;
 }
 
 // A step within tolerance, at most h long. In: h to try; out: h to try next. It shrinks until the estimate is
@@ -55,35 +91,24 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
   StepStatus trouble = StepStatus::STEP_COLLAPSED;
   Crossing crossing{time_to_singular(s)};
   if (crossing.ends_there(h)) h = crossing.next_trial(h, 0.5 * crossing.time, s.before.regular_step);
-  for (;;) {
-    double left = t_end - s.t, error = NO_ESTIMATE;
-    bool last = h >= left * WHOLE;
-    double now = last ? left : h;
-    if (trial(s, now))
-      error = error_norm(s, now);
-    else if (s.status == StepStatus::SINGULAR_INERTIA)
-      trouble = s.status;  // of a stage far away, or wherever the step ends
-    else if (s.status != StepStatus::NOT_FINITE)
-      return false;
-    s.status = StepStatus::FINE;
+  for (;; grow = 1) {
+    double error;
+    auto [now, end, last] = span(s.t, h, t_end);
+    if (!try_step(s, now, error, trouble)) return false;
     bool taken = crossing.takes(s, error, now, first);
     if (error <= 1 || taken) {
-      double factor = within(error > 0 ? step_factor(error) : grow, MOST_CUT, grow);
-      double next = taken ? (crossing.across ? now : now * 2) : last && now * factor < h ? h : now * factor;
       double regular = !taken && crossing.time == 0 ? h : s.before.regular_step;
-      if (project_and_accept(s, last ? t_end : s.t + now, taken)) {
-        h = next;
+      if (project_and_accept(s, end, taken)) {
+        h = taken ? crossing.after(now) : next_step(now, error, grow, h, last);
         s.before.regular_step = regular;
         return true;
       }
-      if (s.status != StepStatus::NOT_CLOSED && s.status != StepStatus::UNRESOLVED) return false;
-      s.status = StepStatus::FINE;
+      if (!ends_elsewhere(s)) return false;
       error = NO_ESTIMATE;
     }
     if (!(now > s.o.least_step)) return s.fail(trouble);
-    grow = 1;
-    double factor = step_factor(error);
-    h = crossing.next_trial(now, now * (factor < MOST_CUT ? MOST_CUT : factor), s.before.regular_step);
+    double shorter = now * larger(MOST_CUT, step_factor(error));
+    h = crossing.next_trial(now, shorter, s.before.regular_step);
   }
 }
 
@@ -92,37 +117,29 @@ SARRUS_FN bool adaptive_step(auto& s, double& h, double t_end) {
 SARRUS_FN double away_from_singular(const auto& s, double h) {
   const Tableau& tab = s.o.method.tableau;
   double time = s.projects() ? time_to_singular(s) : 0, beyond = time / CROSSED_AT;
-  for (int i = 1; i < tab.stages; ++i) {
-    double apart = time / h - tab.c[i];
-    if (0 < time && beyond < h && apart < STAGE_APART && apart > -STAGE_APART) return beyond;
-  }
-  return h;
+  if (!(0 < time && beyond < h)) return h;
+  auto near = [&](int i) { return abs_(time / h - tab.c[i + 1]) < STAGE_APART; };
+  return any_of(tab.stages - 1, near) ? beyond : h;
 }
 
 // The step from the state to time t, of the given size or shorter ones: where the loops cannot be closed at
 // its end, which happens when that lies within rounding of a singular pose, it ends somewhere else first.
 SARRUS_FN bool fixed_step(auto& s, double t, bool from_rest) {
   double h = t - s.t, whole = h;
-  for (int cuts = 0; cuts <= MOST_CUTS;) {
-    double most = t - s.t, allowed = away_from_singular(s, h < most ? h : most);
-    bool last = allowed >= most * WHOLE;
-    double now = last ? most : allowed;
+  for (int cuts = 0;;) {
+    auto [now, end, last] = span(s.t, away_from_singular(s, smaller(h, t - s.t)), t);
     bool tried = from_rest ? trial_from_rest(s, now) : trial(s, now);
-    if (tried && project_and_accept(s, last ? t : s.t + now)) {
+    if (tried && project_and_accept(s, end)) {
       if (last) return true;
       from_rest = false;
       h = 2 * now;
-    } else if (s.status == StepStatus::UNRESOLVED && now > LEAST_PART * whole) {
-      s.status = StepStatus::FINE;
-      h = CUT * now;
-    } else if (s.status == StepStatus::NOT_CLOSED && ++cuts <= MOST_CUTS) {
-      s.status = StepStatus::FINE;
-      h = CUT * now;
-    } else {
-      return false;
+      continue;
     }
+    bool unresolved = s.status == StepStatus::UNRESOLVED;
+    bool may_be_cut = unresolved ? now > LEAST_PART * whole : ++cuts <= MOST_CUTS;
+    if (!may_be_cut || !ends_elsewhere(s)) return false;
+    h = CUT * now;
   }
-  return false;
 }
 
 // One accepted step of at most h, never past t_end.
@@ -130,8 +147,7 @@ SARRUS_FN bool step(auto& s, double& h, double t_end) {
   bool adaptive = s.o.method.adaptive, from_rest = rests_at_singular(s);
   if (adaptive && !from_rest) return adaptive_step(s, h, t_end);
   if (adaptive) h = stays_at_rest(s) ? MOST_GROWTH * h : first_step_from_rest(s);
-  bool last = h >= (t_end - s.t) * WHOLE;
-  double t = last ? t_end : s.t + h;
+  double t = span(s.t, h, t_end).end;
   return stays_at_rest(s) ? stay(s, t) : fixed_step(s, t, from_rest);
 }
 

@@ -49,7 +49,7 @@ template <class D, int LDC, class S>
 SARRUS_FN bool step_along(const StepFrom<real<D>>& x, int first, DifferentiatedStep<D, LDC, S>& d) {
   Stepper<D, LDC, S>& s = d.s;
   const Model<real<D>>& m = s.m;
-  for (int j = 0; j < m.nq; ++j) d.from[j] = D(x.q[j]);
+  copy(d.from, x.q, m.nq);
   for (int j = 0; j < m.nv; ++j) d.increment[j] = D(real<D>(0)), s.v1[j] = D(x.v[j]), d.tau[j] = D(x.tau[j]);
   for (int l = 0; l < d.WIDTH; ++l) {
     int k = first + l, input = k - 2 * m.nv;

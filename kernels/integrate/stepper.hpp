@@ -24,7 +24,7 @@ struct Source {
   static constexpr bool supplies_acceleration = false;  // so does a
   const T* tau;
   SARRUS_HD bool inputs(const Model<real<T>>& m, const Instant<T>&, const Supplied<T>& to) const {
-    for (int j = 0; j < m.nv; ++j) to.tau[j] = tau[j];
+    copy(to.tau, tau, m.nv);
     return true;
   }
   SARRUS_HD bool acceleration(const Instant<T>&, T*) const { return false; }
@@ -89,6 +89,7 @@ struct Stepper {
     status = StepStatus::FINE;
     return true;
   }
+  SARRUS_HD bool may_try_again() { return status == StepStatus::FINE || recover(); }
   SARRUS_HD Instant<T> trial_state(double time, int stage) const { return {time, q1, v1, stage}; }
   // A state with what drives and user rows were last
   SARRUS_HD State<T> state(const T* q_, const T* v_) const { return {q_, v_, drive, user}; }
@@ -99,6 +100,14 @@ struct Stepper {
     return o.correction == Correction::PROJECT && (m.nc > 0 || o.keep_energy);
   }
 };
+
+// out (ld) += h times the rates (stages, ld) before stage i, weighted; i = stages: the end of the step
+template <class T, class H>
+SARRUS_HD void add_rates(const Tableau& tab, int i, const H& h, const T* rates, int ld, T* out) {
+  const double* weights = i < tab.stages ? tab.A[i] : tab.b;
+  for (int j = 0; j < smaller(i, tab.stages); ++j)
+    if (weights[j] != 0) axpy(out, T(h * weights[j]), rates + j * ld, ld);
+}
 
 // What evaluate() has to find: poses (unless w.tree holds those of q already), M, and what belongs to v.
 struct Wanted {
@@ -184,17 +193,14 @@ template <class T, int LDC, class S>
 SARRUS_HD Allowed allowed_error(const Stepper<T, LDC, S>& s, int i, int k, const T* v) {
   double unit = s.m.unit[k], least = s.o.atol_in_units ? unit : 1, size = unit;
   if (joint_nv(s.m.joint[i]) == 1) {
-    double travel = value(abs_(s.q[s.m.iq[i]]));
-    size = travel < unit ? travel : unit;
+    size = smaller<double>(value(abs_(s.q[s.m.iq[i]])), unit);
   }
   return {s.o.atol * least + s.o.rtol * size, s.o.atol * least + s.o.rtol * value(abs_(v[k]))};
 }
 
 template <class T>
 SARRUS_HD bool finite(const T* x, int n) {
-  bool yes = true;
-  for (int j = 0; j < n; ++j) yes = yes && value(x[j]) * 0 == 0;
-  return yes;
+  return all_of(n, [&](int j) { return value(x[j]) * 0 == 0; });
 }
 
 constexpr double DIVERGED = 1e9;  // [rad/s, or L/s]: no mechanism is so fast
@@ -204,9 +210,8 @@ constexpr double DIVERGED = 1e9;  // [rad/s, or L/s]: no mechanism is so fast
 // not.
 template <class T, int LDC, class S>
 SARRUS_HD bool diverged(const Stepper<T, LDC, S>& s, const T* v) {
-  bool yes = !finite(s.w.M, s.m.nv * s.w.ld);
-  for (int j = 0; j < s.m.nv; ++j) yes = yes || !(abs_(value(v[j])) <= DIVERGED * value(s.m.unit[j]));
-  return yes;
+  auto fast = [&](int j) { return !(abs_(value(v[j])) <= DIVERGED * value(s.m.unit[j])); };
+  return !finite(s.w.M, s.m.nv * s.w.ld) || any_of(s.m.nv, fast);
 }
 
 // w.a under the applied force s.tau, at the terms of w, which are factorized.
@@ -225,7 +230,7 @@ template <class T, int LDC, class S>
 SARRUS_FN bool accelerate_with_bearings(Stepper<T, LDC, S>& s, const T* v) {
   if (s.load_is_in || !s.w.factor.spd) return true;
   if (!friction_by_load(s.m, v, s.w, s.bearings)) return s.fail(StepStatus::UNSETTLED);
-  for (int j = 0; j < s.m.nv; ++j) s.tau[j] += s.bearings.force[j];
+  add(s.tau, s.bearings.force, s.m.nv);
   s.load_is_in = true;
   return true;
 }

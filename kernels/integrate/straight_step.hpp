@@ -46,7 +46,7 @@ SARRUS_FN Straight<T> inspect_factors(const LaneStepper<T, LDC>& s) {
   T left = T(0);
   for (int r = s.rank; r < s.m.nc; ++r) {
     T sum = T(0);
-    for (int j = s.rank; j < s.m.nv; ++j) sum += w.factor.Y[r * w.ld + j] * w.factor.Y[r * w.ld + j];
+    sum = plus_products(sum, w.factor.Y + r * w.ld + s.rank, w.factor.Y + r * w.ld + s.rank, s.m.nv - s.rank);
     left = larger(sum, left);
   }
   return {smallest_pivots(w, s.rank), left};
@@ -63,11 +63,11 @@ SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
   constraints(m, s.state(s.q1, s.v1, s.tab.stages), w.tree, w.ld, w.rows);
   Residuals<T> r = {position_residual(m, w), velocity_residual(m, s.v1, w)};
   normal_step(m, w.extra, w);
-  for (int j = 0; j < m.nv; ++j) s.v1[j] += w.a[j];
-  for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+  add(s.v1, w.a, m.nv);
+  negate(w.extra, w.rows.phi, m.nc);
   normal_step(m, w.extra, w);
   integrate(m, s.q1, w.a, s.q2);
-  for (int j = 0; j < m.nq; ++j) s.q1[j] = s.q2[j];
+  copy(s.q1, s.q2, m.nq);
   return r;
 }
 
@@ -76,8 +76,7 @@ SARRUS_FN Residuals<T> close_once(LaneStepper<T, LDC>& s) {
 template <class T, int LDC>
 SARRUS_FN T closed_at(const LaneStepper<T, LDC>& s, const StraightTolerances& tol) {
   if (tol.rounding == 0) return T(tol.closed);
-  T size = T(0);
-  for (int j = 0; j < s.m.nq; ++j) size += abs_(s.q1[j]);
+  T size = sum_of<T>(s.m.nq, [&](int j) { return abs_(s.q1[j]); });
   T floor = larger(size * T(tol.rounding), T(tol.closed));
   return -larger(-floor, T(-ROUGHEST * tol.closed));
 }
@@ -100,8 +99,7 @@ SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& af
 // Requires that no number of x (n) is infinite or NaN.
 template <class T, class Call>
 SARRUS_FN void require_finite(const T* x, int n, Call& call) {
-  T size = T(0);
-  for (int j = 0; j < n; ++j) size += abs_(x[j]);
+  T size = sum_of<T>(n, [&](int j) { return abs_(x[j]); });
   call.require(DECISION, [&] { return size < T(1e300); });
 }
 
@@ -119,8 +117,8 @@ SARRUS_FN void straight_acceleration(LaneStepper<T, LDC>& s, const StraightToler
 template <class T, int LDC, class Call>
 SARRUS_FN void straight_projection(LaneStepper<T, LDC>& s, int newton_steps, const StraightTolerances& tol,
                                    Call& call) {
-  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
-  for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v[j];
+  copy(s.q1, s.q, s.m.nq);
+  copy(s.v1, s.v, s.m.nv);
   Residuals<T> before = {T(0), T(0)}, after = before;
   for (int round = 0; round < 2; ++round) {
     Straight<T> f = call.accelerate(s.state(s.q1, s.v1, 0));

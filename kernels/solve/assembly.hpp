@@ -40,8 +40,7 @@ SARRUS_FN Merit<T> merit(const Model<real<T>>& m, const Selected& s, AssemblyWor
     return {true, size == size ? size : T(real<T>(1e300))};
   }
   difference(m, w.guess, w.q, w.dv);
-  T sum = T(0);
-  for (int j = 0; j < m.nv; ++j) sum += w.dv[j] * w.dv[j] / (m.unit[j] * m.unit[j]);
+  T sum = sum_of<T>(m.nv, [&](int j) { return w.dv[j] * w.dv[j] / (m.unit[j] * m.unit[j]); });
   return {false, sqrt_(sum)};
 }
 
@@ -50,29 +49,28 @@ SARRUS_FN Merit<T> merit(const Model<real<T>>& m, const Selected& s, AssemblyWor
 template <class T, class At>
 SARRUS_FN int assemble(const Model<real<T>>& m, const Selected& s, At at, const real<T>* patterns,
                        AssemblyWork<T>& w) {
-  for (int j = 0; j < m.nq; ++j) w.guess[j] = w.q[j];
+  copy(w.guess, w.q, m.nq);
   int iterations = close_rows(m, s, at, w);
   if (is_closed(w.r, s.n_rows) || s.n_columns == 0) return iterations;
   auto keep = [&] {
-    for (int j = 0; j < m.nq; ++j) w.best[j] = w.q[j];
-    for (int k = 0; k < s.n_rows; ++k) w.best_r[k] = w.r[k];
+    copy(w.best, w.q, m.nq);
+    copy(w.best_r, w.r, s.n_rows);
   };
   Merit<T> best = merit(m, s, w);
   keep();
   for (int n = 0; n < MOST_ATTEMPTS && (best.open || n % PATTERNS); ++n) {
-    for (int c = 0; c < s.n_columns; ++c)
-      w.x[c] = T(real<T>(PERTURBATIONS[n / PATTERNS]) * patterns[n * s.n_columns + c]);
-    for (int j = 0; j < m.nq; ++j) w.q[j] = w.guess[j];
+    set_scaled(w.x, real<T>(PERTURBATIONS[n / PATTERNS]), patterns + n * s.n_columns, s.n_columns);
+    copy(w.q, w.guess, m.nq);
     try_step(m, s, w);
-    for (int j = 0; j < m.nq; ++j) w.q[j] = w.trial[j];
+    copy(w.q, w.trial, m.nq);
     iterations += close_rows(m, s, at, w);
     Merit<T> found = merit(m, s, w);
     if (!found.better_than(best)) continue;
     best = found;
     keep();
   }
-  for (int j = 0; j < m.nq; ++j) w.q[j] = w.best[j];
-  for (int k = 0; k < s.n_rows; ++k) w.r[k] = w.best_r[k];
+  copy(w.q, w.best, m.nq);
+  copy(w.r, w.best_r, s.n_rows);
   return iterations;
 }
 

@@ -104,8 +104,7 @@ SARRUS_HD void each_taken(const Model<real<T>>& m, const Augmented<T>& a, F visi
 template <class T>
 SARRUS_FN void rows_times(const Model<real<T>>& m, const Augmented<T>& a, const T* x, T* y) {
   each_row(m, a.rows_now, [&](int r, const T* row, const int* cols, int n) {
-    y[r] = T(0);
-    for (int i = 0; i < n; ++i) y[r] += row[i] * x[cols[i]];
+    y[r] = sum_of<T>(n, [&](int i) { return row[i] * x[cols[i]]; });
   });
 }
 
@@ -113,8 +112,7 @@ SARRUS_FN void rows_times(const Model<real<T>>& m, const Augmented<T>& a, const 
 template <class T>
 SARRUS_FN void rows_times_sizes(const Model<real<T>>& m, const Augmented<T>& a, const T* x, T* y) {
   each_row(m, a.rows_now, [&](int r, const T* row, const int* cols, int n) {
-    y[r] = T(0);
-    for (int i = 0; i < n; ++i) y[r] += abs_(row[i] * x[cols[i]]);
+    y[r] = sum_of<T>(n, [&](int i) { return abs_(row[i] * x[cols[i]]); });
   });
 }
 
@@ -163,9 +161,7 @@ SARRUS_FN void unpack_entries(const Model<real<T>>& m, const Augmented<T>& a, in
 template <class T>
 SARRUS_FN void taken_times(const Model<real<T>>& m, const Augmented<T>& a, const T* x, T* y) {
   each_taken(m, a, [&](int r, const T* row, const int* cols, int n) {
-    T s = T(0);
-    for (int i = 0; i < n; ++i) s += row[i] * x[cols[i]];
-    y[r] = s;
+    y[r] = sum_of<T>(n, [&](int i) { return row[i] * x[cols[i]]; });
   });
 }
 
@@ -203,11 +199,10 @@ SARRUS_FN bool choose_rows(const Model<real<T>>& m, Augmented<T>& a) {
       for (int i = 0; i < n; ++i) y[i] = row[i] * (m.unit[cols[i]] / m.row_unit[r]);
       for (int k = 0; k < kept; ++k) {
         const T* e = a.room + k * width;
-        T s = T(0);
-        for (int i = 0; i < n; ++i) s += e[i] * y[i];
-        for (int i = 0; i < n; ++i) y[i] -= s * e[i];
+        T s = sum_of<T>(n, [&](int i) { return e[i] * y[i]; });
+        subtract_scaled(y, s, e, n);
       }
-      for (int i = 0; i < n; ++i) left += y[i] * y[i];
+      left = plus_products(left, y, y, n);
       left = sqrt_(left);
       a.taken[r] = left > real<T>(SURELY_INDEPENDENT);
       clear = clear && (a.taken[r] || left < real<T>(SURELY_DEPENDENT));
@@ -261,7 +256,7 @@ SARRUS_FN bool factorize_augmented(const Model<real<T>>& m, Augmented<T>& a) {
       for (int i = 0; i < n; ++i) s += row[i] * row[i] * a.light[cols[i]];
       a.weight[r] = a.augment / s;
       T root = sqrt_(a.weight[r]);
-      for (int i = 0; i < n; ++i) y[i] = row[i] * root;
+      set_scaled(y, root, row, n);
     }
     to = add_products(kept, n, width, to, a);
   });
@@ -310,7 +305,7 @@ SARRUS_FN real<T> shortest_row(const Model<real<T>>& m, const Augmented<T>& a) {
       squared += x * x;
     }
     real<T> length = value(sqrt_(squared));
-    least = length < least ? length : least;
+    least = smaller(length, least);
   });
   return least;
 }
@@ -328,7 +323,7 @@ SARRUS_FN void watch_augmented(const Model<real<T>>& m, int steps, Augmented<T>&
 template <class T>
 SARRUS_HD void choose_augment(Augmented<T>& a) {
   real<T> wanted = real<T>(AUGMENTED) / (a.share * a.share);
-  a.augment = wanted < a.most ? wanted : a.most;
+  a.augment = smaller(wanted, a.most);
   if (!(a.augment > real<T>(LEAST_AUGMENT))) a.augment = real<T>(LEAST_AUGMENT);
 }
 
@@ -345,14 +340,14 @@ template <class T, class Times>
 SARRUS_FN void augmented_forces(const Model<real<T>>& m, const AugmentedTask<T>& task, const T* x,
                                 bool at_zero, Times times, Augmented<T>& a) {
   if (at_zero) {
-    for (int j = 0; j < m.nv; ++j) a.force[j] = task.f[j];
-    for (int r = 0; r < m.nc; ++r) a.lam[r] = a.weight[r] * task.g[r];
+    copy(a.force, task.f, m.nv);
+    multiply(a.lam, a.weight, task.g, m.nc);
     return add_taken_transposed(m, a, a.lam, a.force);
   }
   times(x, a.force);
   taken_times(m, a, x, a.gap);
   for (int r = 0; r < m.nc; ++r) a.lam[r] += a.weight[r] * (task.g[r] - a.gap[r]);
-  for (int j = 0; j < m.nv; ++j) a.force[j] = task.f[j] - a.force[j];
+  set_difference(a.force, task.f, a.force, m.nv);
   add_taken_transposed(m, a, a.lam, a.force);
 }
 
@@ -364,7 +359,7 @@ SARRUS_FN bool solve_augmented(const Model<real<T>>& m, AugmentedTask<T> task, T
   fill(x, m.nv);
   for (int i = 0; i < task.most; ++i) {
     augmented_forces(m, task, x, i == 0, times, a);
-    for (int j = 0; j < m.nv; ++j) a.change[j] = a.force[j];
+    copy(a.change, a.force, m.nv);
     solve_fronts(*m.fronts, a.fronts, a.change);
     taken_times(m, a, a.change, a.gap);
     size = T(0);

@@ -34,7 +34,7 @@ SARRUS_FN void plan_augmented(const M& m, Ints ints, EliminationOrder& e, FrontP
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < i; ++j) connect(e, cols[i], cols[j]);
     pairs += n * (n + 1) / 2;
-    plan.widest = n > plan.widest ? n : plan.widest;
+    plan.widest = larger(n, plan.widest);
   });
   plan.branches = branches;
   plan.few_rows = m.nc <= FEW_ROWS && branches >= static_cast<long>(DEEP) * m.nv;

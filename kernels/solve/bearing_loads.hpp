@@ -19,12 +19,6 @@ SARRUS_HD void each_bearing(const Model<R>& m, F visit) {
       visit(i, parameters_at<BearingFriction>(m.cf_values + m.cf_begin[i]));
 }
 
-// visit(k) for each coordinate of node i
-template <class R, class F>
-SARRUS_HD void each_coordinate(const Model<R>& m, int i, F visit) {
-  for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) visit(k);
-}
-
 // out: W (nc) of rows between nodes, constraints/row.hpp; others are not written   in: t (moved)
 template <class T>
 SARRUS_FN void row_wrenches(const Model<real<T>>& m, const Tree<T>& t, Spatial<T>* W) {
@@ -107,7 +101,7 @@ SARRUS_FN void joint_wrenches(const Model<real<T>>& m, const Tree<T>& t, const R
 // out: w.Ic (nn)   in: w.I
 template <class T>
 SARRUS_HD void sum_inertias(const Model<real<T>>& m, Bodies<T>& w) {
-  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  copy(w.Ic + 1, w.I + 1, m.nn - 1);
   for (int i = m.nn - 1; i > 0; --i)
     if (m.parent[i] > 0) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
 }

@@ -84,30 +84,24 @@ SARRUS_FN bool residual(const Model<real<T>>& m, const Selected& s, At at, const
 
 template <class T>
 SARRUS_HD T squared(const T* r, int n) {
-  T sum = T(0);
-  for (int k = 0; k < n; ++k) sum += r[k] * r[k];
-  return sum;
+  return sum_of<T>(n, [&](int k) { return r[k] * r[k]; });
 }
 
 template <class T>
 SARRUS_HD T worst_row(const T* r, int n) {
-  T worst = T(0);
-  for (int k = 0; k < n; ++k) worst = abs_(r[k]) > worst ? abs_(r[k]) : worst;
-  return worst;
+  return largest_of(n, [&](int k) { return abs_(r[k]); });
 }
 
 // Whether all rows are closed; NaN is not.
 template <class T>
 SARRUS_HD bool is_closed(const T* r, int n) {
-  bool yes = true;
-  for (int k = 0; k < n; ++k) yes = yes && abs_(r[k]) <= real<T>(CLOSED_TOL);
-  return yes;
+  return all_of(n, [&](int k) { return abs_(r[k]) <= real<T>(CLOSED_TOL); });
 }
 
 // mu of (1) at least, rr = |r|^2
 template <class T>
 SARRUS_HD T least_damping(const T& rr) {
-  return T(real<T>(DAMPING_FLOOR)) + (rr < real<T>(LARGEST_FLOOR) ? rr : T(real<T>(LARGEST_FLOOR)));
+  return T(real<T>(DAMPING_FLOOR)) + smaller(rr, T(real<T>(LARGEST_FLOOR)));
 }
 
 // As closing_step(), for large mechanisms; radius < 0: Newton's step
@@ -115,7 +109,7 @@ template <class T>
 SARRUS_FN void closing_step_by_entries(const Model<real<T>>& m, const Selected& s, real<T> radius,
                                        ClosingWork<T>& w) {
   fill(w.r_all, m.nc);
-  for (int k = 0; k < s.n_rows; ++k) w.r_all[s.rows[k]] = w.r[k];
+  scatter(w.r_all, s.rows, w.r, s.n_rows);
   T mu = radius < 0 ? T(0) : least_damping(squared(w.r, s.n_rows));
   bool found = damped_step(m, w.J, w.r_all, mu, radius, w.w.factor.augmented, w.x_all);
   for (int c = 0; c < s.n_columns; ++c) w.x[c] = found ? w.x_all[s.columns[c]] : T(0);
@@ -157,7 +151,7 @@ SARRUS_FN void closing_step(const Selected& s, const T* r, const T* J, T mu, rea
   fill(w.x, d.p.ld);
   for (int i = 0; i < d.count; ++i) {
     T y = -(w.along[i] / (d.s[i] * d.s[i] + mu));
-    for (int j = 0; j < d.count; ++j) w.x[j] += d.W[i * d.count + j] * y;
+    add_scaled(w.x, y, d.W + i * d.count, d.count);
   }
   turn_back(d.p, w.x);
 }
@@ -173,7 +167,7 @@ SARRUS_HD void try_step(const Model<real<T>>& m, const Selected& s, ClosingWork<
 // w.q, w.r, w.J <- those of the trial
 template <class T>
 SARRUS_HD void accept_trial(const Model<real<T>>& m, ClosingWork<T>& w) {
-  for (int j = 0; j < m.nq; ++j) w.q[j] = w.trial[j];
+  copy(w.q, w.trial, m.nq);
   swap_(w.r, w.r_trial);
   swap_(w.J, w.J_trial);
 }
@@ -188,7 +182,7 @@ SARRUS_FN T left_after(const Model<real<T>>& m, const Selected& s, ClosingWork<T
   }
   for (int k = 0; k < s.n_rows; ++k) {
     T e = w.r[k];
-    for (int c = 0; c < s.n_columns; ++c) e += w.J[k * s.n_columns + c] * w.x[c];
+    e = plus_products(e, w.J + k * s.n_columns, w.x, s.n_columns);
     left += e * e;
   }
   return left;
@@ -209,8 +203,28 @@ SARRUS_HD bool is_linear(const Model<R>& m, int row) {
 // w.closed: the selected rows, or only the linear ones of them
 template <class T>
 SARRUS_HD void mark_rows(const Model<real<T>>& m, const Selected& s, bool all, ClosingWork<T>& w) {
-  for (int k = 0; k < m.nc; ++k) w.closed[k] = 0;
+  fill(w.closed, m.nc);
   for (int k = 0; k < s.n_rows; ++k) w.closed[s.rows[k]] = all || is_linear(m, s.rows[k]);
+}
+
+// w.x by whichever factorization the mechanism has; mu counts for the dense one
+template <class T>
+SARRUS_HD void any_closing_step(const Model<real<T>>& m, const Selected& s, T mu, real<T> radius,
+                                ClosingWork<T>& w) {
+  if (w.by_entries)
+    closing_step_by_entries(m, s, radius, w);
+  else
+    closing_step(s, w.r, w.J, mu, radius, w);
+}
+
+// Makes the rows that are not in w.closed zero, as if they were closed
+template <class T>
+SARRUS_HD void ignore_open_rows(const Selected& s, ClosingWork<T>& w) {
+  for (int k = 0; k < s.n_rows; ++k) {
+    if (w.closed[s.rows[k]]) continue;
+    w.r[k] = T(0);
+    if (!w.by_entries) fill(w.J + k * s.n_columns, s.n_columns);
+  }
 }
 
 // Newton's step of w.q onto the linear rows alone, if it is far; otherwise w.q stays.
@@ -220,49 +234,41 @@ SARRUS_FN void approach_linear_rows(const Model<real<T>>& m, const Selected& s, 
   mark_rows(m, s, false, w);
   T worst = T(0);
   if (residual(m, s, at, w.q, true, w, w.r, w.J)) {
-    for (int k = 0; k < s.n_rows; ++k) {
-      if (!w.closed[s.rows[k]]) w.r[k] = T(0);
-      for (int c = 0; !w.by_entries && !w.closed[s.rows[k]] && c < s.n_columns; ++c)
-        w.J[k * s.n_columns + c] = T(0);
-    }
+    ignore_open_rows(s, w);
     worst = worst_row(w.r, s.n_rows);
   }
   if (worst > real<T>(LINEAR_OPEN)) {
-    if (w.by_entries)
-      closing_step_by_entries(m, s, real<T>(-1), w);
-    else
-      closing_step(s, w.r, w.J, T(real<T>(DAMPING_FLOOR)), real<T>(-1), w);
+    any_closing_step(m, s, T(real<T>(DAMPING_FLOOR)), real<T>(-1), w);
     try_step(m, s, w);
-    if (squared(w.x, s.n_columns) > real<T>(WHOLE_TURN * WHOLE_TURN))
-      for (int j = 0; j < m.nq; ++j) w.q[j] = w.trial[j];
+    if (squared(w.x, s.n_columns) > real<T>(WHOLE_TURN * WHOLE_TURN)) copy(w.q, w.trial, m.nq);
   }
   mark_rows(m, s, true, w);
+}
+
+// The radius after a step of the given size with a gain over the predicted one
+template <class T>
+SARRUS_HD real<T> next_radius(const T& gain, const T& size, real<T> radius, real<T> longest) {
+  if (gain < real<T>(0.25)) return real<T>(0.3) * size;
+  if (!(gain > real<T>(0.75))) return radius;
+  return smaller(larger(real<T>(2.5) * size, radius), longest);
 }
 
 // Trust-region steps from w.q; returns the number of iterations.
 template <class T, class At>
 SARRUS_FN int descend(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
   if (!residual(m, s, at, w.q, true, w, w.r, w.J)) return 1;
-  real<T> radius = real<T>(0.3) * sqrt_(real<T>(s.n_columns > 1 ? s.n_columns : 1)), longest = 2 * radius;
+  real<T> radius = real<T>(0.3) * sqrt_(real<T>(larger(s.n_columns, 1))), longest = 2 * radius;
   for (int n = 0; n < MOST_ITERATIONS; ++n) {
     if (worst_row(w.r, s.n_rows) <= real<T>(CLOSED_TOL) || s.n_columns == 0) return n;
-    if (w.by_entries)
-      closing_step_by_entries(m, s, radius, w);
-    else
-      closing_step(s, w.r, w.J, least_damping(squared(w.r, s.n_rows)), radius, w);
-    T rr = squared(w.r, s.n_rows), predicted = rr - left_after(m, s, w),
-      size = sqrt_(squared(w.x, s.n_columns));
+    T rr = squared(w.r, s.n_rows);
+    any_closing_step(m, s, least_damping(rr), radius, w);
+    T predicted = rr - left_after(m, s, w), size = sqrt_(squared(w.x, s.n_columns));
     if (predicted <= real<T>(STATIONARY) * rr) return n;
     try_step(m, s, w);
     bool fine = residual(m, s, at, w.trial, true, w, w.r_trial, w.J_trial);
     T gain = fine ? (rr - squared(w.r_trial, s.n_rows)) / predicted : T(-1);
     if (gain > real<T>(1e-3)) accept_trial(m, w);
-    if (gain < real<T>(0.25))
-      radius = real<T>(0.3) * size;
-    else if (gain > real<T>(0.75)) {
-      real<T> wider = real<T>(2.5) * size > radius ? real<T>(2.5) * size : radius;
-      radius = wider < longest ? wider : longest;
-    }
+    radius = next_radius(gain, size, radius, longest);
     if (radius < real<T>(1e-12)) return n + 1;
   }
   return MOST_ITERATIONS;
@@ -277,7 +283,7 @@ SARRUS_FN void newton_step(const Model<real<T>>& m, const Selected& s, ClosingWo
   if (!independent(w.d, s.n_rows, s.n_columns, real<T>(REGULAR)))
     return closing_step(s, w.r, w.J, least_damping(squared(w.r, s.n_rows)), real<T>(-1), w);
   shortest(w.d.p, w.r, w.x);
-  for (int c = 0; c < s.n_columns; ++c) w.x[c] = -w.x[c];
+  negate(w.x, w.x, s.n_columns);
 }
 
 // Newton steps q - J^+ phi [Aghili2005] eq. (37), as long as each makes the residual clearly smaller.
@@ -300,7 +306,7 @@ SARRUS_FN int polish(const Model<real<T>>& m, const Selected& s, At at, ClosingW
 template <class T, class At>
 SARRUS_FN int close_rows(const Model<real<T>>& m, const Selected& s, At at, ClosingWork<T>& w) {
   mark_rows(m, s, true, w);
-  for (int j = 0; j < m.nv; ++j) w.moved[j] = 0;
+  fill(w.moved, m.nv);
   for (int c = 0; c < s.n_columns; ++c) w.moved[s.columns[c]] = 1;
   approach_linear_rows(m, s, at, w);
   int n = descend(m, s, at, w);

@@ -26,8 +26,8 @@ template <class T, int LDC>
 SARRUS_FN bool consistent_velocity(const Model<real<T>>& m, const T* v0, const HeldEntries<T>& held,
                                    Workspace<T, LDC>& w, T* v) {
   fill(v, w.ld);
-  for (int j = 0; j < m.nv; ++j) v[j] = v0[j];
-  for (int k = 0; k < held.count; ++k) v[held.index[k]] = held.value[k];
+  copy(v, v0, m.nv);
+  scatter(v, held.index, held.value, held.count);
   fill(w.rhs, m.nv);
   for (int k = 0; k < held.count; ++k) {
     int i = held.index[k];
@@ -44,11 +44,11 @@ SARRUS_FN bool consistent_velocity(const Model<real<T>>& m, const T* v0, const H
   velocity_residual(m, v, w);
   solve_rows(m, w.ld, w.factor, w.extra, static_cast<const T*>(nullptr), w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
-  for (int j = 0; j < m.nv; ++j) v[j] += w.a[j];
+  add(v, w.a, m.nv);
   velocity_residual(m, v, w);
   normal_step(m, w.extra, w);
-  for (int j = 0; j < m.nv; ++j) v[j] += w.a[j];
-  for (int k = 0; k < held.count; ++k) v[held.index[k]] = held.value[k];
+  add(v, w.a, m.nv);
+  scatter(v, held.index, held.value, held.count);
   velocity_residual(m, v, w);
   return w.factor.spd;
 }
@@ -60,13 +60,13 @@ template <class T, int LDC>
 SARRUS_FN bool is_consistent(const Model<real<T>>& m, const T* v0, const T* v, const Workspace<T, LDC>& w) {
   T speed = T(0), miss = T(0);
   for (int j = 0; j < m.nv; ++j) {
-    T x = abs_(v[j]) > abs_(v0[j]) ? abs_(v[j]) : abs_(v0[j]);
-    speed = x / m.unit[j] > speed ? x / m.unit[j] : speed;
+    T x = larger(abs_(v[j]), abs_(v0[j]));
+    speed = larger(x / m.unit[j], speed);
   }
   for (int r = 0; r < m.nc; ++r) {
     T b = abs_(w.rows.b[r]) / m.row_unit[r], off = abs_(w.extra[r]) / m.row_unit[r];
-    speed = b > speed ? b : speed;
-    miss = off > miss ? off : miss;
+    speed = larger(b, speed);
+    miss = larger(off, miss);
   }
   return miss <= real<T>(CONSISTENT) * speed;
 }

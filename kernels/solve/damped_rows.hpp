@@ -51,8 +51,7 @@ SARRUS_FN bool factorize_damped(const Model<real<T>>& m, const T* rows, const T&
   });
   to = plan.group_target;
   each_group(m, [&](int, int count, const int*, int n) {
-    for (int k = 0; k < count; ++k, rows += n)
-      for (int i = 0; i < n; ++i) a.room[k * width + i] = rows[i];
+    for (int k = 0; k < count; ++k, rows += n) copy(a.room + k * width, rows, n);
     to = add_products(count, n, width, to, a);
   });
   return factorize_fronts(plan, a.fronts);
@@ -64,14 +63,14 @@ SARRUS_FN void damped_solution(const Model<real<T>>& m, T* rows, const T* r, int
                                T* x) {
   fill(x, m.nv);
   for (int n = 0; n < iterations; ++n) {
-    for (int k = 0; k < m.nc; ++k) a.gap[k] = r[k];
+    copy(a.gap, r, m.nc);
     if (n > 0) add_rows_times(m, rows, x, a.gap);
     fill(a.change, m.nv);
     each_row(m, rows, [&](int k, const T* row, const int* cols, int width) {
       for (int i = 0; i < width; ++i) a.change[cols[i]] -= row[i] * a.gap[k];
     });
     solve_fronts(*m.fronts, a.fronts, a.change);
-    for (int j = 0; j < m.nv; ++j) x[j] += a.change[j];
+    add(x, a.change, m.nv);
   }
 }
 
@@ -82,8 +81,7 @@ SARRUS_FN bool damped_step(const Model<real<T>>& m, T* rows, const T* r, T mu, r
   auto size = [&](const T& at) {
     if (!factorize_damped(m, rows, at, a)) return T(real<T>(-1));
     damped_solution(m, rows, r, radius < 0 ? NEWTON_ITERATIONS : 1, a, x);
-    T sum = T(0);
-    for (int j = 0; j < m.nv; ++j) sum += x[j] * x[j];
+    T sum = sum_of<T>(m.nv, [&](int j) { return x[j] * x[j]; });
     return sqrt_(sum);
   };
   if (mu < real<T>(LEAST_DAMPING)) mu = T(real<T>(LEAST_DAMPING));

@@ -57,7 +57,7 @@ struct Factor {
     arena.take(m.nv, beta, inv_d, alive, U_beta, T_diag);
     arena.take(nr, order, unit, norm, norm_ref);
     arena.take(m.nv * lc, U);
-    arena.take(2 * (ld > lc ? static_cast<int>(ld) : lc), work);
+    arena.take(2 * larger(int(ld), lc), work);
     if constexpr (maybe_sparse<LD>) {
       rows.bind(arena, nr, m.nv, ld);
       left.bind(arena, m.nv, m.nc, lc);
@@ -71,11 +71,17 @@ struct Factor {
   }
 };
 
+// The row at position k, in the order of declaration
+template <class T>
+SARRUS_HD int row_at(const Factor<T>& f, int k) {
+  return static_cast<int>(value(f.order[k]));
+}
+
 // g in pivot order
 template <class T>
 SARRUS_HD T at_position(const Factor<T>& f, const T* g, int k, int n) {
   if constexpr (Branching<T>::value) {
-    return g[static_cast<int>(value(f.order[k]))];
+    return g[row_at(f, k)];
   } else {
     T x = g[0];
     for (int r = 1; r < n; ++r) x = select(f.order[k] > real<T>(r) - real<T>(0.5), g[r], x);
@@ -92,7 +98,7 @@ SARRUS_HD void pivot(Factor<T>& f, int k, int end, int ld) {
     for (int r = k + 1; r < end; ++r)
       if (decide(f.norm[r] > f.norm[best])) best = r;
     if (best == k) return;
-    for (int j = 0; j < ld; ++j) swap_(f.Y[k * ld + j], f.Y[best * ld + j]);
+    swap_entries(f.Y + k * ld, f.Y + best * ld, ld);
     for (T* x : per_row) swap_(x[k], x[best]);
   } else {  // the same exchange, lane by lane: an instance's bits must not depend on its batch mates
     T best = T(real<T>(k)), longest = f.norm[k];
@@ -130,7 +136,7 @@ SARRUS_HD void reflect_rows(Factor<T>& f, int k, int begin, int end, int ld) {
     auto stale = decide(f.norm[r] < f.norm_ref[r] * real<T>(1e-3));
     if (any(stale)) {
       T s = T(0);
-      for (int j = k + 1; j < ld; ++j) s += row[j] * row[j];
+      s = plus_products(s, row + k + 1, row + k + 1, ld - k - 1);
       f.norm[r] = select(stale, s, f.norm[r]);
       f.norm_ref[r] = select(stale, s, f.norm_ref[r]);
     }
@@ -160,12 +166,12 @@ SARRUS_FN void eliminate_rows(Factor<T>& f, int begin, int end, int nv, LD ld, r
     pivot(f, at, end, ld);
     T *row = f.Y + at * ld, *v = f.H + k * ld;
     copy(v, row, ld);
-    for (int j = 0; j < k; ++j) v[j] = T(0);
+    fill(v, k);
     T squared = dot(v, v, ld);
     auto live = squared > (hold >= 0 ? real<T>(0) : tol * tol);
     if (!any(live)) break;
     row[k] = reflector(v, k, ld, squared, live, f.beta[k]);
-    for (int j = k + 1; j < ld; ++j) row[j] = T(0);
+    fill(row + k + 1, ld - k - 1);
     f.alive[k] = select(live, T(1), T(0));
     reflect_rows(f, k, at + 1, end, ld);
     if (inertia) reflect_inertia(f, k, nv, ld);

@@ -83,10 +83,10 @@ SARRUS_FN bool close_pose(const Model<real<T>>& m, const Dragged<real<T>>& d, Dr
     if (r <= real<T>(CLOSED) || (r <= real<T>(CLOSED_ENOUGH) && r > last / 2)) return true;
     if (!factorize_pose(m, w.q1, d, true, w)) return false;
     last = r;
-    for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+    negate(w.extra, w.rows.phi, m.nc);
     normal_step(m, w.extra, w);
     integrate(m, w.q1, w.a, w.q2);
-    for (int j = 0; j < m.nq; ++j) w.q1[j] = w.q2[j];
+    copy(w.q1, w.q2, m.nq);
   }
   return false;
 }
@@ -94,7 +94,7 @@ SARRUS_FN bool close_pose(const Model<real<T>>& m, const Dragged<real<T>>& d, Dr
 // column k of C G^T: what the generalized force g (nv) moves
 template <class T, int LDC>
 SARRUS_FN void add_column(const Model<real<T>>& m, int k, const T* g, DragWork<T, LDC>& w) {
-  for (int j = 0; j < m.nv; ++j) w.rhs[j] = g[j];
+  copy(w.rhs, g, m.nv);
   fill(w.y, w.ld);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.columns + k * w.ld);
 }
@@ -103,9 +103,19 @@ SARRUS_FN void add_column(const Model<real<T>>& m, int k, const T* g, DragWork<T
 template <class T, int LDC>
 SARRUS_HD T row_times(const Model<real<T>>& m, int k, const T* column, const DragWork<T, LDC>& w) {
   if (k >= 3) return column[w.held[k - 3]];
-  T s = T(0);
-  for (int j = 0; j < m.nv; ++j) s += w.Jp[k * m.nv + j] * column[j];
-  return s;
+  return sum_of<T>(m.nv, [&](int j) { return w.Jp[k * m.nv + j] * column[j]; });
+}
+
+// The largest entry of the diagonal (of rows of length S) that is not used yet and has not fallen to rounding
+// of what it was first; -1 where there is none
+template <int S, class T>
+SARRUS_HD int drag_pivot(const T* A, int n, const bool* used, const T* first) {
+  int best = -1;
+  for (int i = 0; i < n; ++i) {
+    bool may = !used[i] && A[i * S + i] > real<T>(1e-9) * first[i];
+    if (may && (best < 0 || A[i * S + i] > A[best * S + best])) best = i;
+  }
+  return best;
 }
 
 // f of (2) by elimination with pivots on the diagonal; dependent rows get none. In: right (n)
@@ -114,53 +124,64 @@ SARRUS_FN void solve_forces(int n, T soft, DragWork<T, LDC>& w) {
   constexpr int S = DragWork<T, LDC>::MOST;
   bool used[S] = {};
   T first[S];
-  for (int i = 0; i < n; ++i) {
-    if (i < 3) w.A[i * S + i] += soft;
-    first[i] = w.A[i * S + i];
-    w.f[i] = w.right[i];
-  }
+  for (int i = 0; i < 3; ++i) w.A[i * S + i] += soft;
+  for (int i = 0; i < n; ++i) first[i] = w.A[i * S + i];
+  copy(w.f, w.right, n);
   for (int round = 0; round < n; ++round) {  // Gauss and Jordan
-    int p = -1;
-    for (int i = 0; i < n; ++i)
-      if (!used[i] && w.A[i * S + i] > real<T>(1e-9) * first[i] && (p < 0 || w.A[i * S + i] > w.A[p * S + p]))
-        p = i;
+    int p = drag_pivot<S>(w.A, n, used, first);
     if (p < 0) break;
     used[p] = true;
     for (int i = 0; i < n; ++i) {
       if (i == p) continue;
       T x = w.A[i * S + p] / w.A[p * S + p];
-      for (int j = 0; j < n; ++j) w.A[i * S + j] -= x * w.A[p * S + j];
+      subtract_scaled(w.A + i * S, x, w.A + p * S, n);
       w.f[i] -= x * w.f[p];
     }
   }
   for (int i = 0; i < n; ++i) w.f[i] = used[i] ? w.f[i] / w.A[i * S + i] : T(0);
 }
 
+// Lets one limit go that pulls the wrong way; false where there is none
+template <class T, int LDC>
+SARRUS_HD bool release_held(int nv, DragWork<T, LDC>& w) {
+  for (int i = 0; i < w.n_held; ++i) {
+    if (!(w.f[3 + i] * real<T>(w.side[i]) > real<T>(0))) continue;
+    --w.n_held;
+    w.held[i] = w.held[w.n_held], w.side[i] = w.side[w.n_held];
+    copy(w.columns + (3 + i) * w.ld, w.columns + (3 + w.n_held) * w.ld, nv);
+    return true;
+  }
+  return false;
+}
+
+// By how much coordinate j with value x is beyond its upper and lower limit, without units
+template <class T>
+struct Beyond {
+  T above, below;
+};
+template <class T>
+SARRUS_HD Beyond<T> beyond_limits(const Model<real<T>>& m, const Dragged<real<T>>& d, int j, const T& x) {
+  return {(x - d.upper[j]) / m.unit[j], (d.lower[j] - x) / m.unit[j]};
+}
+
 // Holds the limit that x (w.a) violates most, or lets one go that pulls the wrong way; false: neither
 template <class T, int LDC>
 SARRUS_FN bool change_held(const Model<real<T>>& m, const T* q, const Dragged<real<T>>& d,
                            DragWork<T, LDC>& w) {
-  for (int i = 0; i < w.n_held; ++i)
-    if (w.f[3 + i] * real<T>(w.side[i]) > real<T>(0)) {
-      --w.n_held;
-      w.held[i] = w.held[w.n_held], w.side[i] = w.side[w.n_held];
-      for (int j = 0; j < m.nv; ++j) w.columns[(3 + i) * w.ld + j] = w.columns[(3 + w.n_held) * w.ld + j];
-      return true;
-    }
+  if (release_held(m.nv, w)) return true;
   int worst = -1, side = 0;
   T most = T(real<T>(LIMIT_SLACK));
   for (int j = 0; j < m.nv; ++j) {
-    if (d.position[j] < 0) continue;
-    bool known = false;
-    for (int i = 0; i < w.n_held; ++i) known = known || w.held[i] == j;
-    T at = q[d.position[j]] + w.a[j];
-    T above = (at - d.upper[j]) / m.unit[j], below = (d.lower[j] - at) / m.unit[j];
-    if (known || !(above > most || below > most)) continue;
-    worst = j, side = above > below ? 1 : -1, most = above > below ? above : below;
+    bool known = any_of(w.n_held, [&](int i) { return w.held[i] == j; });
+    if (d.position[j] < 0 || known) continue;
+    auto [above, below] = beyond_limits(m, d, j, T(q[d.position[j]] + w.a[j]));
+    if (!(above > most || below > most)) continue;
+    worst = j, side = above > below ? 1 : -1, most = larger(above, below);
   }
   if (worst < 0 || w.n_held == MOST_HELD) return false;
   w.held[w.n_held] = worst, w.side[w.n_held++] = side;
-  for (int j = 0; j < m.nv; ++j) w.change[j] = T(j == worst ? 1 : 0);
+  fill(w.change, m.nv);
+  w.change[worst] = T(1);
   add_column(m, 2 + w.n_held, w.change, w);
   return true;
 }
@@ -193,9 +214,7 @@ SARRUS_FN void drag_direction(const Model<real<T>>& m, const T* q, const Dragged
 // Largest |x| (nv) without units
 template <class T>
 SARRUS_HD T drag_size(const Model<real<T>>& m, const T* x) {
-  T most = T(0);
-  for (int j = 0; j < m.nv; ++j) most = abs_(x[j]) / m.unit[j] > most ? abs_(x[j]) / m.unit[j] : most;
-  return most;
+  return largest_of(m.nv, [&](int j) { return abs_(x[j]) / m.unit[j]; });
 }
 
 // e (3) = target - point at the pose of w.tree; its square
@@ -205,7 +224,7 @@ SARRUS_HD T drag_error(const Model<real<T>>& m, const Dragged<real<T>>& d, const
   body_pose(m, d.body, w.tree, R, p);
   for (int i = 0; i < 3; ++i) {
     T x = p[i];
-    for (int k = 0; k < 3; ++k) x += R[3 * i + k] * d.point[k];
+    x = plus_products(x, R + 3 * i, d.point, 3);
     e[i] = d.target[i] - x;
     squared += e[i] * e[i];
   }
@@ -218,11 +237,31 @@ SARRUS_HD T beyond_limits(const Model<real<T>>& m, const T* q, const Dragged<rea
   T most = T(0);
   for (int j = 0; j < m.nv; ++j) {
     if (d.position[j] < 0) continue;
-    T x = q[d.position[j]], above = (x - d.upper[j]) / m.unit[j], below = (d.lower[j] - x) / m.unit[j];
-    most = above > most ? above : most;
-    most = below > most ? below : most;
+    auto [above, below] = beyond_limits(m, d, j, q[d.position[j]]);
+    most = larger(below, larger(above, most));
   }
   return most;
+}
+
+// How far one step may lead, without units, by the distance to a singular pose
+template <class T, int LDC>
+SARRUS_HD T longest_drag(const DragWork<T, LDC>& w) {
+  T pivot = T(real<T>(1e300));
+  for (int k = 0; k < w.factor.rank_rows; ++k) pivot = smaller(abs_(pivot_of(w.factor, k, w.ld)), pivot);
+  return within(pivot / real<T>(DRAG_PIVOT_RATE), real<T>(DRAG_FLOOR), real<T>(DRAG_STEP));
+}
+
+// q1: the pose reached by `along` (nv), of the given size, times `share`, closed; false where closing it
+// leads too far away
+template <class T, int LDC>
+SARRUS_FN bool try_drag(const Model<real<T>>& m, const Dragged<real<T>>& d, const T* q, const T* along,
+                        const T& share, const T& size, DragWork<T, LDC>& w) {
+  set_scaled(w.change, share, along, m.nv);
+  integrate(m, q, w.change, w.q1);
+  if (!close_pose(m, d, w)) return false;
+  difference(m, q, w.q1, w.force);
+  subtract_scaled(w.force, share, along, m.nv);
+  return !(drag_size(m, w.force) > real<T>(DRAG_CORRECTION) * share * size);
 }
 
 // One step of the drag from q (nq), closed; false where there is none. Out: q
@@ -231,32 +270,19 @@ SARRUS_FN bool drag_step(const Model<real<T>>& m, const Dragged<real<T>>& d, T* 
   w.rank = -1;
   if (!factorize_pose(m, q, d, true, w)) return false;
   w.rank = w.factor.rank_rows;
-  T e[3], before = drag_error(m, d, w, e), beyond = beyond_limits(m, q, d);
-  T pivot = T(real<T>(1e300));
-  for (int k = 0; k < w.factor.rank_rows; ++k) {
-    T x = abs_(pivot_of(w.factor, k, w.ld));
-    pivot = x < pivot ? x : pivot;
-  }
+  T e[3], before = drag_error(m, d, w, e), beyond = beyond_limits(m, q, d), most = longest_drag(w);
   drag_direction(m, q, d, e, w);
-  T size = drag_size(m, w.a), most = pivot / real<T>(DRAG_PIVOT_RATE);
+  T size = drag_size(m, w.a), share = size > most ? most / size : T(1);
   if (!(size > real<T>(DRAG_DONE))) return false;
-  most = most > real<T>(DRAG_FLOOR) ? most : T(real<T>(DRAG_FLOOR));
-  most = most < real<T>(DRAG_STEP) ? most : T(real<T>(DRAG_STEP));
-  T share = size > most ? most / size : T(1);
-  for (int j = 0; j < m.nv; ++j) w.zeros[w.ld + j] = w.a[j];
+  copy(w.zeros + w.ld, w.a, m.nv);
   const T* along = w.zeros + w.ld;
   for (; share * size > real<T>(DRAG_DONE); share *= real<T>(0.4)) {
-    for (int j = 0; j < m.nv; ++j) w.change[j] = share * along[j];
-    integrate(m, q, w.change, w.q1);
-    if (!close_pose(m, d, w)) continue;
-    difference(m, q, w.q1, w.force);
-    for (int j = 0; j < m.nv; ++j) w.force[j] -= share * along[j];
-    if (drag_size(m, w.force) > real<T>(DRAG_CORRECTION) * share * size) continue;
+    if (!try_drag(m, d, q, along, share, size, w)) continue;
     T now = beyond_limits(m, w.q1, d), ignored[3];
-    bool allowed = now <= real<T>(1e-6) || now < beyond;
-    bool nearer = drag_error(m, d, w, ignored) < before || (beyond > real<T>(LIMIT_SLACK) && now < beyond);
+    bool comes_back = now < beyond, allowed = comes_back || now <= real<T>(1e-6);
+    bool nearer = drag_error(m, d, w, ignored) < before || (comes_back && beyond > real<T>(LIMIT_SLACK));
     if (!allowed || !nearer) continue;
-    for (int j = 0; j < m.nq; ++j) q[j] = w.q1[j];
+    copy(q, w.q1, m.nq);
     return true;
   }
   return false;

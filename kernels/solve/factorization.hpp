@@ -21,8 +21,7 @@ SARRUS_FN void factorize_dense(const Model<real<T>>& m, const T* J, const T* M, 
   for (int r = 0; r < m.nc; ++r) {
     T* row = f.Y + r * ld;
     scaled(row, T(real<T>(1) / m.row_unit[r]), J + r * ld, ld);
-    if (m.lengths)
-      for (int j = 0; j < m.nv; ++j) row[j] = row[j] * m.unit[j];
+    if (m.lengths) multiply(row, row, m.unit, m.nv);
     f.norm[r] = f.norm_ref[r] = dot(row, row, ld);
     f.order[r] = T(real<T>(r));
     f.unit[r] = T(m.row_unit[r]);
@@ -32,8 +31,7 @@ SARRUS_FN void factorize_dense(const Model<real<T>>& m, const T* J, const T* M, 
     for (int r = 0; r < m.nv; ++r) {
       T* row = f.K + r * ld;
       scaled(row, T(m.unit[r]), M + r * ld, ld);
-      if (m.lengths)
-        for (int j = 0; j < m.nv; ++j) row[j] = row[j] * m.unit[j];
+      if (m.lengths) multiply(row, row, m.unit, m.nv);
     }
   eliminate_rows(f, 0, m.nc, m.nv, ld, m.rank_tol[0], hold, M != nullptr);
 }
@@ -68,11 +66,11 @@ SARRUS_FN void complete(const Model<real<T>>& m, LD ld, Factor<T>& f) {
   for (int j = 0; j < f.rank; ++j) {
     T* u = f.U + j * f.lc;  // entries before j stay: they are column j of T
     copy(x, u, f.lc);
-    for (int i = 0; i < j; ++i) x[i] = T(0);
+    fill(x, j);
     T squared = dot(x, x, f.lc);
     auto live = f.alive[j] > real<T>(0.5);
     f.T_diag[j] = reflector(x, j, f.lc, squared, live, f.U_beta[j]);
-    for (int i = j; i < f.lc; ++i) u[i] = x[i];
+    copy(u + j, x + j, f.lc - j);
     for (int c = j + 1; c < f.rank; ++c) {
       T* w = f.U + c * f.lc;
       axpy(w, -(f.U_beta[j] * dot(x, w, f.lc)), x, f.lc);
@@ -85,9 +83,9 @@ template <class T>
 SARRUS_HD void apply_U(const Factor<T>& f, int j, T* SARRUS_RESTRICT x) {
   const T* u = f.U + j * f.lc;
   T s = T(0);
-  for (int i = j; i < f.lc; ++i) s += u[i] * x[i];
+  s = plus_products(s, u + j, x + j, f.lc - j);
   s = s * f.U_beta[j];
-  for (int i = j; i < f.lc; ++i) x[i] -= u[i] * s;
+  subtract_scaled(x + j, s, u + j, f.lc - j);
 }
 
 // K_xx = L D L^T by rows; the columns before `first` become L^-1 K_xy on the way, which solve() uses.

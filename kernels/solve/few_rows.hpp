@@ -53,16 +53,14 @@ SARRUS_FN bool factorize_few(const Model<real<T>>& m, const Tree<T>& t, Augmente
   int n = 0;
   each_taken(m, a, [&](int, const T* row, const int* cols, int width) {
     fill(a.change, m.nv);
-    for (int i = 0; i < width; ++i) a.change[cols[i]] = row[i];
+    scatter(a.change, cols, row, width);
     solve_articulated(m, t, a.change, few.tree, few.X + n++ * static_cast<long>(m.nv));
   });
   int r = 0;
   each_taken(m, a, [&](int, const T* row, const int* cols, int width) {
     for (int k = 0; k < n; ++k) {
       const T* x = few.X + k * static_cast<long>(m.nv);
-      T s = T(0);
-      for (int i = 0; i < width; ++i) s += row[i] * x[cols[i]];
-      few.S[r * n + k] = s;
+      few.S[r * n + k] = sum_of<T>(width, [&](int i) { return row[i] * x[cols[i]]; });
     }
     ++r;
   });
@@ -95,7 +93,7 @@ template <class T>
 SARRUS_FN void add_few(const Model<real<T>>& m, Augmented<T>& a, T* x) {
   for (int k = 0; k < a.rank; ++k) {
     const T* column = a.few.X + k * static_cast<long>(m.nv);
-    for (int j = 0; j < m.nv; ++j) x[j] += a.few.y[k] * column[j];
+    add_scaled(x, a.few.y[k], column, m.nv);
   }
 }
 
@@ -107,7 +105,7 @@ SARRUS_FN void accelerate_few(const Model<real<T>>& m, const Tree<T>& t, const T
   fill(a.lam, m.nc);
   for (int i = 0; i < 2; ++i) {
     taken_times(m, a, x, a.gap);
-    for (int r = 0; r < m.nc; ++r) a.gap[r] = g[r] - a.gap[r];
+    set_difference(a.gap, g, a.gap, m.nc);
     solve_few(m, a.gap, a);
     add_few(m, a, x);
     for (int r = 0, k = 0; r < m.nc; ++r)

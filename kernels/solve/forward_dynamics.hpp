@@ -71,7 +71,7 @@ SARRUS_FN bool factorize_regular(const Model<real<T>>& m, Workspace<T, LDC>& w) 
 template <class T, int LDC>
 SARRUS_FN real<T> acceleration_scale(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
   real<T> most = 0;
-  auto raise = [&](real<T> x) { most = x > most ? x : most; };
+  auto raise = [&](real<T> x) { most = larger(x, most); };
   for (int k = 0; k < 3; ++k) raise(real<T>(1e-3) * value(abs_(T(m.gravity[k]))) / m.length[0]);
   for (int i = 1; i < m.nn; ++i) raise(value(dot(w.tree.V[i].ang, w.tree.V[i].ang)));
   for (int j = 0; j < m.nv; ++j) raise(value(abs_(w.rhs[j]) * w.factor.augmented.light[j]) / m.unit[j]);
@@ -100,7 +100,7 @@ SARRUS_FN bool accelerate_regular(const Model<real<T>>& m, Workspace<T, LDC>& w)
 // out: w.a   in: state evaluated and prepared, tau (nv)   False: the augmented inertia does not serve here
 template <class T, int LDC>
 SARRUS_FN bool accelerate(const Model<real<T>>& m, const T* tau, Workspace<T, LDC>& w) {
-  for (int j = 0; j < m.nv; ++j) w.rhs[j] = tau[j] - w.h[j];
+  set_difference(w.rhs, tau, w.h, m.nv);
   if constexpr (LDC == 0 && Plain<T>::value)
     if (w.open_tree) {
       solve_articulated(m, w.tree, w.rhs, w.articulated, w.a);
@@ -122,7 +122,7 @@ SARRUS_FN bool cancels(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
     light = value(w.factor.inv_d[j]) * light > 1 ? 1 / value(w.factor.inv_d[j]) : light;
   for (int j = 0; j < m.nv; ++j) {
     double x = value(w.M[j * w.ld + j]) * m.unit[j] * m.unit[j];
-    heavy = x > heavy ? x : heavy;
+    heavy = larger(x, heavy);
   }
   return light < LIGHT * heavy;
 }
@@ -135,13 +135,13 @@ SARRUS_FN void refine(const Model<real<T>>& m, Workspace<T, LDC>& w) {
   double before = 1e300;
   for (int i = 0; i < MOST_REFINEMENTS; ++i) {
     inertia_times(m, w.a, w.tree, w.bodies, w.force);
-    for (int j = 0; j < m.nv; ++j) w.force[j] = w.rhs[j] - w.force[j];
+    set_difference(w.force, w.rhs, w.force, m.nv);
     fill(w.y, w.ld);
     solve_free(m, w.ld, w.factor, w.force, w.y, w.change);
-    double size = 0;
-    for (int j = 0; j < m.nv; ++j) size += value(w.change[j] * w.change[j]) / (m.unit[j] * m.unit[j]);
+    double size = sum_of<double>(
+        m.nv, [&](int j) { return value(w.change[j] * w.change[j]) / (m.unit[j] * m.unit[j]); });
     if (!(size < 0.25 * before)) return;
-    for (int j = 0; j < m.nv; ++j) w.a[j] += w.change[j];
+    add(w.a, w.change, m.nv);
     before = size;
   }
 }
@@ -153,7 +153,7 @@ SARRUS_FN void multipliers(const Model<real<T>>& m, Workspace<T, LDC>& w, T* lam
   if constexpr (Factor<T>::template maybe_augmented<Stride<LDC>>)
     if (w.factor.regular) {  // all rows are independent
       const Augmented<T>& a = w.factor.augmented;
-      for (int r = 0; r < m.nc; ++r) lam[r] = a.lam[r];
+      copy(lam, a.lam, m.nc);
       fill(w.force, m.nv);
       return add_taken_transposed(m, a, a.lam, w.force);
     }
@@ -168,7 +168,7 @@ SARRUS_FN void uniqueness(const Model<real<T>>& m, const Factor<T>& f, unsigned 
   for (int i = 0; i < m.nc - f.rank_rows; ++i) {
     left_null(f, i, f.work);
     for (int k = 0; k < m.nc; ++k)
-      if (abs_(value(f.work[k])) > real<T>(UNIQUE_TOL)) unique[static_cast<int>(value(f.order[k]))] = 0;
+      if (abs_(value(f.work[k])) > real<T>(UNIQUE_TOL)) unique[row_at(f, k)] = 0;
   }
 }
 

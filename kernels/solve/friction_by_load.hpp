@@ -160,7 +160,7 @@ SARRUS_FN void load_columns(const Model<real<T>>& m, Workspace<T, LDC>& w, Slidi
   for (int j = 0; j < b.count; ++j) loads_of_bearing(m, w, j, b);
   copy(b.sum, b.load + constant * b.wide, b.wide);
   for (int c = 0; c <= last; c += LANES) {
-    int n = last + 1 - c < LANES ? last + 1 - c : LANES;
+    int n = smaller(last + 1 - c, LANES);
     Coefficients<T> columns = {b.motion + c * b.rows, 1, LANES};
     product(columns, b.pick, b.wide, n, b.rows, b.wide, b.load + c * b.wide, b.wide);
   }
@@ -182,6 +182,34 @@ SARRUS_HD void next_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
   for (int j = 0; j < b.count; ++j) b.next[j] = BearingFriction::bound(*b.given[j], b.sum + b.first[j]);
 }
 
+// What one round changed: the largest change, changes along those of the round before and their square
+struct BoundChange {
+  double most = 0, along = 0, before = 1e-300;
+};
+
+// The bounds become the next ones.
+template <class T>
+SARRUS_HD BoundChange take_bounds(SlidingBearings<T>& b) {
+  BoundChange round;
+  for (int k = 0; k < b.count; ++k) {
+    double last = value(b.change[k]), now = value(b.next[k]) - value(b.bound[k]);
+    round.most = abs_(now) <= round.most ? round.most : abs_(now);  // NaN never settles
+    round.along += now * last, round.before += last * last;
+    b.change[k] = b.next[k] - b.bound[k];
+    b.bound[k] = b.next[k];
+  }
+  return round;
+}
+
+// Jumps to where changes that shrink by `ratio` end [Aitken's rule].
+template <class T>
+SARRUS_HD void extrapolate_bounds(double ratio, SlidingBearings<T>& b) {
+  for (int k = 0; k < b.count; ++k) {
+    T x = b.bound[k] + b.change[k] * real<T>(ratio / (1 - ratio));
+    b.bound[k] = x > real<T>(0) ? x : T(0);
+  }
+}
+
 // Rounds of (1) from no friction on; false where they do not settle.
 template <class T>
 SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
@@ -189,27 +217,19 @@ SARRUS_FN bool settle_bounds(const Model<real<T>>& m, SlidingBearings<T>& b) {
   bool straight = false;  // the last round made no jump
   fill(b.x, b.slabs * LANES + m.nm);
   b.x[0] = T(1);
-  for (int k = 0; k < b.count; ++k) b.bound[k] = b.change[k] = T(0);
+  fill(b.bound, b.count);
+  fill(b.change, b.count);
   for (int i = 0; i < MOST_BOUND_ROUNDS; ++i) {
     next_bounds(m, b);
-    double most = 0, along = 0, before = 1e-300;
-    for (int k = 0; k < b.count; ++k) {
-      double x = value(b.next[k]), last = value(b.change[k]), now = x - value(b.bound[k]);
-      size = x > size ? x : size;
-      most = abs_(now) <= most ? most : abs_(now);  // NaN never settles
-      along += now * last, before += last * last;
-      b.change[k] = b.next[k] - b.bound[k];
-      b.bound[k] = b.next[k];
-    }
-    double next = straight && most < 0.1 * latest ? 100 * most * most / latest : most;  // to come, at most
-    if (size < ENDLESS && next <= BOUNDS_SETTLED * size) return true;
+    size = larger(largest_of(b.count, [&](int k) { return double(value(b.next[k])); }), size);
+    auto [most, along, before] = take_bounds(b);
+    bool converges = straight && most < 0.1 * latest;
+    double to_come = converges ? 100 * most * most / latest : most;  // at most
+    if (size < ENDLESS && to_come <= BOUNDS_SETTLED * size) return true;
     double ratio = along / before;
-    latest = most, straight = !(i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1);
-    if (!straight)
-      for (int k = 0; k < b.count; ++k) {
-        T x = b.bound[k] + b.change[k] * real<T>(ratio / (1 - ratio));
-        b.bound[k] = x > real<T>(0) ? x : T(0);
-      }
+    bool jumps = i % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1;
+    if (jumps) extrapolate_bounds(ratio, b);
+    latest = most, straight = !jumps;
   }
   return false;
 }

@@ -34,13 +34,12 @@ struct ChoiceRoom {
 template <class T>
 SARRUS_FN bool determine(const T* N, int n, int k, const int* chosen, Lu<T>& lu, T* K) {
   lu.n = k;
-  for (int i = 0; i < k; ++i)
-    for (int j = 0; j < k; ++j) lu.A[j * k + i] = N[chosen[i] * k + j];
+  for (int i = 0; i < k; ++i) set_column(lu.A + i, k, N + chosen[i] * k, k);
   if (!factorize_lu(lu)) return false;
-  for (int i = 0; i < n * k; ++i) K[i] = N[i];
+  copy(K, N, n * k);
   for (int i = 0; i < n; ++i) solve_lu(lu, K + i * k);
   T size = T(0);  // |K|^2, which is |N[chosen]^-1|^2
-  for (int i = 0; i < n * k; ++i) size += K[i] * K[i];
+  size = plus_products(size, K, K, n * k);
   return size < real<T>(1 / (INDEPENDENT_TOL * INDEPENDENT_TOL));
 }
 
@@ -50,13 +49,11 @@ template <class T>
 SARRUS_FN int choose_rows(int n, int k, const unsigned char* candidate, int count, int* chosen,
                           ChoiceRoom<T>& r) {
   for (; count < k; ++count) {
-    T longest = T(0);
     for (int i = 0; i < n; ++i) {
-      r.x[i] = T(0);
-      for (int j = 0; j < k; ++j) r.x[i] += r.rest[i * k + j] * r.rest[i * k + j];
-      r.x[i] = !candidate || candidate[i] ? sqrt_(r.x[i]) : T(0);
-      longest = r.x[i] > longest ? r.x[i] : longest;
+      bool may = !candidate || candidate[i];
+      r.x[i] = may ? sqrt_(inner(r.rest + i * k, r.rest + i * k, k)) : T(0);
     }
+    T longest = largest_of(n, [&](int i) { return r.x[i]; });
     if (!(longest > real<T>(INDEPENDENT_TOL))) break;
     int best = 0;
     while (!(r.x[best] >= longest * real<T>(1 - TIE))) ++best;
@@ -65,11 +62,9 @@ SARRUS_FN int choose_rows(int n, int k, const unsigned char* candidate, int coun
     for (int j = 0; j < k; ++j) along[j] = along[j] / size;
     for (int i = 0; i < n; ++i) {
       if (i == best) continue;
-      T s = T(0);
-      for (int j = 0; j < k; ++j) s += r.rest[i * k + j] * along[j];
-      for (int j = 0; j < k; ++j) r.rest[i * k + j] -= s * along[j];
+      subtract_scaled(r.rest + i * k, inner(r.rest + i * k, along, k), along, k);
     }
-    for (int j = 0; j < k; ++j) along[j] = T(0);
+    fill(along, k);
   }
   return count;
 }
@@ -84,7 +79,7 @@ SARRUS_HD void sort(int* x, int n) {
 template <class T>
 SARRUS_FN bool choose(const T* N, int n, int k, const unsigned char* preferred, int* chosen,
                       ChoiceRoom<T>& r) {
-  for (int i = 0; i < n * k; ++i) r.rest[i] = N[i];
+  copy(r.rest, N, n * k);
   int count = preferred ? choose_rows(n, k, preferred, 0, chosen, r) : 0;
   count = choose_rows(n, k, static_cast<const unsigned char*>(nullptr), count, chosen, r);
   if (preferred || count < k) return count == k;

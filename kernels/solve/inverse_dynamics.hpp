@@ -30,7 +30,7 @@ struct InverseWork {
   bool weighted = false;
 
   SARRUS_HD InverseWork(const Model<real<T>>& m, const Actuated<T>& by, Arena& arena) : w(m, arena) {
-    int wide = m.nv > by.count ? m.nv : by.count;
+    int wide = larger(m.nv, by.count);
     felt.bind(arena, wide, wide);
     G.bind(arena, m.nv, by.count);
     arena.take(m.nv * m.nv, N, W, L);
@@ -53,19 +53,19 @@ template <class T>
 SARRUS_FN bool force_metric(const Model<real<T>>& m, const Actuated<T>& by, InverseWork<T>& r) {
   r.weighted = by.metric || by.by_mass;
   if (!r.weighted) return true;
-  for (int i = 0; i < m.nv; ++i)
-    for (int j = 0; j < m.nv; ++j)
-      r.W[i * m.nv + j] = by.by_mass ? r.w.M[i * r.w.ld + j] : by.metric[i * m.nv + j];
+  const T* metric = by.by_mass ? r.w.M : by.metric;
+  int ld = by.by_mass ? int(r.w.ld) : m.nv;
+  for (int i = 0; i < m.nv; ++i) copy(r.W + i * m.nv, metric + i * ld, m.nv);
   if (!factor_metric(r.W, m.nv, r.L)) return false;
+  fill(r.half, m.nv * by.count);
   for (int k = 0; k < by.count; ++k) {
-    for (int i = 0; i < m.nv; ++i) r.half[i * by.count + k] = T(i == by.columns[k] ? 1 : 0);
+    r.half[by.columns[k] * by.count + k] = T(1);
     solve_lower(r.L, m.nv, by.count, r.half + k);
   }
   for (int i = 0; i < by.count; ++i)
     for (int j = 0; j < by.count; ++j) {
-      r.W[i * by.count + j] = T(0);
-      for (int k = 0; k < m.nv; ++k)
-        r.W[i * by.count + j] += r.half[k * by.count + i] * r.half[k * by.count + j];
+      r.W[i * by.count + j] =
+          sum_of<T>(m.nv, [&](int k) { return r.half[k * by.count + i] * r.half[k * by.count + j]; });
     }
   return factor_metric(r.W, by.count, r.C);
 }
@@ -79,8 +79,8 @@ SARRUS_FN void tangent_basis(const Model<real<T>>& m, InverseWork<T>& r) {
   for (int e = w.factor.rank; e < m.nv; ++e) {
     fill(w.a, w.ld);
     w.a[e] = T(1);
-    for (int k = w.factor.rank - 1; k >= 0; --k) reflect(w.factor, k, w.ld, w.a);
-    for (int i = 0; i < m.nv; ++i) r.N[i * m.nv + e] = w.a[i];
+    reflect_back(w.factor, w.factor.rank, w.ld, w.a);
+    set_column(r.N + e, m.nv, w.a, m.nv);
   }
 }
 
@@ -103,9 +103,8 @@ SARRUS_FN int felt_directions(const Model<real<T>>& m, const Actuated<T>& by, In
     if (e < r.felt.count) copy(r.x, r.felt.W + e * r.felt.count, r.felt.count);
     turn_back(r.felt.p, r.x);
     for (int i = 0; i < m.nv; ++i) {
-      T s = T(0);
-      for (int k = 0; k < dof; ++k) s += r.N[i * m.nv + first + k] * r.x[k];
-      out.unfelt[i * m.nv + e - rank] = s;
+      out.unfelt[i * m.nv + e - rank] =
+          sum_of<T>(dof, [&](int k) { return r.N[i * m.nv + first + k] * r.x[k]; });
     }
   }
   return rank;
@@ -128,15 +127,35 @@ SARRUS_FN void least_forces(const Model<real<T>>& m, const Actuated<T>& by, int 
       shortest(r.G.p, r.c, r.x);
     } else {
       decompose(r.G, dof, n);
-      solve_damped(r.G, rank < r.G.count ? rank : r.G.count, T(0), r.c, r.x);
+      solve_damped(r.G, smaller(rank, r.G.count), T(0), r.c, r.x);
     }
   } else {
     decompose(r.G, dof, n);
     fill(r.x, n);
-    if (r.G.count) solve_damped(r.G, rank < r.G.count ? rank : r.G.count, T(0), r.c, r.x);
+    if (r.G.count) solve_damped(r.G, smaller(rank, r.G.count), T(0), r.c, r.x);
   }
-  for (int k = 0; k < n; ++k) out.u[k] = r.x[k];
+  copy(out.u, r.x, n);
   if (r.weighted) solve_upper(r.C, n, 1, out.u);
+}
+
+// r.needed = M a + h, out.size, and out.miss of the rows   in: w.y the acceleration   False: not finite
+template <class T>
+SARRUS_FN bool needed_forces(const Model<real<T>>& m, InverseWork<T>& r, InverseForces<T>& out) {
+  const Workspace<T, 0>& w = r.w;
+  for (int j = 0; j < m.nv; ++j) r.needed[j] = dot(w.M + j * w.ld, w.y, w.ld) + w.h[j];
+  if (!all_of(m.nv, [&](int j) { return abs_(r.needed[j]) <= real<T>(1.7e308); })) return false;
+  out.size = larger(largest_of(m.nv, [&](int j) { return abs_(r.needed[j]); }), out.size);
+  auto miss = [&](int k) { return abs_(dot(w.rows.J + k * w.ld, w.y, w.ld) - w.rows.gamma[k]); };
+  out.miss = larger(largest_of(m.nc, miss), out.miss);
+  return true;
+}
+
+// r.c = N^T unit r.needed
+template <class T>
+SARRUS_HD void tangent_part(const Model<real<T>>& m, InverseWork<T>& r) {
+  int first = r.w.factor.rank;
+  for (int e = first; e < m.nv; ++e)
+    r.c[e - first] = sum_of<T>(m.nv, [&](int i) { return r.N[i * m.nv + e] * m.unit[i] * r.needed[i]; });
 }
 
 // in: r.w evaluated (M, h, rows) and r.C, a (nv)   False where M a + h is not finite.
@@ -145,35 +164,19 @@ SARRUS_FN bool inverse_dynamics(const Model<real<T>>& m, const T* a, const Actua
                                 InverseForces<T>& out) {
   Workspace<T, 0>& w = r.w;
   fill(w.y, w.ld);
-  for (int j = 0; j < m.nv; ++j) w.y[j] = a[j];
-  for (int j = 0; j < m.nv; ++j) {
-    r.needed[j] = dot(w.M + j * w.ld, w.y, w.ld) + w.h[j];
-    if (!(abs_(r.needed[j]) <= real<T>(1.7e308))) return false;
-    out.size = abs_(r.needed[j]) > out.size ? abs_(r.needed[j]) : out.size;
-  }
-  for (int k = 0; k < m.nc; ++k) {
-    T off = abs_(dot(w.rows.J + k * w.ld, w.y, w.ld) - w.rows.gamma[k]);
-    out.miss = off > out.miss ? off : out.miss;
-  }
+  copy(w.y, a, m.nv);
+  if (!needed_forces(m, r, out)) return false;
   tangent_basis(m, r);
-  int first = w.factor.rank;
-  for (int e = first; e < m.nv; ++e) {
-    r.c[e - first] = T(0);
-    for (int i = 0; i < m.nv; ++i) r.c[e - first] += r.N[i * m.nv + e] * m.unit[i] * r.needed[i];
-  }
+  tangent_part(m, r);
   least_forces(m, by, felt_directions(m, by, r, out), r, out);
   for (int k = 0; k < by.count; ++k) r.needed[by.columns[k]] -= out.u[k];
   solve_multipliers(m, w.ld, w.factor, r.needed, out.lam);
-  for (int e = first; e < m.nv; ++e) {  // the tangent part of the force is what nothing balances
-    r.c[e - first] = T(0);
-    for (int i = 0; i < m.nv; ++i) r.c[e - first] += r.N[i * m.nv + e] * m.unit[i] * r.needed[i];
-  }
+  tangent_part(m, r);  // of what is left: nothing balances it
+  int first = w.factor.rank;
   for (int i = 0; i < m.nv; ++i) {
-    T along = T(0);
-    for (int e = first; e < m.nv; ++e) along += r.N[i * m.nv + e] * r.c[e - first];
-    along = along / m.unit[i];
+    T along = sum_of<T>(m.nv - first, [&](int e) { return r.N[i * m.nv + first + e] * r.c[e]; }) / m.unit[i];
     out.constraint[i] = r.needed[i] - along;
-    out.residual = abs_(along) > out.residual ? abs_(along) : out.residual;
+    out.residual = larger(abs_(along), out.residual);
   }
   return true;
 }

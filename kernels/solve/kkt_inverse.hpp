@@ -26,7 +26,7 @@ struct Response {
 
   template <class LD>
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m, LD ld) {
-    int most = m.nv > m.nc ? m.nv : m.nc;
+    int most = larger(m.nv, m.nc);
     stride = ld + (m.nc + LANES - 1) / LANES * LANES;
     arena.take((m.nv + m.nc) * stride, C);
     arena.take(m.nv * ld, Q);
@@ -67,7 +67,7 @@ template <class T, class LD>
 SARRUS_HD void solve_for_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, const Response<T>& w,
                               T* G) {
   int n = f.rank_rows;
-  auto at = [&](int position) { return G + static_cast<int>(value(f.order[position])) * w.stride; };
+  auto at = [&](int position) { return G + row_at(f, position) * w.stride; };
   if (f.first_rows == m.nc) {
     for (int k = n - 1; k >= 0; --k) {
       T* row = w.Q + k * ld;

@@ -22,7 +22,7 @@ SARRUS_FN T least_pivot(const Model<real<T>>& m, const T* J, int ld, Factor<T>& 
   for (int r = 0; r < m.nc; ++r) measure(e, r);
   if (!eliminate(e, 0, m.nc, real<T>(0), m.nc, m.nv * m.nc) || e.rank < m.nc) return T(0);
   T least = abs_(e.pivot[0]);
-  for (int k = 1; k < e.rank; ++k) least = abs_(e.pivot[k]) < least ? abs_(e.pivot[k]) : least;
+  for (int k = 1; k < e.rank; ++k) least = smaller(abs_(e.pivot[k]), least);
   return least;
 }
 

@@ -121,10 +121,10 @@ SARRUS_FN void evaluate(const Model<real<T>>& m, const State<T>& s, Workspace<T,
 template <class T, int LDC>
 SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Tangent<T, LDC>& d) {
   using D = Dual<T>;
-  for (int i = 0; i < m.nq; ++i) d.q[i] = D(s.q[i]);
+  copy(d.q, s.q, m.nq);
   for (int i = 0; i < m.nv; ++i) d.v[i] = D(T(0), s.v[i]);
   integrate(m, d.q, d.v, d.q_moved);
-  for (int i = 0; i < m.nv; ++i) d.v[i] = D(s.v[i]);
+  copy(d.v, s.v, m.nv);
   for (int k = 0; k < m.nd; ++k) {
     d.drive[3 * k] = D(s.drive[3 * k], s.drive[3 * k + 1]);
     d.drive[3 * k + 1] = D(s.drive[3 * k + 1], s.drive[3 * k + 2]);
@@ -139,9 +139,7 @@ SARRUS_FN void differentiate_rows(const Model<real<T>>& m, const State<T>& s, Ta
 // Whether any entry of x (n) is not zero
 template <class T>
 SARRUS_HD bool moving(const T* v, int n) {
-  bool yes = false;
-  for (int j = 0; j < n; ++j) yes = yes || value(v[j]) != 0;
-  return yes;
+  return any_of(n, [&](int j) { return value(v[j]) != 0; });
 }
 
 // Left null vector j of J (units of the rows), in x (lc), by position: U e_{rank + j}
@@ -156,8 +154,7 @@ SARRUS_HD void left_null(const Factor<T>& f, int j, T* x) {
     }
   x[f.rank_rows + j] = T(1);
   if constexpr (Plain<T>::value) {  // a row without entries is a null vector by itself
-    bool empty = true;
-    for (int i = 0; i < f.rank_rows; ++i) empty = empty && f.U[i * f.lc + f.rank_rows + j] == 0;
+    bool empty = all_of(f.rank_rows, [&](int i) { return f.U[i * f.lc + f.rank_rows + j] == 0; });
     if (empty) return;
   }
   for (int i = f.rank_rows - 1; i >= 0; --i) apply_U(f, i, x);
@@ -177,7 +174,7 @@ SARRUS_FN void left_null_part(const Model<real<T>>& m, const Factor<T>& f, T* x)
   for (int k = 0; k < f.rank_rows; ++k) turn(k);
   for (int k = 0; k < f.rank_rows; ++k) y[f.sparse ? f.left.col[k] : k] = T(0);
   for (int k = f.rank_rows - 1; k >= 0; --k) turn(k);
-  for (int i = 0; i < m.nc; ++i) x[static_cast<int>(value(f.order[i]))] = y[i];
+  for (int i = 0; i < m.nc; ++i) x[row_at(f, i)] = y[i];
 }
 
 // Eliminates limit rows, which stand in Y behind the rows of J.
@@ -188,7 +185,7 @@ SARRUS_FN void place_limit_rows(const Model<real<T>>& m, int lost, real<T> tol, 
     T *row = f.Y + (m.nc + i) * w.ld, s = T(0);
     bool zero = Plain<T>::value && !moving(row, m.nv);  // as those of rows that are always redundant
     for (int k = 0; !zero && k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
-    for (int j = f.rank_rows; j < m.nv; ++j) s += row[j] * row[j];
+    s = plus_products(s, row + f.rank_rows, row + f.rank_rows, m.nv - f.rank_rows);
     f.norm[m.nc + i] = f.norm_ref[m.nc + i] = s;
     f.order[m.nc + i] = T(real<T>(i));
     f.unit[m.nc + i] = T(1);
@@ -206,8 +203,7 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
                               Work<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows, ld = w.ld;
-  T speed2 = T(0);
-  for (int j = 0; j < m.nv; ++j) speed2 += v[j] * v[j] / (m.unit[j] * m.unit[j]);
+  T speed2 = sum_of<T>(m.nv, [&](int j) { return v[j] * v[j] / (m.unit[j] * m.unit[j]); });
   T inv = real<T>(1) / sqrt_(speed2);
   T* x = f.work;
   for (int i = 0; i < lost; ++i) {
@@ -220,14 +216,14 @@ SARRUS_FN void add_limit_rows(const Model<real<T>>& m, const T* v, real<T> cone,
     for (int k = 0; k < m.nc; ++k) {
       if constexpr (Plain<T>::value)
         if (x[k] == 0) continue;  // most entries of the null vectors of large mechanisms
-      int r = static_cast<int>(value(f.order[k]));
+      int r = row_at(f, k);
       T wk = x[k] * dimensionless;
       conflict += wk * w.rows.gamma[r];
       right += wk * d.rate_gamma(r);
       for (int j = 0; j < m.nv; ++j) row[j] += wk * d.rate_J(r, j) * (m.unit[j] * real<T>(3));
     }
     if (abs_(value(conflict)) > value(speed2) * cone) return;
-    for (int j = 0; j < m.nv; ++j) row[j] = row[j] * inv;
+    set_scaled(row, inv, row, m.nv);
     w.extra[i] = right * inv;
   }
   place_limit_rows(m, lost, tol, w);

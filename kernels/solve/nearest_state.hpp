@@ -17,7 +17,15 @@
 
 SARRUS_BEGIN
 
-enum Projected : int { PROJECTED = 0, NOT_CLOSED, NOT_NEAREST, NO_INERTIA_AT, UNDEFINED, NO_VELOCITY };
+enum Projected : int {
+  PROJECTED = 0,
+  NOT_CLOSED,
+  NOT_NEAREST,
+  NO_INERTIA_AT,
+  UNDEFINED,
+  NO_VELOCITY,
+  GOES_ON,  // of one step: there is another one
+};
 // What is done with a row: nothing, it is closed, or it stays as open as it was given.
 enum Part : unsigned char { LEFT_OUT = 0, CLOSE, KEPT };
 
@@ -77,16 +85,16 @@ SARRUS_FN Projected factorize_above(const Model<real<T>>& m, const real<T>& tol,
   coarse.rank_tol = &tol;
   factorize_rows(coarse, w);
   if (w.factor.spd) return PROJECTED;
-  T sum = T(0);
-  for (int k = 0; k < m.nc * w.ld; ++k) sum += w.rows.J[k] * real<T>(0);
+  T sum = sum_of<T>(m.nc * w.ld, [&](int k) { return w.rows.J[k] * real<T>(0); });
   return sum == 0 ? NO_INERTIA_AT : UNDEFINED;
 }
 
 // x = w.a of (2), with g times `share`
 template <class T, int LDC>
 SARRUS_FN void nearest_step(const Model<real<T>>& m, real<T> share, NearestWork<T, LDC>& w) {
-  for (int r = 0; r < m.nc; ++r) w.extra[r] = -w.rows.phi[r];
-  for (int j = 0; j < m.nv; ++j) w.rhs[j] = share == 0 ? T(0) : -share * w.g[j];
+  negate(w.extra, w.rows.phi, m.nc);
+  fill(w.rhs, m.nv);
+  if (share != 0) set_scaled(w.rhs, -share, w.g, m.nv);
   solve_rows(m, w.ld, w.factor, w.extra, static_cast<const T*>(nullptr), w.y);
   solve_free(m, w.ld, w.factor, w.rhs, w.y, w.a);
 }
@@ -94,15 +102,47 @@ SARRUS_FN void nearest_step(const Model<real<T>>& m, real<T> share, NearestWork<
 // Residual at which rounding ends the iteration: what is added up in phi is as large as q.
 template <class T, int LDC>
 SARRUS_HD T closing_floor(const Model<real<T>>& m, const NearestWork<T, LDC>& w) {
-  T size = T(0), entry = T(0);
-  for (int k = 0; k < m.nq; ++k) size = abs_(w.q1[k]) > size ? abs_(w.q1[k]) : size;
-  for (int r = 0; r < m.nc; ++r)
-    for (int j = 0; j < m.nv; ++j) {
-      T x = abs_(w.rows.J[r * w.ld + j]) / m.row_unit[r];
-      entry = x > entry ? x : entry;
-    }
+  T size = largest_of(m.nq, [&](int k) { return abs_(w.q1[k]); });
+  T entry = largest_of(m.nc, [&](int r) {
+    return largest_of(m.nv, [&](int j) { return abs_(w.rows.J[r * w.ld + j]) / m.row_unit[r]; });
+  });
   T floor = real<T>(ROUNDING) * size * entry;
-  return floor > real<T>(CLOSED) ? floor : T(real<T>(CLOSED));
+  return larger(floor, T(real<T>(CLOSED)));
+}
+
+// Keeps phi at q1 and what the linear model says about its change along w.a; returns the largest change in
+// units of the rows
+template <class T, int LDC>
+SARRUS_HD T expect_change(const Model<real<T>>& m, NearestWork<T, LDC>& w) {
+  copy(w.before, w.rows.phi, m.nc);
+  for (int k = 0; k < m.nc; ++k) w.expected[k] = dot(w.rows.J + k * w.ld, w.a, w.ld);
+  return largest_of(m.nc, [&](int k) { return abs_(w.expected[k]) / m.row_unit[k]; });
+}
+
+// The longest step along w.slide, of the given size, for which the linear model of phi holds: q1 <- its end,
+// r <- the residual there
+template <class T, int LDC, class Rows>
+SARRUS_FN Projected flow_step(const Model<real<T>>& m, const T& size, Rows rows, NearestWork<T, LDC>& w,
+                              T& r) {
+  real<T> step = size > real<T>(LONGEST_FLOW) ? real<T>(LONGEST_FLOW) / size : real<T>(1);
+  for (; !(step < real<T>(SHORTEST_FLOW)); step *= real<T>(0.5)) {
+    set_scaled(w.rhs, step, w.slide, m.nv);
+    integrate(m, w.q1, w.rhs, w.q2);
+    rows(w.q2);
+    T now = position_residual(m, w);
+    bool rounded = r <= real<T>(CLOSED_ENOUGH) && now > real<T>(0.5) * r;
+    if (rounded) {
+      rows(w.q1);
+      return PROJECTED;
+    }
+    for (int k = 0; k < m.nc; ++k) w.extra[k] = w.rows.phi[k] - w.before[k] - step * w.expected[k];
+    normal_step(m, w.extra, w);
+    if (!(largest_step(m, w.a) <= real<T>(LINEAR_ENOUGH) * step * size)) continue;
+    r = now;
+    copy(w.q1, w.q2, m.nq);
+    return GOES_ON;
+  }
+  return NOT_CLOSED;
 }
 
 // Closes the rows from q1 along the Newton flow. Below the residual `nearly`, rows with pivots below it wait.
@@ -116,20 +156,12 @@ SARRUS_FN Projected close_along_flow(const Model<real<T>>& m, real<T> nearly, Ro
   for (int i = 0; i < MOST_FLOW_STEPS; ++i) {
     if (!(r < real<T>(1e300))) return UNDEFINED;
     if (r <= closing_floor(m, w)) return PROJECTED;
-    real<T> tol = r < nearly ? part * r : finest;
-    if (tol < finest) tol = finest;
-    Projected bad = factorize_above(m, tol, w);
-    if (bad) return bad;
+    real<T> tol = larger(finest, r < nearly ? part * r : finest);
+    if (Projected bad = factorize_above(m, tol, w)) return bad;
     nearest_step(m, real<T>(0), w);
-    T size = largest_step(m, w.a), change = T(0);
+    T size = largest_step(m, w.a);
     if (size != size) return UNDEFINED;
-    for (int k = 0; k < m.nc; ++k) {
-      w.before[k] = w.rows.phi[k];
-      w.expected[k] = dot(w.rows.J + k * w.ld, w.a, w.ld);
-      T x = abs_(w.expected[k]) / m.row_unit[k];
-      change = x > change ? x : change;
-    }
-    if (change < real<T>(0.3) * r) {  // the rows that are open belong to the small pivots
+    if (expect_change(m, w) < real<T>(0.3) * r) {  // the rows that are open belong to the small pivots
       if (r <= real<T>(CLOSED_ENOUGH)) return PROJECTED;
       if (tol <= finest) return NOT_CLOSED;
       part *= real<T>(0.1);
@@ -137,25 +169,8 @@ SARRUS_FN Projected close_along_flow(const Model<real<T>>& m, real<T> nearly, Ro
     }
     part = 1;
     copy(w.slide, w.a, w.ld);
-    real<T> step = size > real<T>(LONGEST_FLOW) ? real<T>(LONGEST_FLOW) / size : real<T>(1);
-    for (;; step *= real<T>(0.5)) {
-      if (step < real<T>(SHORTEST_FLOW)) return NOT_CLOSED;
-      for (int j = 0; j < m.nv; ++j) w.rhs[j] = step * w.slide[j];
-      integrate(m, w.q1, w.rhs, w.q2);
-      rows(w.q2);
-      T now = position_residual(m, w);
-      if (r <= real<T>(CLOSED_ENOUGH) && now > real<T>(0.5) * r) {  // rounding
-        rows(w.q1);
-        return PROJECTED;
-      }
-      for (int k = 0; k < m.nc; ++k) w.extra[k] = w.rows.phi[k] - w.before[k] - step * w.expected[k];
-      normal_step(m, w.extra, w);
-      if (largest_step(m, w.a) <= real<T>(LINEAR_ENOUGH) * step * size) {
-        r = now;
-        break;
-      }
-    }
-    for (int j = 0; j < m.nq; ++j) w.q1[j] = w.q2[j];
+    Projected found = flow_step(m, size, rows, w, r);
+    if (found != GOES_ON) return found;
   }
   return NOT_CLOSED;
 }
@@ -163,7 +178,7 @@ SARRUS_FN Projected close_along_flow(const Model<real<T>>& m, real<T> nearly, Ro
 // The same where that failed because of redundant rows: their number is known when the loops are closed.
 template <class T, int LDC, class Rows>
 SARRUS_FN Projected close_redundant(const Model<real<T>>& m, const T* q, Rows rows, NearestWork<T, LDC>& w) {
-  for (int j = 0; j < m.nq; ++j) w.q1[j] = q[j];
+  copy(w.q1, q, m.nq);
   rows(w.q1);
   if (factorize_above(m, m.rank_tol[0], w)) return NOT_CLOSED;
   int open_rank = w.factor.rank_rows;
@@ -179,12 +194,12 @@ SARRUS_FN void metric_gradient(const Model<real<T>>& m, const T* q, NearestWork<
   difference(m, q, w.q1, w.d);
   for (int i = 0; i < m.nv; ++i) w.g[i] = dot(w.M + i * w.ld, w.d, w.ld);
   if (m.nq == m.nv) return;
-  for (int i = 0; i < m.nv; ++i) w.rhs[i] = w.g[i];
+  copy(w.rhs, w.g, m.nv);
   for (int j = 0; j < m.nv; ++j) {
-    for (int i = 0; i < m.nv; ++i) w.v[i] = T(i == j ? 1 : 0);
+    fill(w.v, m.nv);
+    w.v[j] = T(1);
     increment_rate(m, w.d, w.v, w.rate);
-    w.g[j] = T(0);
-    for (int i = 0; i < m.nv; ++i) w.g[j] += w.rate[i] * w.rhs[i];
+    w.g[j] = sum_of<T>(m.nv, [&](int i) { return w.rate[i] * w.rhs[i]; });
   }
 }
 
@@ -211,29 +226,27 @@ SARRUS_FN Projected slide_to_nearest(const Model<real<T>>& m, const T* q, Rows r
   bool straight = true;  // there is no slide before
   for (int i = 0; i < MOST_SLIDES; ++i) {
     metric_gradient(m, q, w);
-    Projected bad = factorize_above(m, m.rank_tol[0], w);
-    if (bad) return bad;
+    if (Projected bad = factorize_above(m, m.rank_tol[0], w)) return bad;
     nearest_step(m, real<T>(1), w);
     T size = largest_step(m, w.a);
     if (size != size) return UNDEFINED;
     bool closed = position_residual(m, w) <= closing_floor(m, w) * real<T>(4);
-    if (closed && (size <= real<T>(NEAREST) || (size <= real<T>(NEAREST_ENOUGH) && size > last / 2)))
-      return PROJECTED;
+    bool rounded = size <= real<T>(NEAREST_ENOUGH) && size > last / 2;
+    if (closed && (rounded || size <= real<T>(NEAREST))) return PROJECTED;
     real<T> share = straight ? real<T>(1) : slide_length(m, w);
     straight = false;
     if (share * size > longest) share = longest / size;
     copy(w.full, w.a, w.ld);
     nearest_step(m, share, w);
     if (!(largest_step(m, w.a) <= real<T>(LONGEST_SLIDE))) {
-      bad = close_along_flow(m, real<T>(NEARLY_CLOSED), rows, w);
-      if (bad) return bad;
+      if (Projected bad = close_along_flow(m, real<T>(NEARLY_CLOSED), rows, w)) return bad;
       longest *= real<T>(0.5), straight = true;
       continue;
     }
     copy(w.slide, w.a, w.ld);
     last = size;
     integrate(m, w.q1, w.a, w.q2);
-    for (int j = 0; j < m.nq; ++j) w.q1[j] = w.q2[j];
+    copy(w.q1, w.q2, m.nq);
     rows(w.q1);
   }
   return NOT_NEAREST;
@@ -245,24 +258,21 @@ template <class T, int LDC, class Rows>
 SARRUS_FN Projected nearest_state(const Model<real<T>>& m, const T* q, const T* v, Rows rows,
                                   NearestWork<T, LDC>& w) {
   auto positions = [&](const T* at) { rows(at, true); };
-  for (int j = 0; j < m.nq; ++j) w.q1[j] = q[j];
+  copy(w.q1, q, m.nq);
   Projected found = close_along_flow(m, real<T>(NEARLY_CLOSED), positions, w);
   if (found == NOT_CLOSED) found = close_redundant(m, q, positions, w);
   if (found == PROJECTED) found = slide_to_nearest(m, q, positions, w);
   if (found != PROJECTED) return found;
   fill(w.v, w.ld);
-  for (int j = 0; j < m.nv; ++j) w.v[j] = v[j];
+  copy(w.v, v, m.nv);
   rows(w.q1, false);
   factorize_rows(m, w);
   if (!w.factor.spd) return NO_INERTIA_AT;
   velocity_residual(m, w.v, w);
   normal_step(m, w.extra, w);
-  for (int j = 0; j < m.nv; ++j) w.v[j] += w.a[j];
-  T speed = largest_step(m, w.v) + largest_step(m, w.a), right = T(0);
-  for (int r = 0; r < m.nc; ++r) {
-    T x = abs_(w.rows.b[r]) / m.row_unit[r];
-    right = x > right ? x : right;
-  }
+  add(w.v, w.a, m.nv);
+  T speed = largest_step(m, w.v) + largest_step(m, w.a);
+  T right = largest_of(m.nc, [&](int r) { return abs_(w.rows.b[r]) / m.row_unit[r]; });
   T miss = velocity_residual(m, w.v, w);
   if (!(miss <= real<T>(VELOCITY_CLOSED) * (speed + right))) return miss != miss ? UNDEFINED : NO_VELOCITY;
   return PROJECTED;

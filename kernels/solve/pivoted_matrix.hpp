@@ -20,7 +20,7 @@ struct Pivoted {
 
   // room for as many rows and columns
   SARRUS_HD void bind(Arena& arena, int rows, int cols) {
-    int most = rows > cols ? rows : cols;
+    int most = larger(rows, cols);
     ld = Stride<0>(cols);
     m.nc = rows, m.nv = cols, m.lengths = false;
     f.bind(arena, m, ld);
@@ -82,8 +82,8 @@ template <class T>
 SARRUS_HD void shortest(const Pivoted<T>& p, const T* g, T* x) {
   fill(x, p.ld);
   for (int k = 0; k < p.rank(); ++k) {
-    T s = g[static_cast<int>(value(p.f.order[k]))];
-    for (int j = 0; j < k; ++j) s -= p.f.Y[k * p.ld + j] * x[j];
+    T s = g[row_at(p.f, k)];
+    s = less_products(s, p.f.Y + k * p.ld, x, k);
     x[k] = s / p.f.Y[k * p.ld + k];
   }
   turn_back(p, x);
@@ -92,13 +92,13 @@ SARRUS_HD void shortest(const Pivoted<T>& p, const T* g, T* x) {
 // y (as many as rows) with A^T y nearest to g, for independent rows; g (ld) is used up
 template <class T>
 SARRUS_HD void nearest(const Pivoted<T>& p, T* g, T* y) {
-  for (int j = p.m.nv; j < p.ld; ++j) g[j] = T(0);
+  fill(g + p.m.nv, p.ld - p.m.nv);
   for (int k = 0; k < p.rank(); ++k)
     axpy(g, -(p.f.beta[k] * dot(p.f.H + k * p.ld, g, p.ld)), p.f.H + k * p.ld, p.ld);
   for (int k = p.rank() - 1; k >= 0; --k) {
     for (int i = k + 1; i < p.rank(); ++i) g[k] -= p.f.Y[i * p.ld + k] * g[i];
     g[k] = g[k] / p.f.Y[k * p.ld + k];
-    y[static_cast<int>(value(p.f.order[k]))] = g[k];
+    y[row_at(p.f, k)] = g[k];
   }
 }
 

@@ -22,12 +22,7 @@ constexpr double CLOSED_ENOUGH = 1e-12;  // accepted where rounding allows no be
 // Largest |phi| and |J v - b| in units of the rows (metres over L).
 template <class T, int LDC>
 SARRUS_HD T position_residual(const Model<real<T>>& m, const Workspace<T, LDC>& w) {
-  T worst = T(0);
-  for (int r = 0; r < m.nc; ++r) {
-    T x = abs_(w.rows.phi[r]) / m.row_unit[r];
-    worst = select(x > worst, x, worst);
-  }
-  return worst;
+  return largest_of(m.nc, [&](int r) { return abs_(w.rows.phi[r]) / m.row_unit[r]; });
 }
 // out: w.extra = b - J v   in: v (ld), zero behind its end
 template <class T, int LDC>
@@ -74,15 +69,15 @@ template <class T, class LD>
 SARRUS_FN void smallest(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y, T* x) {
   if (f.rank_rows == m.nc) substitute(m, ld, f, g, y);
   if (f.first_rows < m.nc) least_squares(m, ld, f, g, y);
-  for (int k = f.rank_rows; k < ld; ++k) y[k] = T(0);
+  fill(y + f.rank_rows, ld - f.rank_rows);
   if (f.sparse) {
     fill(x, ld);
-    for (int k = 0; k < f.rank_rows; ++k) x[f.rows.col[k]] = y[k];
+    scatter(x, f.rows.col, y, f.rank_rows);
   } else {
     copy(x, y, ld);
   }
-  for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, ld, x);
-  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+  reflect_back(f, f.rank, ld, x);
+  multiply(x, x, m.unit, m.nv);
 }
 
 SARRUS_END

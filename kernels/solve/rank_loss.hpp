@@ -73,10 +73,9 @@ SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const SingularVal
     T seen = T(0);
     for (int i = 0; i < rank; ++i) {  // less the part along u_i
       T along = along_left(d, i, r.even) / (d.s[i] * d.s[i]);
-      for (int k = 0; k < m.nc; ++k)
-        r.even[static_cast<int>(value(d.p.f.order[k]))] -= d.LW[i * d.lr + k] * along;
+      for (int k = 0; k < m.nc; ++k) r.even[row_at(d.p.f, k)] -= d.LW[i * d.lr + k] * along;
     }
-    for (int k = 0; k < m.nc; ++k) seen += r.even[k] * r.even[k];
+    seen = plus_products(seen, r.even, r.even, m.nc);
     if (seen > real<T>(LIMIT_TOL * LIMIT_TOL)) return true;
   }
   return false;
@@ -98,10 +97,10 @@ SARRUS_FN bool loses_rank_here(const Model<real<T>>& m, At at, const Workspace<T
       r.x[f.sparse ? f.rows.col[e] : e] = T(real<T>(y));
       size += T(real<T>(y * y));
     }
-    for (int k = rank - 1; k >= 0; --k) reflect(f, k, w.ld, r.x);
+    reflect_back(f, rank, w.ld, r.x);
     for (int j = 0; j < m.nv; ++j) r.x[j] = r.x[j] / sqrt_(size);
     even_part(m, at, w, r);
-    for (int k = 0; k < m.nc; ++k) r.even[k] = r.even[k] * m.row_unit[k];
+    multiply(r.even, r.even, m.row_unit, m.nc);
     left_null_part(m, f, r.even);
     for (int k = 0; k < m.nc; ++k) seen += r.even[k] * r.even[k] / (m.row_unit[k] * m.row_unit[k]);
     if (seen > real<T>(LIMIT_TOL * LIMIT_TOL)) return true;

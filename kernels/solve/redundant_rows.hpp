@@ -29,8 +29,7 @@ SARRUS_FN bool redundant_for_good(const Model<real<T>>& m, const Tangent<T, LDC>
         y[i] = row[i] * unit, z[i] = d.rate_J(r, cols[i]) * unit;
       }
       for (int k = 0; k < kept; ++k) {
-        T s = T(0);
-        for (int i = 0; i < n; ++i) s += a.room[k * width + i] * y[i];
+        T s = sum_of<T>(n, [&](int i) { return a.room[k * width + i] * y[i]; });
         for (int i = 0; i < n; ++i) y[i] -= s * a.room[k * width + i], z[i] -= s * rates[k * width + i];
       }
       if (!a.taken[r]) {
@@ -38,7 +37,7 @@ SARRUS_FN bool redundant_for_good(const Model<real<T>>& m, const Tangent<T, LDC>
           all = all && abs_(y[i]) <= real<T>(SURELY_DEPENDENT) && abs_(z[i]) <= real<T>(LIMIT_TOL) * speed;
         continue;
       }
-      for (int i = 0; i < n; ++i) size += y[i] * y[i];
+      size = plus_products(size, y, y, n);
       size = sqrt_(size);
       for (int i = 0; i < n; ++i) y[i] = y[i] / size, z[i] = z[i] / size;
       ++kept;

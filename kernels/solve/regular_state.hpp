@@ -92,7 +92,7 @@ SARRUS_FN void plain_metric(const Model<real<T>>& m, Workspace<T, LDC>& w) {
 template <class T, int LDC>
 SARRUS_FN void nearest_velocity(const Model<real<T>>& m, const T* v0, Workspace<T, LDC>& w, T* v) {
   fill(v, w.ld);
-  for (int j = 0; j < m.nv; ++j) v[j] = v0[j];
+  copy(v, v0, m.nv);
   Augmented<T>& a = w.factor.augmented;
   auto times = [&](const T* x, T* y) { branches_times(m, a, x, y); };
   fill(w.rhs, m.nv);
@@ -102,7 +102,7 @@ SARRUS_FN void nearest_velocity(const Model<real<T>>& m, const T* v0, Workspace<
       normal_few(m, w.extra, a, w.a);
     else
       solve_augmented(m, AugmentedTask<T>{w.extra, w.rhs, MOST_SOLVES, real<T>(0)}, times, w.a, a);
-    for (int j = 0; j < m.nv; ++j) v[j] += w.a[j];
+    add(v, w.a, m.nv);
   }
   velocity_residual(m, v, w);
 }

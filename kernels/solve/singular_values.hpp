@@ -21,7 +21,7 @@ struct SingularValues {
 
   // room for as many rows and columns
   SARRUS_HD void bind(Arena& arena, int rows, int cols) {
-    int most = rows < cols ? rows : cols;
+    int most = smaller(rows, cols);
     p.bind(arena, rows, cols);
     lr = Stride<0>(rows);
     arena.take(most * lr, LW);
@@ -74,8 +74,8 @@ SARRUS_FN bool decompose(SingularValues<T>& d, int rows, int cols) {
     for (int j = i + 1; j < d.count; ++j) {
       if (!(d.s[j] > d.s[i])) continue;
       swap_(d.s[i], d.s[j]);
-      for (int k = 0; k < d.lr; ++k) swap_(d.LW[i * d.lr + k], d.LW[j * d.lr + k]);
-      for (int k = 0; k < d.count; ++k) swap_(d.W[i * d.count + k], d.W[j * d.count + k]);
+      swap_entries(d.LW + i * d.lr, d.LW + j * d.lr, d.lr);
+      swap_entries(d.W + i * d.count, d.W + j * d.count, d.count);
     }
   return true;
 }
@@ -91,9 +91,7 @@ SARRUS_FN bool independent(SingularValues<T>& d, int rows, int cols, real<T> lea
 // s_i u_i . g
 template <class T>
 SARRUS_HD T along_left(const SingularValues<T>& d, int i, const T* g) {
-  T sum = T(0);
-  for (int k = 0; k < d.p.m.nc; ++k) sum += d.LW[i * d.lr + k] * g[static_cast<int>(value(d.p.f.order[k]))];
-  return sum;
+  return sum_of<T>(d.p.m.nc, [&](int k) { return d.LW[i * d.lr + k] * g[row_at(d.p.f, k)]; });
 }
 
 // out: V (n, end - begin), the columns [begin, end) of V; those from the rank on span what the rows do not
@@ -117,7 +115,7 @@ SARRUS_FN void solve_damped(const SingularValues<T>& d, int rank, const T& d2, c
   fill(x, d.p.ld);
   for (int i = 0; i < rank; ++i) {
     T y = along_left(d, i, g) / (d.s[i] * d.s[i] + d2);
-    for (int j = 0; j < d.count; ++j) x[j] += d.W[i * d.count + j] * y;
+    add_scaled(x, y, d.W + i * d.count, d.count);
   }
   turn_back(d.p, x);
 }

@@ -20,6 +20,16 @@ SARRUS_HD void reflect(const Factor<T>& f, int k, LD ld, T* x) {
   axpy(x, -(f.beta[k] * dot(f.H + k * ld, x, ld)), f.H + k * ld, ld);
 }
 
+// x (ld) <- H_count .. H_1 x, and H_1 .. H_count x
+template <class T, class LD>
+SARRUS_HD void reflect_all(const Factor<T>& f, int count, LD ld, T* x) {
+  for (int k = 0; k < count; ++k) reflect(f, k, ld, x);
+}
+template <class T, class LD>
+SARRUS_HD void reflect_back(const Factor<T>& f, int count, LD ld, T* x) {
+  for (int k = count - 1; k >= 0; --k) reflect(f, k, ld, x);
+}
+
 // y (rank_rows) by substitution: rows are independent
 template <class T, class LD>
 SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
@@ -31,7 +41,7 @@ SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
     }
   for (int k = 0; k < f.rank_rows; ++k) {
     T s = at_position(f, g, k, m.nc) / f.unit[k];
-    for (int j = 0; j < k; ++j) s -= f.Y[k * ld + j] * y[j];
+    s = less_products(s, f.Y + k * ld, y, k);
     y[k] = s / f.Y[k * ld + k];
   }
 }
@@ -40,7 +50,7 @@ SARRUS_HD void substitute(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
 template <class T, class LD>
 SARRUS_HD void least_squares(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* g, T* y) {
   int n = f.rank_rows;
-  T *x = f.work, *best = f.work + (static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc);
+  T *x = f.work, *best = f.work + larger(int(ld), f.lc);
   fill(x, f.lc);
   for (int i = 0; i < m.nc; ++i) x[i] = at_position(f, g, i, m.nc);
   if constexpr (Factor<T>::template maybe_sparse<LD>)
@@ -66,13 +76,13 @@ SARRUS_FN void solve_rows(const Model<real<T>>& m, LD ld, const Factor<T>& f, co
   if constexpr (Branching<T>::value)
     for (int k = n; k < f.rank; ++k) {
       int at = m.nc + k - n;
-      T s = extra[static_cast<int>(value(f.order[at]))];
+      T s = extra[row_at(f, at)];
       if constexpr (Factor<T>::template maybe_sparse<LD>)
         if (f.sparse) {
           y[k] = substitute(f.rows, at, k, s, y);
           continue;
         }
-      for (int j = 0; j < k; ++j) s -= f.Y[at * ld + j] * y[j];
+      s = less_products(s, f.Y + at * ld, y, k);
       y[k] = s / f.Y[at * ld + k];
     }
 }
@@ -82,19 +92,19 @@ template <class T>
 SARRUS_HD void solve_coordinates(const Factor<T>& f, int nv, int ld, const T* y, T* SARRUS_RESTRICT x) {
   for (int j = f.first; j < nv; ++j) {  // L w = x
     T s = x[j] * f.inv_d[j];
-    for (int i = j + 1; i < nv; ++i) x[i] -= s * f.K[j * ld + i];
+    subtract_scaled(x + j + 1, s, f.K + j * ld + j + 1, nv - j - 1);
   }
   for (int i = f.first; i < nv; ++i) {  // w -= L^-1 K_xy y
-    for (int k = 0; k < f.first; ++k) x[i] -= f.K[i * ld + k] * y[k];
+    x[i] = less_products(x[i], f.K + i * ld, y, f.first);
     for (int k = f.first; k < f.rank && k < i; ++k) x[i] -= f.K[i * ld + k] * y[k] * f.alive[k];
   }
   for (int i = f.first; i < f.rank; ++i) x[i] = select(f.alive[i] > real<T>(0.5), y[i], x[i]);
   for (int i = nv - 1; i >= f.first; --i) {  // D L^T x = w
     T s = x[i];
-    for (int j = i + 1; j < nv; ++j) s -= f.K[i * ld + j] * x[j];
+    s = less_products(s, f.K + i * ld + i + 1, x + i + 1, nv - i - 1);
     x[i] = s * f.inv_d[i];
   }
-  for (int k = 0; k < f.first; ++k) x[k] = y[k];
+  copy(x, y, f.first);
 }
 
 // a (ld) with J a = g and N^T (M a - rhs) = 0: y known, rhs (nv) a generalized force.
@@ -102,19 +112,19 @@ template <class T, class LD>
 SARRUS_FN void solve_free(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* rhs, const T* y,
                           T* a) {
   T* SARRUS_RESTRICT x = a;
-  for (int j = 0; j < m.nv; ++j) x[j] = rhs[j] * m.unit[j];
-  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
-  for (int k = 0; k < f.rank; ++k) reflect(f, k, ld, x);
+  multiply(x, rhs, m.unit, m.nv);
+  fill(x + m.nv, ld - m.nv);
+  reflect_all(f, f.rank, ld, x);
   if (f.sparse) {
     const int* col = f.rows.col;
-    for (int k = 0; k < m.nv; ++k) f.work[k] = x[col[k]];
+    gather(f.work, x, col, m.nv);
     solve_coordinates(f, m.nv, ld, y, f.work);
-    for (int k = 0; k < m.nv; ++k) x[col[k]] = f.work[k];
+    scatter(x, col, f.work, m.nv);
   } else {
     solve_coordinates(f, m.nv, ld, y, x);
   }
-  for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, ld, x);
-  for (int j = 0; j < m.nv; ++j) x[j] = x[j] * m.unit[j];
+  reflect_back(f, f.rank, ld, x);
+  multiply(x, x, m.unit, m.nv);
 }
 
 // s (nc) of least norm with (Pi J)^T s = H_1 .. H_n x, by position
@@ -127,12 +137,12 @@ SARRUS_HD void solve_transposed(const Model<real<T>>& m, LD ld, const Factor<T>&
       for (int i = k + 1; i < n; ++i) r -= f.Y[i * ld + k] * s[i];
       s[k] = r / f.Y[k * ld + k];
     }
-    for (int k = 0; k < m.nc; ++k) s[k] = s[k] / f.unit[k];
+    divide(s, s, f.unit, m.nc);
     return;
   }
   for (int j = 0; j < n; ++j) {  // T^T s = x
     T r = x[j];
-    for (int i = 0; i < j; ++i) r -= f.U[j * f.lc + i] * s[i];
+    r = less_products(r, f.U + j * f.lc, s, j);
     s[j] = r * f.alive[j] / f.T_diag[j];
   }
   for (int j = n - 1; j >= 0; --j) apply_U(f, j, s);
@@ -141,11 +151,11 @@ SARRUS_HD void solve_transposed(const Model<real<T>>& m, LD ld, const Factor<T>&
 // lam (nc) of least norm with J^T lam = force (nv), or nearest to it
 template <class T, class LD>
 SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>& f, const T* force, T* lam) {
-  int wide = static_cast<int>(ld) > f.lc ? static_cast<int>(ld) : f.lc;
+  int wide = larger(int(ld), f.lc);
   T *x = f.work, *s = f.work + wide;
-  for (int j = 0; j < m.nv; ++j) x[j] = force[j] * m.unit[j];
-  for (int j = m.nv; j < ld; ++j) x[j] = T(0);
-  for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, ld, x);
+  multiply(x, force, m.unit, m.nv);
+  fill(x + m.nv, ld - m.nv);
+  reflect_all(f, f.rank_rows, ld, x);
   if (f.sparse) {
     solve_transposed_entries(m, f, x, s);
   } else {
@@ -153,7 +163,7 @@ SARRUS_FN void solve_multipliers(const Model<real<T>>& m, LD ld, const Factor<T>
     solve_transposed(m, ld, f, x, s);
   }
   if constexpr (Branching<T>::value) {  // back to the order of declaration
-    for (int k = 0; k < m.nc; ++k) lam[static_cast<int>(value(f.order[k]))] = s[k];
+    for (int k = 0; k < m.nc; ++k) lam[row_at(f, k)] = s[k];
   } else {
     for (int r = 0; r < m.nc; ++r) {
       lam[r] = T(0);

@@ -38,7 +38,7 @@ SARRUS_HD bool surely_independent(const Entries<T>& e, int rows) {
 template <class T>
 SARRUS_FN bool factorize_entries(const Model<real<T>>& m, const T* J, int ld, int hold, Factor<T>& f) {
   Entries<T>& e = f.rows;
-  double pivots = m.nc < m.nv ? m.nc : m.nv, dense = pivots * (m.nv - pivots / 2);
+  double pivots = smaller(m.nc, m.nv), dense = pivots * (m.nv - pivots / 2);
   auto eliminate_by = [&](double nearly) {
     e.nearly = real<T>(nearly);
     clear(e);
@@ -120,9 +120,9 @@ template <class T>
 SARRUS_FN void least_squares_entries(const Factor<T>& f, T* x, T* z, T* y) {
   const Entries<T>& e = f.left;
   for (int k = 0; k < e.rank; ++k) reflect(e, k, x);
-  for (int k = 0; k < e.rank; ++k) z[k] = x[e.col[k]];
+  gather(z, x, e.col, e.rank);
   substitute_back(e, e.rank, z);
-  for (int k = 0; k < e.rank; ++k) y[e.order[k]] = z[k];
+  scatter(y, e.order, z, e.rank);
 }
 
 // s (nc) of least norm with (Pi J)^T s = Q x, by position; x (column by column) is used up
@@ -130,15 +130,15 @@ template <class T>
 SARRUS_HD void solve_transposed_entries(const Model<real<T>>& m, const Factor<T>& f, T* x, T* s) {
   const Entries<T>&r = f.rows, &e = f.left;
   T* z = f.wide;
-  for (int k = 0; k < f.rank_rows; ++k) z[k] = x[r.col[k]];
+  gather(z, x, r.col, f.rank_rows);
   if (f.rank_rows == m.nc) {
     substitute_back(r, m.nc, z);
-    for (int k = 0; k < m.nc; ++k) s[k] = z[k] / f.unit[k];
+    divide(s, z, f.unit, m.nc);
     return;
   }
   for (int k = 0; k < e.rank; ++k) x[k] = substitute(e, k, k, z[e.order[k]], x);
   fill(s, f.lc);
-  for (int k = 0; k < e.rank; ++k) s[e.col[k]] = x[k];
+  scatter(s, e.col, x, e.rank);
   for (int k = e.rank - 1; k >= 0; --k) reflect(e, k, s);
 }
 

@@ -104,6 +104,15 @@ SARRUS_FN bool solve_tangent(const Model<real<T>>& m, const SweptPath& p, int k,
   return left <= real<T>(CONTRADICTION * CONTRADICTION) * size;
 }
 
+// Whether the rows of the mechanism lose rank at w.here only
+template <class T, class At>
+SARRUS_FN bool loses_rank_at(const Model<real<T>>& m, At at, SweepWork<T>& w) {
+  load_rows(m, w.w, w.d);
+  int seen = decompose(w.d, m.nc, m.nv) ? w.d.rank(real<T>(SINGULAR_TOL)) : 0;
+  auto moving = [&](const T* v) { at(w.here, v); };
+  return loses_rank_here(m, moving, w.d, seen, w.w, w.loss);
+}
+
 // w.tangent at w.here on the way to value k: J v = 0, swept entries as their rates, held entries 0, smallest,
 // or nearest to the last one where rank is lost
 template <class T, class At>
@@ -114,17 +123,15 @@ SARRUS_FN PathPoint<T> find_tangent(const Model<real<T>>& m, const SweptPath& p,
   int rank = decompose(w.all, rows, m.nv) ? w.all.rank(real<T>(SINGULAR_TOL)) : 0;
   fill(w.wish, w.w.ld);
   bool turns_back = !solve_tangent(m, p, k, rows, rank, w);
-  PathPoint<T> point{value, last && last->rank > rank ? last->rank : rank, turns_back, !last};
+  PathPoint<T> point{value, rank, turns_back, !last};
   if (last) {
     point.singular = point.singular || rank < last->rank;
+    point.rank = larger(last->rank, rank);
   } else {
-    load_rows(m, w.w, w.d);
-    int seen = decompose(w.d, m.nc, m.nv) ? w.d.rank(real<T>(SINGULAR_TOL)) : 0;
-    auto moving = [&](const T* v) { at(w.here, v); };
-    point.singular = loses_rank_here(m, moving, w.d, seen, w.w, w.loss) || point.singular;
+    point.singular = loses_rank_at(m, at, w) || point.singular;
   }
   if (last && point.singular) {
-    for (int j = 0; j < m.nv; ++j) w.wish[j] = w.tangent[j] / m.unit[j];
+    divide(w.wish, w.tangent, m.unit, m.nv);
     solve_tangent(m, p, k, rows, rank, w);
   }
   for (int j = 0; j < m.nv; ++j) w.tangent[j] = m.unit[j] * (w.wish[j] + w.step[j]);
@@ -145,7 +152,7 @@ SARRUS_FN bool correct(const Model<real<T>>& m, const SweptPath& p, At at, const
   length = sqrt_(length);
   integrate(m, w.here, w.step, w.predicted);
   for (int i = 0; i < p.n_swept; ++i) w.predicted[p.position[i]] = p.coordinate(k, i, target);
-  for (int j = 0; j < m.nq; ++j) w.q[j] = w.predicted[j];
+  copy(w.q, w.predicted, m.nq);
   close_rows(m, p.free, [&](const T* q) { at(q, w.v); }, w);
   if (!is_closed(w.r, p.free.n_rows)) return false;
   difference(m, w.predicted, w.q, w.dv);
@@ -169,17 +176,12 @@ SARRUS_FN bool advance(const Model<real<T>>& m, const SweptPath& p, At at, int k
     point.singular = last.singular || point.singular;
   }
   while (point.value != value) {
-    T fastest = T(real<T>(1e-12)), left = abs_(value - point.value);
-    for (int j = 0; j < m.nv; ++j) {
-      T rate = abs_(w.tangent[j]) / m.unit[j];
-      fastest = rate > fastest ? rate : fastest;
-    }
-    T longest = real<T>(LONGEST_STEP) / fastest;
-    step = step < longest ? step : longest;
-    step = step < left ? step : left;
+    T fastest = largest_of(m.nv, [&](int j) { return abs_(w.tangent[j]) / m.unit[j]; });
+    T longest = real<T>(LONGEST_STEP) / larger(fastest, T(real<T>(1e-12))), left = abs_(value - point.value);
+    step = smaller(smaller(step, longest), left);
     T target = step < left ? point.value + (value > point.value ? step : -step) : value;
     if (correct(m, p, at, point, k, target, w)) {
-      for (int j = 0; j < m.nq; ++j) w.here[j] = w.q[j];
+      copy(w.here, w.q, m.nq);
       PathPoint<T> last = point;
       point = find_tangent(m, p, at, k, &last, target, w);
       step = step * real<T>(2);
@@ -203,12 +205,12 @@ struct SweptPoses {
 template <class T, class At>
 SARRUS_FN int sweep(const Model<real<T>>& m, const SweptPath& p, At at, int n, SweepWork<T>& w,
                     SweptPoses<T> out) {
-  for (int j = 0; j < m.nq; ++j) w.here[j] = w.q[j];
+  copy(w.here, w.q, m.nq);
   PathPoint<T> point =
       find_tangent(m, p, at, n > 1 ? 1 : 0, static_cast<PathPoint<T>*>(nullptr), T(p.at(0)), w);
   int done = 0;
   do {
-    for (int j = 0; j < m.nq; ++j) out.q[done * m.nq + j] = w.here[j];
+    copy(out.q + done * m.nq, w.here, m.nq);
     out.singular[done++] = point.singular;
   } while (done < n && advance(m, p, at, done, point, w));
   *out.end = point.value;

@@ -8,13 +8,6 @@
 
 SARRUS_BEGIN
 
-template <class R>
-SARRUS_HD bool all_holonomic(const Model<R>& m) {
-  bool all = true;
-  for (int r = 0; r < m.nc; ++r) all = all && m.row_holonomic[r];
-  return all;
-}
-
 // N (nv, k), k is returned   in: the factorization of J; x (ld) is room
 template <class T, class LD>
 SARRUS_FN int velocity_directions(const Model<real<T>>& m, LD ld, const Factor<T>& f, T* x, T* N) {
@@ -22,8 +15,8 @@ SARRUS_FN int velocity_directions(const Model<real<T>>& m, LD ld, const Factor<T
   for (int e = 0; e < n; ++e) {
     fill(x, ld);
     x[f.sparse ? f.rows.col[rank + e] : rank + e] = T(1);
-    for (int k = rank - 1; k >= 0; --k) reflect(f, k, ld, x);
-    for (int j = 0; j < m.nv; ++j) N[j * n + e] = x[j];
+    reflect_back(f, rank, ld, x);
+    set_column(N + e, n, x, m.nv);
   }
   return n;
 }
@@ -41,7 +34,7 @@ SARRUS_FN int position_directions(const Model<real<T>>& m, LD ld, const T* J, Pi
   int rank = p.rank(), n = m.nv - rank;
   for (int e = 0; e < n; ++e) {
     basis_vector(p, rank + e, x);
-    for (int j = 0; j < m.nv; ++j) N[j * n + e] = x[j];
+    set_column(N + e, n, x, m.nv);
   }
   return n;
 }

@@ -67,8 +67,7 @@ SARRUS_FN void solve_force_columns(const Model<real<T>>& m, LD ld, const Factor<
   for (int k = r - 1; k >= 0; --k) reflect_columns(f, k, nv, ld, X);
   for (int j = 0; j < nv; ++j) scaled_in_place(X + j * LANES, T(m.unit[j]), LANES);
   transposed_columns(m, ld, f, G);
-  for (int k = 0; k < m.nc; ++k)
-    copy(lam + static_cast<int>(value(f.order[k])) * LANES, G + k * LANES, LANES);
+  for (int k = 0; k < m.nc; ++k) copy(lam + row_at(f, k) * LANES, G + k * LANES, LANES);
 }
 
 SARRUS_END

@@ -37,12 +37,12 @@ template <class T>
 SARRUS_FN void body_jacobian(const Model<real<T>>& m, int b, const real<T>* point, const Tree<T>& t, T* J) {
   int i = m.body_node[b];
   Vec3<T> x = t.p[i] + turn(t.R[i], m.p_NB + 3 * b) + turn(compose(t.R[i], m.R_NB + 9 * b), point);
-  for (int e = 0; e < 6 * m.nv; ++e) J[e] = T(0);
+  fill(J, 6 * m.nv);
   for (; i > 0; i = m.parent[i])
     for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
       T column[6];
       store(Spatial<T>{t.S[k].lin + cross(t.S[k].ang, x), t.S[k].ang}, column);
-      for (int r = 0; r < 6; ++r) J[r * m.nv + k] = column[r];
+      set_column(J + k, m.nv, column, 6);
     }
 }
 

@@ -22,7 +22,7 @@ template <class T>
 SARRUS_FN void weigh_subtrees(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
   weigh(m, t, w.I);
   w.Ic[0] = {T(0), zero3<T>(), T(0), T(0), T(0), T(0), T(0), T(0)};
-  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  copy(w.Ic + 1, w.I + 1, m.nn - 1);
   for (int i = m.nn - 1; i > 0; --i) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
 }
 

@@ -52,7 +52,7 @@ SARRUS_FN void bias(const Model<real<T>>& m, const T* q, const T* v, const Tree<
 // out: the entries of M along the branches of the tree (rows of stride ld), w.Ic   in: t, w.I
 template <class T, class LD>
 SARRUS_FN void inertia_branches(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, LD ld, T* M) {
-  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  copy(w.Ic + 1, w.I + 1, m.nn - 1);
   for (int i = m.nn - 1; i > 0; --i) {
     int first = m.iv[i], n = joint_nv(m.joint[i]), pa = m.parent[i];
     for (int k = first; k < first + n; ++k) {
@@ -93,7 +93,7 @@ SARRUS_HD void each_branch(const Model<R>& m, F visit) {
 // The same entries into out, in the order of each_branch(); w.Ic   in: t, w.I
 template <class T>
 SARRUS_FN void inertia_by_branches(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w, T* out) {
-  for (int i = 1; i < m.nn; ++i) w.Ic[i] = w.I[i];
+  copy(w.Ic + 1, w.I + 1, m.nn - 1);
   for (int i = m.nn - 1; i > 0; --i)
     if (m.parent[i] > 0) w.Ic[m.parent[i]] = w.Ic[m.parent[i]] + w.Ic[i];
   for (int i = 1; i < m.nn; ++i)

@@ -34,7 +34,7 @@ SARRUS_FN Symmetric6<T> carried_out(const Mat3<T>& R, const Vec3<T>& p, Symmetri
 
 template <class T>
 SARRUS_HD void add(const Symmetric6<T>& x, Symmetric6<T>& sum) {
-  for (int c = 0; c < 6; ++c) sum.columns[c] = sum.columns[c] + x.columns[c];
+  set_sum(sum.columns, sum.columns, x.columns, 6);
 }
 
 template <class T>
@@ -114,8 +114,8 @@ SARRUS_FN int coordinate_without_inertia(const Model<T>& m, T tolerance, PivotWo
     generic_position(m, i, q);
     with_joint(m.joint[i], [&](auto joint) { joint.place(m.pitch[i], q, R, p, S); });
     Symmetric6<T> rigid = carried_out(R, p, w.reduced[i]), I = rigid;
-    T size = T(0);
-    for (int d = 0; d < 6; ++d) size += entry(w.whole[i].columns[d], d) * (d < 3 ? L * L / 3 : T(1));
+    T size =
+        sum_of<T>(6, [&](int d) { return entry(w.whole[i].columns[d], d) * (d < 3 ? L * L / 3 : T(1)); });
     int found = eliminate_axes(m, i, S, tolerance * size, I);
     if (found >= 0) return found;
     const T *r = m.R_PJ + 9 * i, *x = m.p_PJ + 3 * i;

@@ -123,7 +123,7 @@ struct FreeJoint {
     exp_quaternion(w, e);
     multiply(q + 3, e, next);
     out[0] = q[0] + moved.x, out[1] = q[1] + moved.y, out[2] = q[2] + moved.z;
-    for (int j = 0; j < 4; ++j) out[3 + j] = next[j];
+    copy(out + 3, next, 4);
   }
   template <class T>
   static SARRUS_HD void difference(const T* q0, const T* q1, T* out) {
@@ -160,6 +160,25 @@ SARRUS_HD int joint_nv(int joint) {
   int n = 0;
   with_joint(joint, [&](auto kind) { n = kind.nv; });
   return n;
+}
+
+// visit(k) for each coordinate of node i
+template <class R, class F>
+SARRUS_HD void each_coordinate(const Model<R>& m, int i, F visit) {
+  for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) visit(k);
+}
+
+// visit(i, k) for the coordinates k of all nodes i
+template <class R, class F>
+SARRUS_HD void each_coordinate(const Model<R>& m, F visit) {
+  for (int i = 1; i < m.nn; ++i) each_coordinate(m, i, [&](int k) { visit(i, k); });
+}
+
+// visit(k, at) for the coordinates k that are numbers: q[at]
+template <class R, class F>
+SARRUS_HD void each_number(const Model<R>& m, F visit) {
+  for (int i = 1; i < m.nn; ++i)
+    if (joint_nv(m.joint[i]) == 1) visit(m.iv[i], m.iq[i]);
 }
 
 SARRUS_END

@@ -38,7 +38,7 @@ SARRUS_FN void add_inertia(const BodyInertias<T>& b, int i, const Vec3<T>& d, T*
   const T upper[6] = {I[0], I[1], I[2], I[4], I[5], I[8]};
   Inertia<T> turned = world_inertia(R, d, b.mass[i], upper);
   const T parts[6] = {turned.xx, turned.xy, turned.xz, turned.yy, turned.yz, turned.zz};
-  for (int k = 0; k < 6; ++k) sum[k] += parts[k];
+  add(sum, parts, 6);
 }
 
 // out: zero where no body moves, node 0 (the ground) among them   in: out, zero; scratch count (nn), zero

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Iterator
 from types import FunctionType
+
+from bench.density import cpp_density
 
 from .sources import (
     BINDINGS,
     KERNELS,
     SOURCE,
-    cpp_code,
     cpp_files,
     hold,
     public_rooms,
@@ -52,31 +52,6 @@ def python_length(function: Function) -> int:
     return last.end_lineno - function.lineno + 1 - said
 
 
-def cpp_functions(code: str) -> Iterator[tuple[str, int]]:
-    """Name and number of lines of every outermost function in C++ without comments, found by its braces."""
-    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), code, flags=re.M)
-    depth = body = 0  # of braces; where the body of the function being read lies, 0 between functions
-    head, name = "", ""
-    end = 0  # of what came before the head
-    for mark in re.finditer(r"[{};]", code):
-        if mark[0] == "{":
-            depth += 1
-            if not body:
-                head = code[end : mark.start()].lstrip()
-                plain = re.sub(r"alignas\([^)]*\)", "", head)
-                is_type = re.search(r"\b(struct|class|union|enum|namespace|extern)\b[^)]*$", plain)
-                if "(" in plain and not is_type:
-                    body, start = depth, mark.start() - len(head)
-                    name = next(iter(re.findall(r"([\w:~]+|operator\S+)\s*\(", plain)), plain)
-        elif mark[0] == "}":
-            if body == depth:
-                body = 0
-                yield name, code.count("\n", start, mark.end()) + 1
-            depth -= 1
-        if not body:
-            end = mark.end()
-
-
 def public_definitions() -> set[tuple[str, str]]:
     """Module and qualified name of what users call: their parameters stay as they are."""
     things = [
@@ -96,9 +71,9 @@ def test_functions_fit_a_screen() -> None:
         for name, function in functions(tree_of(path))
     }
     for path in cpp_files(KERNELS, BINDINGS):
-        for name, length in cpp_functions(cpp_code(path)):
-            key = f"{short(path)}: {name}"
-            lengths[key] = max(length, lengths.get(key, 0))
+        for one in cpp_density(path).functions:
+            key = f"{short(path)}: {one.name}"
+            lengths[key] = max(one.span, lengths.get(key, 0))
     assert len(lengths) > 1000
     hold(
         f"No function is longer than {LINES} lines",

@@ -33,8 +33,22 @@ struct StiffnessWatch {
   double needed = HINTS;  // hints before the iteration matrix is looked at
   double stable = STIFF;  // h rho of the explicit steps before the switch
 
+  // An explicit step that looked stiff, or did not
+  SARRUS_HD void note_explicit(bool hint) {
+    calm = hint ? 0 : calm + 1;
+    if (hint)
+      ++hints;
+    else if (calm >= CALM_STEPS)
+      hints = 0;
+  }
+  // An implicit step that was worth its cost, or not
+  SARRUS_HD void note_implicit(bool worth) {
+    hints = worth ? 0 : hints + 1;
+    calm = worth ? calm + 1 : 0;
+    if (calm > HINTS) needed = HINTS;
+  }
   SARRUS_HD void start_again(bool now_implicit, double hints_needed, double reach) {
-    *this = {now_implicit ? 1. : 0., 0, 0, hints_needed < MOST_HINTS ? hints_needed : MOST_HINTS, reach};
+    *this = {now_implicit ? 1. : 0., 0, 0, smaller(hints_needed, double(MOST_HINTS)), reach};
   }
 };
 
@@ -47,8 +61,7 @@ SARRUS_HD double rate(double da, double dv, double du) {
 // Euclidean norm of x (nv) without units.
 template <class T>
 SARRUS_HD double norm(const Model<real<T>>& m, const T* x) {
-  double sum = 0;
-  for (int j = 0; j < m.nv; ++j) sum += value(x[j] * x[j]) / (m.unit[j] * m.unit[j]);
+  double sum = sum_of<double>(m.nv, [&](int j) { return value(x[j] * x[j]) / (m.unit[j] * m.unit[j]); });
   return sqrt_(sum);
 }
 
@@ -65,7 +78,7 @@ SARRUS_FN double explicit_rate(Stepper<T, LDC, S>& s, double h) {
       axpy(s.x, T(h * (tab.A[last][j] - tab.A[last - 1][j])), stages[part] + j * ld, ld);
     apart[part] = norm(s.m, s.x);
   }
-  for (int j = 0; j < s.m.nv; ++j) s.x[j] = s.kv[last * ld + j] - s.kv[(last - 1) * ld + j];
+  set_difference(s.x, s.kv + last * ld, s.kv + (last - 1) * ld, s.m.nv);
   return rate(norm(s.m, s.x), apart[1], apart[0]);
 }
 
@@ -77,8 +90,8 @@ SARRUS_FN double implicit_rate(Radau<T, LDC>& r) {
   for (int i = pos; i < n; ++i) {
     double k = 0, c = 0;
     for (int j = 0; j < n; ++j) (j < pos ? k : c) += value(abs_(r.G[i * n + j]));
-    stiffness = k > stiffness ? k : stiffness;
-    damping = c > damping ? c : damping;
+    stiffness = larger(k, stiffness);
+    damping = larger(c, damping);
   }
   return (damping + sqrt_(damping * damping + 4 * stiffness)) / 2;
 }
@@ -91,7 +104,7 @@ SARRUS_FN bool use_structure(auto& s, bool wanted) {
   if (!large || s.source.supplies_inertia || structured == wanted) return true;
   s.w.open_tree = wanted && may_be_open<double, decltype(s.w.ld)::width>(s.m);
   s.regular = {.allowed = s.may_be_regular() && wanted};
-  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.q1, s.q, s.m.nq);
   copy(s.v1, s.v, s.w.ld);
   return restore(s, s.t, s.before);
 }
@@ -112,8 +125,7 @@ SARRUS_FN bool explicit_step(auto& s, auto& r, StiffnessWatch& watch, double& h,
   if (from_rest || near_singular(s)) return true;
   double taken = s.before.step;
   bool hint = taken * explicit_rate(s, taken) > HINT && error_norm(s, taken) > SPENT;
-  watch.calm = hint ? 0 : watch.calm + 1;
-  watch.hints = hint ? watch.hints + 1 : watch.calm < CALM_STEPS ? watch.hints : 0;
+  watch.note_explicit(hint);
   if (watch.hints < watch.needed) return true;
   if (!use_structure(s, false)) return false;
   double reach = taken * rate_at_state(s, r);
@@ -130,12 +142,10 @@ SARRUS_FN bool automatic_step(auto& s, auto& r, StiffnessWatch& watch, double& h
   if (r.past_step == 0 || s.t >= t_end) return true;
   double instead = watch.stable / implicit_rate(r);
   bool worth = s.before.step > IMPLICIT_COST * instead;
-  watch.hints = worth ? 0 : watch.hints + 1;
-  watch.calm = worth ? watch.calm + 1 : 0;
-  if (watch.calm > HINTS) watch.needed = HINTS;
+  watch.note_implicit(worth);
   if (watch.hints < LOSING_STEPS) return true;
   watch.start_again(false, 2 * watch.needed, STIFF);
-  h = h < instead ? h : instead;
+  h = smaller(h, instead);
   return use_structure(s, true);
 }
 

@@ -13,6 +13,10 @@ constexpr double MOST_IMPLICIT_GROWTH = 8;
 struct Attempt {
   bool found = false;
   double error = 0, factor = 0.5;
+
+  SARRUS_HD bool fits() const { return found && error < 1; }
+  // The part of the step to try after this one was rejected
+  SARRUS_HD double shorter() const { return found && error >= 1 ? within(factor, MOST_CUT, 0.9) : 0.5; }
 };
 
 // What rounding does to the velocities of stages, root mean square in units of the tolerance: phi is closed
@@ -38,13 +42,13 @@ SARRUS_FN Attempt attempt(auto& s, auto& r, double h, bool again) {
   if (count == 0) return out;
   out.error = error_of(s, r, h, r.f0);
   if (out.error >= 1 && (again || r.past_step == 0)) {  // [Hairer1996] eq. (8.20): once more, damped
-    for (int k = 0; k < r.n; ++k) r.dZ[k] += r.start[k];
+    add(r.dZ, r.start, r.n);
     fill(r.across, s.w.ld);
     if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return out;
     out.error = error_of(s, r, h, r.F);
   }
   double noise = stage_rounding(s, r), across = error_across(s, r, h) - ROUNDING_FACTOR * noise;
-  out.error = (across > out.error ? across : out.error) / (1 + noise);
+  out.error = larger(across, out.error) / (1 + noise);
   double safety = SAFETY * (2 * MOST_NEWTON + 1) / (2 * MOST_NEWTON + count);
   out.factor = safety / sqrt_(sqrt_(out.error > 1e-10 ? out.error : 1e-10));
   out.found = out.error + across == out.error + across || s.fail(StepStatus::NOT_FINITE);
@@ -55,7 +59,7 @@ SARRUS_FN Attempt attempt(auto& s, auto& r, double h, bool again) {
 SARRUS_FN bool accept_end(auto& s, const auto& r, double t) {
   int end = (STAGES - 1) * s.w.ld;
   integrate(s.m, r.chart.q0, r.u + end, s.q1);
-  for (int j = 0; j < s.m.nv; ++j) s.v1[j] = s.v[j] + r.v[end + j];
+  set_sum(s.v1, s.v, r.v + end, s.m.nv);
   return project_and_accept(s, t);
 }
 
@@ -75,38 +79,42 @@ SARRUS_FN double remember(Radau<T, LDC>& r, double h, const Attempt& now) {
   return factor;
 }
 
+// The step to try after an accepted one of size `now`: not shorter than `least`, unless that was rejected.
+SARRUS_HD double next_implicit(auto& r, double now, const Attempt& tried, bool rejected, double least) {
+  double next = now * within(remember(r, now, tried), MOST_CUT, rejected ? 1 : MOST_IMPLICIT_GROWTH);
+  return rejected ? next : larger(least, next);
+}
+
+// Whether the error of a step would be nothing but rounding, of a singular pose that lies so far ahead
+SARRUS_HD bool shows_rounding(const auto& s, const auto& r, double singular, double step) {
+  bool reached = singular > 0 && step > (1 - ENDS_APART) * singular;
+  return Crossing{singular}.ends_there(step) || (reached && stage_rounding(s, r) > 1);
+}
+
 // A step within tolerance, at most h long. In: h to try; out: h to try next. Out of a singular pose, the tip
 // of a cone that no chart covers, the step is explicit; so is one across such a pose that no chart can take,
 // or with a tolerance below rounding, which depends on where its stages lie (integrate/step.hpp).
 SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
-  if (s.held_rank > s.rank) {
+  auto explicit_instead = [&] {
     r.past_step = 0;
     return step(s, h, t_end);
-  }
+  };
+  if (s.held_rank > s.rank) return explicit_instead();
   if (!begin_step(s, r)) return false;
   double wished = h, t = s.t, singular = time_to_singular(s);
   for (bool rejected = false;; rejected = true) {
-    bool last = h >= (t_end - t) * WHOLE;
-    double now = last ? t_end - t : h;
+    auto [now, end, last] = span(t, h, t_end);
     if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
-    bool reached = singular > 0 && now > (1 - ENDS_APART) * singular;
-    if (Crossing{singular}.ends_there(now) || (reached && stage_rounding(s, r) > 1)) {
-      r.past_step = 0;
-      return step(s, h, t_end);
-    }
+    if (shows_rounding(s, r, singular, now)) return explicit_instead();
     Attempt tried = attempt(s, r, now, rejected);
-    if (tried.found && tried.error < 1 && accept_end(s, r, last ? t_end : t + now)) {
-      double factor = within(remember(r, now, tried), MOST_CUT, rejected ? 1 : MOST_IMPLICIT_GROWTH);
-      h = last && !rejected && now * factor < wished ? wished : now * factor;
+    if (tried.fits() && accept_end(s, r, end)) {
       if (singular == 0) s.before.regular_step = now;
+      h = next_implicit(r, now, tried, rejected, last ? wished : 0);
       return true;
     }
-    if (s.status != StepStatus::FINE && !s.recover()) return false;
-    if (singular > 0 && now > 0.5 * singular) {
-      r.past_step = 0;
-      return step(s, h, t_end);
-    }
-    h = now * (tried.found && tried.error >= 1 ? within(tried.factor, MOST_CUT, 0.9) : 0.5);
+    if (!s.may_try_again()) return false;
+    if (Crossing{singular}.passed_by(now)) return explicit_instead();
+    h = now * tried.shorter();
   }
 }
 

@@ -23,7 +23,7 @@ SARRUS_FN void direction(const Model<real<T>>& m, int k, Chart<T, LDC>& chart, R
   T* along = moves ? dq : dv;
   fill(dq, w.ld);
   fill(dv, w.ld);
-  for (int j = 0; j < m.nv; ++j) along[j] = N[j] * m.unit[j];
+  multiply(along, N, m.unit, m.nv);
   if (!moves || m.nc == 0) return;
   for (int i = 0; i < m.nc; ++i) w.extra[i] = -dot(r.Jvq + i * w.ld, dq, w.ld);
   smallest(m, w.ld, w.factor, w.extra, w.y, dv);
@@ -82,11 +82,11 @@ SARRUS_FN bool analytic_matrix(Stepper<T, LDC, S>& s, Chart<T, LDC>& chart, Recu
     for (int i = 0; i < chart.vel.n; ++i) G[(pos.n + i) * n + k] = chart.c[i];
     // T(u)^-1 v = v + ad_u v / 2 + even powers of u
     increment_rate(m, dq, s.v, w.y);
-    for (int j = 0; j < m.nv; ++j) dq[j] = -dq[j];
+    negate(dq, dq, m.nv);
     increment_rate(m, dq, s.v, w.a);
     for (int j = 0; j < m.nv; ++j) dv[j] += (w.y[j] - w.a[j]) * real<T>(0.5);
     reduce(m, pos.N, pos.n, dv, w.ld, chart.y, chart.c);
-    for (int i = 0; i < pos.n; ++i) G[i * n + k] = chart.c[i];
+    set_column(G + k, n, chart.c, pos.n);
   }
   return true;
 }

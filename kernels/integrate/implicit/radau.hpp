@@ -83,12 +83,11 @@ SARRUS_FN double measure(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, const T* y) {
 template <class T, int LDC, class S>
 SARRUS_FN void set_scale(const Stepper<T, LDC, S>& s, Radau<T, LDC>& r) {
   const Model<real<T>>& m = s.m;
-  for (int i = 1; i < m.nn; ++i)
-    for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
-      Allowed allowed = allowed_error(s, i, k, s.v);
-      r.scale[k] = T(allowed.position);
-      r.scale[s.w.ld + k] = T(allowed.velocity);
-    }
+  each_coordinate(m, [&](int i, int k) {
+    Allowed allowed = allowed_error(s, i, k, s.v);
+    r.scale[k] = T(allowed.position);
+    r.scale[s.w.ld + k] = T(allowed.velocity);
+  });
 }
 
 // Rates (n) of the local coordinates y (n) of stage i at time t: on the constraints, the rank of J held.
@@ -111,7 +110,7 @@ SARRUS_FN bool stage_rates(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double t, in
 
 // G by one-sided differences.
 SARRUS_FN bool difference_matrix(auto& s, auto& r) {
-  for (int i = 0; i < r.n; ++i) r.dZ[i] = r.start[i];
+  copy(r.dZ, r.start, r.n);
   fill(r.across, s.w.ld);
   if (!stage_rates(s, r, s.t, 0, r.dZ, r.F)) return false;
   for (int k = 0; k < r.n; ++k) {
@@ -168,7 +167,7 @@ SARRUS_FN void guess(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
     reduce(m, pos.N, pos.n, across, ld, r.chart.y, Z);
     reduce(m, vel.N, vel.n, s.x, ld, r.chart.y, Z + pos.n);
     lift(m, pos.N, pos.n, Z, ld, s.x);
-    for (int j = 0; j < m.nv; ++j) across[j] -= s.x[j];
+    subtract(across, s.x, m.nv);
   }
 }
 
@@ -195,8 +194,7 @@ SARRUS_FN void newton_correction(Radau<T, LDC>& r, double h) {
       for (int j = 0; j < STAGES; ++j) rest[i] -= r.Z[j * n + k] * (r.table.A_inverse[i][j] / h);
     }
     for (int i = 0; i < STAGES; ++i) {
-      w[i] = T(0);
-      for (int j = 0; j < STAGES; ++j) w[i] += rest[j] * r.table.V_inverse[i][j];
+      w[i] = sum_of<T>(STAGES, [&](int j) { return rest[j] * r.table.V_inverse[i][j]; });
     }
     r.dZ[k] = w[0];
     r.pair[k] = Complex<T>(w[1], w[2]);
@@ -206,8 +204,7 @@ SARRUS_FN void newton_correction(Radau<T, LDC>& r, double h) {
   for (int k = 0; k < n; ++k) {
     T w[STAGES] = {r.dZ[k], r.pair[k].re, r.pair[k].im};
     for (int i = 0; i < STAGES; ++i) {
-      r.dZ[i * n + k] = T(0);
-      for (int j = 0; j < STAGES; ++j) r.dZ[i * n + k] += w[j] * r.table.V[i][j];
+      r.dZ[i * n + k] = sum_of<T>(STAGES, [&](int j) { return w[j] * r.table.V[i][j]; });
     }
   }
 }
@@ -218,10 +215,10 @@ SARRUS_FN bool all_stages(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h) {
   int n = r.n, ld = s.w.ld;
   for (int i = 0; i < STAGES; ++i) {
     T* y = r.dZ;
-    for (int j = 0; j < n; ++j) y[j] = r.start[j] + r.Z[i * n + j];
+    set_sum(y, r.start, r.Z + i * n, n);
     if (!stage_rates(s, r, s.t + r.table.c[i] * h, i, y, r.F + i * n)) return false;
     copy(r.u + i * ld, s.u, ld);
-    for (int j = 0; j < s.m.nv; ++j) r.v[i * ld + j] = s.v1[j] - s.v[j];
+    set_difference(r.v + i * ld, s.v1, s.v, s.m.nv);
   }
   return true;
 }
@@ -231,12 +228,27 @@ SARRUS_FN void apply_correction(auto& s, auto& r) {
   auto& m = s.m;
   int n = r.n, ld = s.w.ld, vel = r.chart.positions().n;
   for (int i = 0; i < STAGES; ++i) {
-    for (int j = 0; j < n; ++j) r.Z[i * n + j] += r.dZ[i * n + j];
+    add(r.Z + i * n, r.dZ + i * n, n);
     lift(m, r.chart.positions().N, vel, r.dZ + i * n, ld, s.x);
-    for (int j = 0; j < m.nv; ++j) r.u[i * ld + j] += s.x[j];
+    add(r.u + i * ld, s.x, m.nv);
     lift(m, r.chart.vel.N, r.chart.vel.n, r.dZ + i * n + vel, ld, s.x);
-    for (int j = 0; j < m.nv; ++j) r.v[i * ld + j] += s.x[j];
+    add(r.v + i * ld, s.x, m.nv);
   }
+}
+
+// Root mean square of dZ in units of the tolerance
+SARRUS_HD double correction_size(auto& s, auto& r) {
+  return sqrt_(sum_of<double>(STAGES, [&](int i) {
+    double x = measure(s, r, r.dZ + i * r.n);
+    return x * x / STAGES;
+  }));
+}
+
+// Whether corrections of the given size and rate may end within so many more iterations
+SARRUS_HD bool may_end(double size, double rate, int iterations) {
+  double left = size / (1 - rate);
+  for (int i = 0; i < iterations; ++i) left *= rate;
+  return !(rate >= 1 || left > NEWTON_LEFT);
 }
 
 // Z that satisfies (1), in at most MOST_NEWTON iterations; 0 where they fail, otherwise their number.
@@ -246,18 +258,11 @@ SARRUS_FN int newton(auto& s, auto& r, double h) {
   for (int k = 1; k <= MOST_NEWTON; ++k) {
     if (!all_stages(s, r, h)) return 0;
     newton_correction(r, h);
-    double size = 0;
-    for (int i = 0; i < STAGES; ++i) {
-      double x = measure(s, r, r.dZ + i * r.n);
-      size += x * x / STAGES;
-    }
-    size = sqrt_(size);
+    double size = correction_size(s, r);
     if (!(size < 1e300)) break;
     if (k > 1) {
       rate = before > 0 ? size / before : 0;
-      double left = size / (1 - rate);
-      for (int i = k; i < MOST_NEWTON; ++i) left *= rate;
-      if (rate >= 1 || left > NEWTON_LEFT) break;
+      if (!may_end(size, rate, MOST_NEWTON - k)) break;
     }
     apply_correction(s, r);
     if (size <= 1e-6 * NEWTON_LEFT || (k > 1 && rate / (1 - rate) * size <= NEWTON_LEFT)) return k;
@@ -295,8 +300,7 @@ SARRUS_FN double error_across(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h)
 template <class T, int LDC, class S>
 SARRUS_FN double error_of(Stepper<T, LDC, S>& s, Radau<T, LDC>& r, double h, const T* f) {
   for (int k = 0; k < r.n; ++k) {
-    T sum = T(0);
-    for (int i = 0; i < STAGES; ++i) sum += r.Z[i * r.n + k] * r.table.e[i];
+    T sum = sum_of<T>(STAGES, [&](int i) { return r.Z[i * r.n + k] * r.table.e[i]; });
     r.dZ[k] = f[k] + sum * (G_REAL / h);
   }
   solve_lu(r.one, r.dZ);

@@ -28,8 +28,7 @@ SARRUS_FN void add_cone_rows(const Model<real<T>>& m, const T* a, const Tangent<
                              Workspace<T, LDC>& w) {
   Factor<T>& f = w.factor;
   int lost = m.nc - f.rank_rows;
-  T size = T(0);
-  for (int j = 0; j < m.nv; ++j) size += a[j] * a[j] / (m.unit[j] * m.unit[j]);
+  T size = sum_of<T>(m.nv, [&](int j) { return a[j] * a[j] / (m.unit[j] * m.unit[j]); });
   T inv = real<T>(1) / sqrt_(size);
   for (int i = 0; i < lost; ++i) {
     left_null(f, i, f.work);
@@ -38,7 +37,7 @@ SARRUS_FN void add_cone_rows(const Model<real<T>>& m, const T* a, const Tangent<
     for (int k = 0; k < m.nc; ++k) {
       if constexpr (Plain<T>::value)
         if (f.work[k] == 0) continue;
-      const Dual<T>* J = d.rows.J + static_cast<int>(value(f.order[k])) * w.ld;
+      const Dual<T>* J = d.rows.J + row_at(f, k) * w.ld;
       for (int j = 0; j < m.nv; ++j) row[j] += f.work[k] * J[j].b * inv;
     }
     for (int j = 0; j < m.nv; ++j) right += row[j] * a[j], row[j] = row[j] * m.unit[j];
@@ -53,8 +52,8 @@ SARRUS_HD double change(const Model<real<T>>& m, const T* x, const T* y) {
   double apart = 0, size = 0;
   for (int j = 0; j < m.nv; ++j) {
     double dx = value(abs_(x[j] - y[j])) / m.unit[j], sy = value(abs_(y[j])) / m.unit[j];
-    apart = dx > apart ? dx : apart;
-    size = sy > size ? sy : size;
+    apart = larger(dx, apart);
+    size = larger(sy, size);
   }
   return size > 0 ? apart / size : 0;
 }

@@ -32,12 +32,11 @@ SARRUS_FN double rounding(Stepper<T, LDC, S>& s, double time) {
     if (pivot > MOST_PIVOT * least) continue;
     fill(y, s.w.ld);
     y[f.sparse ? f.rows.col[r] : r] = T(4 * CLOSED_TIGHT / (time * pivot));
-    for (int k = f.rank - 1; k >= 0; --k) reflect(f, k, s.w.ld, y);
-    for (int i = 1; i < m.nn; ++i)
-      for (int k = m.iv[i]; k < m.iv[i] + joint_nv(m.joint[i]); ++k) {
-        double part = value(y[k]) * m.unit[k] / allowed_error(s, i, k, s.v1).velocity;
-        sum += part * part;
-      }
+    reflect_back(f, f.rank, s.w.ld, y);
+    each_coordinate(m, [&](int i, int k) {
+      double part = value(y[k]) * m.unit[k] / allowed_error(s, i, k, s.v1).velocity;
+      sum += part * part;
+    });
   }
   return sqrt_(sum / (2 * m.nv));
 }
@@ -62,6 +61,10 @@ struct Crossing {
   SARRUS_HD bool ends_there(double h) const {
     return time > 0 && h > (1 - ENDS_APART) * time && h < (1 + ENDS_APART) * time;
   }
+  // Whether a step of size h gets more than half way to the pose.
+  SARRUS_HD bool passed_by(double h) const { return time > 0 && h > 0.5 * time; }
+  // The next trial after one of size h counted with an error above tolerance.
+  SARRUS_HD double after(double h) const { return across ? h : h * 2; }
   // The next trial after one of size h was rejected; `shorter` is what its error asks for.
   SARRUS_HD double next_trial(double h, double shorter, double regular_step) {
     if (across && !mirrored) time = 0;  // no singular pose after all

@@ -60,9 +60,7 @@ SARRUS_FN void solve_semidefinite(T (*A)[N], T* b, int n, T* y) {
   bool used[N] = {};
   double largest = 0;
   for (; rank < n; ++rank) {
-    int p = -1;
-    for (int i = 0; i < n; ++i)
-      if (!used[i] && (p < 0 || value(A[i][i]) > value(A[p][p]))) p = i;
+    int p = next_pivot(A, n, used);
     if (rank == 0) largest = value(A[p][p]);
     if (!(value(A[p][p]) > LIMIT_TOL * largest)) break;
     used[p] = true;
@@ -70,7 +68,7 @@ SARRUS_FN void solve_semidefinite(T (*A)[N], T* b, int n, T* y) {
     for (int i = 0; i < n; ++i) {
       if (used[i]) continue;
       T factor = A[i][p] / A[p][p];
-      for (int j = 0; j < n; ++j) A[i][j] -= factor * A[p][j];
+      subtract_scaled(A[i], factor, A[p], n);
       b[i] -= factor * b[p];
     }
   }
@@ -80,6 +78,29 @@ SARRUS_FN void solve_semidefinite(T (*A)[N], T* b, int n, T* y) {
     for (int l = k + 1; l < rank; ++l) sum -= A[order[k]][order[l]] * y[order[l]];
     y[order[k]] = sum / A[order[k]][order[k]];
   }
+}
+
+// The components of (w^T X) n_k for the free directions n_k into out: w the left null vector `left` over its
+// size, entry(r, c) of X in the order of declaration   row (ld) is room
+template <class T, int LDC, class X>
+SARRUS_FN void along_free(const Model<real<T>>& m, const Workspace<T, LDC>& w, const T* left, const T& size,
+                          X entry, T* row, T* out) {
+  const Factor<T>& f = w.factor;
+  fill(row, w.ld);
+  for (int k = 0; k < m.nc; ++k)
+    for (int c = 0; c < m.nv; ++c) row[c] += left[k] / size * m.unit[c] * entry(row_at(f, k), c);
+  reflect_all(f, f.rank_rows, w.ld, row);
+  copy(out, row + f.rank_rows, m.nv - f.rank_rows);
+}
+
+// The least-squares problem of |F + H y| (n) over one left null vector, added to A and b
+template <int N, class T>
+SARRUS_FN void add_least_squares(const T (*H)[N], const T* F, int n, T (*A)[N], T* b) {
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < n; ++k) {
+      b[j] -= H[j][k] * F[k];
+      for (int l = 0; l < n; ++l) A[j][k] += H[j][l] * H[k][l];
+    }
 }
 
 // Step of Newton's method for (1) along the free directions into s.x, at q2 with the factorization of its
@@ -92,8 +113,7 @@ SARRUS_FN double saddle_step(Stepper<T, LDC, S>& s, double& gap) {
   int free = m.nv - f.rank_rows, lost = m.nc - f.rank_rows;
   constexpr int N = LDC && LDC < MOST_FREE ? LDC : MOST_FREE;  // on a GPU each thread has memory for these
   T A[N][N] = {}, b[N] = {}, y[N], F[N], H[N][N];
-  int wide = w.ld > f.lc ? static_cast<int>(w.ld) : f.lc;
-  T *left = f.work, *row = f.work + wide, *n = w.a;
+  T *left = f.work, *row = f.work + larger(int(w.ld), f.lc), *direction = w.a;
   double most = 0;
   gap = 0;
   for (int i = 0; i < lost; ++i) {
@@ -101,37 +121,23 @@ SARRUS_FN double saddle_step(Stepper<T, LDC, S>& s, double& gap) {
     T size = T(0), open = T(0);
     for (int k = 0; k < m.nc; ++k) {
       size += left[k] * left[k] * f.unit[k] * f.unit[k];
-      open += left[k] * w.rows.phi[static_cast<int>(value(f.order[k]))];
+      open += left[k] * w.rows.phi[row_at(f, k)];
     }
     size = sqrt_(size);
-    gap = value(abs_(open / size)) > gap ? value(abs_(open / size)) : gap;
-    for (int j = 0; j < free; ++j) {  // along n_j; (w^T J') n_k by reflections
-      differentiate_along(m, s.state(s.q2, s.v), j, n, s.d, w);
-      for (int part = 0; part < 2; ++part) {
-        if (part == 0 && j > 0) continue;
-        fill(row, w.ld);
-        for (int k = 0; k < m.nc; ++k) {
-          int r = static_cast<int>(value(f.order[k]));
-          for (int c = 0; c < m.nv; ++c)
-            row[c] += left[k] / size * m.unit[c] * (part ? s.d.rate_J(r, c) : w.rows.J[r * w.ld + c]);
-        }
-        for (int k = 0; k < f.rank_rows; ++k) reflect(f, k, w.ld, row);
-        for (int k = 0; k < free; ++k) (part ? H[j] : F)[k] = row[f.rank_rows + k];
-      }
+    gap = larger(double(value(abs_(open / size))), gap);
+    along_free(m, w, left, size, [&](int r, int c) { return w.rows.J[r * w.ld + c]; }, row, F);
+    for (int j = 0; j < free; ++j) {  // along direction j; (w^T J') n_k by reflections
+      differentiate_along(m, s.state(s.q2, s.v), j, direction, s.d, w);
+      along_free(m, w, left, size, [&](int r, int c) { return s.d.rate_J(r, c); }, row, H[j]);
     }
-    for (int j = 0; j < free; ++j) {
-      most = value(abs_(F[j])) > most ? value(abs_(F[j])) : most;
-      for (int k = 0; k < free; ++k) {
-        b[j] -= H[j][k] * F[k];
-        for (int l = 0; l < free; ++l) A[j][k] += H[j][l] * H[k][l];
-      }
-    }
+    most = larger(largest_of(free, [&](int j) { return double(value(abs_(F[j]))); }), most);
+    add_least_squares(H, F, free, A, b);
   }
   solve_semidefinite(A, b, free, y);
   fill(s.x, w.ld);
-  for (int j = 0; j < free; ++j) s.x[f.rank_rows + j] = y[j];
-  for (int k = f.rank_rows - 1; k >= 0; --k) reflect(f, k, w.ld, s.x);
-  for (int c = 0; c < m.nv; ++c) s.x[c] = s.x[c] * m.unit[c];
+  copy(s.x + f.rank_rows, y, free);
+  reflect_back(f, f.rank_rows, w.ld, s.x);
+  multiply(s.x, s.x, m.unit, m.nv);
   return most;
 }
 
@@ -148,7 +154,7 @@ SARRUS_FN Nearby singular_nearby(Stepper<T, LDC, S>& s, int hold, double reach) 
     factorize_within(s, hold);
     if (m.nv - w.factor.rank_rows > MOST_FREE) return Nearby::UNKNOWN;
     double left = saddle_step(s, gap);
-    for (int k = 0; k < m.nc; ++k) w.extra[k] = -w.rows.phi[k];
+    negate(w.extra, w.rows.phi, m.nc);
     smallest(m, w.ld, w.factor, w.extra, w.y, w.a);
     double open = largest(m, w.a);
     if (left < SADDLE_FOUND && open < HELD_CLOSED) return gap > REAL_GAP ? Nearby::MISS : Nearby::CROSSING;
@@ -167,8 +173,10 @@ SARRUS_HD int pivots_apart(const Workspace<T, LDC>& w, double least) {
     int next = pivots_above(w, APART * least);
     if (next == above) return above;
     double largest = least;  // of those up to APART times the last one
-    for (int k = 0; k < w.factor.rank_rows; ++k)
-      if (double x = pivot_size(w, k); x <= APART * least && x > largest) largest = x;
+    for (int k = 0; k < w.factor.rank_rows; ++k) {
+      double pivot = pivot_size(w, k);
+      if (pivot <= APART * least) largest = larger(pivot, largest);
+    }
     least = largest;
     above = next;
   }
@@ -196,53 +204,69 @@ SARRUS_FN Dip least_pivot_within(Stepper<T, LDC, S>& s, double h, double resolve
     return p;
   };
   double n = PIVOT_RATE * h * largest(s.m, s.v) / (2 * RESOLVED * s.pivot);  // no dip lies between the poses
-  int count = n < LEAST_POSES ? LEAST_POSES : n > MOST_POSES ? MOST_POSES : static_cast<int>(n);
+  int count = static_cast<int>(within(n, LEAST_POSES, MOST_POSES));
   double first = examine(0);
-  ends = s.m.nd ? first : s.pivot;
   for (int i = 1; i < count; ++i) examine(i / static_cast<double>(count));
   double last = examine(1);
-  if (last > ends) ends = last;
-  if (dip.pivot < resolved * ends)
-    for (int i = 1; i <= HALVINGS; ++i) {
-      double x = dip.at, apart = 1. / (count << i);
-      examine(x - apart);
-      examine(x + apart);
-    }
+  ends = larger(last, s.m.nd ? first : s.pivot);
+  bool dips = dip.pivot < resolved * ends;
+  for (int i = 1; dips && i <= HALVINGS; ++i) {
+    double x = dip.at, apart = 1. / (count << i);
+    examine(x - apart);
+    examine(x + apart);
+  }
   pivot_at(dip.at);
   return dip;
+}
+
+// Whether (1) can be solved for `loops` rows of rank that do not move by themselves
+template <class T, int LDC, class S>
+SARRUS_HD bool knows_near_misses(const Stepper<T, LDC, S>& s, int loops) {
+  const Model<real<T>>& m = s.m;
+  bool rows_from_outside = m.n_user_rows && m.u_row[0] >= 0;
+  bool small = m.nv <= MOST_COORDINATES && m.nv - loops <= MOST_FREE;
+  return loops > 0 && small && !rows_from_outside && !S::supplies_inertia && all_holonomic(m);
+}
+
+// Whether the pivots change too little for a near miss within a step of size h
+SARRUS_HD bool keeps_pivots(const auto& s, double h, double moved, double resolved) {
+  bool many_steps_away = s.regular.trusted && s.pivot != s.before.pivot && !near_singular(s, STEPS_CHARTED);
+  if (many_steps_away) return true;
+  double change = abs_((s.pivot - s.before.pivot) * h / s.before.step);
+  bool steady = s.o.method.adaptive || change < (1 - resolved) * s.pivot;
+  return steady && s.pivot * (1 - RESOLVED) > PIVOT_RATE * moved;
+}
+
+// What lies next to the least pivot within a trial that moves by `moved`
+template <class T, int LDC, class S>
+SARRUS_FN Nearby nearby_within(Stepper<T, LDC, S>& s, double h, double moved, double resolved,
+                               bool inaccurate) {
+  double ends = 0;
+  int loops = s.rank - s.m.nd;
+  Dip dip = least_pivot_within(s, h, resolved, ends);
+  if (!inaccurate && !(dip.pivot < resolved * ends)) return Nearby::UNKNOWN;
+  int apart = pivots_apart(s.w, dip.pivot), hold = pivots_above(s.w, sqrt_(dip.pivot));
+  Nearby found = apart < loops ? singular_nearby(s, apart, 4 * moved) : Nearby::UNKNOWN;
+  if (found != Nearby::UNKNOWN || hold >= loops || hold == apart) return found;
+  least_pivot_within(s, h, resolved, ends);
+  return singular_nearby(s, hold, 4 * moved);
 }
 
 // Whether the trial (q1, v1) of size h jumps over a near miss. `inaccurate`: its error is above tolerance,
 // and no near miss is allowed in it. Uses up s.u, s.x, s.q2 and the factorization.
 template <class T, int LDC, class S>
 SARRUS_FN bool jumps(Stepper<T, LDC, S>& s, double h, bool inaccurate) {
-  const Model<real<T>>& m = s.m;
-  Workspace<T, LDC>& w = s.w;
-  int loops = s.rank - m.nd;  // their rank, where drives are independent of them
-  bool tested = s.o.correction == Correction::PROJECT && loops > 0 && !(m.n_user_rows && m.u_row[0] >= 0);
-  tested = tested && m.nv <= MOST_COORDINATES && !S::supplies_inertia;
-  for (int r = 0; r < m.nc; ++r) tested = tested && m.row_holonomic[r];
-  tested = tested && m.nv - loops <= MOST_FREE;  // else nothing is found
-  if (!tested || s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
-  bool far = s.regular.trusted && s.pivot != s.before.pivot && !near_singular(s, STEPS_CHARTED);
-  if (far && !inaccurate) return false;  // no singular pose within many steps
-  double moved = h * largest(m, s.v), change = (s.pivot - s.before.pivot) * h / s.before.step, ends = 0;
-  double resolved = s.o.method.adaptive ? RESOLVED : RESOLVED_FIXED;
-  bool steady = s.o.method.adaptive || (change < 0 ? -change : change) < (1 - resolved) * s.pivot;
-  if (!inaccurate && steady && s.pivot * (1 - RESOLVED) > PIVOT_RATE * moved) return false;
-  double by_entries = w.factor.by_entries;
-  w.factor.by_entries = 0;  // left null vectors are those of the dense factorization
-  Dip dip = least_pivot_within(s, h, resolved, ends);
-  bool close = inaccurate || dip.pivot < resolved * ends;
-  int apart = pivots_apart(w, dip.pivot), hold = pivots_above(w, sqrt_(dip.pivot));
-  Nearby found = Nearby::UNKNOWN;
-  if (close && apart < loops) found = singular_nearby(s, apart, 4 * moved);
-  if (close && found == Nearby::UNKNOWN && hold < loops && hold != apart) {
-    least_pivot_within(s, h, resolved, ends);
-    found = singular_nearby(s, hold, 4 * moved);
-  }
-  w.factor.rank_rows = 0, w.factor.rank = 1;  // nothing to reuse
-  w.factor.by_entries = by_entries;
+  Factor<T>& f = s.w.factor;
+  int loops = s.rank - s.m.nd;  // their rank, where drives are independent of them
+  if (s.o.correction != Correction::PROJECT || !knows_near_misses(s, loops)) return false;
+  if (s.held_rank > s.rank || s.rank < s.before.largest_rank) return false;
+  double moved = h * largest(s.m, s.v), resolved = s.o.method.adaptive ? RESOLVED : RESOLVED_FIXED;
+  if (!inaccurate && keeps_pivots(s, h, moved, resolved)) return false;
+  double by_entries = f.by_entries;
+  f.by_entries = 0;  // left null vectors are those of the dense factorization
+  Nearby found = nearby_within(s, h, moved, resolved, inaccurate);
+  f.rank_rows = 0, f.rank = 1;  // nothing to reuse
+  f.by_entries = by_entries;
   return found == Nearby::MISS;
 }
 

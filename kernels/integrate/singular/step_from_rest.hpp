@@ -29,7 +29,7 @@ SARRUS_HD bool stays_at_rest(const auto& s) { return rests_at_singular(s) && s.h
 
 // The same pose at time t, with forces evaluated there.
 SARRUS_FN bool stay(auto& s, double t) {
-  for (int j = 0; j < s.m.nq; ++j) s.q1[j] = s.q[j];
+  copy(s.q1, s.q, s.m.nq);
   copy(s.v1, s.v, s.w.ld);
   s.before.largest_rank = -1;  // more rows are independent nearby than the run has seen
   return project_and_accept(s, t);
