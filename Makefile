@@ -41,7 +41,7 @@ help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
 	@echo "make test     lint, build what is needed and run the tests (make slow: the long ones)"
 	@echo "make setup    only build .venv and the compiled kernel"
-	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
+	@echo "make dev      compile the kernel fast for work on it: -Og, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make gpu      tests and figures of recorded code on an NVIDIA GPU (GPU_PYTHON: a Python that has CuPy)"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
@@ -83,13 +83,15 @@ $(KERNEL): $(SOURCES) $(INSTALLED)
 	$(call BUILD_KERNEL,build/release)
 	@touch $@
 
-# For work on the kernel. An edited header recompiles what includes it. The stamp goes, so that the next make setup or
-# make test puts the full kernel back.
+# For work on the kernel. An edited header recompiles what includes it; nearly all of that time is code generation, so
+# nothing is forced inline (SARRUS_HD) and -Og optimizes little. The stamp goes, so that the next make setup or make test
+# puts the full kernel back.
+DEV_FLAGS := -Og -DNDEBUG -Dalways_inline=__unused__
 dev: VARIANT := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3 || echo generic)
 dev: $(INSTALLED)
 	@rm -f $(KERNEL)
-	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG")
-	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -O1"
+	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
+	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -Og"
 
 demo: setup
 	@$(PY) examples/demo.py
