@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import sarrus as sr
+from tests.studio_kernel import KERNEL
 
 SPEC = """
 spec = sr.MechanismSpec()
@@ -79,6 +80,7 @@ USES |= {
 SERVER = """
 import json, os, sys, tempfile, traceback, warnings
 import sarrus as sr
+from tests.studio_kernel import KERNEL
 warnings.simplefilter("ignore")
 children = {}
 
@@ -109,7 +111,8 @@ while children:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_public_names_work_as_the_first_thing_used() -> None:
+    uses = {name: use for name, use in USES.items() if KERNEL.is_file() or "studio" not in name}
     done = subprocess.run(
-        [sys.executable, "-c", SERVER], input=json.dumps(USES), capture_output=True, text=True, check=False
+        [sys.executable, "-c", SERVER], input=json.dumps(uses), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr

@@ -22,6 +22,8 @@ from sarrus.constraints.element import Element
 from sarrus.constraints.rows import Constraint
 from sarrus.models.forces import Force
 from sarrus.models.joint import Joint
+from sarrus.viz.studios import check_kernel
+from tests.studio_kernel import KERNEL, needs_kernel
 
 from . import kind_examples as kinds
 from .kind_cells import Built, built, close, each, sizes
@@ -78,6 +80,12 @@ def test_every_kind_is_public() -> None:
         if module.startswith(".") and name not in sr.__all__
     ]
     assert not missing, missing
+
+
+@needs_kernel
+def test_studios_know_every_kind() -> None:
+    """kernel.wasm has the kinds of the compiled kernel; the message names what differs and the way out."""
+    check_kernel(KERNEL.read_bytes())
 
 
 def test_joints_that_close_no_loop_say_so() -> None:
