@@ -84,6 +84,8 @@ struct Studio {
   }
 };
 
+constexpr int METHOD_COUNT = sizeof METHODS / sizeof METHODS[0];
+
 Studio studio;
 unsigned table_size = 0;
 
@@ -244,9 +246,12 @@ EXPORT(drives) double* drive_table(double first, double step, int count) {
   return values;
 }
 
-// How runs step: index into METHODS of kernels/integrate/methods.hpp and tolerances
+// Name of method k of METHODS (kernels/integrate/methods.hpp); null beyond the last
+EXPORT(method_name) const char* method_name(int k) { return k < METHOD_COUNT ? METHODS[k].name : nullptr; }
+
+// How runs step: a method of METHODS and tolerances
 EXPORT(method) int set_method(int k, double rtol, double atol) {
-  if (k < 0 || k >= static_cast<int>(sizeof METHODS / sizeof METHODS[0])) return 0;
+  if (k < 0 || k >= METHOD_COUNT) return 0;
   studio.options.method = METHODS[k], studio.options.rtol = rtol, studio.options.atol = atol;
   delete studio.run;
   make_run_of(studio);
