@@ -24,7 +24,7 @@ define BUILD_KERNEL
 @install -m 755 $(1)/_kernel*.so src/sarrus/
 endef
 
-# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one, the extra wasm for make wasm).
+# What the build and the tests need, read from the one place that lists it (the GPU extra is for machines that have one; the extra wasm comes when it is needed).
 define LIST_REQUIREMENTS
 import tomllib
 table = tomllib.load(open("pyproject.toml", "rb"))
@@ -40,12 +40,12 @@ export LIST_REQUIREMENTS
 help:
 	@echo "make demo     a five-bar falls through its singular pose: a table, a picture under out/"
 	@echo "make test     lint, build what is needed and run the tests (make slow: the long ones)"
-	@echo "make setup    only build .venv and the compiled kernel"
-	@echo "make dev      compile the kernel fast for work on it: -O1, one instruction set; make setup compiles it in full again"
+	@echo "make setup    only build .venv and the compiled kernels"
+	@echo "make dev      compile the kernel fast for work on it: -Og, one instruction set; make setup compiles it in full again"
 	@echo "make bench    timings, beside Pinocchio and MuJoCo"
 	@echo "make gpu      tests and figures of recorded code on an NVIDIA GPU (GPU_PYTHON: a Python that has CuPy)"
 	@echo "make sanitize the kernel harness, the bindings and fuzzed calls under ASan and UBSan, for each instruction set"
-	@echo "make wasm     the kernel of studios as WebAssembly (make wasm-check: rebuilds it elsewhere and compares)"
+	@echo "make wasm     only the kernel of studios, as WebAssembly (make wasm-check: compiles it again and compares)"
 	@echo "make browser  installs node and Chromium where apt-get and root allow it; tests of studios need them"
 	@echo "make gallery  the figures of the papers, under out/"
 	@echo "make docs     the documentation as a site: out/site/index.html"
@@ -56,6 +56,7 @@ help:
 	@echo "make help     this list"
 
 setup: $(KERNEL)
+	@$(PY) bindings/wasm/build.py --install
 
 $(PY):
 	@test -n "$(PYTHON)" || { echo "make setup: no python3.11 (or newer python3) on the PATH; install one, or say make PYTHON=/path/to/python" >&2; exit 1; }
@@ -83,33 +84,28 @@ $(KERNEL): $(SOURCES) $(INSTALLED)
 	$(call BUILD_KERNEL,build/release)
 	@touch $@
 
-# For work on the kernel. An edited header recompiles what includes it. The stamp goes, so that the next make setup or
-# make test puts the full kernel back.
+# For work on the kernel. An edited header recompiles what includes it; nearly all of that time is code generation, so
+# nothing is forced inline (SARRUS_HD) and -Og optimizes little. The stamp goes, so that the next make setup or make test
+# puts the full kernel back.
+DEV_FLAGS := -Og -DNDEBUG -Dalways_inline=__unused__
 dev: VARIANT := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3 || echo generic)
 dev: $(INSTALLED)
 	@rm -f $(KERNEL)
-	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG")
-	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -O1"
+	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
+	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -Og"
 
 demo: setup
 	@$(PY) examples/demo.py
 
-# The kernel of studios (sarrus.viz.studio) is kept in the repository, so that users need no compiler for it.
+# The kernel of studios (sarrus.viz.studio). make setup compiles it too, where it is missing or older than its sources
+# and the package ziglang is installed or can be; wheels and sdists have it.
 WASM := src/sarrus/viz/studio/kernel.wasm
-WASM_FLAGS := -target wasm32-wasi -mexec-model=reactor -std=c++20 -Oz -s -flto -msimd128 -fno-exceptions -fno-rtti \
-  -fno-stack-protector -fno-math-errno -ffp-contract=off -DSARRUS_ISA=wasm -DSARRUS_FEW_SIZES -Ikernels
-define BUILD_WASM
-@$(PIP) install -q "$$($(PY) -c 'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["wasm"][0])')"
-@mkdir -p $(dir $(1))
-$(PY) -m ziglang c++ $(WASM_FLAGS) bindings/wasm/studio.cpp -o $(1)
-@chmod 644 $(1)
-endef
-
 wasm: $(PACKAGES)
-	$(call BUILD_WASM,$(WASM))
+	@$(PY) bindings/wasm/build.py --install --required
 
-wasm-check: $(PACKAGES)
-	$(call BUILD_WASM,build/wasm/kernel.wasm)
+wasm-check: wasm
+	@rm -f build/wasm/kernel.wasm
+	@$(PY) bindings/wasm/build.py --install --required --out build/wasm/kernel.wasm
 	@cmp build/wasm/kernel.wasm $(WASM) && echo "make wasm-check: $(WASM) is what the sources give"
 
 # Tests that find neither node nor Chromium are skipped and say so.
@@ -182,7 +178,7 @@ docs: setup
 # The wheel is built from the sdist, as pip does where there is no wheel. Then both are installed as users do, the wheel
 # with a PATH on which there is no compiler.
 BARE := build/bare
-wheel: $(PACKAGES)
+wheel: wasm
 	@rm -rf dist $(BARE)
 	$(PY) -m build --outdir dist
 	@$(PY) -m venv $(BARE) && $(BARE)/bin/python -m pip --disable-pip-version-check -q install numpy scipy
@@ -206,5 +202,5 @@ format: $(PACKAGES)
 	$(BIN)/clang-format -i $(CPP)
 
 clean:
-	rm -rf $(VENV) build dist out src/sarrus/_kernel*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist out src/sarrus/_kernel*.so $(WASM) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

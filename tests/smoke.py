@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """A mechanism described, assembled, simulated, linearized, saved and loaded; the command line."""
+    """A mechanism assembled, simulated, linearized, saved and loaded; its studio; the command line."""
     where = Path(sr.__file__).resolve()
     assert not where.is_relative_to(REPOSITORY / "src"), f"not the installed package: {where}"
     mech = sr.library.sarrus()
@@ -30,6 +30,7 @@ def main() -> None:
         path = Path(folder) / "linkage.json"
         sr.save(mech, path)
         assert sr.load(path).names == mech.names
+        assert "wasm-unsafe-eval" in mech.studio(Path(folder) / "studio.html").read_text(encoding="utf-8")
     command = [sys.executable, "-m", "sarrus", "doctor"]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     assert sr.__version__ in told.stdout, told.stdout

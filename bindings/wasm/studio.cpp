@@ -1,7 +1,7 @@
 // The kernel as a WebAssembly module without imports: one mechanism, loaded from a table of numbers, whose
 // arrays lie in the memory of the module under names. No function allocates after load().
 //
-// Built by `make wasm`, called by src/sarrus/viz/studio/kernel.js.
+// Built by bindings/wasm/build.py (`make setup`), called by src/sarrus/viz/studio/kernel.js.
 #include <cstdlib>
 #include <cstring>
 
@@ -42,25 +42,20 @@ namespace {
 
 enum Report { TIME, DRIFT, VELOCITY_DRIFT, PIVOT, STEP, GAP, RANK, EVALUATIONS };
 
-constexpr unsigned hash_text(const char* text, unsigned h) {
-  for (; *text; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
-  return h;
-}
+// Names of the sizes, fields and kinds, a space after each. Python finds this text in the module
+// (sarrus/viz/studios.py): a module of other sources writes no page.
+#define SARRUS_NAME(name) #name " "
+#define SARRUS_FIELD(type, name, count, width) #type #name #count #width " "
+constexpr const char* LAYOUT = "sarrus layout: " SARRUS_MODEL_SIZES(SARRUS_NAME)
+    SARRUS_MODEL_FIELDS(SARRUS_FIELD) SARRUS_ELEMENT_KINDS(SARRUS_NAME) SARRUS_FORCE_KINDS(SARRUS_NAME)
+        SARRUS_COORDINATE_FORCE_KINDS(SARRUS_NAME);
+#undef SARRUS_NAME
+#undef SARRUS_FIELD
 
-// Of the list of fields: a table that was written for another list is refused.
+// A table that was written for another layout is refused.
 constexpr unsigned layout_hash() {
   unsigned h = 2166136261u;
-#define SARRUS_SIZE(name) h = hash_text(#name, h);
-#define SARRUS_FIELD(type, name, count, width) h = hash_text(#type #name #count #width, h);
-  SARRUS_MODEL_SIZES(SARRUS_SIZE)
-  SARRUS_MODEL_FIELDS(SARRUS_FIELD)
-#undef SARRUS_SIZE
-#undef SARRUS_FIELD
-#define SARRUS_KIND(Kind) h = hash_text(#Kind, h);
-  SARRUS_ELEMENT_KINDS(SARRUS_KIND)
-  SARRUS_FORCE_KINDS(SARRUS_KIND)
-  SARRUS_COORDINATE_FORCE_KINDS(SARRUS_KIND)
-#undef SARRUS_KIND
+  for (const char* text = LAYOUT; *text; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
   return h;
 }
 
@@ -88,6 +83,8 @@ struct Studio {
     pull_and_hold(m, h, p, at_q, at_v, *pull, out);
   }
 };
+
+constexpr int METHOD_COUNT = sizeof METHODS / sizeof METHODS[0];
 
 Studio studio;
 unsigned table_size = 0;
@@ -212,7 +209,7 @@ EXPORT(load) int load() {
 }
 
 // The layout of tables that load() takes
-EXPORT(layout) unsigned layout() { return layout_hash(); }
+EXPORT(layout) const char* layout() { return LAYOUT; }
 
 // Place and number of entries of array k, in the order of names()
 EXPORT(array) double* array_at(int k) {
@@ -249,9 +246,12 @@ EXPORT(drives) double* drive_table(double first, double step, int count) {
   return values;
 }
 
-// How runs step: index into METHODS of kernels/integrate/methods.hpp and tolerances
+// Name of method k of METHODS (kernels/integrate/methods.hpp); null beyond the last
+EXPORT(method_name) const char* method_name(int k) { return k < METHOD_COUNT ? METHODS[k].name : nullptr; }
+
+// How runs step: a method of METHODS and tolerances
 EXPORT(method) int set_method(int k, double rtol, double atol) {
-  if (k < 0 || k >= static_cast<int>(sizeof METHODS / sizeof METHODS[0])) return 0;
+  if (k < 0 || k >= METHOD_COUNT) return 0;
   studio.options.method = METHODS[k], studio.options.rtol = rtol, studio.options.atol = atol;
   delete studio.run;
   make_run_of(studio);

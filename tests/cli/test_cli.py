@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 import sarrus as sr
 from sarrus.cli import build_app, main
+from tests.studio_kernel import needs_kernel
 
 DATA = Path(__file__).parents[1] / "data"
 OPEN = """<robot name="too short">
@@ -140,6 +141,7 @@ def test_play_writes_a_page(tmp_path: Path) -> None:
     assert run("play", str(saved), "--out", str(tmp_path / "x.gif")).exit_code == 0
 
 
+@needs_kernel
 def test_studio_writes_a_page(tmp_path: Path) -> None:
     page = tmp_path / "studio.html"
     for name in ("four_bar", str(DATA / "gripper.xml")):

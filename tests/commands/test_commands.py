@@ -19,6 +19,7 @@ from sarrus.cli import build_app
 from sarrus.commands import answers
 from sarrus.commands.completion import SHELLS, commands_of
 from sarrus.commands.doctor import PURPOSE
+from tests.studio_kernel import needs_kernel
 
 
 def run(*arguments: str) -> Result:
@@ -135,7 +136,9 @@ JSON = {
 }
 
 
-@pytest.mark.parametrize("name", JSON)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_kernel if name == "studio" else ()) for name in JSON]
+)
 def test_every_command_prints_one_object_and_shows_that_it_works(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

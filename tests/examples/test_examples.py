@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
+from tests.studio_kernel import needs_kernel
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -261,6 +262,7 @@ def test_two_arms_torques(run: Callable[..., dict[str, float]]) -> None:
     assert max(found["off any motor"], found["off bounded"]) < 1e-3
 
 
+@needs_kernel
 def test_studios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     module = runpy.run_path(str(ROOT / "examples/gallery/studios.py"))

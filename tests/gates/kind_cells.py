@@ -113,9 +113,9 @@ def _cell(mech: sr.Mechanism, q: Array, names: tuple[str, ...]) -> Cell:
     return Cell(names[0], names[-1], positions, first, mech.nv, pose, turned, moved)
 
 
-def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float) -> None:
-    """Equal up to tol of the larger of one and the size of what is expected."""
+def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float, why: str = "") -> None:
+    """Equal up to tol of the larger of one and the size of what is expected; `why`: what is wrong if not."""
     mine, theirs = np.asarray(mine), np.asarray(theirs)
     assert mine.shape == theirs.shape
     worst = np.max(np.abs(mine - theirs), initial=0.0)
-    assert worst <= tol * max(1.0, np.max(np.abs(theirs), initial=0.0)), worst
+    assert worst <= tol * max(1.0, np.max(np.abs(theirs), initial=0.0)), f"{why or 'off'}: by {worst:.3g}"

@@ -19,6 +19,7 @@ import pytest
 
 import sarrus as sr
 from page_blocks import blocks, run
+from tests.studio_kernel import KERNEL, NO_KERNEL
 
 from .sources import public_rooms
 
@@ -100,6 +101,8 @@ def test_python_blocks_run_and_print_what_the_page_shows(
     for module in re.findall(r"^(?:import|from) (\w+)", code, re.M):
         if module in OPTIONAL:
             pytest.importorskip(module)
+    if ".studio(" in code and not KERNEL.is_file():
+        pytest.skip(NO_KERNEL)
     monkeypatch.chdir(tmp_path)
     for _ in run(text, path.relative_to(ROOT)):
         pass

@@ -17,6 +17,7 @@ import pytest
 
 import sarrus as sr
 import sarrus.gym
+from tests.studio_kernel import KERNEL
 
 from .first_kinds import USES as KINDS
 from .first_uses import USES
@@ -61,12 +62,9 @@ while children:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_public_names_work_as_the_first_thing_used() -> None:
+    uses = {name: use for name, use in PROGRAMS.items() if KERNEL.is_file() or "studio" not in name}
     done = subprocess.run(
-        [sys.executable, "-c", SERVER],
-        input=json.dumps(PROGRAMS),
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", SERVER], input=json.dumps(uses), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr
 

@@ -22,6 +22,8 @@ from sarrus.constraints.element import Element
 from sarrus.constraints.rows import Constraint
 from sarrus.models.forces import Force
 from sarrus.models.joint import Joint
+from sarrus.viz.studios import check_kernel
+from tests.studio_kernel import KERNEL, needs_kernel
 
 from . import kind_examples as kinds
 from .kind_cells import Built, built, close, each, sizes
@@ -78,6 +80,12 @@ def test_every_kind_is_public() -> None:
         if module.startswith(".") and name not in sr.__all__
     ]
     assert not missing, missing
+
+
+@needs_kernel
+def test_studios_know_every_kind() -> None:
+    """kernel.wasm has the kinds of the compiled kernel; the message names what differs and the way out."""
+    check_kernel(KERNEL.read_bytes())
 
 
 def test_joints_that_close_no_loop_say_so() -> None:
@@ -222,7 +230,8 @@ def test_power(key: str, size: str) -> None:
     if any(force.work() for _, force in b.mech.model.forces):
         power += b.v @ (b.plain.terms(b.q, b.v, T).h - t.h)
     near, far = ((energy(h) - energy(-h)) / (2 * h) for h in (1e-4, 2e-4))
-    close((4 * near - far) / 3, power, 1e-7)
+    why = "energy and work differ: a force that is not conservative needs work(), another one its energy"
+    close((4 * near - far) / 3, power, 1e-7, why)
 
 
 @each
@@ -306,7 +315,10 @@ def test_point_contacts_pull_along_fixed_axes(key: str) -> None:
 def test_undefined_poses_are_refused_by_name(name: str) -> None:
     """A kind that has such poses says in words which ones; the message names the row."""
     kind, example = Constraint.kinds[name], kinds.CONSTRAINTS[name]
-    assert (example.undefined is not None) == bool(kind.undefined)
+    assert (example.undefined is not None) == bool(kind.undefined), (
+        f"{name}: `undefined` of its class says in words at which poses its rows are not defined,"
+        f" `undefined=` of its example in {kinds.EXAMPLES_FILE} makes such a pose; have both or none"
+    )
     if example.undefined is None:
         return
     mech, q = example.undefined()

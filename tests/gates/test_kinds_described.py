@@ -21,7 +21,7 @@ from sarrus.viz.scenes.shown_parts import joint_drawing
 from sarrus.viz.scenes.skeleton import skeleton
 
 from .kind_cells import Built, built, close, each, sizes
-from .kind_examples import CONSTRAINTS, T, every_example
+from .kind_examples import CONSTRAINTS, EXAMPLES_FILE, T, every_example
 
 Array = npt.NDArray[np.float64]
 
@@ -84,7 +84,9 @@ def test_reports_and_documents_name_it(key: str) -> None:
     mark = "c0b1" if example.joint is not None else "kind0"
     for text in (str(b.mech), str(sr.MechanismSpec.from_model(b.mech.model))):
         assert any(mark in line and name in line for line in text.splitlines()), text
-    assert re.search(rf"`{name}\b", PAGE.read_text()), f"docs/mechanisms.md has no row for {name}"
+    assert re.search(rf"^\| `{name}\b", PAGE.read_text(), re.M), (
+        f"the tables on docs/mechanisms.md have no row that begins with `{name}`: add one, with units"
+    )
 
 
 @pytest.mark.parametrize("key", [key for key in EXAMPLES if key.startswith(("constraint", "loop"))])
@@ -112,7 +114,7 @@ def test_stick_figures(key: str, size: str) -> None:
     b = built(key, size)
     found = skeleton(b.mech)
     for one in shown(b):
-        assert (replace(one, bearings=()) != Drawing()) == b.example.draws
+        assert (replace(one, bearings=()) != Drawing()) == b.example.draws  # test_a_drawing_or_a_reason
         assert places(one.pins) <= places(found.pins)
         assert places(r.follower for r in one.rails) <= places(r.follower for r in found.rails)
         for line in one.lines:
@@ -129,8 +131,12 @@ def test_plots_and_pages(key: str) -> None:
     pages = [Film(mech, np.zeros(1), b.q[None], None, None).data("", "") for mech in (b.mech, b.plain)]
     solids = [len(page["solids"]) for page in pages]
     if b.example.joint is None:
-        assert with_kind > without if b.example.draws else with_kind == without
-        assert solids[0] > solids[1] if b.example.solid else solids[0] >= solids[1]
+        name = EXAMPLES[key][0]
+        assert with_kind > without if b.example.draws else with_kind == without, f"lines of {name} in a plot"
+        assert solids[0] > solids[1] if b.example.solid else solids[0] >= solids[1], (
+            f"a page in space shows nothing of {name}: its drawing() needs lines, rails, discs or loads that"
+            f" src/sarrus/viz/scenes draws, or its example in {EXAMPLES_FILE} says solid=False"
+        )
 
 
 def shown(b: Built) -> list[Drawing]:

@@ -21,9 +21,11 @@ from sarrus.models.binary_table import binary_table
 from sarrus.viz.scenes.view import find_plane
 from sarrus.viz.studio_data import mechanism_data, scene
 from sarrus.viz.studio_edit import edit_data
-from sarrus.viz.studios import DRAWING, PAGE, SCRIPTS, STUDIO
+from sarrus.viz.studios import DRAWING, KERNEL, PAGE, SCRIPTS, STUDIO
+from tests.studio_kernel import needs_kernel
 from tests.viz.test_studios import READY, fine, frames
 
+pytestmark = needs_kernel
 NODE = shutil.which("node") or shutil.which("nodejs")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="no Chromium: apt-get install chromium")
@@ -52,7 +54,7 @@ def edited(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     files = {name: PAGE / f"{name}.js" for name in DRAWING} | {
         name: STUDIO / f"{name}.js" for name in SCRIPTS
     }
-    command = [NODE, str(Path(__file__).parent / "studio_edits.cjs"), str(STUDIO / "kernel.wasm")]
+    command = [NODE, str(Path(__file__).parent / "studio_edits.cjs"), str(KERNEL)]
     command += [str(files[name]) for name in NEEDED]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -15,10 +15,14 @@ import pytest
 import sarrus as sr
 from sarrus.models.binary_table import binary_table
 from sarrus.viz.studio_data import drive_table
-from sarrus.viz.studios import STUDIO
+from sarrus.viz.studios import KERNEL, STUDIO
+from tests.studio_kernel import needs_kernel
 
 NODE = shutil.which("node") or shutil.which("nodejs")
-pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs")
+pytestmark = [
+    needs_kernel,
+    pytest.mark.skipif(NODE is None, reason="node is not installed: apt-get install nodejs"),
+]
 HERE = Path(__file__).parent
 CLOSE = 1e-12  # relative: two compilers, one of them without fused multiply-adds
 
@@ -26,7 +30,7 @@ CLOSE = 1e-12  # relative: two compilers, one of them without fused multiply-add
 def run_cases(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Results of cases on the WebAssembly kernel."""
     assert NODE is not None
-    command = [NODE, str(HERE / "studio_numbers.cjs"), str(STUDIO / "kernel.js"), str(STUDIO / "kernel.wasm")]
+    command = [NODE, str(HERE / "studio_numbers.cjs"), str(STUDIO / "kernel.js"), str(KERNEL)]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -133,7 +137,6 @@ def test_numbers_equal_the_native_ones(name: str) -> None:
 
 
 def test_the_kernel_takes_the_tables_of_this_version() -> None:
-    """Where this fails, fields or kinds of the kernel have changed since `make wasm`."""
     table = bytearray(binary_table(sr.library.four_bar().model))
     good = {"table": base64.b64encode(table).decode(), "q": [0.0] * 3, "v": [0.0] * 3, "does": "mobility"}
     run_cases([good])

@@ -10,10 +10,14 @@ import pytest
 
 import sarrus as sr
 from bench.chromium import Chromium, Page, find_chromium
+from tests.studio_kernel import needs_kernel
 from tests.viz.test_studio_kernel import crane
 from tests.viz.test_studios import CLOSED, fine, frames, opened
 
-pytestmark = pytest.mark.skipif(find_chromium() is None, reason="no Chromium: apt-get install chromium")
+pytestmark = [
+    needs_kernel,
+    pytest.mark.skipif(find_chromium() is None, reason="no Chromium: apt-get install chromium"),
+]
 
 
 @pytest.fixture(scope="module")

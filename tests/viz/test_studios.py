@@ -14,7 +14,10 @@ import pytest
 import sarrus as sr
 from bench.chromium import Chromium, Page, find_chromium
 from sarrus.errors import InputError
+from sarrus.viz import studios
+from tests.studio_kernel import needs_kernel
 
+pytestmark = needs_kernel
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="no Chromium: apt-get install chromium")
 READY = "window.studio !== undefined && window.studio.before !== undefined"
 CLOSED = 1e-12  # [m, rad]
@@ -398,3 +401,21 @@ def test_what_a_studio_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     with pytest.raises(InputError, match=r"range of parameter 'load' must be \(low, high\)"):
         sr.library.double_wishbone().studio(tmp_path / "x.html", parameters={"load": 3})
+
+
+def test_a_kernel_of_other_sources_writes_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    studios._kernel.cache_clear()
+    good, other = studios.KERNEL.read_bytes(), tmp_path / "kernel.wasm"
+    monkeypatch.setattr(studios, "KERNEL", other)
+    for was, now, found in (
+        (b"PointOnCylinder ", b"PointOnCone ", "different: PointOnCone, PointOnCylinder"),
+        (b"Rolling MovingDistance ", b"MovingDistance Rolling ", "different: their order"),
+    ):
+        assert was in good
+        other.write_bytes(good.replace(was, now))
+        with pytest.raises(InputError, match=rf"compiled from different sources \({found}\).*`make wasm`"):
+            sr.library.four_bar().studio(tmp_path / "a.html")
+    other.unlink()
+    with pytest.raises(InputError, match=r"kernel\.wasm, .* is missing in this installation.*`make wasm`"):
+        sr.library.four_bar().studio(tmp_path / "a.html")
+    assert not (tmp_path / "a.html").exists()

@@ -27,7 +27,7 @@ PURPOSE = {
     "cluster": "rollouts on a cluster",
     "gpu": "computing on NVIDIA GPUs",
     "docs": "make docs",
-    "wasm": "make wasm",
+    "wasm": "compiling the kernel of studios",
 }
 
 

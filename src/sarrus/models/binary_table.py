@@ -16,12 +16,17 @@ from .model import Model
 from .parameters import COORDINATE_FORCES, ELEMENTS, FORCES, kind_number
 
 
-def layout_hash() -> int:
-    """FNV-1a over the names of sizes, fields and kinds: a kernel refuses tables of another layout."""
+def layout_text() -> str:
+    """Names of sizes, fields and kinds, a space after each, as the kernel in a browser has them too."""
     words = [*MODEL_SIZES, *(f"{kind}{name}{count}{width}" for kind, name, count, width in MODEL_FIELDS)]
     words += [name for family in (ELEMENTS, FORCES, COORDINATE_FORCES) for name in KINDS[family]]
+    return "".join(f"{word} " for word in ["sarrus", "layout:", *words])
+
+
+def layout_hash() -> int:
+    """FNV-1a of that text: a kernel refuses tables of another layout."""
     found = 2166136261
-    for byte in "".join(words).encode("ascii"):
+    for byte in layout_text().encode("ascii"):
         found = (found ^ byte) * 16777619 % 2**32
     return found
 

@@ -18,6 +18,7 @@ from ..arrays import Array, state
 from ..errors import InputError
 from ..formats.writing.replace_file import as_path, replace_bytes
 from ..mechanism.mechanism import Mechanism
+from ..models.binary_table import layout_text
 from ..simulation.trajectory.trajectory import Trajectory
 from .pages import PAGE
 from .scenes.scene import mechanism_of
@@ -37,6 +38,7 @@ from .studio_edit import edit_data
 from .studio_stops import parameter_stops
 
 STUDIO = Path(__file__).parent / "studio"
+KERNEL = STUDIO / "kernel.wasm"  # compiled by bindings/wasm/build.py
 DRAWING = ("linear", "meshes", "painter", "film", "camera")  # scripts of the exported page
 SCRIPTS = (
     *(
@@ -103,7 +105,8 @@ def studio(
         The path of the file.
 
     Raises:
-        InputError: rows of the mechanism are Python functions (CustomConstraint, PolynomialCoupling).
+        InputError: rows of the mechanism are Python functions (CustomConstraint, PolynomialCoupling), or
+            this installation has no kernel for studios.
     """
     target = as_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
@@ -156,9 +159,28 @@ def _script() -> str:
     return '"use strict";\n' + "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
+def check_kernel(module: bytes) -> None:
+    """InputError for a kernel of other sources than the compiled one: it would read tables wrongly."""
+    found = re.search(rb"sarrus layout: [\w ]*", module)
+    theirs, mine = found.group().decode().split() if found else [], layout_text().split()
+    if theirs != mine:
+        other = ", ".join(sorted(set(mine) ^ set(theirs))) or "their order"
+        raise InputError(
+            "kernel.wasm, the kernel of studios, and the kernel of Python were compiled from different"
+            f" sources (different: {other}). In a clone `make wasm` compiles the first, `make setup` both."
+        )
+
+
 @cache
 def _kernel() -> str:
-    return zipped((STUDIO / "kernel.wasm").read_bytes())
+    if not KERNEL.is_file():
+        raise InputError(
+            "kernel.wasm, the kernel of studios, is missing in this installation. Wheels and sdists have it;"
+            " in a clone `make wasm` compiles it, with the package ziglang."
+        )
+    module = KERNEL.read_bytes()
+    check_kernel(module)
+    return zipped(module)
 
 
 def _hash(text: str) -> str:

@@ -1,6 +1,5 @@
 // The kernel of sarrus (bindings/wasm/studio.cpp): one mechanism, its arrays as views of the module's memory.
 
-const METHODS = { rk4: 0, dopri5: 2, auto: 5 };
 const STEP_TROUBLE = [
   "", "stopped", "no inertia along a free direction", "numbers became infinite", "the loops could not be closed",
   "the step size collapsed", "two singular poses too close together", "a singular pose within the step",
@@ -25,6 +24,8 @@ class Kernel {
       this.offset[name] = exports.array(k);
       this.length[name] = exports.array_size(k);
     });
+    this.methods = [];
+    for (let k = 0, at; (at = exports.method_name(k)); k++) this.methods.push(this.text(at));
     [this.nq, this.nv, this.nc] = ["q", "v", "phi"].map((name) => this.length[name]);
     this.method("auto", 1e-6, 1e-9);
     this.t = 0;
@@ -64,7 +65,7 @@ class Kernel {
   }
 
   method(name, rtol, atol) {
-    this.call.method(METHODS[name], rtol, atol);
+    if (!this.call.method(this.methods.indexOf(name), rtol, atol)) throw new Error(`no method ${name}`);
     this.running = false;
   }
 
