@@ -94,7 +94,11 @@ struct Dense {
     if (data_of<double>(copy, shape)) return;
     Shape got(PyArray_DIMS(as_array(copy)), std::min(PyArray_NDIM(as_array(copy)), 32));
     std::string message = "`";
-    message.append(name).append("` must have shape ").append(shape.text()).append(", got ").append(got.text());
+    message.append(name)
+        .append("` must have shape ")
+        .append(shape.text())
+        .append(", got ")
+        .append(got.text());
     throw nb::value_error(message.c_str());
   }
   static Dense or_none(nb::handle x, const char* name, const Shape& shape) {

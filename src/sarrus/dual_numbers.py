@@ -246,11 +246,10 @@ def _slopes_of(call: Callable[[], Any], plain: Array, n: int) -> Array | None:
     except Exception:  # whatever code that knows no dual numbers raises
         return None
     values = np.array([one.value for one in each])
-    near = SAME * (1.0 + np.max(np.abs(plain), initial=0.0))
-    if values.shape != plain.shape or not np.all(np.abs(values - plain) <= near):
-        return None
     slopes = np.array([one.slope + np.zeros(n) for one in each]).reshape(-1, n)
-    return slopes if np.all(np.isfinite(slopes)) else None
+    near = SAME * (1.0 + np.max(np.abs(plain), initial=0.0))
+    same = values.shape == plain.shape and np.all(np.abs(values - plain) <= near)
+    return slopes if same and np.all(np.isfinite(slopes)) else None
 
 
 def jacobian(function: Callable[[Any], Any], x: Array) -> tuple[Array, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,19 +97,24 @@ class _Finder:
         if not name or int(model.jnt_type[joint]) == FREE:
             wanted += [body, f"{body}_joint", f"{body}_joint{k}"]
         if int(model.jnt_type[joint]) in (SLIDE, HINGE):
-            for one in wanted:
-                if one in self.mech.names and one not in self.found and self._is_single(one):
-                    self.joints[joint] = one
-                    self.found.add(one)
-                    return
-            return
-        for one in wanted:
-            declared = self.bodies.get(one)
-            if declared is None or not (declared.joint.is_ball or declared.joint.is_free):
-                continue
-            if not self.found & {*declared.coordinate_names}:
-                self._match_turned(joint, declared)
-                return
+            self._match_scalar(joint, wanted)
+        else:
+            self._match_ball(joint, wanted)
+
+    def _match_scalar(self, joint: int, wanted: Sequence[str]) -> None:
+        """The first of the names that is a free coordinate."""
+        one = next(filter(self._is_single, self._unclaimed(wanted)), None)
+        if one is not None:
+            self.joints[joint] = one
+            self.found.add(one)
+
+    def _match_ball(self, joint: int, wanted: Sequence[str]) -> None:
+        """The first of the names that is a free ball or a free body."""
+        declared = (self.bodies[one] for one in wanted if one in self.bodies)
+        turning = (body for body in declared if body.joint.is_ball or body.joint.is_free)
+        body = next((body for body in turning if self.found.isdisjoint(body.coordinate_names)), None)
+        if body is not None:
+            self._match_turned(joint, body)
 
     def _is_single(self, name: str) -> bool:
         return self.tree.coordinate_q[self.mech.names.index(name)] >= 0
@@ -132,15 +137,20 @@ class _Finder:
 
         model = self.model
         for i in range(model.ntendon):
-            name, first = model.tendon(i).name or f"tendon{i + 1}", int(model.tendon_adr[i])
-            wraps = range(first, first + int(model.tendon_num[i]))
-            fixed = all(int(model.wrap_type[k]) == int(mujoco.mjtWrap.mjWRAP_JOINT) for k in wraps)
-            free = [
-                one for one in (name, f"{name}_tendon") if one in self.mech.names and one not in self.found
-            ]
-            if fixed and free:
+            name, wraps = model.tendon(i).name or f"tendon{i + 1}", self._wraps(i)
+            free = self._unclaimed((name, f"{name}_tendon"))
+            if free and np.all(model.wrap_type[wraps] == int(mujoco.mjtWrap.mjWRAP_JOINT)):
                 self.tendons[i] = free[0]
                 self.found.add(free[0])
+
+    def _unclaimed(self, names: Sequence[str]) -> list[str]:
+        """Those that are coordinates of ours without a joint of theirs."""
+        return [one for one in names if one in self.mech.names and one not in self.found]
+
+    def _wraps(self, tendon: int) -> slice:
+        """Where the parts of a tendon stand."""
+        first = int(self.model.tendon_adr[tendon])
+        return slice(first, first + int(self.model.tendon_num[tendon]))
 
     def place_turned(self) -> None:
         """Where balls and free bodies count from: read at MuJoCo's reference pose, parents first."""
@@ -173,29 +183,32 @@ class _Finder:
             q[qs] = here.quat if kind == "ball" else np.concatenate([here.xyz, here.quat])
 
     def result(self) -> JointMap:
-        model = self.model
-        ours = [self.tree.scalar(name) for name in self.joints.values()]
-        at = [(int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])) for j in self.joints]
+        model, joints = self.model, list(self.joints)
+        q, v = self._places(self.joints.values())
+        qpos, qvel = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         sums_q, sums_v = np.zeros((len(self.tendons), model.nq)), np.zeros((len(self.tendons), model.nv))
         for row, i in enumerate(self.tendons):
-            first = int(model.tendon_adr[i])
-            for k in range(first, first + int(model.tendon_num[i])):
-                joint = int(model.wrap_objid[k])
-                sums_q[row, model.jnt_qposadr[joint]] += model.wrap_prm[k]
-                sums_v[row, model.jnt_dofadr[joint]] += model.wrap_prm[k]
-        lengths = [self.tree.scalar(name) for name in self.tendons.values()]
-        known = {j for _, j in at} | {int(k) for one in self.turned for k in one.qvel}
+            wraps = self._wraps(i)
+            pulled = model.wrap_objid[wraps]
+            np.add.at(sums_q[row], model.jnt_qposadr[pulled], model.wrap_prm[wraps])
+            np.add.at(sums_v[row], model.jnt_dofadr[pulled], model.wrap_prm[wraps])
+        known = {*map(int, qvel)}.union(*(map(int, one.qvel) for one in self.turned))
         return JointMap(
-            q=_entries(i for i, _ in ours),
-            v=_entries(j for _, j in ours),
-            qpos=_entries(i for i, _ in at),
-            qvel=_entries(j for _, j in at),
+            q=q,
+            v=v,
+            qpos=_entries(qpos),
+            qvel=_entries(qvel),
             turned=tuple(self.turned),
             joints=self.joints | {joint: body.name for joint, body, slides in self.balls if not slides},
             tendons=self.tendons,
-            sums=(_entries(i for i, _ in lengths), _entries(j for _, j in lengths), sums_q, sums_v),
+            sums=(*self._places(self.tendons.values()), sums_q, sums_v),
             others=_entries(sorted({*range(model.nv)} - known)),
         )
+
+    def _places(self, names: Iterable[str]) -> tuple[IntArray, IntArray]:
+        """Entries of q and of v of coordinates."""
+        scalars = [self.tree.scalar(name) for name in names]
+        return _entries(i for i, _ in scalars), _entries(k for _, k in scalars)
 
 
 def _entries(values: Iterable[int]) -> IntArray:

@@ -53,9 +53,11 @@ class PinocchioBridge:
         self._free = [body.name for body in mech.model.bodies[1:] if body.joint.is_free]
         for index in range(1, model.njoints):
             self._match(index)
-        known = {k for part in self._parts for k in range(part.v.start, part.v.stop)}
-        known |= {one[1] for one in self._mimics}
-        missing = [name for k, name in enumerate(mech.names) if k not in known]
+        known = np.zeros(mech.nv, dtype=bool)
+        known[[k for _, k, *_ in self._mimics]] = True
+        for part in self._parts:
+            known[part.v] = True
+        missing = [name for name, is_known in zip(mech.names, known, strict=True) if not is_known]
         if missing:
             raise InputError(
                 f"the Pinocchio model has no joints for the coordinates {', '.join(map(repr, missing))} of"
@@ -187,10 +189,10 @@ class PinocchioBridge:
         named = [x for x in (name, f"{name}_joint") if x in self.mech.body_names[1:]]
         if joint.is_free and not named and len(self._free) == 1:
             named = self._free
-        for one in named:
-            k = self.mech.model.body_index(one)
-            if self.mech.model.bodies[k].joint.nv == joint.nv:
-                return k
+        indices = [self.mech.model.body_index(one) for one in named]
+        alike = [k for k in indices if self.mech.model.bodies[k].joint.nv == joint.nv]
+        if alike:
+            return alike[0]
         raise InputError(
             f"{self.mech.name!r} has no joint like {name!r} of the Pinocchio model ({joint.label()})."
         )

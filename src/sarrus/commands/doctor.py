@@ -42,16 +42,20 @@ def doctor() -> Answer:
         "gpu": gpu(),
         "extras": {name: extra(name) for name in PURPOSE},
     }
-    lines = [f"{key:16}{data[key]}" for key in ("sarrus", "python", "platform")]
-    lines += [f"{name:16}{number}" for name, number in data["packages"].items()]
-    lines += [f"{'kernel':16}{ISA} (SARRUS_ISA=generic takes the plain one)"]
-    lines += [f"{'GPU':16}{data['gpu'] or 'none found'}", "", "extras"]
-    for name, packages in data["extras"].items():
-        missing = [package for package, number in packages.items() if number is None]
-        there = ", ".join(f"{package} {number}" for package, number in packages.items() if number)
-        state = f"pip install 'sarrus[{name}]'" if missing or not packages else there
-        lines.append(f"  {name:10}{PURPOSE[name]:38}{state}")
+    shown = {key: data[key] for key in ("sarrus", "python", "platform")} | data["packages"]
+    shown["kernel"] = f"{ISA} (SARRUS_ISA=generic takes the plain one)"
+    shown["GPU"] = data["gpu"] or "none found"
+    lines = [f"{key:16}{what}" for key, what in shown.items()]
+    lines += ["", "extras"]
+    lines += [f"  {name:10}{PURPOSE[name]:38}{_state(name, found)}" for name, found in data["extras"].items()]
     return Answer("\n".join(lines), data)
+
+
+def _state(name: str, packages: dict[str, str | None]) -> str:
+    """The versions of the packages of an extra, or how to install it."""
+    if not packages or None in packages.values():
+        return f"pip install 'sarrus[{name}]'"
+    return ", ".join(f"{package} {number}" for package, number in packages.items())
 
 
 def version(package: str) -> str | None:

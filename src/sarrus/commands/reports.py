@@ -27,16 +27,22 @@ def check(file: Path, as_json: bool, root: str, repaired: Path | None = None) ->
         warnings.simplefilter("always", SarrusWarning)
         mech, problem = _loaded(file, options)
         if repaired is not None and mech is not None and problem is None:
-            try:
-                save(mech, repaired)
-            except SarrusError as error:
-                problem = str(error)
+            problem = _not_saved(mech, repaired)
     said = [str(w.message) for w in caught if issubclass(w.category, SarrusWarning)]
     if as_json:
         print(json.dumps(_summary(file, mech, problem, said), indent=2))
     else:
         _print_report(mech, problem, said)
     return 0 if problem is None else 1
+
+
+def _not_saved(mech: Mechanism, path: Path) -> str | None:
+    """Why a mechanism could not be saved; None where it was."""
+    try:
+        save(mech, path)
+    except SarrusError as error:
+        return str(error)
+    return None
 
 
 def convert(source: Path, target: Path, root: str, strict: bool, sidecar: bool) -> Answer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from ..arrays import number, text
 from ..errors import InputError
@@ -26,7 +26,7 @@ Terms = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
     """{coordinate: coefficient} as a tuple of pairs, at least one, none of them zero."""
-    if isinstance(terms, tuple) and terms and all(isinstance(t, tuple) and len(t) == 2 for t in terms):
+    if _are_pairs(terms):
         terms = dict(terms)  # what this function made before
     if not isinstance(terms, Mapping) or not terms:
         raise InputError(f"{what} must be a mapping {{coordinate: coefficient}}, not empty, got {terms!r}.")
@@ -35,6 +35,13 @@ def _check_terms(terms: object, what: str) -> tuple[tuple[str, float], ...]:
         if number(coefficient, f"coefficient of {coordinate!r} in {what}") == 0.0:
             raise InputError(f"coefficient of {coordinate!r} in {what} must not be zero; leave it out.")
     return tuple((str(coordinate), number(coefficient, what)) for coordinate, coefficient in terms.items())
+
+
+def _are_pairs(terms: object) -> TypeGuard[tuple[tuple[Any, Any], ...]]:
+    """Whether these are pairs in a tuple, at least one."""
+    if not isinstance(terms, tuple) or not terms:
+        return False
+    return all(isinstance(pair, tuple) and len(pair) == 2 for pair in terms)
 
 
 def lower_coupling(

@@ -68,8 +68,8 @@ class Evaluator:
         Done by itself at first use, with the time asked for.
         """
         times = [t0] if t1 is None else [t0 + share * (t1 - t0) for share in SHARES]
-        names = [name for name, one in self.model.constraints if one in self.model.drives]
-        for name, one in zip(names, self.model.drives, strict=True):
+        drives = ((name, one) for name, one in self.model.constraints if one in self.model.drives)
+        for name, one in drives:
             try:
                 check_drive(name, one, times)
                 if t1 is not None:

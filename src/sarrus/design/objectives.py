@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, mapping, takes, text
-from ..errors import InputError, require_known, unknown_name
+from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from .evaluation import Variables, check_names
 from .measure_slopes import Measures
@@ -79,21 +80,30 @@ def check_objective(mech: Mechanism, given: object) -> Objective:
 
 def check_limits(mech: Mechanism, given: Mapping[str, Any] | None) -> tuple[Limit, ...]:
     """Limits of measures, or of functions of them."""
-    found = []
-    for name, rule in mapping({} if given is None else given, "limits", "{measure: (lower, upper)}").items():
-        parts = tuple(rule) if isinstance(rule, (tuple, list)) else ()
-        if len(parts) not in (2, 3) or (len(parts) == 3) != callable(parts[0] if parts else None):
-            raise InputError(
-                f"limit {name!r} of optimize must be (lower, upper) of a measure or (function, lower, upper),"
-                f" got {rule!r:.80}."
-            )
-        if len(parts) == 2 and name not in dict(mech.model.measures):
-            raise unknown_name("measure", name, dict(mech.model.measures), "limits of optimize")
-        function = parts[0] if len(parts) == 3 else (lambda measures, key=name: measures[key])
-        low, high = (None if x is None or not np.isfinite(x) else float(x) for x in parts[-2:])
-        if low is None and high is None:
-            raise InputError(f"limit {name!r} of optimize is open on both sides; leave it out.")
-        if low is not None and high is not None and low > high:
-            raise InputError(f"limit {name!r} of optimize must have lower <= upper, got ({low:g}, {high:g}).")
-        found.append(Limit(name, function, low, high))
-    return tuple(found)
+    rules = mapping({} if given is None else given, "limits", "{measure: (lower, upper)}")
+    return tuple(_limit(mech, name, rule) for name, rule in rules.items())
+
+
+def _limit(mech: Mechanism, name: str, rule: Any) -> Limit:
+    """One limit."""
+    what = f"limit {name!r} of optimize"
+    parts = tuple(rule) if isinstance(rule, (tuple, list)) else ()
+    of_function = len(parts) == 3 and callable(parts[0])
+    if not of_function and (len(parts) != 2 or callable(parts[0])):
+        raise InputError(
+            f"{what} must be (lower, upper) of a measure or (function, lower, upper), got {rule!r:.80}."
+        )
+    if not of_function:
+        require_known("measure", name, dict(mech.model.measures), "limits of optimize")
+    low, high = map(_end, parts[-2:])
+    both = [x for x in (low, high) if x is not None]
+    if not both:
+        raise InputError(f"{what} is open on both sides; leave it out.")
+    if both[0] > both[-1]:
+        raise InputError(f"{what} must have lower <= upper, got ({low:g}, {high:g}).")
+    return Limit(name, parts[0] if of_function else itemgetter(name), low, high)
+
+
+def _end(x: Any) -> float | None:
+    """A number; None where that side is open."""
+    return None if x is None or not np.isfinite(x) else float(x)

@@ -79,9 +79,7 @@ class Loads:
         """The wrench on each body."""
         for k, wrench, p_BP in self.external:
             yield k, wrench, bodies.point(k, p_BP)
-        pairs = [force.bodies() for _, force in model.forces if force.bodies() and not force.holds_functions]
-        for i, ends in enumerate(pairs):
-            a, b = (GROUND, *ends)[-2:]
+        for i, (a, b) in enumerate(_ends_of_forces(model)):
             yield from _both(model, a, b, self.forces[..., i, :], self.at[..., i, :])
         for group in model.groups:
             if group.element >= 0:
@@ -89,6 +87,12 @@ class Loads:
                 wrench = self.rows.of_rows(group.rows, self.lam)
                 yield from _both(model, group.a, group.b, wrench, self.rows.at[..., group.element, :])
         yield from coupling_loads(model, bodies, self.lam)
+
+
+def _ends_of_forces(model: Model) -> list[tuple[str, str]]:
+    """First and second body of each force between bodies that the kernel knows."""
+    ends = [force.bodies() for _, force in model.forces if not force.holds_functions]
+    return [(pair[0] if len(pair) > 1 else GROUND, pair[-1]) for pair in ends if pair]
 
 
 def loading_couplings(model: Model) -> list[tuple[RowGroup, Any]]:

@@ -47,13 +47,10 @@ def reaction(model: Model, R_WB: Array, wrenches: RowWrenches, lam: Array, name:
         name: of a loop, or of another constraint between two bodies.
         frame: axes to express it in: "A", "B" (the constraint's frames), "a", "b" (the bodies) or "world".
     """
-    group = next((g for g in model.groups if g.name == name), None)
+    group = {one.name: one for one in model.groups}.get(name)
     if group is None or group.element < 0:
-        loops = [g.name for g in model.groups if g.element >= 0]
-        kind = (
-            "loop" if group is None else f"loop ({group.kind} has no wrench; its multiplier is in lam); got"
-        )
-        raise unknown_name(kind, name, loops)
+        wrenchless = "" if group is None else f" ({group.kind} has no wrench; its multiplier is in lam); got"
+        raise unknown_name(f"loop{wrenchless}", name, [one.name for one in model.groups if one.element >= 0])
     wrench = wrenches.of_rows(group.rows, lam)
     return in_axes(model, R_WB, dict(model.constraints)[name].ends(), frame, wrench)
 

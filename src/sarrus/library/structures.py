@@ -37,25 +37,23 @@ def net(k: int = 2, closure: str = "pin", gravity: float = 9.81) -> Mechanism:
     """
     count(k, "k of net")
     spec = MechanismSpec(gravity=(0.0, -gravity, 0.0), name="net")
-    rows = [0.2 if i % 2 else -0.2 for i in range(k)]
-    columns = [0.1 if j % 2 else -0.1 for j in range(k)]
-    right, down, origin = Pose((1.0, 0.0, 0.0)), Pose((0.0, -1.0, 0.0)), Pose()
-    for i in range(k):
-        parent, at = (f"t{i - 1}", right) if i else ("ground", origin)
+    right, down = Pose((1.0, 0.0, 0.0)), Pose((0.0, -1.0, 0.0))
+    nodes = [("ground", Pose()), *((f"t{i}", right) for i in range(k))]  # of the upper edge
+    for i, (parent, at) in enumerate(nodes[:-1]):
         spec.body(f"t{i}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0))
-    for i in range(k + 1):
-        parent, at = (f"t{i - 1}", right) if i else ("ground", origin)
+    for i, (parent, at) in enumerate(nodes):
         for j in range(k):
             spec.body(f"v{i}_{j}", parent=parent, joint=HINGE, at=at, **bar(1.0, 1.0, "-y"))
             parent, at = f"v{i}_{j}", down
-    for j in range(k):
-        for i in range(k):
-            spec.body(f"h{i}_{j}", parent=f"v{i}_{j}", joint=HINGE, at=down, **bar(1.0, 1.0))
-            ends = (f"v{i + 1}_{j}", (0.0, -1.0), f"h{i}_{j}", (1.0, 0.0))
-            pin(spec, f"p{i}_{j}", *ends, kind=closure)
+    for j, i in np.ndindex(k, k):
+        spec.body(f"h{i}_{j}", parent=f"v{i}_{j}", joint=HINGE, at=down, **bar(1.0, 1.0))
+        ends = (f"v{i + 1}_{j}", (0.0, -1.0), f"h{i}_{j}", (1.0, 0.0))
+        pin(spec, f"p{i}_{j}", *ends, kind=closure)
+    rows = np.where(np.arange(k) % 2, 0.2, -0.2).tolist()
+    columns = np.where(np.arange(k) % 2, 0.1, -0.1).tolist()
     q = joint_angles(rows)
-    for i in range(k + 1):
-        q += list(np.diff(columns, prepend=rows[i - 1] if i else 0.0))
+    for above in (0.0, *rows):
+        q += list(np.diff(columns, prepend=above))
     q += [row - column for column in columns for row in rows]
     return compile_at(spec, q)
 

@@ -178,12 +178,11 @@ Given = tuple[Any, Any, Any, Any]
 def _states(mech: Mechanism, given: Given, t: float) -> States:
     """q, v, u, tau as given or by default, with or without batch axes."""
     q, v, u, tau = given
-    if v is None:
+    if mech.evaluator.driven and v is None and np.ndim(q) < 2:
+        q, v = consistent_state(mech, q, None, t)
+    elif v is None:
         v = mech.default.v if q is None else np.zeros(mech.nv)
-    if mech.evaluator.driven and given[1] is None:
-        q, v = (
-            consistent_state(mech, q, None, t) if np.ndim(q) < 2 else (q, mech.consistent_velocity(q, v, t))
-        )
+        v = mech.consistent_velocity(q, v, t) if mech.evaluator.driven else v
     q = mech.default.q if q is None else q
     if u is None:
         return States(q, v, np.zeros(mech.nv) if tau is None else tau, t)

@@ -13,7 +13,7 @@ A joint with several coordinates stands for all of them. Names of measures are o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,25 +97,38 @@ def _measure(mech: Mechanism, name: str, measures: Mapping[str, Any]) -> str | N
 
 def _output(mech: Mechanism, q: Array, name: str, measures: Mapping[str, Any]) -> tuple[list[str], Array]:
     """One output by name: labels and rows."""
-    kind, dot, rest = name.partition(".")
-    coordinates = _coordinates(mech)
-    if name in coordinates:
-        kind, rest = "q", name
-    if name in coordinates or (dot and kind in KINDS and rest in coordinates):
-        labels = [f"{kind}.{mech.names[i]}" for i in coordinates[rest]]
-        return labels, _entries(mech, KINDS.index(kind), coordinates[rest])
-    rows = _constraint_rows(mech)
-    here = rest if kind == "lam" and rest in rows else name
-    if here in rows:
-        return [f"lam.{mech.row_names[i]}" for i in rows[here]], _entries(mech, 3, rows[here])
+    coordinates, rows = _coordinates(mech), _constraint_rows(mech)
     bodies = mech.body_names if hasattr(mech, "jacobian") else ()  # a CustomSystem has none
-    body = rest if kind == "pose" and rest in bodies else name
-    if body in bodies:
+    kind, what = _named_part(name, coordinates, rows, bodies)
+    if kind in KINDS:
+        labels = [f"{kind}.{mech.names[i]}" for i in coordinates[what]]
+        return labels, _entries(mech, KINDS.index(kind), coordinates[what])
+    if kind == "lam":
+        return [f"lam.{mech.row_names[i]}" for i in rows[what]], _entries(mech, 3, rows[what])
+    if kind == "pose":
         block = np.zeros((6, 3 * mech.nv + mech.nc))
-        block[:, : mech.nv] = mech.jacobian(q, body)
-        return [f"pose.{body}.{axis}" for axis in POSE], block
+        block[:, : mech.nv] = mech.jacobian(q, what)
+        return [f"pose.{what}.{axis}" for axis in POSE], block
     known = [*coordinates, *(f"pose.{b}" for b in bodies), *(f"lam.{r}" for r in rows), *measures]
     raise unknown_name("output", name, known, 'outputs (velocities are "v.name", accelerations "a.name")')
+
+
+def _named_part(
+    name: str, coordinates: Container[str], rows: Container[str], bodies: Container[str]
+) -> tuple[str, str]:
+    """What an output is about, "q", "v", "a", "lam" or "pose", and whose; "" where nothing has that name.
+
+    A name without kind is that of a coordinate, else of rows, else of a body.
+    """
+    kind, dot, rest = name.partition(".")
+    known = {**dict.fromkeys(KINDS, coordinates), "lam": rows, "pose": bodies}
+    if name in coordinates:
+        return "q", name
+    if dot and rest in known.get(kind, ()):
+        return kind, rest
+    if name in rows:
+        return "lam", name
+    return ("pose", name) if name in bodies else ("", name)
 
 
 def _entries(mech: Mechanism, part: int, indices: list[int]) -> Array:

@@ -115,10 +115,10 @@ def actuators_of(tree: Tree, actuated: Sequence[tuple[str, Limit]] | None) -> tu
     names = tree.coordinate_names
     if actuated is None:
         return tuple(Actuator(names[k], k) for k in default_actuated(tree))
-    found: list[Actuator] = []
+    found: dict[int, Actuator] = {}
     for name, (lower, upper) in actuated:
         for k in tree.coordinates(name, "actuate"):
-            if any(actuator.index == k for actuator in found):
+            if k in found:
                 raise ModelError(f"coordinate {names[k]!r} is actuated twice; name it once.")
-            found.append(Actuator(names[k], k, lower, upper))
-    return tuple(found)
+            found[k] = Actuator(names[k], k, lower, upper)
+    return tuple(found.values())

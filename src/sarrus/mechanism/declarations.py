@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..arrays import number, positive, text, triple
 from ..constraints.closures import Closure
 from ..constraints.rows import Constraint
-from ..errors import InputError, ModelError, unknown_name
+from ..errors import InputError, ModelError, require_all_known, unknown_name
 from ..models.actuator_law import ActuatorLaw
 from ..models.bodies import (
     FRICTION_MODELS,
@@ -290,10 +290,9 @@ class Declarations(DrawnSpec):
             raise InputError(f"measure {name!r} must be one of {', '.join(Measure.kinds)}, got {measure!r}.")
         if name in self._measures:
             raise ModelError(f"a measure called {name!r} exists already; names must differ.")
-        one, bodies = self._located(one, f"measure {name!r}"), self._coordinates.bodies
-        for body in one.bodies():
-            if body != GROUND and body not in bodies:
-                raise unknown_name("body", body, [GROUND, *bodies], f"measure {name!r}")
+        one = self._located(one, f"measure {name!r}")
+        known = {GROUND: None, **self._coordinates.bodies}
+        require_all_known("body", one.bodies(), known, f"measure {name!r}")
         self._measures[name] = one
         return self
 
@@ -306,12 +305,16 @@ class Declarations(DrawnSpec):
         if name in entries or (kind == "constraint" and name in self._joints):
             raise ModelError(f"a {kind} called {name!r} exists already; names must differ.")
         entry = self._located(entry, where)
-        bodies = self._coordinates.bodies
-        for body in entry.bodies():
-            if body != GROUND and (body not in bodies or body in self._joints):
-                raise unknown_name(
-                    "body", body, [GROUND, *(n for n in bodies if n not in self._joints)], where
-                )
+        self._require_bodies(entry.bodies(), where)
         for coordinate in entry.coordinates():
             self._coordinates.find(coordinate, where, scalar=entry.needs_position)
         return entry
+
+    def _require_bodies(self, names: Sequence[str], where: str) -> None:
+        """Refuse names that are none of bodies; joints of the drawing are none."""
+        bodies = self._coordinates.bodies
+        for name in names:
+            if name != GROUND and (name not in bodies or name in self._joints):
+                raise unknown_name(
+                    "body", name, [GROUND, *(n for n in bodies if n not in self._joints)], where
+                )

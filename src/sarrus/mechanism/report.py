@@ -34,21 +34,27 @@ def outline(spec: MechanismSpec) -> str:
     """The declarations of a description, by name."""
     title = f"Description of mechanism '{spec.name}'"
     gravity = ", ".join(f"{g:g}" for g in spec.gravity)
-    bodies = [("body", "parent", "joint", "mass [kg]")]
-    bodies += [(b.name, b.parent, b.joint.label(), f"{b.mass:.4g}") for b in spec.bodies]
-    constraints = [("constraint", "kind", "between")]
+    bodies = [(b.name, b.parent, b.joint.label(), f"{b.mass:.4g}") for b in spec.bodies]
+    constraints = []
     for name, given in spec.constraints:
         kind = type(getattr(given, "joint", given)).__name__
         between = " - ".join(given.bodies()) or ", ".join(given.coordinates())
         constraints.append((name, kind, between or "-"))
-    parts = [f"{title}\n{'=' * len(title)}\ngravity ({gravity}) m/s^2; not compiled: spec.compile()"]
-    for kind, rows in (("Bodies", bodies), ("Constraints", constraints)):
-        parts.append(f"{kind} ({len(rows) - 1})\n{_table(rows)}" if len(rows) > 1 else f"{kind}: none")
-    parts.append(_forces(spec.forces) or "Forces: none")
     every = "Actuated: every coordinate except those of Free joints"
     driven = spec.actuated
-    parts.append(every if driven is None else _wrapped("Actuated", [name for name, _ in driven]))
+    parts = [
+        f"{title}\n{'=' * len(title)}\ngravity ({gravity}) m/s^2; not compiled: spec.compile()",
+        _section("Bodies", ("body", "parent", "joint", "mass [kg]"), bodies),
+        _section("Constraints", ("constraint", "kind", "between"), constraints),
+        _forces(spec.forces) or "Forces: none",
+        every if driven is None else _wrapped("Actuated", [name for name, _ in driven]),
+    ]
     return "\n\n".join(parts)
+
+
+def _section(kind: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table with the number of its rows."""
+    return f"{kind} ({len(rows)})\n{_table([head, *rows])}" if rows else f"{kind}: none"
 
 
 def _head(mech: Mechanism) -> str:
@@ -94,8 +100,8 @@ def _constraints(mech: Mechanism) -> str:
         return "Constraints: none (an open tree)"
     rows = [("constraint", "kind", "between", "rows")]
     for group in model.groups:
-        between = " - ".join(body for body in (group.a, group.b) if body is not None) or "-"
-        names = [model.row_names[i] for i in range(model.nc)[group.rows]]
+        between = " - ".join(filter(None, (group.a, group.b))) or "-"
+        names = model.row_names[group.rows]
         short = [name.removeprefix(f"{group.name}.") for name in names]
         rows.append((group.name, group.kind, between, f"{len(names)}: {', '.join(short)}"))
     text = f"Constraints ({len(model.groups)}, {model.nc} rows)\n{_table(rows)}"

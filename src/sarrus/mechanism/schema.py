@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..constraints.rows import Constraint
@@ -37,17 +37,21 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
     data["gravity"] = list(spec.gravity)
     if spec.length is not None:
         data["length"] = spec.length
-    data["bodies"] = [_encode_body(body) for body in spec.bodies]
-    data["constraints"] = [encode_entry("constraint", *pair) for pair in spec.constraints]
-    data["forces"] = [encode_entry("force", *pair) for pair in spec.forces]
+    data["bodies"] = list(map(_encode_body, spec.bodies))
+    data["constraints"] = _encode_entries("constraint", spec.constraints)
+    data["forces"] = _encode_entries("force", spec.forces)
     if spec.actuated is not None:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
     rest: dict[str, Any] = {
-        "measures": [encode_entry("measure", *pair) for pair in spec.measures],
+        "measures": _encode_entries("measure", spec.measures),
         "laws": {name: list(map(encode_fields, laws)) for name, laws in spec.laws.items()},
         "visuals": list(map(encode_fields, spec.visuals)),
     }
     return data | {key: value for key, value in rest.items() if value}
+
+
+def _encode_entries(kind: str, entries: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
+    return [encode_entry(kind, name, entry) for name, entry in entries]
 
 
 def _encode(value: Any) -> Any:

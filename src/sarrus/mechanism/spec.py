@@ -82,18 +82,22 @@ class MechanismSpec(DrawnElements):
 
     def _tree(self) -> tuple[tuple[Body, ...], tuple[tuple[str, Constraint], ...]]:
         """Bodies and constraints; those of parts and joints as drawn lowered to a tree and loops."""
-        declared, owners = self._coordinates.bodies, self._coordinates.owners
+        declared = self._coordinates.bodies
         if not self._parts and not self._joints:
             return tuple(declared.values()), tuple(self._constraints.items())
         drawn = self._parts.keys() | self._joints.keys()
         plain = [body for name, body in declared.items() if name not in drawn]
+        bodies, loops = lower(plain, self._parts, list(self._joints.values()), self._needed_joints())
+        return tuple(bodies), (*loops.items(), *self._constraints.items())
+
+    def _needed_joints(self) -> set[str]:
+        """Joints whose coordinate an actuator, a constraint or a force needs."""
         asked = [name for name, _ in self._actuated or ()]
         acting: list[Any] = [*self._constraints.values(), *self._forces.values()]
         for entry in acting:
             asked += entry.coordinates()
-        needed = {owners[k].name for name in asked for k in self._coordinates.find_all(name)}
-        bodies, loops = lower(plain, self._parts, list(self._joints.values()), needed)
-        return tuple(bodies), (*loops.items(), *self._constraints.items())
+        owners = self._coordinates.owners
+        return {owners[k].name for name in asked for k in self._coordinates.find_all(name)}
 
     def compile(self, loop_tolerance: float | None = None) -> Mechanism:
         """The compiled mechanism: immutable, thread-safe, picklable. Loops are not assembled here.

@@ -192,6 +192,12 @@ class Model(Arrays):
         return Kernel(self.sizes, vars(self))
 
     @property
+    def bodies_in_use(self) -> set[str]:
+        """Names of the bodies that constraints, forces and shapes for pictures name."""
+        shown = {one.body for one in self.visuals}
+        return shown.union(*(one.bodies() for _, one in (*self.constraints, *self.forces)))
+
+    @property
     def user_forces(self) -> tuple[tuple[str, Force], ...]:
         """Forces that Python functions compute, by name."""
         if len(self.u_row) == 0 or self.u_row[-1] >= 0:
@@ -334,8 +340,7 @@ def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: di
             f"{key}: {name!r} is a copy of part {part!r} that the library made to close a loop; change"
             f" {part!r}, which changes both."
         )
-    joints = [n for n in bodies if n != GROUND and COPY not in n] if key in BODY_VALUES else []
-    springs = [n for n, force in forces.items() if hasattr(force, key)] if key in FORCE_VALUES else []
+    joints, springs = _owners(key, bodies, forces)
     if name in joints and name in springs:
         raise InputError(f"{key} of {name!r} is ambiguous: a joint and a force have that name; rename one.")
     if name in joints:
@@ -344,6 +349,13 @@ def _change(key: str, name: str, value: Any, bodies: dict[str, Body], forces: di
         forces[name] = dataclasses.replace(forces[name], **{key: value})
     else:
         raise unknown_name(f"owner of {key}", name, [*joints, *springs])
+
+
+def _owners(key: str, bodies: dict[str, Body], forces: dict[str, Force]) -> tuple[list[str], list[str]]:
+    """Bodies and forces that have a value of this name."""
+    joints = [name for name in bodies if name != GROUND and COPY not in name]
+    springs = [name for name, force in forces.items() if hasattr(force, key)]
+    return joints if key in BODY_VALUES else [], springs if key in FORCE_VALUES else []
 
 
 def _change_body(key: str, name: str, value: Any, bodies: dict[str, Body]) -> None:

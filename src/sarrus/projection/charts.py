@@ -98,13 +98,12 @@ class LinearChart:
         """Smallest singular value of R N: 1 at best, 0 where the chart is singular."""
         at = NullSpaces.of(self._system, J)
         turns = [float(np.linalg.norm(self._x[where][-3:])) for where in self._twists]
-        if turns and max(turns) > LARGEST_TURN:
+        if max(turns, default=0.0) > LARGEST_TURN or (at.N_q.shape[1], at.N_v.shape[1]) != self.size:
             return 0.0
-        if at.N_q.shape[1] != self.size[0] or at.N_v.shape[1] != self.size[1]:
-            return 0.0
-        pairs = ((self._R_q, at.N_q), (self._R_v, at.N_v))
-        least = [float(np.linalg.svd(R @ N, compute_uv=False)[-1]) for R, N in pairs if N.shape[1]]
-        return min(least, default=1.0)
+        values = [
+            np.linalg.svd(R @ N, compute_uv=False) for R, N in ((self._R_q, at.N_q), (self._R_v, at.N_v))
+        ]
+        return min((float(s[-1]) for s in values if len(s)), default=1.0)
 
     def condition(self, J: Array) -> float:
         """Condition number of [R; J], lengths divided by L, [Spencer2004] 2.3.3.1, remark 1."""

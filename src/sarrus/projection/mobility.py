@@ -36,6 +36,8 @@ NEARBY = 0.05  # distance of the neighbouring pose that tells a dead centre from
 NEARLY_SINGULAR = 1e5  # condition above which explain() warns
 CLEARLY_REGULAR = 1e-3  # smallest pivot of the elimination, within a small factor the smallest singular value
 MOST_LISTED = 12
+LOCKED_BY_DRIVES = " Nothing moves but what the drives prescribe."
+STRUCTURE = " The mechanism is a structure: it cannot move from this pose."
 MOST_BISECTED = 100  # rows up to which ranks of leading rows are quick
 CLEARLY_INDEPENDENT = 1e-6  # of a row, beside those above it
 
@@ -220,10 +222,8 @@ class Mobility:
             return f"{freedom}: {self.nv} coordinates and no constraint."
         line = f"{freedom}: {self.nv} coordinates less {self.rank} independent constraint rows"
         line += "." if self.rank == self.nc else f" (of {self.nc})."
-        if self.dof == 0 and self.driven:
-            line += " Nothing moves but what the drives prescribe."
-        elif self.dof == 0:
-            line += " The mechanism is a structure: it cannot move from this pose."
+        if self.dof == 0:
+            line += LOCKED_BY_DRIVES if self.driven else STRUCTURE
         if self.nonholonomic:
             line += f" {self.nonholonomic} of the rows restrict velocities only (rolling)."
         return line

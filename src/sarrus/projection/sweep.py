@@ -149,15 +149,13 @@ class Sweep:
         """of([(mechanism, poses (k, nq))]) in the shape of the poses; NaN where one was not reached."""
         q = self.q.reshape(-1, *self.q.shape[-2:])
         there: Any = np.isfinite(q).all(axis=-1)
-        where, abouts = [slice(None)], [self._about]
-        if isinstance(self._about, np.ndarray):
-            abouts = list(self._about.flat)
-            where = [slice(i, i + 1) for i in range(len(abouts))]
-        found = of([(about.mech, q[one][there[one]]) for one, about in zip(where, abouts, strict=True)])
-        shape = next((x.shape[1:] for x in found if len(x)), found[0].shape[1:])
-        out = np.full((*there.shape, *shape), np.nan)
-        out[there] = np.concatenate([x for x in found if len(x)] or [out[there]])
-        return out.reshape(*self.q.shape[:-1], *shape)
+        each = self._about.ravel().tolist() if isinstance(self._about, np.ndarray) else [self._about]
+        paths = zip(each, np.array_split(q, len(each)), np.array_split(there, len(each)), strict=True)
+        found = of([(about.mech, poses[reached]) for about, poses, reached in paths])
+        filled = [x for x in found if len(x)] or found[:1]
+        out = np.full((*there.shape, *filled[0].shape[1:]), np.nan)
+        out[there] = np.concatenate(filled)
+        return out.reshape(*self.q.shape[:-1], *out.shape[2:])
 
     @property
     def _first(self) -> Assembly:

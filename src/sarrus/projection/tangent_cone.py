@@ -158,15 +158,20 @@ def _sort_in(forms: Array, y: Array, pieces: list[list[Array]]) -> None:
 
     A direction that no path connects with any of them starts a new component.
     """
-    connected = []
-    for piece in pieces:
+
+    def is_connected(piece: list[Array]) -> bool:
         cosines = np.array(piece) @ y
         nearest = np.argsort(-np.abs(cosines))[:2]
-        if any(_connected(forms, y, np.sign(cosines[i]) * piece[i]) for i in nearest):
-            connected.append(piece)
-    merged = [*(x for piece in connected for x in piece), y]
-    pieces[:] = [piece for piece in pieces if not any(piece is one for one in connected)]
-    pieces.append(merged)
+        return any(_connected(forms, y, np.sign(cosines[i]) * piece[i]) for i in nearest)
+
+    apart: list[list[Array]] = []
+    merged: list[Array] = []
+    for piece in pieces:
+        if is_connected(piece):
+            merged += piece
+        else:
+            apart.append(piece)
+    pieces[:] = [*apart, [*merged, y]]
 
 
 def _connected(forms: Array, y: Array, goal: Array) -> bool:

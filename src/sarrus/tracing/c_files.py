@@ -190,11 +190,8 @@ class CFiles:
         p = self._parameters
         if not p.names:
             return []
-        lines = []
-        for i, base in enumerate(p.base.tolist()):
-            terms = [f"{x!r} * p[{k}]" for k, x in enumerate(p.slopes[i].tolist()) if x != 0]
-            sign = [repr(base)] if base or not terms else []
-            lines.append(f"    numbers[{i}] = {' + '.join([*sign, *terms])};")
+        rows = zip(p.base.tolist(), p.slopes.tolist(), strict=True)
+        lines = [f"    numbers[{i}] = {_linear(base, slopes)};" for i, (base, slopes) in enumerate(rows)]
         return [READ_PARAMETERS.format(**self._names, usual=_numbers(p.usual), lines="\n".join(lines))]
 
     def example(self) -> str:
@@ -293,3 +290,9 @@ def _comment(text: str) -> str:
         .replace("/*", "/ *")
         .replace("\n", " ")
     )
+
+
+def _linear(base: float, slopes: Sequence[float]) -> str:
+    """base + slopes . p in C, without what is zero."""
+    terms = [f"{x!r} * p[{k}]" for k, x in enumerate(slopes) if x != 0]
+    return " + ".join([repr(base), *terms] if base or not terms else terms)

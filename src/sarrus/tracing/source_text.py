@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from .._kernel import OPERATIONS
@@ -49,22 +50,19 @@ class FunctionText:
         yield f"{self._qualifiers} unsigned {PREFIX}{f.name}({', '.join(arguments)})"
         yield "{"
         yield "    unsigned guards = 0u;"
-        results: dict[int, list[str]] = {}
-        for target, at in zip(
-            (f"{part}[{i}]" for part, n in outputs for i in range(n)), f.results.tolist(), strict=True
-        ):
-            results.setdefault(at, []).append(target)
-        guards: dict[int, list[tuple[int, int]]] = {}
+        results: dict[int, list[str]] = defaultdict(list)
+        targets = (f"{part}[{i}]" for part, n in outputs for i in range(n))
+        for target, at in zip(targets, f.results.tolist(), strict=True):
+            results[at].append(target)
+        guards: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for at, expected, bit in f.guards.tolist():
-            guards.setdefault(at, []).append((expected, bit))
-        compared = {at for at, _, _ in f.guards.tolist()}
+            guards[at].append((expected, bit))
         for i, (op, a, b, c) in enumerate(f.operations.tolist()):
             yield from self._operation(i, OPERATIONS[op], a, b, c)
-            if i in compared:
-                for expected, bit in guards[i]:
-                    holds = f"{self._text[a]} {'<' if expected else '>='} {self._text[b]}"
-                    yield f"    guards |= {holds} ? 0u : {bit}u;"
-            for target in results.get(i, ()):
+            for expected, bit in guards[i]:
+                holds = f"{self._text[a]} {'<' if expected else '>='} {self._text[b]}"
+                yield f"    guards |= {holds} ? 0u : {bit}u;"
+            for target in results[i]:
                 wanted = "if (factors) " if target.startswith("factors") else ""
                 yield f"    {wanted}{target} = {self._text[i]};"
         yield from (f"    (void){part};" for part in self._unused())

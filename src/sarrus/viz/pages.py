@@ -98,31 +98,42 @@ def page_of(shown: Any, fps: float, **options: Any) -> str:
     """The text of the page that `export` writes, with its options."""
     given: dict[str, Any] = {**OPTIONS, **options}
     require_all_known("option", given, OPTIONS, "a page")
-    thickness, shapes, trace = given["thickness"], given["shapes"], given["trace"]
-    arrows, charts = given["arrows"] or {}, given["charts"] or {}
+    thickness = given["thickness"]
     if thickness is not None and not (math.isfinite(thickness) and thickness > 0.0):
         raise InputError(f"thickness must be a positive length, got {thickness!r}.")
+    runs: list[Trajectory] = []
     if isinstance(shown, Mechanism):
-        if arrows or charts or trace:
-            raise InputError("arrows, charts and trace need a trajectory: a mechanism stands still.")
-        pose = shown.default.q if given["q"] is None else state(given["q"], "q", shown.nq)
-        film = Film(shown, np.zeros(1), np.atleast_2d(pose), shapes, thickness)
-        runs: list[Trajectory] = []
+        film = _still(shown, given)
     else:
         runs = _runs(shown, given["q"])
-        film, t = _played(runs, fps, shapes, thickness), np.concatenate([run.t for run in runs])
-        if given["forces"]:
-            film.contact_forces(runs)
-        film.more_arrows(t, arrows)
-        film.charts(t, charts)
-        if trace is not None:
-            film.trace(*trace)
+        film = _moving(runs, fps, given)
     if given["loads"]:
         film.given_loads()
     failed = next((run.message for run in runs if not run.success), "")
     name = film.mech.name if given["title"] is None else given["title"]
     data = film.data(name, failed if given["caption"] is None else given["caption"])
     return _page(name, data | {"ground": bool(given["ground"]), "frames": bool(given["frames"])})
+
+
+def _still(mech: Mechanism, given: dict[str, Any]) -> Film:
+    """One pose of a mechanism."""
+    if given["arrows"] or given["charts"] or given["trace"]:
+        raise InputError("arrows, charts and trace need a trajectory: a mechanism stands still.")
+    pose = mech.default.q if given["q"] is None else state(given["q"], "q", mech.nq)
+    return Film(mech, np.zeros(1), np.atleast_2d(pose), given["shapes"], given["thickness"])
+
+
+def _moving(runs: list[Trajectory], fps: float, given: dict[str, Any]) -> Film:
+    """Runs one behind the other, with what is drawn along them."""
+    film = _played(runs, fps, given["shapes"], given["thickness"])
+    t = np.concatenate([run.t for run in runs])
+    if given["forces"]:
+        film.contact_forces(runs)
+    film.more_arrows(t, given["arrows"] or {})
+    film.charts(t, given["charts"] or {})
+    if given["trace"] is not None:
+        film.trace(*given["trace"])
+    return film
 
 
 def _runs(shown: Any, q: Any) -> list[Trajectory]:

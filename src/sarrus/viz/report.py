@@ -167,14 +167,14 @@ def _parts(mech: Mechanism) -> str:
 
 
 def _limits(mech: Mechanism) -> str:
-    units = ["rad" if turns else "m" for turns in mech.model.tree.coordinate_is_angle]
-    joints = [
-        (name, _bound(low), _bound(high), unit)
-        for name, (low, high), unit in zip(mech.names, mech.model.limits.tolist(), units, strict=True)
-        if (low, high) != UNLIMITED
-    ]
-    inputs = [(a.name, _bound(a.lower), _bound(a.upper)) for a in mech.model.actuators[:MOST_ROWS]]
-    out = html.table(("joint limit", "from", "to", ""), joints[:MOST_ROWS]) if joints else ""
+
+    model = mech.model
+    turns = dict(zip(mech.names, model.tree.coordinate_is_angle, strict=True))
+    limits = zip(mech.names, map(tuple, model.limits.tolist()), strict=True)
+    limited = [(name, ends) for name, ends in limits if ends != UNLIMITED][:MOST_ROWS]
+    joints = [(name, *map(_bound, ends), "rad" if turns[name] else "m") for name, ends in limited]
+    inputs = [(a.name, _bound(a.lower), _bound(a.upper)) for a in model.actuators[:MOST_ROWS]]
+    out = html.table(("joint limit", "from", "to", ""), joints) if joints else ""
     out += html.table(("input", "from [N m, N]", "to"), inputs) if inputs else html.paragraph("No actuators.")
     return out + html.paragraph("Passive: " + (", ".join(mech.passive[:MOST_ROWS]) or "none"))
 
@@ -216,23 +216,29 @@ def _torques(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) ->
 
 def _path(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> tuple[Array, str, str]:
     """Poses along a coordinate, as far as the mechanism goes both ways from its default, and what to say."""
-    tree, here = mech.model.tree, mech.default.q
-    able = [n for k, n in enumerate(mech.names) if tree.coordinate_q[k] >= 0]
-    name = next((n for n in (name, *mech.actuators, *able) if n in able), None)
-    if name is None:
-        raise InputError("no coordinate is an angle or a displacement.")
-    i, k = tree.scalar(name, "sweep")
+    name, here = _swept_coordinate(mech, name), mech.default.q
     if values is not None:
         found = mech.sweep(name, values)
         return found.q, name, "" if found.success else f" {found.message}"
+    tree = mech.model.tree
+    i, k = tree.scalar(name, "sweep")
     reach = math.pi if tree.coordinate_is_angle[k] else mech.length
-    low, high = np.clip(mech.model.limits[k], here[i] - reach, here[i] + reach)
-    sides = [
-        mech.sweep(name, np.linspace(here[i], end, POSES // 2)[1:]) for end in (low, high) if end != here[i]
-    ]
+    ends = np.clip(mech.model.limits[k], here[i] - reach, here[i] + reach)
+    ways = [np.linspace(here[i], end, POSES // 2)[1:] for end in ends[ends != here[i]]]
+    sides = [mech.sweep(name, way) for way in ways]
     poses = np.concatenate([here[None], *(side.q for side in sides)])
-    said = [side.message for side in sides if not side.success]
-    return poses[np.argsort(poses[:, i])], name, "".join(f" {text}" for text in said)
+    said = [f" {side.message}" for side in sides if not side.success]
+    return poses[np.argsort(poses[:, i])], name, "".join(said)
+
+
+def _swept_coordinate(mech: Mechanism, name: str | None) -> str:
+    """The coordinate asked for, else an actuated one, else any that can be swept."""
+    entries = zip(mech.names, mech.model.tree.coordinate_q, strict=True)
+    able = [one for one, i in entries if i >= 0]
+    found = next((one for one in (name, *mech.actuators, *able) if one in able), None)
+    if found is None:
+        raise InputError("no coordinate is an angle or a displacement.")
+    return found
 
 
 def _modes(mech: Mechanism) -> str:
@@ -252,16 +258,14 @@ def _modes(mech: Mechanism) -> str:
 def _run(mech: Mechanism, given: Trajectory | None, t_end: float) -> str:
     if given is None and mech.nv > LARGE:
         return _left_out(mech, "run.report(path), with the run of sr.simulate, shows one.")
-    run = simulate(mech, (0.0, t_end)) if given is None else given
-    times = np.linspace(run.t[0], run.t[-1], 4)
-    strip = [
-        html.image(picture(run, t=float(t), size=(480, 340), background="white"), f"t = {t:.3g} s", 400)
-        for t in times
-    ]
-    said = "Released at its default state, without inputs. " if given is None else ""
+    run, said = given, ""
+    if run is None:
+        run, said = simulate(mech, (0.0, t_end)), "Released at its default state, without inputs. "
+    times = np.linspace(run.t[0], run.t[-1], 4).tolist()
+    shots = [(picture(run, t=t, size=(480, 340), background="white"), f"t = {t:.3g} s") for t in times]
     said += f"{run.message} Pictures at {', '.join(f'{t:.3g}' for t in times)} s."
     kind = "" if run.success else "warning"
-    pictures = '<div class="row">' + "".join(strip) + "</div>"
+    pictures = '<div class="row">' + "".join(html.image(shot, text, 400) for shot, text in shots) + "</div>"
     events = [(event.name, event.kind, float(event.t)) for event in run.events[:MOST_ROWS]]
     listed = html.table(("event", "kind", "t [s]"), events) if events else ""
     return html.paragraph(said, kind) + pictures + listed + html.figure(run.plot()[0].figure, "run")

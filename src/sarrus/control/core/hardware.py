@@ -164,6 +164,6 @@ def _bounds(saturation: Any, mech: Any) -> tuple[Array, Array] | None:
         raise InputError(
             f"saturation must be True, None or a pair (lower, upper), got {saturation!r}."
         ) from None
-    if np.any(lower > upper) or np.isnan(lower).any() or np.isnan(upper).any():
+    if not np.all(lower <= upper):
         raise InputError(f"saturation: the lower bound must not exceed the upper one, got {saturation!r}.")
     return lower, upper

@@ -318,8 +318,7 @@ class Law:
         key = (None if rows is None else rows.tobytes(), step.found.rank)
         if key not in self._undetermined_by_rows:
             mask = used if rows is None else used[rows]
-            doubtful = mask & ~step.response.lam_unique
-            unclear = [name for name, is_one in zip(step.units.row_names, doubtful, strict=True) if is_one]
+            unclear = np.array(step.units.row_names)[mask & ~step.response.lam_unique].tolist()
             said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
             self._undetermined_by_rows[key] = said + ", ".join(unclear) if unclear else ""
         return self._undetermined_by_rows[key]

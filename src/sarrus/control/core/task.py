@@ -65,16 +65,14 @@ class Task:
         """
         errors = [self._output_error(i, now) for i in range(len(self._outputs))]
         if len(errors) == 1:
-            x, desired, e, rate, J, c, T = errors[0]
-            back = self.kd @ rate + self.kp @ e  # -e''   (1)
-            return TaskTracking(x, desired, e, rate, J, c + (back if T is None else T @ back))
-        x, desired, e, rate, J = (np.concatenate([one[i] for one in errors]) for i in range(5))
-        back = self.kd @ rate + self.kp @ e
-        wanted = []
-        for one, end in zip(errors, self._ends, strict=True):
-            part = back[end - len(one.e) : end]
-            wanted.append(one.c + (part if one.T is None else one.T @ part))
-        return TaskTracking(x, desired, e, rate, J, np.concatenate(wanted))
+            ((x, desired, e, rate, J, _, _),) = errors
+        else:
+            x, desired, e, rate, J = (np.concatenate([one[i] for one in errors]) for i in range(5))
+        back = np.split(self.kd @ rate + self.kp @ e, self._ends[:-1])  # -e''   (1)
+        wanted = [
+            one.c + (part if one.T is None else one.T @ part) for one, part in zip(errors, back, strict=True)
+        ]
+        return TaskTracking(x, desired, e, rate, J, wanted[0] if len(wanted) == 1 else np.concatenate(wanted))
 
     def compiled(self) -> TaskSetup:
         """The task for the kernel."""
@@ -123,12 +121,12 @@ class Task:
 
     def _paired(self, reference: Any) -> list[Reference]:
         """One reference per output."""
-        count = len(self._outputs)
-        if count == 1:
-            if isinstance(reference, list) and len(reference) == 1 and not np.isscalar(reference[0]):
-                reference = reference[0]
-            return [as_reference(reference)]
-        if not isinstance(reference, (list, tuple)) or len(reference) != count:
-            got = f"{len(reference)}" if isinstance(reference, (list, tuple)) else type(reference).__name__
-            raise InputError(f"reference must be a list of {count}, one per output, got {got}.")
-        return [as_reference(one) for one in reference]
+        outputs = self._outputs
+        is_list = isinstance(reference, (list, tuple))
+        if len(outputs) == 1:
+            wrapped = isinstance(reference, list) and len(reference) == 1 and not np.isscalar(reference[0])
+            return [as_reference(reference[0] if wrapped else reference)]
+        if not is_list or len(reference) != len(outputs):
+            got = f"{len(reference)}" if is_list else type(reference).__name__
+            raise InputError(f"reference must be a list of {len(outputs)}, one per output, got {got}.")
+        return list(map(as_reference, reference))

@@ -77,15 +77,7 @@ class Grasp:
                 f"Grasp: the object {body!r} must be a Free body, it has the joint"
                 f" {known[body].joint.label()}."
             )
-        given = [contacts] if isinstance(contacts, PointContact) else list(contacts or ())
-        if not given:
-            raise InputError(f"Grasp: the object {body!r} has no contacts; give at least one.")
-        for one in given:
-            if not isinstance(one, PointContact):
-                raise InputError(f"contacts of Grasp must be PointContact, SoftFinger or Patch, got {one!r}.")
-        loops = [one.loop for one in given]
-        if len(set(loops)) != len(loops):
-            raise InputError(f"Grasp: every loop makes one contact, got {loops}.")
+        given = _checked_contacts(contacts, body)
         self.system, self.body = mech, body
         self.contacts: tuple[BoundContact, ...] = tuple(one.bind(mech, body) for one in given)
         self.names = tuple(f"{c.name}.{AXES[axis]}" for c in self.contacts for axis in _slots(c))
@@ -217,3 +209,17 @@ def _slots(contact: BoundContact) -> list[int]:
     """Where the components of a contact stand in a wrench (6,)."""
     moments = {3: [], 4: [3 + contact.normal[0]], 6: [3, 4, 5]}[contact.size]
     return [0, 1, 2, *moments]
+
+
+def _checked_contacts(contacts: PointContact | Sequence[PointContact], body: str) -> list[PointContact]:
+    """Contacts of an object, at least one, each by its own loop."""
+    given = [contacts] if isinstance(contacts, PointContact) else list(contacts or ())
+    if not given:
+        raise InputError(f"Grasp: the object {body!r} has no contacts; give at least one.")
+    for one in given:
+        if not isinstance(one, PointContact):
+            raise InputError(f"contacts of Grasp must be PointContact, SoftFinger or Patch, got {one!r}.")
+    loops = [one.loop for one in given]
+    if len(set(loops)) != len(loops):
+        raise InputError(f"Grasp: every loop makes one contact, got {loops}.")
+    return given

@@ -70,24 +70,24 @@ def external_source(
     external: Any, grasp: Grasp, shaped: bool, compensate: bool, massless: bool, active: Any
 ) -> WrenchEstimator | Sensor | str | None:
     """How the law knows the external wrench, or an InputError that says what does not fit together."""
-    if isinstance(external, str) and external not in KNOWN_BY:
+    named, estimator = isinstance(external, str), isinstance(external, WrenchEstimator)
+    if named and external not in KNOWN_BY:
         raise InputError(
             'external must be "momentum", "displacement", None, a WrenchEstimator or a sensor, a function'
             f" (t, q, v) -> wrench (6,); got {external!r}."
         )
-    if not (external is None or isinstance(external, (str, WrenchEstimator)) or callable(external)):
+    if not (external is None or named or estimator or callable(external)):
         raise InputError(f"external must be a function (t, q, v) -> wrench (6,), got {external!r}.")
-    if shaped and (external is None or isinstance(external, str)):
+    if shaped and (external is None or named):
         raise InputError(
             "another inertia than the object's own needs the external wrench measured, [Lin2018] eq. (8):"
             " give external=sensor, a function (t, q, v) -> wrench (6,), or a WrenchEstimator."
         )
-    estimator = external if isinstance(external, WrenchEstimator) else None
-    if compensate and (estimator is None or not estimator.estimates_payload):
+    if compensate and not (estimator and external.estimates_payload):
         raise InputError("compensate=True needs external=WrenchEstimator(..., payload=True).")
-    if estimator is not None and estimator.massless != massless:
+    if estimator and external.massless != massless:
         raise InputError(
-            f"massless must be the same for law and estimator, got {massless} and {estimator.massless}."
+            f"massless must be the same for law and estimator, got {massless} and {external.massless}."
         )
     if external == "momentum":
         return WrenchEstimator(grasp.system, grasp.body, massless=massless, active=active)

@@ -218,15 +218,14 @@ class HierarchySolution(Solution):
         if self._parts is None or self._response is None or self._task is None:
             return None
         parts, J, wanted = self._parts, self._task.J, self._task.wanted
-        found, end = [], 0
         on = dict(zip([task.name for task in parts.stack.tasks], parts.on, strict=True))
+        ends = np.cumsum([task.size for group in parts.stack.levels for task in group]).tolist()
+        found = []
         for group in parts.stack.levels:
-            active = [task for task in group if on[task.name]]
-            rows: list[int] = []
-            for task in group:
-                rows += range(end, end + task.size) if on[task.name] else ()
-                end += task.size
-            found.append((active, J[rows], wanted[rows]))
+            begin_end = [(task, ends.pop(0)) for task in group]
+            active = [(task, end) for task, end in begin_end if on[task.name]]
+            rows = [k for task, end in active for k in range(end - task.size, end)]
+            found.append(([task for task, _ in active], J[rows], wanted[rows]))
         return OperationalSpace(parts.step.now, self._response, found, parts.splits, parts.basis.E)
 
     @property

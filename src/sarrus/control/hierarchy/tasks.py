@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
@@ -194,12 +195,9 @@ class TaskStack:
             for task in group:
                 task.level = level
         self.labels = tuple((task.name, task.priority, task.size) for task in self.tasks)
-        plain = [name for task in self.tasks for name in task.names]
-        self.names = tuple(
-            name if plain.count(name) == 1 else f"{task.name}: {name}"
-            for task in self.tasks
-            for name in task.names
-        )
+        owned = [(task.name, name) for task in self.tasks for name in task.names]
+        count = Counter(name for _, name in owned)
+        self.names = tuple(name if count[name] == 1 else f"{task}: {name}" for task, name in owned)
         return self
 
 

@@ -119,9 +119,7 @@ class LimitTable:
     """
 
     def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
-        rows: list[BoundLimit] = []
-        for limit in limits:
-            rows += limit.rows(system)
+        rows = [row for limit in limits for row in limit.rows(system)]
         self._used = used
         self._varying = [one for one in rows if one.source is not None]
         constant = [one for one in rows if one.source is None]
@@ -131,9 +129,8 @@ class LimitTable:
         self._stack = _Stack([*self._constant, *self._varying])
         self.has_cones, self.has_functions = bool(self._cones), bool(self._varying)
         self.on_lam = np.zeros(system.nc, dtype=bool)
-        for one in rows:
-            if one.lam is not None:
-                self.on_lam |= np.any(one.lam != 0.0, axis=0)
+        for lam in [one.lam for one in rows if one.lam is not None]:
+            self.on_lam |= np.any(lam != 0.0, axis=0)
         refuse_contradictions(constant, system)
 
     def setup(self) -> LimitSetup:

@@ -232,7 +232,7 @@ def _pair(pair: Any, what: str) -> tuple[float, float]:
         lower, upper = (side if x is None else float(x) for x, side in zip(pair, OPEN, strict=True))
     except (TypeError, ValueError):
         raise InputError(f"{what} must be a pair (lower, upper), got {pair!r}.") from None
-    if math.isnan(lower) or math.isnan(upper) or lower > upper:
+    if not lower <= upper:
         raise InputError(
             f"{what}: the lower bound must not exceed the upper one, got ({lower:g}, {upper:g})."
         )

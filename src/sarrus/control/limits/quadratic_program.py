@@ -75,14 +75,19 @@ def check_solver(name: str, cones: bool) -> str:
     """The solver to use, or an error that says what to install."""
     if not isinstance(name, str) or name not in SOLVERS:
         raise InputError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {name!r}.")
-    if cones and name in ("auto", "clarabel"):
-        found = _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")
-        return "cones" if name == "auto" else found
     if cones:
-        raise InputError(f'solver="{name}" knows no cones: use solver="clarabel", or pyramids (edges=8).')
+        return _solver_of_cones(name)
     if name in ("auto", "kernel"):
         return "kernel"
     return name if name == "scipy" else _installed(name, f'solver="{name}"')
+
+
+def _solver_of_cones(name: str) -> str:
+    """The same where some limit is an exact cone."""
+    if name not in ("auto", "clarabel"):
+        raise InputError(f'solver="{name}" knows no cones: use solver="clarabel", or pyramids (edges=8).')
+    found = _installed("clarabel", "an exact friction cone; or use a pyramid, edges=8")
+    return "cones" if name == "auto" else found
 
 
 def _installed(package: str, purpose: str) -> str:
@@ -199,7 +204,7 @@ def _scipy(p: Program) -> Found:
 def _in_kernel_with_cones(p: Program) -> Found:
     if not p.cones:
         return _in_kernel(p)
-    if any(len(cone.c) != 2 for cone in p.cones):
+    if {len(cone.c) for cone in p.cones} != {2}:
         return _clarabel(p)
     R = np.array([[*cone.T, cone.d] for cone in p.cones])
     at = np.array([[*cone.c, cone.e] for cone in p.cones])

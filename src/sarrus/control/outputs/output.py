@@ -194,15 +194,14 @@ def _sum_name(terms: Mapping[str, float]) -> str:
 
 def as_outputs(value: Any) -> list[Output]:
     """Outputs from what a user gives: a name, several names (one output), an output, or a list of outputs."""
-    if isinstance(value, str):
-        return [Coordinates(value)]
     if hasattr(value, "bind"):
         return [value]
-    if not isinstance(value, Sequence) or len(value) == 0:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or len(names) == 0:
         raise InputError(
             "outputs must be the name of a coordinate, a list of names, or outputs such as"
             f" sr.control.Position('hand'); got {value!r}."
         )
-    if all(isinstance(one, str) for one in value):
-        return [Coordinates(*value)]
-    return [one if hasattr(one, "bind") else Coordinates(one) for one in value]
+    if all(isinstance(one, str) for one in names):
+        return [Coordinates(*names)]
+    return [one if hasattr(one, "bind") else Coordinates(one) for one in names]

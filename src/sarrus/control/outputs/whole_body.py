@@ -11,6 +11,7 @@ import numpy as np
 from ..._kernel import OutputSetup
 from ...arrays import Array
 from ...errors import InputError
+from ...models.model import Model
 from ...models.pose import Pose
 from ...models.pose_error import turn_error
 from ...models.rotation import cross, hat
@@ -85,17 +86,7 @@ class CenterOfMass:
 class _CenterOfMass(VectorOutput):
     def __init__(self, given: CenterOfMass, system: Any) -> None:
         body_and_point("ground", (0.0, 0.0, 0.0), system, "CenterOfMass")
-        model = system.model
-        wanted = None if given.bodies is None else {model.body_index(b, "CenterOfMass") for b in given.bodies}
-        self._parts: list[tuple[int, float, Array]] = []
-        seen: set[int] = set()
-        for body, node in enumerate(model.body_node.tolist()):
-            mass = float(model.mass[node])
-            if node == 0 or node in seen or mass == 0.0 or (wanted is not None and body not in wanted):
-                continue
-            seen.add(node)
-            in_body = model.R_NB[body].T @ (model.com[node] - model.p_NB[body])
-            self._parts.append((body, mass, np.ascontiguousarray(in_body)))
+        self._parts = _heavy_parts(system.model, given.bodies)
         self._total = sum(mass for _, mass, _ in self._parts)
         if self._total == 0.0:
             raise InputError("CenterOfMass needs bodies with mass, and these have none.")
@@ -199,3 +190,14 @@ class Posture:
         """The output of this system."""
         chosen = list(system.actuators) if self.names is None else list(self.names)
         return Coordinates(*chosen).bind(system)
+
+
+def _heavy_parts(model: Model, bodies: Sequence[str] | None) -> list[tuple[int, float, Array]]:
+    """Body, mass and centre of mass in it of each node that moves and has mass, of some bodies or of all."""
+    parts: dict[int, tuple[int, float, Array]] = {}
+    names = [body.name for body in model.bodies] if bodies is None else bodies
+    for body in sorted(model.body_index(name, "CenterOfMass") for name in names):
+        node = int(model.body_node[body])
+        in_body = model.R_NB[body].T @ (model.com[node] - model.p_NB[body])
+        parts.setdefault(node, (body, float(model.mass[node]), np.ascontiguousarray(in_body)))
+    return [part for node, part in parts.items() if node > 0 and part[1] != 0.0]

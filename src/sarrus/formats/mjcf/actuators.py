@@ -89,12 +89,13 @@ def driven_by(model: Any, i: int, joints: dict[int, str], tendons: dict[int, str
     """The coordinate that an actuator drives, that of a joint or of a tendon; None where there is not one."""
     import mujoco
 
-    if int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_TENDON):
-        return tendons.get(int(model.actuator_trnid[i, 0]))
-    if int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT):
-        ball, gear = int(model.actuator_trnid[i, 0]), model.actuator_gear[i, :3]
-        if int(model.jnt_type[ball]) == BALL and np.count_nonzero(gear) == 1 and ball in joints:
-            return f"{joints[ball]}.{SPEEDS[int(np.flatnonzero(gear)[0])]}"
+    kind, target = int(model.actuator_trntype[i]), int(model.actuator_trnid[i, 0])
+    if kind == int(mujoco.mjtTrn.mjTRN_TENDON):
+        return tendons.get(target)
+    if kind == int(mujoco.mjtTrn.mjTRN_JOINT) and int(model.jnt_type[target]) == BALL:
+        (along,) = np.nonzero(model.actuator_gear[i, :3])
+        if len(along) == 1 and target in joints:
+            return f"{joints[target]}.{SPEEDS[int(along[0])]}"
     joint = _joint_of(model, i)
     return None if joint is None else joints.get(joint)
 
@@ -108,12 +109,12 @@ def _constant_wrench(model: Any, i: int, bodies: list[str]) -> ConstantWrench | 
     constant = law.gain == 0.0 and law.bias[0] != 0.0 and not any(law.bias[1:])
     if int(model.actuator_trntype[i]) != int(mujoco.mjtTrn.mjTRN_SITE) or not constant:
         return None
-    if reference >= 0 and int(model.site_bodyid[reference]) != 0:
+    axes_of, frame = (site, "body") if reference < 0 else (reference, "world")
+    if frame == "world" and int(model.site_bodyid[reference]) != 0:
         return None
-    axes = wxyz_pose((0, 0, 0), model.site_quat[reference if reference >= 0 else site]).rotation
+    axes = wxyz_pose((0, 0, 0), model.site_quat[axes_of]).rotation
     gear = law.bias[0] * model.actuator_gear[i]
     wrench = np.concatenate([axes @ gear[:3], axes @ gear[3:]])
-    frame = "world" if reference >= 0 else "body"
     return ConstantWrench(bodies[int(model.site_bodyid[site])], wrench, model.site_pos[site], frame)
 
 

@@ -150,7 +150,7 @@ def _couple_tendons(model: Any, i: int, tendons: Tendons, used: set[str]) -> boo
     if two < 0:
         return tendons.hold(claim(name, used), one, c0)
     terms, others = tendons.terms(one), tendons.terms(two)
-    if not terms or not others or any(higher):
+    if any(higher) or not (terms and others):
         return False
     total = {x: terms.get(x, 0.0) - c1 * others.get(x, 0.0) for x in terms | others}
     offset = c0 + float(model.tendon_length0[one]) - c1 * float(model.tendon_length0[two])

@@ -224,15 +224,14 @@ class _Reader:
 
 def _body_names(model: Any) -> list[str]:
     """Names of the bodies, the world being the ground; bodies without a name are numbered."""
-    given = [model.body(i).name for i in range(model.nbody)]
-    taken, names = {GROUND, *given}, [GROUND]
-    for i, name in enumerate(given[1:], start=1):
-        if not name or name == GROUND:
-            name = f"body{i}" if not name else f"{GROUND}_body"
-            while name in taken:
-                name += "_"
-            taken.add(name)
-        names.append(name)
+    names = [GROUND, *(model.body(i).name for i in range(1, model.nbody))]
+    taken = set(names)
+    for i in range(1, model.nbody):
+        if names[i] in ("", GROUND):
+            names[i] = f"{GROUND}_body" if names[i] else f"body{i}"
+            while names[i] in taken:
+                names[i] += "_"
+            taken.add(names[i])
     return names
 
 

@@ -32,13 +32,14 @@ def check_sizes(root: Element, folder: Path | None) -> None:
         element, copies = waiting.pop()
         if element.tag in COUNTED:
             copies *= _product(element, COUNTED[element.tag])
-            if copies > MOST_COPIES:
-                element.fail(f"it makes {copies:.3g} copies; at most {MOST_COPIES} are accepted")
+        if copies > MOST_COPIES:
+            element.fail(f"it makes {copies:.3g} copies; at most {MOST_COPIES} are accepted")
         if element.tag in SIZED:
             _check_attributes(element)
+        inside = list(element.children)
         if element.tag == "include" and folder is not None:
-            waiting.extend((root, copies) for root in _include(element, folder, included))
-        waiting.extend((child, copies) for child in element.children)
+            inside = [*_include(element, folder, included), *inside]
+        waiting.extend((one, copies) for one in inside)
 
 
 def _product(element: Element, name: str) -> float:

@@ -42,19 +42,24 @@ class Tendons:
         """Add springs and coordinates; `taken` are the names of bodies."""
         held = self._held()
         for i in range(self.model.ntendon):
-            name, pulled = self.model.tendon(i).name or f"tendon{i + 1}", self._is_pulled(i)
-            terms = self.terms(i)
-            if terms and (pulled or self._has_actuator(i)):
+            name, terms = self.model.tendon(i).name or f"tendon{i + 1}", self.terms(i)
+            driven = self._has_actuator(i)
+            acting = driven or self._is_pulled(i)
+            if terms and acting:
                 called = f"{name}_tendon" if name in taken else name
                 self._add_coordinate(i, claim(called, taken), terms)
-            elif terms or i in held:
-                continue  # an equality may name it
-            elif (ends := self.sites(i)) is not None and not self._has_actuator(i) and self._is_spring(i):
-                self._add_spring(i, name, ends)
-            elif pulled or self._has_actuator(i):
-                self.omitted.drop("spatial tendon", name)
-            else:
-                self.omitted.add("tendon without any force", name)
+            elif not terms and i not in held:  # an equality may name others
+                self._read_spatial(i, name, driven, acting)
+
+    def _read_spatial(self, i: int, name: str, driven: bool, acting: bool) -> None:
+        """Add a tendon in space as a spring, or say that it is left out."""
+        ends = None if driven or not self._is_spring(i) else self.sites(i)
+        if ends is not None:
+            self._add_spring(i, name, ends)
+        elif acting:
+            self.omitted.drop("spatial tendon", name)
+        else:
+            self.omitted.add("tendon without any force", name)
 
     def terms(self, i: int) -> dict[str, float]:
         """Coefficients of the coordinates of a fixed tendon; {} where it is not one."""
@@ -74,14 +79,17 @@ class Tendons:
         import mujoco
 
         model, first = self.model, int(self.model.tendon_adr[i])
-        ends = range(first, first + int(model.tendon_num[i]))
-        if len(ends) != 2 or any(int(model.wrap_type[k]) != int(mujoco.mjtWrap.mjWRAP_SITE) for k in ends):
+        ends = slice(first, first + int(model.tendon_num[i]))
+        if model.wrap_type[ends].tolist() != [int(mujoco.mjtWrap.mjWRAP_SITE)] * 2:
             return None
-        sites = [int(model.wrap_objid[k]) for k in ends]
-        owners = [int(model.site_bodyid[site]) for site in sites]
-        if owners[0] == owners[1]:
+        sites = model.wrap_objid[ends].tolist()
+        a, b = model.site_bodyid[sites].tolist()
+        if a == b:
             return None
-        return [(self.bodies[b], model.site_pos[site].copy()) for b, site in zip(owners, sites, strict=True)]
+        return [
+            (self.bodies[a], model.site_pos[sites[0]].copy()),
+            (self.bodies[b], model.site_pos[sites[1]].copy()),
+        ]
 
     def hold(self, name: str, i: int, offset: float) -> bool:
         """Keep the length of a tendon that an equality names; False where that is not modelled."""

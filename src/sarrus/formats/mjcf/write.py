@@ -106,17 +106,17 @@ class _Writer:
             self._write_helper(helper)
 
     def _write_body(self, own: WrittenBody) -> None:
-        free = [joint for joint in own.joints if joint.kind is NodeKind.FREE]
+        floats = any(joint.kind is NodeKind.FREE for joint in own.joints)
         parent, at = own.parent, own.at
-        if free and self._is_fixed(parent):
+        if floats and self._is_fixed(parent):
             parent, at = GROUND, self.written.poses[own.name]
         element = self._body(parent, own.name, at)
         for joint in own.joints:
             if joint.kind is NodeKind.FREE and parent != GROUND:
                 self._write_carried_free(element, joint)
-            else:
-                self.order.append((element, joint))
-                self._write_joint(element, joint)
+                continue
+            self.order.append((element, joint))
+            self._write_joint(element, joint)
         self._write_inertia(element, own.name, bool(own.joints))
 
     def _is_fixed(self, name: str) -> bool:

@@ -21,6 +21,7 @@ from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.points import Distance, PointOnCylinder, PointOnLine, PointOnPlane
 from sarrus.constraints.polynomials import PolynomialCoupling
+from sarrus.constraints.rows import Constraint
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.helper_bodies import HELPER, Helper
@@ -60,20 +61,11 @@ def write_equalities(
             continue
         if name in by_name:
             writer.tie_helper(by_name[name])
-        elif isinstance(entry, Closure):
-            writer.close(name, entry)
-        elif isinstance(entry, Coupling):
-            writer.couple(name, dict(entry.terms), entry.offset)
-        elif isinstance(entry, PolynomialCoupling):
-            writer.follow(name, entry, omitted)
-        elif isinstance(entry, Distance):
-            writer.rod(name, entry)
         else:
-            omitted.drop(f"constraint of type {type(entry).__name__}", name)
-    for own in written.bodies.values():
-        for joint in own.joints:
-            if joint.kind is NodeKind.SCREW:
-                writer.screw(joint.name, joint.pitch)
+            writer.write(name, entry, omitted)
+    for joint in (joint for own in written.bodies.values() for joint in own.joints):
+        if joint.kind is NodeKind.SCREW:
+            writer.screw(joint.name, joint.pitch)
 
 
 class _Equalities:
@@ -92,6 +84,19 @@ class _Equalities:
             for joint in own.joints
             if joint.kind not in (NodeKind.BALL, NodeKind.FREE)
         }
+
+    def write(self, name: str, entry: Constraint, omitted: Omitted) -> None:
+        """Write a constraint; `omitted` gets what MJCF cannot say."""
+        if isinstance(entry, Closure):
+            self.close(name, entry)
+        elif isinstance(entry, Coupling):
+            self.couple(name, dict(entry.terms), entry.offset)
+        elif isinstance(entry, PolynomialCoupling):
+            self.follow(name, entry, omitted)
+        elif isinstance(entry, Distance):
+            self.rod(name, entry)
+        else:
+            omitted.drop(f"constraint of type {type(entry).__name__}", name)
 
     def site(self, name: str, body: str, at: Pose) -> str:
         """A site on a declared body (or on a helper); returns its name."""

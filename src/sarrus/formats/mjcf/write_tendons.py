@@ -27,27 +27,25 @@ Tendons = dict[str, dict[str, float]]  # joints and coefficients of each
 def fixed_tendons(mech: Mechanism) -> Tendons:
     """Coordinates that fixed tendons can say, something pulling at them: joints and coefficients of each."""
     model = mech.model
-    entries = [entry for _, entry in (*model.constraints, *model.forces)]
-    used = {body.parent for body in model.bodies} | {name for entry in entries for name in entry.bodies()}
-    used |= {one.body for one in mech.visuals}
-    slides = [body.name for body in model.bodies[1:] if _is_bare(body) and body.name not in used]
-    joints = {
-        name: body.joint.node_kinds
-        for body in model.bodies[1:]
-        if body.name not in slides
-        for name in body.coordinate_names
-    }
+    used, bodies = model.bodies_in_use | {body.parent for body in model.bodies}, model.bodies[1:]
+    slides = [body.name for body in bodies if _is_bare(body) and body.name not in used]
+    hinges_and_slides = [body for body in bodies if set(body.joint.node_kinds) <= set(SINGLE)]
+    single = {name for body in hinges_and_slides for name in body.coordinate_names} - set(slides)
     found: Tendons = {}
     for name in slides:
-        held = [entry for _, entry in model.constraints if name in entry.coordinates()]
-        if len(held) != 1 or not isinstance(held[0], Coupling) or held[0].offset != 0.0:
-            continue
-        terms = dict(held[0].terms)
-        own = terms.pop(name)
-        single = all(set(joints.get(joint, (None,))) <= set(SINGLE) for joint in terms)
-        if terms and single and _is_pulled(mech, name):
+        terms = _sum_that_holds(mech, name)
+        own = terms.pop(name, 0.0)
+        if terms and terms.keys() <= single and _is_pulled(mech, name):
             found[name] = {joint: -c / own for joint, c in terms.items()}
     return found
+
+
+def _sum_that_holds(mech: Mechanism, name: str) -> dict[str, float]:
+    """Coefficients of the only constraint on a coordinate, where that is a sum without offset; else none."""
+    held = [entry for _, entry in mech.model.constraints if name in entry.coordinates()]
+    if len(held) != 1 or not isinstance(held[0], Coupling) or held[0].offset != 0.0:
+        return {}
+    return dict(held[0].terms)
 
 
 def write_tendons(mech: Mechanism, tendons: Tendons, extras: JointExtras, section: ET.Element) -> None:

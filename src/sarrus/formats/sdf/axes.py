@@ -24,16 +24,21 @@ def axis_properties(
     found: dict[str, list[Any]] = {"damping": [], "friction": [], "limits": []}
     for k, tag in enumerate(("axis", "axis2")[: made.nv] if not made.has_quaternion else ()):
         axis = joint.one(tag)
-        dynamics, limit = axis.first("dynamics"), axis.first("limit")
+        dynamics = axis.first("dynamics")
         for what in ("damping", "friction"):
             found[what].append(0.0 if dynamics is None else dynamics.value(what, 0.0))
-        lower = -math.inf if limit is None else bound(limit, "lower", -math.inf)
-        upper = math.inf if limit is None else bound(limit, "upper", math.inf)
-        if lower > upper:
-            axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
-        shift = start[k] if k < len(start) else 0.0
-        if joint.text("type") != "prismatic":
-            note_degrees(joint, (lower, upper), omitted)
-        limited = joint.text("type") != "continuous" and lower < upper
-        found["limits"].append(limit_ends(lower, upper, shift) if limited else (None, None))
+        found["limits"].append(_limits(joint, axis, start[k] if k < len(start) else 0.0, omitted))
     return {name: tuple(values) for name, values in found.items() if values}
+
+
+def _limits(joint: Element, axis: Element, shift: float, omitted: Omitted) -> tuple[Any, Any]:
+    """Limits of an axis; None where it has none."""
+    limit, kind = axis.first("limit"), joint.text("type")
+    lower = -math.inf if limit is None else bound(limit, "lower", -math.inf)
+    upper = math.inf if limit is None else bound(limit, "upper", math.inf)
+    if lower > upper:
+        axis.fail(f"lower must not exceed upper, got {lower:g} and {upper:g}")
+    if kind != "prismatic":
+        note_degrees(joint, (lower, upper), omitted)
+    limited = kind != "continuous" and lower < upper
+    return limit_ends(lower, upper, shift) if limited else (None, None)

@@ -119,26 +119,32 @@ class _Loader:
             whole.children.append(frame)
             loose.append(frame)
         for child in model.children:
-            if child.tag == SDF_TAG:
-                self.kept += 1
-                whole.children += [child] if not prefix else []
-            if child.tag not in (*PARTS, *OTHER_PARTS, SDF_TAG):
-                self.omitted.add(child.tag, child.attributes.get("name", ""), child.line)
             if child.tag in PARTS:
-                copy = _renamed(_axes_expressed(child, OLD in model.attributes), prefix, own)
-                copy = _placed(copy, own) if child.tag in ("link", "frame") else copy
+                copy = _part(child, prefix, own, OLD in model.attributes)
                 whole.children.append(copy)
-                loose += [copy] if child.tag == "frame" and "attached_to" not in copy.attributes else []
+                if copy.tag == "frame" and "attached_to" not in copy.attributes:
+                    loose.append(copy)
+            else:
+                self._note_other(whole, child, prefix)
         nested = [_copied(one, OLD in model.attributes) for one in model.all("model")]
         nested += [self.included(one, depth + 1) for one in model.all("include")]
         inner = [self.add(whole, one, f"{prefix}{one.text('name')}::", own, depth + 1) for one in nested]
-        named = [model.attributes.get("canonical_link", "").strip(), *by_name(model.all("link"))]
-        first = next((prefix + name for name in named if name), next((name for name in inner if name), ""))
+        links = [model.attributes.get("canonical_link", "").strip(), *by_name(model.all("link"))]
+        named = [prefix + name for name in filter(None, links)]
+        first = next(filter(None, [*named, *inner]), "")
         for frame in loose:
             frame.attributes[CANONICAL] = first
         if file is not None:
             self.stack.pop()
         return first
+
+    def _note_other(self, whole: Element, child: Element, prefix: str) -> None:
+        """Keep the declarations of this library of the outermost model; list what has no meaning here."""
+        if child.tag == SDF_TAG:
+            self.kept += 1
+            whole.children += [] if prefix else [child]
+        elif child.tag not in OTHER_PARTS:
+            self.omitted.add(child.tag, child.attributes.get("name", ""), child.line)
 
     def _placement(self, model: Element, depth: int) -> Pose:
         """The frame of a model where it is put: its placement_frame comes to its pose."""
@@ -168,17 +174,23 @@ def _axes_expressed(part: Element, old: bool) -> Element:
     """A joint whose axes say that they count in the frame of the model: all of them before SDF 1.5."""
     if part.tag != "joint":
         return part
-    children = []
-    for axis in part.children:
-        if axis.tag in ("axis", "axis2") and (
-            old or axis.word("use_parent_model_frame", "false").strip() in ("true", "1")
-        ):
-            xyz = axis.first("xyz") or Element("xyz", {}, axis.line, axis.source, content="0 0 1")
-            said = Element("xyz", {"expressed_in": MODEL}, xyz.line, xyz.source, content=xyz.content)
-            rest = [one for one in axis.children if one.tag != "xyz"]
-            axis = Element(axis.tag, axis.attributes, axis.line, axis.source, [said, *rest], axis.content)
-        children.append(axis)
+    children = [_expressed(child) if _counts_in_model(child, old) else child for child in part.children]
     return Element(part.tag, part.attributes, part.line, part.source, children, part.content)
+
+
+def _counts_in_model(axis: Element, old: bool) -> bool:
+    """Whether an element is an axis in the frame of the model."""
+    if axis.tag not in ("axis", "axis2"):
+        return False
+    return old or axis.word("use_parent_model_frame", "false").strip() in ("true", "1")
+
+
+def _expressed(axis: Element) -> Element:
+    """An axis that says so."""
+    xyz = axis.first("xyz") or Element("xyz", {}, axis.line, axis.source, content="0 0 1")
+    said = Element("xyz", {"expressed_in": MODEL}, xyz.line, xyz.source, content=xyz.content)
+    rest = [one for one in axis.children if one.tag != "xyz"]
+    return Element(axis.tag, axis.attributes, axis.line, axis.source, [said, *rest], axis.content)
 
 
 def _pose(pose: Pose, base: str, near: Element) -> Element:
@@ -190,29 +202,32 @@ def _pose(pose: Pose, base: str, near: Element) -> Element:
 def _placed(part: Element, base: str) -> Element:
     """A link or frame whose pose is relative to the model by default: relative to the frame of the model."""
     pose = part.first("pose")
-    if (
-        not base
-        or part.attributes.get("attached_to")
-        or (pose is not None and "relative_to" in pose.attributes)
-    ):
+    says_where = pose is not None and "relative_to" in pose.attributes
+    if not base or says_where or part.attributes.get("attached_to"):
         return part
     children = [_pose(pose_in(part), base, part), *(x for x in part.children if x.tag != "pose")]
     return Element(part.tag, part.attributes, part.line, part.source, children, part.content)
+
+
+def _part(child: Element, prefix: str, own: str, old: bool) -> Element:
+    """A part of a model as it stands in the whole; `own` is the frame of the model."""
+    copy = _renamed(_axes_expressed(child, old), prefix, own)
+    return _placed(copy, own) if child.tag in ("link", "frame") else copy
 
 
 def _renamed(element: Element, prefix: str, own: str, top: bool = True) -> Element:
     """A copy with the names of a nested model made whole; `own` is the frame of the model."""
     if not own and not prefix:
         return element
+
+    def renamed(name: str) -> str:
+        if name.strip() in ("", "world"):
+            return name
+        return own if name.strip() == MODEL else prefix + name.strip()
+
     attributes = dict(element.attributes)
-    for name in REFERRING | ({"name"} if top else set()):
-        value = attributes.get(name, "").strip()
-        if value == MODEL:
-            attributes[name] = own
-        elif value and value != "world":
-            attributes[name] = prefix + value
-    content = element.content
-    if element.tag in NAMING and content.strip() not in ("world", ""):
-        content = own if content.strip() == MODEL else prefix + content.strip()
+    for name in (REFERRING | ({"name"} if top else set())) & attributes.keys():
+        attributes[name] = renamed(attributes[name])
+    content = renamed(element.content) if element.tag in NAMING else element.content
     children = [_renamed(child, prefix, own, False) for child in element.children]
     return Element(element.tag, attributes, element.line, element.source, children, content)

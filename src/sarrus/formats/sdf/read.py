@@ -302,11 +302,10 @@ class _Reader:
         self.spec.actuate()
         passive = []
         for name, carriers in self.carriers.items():
-            joint = self.joints[name]
-            axes = [axis for tag in ("axis", "axis2") if (axis := joint.first(tag)) is not None]
-            if not carriers or joint.text("type") == "ball" or any(axis.first("mimic") for axis in axes):
-                continue
-            names = carriers if len(axes) == 1 else [f"{carriers[0]}.angle{k}" for k in (1, 2)]
+            axes = _driven_axes(self.joints[name]) if carriers else []
+            names = (
+                carriers if len(axes) == 1 else [f"{carriers[0]}.angle{k}" for k in range(1, 1 + len(axes))]
+            )
             for coordinate, axis in zip(names, axes, strict=True):
                 limit = axis.first("limit")
                 effort = -1.0 if limit is None else bound(limit, "effort", -1.0)
@@ -326,3 +325,10 @@ def _back(joint: Joint, start: tuple[float, ...]) -> Pose:
         n = NODE_NQ[node.kind]
         pose, q = pose @ moved(node, np.array(q[:n])), q[n:]
     return pose.inverse()
+
+
+def _driven_axes(joint: Element) -> list[Element]:
+    """The axes of a joint that an actuator can drive; none where it is a ball or mimics another."""
+    axes = [axis for tag in ("axis", "axis2") for axis in joint.all(tag)[:1]]
+    mimics = any(axis.first("mimic") for axis in axes)
+    return [] if joint.text("type") == "ball" or mimics else axes

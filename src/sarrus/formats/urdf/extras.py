@@ -19,11 +19,16 @@ def note_extras(robot: Element, omitted: Omitted) -> None:
         if element.tag.startswith("xacro:"):
             element.fail("this is a xacro file: expand it with the xacro tool first")
         if element.tag == "link":
-            for child in element.children:
-                if child.tag not in ("inertial", "visual"):
-                    omitted.add(child.tag, line=child.line)
+            _note_parts(element, omitted)
         elif element.tag not in KNOWN:
             omitted.add(element.tag, element.attributes.get("name", ""), element.line)
+
+
+def _note_parts(link: Element, omitted: Omitted) -> None:
+    """List what stands in a link and has no meaning here."""
+    for child in link.children:
+        if child.tag not in ("inertial", "visual"):
+            omitted.add(child.tag, line=child.line)
 
 
 def reflected_rotor(transmission: Element) -> tuple[str, float]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from sarrus.arrays import Array
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import AssemblyError
@@ -23,7 +25,7 @@ from sarrus.formats.writing.kept_declarations import GRAVITY, URDF_TAG, KeptDecl
 from sarrus.formats.writing.xml_text import add, document, nonzero, number, numbers
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.bodies import GROUND, UNLIMITED
+from sarrus.models.bodies import GROUND, UNLIMITED, Body
 from sarrus.models.forces import JointDamper
 from sarrus.models.joint import NodeKind
 from sarrus.models.joints import Planar, Universal
@@ -160,16 +162,15 @@ class _Writer:
         self.kept.joint(body, k, n)
 
     def _write_limit(self, element: ET.Element, joint: WrittenJoint, limited: bool) -> None:
-        lower, upper = self.driven.get(joint.name, UNLIMITED)
-        effort = max(-lower, upper) if joint.name in self.driven else 0.0
-        if joint.name in self.driven and lower != -upper:
+        lower, upper = self.driven.get(joint.name, (-0.0, 0.0))
+        if lower != -upper:
             self.kept.actuators("limits of an actuator that are not symmetric", joint.name)
-        values = {"effort": number(min(effort, OPEN)), "velocity": number(OPEN)}
-        if limited:
-            ends = (x if math.isfinite(x) else math.copysign(OPEN, x) for x in joint.body.limits[joint.first])
-            values["lower"], values["upper"] = map(number, ends)
-        elif joint.kind is NodeKind.SLIDE:
-            values["lower"], values["upper"] = number(-OPEN), number(OPEN)
+        values = {"effort": number(min(max(-lower, upper), OPEN)), "velocity": number(OPEN)}
+        if limited or joint.kind is NodeKind.SLIDE:
+            ends = joint.body.limits[joint.first] if limited else UNLIMITED
+            values["lower"], values["upper"] = (
+                number(x if math.isfinite(x) else math.copysign(OPEN, x)) for x in ends
+            )
         add(element, "limit", **values)
 
     def _write_losses(
@@ -260,6 +261,7 @@ class _Writer:
                 add(actuator, "mechanicalReduction").text = number(law.gear)
 
     def write_state(self) -> None:
+
         try:
             q = self.mech.default.q
         except AssemblyError:
@@ -268,16 +270,22 @@ class _Writer:
         if np.array_equal(q, self.mech.neutral()):
             return
         state = add(self.root, "default_state")
-        for own in self.written.bodies.values():
-            for declared in dict.fromkeys(joint.body for joint in own.joints):
-                values = q[self.mech.model.q_slices[self.mech.model.body_index(declared.name)]]
-                names = [name for name in declared.coordinate_names if name in self.joints]
-                parts = [values[k : k + 1] for k in range(len(values))] if names else [values]
-                for name, part in zip(names or [declared.name], parts, strict=True):
-                    add(state, "position", joint=name, value=numbers(part))
-                pitch = declared.joint.primitives()[0].pitch
-                if pitch:  # a screw
-                    add(state, "position", joint=f"{declared.name}.slide", value=number(pitch * values[0]))
+        joints = (joint for own in self.written.bodies.values() for joint in own.joints)
+        for declared in dict.fromkeys(joint.body for joint in joints):
+            values = q[self.mech.model.q_slices[self.mech.model.body_index(declared.name)]]
+            for name, part in self._said_positions(declared, values):
+                add(state, "position", joint=name, value=part)
+
+    def _said_positions(self, declared: Body, values: Array) -> Iterator[tuple[str, str]]:
+        """Names and positions of the joints that a body is written with."""
+        names = [name for name in declared.coordinate_names if name in self.joints]
+        if names:
+            yield from zip(names, map(number, values.tolist()), strict=True)
+        else:
+            yield declared.name, numbers(values)
+        pitch = declared.joint.primitives()[0].pitch
+        if pitch:  # a screw
+            yield f"{declared.name}.slide", number(pitch * values[0])
 
 
 def _origin(element: ET.Element, at: Pose) -> None:

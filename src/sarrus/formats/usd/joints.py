@@ -138,25 +138,27 @@ def _limits(stage: Stage, api: Any, unit: float) -> tuple[float | None, float | 
 
 def _general(stage: Stage, prim: Any) -> tuple[Joint | None, tuple[float | None, float | None] | None]:
     """A joint of six freedoms of which some are locked (low > high); those that leave one, none or a ball."""
-    from pxr import UsdPhysics
-
-    limits = {}
-    for name in FREEDOMS:
-        api = UsdPhysics.LimitAPI(prim, name)
-        limited = prim.HasAPI(UsdPhysics.LimitAPI, name)
-        both = (api.GetLowAttr(), -math.inf), (api.GetHighAttr(), math.inf)
-        limits[name] = tuple(stage.number(*end) if limited else end[1] for end in both)
-    free = [name for name in FREEDOMS if limits[name][0] <= limits[name][1]]
+    limits = {name: _range(stage, prim, name) for name in FREEDOMS}
+    free = [name for name, (low, high) in limits.items() if low <= high]
     if not free:
         return Fixed(), None
     if free == ["rotX", "rotY", "rotZ"]:
         return Spherical(), None
     if len(free) != 1:
         return None, None
-    turning, unit = free[0].startswith("rot"), math.radians(1.0) if free[0].startswith("rot") else stage.metre
+    kind, unit = (Revolute, math.radians(1.0)) if free[0].startswith("rot") else (Prismatic, stage.metre)
     lower, upper = (unit * x if abs(x) < UNLIMITED else None for x in limits[free[0]])
-    made = (Revolute if turning else Prismatic)(free[0][-1].lower())
-    return made, (lower, upper) if (lower, upper) != (None, None) else None
+    return kind(free[0][-1].lower()), (lower, upper) if {lower, upper} != {None} else None
+
+
+def _range(stage: Stage, prim: Any, freedom: str) -> tuple[float, float]:
+    """Between which ends a freedom is; open where nothing is said."""
+    from pxr import UsdPhysics
+
+    if not prim.HasAPI(UsdPhysics.LimitAPI, freedom):
+        return -math.inf, math.inf
+    api = UsdPhysics.LimitAPI(prim, freedom)
+    return stage.number(api.GetLowAttr(), -math.inf), stage.number(api.GetHighAttr(), math.inf)
 
 
 def drives_of(

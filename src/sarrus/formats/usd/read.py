@@ -7,7 +7,7 @@ leads to are free. Angles in the stage are degrees; lengths and masses are in th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visua
 from sarrus.models.coordinates import claim
 from sarrus.models.joints import Fixed, Free
 from sarrus.models.pose import Pose
+from sarrus.models.visual import Visual
 
 MAGIC = (b"#usda", b"PXR-USDC", b"PK\x03\x04")
 
@@ -98,9 +99,13 @@ class _Reader:
                 self._add_loop(joint)
         self._add_actuators()
         for prim in self.stage.bodies:
-            body = self.bodies[prim.GetPath()]
-            shapes = (visual_of(self.stage, one, body, prim, self.omitted) for one in self.stage.shapes(prim))
-            self.spec.visuals += [one for one in shapes if one is not None]
+            self.spec.visuals += self._visuals(prim)
+
+    def _visuals(self, prim: Any) -> list[Visual]:
+        """The shapes of a body."""
+        stage, body = self.stage, self.bodies[prim.GetPath()]
+        found = [visual_of(stage, shape, body, prim, self.omitted) for shape in stage.shapes(prim)]
+        return list(filter(None, found))
 
     def _order(self) -> Iterator[tuple[Any, StageJoint | None]]:
         """Bodies, each with the joint that carries it, seen from its parent, parents first."""
@@ -109,14 +114,7 @@ class _Reader:
         prims = {prim.GetPath(): prim for prim in self.stage.bodies}
         tree = [joint for joint in self.joints if not joint.excluded]
         while waiting:
-            for joint in tree:
-                if joint.a in reached and joint.b in waiting:
-                    break
-                if joint.b in reached and joint.a in waiting:
-                    joint = joint.reversed()
-                    break
-            else:
-                joint = None
+            joint = next((one for joint in tree if (one := _outwards(joint, reached, waiting))), None)
             path = waiting[0] if joint is None else joint.b
             reached.add(path)
             waiting.remove(path)
@@ -163,3 +161,10 @@ class _Reader:
                 count += 1
         if not count:
             self.omitted.remark("it has no drives; spec.actuate(...) of load_spec declares actuators")
+
+
+def _outwards(joint: StageJoint, reached: Container[Any], waiting: Container[Any]) -> StageJoint | None:
+    """A joint from a body that is reached to one that waits, turned round where it must be; else None."""
+    if joint.a in reached and joint.b in waiting:
+        return joint
+    return joint.reversed() if joint.b in reached and joint.a in waiting else None

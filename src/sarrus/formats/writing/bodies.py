@@ -162,17 +162,12 @@ def _chains(mech: Mechanism, several: bool, offsets: bool) -> dict[str, list[Bod
     """For each body of the file the declared bodies that it is made of, the one next to its parent first."""
     bodies = mech.model.bodies[1:]
     children = Counter(body.parent for body in bodies)
-    used = {name for _, entry in (*mech.model.constraints, *mech.model.forces) for name in entry.bodies()}
-    used |= {one.body for one in mech.visuals}
+    used = mech.model.bodies_in_use
     chains: dict[str, list[Body]] = {}
     for body in bodies:
         before = chains.get(body.parent, [])
-        if (
-            before
-            and children[body.parent] == 1
-            and _is_carrier(before, several)
-            and _may_merge(before, body, several and body.parent not in used, offsets)
-        ):
+        continues = bool(before) and children[body.parent] == 1 and _is_carrier(before, several)
+        if continues and _may_merge(before, body, several and body.parent not in used, offsets):
             chains[body.name] = [*chains.pop(body.parent), body]
         else:
             chains[body.name] = [body]

@@ -74,11 +74,12 @@ class KeptDeclarations:
             also: Properties that the format has words for, but not for these.
             link: The name that the reader gives to the joint, where it is not that of the body.
         """
-        names = (*UNSAID, *also)
         called = body.joint.coordinate_names(link) if link else body.coordinate_names
         for k in range(first, first + n):
-            own = {name: getattr(body, name)[k] for name in names if getattr(body, name)[k]}
-            if body.friction_model != FRICTION_MODELS[0] and (body.friction[k] or body.breakaway[k]):
+            values = {name: getattr(body, name)[k] for name in (*UNSAID, *also)}
+            own = {name: x for name, x in values.items() if x}
+            rubs = body.friction[k] or body.breakaway[k]
+            if rubs and body.friction_model != FRICTION_MODELS[0]:
                 own["friction_model"] = body.friction_model
             if own:
                 self._data.setdefault("joints", {})[called[k]] = own
@@ -156,20 +157,9 @@ class ReadDeclarations:
     """
 
     def __init__(self, element: Element | None) -> None:
-        self._element, self._data = element, {}
-        if element is not None:
-            data = parse_json(element.content.encode(), element.source)
-            if not isinstance(data, dict) or not set(data) <= set(KEYS):
-                element.fail(f"it must be a JSON object with some of the keys {', '.join(KEYS)}")
-            self._data = data
+        self._element = element
+        self._data = {} if element is None else _checked(element)
         self._joints = self._data.get("joints", {})
-        if element is not None and not (
-            isinstance(self._joints, dict) and all(isinstance(one, dict) for one in self._joints.values())
-        ):
-            element.fail('"joints" must be an object {coordinate: {property: value}}')
-        for key in dict.fromkeys(key for one in self._joints.values() for key in one):
-            if element is not None and key not in OF_JOINTS:
-                element.fail(str(unknown_name("property of a joint", key, OF_JOINTS)).rstrip("."))
 
     @property
     def gravity(self) -> tuple[float, ...]:
@@ -198,23 +188,13 @@ class ReadDeclarations:
         balls = self._data.get("balls", {})
         joints = {one.attributes.get("name", ""): one for one in robot.all("joint")}
         for name, hinges in balls.items() if isinstance(balls, dict) else ():
-            if (
-                not isinstance(hinges, list)
-                or len(hinges) != 3
-                or not all(isinstance(one, str) and one in joints for one in hinges)
-            ):
-                robot.fail(f"the ball {name!r} must be three joints of the file, got {hinges!r:.80}")
-            first, second, last = (joints[one] for one in hinges)
+            first, second, last = _three_joints(robot, name, hinges, joints)
             first.attributes |= {"name": name, "type": "spherical"}
-            between = {one.one("child").text("link") for one in (first, second)}
+            links = [one.one("child").text("link") for one in (first, second)]
             first.one("child").attributes["link"] = last.one("child").text("link")
-            robot.children = [
-                one
-                for one in robot.children
-                if one is not second
-                and one is not last
-                and not (one.tag == "link" and one.attributes.get("name") in between)
-            ]
+            between = [one for one in robot.all("link") if one.attributes.get("name") in links]
+            gone = {id(one) for one in (second, last, *between)}
+            robot.children = [one for one in robot.children if id(one) not in gone]
 
     def declare(self, spec: MechanismSpec, bodies: Mapping[str, str]) -> None:
         """Constraints, forces, actuators and laws; bodies by the links of the file."""
@@ -245,3 +225,25 @@ def _listed(data: Mapping[str, Any], key: str) -> list[Any]:
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InputError(f'"{key}" must be a list of objects')
     return entries
+
+
+def _checked(element: Element) -> dict[str, Any]:
+    """The declarations that an element holds."""
+    data = parse_json(element.content.encode(), element.source)
+    if not isinstance(data, dict) or not set(data) <= set(KEYS):
+        element.fail(f"it must be a JSON object with some of the keys {', '.join(KEYS)}")
+    joints = data.get("joints", {})
+    if not isinstance(joints, dict) or not all(isinstance(one, dict) for one in joints.values()):
+        element.fail('"joints" must be an object {coordinate: {property: value}}')
+    for key in dict.fromkeys(key for one in joints.values() for key in one):
+        if key not in OF_JOINTS:
+            element.fail(str(unknown_name("property of a joint", key, OF_JOINTS)).rstrip("."))
+    return data
+
+
+def _three_joints(robot: Element, name: str, given: Any, joints: dict[str, Element]) -> list[Element]:
+    """The hinges of a ball."""
+    known = isinstance(given, list) and all(isinstance(one, str) and one in joints for one in given)
+    if not known or len(given) != 3:
+        robot.fail(f"the ball {name!r} must be three joints of the file, got {given!r:.80}")
+    return [joints[one] for one in given]

@@ -74,13 +74,7 @@ class Drawing:
             self._solids(np.atleast_2d(np.asarray(q, dtype=float)), color)
         if ground:
             self._ground(figure)
-        owners, boxes = {part.owner for part in figure.parts}, body_boxes(mech)
-        for part in figure.parts:
-            if part.owner not in boxes:
-                self._part(part)
-        for box in boxes.values():
-            if box.body in owners:
-                self._box(box)
+        self._bodies(figure)
         self._joints(figure)
         if masses:
             self._masses(figure)
@@ -91,6 +85,16 @@ class Drawing:
         if frames:
             self._triads()
         self._frame("datalim" if ax is None else "box")
+
+    def _bodies(self, figure: Skeleton) -> None:
+        """Bodies with a box as boxes, others by their bars and plates."""
+        owners, boxes = {part.owner for part in figure.parts}, body_boxes(self.mech)
+        for part in figure.parts:
+            if part.owner not in boxes:
+                self._part(part)
+        for box in boxes.values():
+            if box.body in owners:
+                self._box(box)
 
     def move(self, i: int) -> list[Any]:
         """Show pose number i; returns the artists that changed."""

@@ -76,19 +76,18 @@ def _lines(ax: Any, t: Array, values: Array, names: Sequence[str], title: str) -
 
 def _columns(trajectory: Trajectory, name: str) -> list[Column]:
     """Name, unit and values of the columns of q, v, a, u, lam or constraint_force."""
-    values = getattr(trajectory, name)
-    system, count = trajectory.system, values.shape[1]
-    names, units = [f"{name}[{i}]" for i in range(count)], [""] * count
+    values, system = getattr(trajectory, name), trajectory.system
+    names, units = [f"{name}[{i}]" for i in range(values.shape[1])], [""] * values.shape[1]
     if system is not None and name == "q":
         model = system.model
-        for k, (one, i) in enumerate(zip(model.coordinate_names, model.coordinate_q, strict=True)):
+        for one, i, turns in zip(model.coordinate_names, model.coordinate_q, _angular(system), strict=True):
             if i >= 0:
-                names[i], units[i] = one, "rad" if _angular(system)[k] else "m"
+                names[i], units[i] = one, "rad" if turns else "m"
     elif system is not None:
         names = list(getattr(system, OWNERS[name]))
         kinds = list(system.model.row_kinds) if name == "lam" else _coordinate_kinds(system, names)
         units = [UNITS[name].get(kind, "") for kind in kinds]
-    return [(one, unit, column) for one, unit, column in zip(names, units, values.T, strict=True)]
+    return list(zip(names, units, values.T, strict=True))
 
 
 def _angular(system: Any) -> Sequence[bool]:
@@ -123,15 +122,18 @@ def _by_unit(trajectory: Trajectory, name: str) -> list[Panel]:
     found: dict[str, list[Column]] = {}
     for column in _columns(trajectory, name):
         found.setdefault(column[1], []).append(column)
+    return [_of_unit(name, unit, columns) for unit, columns in found.items()]
 
-    def panel(unit: str, columns: list[Column]) -> Panel:
-        def draw(run: Trajectory, ax: Any) -> None:
-            label = f"{TITLES[name]} [{unit}]" if unit else f"{TITLES[name]}, entries"
-            _lines(ax, run.t, np.array([v for _, _, v in columns]).T, [n for n, _, _ in columns], label)
 
-        return draw
+def _of_unit(name: str, unit: str, columns: list[Column]) -> Panel:
+    """A panel for the columns of one unit."""
+    names, _, values = zip(*columns, strict=True)
+    label = f"{TITLES[name]} [{unit}]" if unit else f"{TITLES[name]}, entries"
 
-    return [panel(unit, columns) for unit, columns in found.items()]
+    def draw(run: Trajectory, ax: Any) -> None:
+        _lines(ax, run.t, np.array(values).T, list(names), label)
+
+    return draw
 
 
 def _measure(name: str, measure: Measure) -> Panel:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...models.bodies import GROUND
+from ...arrays import Array
+from ...models.bodies import GROUND, Body
 from . import triangles as tri
 from .layout import Layout
 from .shown_parts import joint_drawing
@@ -15,28 +16,36 @@ from .solids import FOOT, Solid, meshed
 
 def frame_of_ground(layout: Layout) -> Iterator[Solid]:
     """The link of a mechanism in space that does not move: a bar or a plate through its joints on it."""
-    bodies = layout.mech.model.bodies[1:]
-    own = [body for body in bodies if body.parent == GROUND and body.joint.nv and not body.joint.is_free]
-    points = [
-        np.array(body.at.xyz) for body in own if joint_drawing(body, layout.copies, layout.bare).supports
-    ]
-    if len(own) == len([body for body in bodies if body.parent == GROUND]):  # nothing floats
-        points = [np.array(point) for body, point in layout.figure.supports if layout.roots[body] == GROUND]
-    up = -np.array(layout.mech.model.gravity)
-    upright = [
-        body.joint.is_hinge
-        and np.linalg.norm(np.cross(body.at.rotation @ body.joint.primitives()[0].axis, up)) < 1e-3
-        for body in own
-    ]
-    if len(points) < 2 or sum(upright) >= len(points):
+    points = _points_on_ground(layout)
+    if points is None:
         return
+    ends = tuple((GROUND, point) for point in points)
     if len(points) == 2:
-        yield Solid(
-            "bar", ((GROUND, points[0]), (GROUND, points[1])), FOOT, 0.8 * layout.radius, name="ground"
-        )
+        yield Solid("bar", ends, FOOT, 0.8 * layout.radius, name="ground")
     elif np.linalg.svd(points - np.mean(points, axis=0))[1][2] < 1e-6 * layout.mech.length:
-        ends = tuple((GROUND, point) for point in points)
         yield meshed(GROUND, layout.slab(GROUND, ends), FOOT, "ground")
+
+
+def _points_on_ground(layout: Layout) -> list[Array] | None:
+    """Where joints stand on the ground; None where these are too few, or all are upright hinges."""
+    hanging = [body for body in layout.mech.model.bodies[1:] if body.parent == GROUND]
+    own = [body for body in hanging if body.joint.nv and not body.joint.is_free]
+    if len(own) == len(hanging):  # nothing floats
+        on_ground = (point for body, point in layout.figure.supports if layout.roots[body] == GROUND)
+        points = list(map(np.array, on_ground))
+    else:
+        drawn = [body for body in own if joint_drawing(body, layout.copies, layout.bare).supports]
+        points = [np.array(body.at.xyz) for body in drawn]
+    upright = sum(_is_upright(body, layout.mech.model.gravity) for body in own)
+    return points if len(points) >= 2 and upright < len(points) else None
+
+
+def _is_upright(body: Body, gravity: Array) -> bool:
+    """Whether a body turns about the vertical."""
+    if not body.joint.is_hinge:
+        return False
+    axis = body.at.rotation @ body.joint.primitives()[0].axis
+    return bool(np.linalg.norm(np.cross(axis, -np.array(gravity))) < 1e-3)
 
 
 def brackets(layout: Layout) -> Iterator[Solid]:

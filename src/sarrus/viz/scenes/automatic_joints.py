@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -19,13 +19,17 @@ PIN, HINGE = 0.42, 1.2  # radius of pins and of drums, over the radius of bars
 
 def joints(layout: Layout) -> Iterator[Solid]:
     """Pins through the hinges of layers, drums about those in space, balls at others, rolling discs."""
+
+    def is_covered(names: Iterable[str]) -> bool:
+        return any(layout.roots[name] in layout.covered for name in names)
+
     for body in layout.mech.model.bodies[1:]:
-        if not {layout.roots[body.name], layout.roots[body.parent]} & layout.covered:
+        if not is_covered((body.name, body.parent)):
             for one in joint_drawing(body, layout.copies, layout.bare).bearings:
                 yield bearing(layout, one, body.parent, body.name, body.name)
     for name, given in shown_constraints(layout.mech):
         drawing, ends = given.drawing(), given.bodies()
-        if not {layout.roots[end] for end in ends} & layout.covered:
+        if not is_covered(ends):
             for one in drawing.bearings:
                 yield bearing(layout, one, ends[0], ends[-1], name)
             yield from line_pins(layout, drawing.rails, name)

@@ -23,14 +23,13 @@ def choose_layers(lines: Mapping[str, Sequence[Array]], gap: float) -> dict[str,
     every = np.stack([segment for name in names for segment in lines[name]], axis=1)
     close = np.zeros((len(names), len(names)), dtype=bool)
     for segments in every:
-        near = _distances(segments) < gap
-        first, second = np.nonzero(near)
+        first, second = np.nonzero(_distances(segments) < gap)
         close[owner[first], owner[second]] = True
-    layers: dict[str, int] = {}
-    for i, name in enumerate(names):
-        taken = {layers[names[j]] for j in np.flatnonzero(close[i]) if names[j] in layers and j != i}
-        layers[name] = next(k for k in range(len(names) + 1) if k not in taken)
-    return layers
+    layers = np.full(len(names), -1)
+    for i in range(len(names)):
+        taken = {int(layers[j]) for j in np.flatnonzero(close[i])}
+        layers[i] = min({*range(len(names) + 1)} - taken)
+    return dict(zip(names, layers.tolist(), strict=True))
 
 
 def _distances(segments: Array) -> Array:

@@ -81,12 +81,13 @@ class Layout:
         """Of bars: slender, but thick enough to be seen, and no short link is a lump."""
         points = [self.placed.points(part.anchors)[0] for part in self.figure.parts]
         spans = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in points if len(p) > 1]
-        lengths = np.concatenate(spans) if spans else np.array([self.mech.length])
+        lengths = np.concatenate(spans or [np.array([self.mech.length])])
+        lengths = lengths[lengths > 1e-9]
         everything = np.concatenate([*points, self.placed.p[0]])
         size = max(float(np.linalg.norm(np.ptp(everything, axis=0))), 1e-9)
-        wanted = (STURDY if longest_chain(self.mech) >= ARM else SLENDER) * self.mech.length
-        share = 0.5 if longest_chain(self.mech) >= ARM else 0.2
-        short = float(np.quantile(lengths[lengths > 1e-9], share)) if np.any(lengths > 1e-9) else size
+        slenderness, share = (STURDY, 0.5) if longest_chain(self.mech) >= ARM else (SLENDER, 0.2)
+        wanted = slenderness * self.mech.length
+        short = float(np.quantile(lengths, share)) if len(lengths) else size
         return float(np.clip(wanted, THIN * size, max(SHORT * short, THIN * size)))
 
     def _layers(self) -> dict[str, float]:

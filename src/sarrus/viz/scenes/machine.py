@@ -7,6 +7,8 @@ where a body has one hinge and its mass around it.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from .automatic_bodies import cuboid, part, point_masses, wheels
 from .automatic_ground import brackets, frame_of_ground
 from .automatic_joints import guide, joints
@@ -16,18 +18,19 @@ from .solids import Solid
 
 def machine_solids(layout: Layout) -> list[Solid]:
     """Everything that stands for the bodies, joints and springs of a mechanism."""
-    out = [solid for found in layout.shaped.values() for solid in found]
-    out += [cuboid(box, layout.names) for box in layout.boxes.values()]
-    for one in layout.parts:
-        out.extend(part(layout, one))
-    for cylinder in layout.telescopes:
-        out.extend(cylinder.solids(layout.radius, layout.shift, layout.look))
     sliding = {id(cylinder.rail) for cylinder in layout.telescopes}
-    for rail in layout.figure.rails:
-        if id(rail) not in sliding:
-            out.extend(guide(layout, rail))
-    out.extend(point_masses(layout))
-    out.extend(brackets(layout) if layout.plane is not None else frame_of_ground(layout))
+    rails = [rail for rail in layout.figure.rails if id(rail) not in sliding]
+    out = [
+        *chain.from_iterable(layout.shaped.values()),
+        *(cuboid(box, layout.names) for box in layout.boxes.values()),
+        *chain.from_iterable(part(layout, one) for one in layout.parts),
+        *chain.from_iterable(
+            one.solids(layout.radius, layout.shift, layout.look) for one in layout.telescopes
+        ),
+        *chain.from_iterable(guide(layout, rail) for rail in rails),
+        *point_masses(layout),
+        *(brackets(layout) if layout.plane is not None else frame_of_ground(layout)),
+    ]
     out.extend(wheels(layout, {solid.body for solid in out if solid.body}))
     out.extend(joints(layout))
     return out

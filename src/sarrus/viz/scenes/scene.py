@@ -177,13 +177,14 @@ class Scene:
         if loads:
             arrows = zip(self.load_arrows(i), self.loads, strict=True)
             given += [(surface, load.color, 1.0) for surface, load in arrows]
-        points = [one.points[one.faces] for one, _, _ in given]
-        count = [len(part) for part in points]
+        surfaces, colors, alphas = zip(*given, strict=True)
+        points = [one.points[one.faces] for one in surfaces]
+        count = list(map(len, points))
         return Surfaces(
             np.concatenate(points),
-            np.concatenate([tri.corner_normals(one.points, one.faces) for one, _, _ in given]),
-            np.repeat([rgb(color) for _, color, _ in given], count, axis=0),
-            np.repeat([alpha for _, _, alpha in given], count),
+            np.concatenate([tri.corner_normals(one.points, one.faces) for one in surfaces]),
+            np.repeat(list(map(rgb, colors)), count, axis=0),
+            np.repeat(alphas, count),
             np.repeat(np.arange(len(given)), count),
         )
 

@@ -35,16 +35,13 @@ def shown_constraints(mech: Mechanism) -> list[tuple[str, Any]]:
 
 def bare_coordinates(mech: Mechanism) -> frozenset[str]:
     """Bodies that only carry a coordinate (of a `Span`, of a tendon): no mass, no part, nothing held."""
-    model = mech.model
-    used = {body.parent for body in model.bodies[1:]} | {one.body for one in model.visuals}
-    for _, one in (*model.constraints, *model.forces):
-        used.update(one.bodies())
-    for _, measure in model.measures:
+    bodies = mech.model.bodies[1:]
+    used = mech.model.bodies_in_use | {body.parent for body in bodies}
+    for _, measure in mech.model.measures:
         used.update(body for body, _ in measure.places())
+    unused = [body for body in bodies if body.name not in used]
     return frozenset(
-        body.name
-        for body in model.bodies[1:]
-        if body.name not in used and not body.mass and not np.any(body.inertia_matrix) and not body.outline
+        body.name for body in unused if not (body.mass or np.any(body.inertia_matrix) or body.outline)
     )
 
 

@@ -9,7 +9,7 @@ Parts of a drawing are shown once and by their names: what hangs on a copy of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,10 +69,11 @@ class Skeleton:
 def skeleton(mech: Mechanism) -> Skeleton:
     """The stick figure of a mechanism."""
     found = Skeleton()
-    places: Places = {body.name: [] for body in mech.model.bodies}
+    bodies = mech.model.bodies
+    places: Places = {body.name: [] for body in bodies}
     still = {GROUND}  # the ground and what is fixed to it
     on_part, bare = copies_on_parts(mech), bare_coordinates(mech)
-    for body in mech.model.bodies[1:]:
+    for body in bodies[1:]:
         if not body.joint.nv and body.parent in still:
             still.add(body.name)
         _add(body.name, joint_drawing(body, on_part, bare), found, places, still)
@@ -81,14 +82,14 @@ def skeleton(mech: Mechanism) -> Skeleton:
     for _, measure in mech.model.measures:
         for body_name, point in measure.places():
             places[body_name].append(np.array(point, dtype=np.float64))
-    masses: dict[str, float] = {}
+    part_of = {body.name: body.name for body in bodies} | {copy: at.body for copy, at in on_part.items()}
+    masses = dict.fromkeys((part_of[body.name] for body in bodies[1:]), 0.0)
     names = shown_names(mech)
-    for body in mech.model.bodies[1:]:
-        name = on_part[body.name].body if body.name in on_part else body.name
-        masses[name] = masses.get(name, 0.0) + body.mass
-        if body.joint.nv and name == body.name:
+    for body in bodies[1:]:
+        masses[part_of[body.name]] += body.mass
+        if body.joint.nv and body.name not in on_part:
             found.parts.extend(_outline(mech, body, places, names[body.name]))
-    com = {body.name: np.array(body.com) for body in mech.model.bodies}
+    com = {body.name: np.array(body.com) for body in bodies}
     found.masses.extend(((name, com[name]), mass) for name, mass in masses.items() if mass > 0.0)
     return found
 
@@ -110,47 +111,49 @@ def _add(name: str, drawing: Drawing, found: Skeleton, places: Places, still: se
 
 def _outline(mech: Mechanism, body: Body, places: Places, owner: str) -> Iterator[Part]:
     """A bar, a plate or a star through the places of a body and of what is fixed to it, out to its mass."""
-    from scipy.spatial import ConvexHull
-
     same = SAME_POINT * mech.length
     rigid = list(_welded(mech, body, Pose()))
+    heavy = [(part, X) for part, X in rigid if part.mass > 0.0]
     points = _distinct([X.apply(p) for part, X in rigid for p in places[part.name]], same)
     lines = [np.array([X.apply(p) for p in part.outline]) for part, X in rigid if part.outline]
     if lines:
-        others = [X.apply(part.com) for part, X in rigid if part.mass > 0.0 and not part.outline]
-        points = _distinct([*points, *others], same)
-        yield from _drawn(body.name, owner, lines, points, same)
+        others = [X.apply(part.com) for part, X in heavy if not part.outline]
+        yield from _drawn(body.name, owner, lines, _distinct([*points, *others], same), same)
         return
-    centres = _distinct([X.apply(part.com) for part, X in rigid if part.mass > 0.0], same)
+    centres = _distinct([X.apply(part.com) for part, X in heavy], same)
     if _rank(np.concatenate([points, centres]), same) <= 1:
         points = _distinct([*points, *centres], same)
-    offsets = points - points.mean(axis=0) if len(points) else points
     rank = _rank(points, same)
+    for kind, corners in _figure(points, rank):
+        yield Part(kind, owner, tuple((body.name, p) for p in corners))
+    for c in centres if rank != 2 and len(points) else ():
+        near = points[int(np.argmin(np.linalg.norm(points - c, axis=1)))]
+        if _rank(np.concatenate([points, [c]]), same) > rank:
+            yield Part("stem", owner, ((body.name, near), (body.name, c)))
+
+
+def _figure(points: Array, rank: int) -> Iterator[tuple[str, Sequence[Array]]]:
+    """A bar along points on a line, a plate through points in a plane, a star from the first of others."""
+    from scipy.spatial import ConvexHull
+
+    offsets = points - points.mean(axis=0) if len(points) else points
     if rank == 1:
         along = offsets @ _axes(offsets)[0]
         along = along if along[0] <= along.mean() else -along  # the joint of the body comes first
-        ends = points[int(np.argmin(along))], points[int(np.argmax(along))]
-        yield Part("link", owner, tuple((body.name, p) for p in ends))
+        yield "link", (points[int(np.argmin(along))], points[int(np.argmax(along))])
     elif rank == 2:
-        corners = points[ConvexHull(offsets @ _axes(offsets)[:2].T).vertices]
-        yield Part("plate", owner, tuple((body.name, p) for p in corners))
+        yield "plate", points[ConvexHull(offsets @ _axes(offsets)[:2].T).vertices]
     elif rank == 3:
-        for p in points[1:]:
-            yield Part("link", owner, ((body.name, points[0]), (body.name, p)))
-    if rank != 2 and len(points):
-        for c in centres:
-            near = points[int(np.argmin(np.linalg.norm(points - c, axis=1)))]
-            if _rank(np.concatenate([points, [c]]), same) > rank:
-                yield Part("stem", owner, ((body.name, near), (body.name, c)))
+        yield from (("link", (points[0], p)) for p in points[1:])
 
 
 def _drawn(body: str, owner: str, lines: list[Array], points: Array, same: float) -> Iterator[Part]:
     """The lines (n, 3) along which a body is drawn, and bars from them to its places beside them."""
     for line in lines:
         yield Part("link", owner, tuple((body, p) for p in line), is_declared=True)
-    starts, ends = (np.concatenate([line[k : len(line) - 1 + k] for line in lines]) for k in (0, 1))
+    starts = np.concatenate([line[:-1] for line in lines])
+    way = np.concatenate([np.diff(line, axis=0) for line in lines])
     for p in points:
-        way = ends - starts
         part = np.clip(np.sum((p - starts) * way, axis=1) / np.sum(way * way, axis=1), 0.0, 1.0)
         near = starts + part[:, None] * way
         near = near[int(np.argmin(np.linalg.norm(near - p, axis=1)))]

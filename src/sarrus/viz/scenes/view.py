@@ -52,20 +52,21 @@ def find_plane(mech: Mechanism, q: npt.ArrayLike) -> Plane | None:
         mech: The mechanism.
         q: A pose (nq,).
     """
-    turns: list[Array] = []
-    slides: list[Array] = []
-    for body in mech.model.bodies[1:]:
-        R_WB = np.array(mech.pose(np.asarray(q, dtype=float), body.name).rotation)
-        for node in body.joint.primitives():
-            if node.kind not in (NodeKind.HINGE, NodeKind.SLIDE):
-                return None
-            (turns if node.kind == NodeKind.HINGE else slides).append(R_WB @ node.axis)
+    at = np.asarray(q, dtype=float)
+    nodes = [
+        (node.kind, np.array(mech.pose(at, body.name).rotation) @ node.axis)
+        for body in mech.model.bodies[1:]
+        for node in body.joint.primitives()
+    ]
+    turns = [axis for kind, axis in nodes if kind == NodeKind.HINGE]
+    slides = [axis for kind, axis in nodes if kind == NodeKind.SLIDE]
     normal = _normal(turns, slides)
-    if normal is None or any(np.linalg.norm(np.cross(normal, turn)) > PARALLEL for turn in turns):
+    if normal is None or len(turns) + len(slides) < len(nodes):
         return None
-    if any(abs(normal @ slide) > PARALLEL for slide in slides):
-        return None
-    return _oriented(normal, np.array(mech.model.gravity))
+    off = [np.linalg.norm(np.cross(normal, turn)) for turn in turns] + [
+        abs(normal @ slide) for slide in slides
+    ]
+    return _oriented(normal, np.array(mech.model.gravity)) if max(off, default=0.0) <= PARALLEL else None
 
 
 def _normal(turns: Sequence[Array], slides: Sequence[Array]) -> Array | None:
