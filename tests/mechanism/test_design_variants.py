@@ -292,3 +292,26 @@ def test_a_cylinder_driven_by_length_keeps_the_length_of_each_variant() -> None:
     for copy, value in zip(mech.variants({"h": values}), values, strict=True):
         drawn = 0.4 + 0.6 * value
         assert copy.model.drive_values(1.0)[0, 0] == pytest.approx(0.85 - drawn, abs=1e-12)
+
+
+def test_what_a_mechanism_has_computed_is_not_that_of_its_variants() -> None:
+    """Centre of mass, friction at rest and steps, asked of the mechanism first and then of its variant."""
+
+    def build(mass: float, friction: float) -> sr.Mechanism:
+        spec = sr.MechanismSpec(gravity=(0, 0, -9.81), name="slope")
+        m, c = spec.parameter("m", mass), spec.parameter("c", friction)
+        spec.link("beam", (0, 0, 0), (1, 0, 0), mass=m)
+        spec.part("block", at=sr.Pose((0.5, 0, 1)), mass=1.0, inertia=(1e-3,) * 3)
+        spec.joint("rail", "ground", "beam", sr.Prismatic("z"), at=(0, 0, 0))
+        spec.joint("hinge", "beam", "block", sr.Revolute("y"), at=(0.2, 0, 0))
+        spec.force("dry", sr.CoulombFriction("rail", c))
+        return spec.compile()
+
+    mech, (q, v) = build(1.0, 3.0), (np.zeros(2), np.zeros(2))
+    mech.center_of_mass(q), mech.forward_dynamics(q, v), mech.step(q, v, dt=1e-3)
+    for _ in range(2):  # the second one comes from the template of the first
+        other, fresh = mech.with_(m=4.0, c=90.0), build(4.0, 90.0)
+        np.testing.assert_allclose(other.center_of_mass(q), fresh.center_of_mass(q), rtol=1e-14)
+        np.testing.assert_allclose(other.forward_dynamics(q, v).a, fresh.forward_dynamics(q, v).a, atol=1e-12)
+        np.testing.assert_allclose(other.step(q, v, dt=1e-3).v, fresh.step(q, v, dt=1e-3).v, atol=1e-12)
+        mech = other.with_(m=1.0, c=3.0)

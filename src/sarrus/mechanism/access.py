@@ -11,6 +11,7 @@ from .._kernel import Queries
 from ..arrays import Array
 from .arguments import Arguments
 from .core import State
+from .modes import Modes
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -36,6 +37,11 @@ def applied_force(system: Any, q: npt.ArrayLike, tau: npt.ArrayLike | None, u: n
 def actuated_columns(system: Any) -> npt.NDArray[np.int32]:
     """Indices into v of the actuated coordinates, in the order of u."""
     return np.array([actuator.index for actuator in system.model.actuators], dtype=np.int32)
+
+
+def friction_modes(mech: Mechanism) -> Modes | None:
+    """What can change along any motion of a mechanism, see `Modes`; None where nothing can."""
+    return mech._modes
 
 
 def known_default(mech: Mechanism) -> State | None:

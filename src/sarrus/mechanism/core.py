@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..models.actuator_law import ActuatorLaw
 from ..models.model import Model
 from ..models.visual import Visual
 from .arguments import Arguments
+from .modes import Modes
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism
@@ -63,6 +65,13 @@ class Slices(NamedTuple):
 
     q: slice
     v: slice
+
+
+@cache
+def _cached_names(owner: type) -> frozenset[str]:
+    """Names of the cached properties of a class, whose values belong to one model."""
+    found = {name for one in owner.__mro__ for name, x in vars(one).items() if isinstance(x, cached_property)}
+    return frozenset(found)
 
 
 class Core:
@@ -112,7 +121,6 @@ class Core:
     _near: Array | None  # where to assemble the default state; None: at neutral()
     _free: Any
     _may_be_undefined: bool
-    _sticks: bool  # some coordinate has dry friction
 
     def __init__(self, model: Model, default: State | None = None, near: Array | None = None) -> None:
         evaluator, arguments = Evaluator(model), Arguments(model)
@@ -141,15 +149,15 @@ class Core:
             _near=near,
             _free=None,
             _may_be_undefined=any(one.undefined for _, one in model.structure.constraints),
-            _sticks=sticks(model),
         )
 
     def _of_variant(self, model: Model, default: State | None, near: Array | None) -> Self:
         """A copy whose model differs in numbers only."""
         evaluator, arguments = self.evaluator.of_variant(model), self._arguments.of_variant(model)
         copy = object.__new__(type(self))
+        computed = _cached_names(cast(type, type(self)))
         copy.__dict__.update(
-            self.__dict__,
+            {name: value for name, value in self.__dict__.items() if name not in computed},
             model=model,
             evaluator=evaluator,
             units=replace(self.units, unit=model.unit, row_unit=model.row_unit),
@@ -162,6 +170,11 @@ class Core:
             _near=near,
         )
         return copy
+
+    @cached_property
+    def _modes(self) -> Modes | None:
+        """What can change along any motion: whether dry friction sticks; None where nothing can."""
+        return Modes(self.model) if sticks(self.model) else None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 class FrictionQueries(Core):
     """Dry friction."""
 
-    @property
-    def _bearings(self) -> bool:
-        """Whether the friction of some joint depends on its load."""
-        return self._sticks and any(force.by_load for _, force in self.model.forces)
-
     def _friction(
         self, q: Any, v: Any, tau: Any, t: float, external: Mapping[str, Any] | None
     ) -> StatesFriction:
@@ -54,9 +49,10 @@ class FrictionQueries(Core):
         self, states: list[Array], t: float, external: tuple[External, ...]
     ) -> tuple[Array, BoolArray]:
         """Friction (n, nv) of what rests and by load of what slides, at states q, v, tau; which is unique."""
-        modes, (q, v, tau) = whole(self)._all_modes, (np.ascontiguousarray(x) for x in states)
+        modes, (q, v, tau) = self._modes, (np.ascontiguousarray(x) for x in states)
+        assert modes is not None
         drive, user = self.evaluator.outside(q, v, self._time(t))
-        rows = DryFriction(self.model)
+        rows = modes.friction
         loads = BearingLoads(rows, self.model)
         outer = None
         if rows.by_load:
@@ -74,7 +70,7 @@ class FrictionQueries(Core):
     def _without_dry_friction(self) -> Mechanism:
         """The mechanism without dry friction: the same one where it has none."""
         mech = whole(self)
-        return type(mech)(self._slippery, self._default) if self._sticks else mech
+        return type(mech)(self._slippery, self._default) if self._modes is not None else mech
 
     @cached_property
     def _slippery(self) -> Model:

@@ -40,7 +40,7 @@ class MotionQueries(Core):
         """
         if type(q) is not np.ndarray and on_cuda(q):
             return cast(Array, device_acceleration(whole(self), q, v, tau))
-        if self._sticks:
+        if self._modes is not None:
             return self.forward_dynamics(q, v, tau, t=t).a
         found = self._queries.acceleration(q, v, tau, t, self.evaluator)
         return self.forward_dynamics(q, v, tau, t=t).a if found is None else found
@@ -75,7 +75,7 @@ class MotionQueries(Core):
             independent: names of the independent coordinates of "partition"; default: chosen by pivoting.
         """
         forces = tau if u is None and external is None else self._applied(q, tau, u, external)
-        friction = whole(self)._friction(q, v, forces, t, external) if self._sticks else None
+        friction = whole(self)._friction(q, v, forces, t, external) if self._modes is not None else None
         if friction is not None:
             v, forces = friction.moving, friction.resting + (0.0 if forces is None else np.asarray(forces))
         if not isinstance(formulation, str) or formulation != "nullspace" or independent is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..errors import AssemblyError, InputError, SarrusError, SingularConstraintE
 from ..tracing.cuda_device import on_cuda
 from .core import Core, State, whole
 from .device_steps import device_step
-from .modes import Mode, Modes
+from .modes import Mode
 from .unusable_states import without_unusable
 
 if TYPE_CHECKING:
@@ -142,16 +142,6 @@ class TimeSteps(Core):
             raise self._no_step(found[2], q)
         return State(found[0], found[1], 0.0, found[2])
 
-    @cached_property
-    def _all_modes(self) -> Modes:
-        """What can change along any motion: whether coordinates with dry friction stick."""
-        return Modes(self.model)
-
-    @property
-    def _modes(self) -> Modes | None:
-        """The same; None where nothing can change."""
-        return self._all_modes if self._sticks else None
-
     def _modal_step(
         self, given: tuple[Any, ...], time: tuple[float, float, int], method: str, mode: Mode | None
     ) -> State:
@@ -234,7 +224,7 @@ class TimeSteps(Core):
             status[usable[1]] = StepStatus.NOT_FINITE.value
         if A.ndim == 2 and status:
             raise self._no_step(int(status), q)
-        if self._sticks:
+        if self._modes is not None:
             refuse_stops(self.model, v, v1, "step_derivatives")
         if not np.all(self.model.holonomic):  # the step would project positions with all rows
             (q0, v0), batch = self._arguments.states([(q, "q", True), (v, "v", False)])

@@ -11,6 +11,7 @@ from ..._kernel import Copies, StepStatus
 from ...arrays import Array
 from ...dynamics.bearing_friction import no_force
 from ...errors import InputError
+from ...mechanism.access import actuated_columns
 from ...mechanism.modes import Mode
 from ...mechanism.time_steps import METHODS, TROUBLE, step_options
 from ..events.events import Event
@@ -46,7 +47,7 @@ class CopiesRun:
         self._copies: Copies | DeviceCopies
         if a.device == "cpu":
             kernels, time = [one.kernel for one in models], (a.t0, a.dt)
-            self._copies = Copies(kernels, options, time, mech._actuated, drives, plan)
+            self._copies = Copies(kernels, options, time, actuated_columns(mech), drives, plan)
         else:
             self._copies = DeviceCopies(mech, a.variants, a.dt, a.dtype)
         rows = 1 + a.steps // a.every

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, truth
 from ...errors import InputError
+from ...mechanism.access import friction_modes
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.modes import Mode, Modes
 from ..events.switches import make_plan
@@ -26,7 +27,7 @@ def copies_modes(mech: Mechanism, switches: Any, stops: Any, mode: Any, dt: floa
         raise InputError(f"mode0 must be a Mode, as State.mode and Rollout.mode are; got {mode!r:.80}.")
     nothing = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     if nothing and not truth(stops, "`stops`"):
-        return mech._modes if mode is None else mode.modes
+        return friction_modes(mech) if mode is None else mode.modes
     plan = make_plan(mech, switches, stops)
     if plan.events:
         event, name, _ = plan.events[0]

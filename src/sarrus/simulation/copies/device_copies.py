@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..._kernel import StepStatus
 from ...arrays import Array
 from ...errors import InputError
+from ...mechanism.access import actuated_columns
 from ...mechanism.device_steps import device_kernels, general_step
 from ...mechanism.mechanism import Mechanism
 from ...tracing.cuda_device import SHARE, free_memory
@@ -36,7 +37,7 @@ class DeviceCopies:
         state = cupy.asarray(q), cupy.asarray(v.astype(self._dtype))
         general = general_step(mech, self._entries, self._parameters)
         units = cupy.asarray(_position_units(mech)), cupy.asarray(mech.units.unit)
-        self._copies = RecordedCopies(cupy, self._kernels, general, mech._actuated, state, units)
+        self._copies = RecordedCopies(cupy, self._kernels, general, actuated_columns(mech), state, units)
 
     def advance(
         self, first: int, last: int, inputs: tuple[Any, ...], out: tuple[Any, ...], threads: int

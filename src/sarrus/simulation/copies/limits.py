@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
+from ...mechanism.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold
@@ -54,7 +55,7 @@ def _beyond(mech: Mechanism, q: Array, u: Array) -> npt.NDArray[np.bool_]:
 def _steps(mech: Mechanism, t: Array, q: Array, v: Array, u: Array) -> Steps:
     """Kept states of one copy, with their accelerations."""
     n, tau = len(t), np.zeros((len(t), mech.nv))
-    tau[:, mech._actuated] = u
+    tau[:, actuated_columns(mech)] = u
     q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
     if mech.model.drives:
         a = np.array([mech.acceleration(*one) for one in zip(q, v, tau, t.tolist(), strict=True)])

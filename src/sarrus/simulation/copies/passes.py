@@ -6,6 +6,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import SarrusError
+from ...mechanism.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold
@@ -55,7 +56,7 @@ def _steps(mech: Mechanism, states: Array, t0: float, dt: float) -> Steps:
     q, v, u = np.split(states[:, HEAD:], [nq, nq + nv], axis=1)
     t = t0 + dt * states[:, 1]
     tau = np.zeros((n, nv))
-    tau[:, mech._actuated] = u
+    tau[:, actuated_columns(mech)] = u
     a = [mech.acceleration(*one) for one in zip(q, v, tau, t.tolist(), strict=True)]
     none = np.zeros(n)
     return Steps(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, frozen
 from ...errors import unknown_name
+from ...mechanism.access import actuated_columns
 from ...mechanism.measured_states import MeasuredStates
 from ...mechanism.measures import Angle, measured
 from ...mechanism.mechanism import Mechanism
@@ -87,7 +88,7 @@ class Rollout:
         """A measure of copy i at its good states."""
         mech, n = self._mechs[i if len(self._mechs) > 1 else 0], int(self.length[i])
         tau = np.zeros((n, mech.nv))
-        tau[:, mech._actuated] = self.u[i, :n]
+        tau[:, actuated_columns(mech)] = self.u[i, :n]
         times = self.t[:n] if mech.model.drives else np.full(n, self.t[0])
         states = MeasuredStates(mech, self.q[i, :n].copy(), self.v[i, :n].copy(), times, tau)
         measure = dict(mech.model.measures)[name]

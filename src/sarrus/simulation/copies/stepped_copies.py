@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ..._kernel import Copies, StepStatus, all_cores
 from ...arrays import Array, BoolArray
+from ...mechanism.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.modes import Modes
 from ...mechanism.time_steps import step_options
@@ -45,7 +46,7 @@ class SteppedCopies:
         options, time = step_options(method, dt), (0.0, dt / substeps)
         kernel, plan = (mech._kernel, None) if modes is None else (modes.model.kernel, modes.plan)
         self._begun = None if modes is None else modes.begin(0.0, [mech.model]).numbers
-        self._copies = Copies([kernel], options, time, mech._actuated, None, plan=plan)
+        self._copies = Copies([kernel], options, time, actuated_columns(mech), None, plan=plan)
         self._out = *(np.zeros((count, 1, n)) for n in (mech.nq, mech.nv, mech.nu)), NEVER
         self._threads = min(all_cores(), 1 + count // 8)
         nowhere = np.full((count, mech.nq), np.nan), np.zeros((count, mech.nv))

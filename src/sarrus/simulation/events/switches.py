@@ -13,6 +13,7 @@ import numpy as np
 from ...arrays import takes
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
+from ...mechanism.access import known_default
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.modes import Modes, Switched
 from .events import UserEvent, user_events
@@ -213,4 +214,4 @@ def _with_stops(mech: Mechanism) -> tuple[Mechanism, list[Contact]]:
             f"stops=True, but no coordinate of {mech.name!r} has limits; give some: limits=(lower, upper) in"
             " MechanismSpec.body."
         )
-    return Mechanism(mech.with_constraints(replaced=extra).model, mech._default), contacts
+    return Mechanism(mech.with_constraints(replaced=extra).model, known_default(mech)), contacts

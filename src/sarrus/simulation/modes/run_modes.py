@@ -16,6 +16,7 @@ from ...arrays import Array, BoolArray, frozen
 from ...constraints.rows import Constraint
 from ...dynamics.dry_friction import Directions
 from ...errors import InputError
+from ...mechanism.access import known_default
 from ...mechanism.compile import exchange_constraints
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.modes import Mode, Modes
@@ -45,7 +46,7 @@ class RunModes:
         """
         self.plan = plan
         self.modes: Modes = plan.modes(mech, options.dt)
-        self.mech = Mechanism(self.modes.model, mech._default)
+        self.mech = Mechanism(self.modes.model, known_default(mech))
         self.begun: Mode = self.modes.begin(options.t0, [mech.model])[0]
         self._systems: dict[bytes, System] = {}
         self._mechanisms: dict[tuple[str, ...], Mechanism] = {}
@@ -100,7 +101,7 @@ class RunModes:
             : count + k + len(self.modes.model.el_values) + len(self.modes.model.k_offset)
         ].tobytes()
         if key not in self._systems:
-            self._systems[key] = System(Mechanism(self._model(numbers), self.plan.mech._default))
+            self._systems[key] = System(Mechanism(self._model(numbers), known_default(self.plan.mech)))
         return self._systems[key]
 
     def _model(self, numbers: Array) -> Any:

@@ -17,9 +17,9 @@ from ...arrays import Array, frozen, numbers, read_only, truth
 from ...constraints.user_forces import user_wrenches
 from ...dynamics.forward import Motion
 from ...errors import InputError, SarrusWarning, unknown_name
+from ...mechanism.access import without_dry_friction
 from ...mechanism.measured_states import MOTION, MeasuredStates
 from ...mechanism.measures import Angle, ForceIn, Reaction, measured
-from ...mechanism.mechanism import Mechanism
 from ..events.interpolation import Hermite, Manifold, bend_between
 from ..run.outcome import Outcome
 from ..run.recorder import TrajectoryRecorder
@@ -175,7 +175,7 @@ class Trajectory:
         system, steps, force = self._moved(what), self._outcome.steps, self._outcome.friction
         if force is None:
             return system, steps
-        return System(Mechanism(self.system._slippery)), replace(steps, tau=steps.tau + force)
+        return System(without_dry_friction(self.system)), replace(steps, tau=steps.tau + force)
 
     @cached_property
     def singular_values(self) -> Array:
