@@ -16,9 +16,11 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr double GRID_SLACK = 1e-6;  // of a fixed step: one that ends so shortly before a multiple ends there
+constexpr double GRID_SLACK = 1e-6;  // of a fixed step: one that ends so shortly
+                                     // before a multiple ends there
 
-// What a checkpoint stores behind t, q, v, tau and the numbers of the kind of run (Run::store_tail).
+// What a checkpoint stores behind t, q, v, tau and the numbers of the kind of
+// run (Run::store_tail).
 struct StoredHistory {
   double pivot, step, regular_step, next_step, close_to_rounding, largest_rank, evaluations, steps;
 };
@@ -31,8 +33,10 @@ struct Column {
   std::vector<double> values = {};
 };
 
-// What Python supplies to a run; None: nothing. inputs(t, q, v, stage), acceleration(t, q, v), wrenches(t, q, v) of
-// functions on bodies, chosen(mode) as the rows of another mode have been chosen, and steps that are not the kernel's.
+// What Python supplies to a run; None: nothing. inputs(t, q, v, stage),
+// acceleration(t, q, v), wrenches(t, q, v) of functions on bodies, chosen(mode)
+// as the rows of another mode have been chosen, and steps that are not the
+// kernel's.
 struct Callbacks {
   nb::object inputs, acceleration, wrenches, chosen, steps;
 };
@@ -51,7 +55,8 @@ struct Recorder {
   std::vector<Column> columns;
   size_t steps = 0;
   int earlier = 0;           // evaluations before a resumed state
-  std::vector<double> kept;  // snapshot from before the first step that the end of the run cut short
+  std::vector<double> kept;  // snapshot from before the first step that the end
+                             // of the run cut short
   RecordedModes modes;
   OutsideSteps outside_steps;
   StepsOfPython stepped;
@@ -114,7 +119,8 @@ struct Recorder {
     nb::object answer = r.on.wrenches(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
     fill_from(answer, outer, r.k.m.nb, 6, 6);
   }
-  // At a state of the present mode groups close (1) and open (-1); changes (groups,) int8
+  // At a state of the present mode groups close (1) and open (-1); changes
+  // (groups,) int8
   bool change_mode(double time, nb::handle q0, nb::handle v0, nb::handle given) {
     Dense x(q0, "q", {k.m.nq}), y(v0, "v", {k.m.nv});
     auto* changes = data_of<signed char>(given, {modes.groups});
@@ -130,9 +136,11 @@ struct Recorder {
     return fine;
   }
 
-  // ---------------------------------------------------------------- what Python supplies
+  // ---------------------------------------------------------------- what
+  // Python supplies
 
-  // values of a returned array, or nothing where Python answered None; false on a wrong size
+  // values of a returned array, or nothing where Python answered None; false on
+  // a wrong size
   static bool fill_from(nb::handle x, double* to, npy_intp rows, npy_intp cols, npy_intp ld) {
     if (x.is_none()) return true;
     Dense y(x);
@@ -150,23 +158,27 @@ struct Recorder {
       return true;
     }
     nb::gil_scoped_acquire gil;
-    std::copy(r.held.begin(), r.held.end(), to.tau);  // stays where Python answers None for tau
+    std::copy(r.held.begin(), r.held.end(),
+              to.tau);  // stays where Python answers None for tau
     nb::object answer = r.on.inputs(at.t, NewArray({m.nq}, at.q), NewArray({m.nv}, at.v), at.stage);
     if (answer.is_none()) return false;
-    auto parts = nb::cast<nb::tuple>(answer);
-    npy_intp nv = m.nv, nu = m.n_user_rows, nd = m.nd;
-    bool fine = parts.size() == 5 && fill_from(parts[0], to.tau, 1, nv, nv) &&
-                fill_from(parts[1], to.drive, 1, 3 * nd, 3 * nd) &&
-                fill_from(parts[2], to.user, 1, nu * (3 + nv), 1);
-    if (fine && r.supplies_inertia)
-      fine = fill_from(parts[3], to.M, nv, nv, to.ld) && fill_from(parts[4], to.h, 1, nv, nv);
-    if (!fine)
-      throw nb::value_error("the inputs of a run must be (tau, drive, user, M, h) of the model's sizes");
+    if (!r.read_inputs(nb::cast<nb::tuple>(answer), to))
+      throw nb::value_error(
+          "the inputs of a run must be (tau, drive, user, M, "
+          "h) of the model's sizes");
     if (r.o.sampled) {
       r.held.assign(to.tau, to.tau + m.nv);
       r.samples = r.samples_until(at.t);
     }
     return true;
+  }
+  bool read_inputs(const nb::tuple& parts, const Supplied<double>& to) const {
+    npy_intp nv = k.m.nv, nu = k.m.n_user_rows, nd = k.m.nd;
+    bool fine = parts.size() == 5 && fill_from(parts[0], to.tau, 1, nv, nv) &&
+                fill_from(parts[1], to.drive, 1, 3 * nd, 3 * nd) &&
+                fill_from(parts[2], to.user, 1, nu * (3 + nv), 1);
+    if (!fine || !supplies_inertia) return fine;
+    return fill_from(parts[3], to.M, nv, nv, to.ld) && fill_from(parts[4], to.h, 1, nv, nv);
   }
   // Number of samples up to a time, that at the time itself included.
   double samples_until(double time) const {
@@ -204,8 +216,9 @@ struct Recorder {
     return fine;
   }
 
-  // Starts at each of n states, with the force tau (n, nv) held there, and records it. J has nearby at least
-  // the given rank (n). Returns where the constraints could be closed (n).
+  // Starts at each of n states, with the force tau (n, nv) held there, and
+  // records it. J has nearby at least the given rank (n). Returns where the
+  // constraints could be closed (n).
   New<unsigned char> start_each(nb::handle times, nb::handle q0, nb::handle v0, nb::handle tau0,
                                 nb::handle ranks) {
     npy_intp n = length_of(times), nq = k.m.nq, nv = k.m.nv;
@@ -222,7 +235,8 @@ struct Recorder {
     return closed;
   }
 
-  // The present state as numbers: t, q, v, tau, what it owes to the steps before, and how many those were.
+  // The present state as numbers: t, q, v, tau, what it owes to the steps
+  // before, and how many those were.
   std::vector<double> snapshot() const {
     RunState s = run->state();
     History past = run->history();
@@ -250,7 +264,8 @@ struct Recorder {
     std::vector<double> x = kept.empty() ? snapshot() : kept;
     return NewArray({npy_intp(x.size())}, x.data());
   }
-  // Go on from a checkpoint of a run that began at time `begin`, with the same options.
+  // Go on from a checkpoint of a run that began at time `begin`, with the same
+  // options.
   bool resume(double begin, nb::handle from) {
     npy_intp nq = k.m.nq, nv = k.m.nv, more = run->tail_size(), wide = run->mode_numbers();
     Dense x(from, "checkpoint", {1 + nq + 2 * nv + more + wide + STORED});
@@ -276,25 +291,28 @@ struct Recorder {
     return fine;
   }
 
-  // At most `count` steps towards t_end; fixed steps end at times t0 + i dt, those of varying size never
-  // pass a sample. Keeps every `every`-th state and the last one. Returns the number of steps taken.
+  // Latest end of a step from time t, of methods that choose their steps and of
+  // others
+  double next_sample(double t, double t_end) const {
+    return std::min(origin + samples_until(t) * o.sample_dt, t_end);
+  }
+  static double next_multiple(double t, double t0, double dt, double t_end) {
+    double target = t0 + (std::floor((t - t0) / dt + GRID_SLACK) + 1) * dt;
+    return target > t_end - 1e-9 * dt ? t_end : target;
+  }
+
+  // At most `count` steps towards t_end; fixed steps end at times t0 + i dt,
+  // those of varying size never pass a sample. Keeps every `every`-th state and
+  // the last one. Returns the number of steps taken.
   size_t advance(double t0, double dt, double t_end, size_t count, size_t every) {
     nb::gil_scoped_release free;
     size_t done = 0;
     bool adaptive = o.method.adaptive;
     double h = adaptive && steps ? run->state().step : dt;
     while (done < count && run->state().t < t_end) {
-      double target = t_end;
-      if (adaptive) {
-        double next = samples_until(run->state().t);
-        if (origin + next * o.sample_dt < t_end) target = origin + next * o.sample_dt;
-      } else {
-        target = t0 + (std::floor((run->state().t - t0) / dt + GRID_SLACK) + 1) * dt;
-        if (target > t_end - 1e-9 * dt) target = t_end;
-        h = target - run->state().t;
-      }
-      if (kept.empty() && (adaptive ? h >= (t_end - run->state().t) * (1 - 1e-12) : target == t_end))
-        kept = snapshot();
+      double t = run->state().t, target = adaptive ? next_sample(t, t_end) : next_multiple(t, t0, dt, t_end);
+      if (!adaptive) h = target - t;
+      if (kept.empty() && h >= (t_end - t) * (1 - 1e-12)) kept = snapshot();  // it may be cut short there
       if (!run->step(h, target)) break;
       bool whole = adaptive || run->state().t >= target;  // a mode may end before
       steps += whole;
@@ -317,7 +335,8 @@ struct Recorder {
   }
 };
 
-// The garbage collector sees what a run refers to: a controller may hold on to what called it.
+// The garbage collector sees what a run refers to: a controller may hold on to
+// what called it.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;

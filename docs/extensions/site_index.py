@@ -32,7 +32,11 @@ def contents(text: str) -> dict[str, list[str]]:
 
 
 def add_contents(app: Sphinx, name: str, source: list[str]) -> None:
-    """Links that show the name of a file show the title of the page; the index gets its contents."""
+    """Links that show the name of a file show the title of the page; the index gets its contents.
+
+    The site has no pages of files outside docs/, such as CONTRIBUTING.md: links to them give the file.
+    """
+    source[0] = re.sub(r"(\]\(|\]: )(\.\./[A-Z]+\.md)(#[\w-]+)?", r"\1path:\2", source[0])
     source[0] = re.sub(r"\[[\w/]+\.md\](\([^)]+\.md\))", r"[]\1", source[0])
     if name == app.config.root_doc:
         for title, pages in contents(source[0]).items():

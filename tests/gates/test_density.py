@@ -19,17 +19,7 @@ STILL: dict[str, str] = {
     "bindings/runs/copy_states.hpp: begin_step": LATER,
     "bindings/runs/lane_group.hpp: step": LATER,
     "bindings/runs/lanes_variant.cpp: make_lanes": CHOICE,
-    "bindings/runs/modal_run.hpp: step": LATER,
-    "bindings/runs/recorder.cpp: advance": LATER,
-    "bindings/runs/recorder.cpp: ask": LATER,
     "kernels/algebra/box_problem.hpp: solve_without_weight": LATER,
-    "kernels/constraints/active_rows.hpp: choose": LATER,
-    "kernels/integrate/modes/guards.hpp: look_at_forces": LATER,
-    "kernels/integrate/modes/settle.hpp: open_leaving": LATER,
-    "kernels/integrate/modes/settle.hpp: settle": LATER,
-    "kernels/integrate/modes/unilateral.hpp: separate_normals": LATER,
-    "kernels/integrate/modes/unilateral.hpp: solve_unilateral": LATER,
-    "kernels/integrate/modes/unilateral.hpp: solve_with_bounds": LATER,
 }
 
 

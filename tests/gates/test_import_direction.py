@@ -1,4 +1,7 @@
-"""Rooms stand on each other: imports point down, never in a circle; only viz is reached from below, late."""
+"""Rooms stand on each other: imports point down, never in a circle; only viz is reached from below, late.
+
+The rooms, and where a line goes, are explained in docs/architecture.md.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import sarrus as sr
 
 from .sources import SOURCE, hold, imports, modules, python_files, short
 
-# design.md, section 3: lowest floor first; rooms on one floor do not know each other
+# docs/architecture.md: lowest floor first; rooms on one floor do not know each other
 FLOORS = [
     {"_kernel"},
     {"errors", "varied"},

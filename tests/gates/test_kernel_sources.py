@@ -1,4 +1,4 @@
-"""The headers stay what design.md says: no standard library outside platform.hpp, no state, one direction."""
+"""Headers as docs/architecture.md says: no std:: outside platform.hpp, no state, includes point down."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 // Guards: numbers at a state that become negative where a mode ends.
 //
 //   speed   of a coordinate that slides, in its direction
-//   load    1 less the friction of coordinates that stick over its bounds. Where rows that stick depend on
-//           each other the friction is one of many: they hold while some friction within the bounds does
+//   load    1 less the friction of coordinates that stick over its bounds.
+//   Where rows that stick depend on
+//           each other the friction is one of many: they hold while some
+//           friction within the bounds does
 //   push    of a closed contact, relative to the largest force; likewise
 //   gap     of an open contact
 #pragma once
@@ -12,7 +14,8 @@
 SARRUS_BEGIN
 
 constexpr double PULLS = 1e-8;      // of the largest force: contacts that pull by more open
-constexpr double WRONG_WAY = 1e-6;  // of its largest speed: a coordinate that slides backwards faster sticks
+constexpr double WRONG_WAY = 1e-6;  // of its largest speed: a coordinate that
+                                    // slides backwards faster sticks
 
 struct Guards {
   double *speed, *load, *push, *gap;  // (frictions), (1), (groups), (groups)
@@ -45,7 +48,8 @@ struct Guards {
   }
 };
 
-// A state that a run has reached, with its multipliers: of rows of the view `rows`
+// A state that a run has reached, with its multipliers: of rows of the view
+// `rows`
 struct ReachedState {
   State<double> at;
   const double *tau, *lam;      // (nv) applied; (nc of the view)
@@ -56,23 +60,15 @@ struct ReachedState {
 // The largest force of a state, those in [N] times L
 template <int LDC>
 SARRUS_FN double largest_force(const Unilateral<LDC>& u, const Model<double>& view, const ReachedState& x) {
-  double most = 0;
-  for (int r = 0; r < view.nc; ++r) {
-    double f = abs_(x.lam[r]) * view.row_unit[r];
-    most = f > most ? f : most;
-  }
-  for (int j = 0; j < u.m.nv; ++j) {
-    double f = abs_(x.tau[j]) * u.m.unit[j];
-    most = f > most ? f : most;
-  }
-  for (int k = 0; k < u.table.frictions; ++k) {
-    double f = u.fixed[k] * u.m.unit[u.table.coordinate[k]];
-    most = f > most ? f : most;
-  }
-  return most;
+  double rows = largest_of(view.nc, [&](int r) { return abs_(x.lam[r]) * view.row_unit[r]; });
+  double applied = largest_of(u.m.nv, [&](int j) { return abs_(x.tau[j]) * u.m.unit[j]; });
+  double held =
+      largest_of(u.table.frictions, [&](int k) { return u.fixed[k] * u.m.unit[u.table.coordinate[k]]; });
+  return larger(larger(rows, applied), held);
 }
 
-// Whether all that sticks and all contacts can hold, by some of the forces that give the same motion
+// Whether all that sticks and all contacts can hold, by some of the forces that
+// give the same motion
 template <int LDC>
 SARRUS_FN bool can_hold(Unilateral<LDC>& u, const ReachedState& x, const Mode& mode, unsigned char* resting) {
   for (int k = 0; k < u.table.frictions; ++k) resting[k] = mode.direction[k] == 0;
@@ -84,37 +80,55 @@ SARRUS_FN bool can_hold(Unilateral<LDC>& u, const ReachedState& x, const Mode& m
   return holds;
 }
 
+// What look_at_forces() finds of contacts, and of coordinates at rest
+struct HeldBy {
+  bool unique = true;  // the motion determines all of these forces
+  double load = 0;     // the largest share of a bound
+};
+template <int LDC>
+SARRUS_FN HeldBy look_at_pushes(const Unilateral<LDC>& u, const ActiveRows<double>& rows,
+                                const ReachedState& x, Guards& to) {
+  HeldBy found;
+  double size = largest_force(u, rows.view, x);
+  for (int g = 0; g < u.table.count; ++g) {
+    const RowGroup& group = u.table.groups[g];
+    int r = group.kind == GroupKind::CONTACT ? rows.place[group.normal] : -1;
+    if (r < 0) continue;
+    to.push[g] = (size > 0 ? group.side * x.lam[r] * rows.view.row_unit[r] / size : 0) + PULLS;
+    found.unique = found.unique && x.unique[r];
+  }
+  return found;
+}
+template <int LDC>
+SARRUS_FN HeldBy look_at_friction(const Unilateral<LDC>& u, const ActiveRows<double>& rows,
+                                  const ReachedState& x) {
+  HeldBy found;
+  for (int k = 0; k < u.table.frictions; ++k) {
+    int r = rows.place[u.table.groups[u.table.count - u.table.frictions + k].begin];
+    if (r < 0) continue;
+    double bound = u.fixed[k] + x.by_load[k], share = abs_(x.lam[r]) / (bound > 0 ? bound : 1e-300);
+    found.load = share <= found.load ? found.load : share;  // NaN does not hold
+    found.unique = found.unique && x.unique[r];
+  }
+  return found;
+}
+
 // Load and pushes   rows: the view whose multipliers x has
 template <int LDC>
 SARRUS_FN void look_at_forces(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
                               const Mode& mode, unsigned char* resting, Guards& to) {
-  const ModeTable& table = u.table;
-  const Model<double>& view = rows.view;
-  bool unique = true, holds = true;
-  friction_at_rest(u.m, table, u.fixed);
-  double size = largest_force(u, view, x), load = 0;
-  for (int g = 0; g < table.count; ++g) {
-    const RowGroup& group = table.groups[g];
-    int r = group.kind == GroupKind::CONTACT ? rows.place[group.normal] : -1;
-    if (r < 0) continue;
-    to.push[g] = (size > 0 ? group.side * x.lam[r] * view.row_unit[r] / size : 0) + PULLS;
-    unique = unique && x.unique[r];
-    holds = holds && to.push[g] >= 0;
-  }
-  for (int k = 0; k < table.frictions; ++k) {
-    int r = rows.place[table.groups[table.count - table.frictions + k].begin];
-    if (r < 0) continue;
-    double bound = u.fixed[k] + x.by_load[k], share = abs_(x.lam[r]) / (bound > 0 ? bound : 1e-300);
-    load = share <= load ? load : share;  // NaN does not hold
-    unique = unique && x.unique[r];
-  }
-  to.load[0] = 1 + mode.slack[0] - load;
-  if ((holds && to.load[0] >= 0) || unique || !can_hold(u, x, mode, resting)) return;
-  to.load[0] = to.load[0] < 0 ? 0 : to.load[0];
-  for (int g = 0; g < table.count; ++g) to.push[g] = to.push[g] < 0 ? 0 : to.push[g];
+  int count = u.table.count;
+  friction_at_rest(u.m, u.table, u.fixed);
+  HeldBy pushes = look_at_pushes(u, rows, x, to), friction = look_at_friction(u, rows, x);
+  to.load[0] = 1 + mode.slack[0] - friction.load;
+  bool holds = to.load[0] >= 0 && !any_of(count, [&](int g) { return to.push[g] < 0; });
+  if (holds || (pushes.unique && friction.unique) || !can_hold(u, x, mode, resting)) return;
+  to.load[0] = larger(to.load[0], 0.0);
+  for (int g = 0; g < count; ++g) to.push[g] = larger(to.push[g], 0.0);
 }
 
-// All guards at a state; forces only where some row is held or a contact is closed (x.lam not null)
+// All guards at a state; forces only where some row is held or a contact is
+// closed (x.lam not null)
 template <int LDC>
 SARRUS_FN void look(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
                     const Mode& mode, unsigned char* resting, Guards& to) {

@@ -1,23 +1,26 @@
-// Steps of a run whose mode changes: each is taken in one mode and ends where that mode does.
+// Steps of a run whose mode changes: each is taken in one mode and ends where
+// that mode does.
 //
-// After a step the guards are looked at. Where one is negative, the step is taken again from its beginning,
-// with other ends, until the time at which the mode ends is known; there it is settled anew.
+// After a step the guards are looked at. Where one is negative, the step is
+// taken again from its beginning, with other ends, until the time at which the
+// mode ends is known; there it is settled anew.
 #pragma once
 
 #include "integrate/modes/guards.hpp"
 
 SARRUS_BEGIN
 
-constexpr double LOCATED = 1e-13;  // of a step: tolerance of the time at which a mode ends
-constexpr double JUST_BEFORE =
-    1e-8;                          // of a step: inputs may jump at its end, and samples are due 1e-9 before
-constexpr double HESITANT = 1e-5;  // of the bounds: slack after a coordinate that began to slide did not
-constexpr int MOST_CHANGES = 60;   // of the mode within one step; more are chatter
+constexpr double LOCATED = 1e-13;     // of a step: tolerance of the time at which a mode ends
+constexpr double JUST_BEFORE = 1e-8;  // of a step: inputs may jump at its end,
+                                      // and samples are due 1e-9 before
+constexpr double HESITANT = 1e-5;     // of the bounds: slack after a coordinate that began to slide did not
+constexpr int MOST_CHANGES = 60;      // of the mode within one step; more are chatter
 constexpr double MOST_VELOCITY_CHANGE = 1e-4;   // of the speeds, as the rows of a new mode begin to hold
 constexpr int MOST_TRIALS = 100;                // ends of one step
 constexpr double PLACES[] = {0.25, 0.5, 0.75};  // in a step, where speeds are looked at by a cubic
 
-// Time between lo and hi at which the first guard that has ended at hi is zero on the line between both
+// Time between lo and hi at which the first guard that has ended at hi is zero
+// on the line between both
 SARRUS_FN double first_zero(const Mode& mode, const Guards& at_lo, const Guards& at_hi, double lo,
                             double hi) {
   double first = hi;

@@ -1,17 +1,21 @@
 // Dry friction at rest and contacts that push, in one problem at one state.
 //
-// Whether a contact opens depends on the friction of coordinates at rest, and that on the pushes of contacts.
-// The acceleration minimizes Gauss' function plus the friction power,
+// Whether a contact opens depends on the friction of coordinates at rest, and
+// that on the pushes of contacts. The acceleration minimizes Gauss' function
+// plus the friction power,
 //
-//   min_a  |a - a_free|_M^2 / 2 + sum_k c_k |a_k|    with  J a = gamma,  side (J_n a - gamma_n) >= 0      (1)
+//   min_a  |a - a_free|_M^2 / 2 + sum_k c_k |a_k|    with  J a = gamma,  side
+//   (J_n a - gamma_n) >= 0      (1)
 //
-// which has one solution, whatever rows depend on each other. In the friction f and the pushes it is a box
-// problem (algebra/box_problem.hpp) with the accelerations a_0 + G f along the rows that take part. Of all
-// velocities that penetrate no contact an impact leaves the one nearest to the velocity before it in the mass
-// metric (Moreau): the same problem for velocities, without friction, whose forces are finite.
+// which has one solution, whatever rows depend on each other. In the friction f
+// and the pushes it is a box problem (algebra/box_problem.hpp) with the
+// accelerations a_0 + G f along the rows that take part. Of all velocities that
+// penetrate no contact an impact leaves the one nearest to the velocity before
+// it in the mass metric (Moreau): the same problem for velocities, without
+// friction, whose forces are finite.
 //
-// Bounds by load c = c_0 + mu F depend on the motion: a fixed point from the friction that holds whatever is
-// at rest, so that what can stick sticks.
+// Bounds by load c = c_0 + mu F depend on the motion: a fixed point from the
+// friction that holds whatever is at rest, so that what can stick sticks.
 #pragma once
 
 #include "algebra/box_problem.hpp"
@@ -23,7 +27,8 @@ SARRUS_BEGIN
 
 constexpr double UNILATERAL_ROUNDING = 1e-12;  // of the largest acceleration, and of the largest direction
 constexpr double NO_BOUND = 1e-12;             // of the largest bound: smaller ones hold nothing
-constexpr double HOLDS = 1e4;                  // times the largest applied force: friction that holds all
+constexpr double BOUNDS_ROUNDED = 1e-9;  // of the largest bound: loads of badly conditioned poses round to it
+constexpr double HOLDS = 1e4;            // times the largest applied force: friction that holds all
 
 template <int LDC>
 struct Unilateral {
@@ -31,18 +36,23 @@ struct Unilateral {
   const ModeTable& table;
   ActiveRows<double> rows;  // those that act, without held coordinates
   Workspace<double, LDC> w;
-  Spatial<double>* W;       // (nc) wrenches of these rows
-  Model<double> chosen;     // the rows without the normals of contacts
-  double* chosen_unit;      // (nc)
-  int* chosen_row;          // (nc) which row of `rows` each is
-  int *friction, *contact;  // which coordinates of the table, which groups take part
+  Spatial<double>* W;    // (nc) wrenches of these rows
+  Model<double> chosen;  // the rows without the normals of contacts
+  double* chosen_unit;   // (nc)
+  int* chosen_row;       // (nc) which row of `rows` each is
+  int *friction,
+      *contact;  // which coordinates of the table, which groups take part
   int frictions = 0, contacts = 0;
-  bool by_load = false;     // some friction grows with loads
-  double *A, *X;            // (n, ld) rows without units, and the motion by a unit force along each
-  double *right, *right_v;  // (n) gamma and b of the contacts' rows, without units
-  double *fixed, *extra, *bound, *next, *change;  // (frictions of the table) bounds
-  double* direction;                              // (frictions of the table) what solve_unilateral() finds
-  double *force, *a, *lam;  // (nv) friction of rows that take part, acceleration; (nc) multipliers
+  bool by_load = false;  // some friction grows with loads
+  double *A, *X;         // (n, ld) rows without units, and the motion by a unit force
+                         // along each
+  double *right,
+      *right_v;  // (n) gamma and b of the contacts' rows, without units
+  double *fixed, *extra, *bound, *next,
+      *change;                             // (frictions of the table) bounds
+  double* direction;                       // (frictions of the table) what solve_unilateral() finds
+  double *force, *a, *lam;                 // (nv) friction of rows that take part,
+                                           // acceleration; (nc) multipliers
   const Spatial<double>* outer = nullptr;  // (nn) further wrenches on nodes about O, or null
   BoxProblem box;
 
@@ -62,7 +72,8 @@ struct Unilateral {
   SARRUS_HD const double* row(int i) const { return A + i * w.ld; }
 };
 
-// Friction at rest (frictions) without that by load: Coulomb friction at the speed zero
+// Friction at rest (frictions) without that by load: Coulomb friction at the
+// speed zero
 SARRUS_FN void friction_at_rest(const Model<double>& m, const ModeTable& table, double* out) {
   for (int k = 0; k < table.frictions; ++k) {
     out[k] = 0;
@@ -72,68 +83,98 @@ SARRUS_FN void friction_at_rest(const Model<double>& m, const ModeTable& table, 
   }
 }
 
-// Puts the normal rows of closed contacts into u.A and the other rows in front of w.rows.
+// Largest entry of a velocity or an acceleration (nv) without units
+SARRUS_HD double largest_rate(const Model<double>& m, const double* x) {
+  return largest_of(m.nv, [&](int j) { return abs_(x[j]) / m.unit[j]; });
+}
+
+// Row of the normal of a contact that takes part, among those that act; -1:
+// none does
 template <int LDC>
-SARRUS_FN void separate_normals(Unilateral<LDC>& u, const unsigned char* gone) {
-  Workspace<double, LDC>& w = u.w;
-  const Model<double>& view = u.rows.view;
-  int ld = w.ld, n = 0;
+SARRUS_HD int normal_row(const Unilateral<LDC>& u, int g, const unsigned char* gone) {
+  const RowGroup& group = u.table.groups[g];
+  bool takes_part = group.kind == GroupKind::CONTACT && !(gone && gone[g]);
+  return takes_part ? u.rows.place[group.normal] : -1;
+}
+template <int LDC>
+SARRUS_HD bool is_normal(const Unilateral<LDC>& u, int g, int row) {
+  return u.table.groups[g].kind == GroupKind::CONTACT && row == u.table.groups[g].normal;
+}
+
+// Puts the normal rows of closed contacts behind those of friction in u.A.
+template <int LDC>
+SARRUS_FN void take_normals(Unilateral<LDC>& u, const unsigned char* gone) {
+  const Rows<double>& rows = u.w.rows;
+  int ld = u.w.ld;
   u.contacts = 0;
   for (int g = 0; g < u.table.count; ++g) {
-    const RowGroup& group = u.table.groups[g];
-    int r = group.kind == GroupKind::CONTACT ? u.rows.place[group.normal] : -1;
-    if (r < 0 || (gone && gone[g])) continue;
-    int i = u.frictions + u.contacts;
-    double scale = group.side / view.row_unit[r];
-    for (int j = 0; j < ld; ++j) u.A[i * ld + j] = j < u.m.nv ? w.rows.J[r * ld + j] * scale : 0;
-    u.right[i] = w.rows.gamma[r] * scale, u.right_v[i] = w.rows.b[r] * scale;
+    int r = normal_row(u, g, gone), i = u.n();
+    if (r < 0) continue;
+    double scale = u.table.groups[g].side / u.rows.view.row_unit[r];
+    fill(u.A + i * ld, ld);
+    set_scaled(u.A + i * ld, scale, rows.J + r * ld, u.m.nv);
+    u.right[i] = rows.gamma[r] * scale, u.right_v[i] = rows.b[r] * scale;
     u.contact[u.contacts++] = g;
   }
+}
+// Moves the other rows to the front of w.rows: the model `chosen` has these
+// alone.
+template <int LDC>
+SARRUS_FN void keep_other_rows(Unilateral<LDC>& u) {
+  Rows<double>& rows = u.w.rows;
+  int ld = u.w.ld, n = 0;
   for (int g = 0; g < u.table.count; ++g)
     for (int whole = u.table.groups[g].begin; whole < u.table.groups[g].end; ++whole) {
       int r = u.rows.place[whole];
-      if (r < 0 || (u.table.groups[g].kind == GroupKind::CONTACT && whole == u.table.groups[g].normal))
-        continue;
-      for (int j = 0; n != r && j < ld; ++j) w.rows.J[n * ld + j] = w.rows.J[r * ld + j];
-      w.rows.gamma[n] = w.rows.gamma[r], w.rows.b[n] = w.rows.b[r];
-      u.chosen_unit[n] = view.row_unit[r], u.chosen_row[n++] = r;
+      if (r < 0 || is_normal(u, g, whole)) continue;
+      if (n != r) copy(rows.J + n * ld, rows.J + r * ld, ld);
+      rows.gamma[n] = rows.gamma[r], rows.b[n] = rows.b[r];
+      u.chosen_unit[n] = u.rows.view.row_unit[r], u.chosen_row[n++] = r;
     }
-  u.chosen = view;
+  u.chosen = u.rows.view;
   u.chosen.nc = n;
   u.chosen.row_unit = u.chosen_unit;
   u.chosen.ne = u.chosen.nk = u.chosen.nm = 0;
 }
+// Puts one row for each coordinate at rest (frictions) to the front of u.A.
+template <int LDC>
+SARRUS_FN void take_resting(Unilateral<LDC>& u, const unsigned char* resting) {
+  int ld = u.w.ld;
+  u.frictions = 0;
+  for (int k = 0; k < u.table.frictions; ++k) {
+    if (!resting[k]) continue;
+    int j = u.table.coordinate[k];
+    fill(u.A + u.frictions * ld, ld);
+    u.A[u.frictions * ld + j] = 1 / u.m.unit[j];
+    u.right[u.frictions] = u.right_v[u.frictions] = 0;
+    u.friction[u.frictions++] = k;
+  }
+}
+SARRUS_HD double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
-// The problem at a state in a mode: of coordinates `resting` (frictions), and of closed contacts but those
-// that are `gone` (groups; null: none is).   False: the inertia is not positive definite.
+// Directions (frictions) in which coordinates slide; 0 for those at rest
+SARRUS_FN void directions_of(const ModeTable& table, const double* v, const unsigned char* resting,
+                             double* direction) {
+  for (int k = 0; k < table.frictions; ++k) direction[k] = resting[k] ? 0 : sign_of(v[table.coordinate[k]]);
+}
+
+// The problem at a state in a mode: of coordinates `resting` (frictions), and
+// of closed contacts but those that are `gone` (groups; null: none is). False:
+// the inertia is not positive definite.
 template <int LDC>
 SARRUS_FN bool open_problem(Unilateral<LDC>& u, const State<double>& s, const Mode& mode,
                             const unsigned char* resting, const unsigned char* gone) {
   Workspace<double, LDC>& w = u.w;
   const ModeTable& table = u.table;
   int ld = w.ld;
-  double* direction = u.next;
-  for (int k = 0; k < table.frictions; ++k) {
-    double x = s.v[table.coordinate[k]];
-    direction[k] = resting[k] ? 0 : x > 0 ? 1 : x < 0 ? -1 : 0;
-  }
-  u.rows.direct(table, direction);
-  int g = 0;
-  u.rows.choose(mode.values, [&](int r) {
-    while (table.groups[g].end <= r) ++g;
-    return table.groups[g].kind != GroupKind::HELD && mode.closed[g] != 0;
-  });
+  directions_of(table, s.v, resting, u.next);
+  u.rows.direct(table, u.next);
+  u.rows.choose_constraints(table, mode);
   evaluate(u.rows.view, s, w);
   if (u.by_load) row_wrenches(u.rows.view, w.tree, u.W);
-  u.frictions = 0;
-  for (int k = 0; k < table.frictions; ++k) {
-    if (!resting[k]) continue;
-    fill(u.A + u.frictions * ld, ld);
-    u.A[u.frictions * ld + table.coordinate[k]] = 1 / u.m.unit[table.coordinate[k]];
-    u.right[u.frictions] = u.right_v[u.frictions] = 0;
-    u.friction[u.frictions++] = k;
-  }
-  separate_normals(u, gone);
+  take_resting(u, resting);
+  take_normals(u, gone);
+  keep_other_rows(u);
   friction_at_rest(u.m, table, u.fixed);
   fill(u.extra, table.frictions);
   factorize_rows(u.chosen, w);
@@ -145,24 +186,25 @@ SARRUS_FN bool open_problem(Unilateral<LDC>& u, const State<double>& s, const Mo
   return w.factor.spd;
 }
 
-// G and g of the box problem for a motion x (ld) without the forces, right sides r (n)
+// G and g of the box problem for a motion x (ld) without the forces, right
+// sides r (n)
 template <int LDC>
 SARRUS_FN void fill_box(Unilateral<LDC>& u, const double* x, const double* r) {
   int n = u.box.n = u.n(), ld = u.w.ld;
-  double most = 0, size = 0;
-  for (int j = 0; j < u.m.nv; ++j) most = abs_(x[j]) / u.m.unit[j] > most ? abs_(x[j]) / u.m.unit[j] : most;
+  double most = largest_rate(u.m, x);
   for (int i = 0; i < n; ++i) {
     double rate = dot(u.row(i), x, ld) - r[i];
     u.box.g[i] = abs_(rate) <= UNILATERAL_ROUNDING * most ? 0 : rate;
     for (int j = 0; j < n; ++j) u.box.G[i * n + j] = dot(u.row(i), u.X + j * ld, ld);
-    size = u.box.G[i * n + i] > size ? u.box.G[i * n + i] : size;
   }
+  double size = largest_of(n, [&](int i) { return u.box.G[i * n + i]; });
   for (int i = 0; i < n; ++i)
     if (u.box.G[i * n + i] <= UNILATERAL_ROUNDING * UNILATERAL_ROUNDING * size)
       for (int j = 0; j < n; ++j) u.box.G[i * n + j] = u.box.G[j * n + i] = 0;
 }
 
-// v (ld) after an inelastic impact of the closed rows; contacts push and do not pull. No friction takes part.
+// v (ld) after an inelastic impact of the closed rows; contacts push and do not
+// pull. No friction takes part.
 template <int LDC>
 SARRUS_FN void impact_velocity(Unilateral<LDC>& u, double* v) {
   Workspace<double, LDC>& w = u.w;
@@ -177,53 +219,59 @@ SARRUS_FN void impact_velocity(Unilateral<LDC>& u, double* v) {
   for (int i = 0; i < u.n(); ++i) axpy(v, u.box.f[i], u.X + i * w.ld, w.ld);
 }
 
-// What a solution of (1) is wanted for: applied force tau (nv), velocities v (nv), which coordinates of the
-// table rest, the share of the bounds that can be used, and what contacts push with at least, relative to
-// the largest force
+// What a solution of (1) is wanted for: applied force tau (nv), velocities v
+// (nv), which coordinates of the table rest, the share of the bounds that can
+// be used, and what contacts push with at least, relative to the largest force
 struct Use {
   const double *tau, *v;
   const unsigned char* resting;
   double share, least;
 };
+// Directions, bounds, and the friction by load of what slides, from u.extra.
+// Returns the largest bound.
+template <int LDC>
+SARRUS_FN double set_bounds(Unilateral<LDC>& u, const Use& x) {
+  const ModeTable& table = u.table;
+  fill(u.force, u.w.ld);
+  directions_of(table, x.v, x.resting, u.direction);
+  for (int k = 0; k < table.frictions; ++k) {
+    int j = table.coordinate[k];
+    u.force[j] -= u.direction[k] * u.extra[k];
+    u.bound[k] = x.share * (u.fixed[k] + u.extra[k]) * u.m.unit[j];
+  }
+  return largest_of(table.frictions, [&](int k) { return u.bound[k]; });
+}
+// Limits of the forces: friction within its bounds, pushes without end
+template <int LDC>
+SARRUS_FN void set_box(Unilateral<LDC>& u, const Use& x, double largest_bound) {
+  for (int i = 0; i < u.frictions; ++i) {
+    double c = u.bound[u.friction[i]];
+    u.box.high[i] = c > NO_BOUND * largest_bound ? c : 0;
+    u.box.low[i] = -u.box.high[i];
+  }
+  for (int i = u.frictions; i < u.n(); ++i) u.box.low[i] = x.least, u.box.high[i] = BOX_UNBOUNDED;
+}
 // One solution of (1) with bounds by load u.extra: u.force, u.a, u.direction
 template <int LDC>
 SARRUS_FN void solve_with_bounds(Unilateral<LDC>& u, const Use& x) {
   Workspace<double, LDC>& w = u.w;
-  const ModeTable& table = u.table;
   const Model<double>& m = u.m;
-  double most = 0;
-  fill(u.force, w.ld);
-  for (int k = 0; k < table.frictions; ++k) {
-    int j = table.coordinate[k];
-    u.direction[k] = x.resting[k] ? 0 : x.v[j] > 0 ? 1 : x.v[j] < 0 ? -1 : 0;
-    u.force[j] -= u.direction[k] * u.extra[k];
-    u.bound[k] = x.share * (u.fixed[k] + u.extra[k]) * m.unit[j];
-    most = u.bound[k] > most ? u.bound[k] : most;
-  }
-  for (int j = 0; j < m.nv; ++j) w.change[j] = x.tau[j] + u.force[j];
+  double largest_bound = set_bounds(u, x);
+  set_sum(w.change, x.tau, u.force, m.nv);
   accelerate(u.chosen, w.change, w);
   refine(u.chosen, w);
   copy(u.a, w.a, w.ld);
-  double fastest = 0;  // also without the forces that are sought: what they leave may be rounding
-  for (int j = 0; j < m.nv; ++j)
-    fastest = abs_(u.a[j]) / m.unit[j] > fastest ? abs_(u.a[j]) / m.unit[j] : fastest;
   fill_box(u, u.a, u.right);
-  for (int i = 0; i < u.n(); ++i) {
-    bool rests = i < u.frictions;
-    double c = rests ? u.bound[u.friction[i]] : 0;
-    u.box.high[i] = !rests ? BOX_UNBOUNDED : c > NO_BOUND * most ? c : 0;
-    u.box.low[i] = rests ? -u.box.high[i] : x.least;
-  }
+  set_box(u, x, largest_bound);
   solve_box(u.box);
+  double fastest = largest_rate(m, u.a);  // without these forces: what they leave may be rounding
   for (int i = 0; i < u.n(); ++i) axpy(u.a, u.box.f[i], u.X + i * w.ld, w.ld);
-  for (int j = 0; j < m.nv; ++j)
-    fastest = abs_(u.a[j]) / m.unit[j] > fastest ? abs_(u.a[j]) / m.unit[j] : fastest;
+  fastest = larger(largest_rate(m, u.a), fastest);
   for (int i = 0; i < u.frictions; ++i) {
-    int k = u.friction[i], j = table.coordinate[k];
+    int k = u.friction[i], j = u.table.coordinate[k];
+    bool moves = abs_(u.a[j]) / m.unit[j] > BOX_STILL * fastest;
     u.force[j] += u.box.f[i] / m.unit[j];
-    double rate = u.box.rate[i];
-    if (u.box.high[i] == 0) rate = abs_(u.a[j]) / m.unit[j] > BOX_STILL * fastest ? u.a[j] : 0;
-    u.direction[k] = rate > 0 ? 1 : rate < 0 ? -1 : 0;
+    u.direction[k] = u.box.high[i] != 0 ? sign_of(u.box.rate[i]) : moves ? sign_of(u.a[j]) : 0;
   }
 }
 
@@ -252,58 +300,76 @@ SARRUS_FN void bounds_by_load(Unilateral<LDC>& u, const double* tau) {
   });
 }
 
-// (1): u.a, u.box, u.direction.   False: friction by load finds no force.
+// The largest force that acts, or that friction can hold, those in [N] times L
 template <int LDC>
-SARRUS_FN bool solve_unilateral(Unilateral<LDC>& u, Use x) {
+SARRUS_FN double size_of_forces(const Unilateral<LDC>& u, const double* tau) {
   const Model<double>& m = u.m;
+  double applied = largest_of(m.nv, [&](int j) { return abs_(tau[j] - u.w.h[j]) * m.unit[j]; });
+  double held =
+      largest_of(u.table.frictions, [&](int k) { return u.fixed[k] * m.unit[u.table.coordinate[k]]; });
+  return larger(applied, held);
+}
+
+// A round of the fixed point of bounds by load: u.next becomes u.extra, their
+// difference u.change.
+struct BoundsRound {
+  double most = 0;   // change
+  double ratio = 0;  // of the changes of this round and the one before, along the latter
+};
+template <int LDC>
+SARRUS_FN BoundsRound next_bounds(Unilateral<LDC>& u, int count) {
+  BoundsRound round;
+  double along = 0, before = 1e-300;
+  for (int k = 0; k < count; ++k) {
+    double now = u.next[k] - u.extra[k], last = u.change[k];
+    round.most = abs_(now) <= round.most ? round.most : abs_(now);  // NaN does not settle
+    along += now * last, before += last * last;
+    u.change[k] = now, u.extra[k] = u.next[k];
+  }
+  round.ratio = along / before;
+  return round;
+}
+// u.extra goes on to the limit of a geometric sequence (Aitken), unless it only
+// grows.
+template <int LDC>
+SARRUS_FN void go_to_limit(Unilateral<LDC>& u, int count, double ratio) {
+  if (!(ratio < 1 && abs_(ratio) > 0.1)) return;
+  for (int k = 0; k < count; ++k) u.extra[k] = larger(u.extra[k] + u.change[k] * ratio / (1 - ratio), 0.0);
+}
+
+// The fixed point of bounds by load, from the friction that holds whatever is
+// at rest.   False: there is none.
+template <int LDC>
+SARRUS_FN bool settle_bounds(Unilateral<LDC>& u, const Use& x, double size) {
   int count = u.table.frictions;
-  double size = 0;
-  for (int j = 0; j < m.nv; ++j) {
-    double f = abs_(x.tau[j] - u.w.h[j]) * m.unit[j];
-    size = f > size ? f : size;
-  }
-  for (int k = 0; k < count; ++k) {
-    double c = u.fixed[k] * m.unit[u.table.coordinate[k]];
-    size = c > size ? c : size;
-  }
-  x.least *= size;
-  if (!u.by_load) {
-    solve_with_bounds(u, x);
-    return true;
-  }
-  for (int k = 0; k < count; ++k) {
-    u.change[k] = 0;
-    u.extra[k] = x.resting[k] ? HOLDS * size / m.unit[u.table.coordinate[k]] : 0;
-  }
+  fill(u.change, count);
+  for (int k = 0; k < count; ++k)
+    u.extra[k] = x.resting[k] ? HOLDS * size / u.m.unit[u.table.coordinate[k]] : 0;
   solve_with_bounds(u, x);
   bounds_by_load(u, x.tau);
   copy(u.extra, u.next, count);
-  double largest = 0;
-  for (int k = 0; k < count; ++k) largest = u.extra[k] > largest ? u.extra[k] : largest;
+  double largest = largest_of(count, [&](int k) { return u.extra[k]; }), most = 0;
   for (int round = 0; round < MOST_BOUND_ROUNDS; ++round) {
     solve_with_bounds(u, x);
     bounds_by_load(u, x.tau);
-    double most = 0, along = 0, before = 1e-300;
-    for (int k = 0; k < count; ++k) {
-      double now = u.next[k] - u.extra[k], last = u.change[k];
-      largest = u.next[k] > largest ? u.next[k] : largest;
-      most = abs_(now) <= most ? most : abs_(now);
-      along += now * last, before += last * last;
-      u.change[k] = now, u.extra[k] = u.next[k];
-    }
-    if (most <= BOUNDS_SETTLED * largest) {
-      solve_with_bounds(u, x);
-      return true;
-    }
+    BoundsRound now = next_bounds(u, count);
+    largest = larger(largest_of(count, [&](int k) { return u.extra[k]; }), largest);
+    most = now.most;
+    if (most <= BOUNDS_SETTLED * largest) return true;
     if (!(largest < ENDLESS)) return false;
-    double ratio = along / before;
-    if (round % 2 == 1 && ratio < 1 && abs_(ratio) > 0.1)
-      for (int k = 0; k < count; ++k) {
-        double limit = u.extra[k] + u.change[k] * ratio / (1 - ratio);
-        u.extra[k] = limit > 0 ? limit : 0;
-      }
+    if (round % 2 == 1) go_to_limit(u, count, now.ratio);
   }
-  return false;
+  return most <= BOUNDS_ROUNDED * largest;
+}
+
+// (1): u.a, u.box, u.direction.   False: friction by load finds no force.
+template <int LDC>
+SARRUS_FN bool solve_unilateral(Unilateral<LDC>& u, Use x) {
+  double size = size_of_forces(u, x.tau);
+  x.least *= size;
+  if (u.by_load && !settle_bounds(u, x, size)) return false;
+  solve_with_bounds(u, x);
+  return true;
 }
 
 SARRUS_END
