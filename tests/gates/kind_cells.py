@@ -8,6 +8,7 @@ the large mechanism is checked against the small one too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,6 +27,7 @@ Array = npt.NDArray[np.float64]
 WHEELS = 2  # parallel hinges, 0.12 m apart, on the last body of a chain
 LARGE = 33  # coordinates of the large mechanism, at least
 STEP = sr.Pose((0.3, 0.05, 0.1))
+APART = 1e-3  # of states for differences
 EYE = (0.05, -0.1, 0.15)  # of the rod that keeps a cell closed, on its last body
 
 each = pytest.mark.parametrize("key", every_example())
@@ -113,9 +115,15 @@ def _cell(mech: sr.Mechanism, q: Array, names: tuple[str, ...]) -> Cell:
     return Cell(names[0], names[-1], positions, first, mech.nv, pose, turned, moved)
 
 
-def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float) -> None:
-    """Equal up to tol of the larger of one and the size of what is expected."""
+def slope(function: Callable[[float], Array]) -> Array:
+    """df/ds at zero, error of sixth order in the step."""
+    near, middle, far = ((function(k * APART) - function(-k * APART)) / (2 * k * APART) for k in (1, 2, 3))
+    return (15 * near - 6 * middle + far) / 10
+
+
+def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float, why: str = "") -> None:
+    """Equal up to tol of the larger of one and the size of what is expected; `why`: what is wrong if not."""
     mine, theirs = np.asarray(mine), np.asarray(theirs)
     assert mine.shape == theirs.shape
     worst = np.max(np.abs(mine - theirs), initial=0.0)
-    assert worst <= tol * max(1.0, np.max(np.abs(theirs), initial=0.0)), worst
+    assert worst <= tol * max(1.0, np.max(np.abs(theirs), initial=0.0)), f"{why or 'off'}: by {worst:.3g}"

@@ -23,6 +23,7 @@ from sarrus.models.joint import Joint
 
 Array = npt.NDArray[np.float64]
 
+EXAMPLES_FILE = "tests/gates/kind_examples.py"
 T = 0.3  # time of all checks [s]
 P_A, P_B = (0.15, -0.1, 0.2), (0.2, 0.1, -0.05)  # where the kind holds on to the first and the last body
 OBLIQUE = (0.36, 0.48, 0.8)
@@ -356,6 +357,16 @@ FORCES: dict[str, tuple[Example, ...]] = {
     ),
     "EndStop": (Example(lambda c: sr.EndStop(c.coordinates[1], (-2.0, -0.5), 12.0), **UNSEEN),),
     "ConstantWrench": (Example(_wrench, solid=False), Example(_follower, solid=False)),
+}
+
+
+# Forces that `sr.ForceIn` does not read, with the reason
+NO_TENSION = {
+    "BearingFriction": "it depends on the loads of its joint",
+    "Bushing": "it is a wrench",
+    "ConstantWrench": "it is given",
+    "CoulombFriction": "at rest it depends on what holds",
+    "UserForce": "it is what its function returns",
 }
 
 

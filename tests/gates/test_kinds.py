@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +25,13 @@ from sarrus.viz.studios import check_kernel
 from tests.studio_kernel import KERNEL, needs_kernel
 
 from . import kind_examples as kinds
-from .kind_cells import Built, built, close, each, sizes
+from .kind_cells import Built, built, close, each, sizes, slope
 from .kind_examples import T
 
 Array = npt.NDArray[np.float64]
 
 SOURCE = Path(__file__).parents[2] / "src" / "sarrus"
 IMPORTERS = ("formats/", "bridge/")  # they translate kinds of other libraries, and to theirs
-STEP = 1e-3
-
-
-def slope(function: Callable[[float], Array]) -> Array:
-    """df/ds at zero, error of sixth order in the step."""
-    near, middle, far = ((function(k * STEP) - function(-k * STEP)) / (2 * k * STEP) for k in (1, 2, 3))
-    return (15 * near - 6 * middle + far) / 10
 
 
 def user_rows(b: Built) -> bool:
@@ -230,7 +222,8 @@ def test_power(key: str, size: str) -> None:
     if any(force.work() for _, force in b.mech.model.forces):
         power += b.v @ (b.plain.terms(b.q, b.v, T).h - t.h)
     near, far = ((energy(h) - energy(-h)) / (2 * h) for h in (1e-4, 2e-4))
-    close((4 * near - far) / 3, power, 1e-7)
+    why = "energy and work differ: a force that is not conservative needs work(), another one its energy"
+    close((4 * near - far) / 3, power, 1e-7, why)
 
 
 @each
@@ -314,7 +307,10 @@ def test_point_contacts_pull_along_fixed_axes(key: str) -> None:
 def test_undefined_poses_are_refused_by_name(name: str) -> None:
     """A kind that has such poses says in words which ones; the message names the row."""
     kind, example = Constraint.kinds[name], kinds.CONSTRAINTS[name]
-    assert (example.undefined is not None) == bool(kind.undefined)
+    assert (example.undefined is not None) == bool(kind.undefined), (
+        f"{name}: `undefined` of its class says in words at which poses its rows are not defined,"
+        f" `undefined=` of its example in {kinds.EXAMPLES_FILE} makes such a pose; have both or none"
+    )
     if example.undefined is None:
         return
     mech, q = example.undefined()
