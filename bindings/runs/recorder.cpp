@@ -301,6 +301,12 @@ struct Recorder {
     return target > t_end - 1e-9 * dt ? t_end : target;
   }
 
+  // After a step: the state is recorded. `whole`: no mode ended before the end of the step.
+  void note_step(bool whole, size_t every, double t_end) {
+    steps += whole;
+    if (!whole || steps % every == 0 || run->state().t >= t_end) record();
+  }
+
   // At most `count` steps towards t_end; fixed steps end at times t0 + i dt,
   // those of varying size never pass a sample. Keeps every `every`-th state and
   // the last one. Returns the number of steps taken.
@@ -314,11 +320,9 @@ struct Recorder {
       if (!adaptive) h = target - t;
       if (kept.empty() && h >= (t_end - t) * (1 - 1e-12)) kept = snapshot();  // it may be cut short there
       if (!run->step(h, target)) break;
-      bool whole = adaptive || run->state().t >= target;  // a mode may end before
-      steps += whole;
       ++done;
       h = run->state().step;
-      if (!whole || steps % every == 0 || run->state().t >= t_end) record();
+      note_step(adaptive || run->state().t >= target, every, t_end);
     }
     return done;
   }

@@ -85,10 +85,8 @@ def main() -> int:
     if is_fresh(given.out):
         return 0
     if not has_compiler(given.install):
-        state = "older than its sources" if given.out.is_file() else "missing"
-        print(
-            f"sarrus: kernel.wasm is {state} and {requirement()} cannot be installed: tests of studios skip"
-        )
+        state = "is older than its sources" if given.out.is_file() else "is missing, tests of studios skip"
+        print(f"sarrus: kernel.wasm {state}: {requirement()} cannot be installed")
         return int(given.required)
     print(f"sarrus: compiling {given.out.name}, the kernel of studios")
     compile_to(given.out)

@@ -53,7 +53,10 @@ def run(text: str, path: Path) -> Iterator[tuple[Block, str]]:
         where = f"{path}:{block.line}"
         printed, began = io.StringIO(), time.process_time()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * (block.line - 1) + block.code, str(path), "exec"), namespace)
+            lines = "\n" * (block.line - 1) + block.code
+            exec(
+                compile(lines, str(path), "exec", dont_inherit=True), namespace
+            )  # annotations as the reader's
         taken = time.process_time() - began
         if taken > LONGEST:
             raise BlockError(f"{where}: the block takes {taken:.1f} s; shorten it")

@@ -1,5 +1,5 @@
 """Cranks that are tiny beside what they move: crank and rod turn against each other, and nearly all of their
-inertia cancels along the one freedom (finding R19)."""
+inertia cancels along the one freedom. The mass matrix loses digits by the square of the ratio of lengths."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ the large mechanism is checked against the small one too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,6 +27,7 @@ Array = npt.NDArray[np.float64]
 WHEELS = 2  # parallel hinges, 0.12 m apart, on the last body of a chain
 LARGE = 33  # coordinates of the large mechanism, at least
 STEP = sr.Pose((0.3, 0.05, 0.1))
+APART = 1e-3  # of states for differences
 EYE = (0.05, -0.1, 0.15)  # of the rod that keeps a cell closed, on its last body
 
 each = pytest.mark.parametrize("key", every_example())
@@ -111,6 +113,12 @@ def _cell(mech: sr.Mechanism, q: Array, names: tuple[str, ...]) -> Cell:
     moved = (slide, float(q[mech.index(slide).q][0])) if slide in mech.names else ("", 0.0)
     pose = lambda body: mech.pose(q, body)  # noqa: E731
     return Cell(names[0], names[-1], positions, first, mech.nv, pose, turned, moved)
+
+
+def slope(function: Callable[[float], Array]) -> Array:
+    """df/ds at zero, error of sixth order in the step."""
+    near, middle, far = ((function(k * APART) - function(-k * APART)) / (2 * k * APART) for k in (1, 2, 3))
+    return (15 * near - 6 * middle + far) / 10
 
 
 def close(mine: npt.ArrayLike, theirs: npt.ArrayLike, tol: float, why: str = "") -> None:

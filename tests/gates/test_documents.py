@@ -175,7 +175,10 @@ def test_every_public_name_is_in_a_guide() -> None:
     words = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8") for path in pages)))
     names = {name for room in public_rooms() for name in room.__all__} | {*FORMULATIONS}
     names |= {name for kind in (sr.Mechanism, sr.MechanismSpec) for name in dir(kind) if name[0] != "_"}
-    assert sorted(names - words) == []
+    missing = sorted(names - words)
+    assert not missing, (
+        f"no page of docs/ (the reference does not count) names {', '.join(missing)}: add a line"
+    )
 
 
 def test_one_version_everywhere() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +25,13 @@ from sarrus.viz.studios import check_kernel
 from tests.studio_kernel import KERNEL, needs_kernel
 
 from . import kind_examples as kinds
-from .kind_cells import Built, built, close, each, sizes
+from .kind_cells import Built, built, close, each, sizes, slope
 from .kind_examples import T
 
 Array = npt.NDArray[np.float64]
 
 SOURCE = Path(__file__).parents[2] / "src" / "sarrus"
 IMPORTERS = ("formats/", "bridge/")  # they translate kinds of other libraries, and to theirs
-STEP = 1e-3
-
-
-def slope(function: Callable[[float], Array]) -> Array:
-    """df/ds at zero, error of sixth order in the step."""
-    near, middle, far = ((function(k * STEP) - function(-k * STEP)) / (2 * k * STEP) for k in (1, 2, 3))
-    return (15 * near - 6 * middle + far) / 10
 
 
 def user_rows(b: Built) -> bool:

@@ -134,7 +134,7 @@ def test_driven_mechanisms_follow_their_drives(method: str, seed: int) -> None:
 
 
 def test_a_first_step_that_overflows_is_shortened() -> None:
-    """Finding R11: a rate of 1e8 at a first step of 10 s."""
+    """A rate of 1e8 at a first step of 10 s: its stages overflow."""
     run = sr.simulate(oscillator(1e16), (0.0, 1e-6), method="dopri5", dt=10.0)
     assert run.success
     assert run.q[-1, 0] == pytest.approx(0.1 * math.cos(1e8 * 1e-6), abs=1e-5)

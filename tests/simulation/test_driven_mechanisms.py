@@ -1,4 +1,4 @@
-"""Random mechanisms whose drives leave no freedom, against a chain of assemblies at the same times (R21).
+"""Random mechanisms whose drives leave no freedom, against a chain of assemblies at the same times.
 
 Four-bars, slider-cranks, five-bars with two motors and six-bars of random lengths, turned at constant speed,
 to and fro, or both. Many of them cannot follow their drive to the end: these runs have to fail.

@@ -39,7 +39,7 @@ OPTIONS = {
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
-    """Load a mechanism from an MJCF, URDF, SDF, USD or JSON file; what it is is decided by its content.
+    """Load a mechanism from an MJCF, URDF, SDF, USD or JSON file; the content decides which.
 
     Loops that do not fit together because the file has few digits are made to fit, with a warning that says
     by how much. `default` is the pose nearest to the file's rest pose at which the loops close.

@@ -70,7 +70,7 @@ class OperatingPoint:
 
 
 def by_differences(mech: Any) -> bool:
-    """Whether nobody has derivatives of its motion: user rows, or a CustomSystem."""
+    """Whether derivatives of its motion must be differences: user rows, or a CustomSystem."""
     return bool(mech.model.customs) or isinstance(mech, CustomSystem)
 
 

@@ -214,7 +214,7 @@ def _unit(vector: Array, what: str) -> Array:
 
 
 def known_pose(xyz: Array, rotation: Array) -> Pose:
-    """A Pose of read-only arrays (3,), (3, 3) that nobody else changes."""
+    """A Pose of read-only arrays (3,), (3, 3) that nothing else refers to."""
     pose = object.__new__(Pose)
     object.__setattr__(pose, "xyz", xyz)
     object.__setattr__(pose, "rotation", rotation)

@@ -1,4 +1,4 @@
-"""Fixed steps that are too long for the motion say so; those that are not are silent (finding R1, R23)."""
+"""Fixed steps that are too long for the motion say so; those that are not are silent."""
 
 from __future__ import annotations
 

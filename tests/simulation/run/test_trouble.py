@@ -99,7 +99,7 @@ def test_friction_by_the_sign_of_a_velocity_is_named(method: str) -> None:
 
 
 def test_divergence_is_not_blamed_on_the_mass_matrix() -> None:
-    """A damper with a time constant of 1 us in steps of 1 ms, under a pendulum (finding R23)."""
+    """A damper with a time constant of 1 us in steps of 1 ms, under a pendulum: the steps are too long."""
     spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
     spec.body("cart", joint=sr.Prismatic("x"), mass=1.0)
     spec.body("bob", "cart", joint=sr.Revolute("z"), mass=1.0, com=(0, -0.5, 0), inertia=(0.01, 0.01, 0.01))

@@ -1,7 +1,7 @@
 """FrictionCompensation: the dry friction that a control law adds to h.
 
-Along a coordinate that moves it is its friction, against the velocity. One at rest is helped the way that the
-law moves it, by a share of the friction that it has to overcome,
+Along a coordinate that moves it is the friction, against the velocity. Along one at rest it is a share of the
+friction to overcome, in the direction of the acceleration that the law demands,
 
     share = a / (RAMP c / M_kk), within -1 and 1                                                          (1)
 
