@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import sarrus as sr
-from sarrus.mechanism.recorded_code import program_of
+from sarrus.mechanism.query.recorded_code import program_of
 
 from .hexapod import hexapod
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import sarrus as sr
-from sarrus.mechanism.device_steps import device_kernels, general_kernel, general_step
-from sarrus.mechanism.recorded_code import program_of
+from sarrus.mechanism.query.device_steps import device_kernels, general_kernel, general_step
+from sarrus.mechanism.query.recorded_code import program_of
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 
@@ -132,7 +132,7 @@ def mjx(name: str, count: int, steps: int) -> None:
         import jax
         from mujoco import mjx
 
-        from .mujoco_twin import mujoco_twin
+        from .twins.mujoco_twin import mujoco_twin
 
         mech = CASES[name][0]()
         twin = mujoco_twin(mech, np.zeros(mech.nv), STEP, "0.002 1")

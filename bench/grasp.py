@@ -52,7 +52,7 @@ def show(results: dict[str, Any]) -> str:
 def peers() -> dict[str, Callable[[], object]]:
     """The nearest problem in TSID, where it is there."""
     try:
-        from .tsid_twin import available, holding
+        from .twins.tsid_twin import available, holding
     except ModuleNotFoundError:
         return {}
     if not available():

@@ -107,8 +107,8 @@ def standing(rounds: int, seconds: float) -> list[dict[str, Any]]:
 def peers(mech: sr.Mechanism, calm: sr.control.TaskHierarchy) -> dict[str, Callable[[], object]]:
     """The same in TSID, where it is there; its accelerations without active limits are ours."""
     try:
-        from .tsid_twin import available
-        from .tsid_twin import standing as standing_in_tsid
+        from .twins.tsid_twin import available
+        from .twins.tsid_twin import standing as standing_in_tsid
     except ModuleNotFoundError:
         return {}
     if not available():

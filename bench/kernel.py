@@ -13,9 +13,9 @@ import pinocchio as pin
 
 import sarrus as sr
 
-from .pinocchio_twin import PinocchioTwin, pinocchio_twin
 from .report import Column, table
 from .timing import Times, race, ratio
+from .twins.pinocchio_twin import PinocchioTwin, pinocchio_twin
 
 Array = npt.NDArray[np.float64]
 

@@ -23,9 +23,9 @@ from sarrus.library.plane_geometry import HINGE, chain, pin
 from .cases import STEP, UnsupportedError
 from .kernel import exponent
 from .large_calls import CALLS, CALLS_AT, NETS_AT, PASSED_AT, PASSES, calls, net_calls, passes
-from .mujoco_twin import mujoco_twin
 from .report import Column, table
 from .timing import race_prepared, ratio
+from .twins.mujoco_twin import mujoco_twin
 
 TURN = 0.15  # CPU time of our run in a round [s]
 FEWEST, MOST = 10, 500  # rows of four-bars pass a singular pose at 0.72 s: a table of its own, `passes`

@@ -5,7 +5,7 @@
     python -m bench.recorded_runs write-files FOLDER           files and pickles of this version
     python -m bench.recorded_runs read-files FOLDER            load those of another version
 
-The cases (`recorded_cases.py`, `_motion`, `_control`, `_grasps`, `_files`) use the names that users type and
+The cases (`bench/recorded`) use the names that users type and
 nothing else, so the same files run on both versions. Whatever a case returns is taken apart into numbers
 (floating-point arrays) and facts (words, whole numbers, truth values); a call that raises is recorded as its
 error. What only the newer version has is no difference.
@@ -281,12 +281,13 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("write-files", "read-files"):
         commands.add_parser(name).add_argument("folder", type=Path)
     given = parser.parse_args(arguments)
-    from . import recorded_files
+    from .recorded import files
 
     if given.command == "record":
-        from . import recorded_cases, recorded_control, recorded_grasps, recorded_motion
+        from .recorded import cases as asked
+        from .recorded import control, grasps, motion
 
-        rooms = (recorded_cases, recorded_motion, recorded_control, recorded_grasps)
+        rooms = (asked, motion, control, grasps)
         cases = {name: case for room in rooms for name, case in room.CASES.items()}
         out = record({name: case for name, case in cases.items() if given.only in name}, show=True)
         out.save(given.file)
@@ -296,12 +297,10 @@ def main(arguments: list[str] | None = None) -> int:
         before, after, *twins = map(Recording.load, (given.before, given.after, *given.twin))
         fine = compare(before, after, given.tolerance, twins)
     elif given.command == "write-files":
-        recorded_files.write(given.folder)
+        files.write(given.folder)
         return 0
     else:
-        fine = compare(
-            Recording.load(str(given.folder / "expected.npz")), recorded_files.read(given.folder), RESUMED
-        )
+        fine = compare(Recording.load(str(given.folder / "expected.npz")), files.read(given.folder), RESUMED)
     print("within bounds" if fine else "OUT OF BOUNDS")
     return 0 if fine else 1
 

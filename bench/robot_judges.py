@@ -13,7 +13,7 @@ import numpy.typing as npt
 import sarrus as sr
 from sarrus.formats.writing.inertias import Inertia
 
-from .mujoco_terms import constrained_acceleration, row_space, terms
+from .twins.mujoco_terms import constrained_acceleration, row_space, terms
 
 Array = npt.NDArray[np.float64]
 STATES = 3

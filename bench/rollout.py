@@ -24,10 +24,10 @@ from sarrus import _kernel
 
 from .calls import humanoid
 from .cases import CASES
-from .mujoco_twin import MujocoTwin, mujoco_twin
 from .report import Column, table
 from .robot_copies import ASKED, ROBOTS, compare
 from .timing import race
+from .twins.mujoco_twin import MujocoTwin, mujoco_twin
 
 STEP = 1e-3  # [s]
 COPIES, STEPS = 256, 100

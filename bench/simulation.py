@@ -16,9 +16,9 @@ import sarrus as sr
 from sarrus import _kernel
 
 from .cases import CASES, STEP, Case
-from .mujoco_twin import MujocoTwin, mujoco_twin
 from .report import Column, table
 from .timing import race, race_prepared, ratio
+from .twins.mujoco_twin import MujocoTwin, mujoco_twin
 
 Array = npt.NDArray[np.float64]
 

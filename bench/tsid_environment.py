@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TAKES_A_MODEL = "import sys; from bench.tsid_twin import available; sys.exit(not available())"
+TAKES_A_MODEL = "import sys; from bench.twins.tsid_twin import available; sys.exit(not available())"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,9 +3,9 @@
 #include "constraints/kinds.hpp"
 #include "derivatives/equilibrium.hpp"
 #include "integrate/step.hpp"
-#include "solve/assembly.hpp"
-#include "solve/nearest_state.hpp"
-#include "solve/pivoted_matrix.hpp"
+#include "solve/factor/pivoted_matrix.hpp"
+#include "solve/search/assembly.hpp"
+#include "solve/search/nearest_state.hpp"
 #include "tree/forces/kinds.hpp"
 
 #include "numpy.hpp"

@@ -1,7 +1,7 @@
 // Batch loops over friction by load.
 #pragma once
 
-#include "solve/bearing_loads.hpp"
+#include "solve/friction/bearing_loads.hpp"
 #include "solve_batches.hpp"
 
 SARRUS_BEGIN

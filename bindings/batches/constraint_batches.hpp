@@ -2,9 +2,9 @@
 #pragma once
 
 #include "integrate/singular/pivots.hpp"
-#include "solve/consistent_velocity.hpp"
 #include "solve/inverse_dynamics.hpp"
-#include "solve/regular_state.hpp"
+#include "solve/search/consistent_velocity.hpp"
+#include "solve/search/regular_state.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN

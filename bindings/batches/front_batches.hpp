@@ -5,7 +5,7 @@
 
 #include "../scratch.hpp"
 #include "batch_table.hpp"
-#include "solve/augmented_plan.hpp"
+#include "solve/factor/augmented_plan.hpp"
 
 SARRUS_BEGIN
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../strides.hpp"
-#include "solve/nearest_state.hpp"
+#include "solve/search/nearest_state.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN

@@ -4,8 +4,8 @@
 #include "../strides.hpp"
 #include "derivatives/dynamics_derivatives.hpp"
 #include "integrate/singular/pivots.hpp"
-#include "solve/least_pivot.hpp"
-#include "solve/regular_state.hpp"
+#include "solve/factor/least_pivot.hpp"
+#include "solve/search/regular_state.hpp"
 #include "tree_batches.hpp"
 
 SARRUS_BEGIN

@@ -4,7 +4,7 @@
 #include "../scratch.hpp"
 #include "pose_table.hpp"
 #include "solve/redundant_rows.hpp"
-#include "solve/sweep.hpp"
+#include "solve/search/sweep.hpp"
 
 SARRUS_BEGIN
 namespace {

@@ -1,6 +1,6 @@
 // Arguments of public calls. What is plain, float64 arrays of one state or of one batch axis, is checked
-// here; everything else goes to an object of Python (sarrus/mechanism/arguments.py), which converts it or
-// says what is wrong.
+// here; everything else goes to an object of Python (sarrus/mechanism/core/arguments.py), which converts it
+// or says what is wrong.
 #pragma once
 
 #include "../kernel_object.hpp"

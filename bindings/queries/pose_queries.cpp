@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "solve/assembly.hpp"
+#include "solve/search/assembly.hpp"
 
 namespace sarrus {
 

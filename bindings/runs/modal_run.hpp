@@ -1,35 +1,29 @@
-// A run whose mode changes: compiled steps in one mode, taken again to where it
-// ends, and settled anew there.
+// A run whose mode changes: compiled steps in one mode, taken again to where it ends, and settled anew there.
 #pragma once
 
 #include "mode_of_run.hpp"
 
 SARRUS_BEGIN
 
-template <int LD> struct ModalRun : ModeOfRun<LD> {
+template <int LD>
+struct ModalRun : ModeOfRun<LD> {
   using Base = ModeOfRun<LD>;
-  using Base::m, Base::plan, Base::table, Base::outside, Base::mode, Base::x,
-      Base::inner, Base::trouble, Base::speed, Base::fail, Base::look_at_state,
-      Base::settle_at, Base::go_on, Base::too_many;
-  std::vector<double> tail, q0, v0, a0; // where the present step began
+  using Base::m, Base::plan, Base::table, Base::outside, Base::mode, Base::x, Base::inner, Base::trouble,
+      Base::speed, Base::fail, Base::look_at_state, Base::settle_at, Base::go_on, Base::too_many;
+  std::vector<double> tail, q0, v0, a0;  // where the present step began
   double t0 = 0, size0 = 0;
   History history0;
 
-  ModalRun(const ModelD &model, const ModePlan &given, const Options &options,
-           const Outside &calls)
-      : Base(model, given, options, calls), tail(inner->tail_size()), q0(m.nq),
-        v0(m.nv), a0(m.nv) {}
+  ModalRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls)
+      : Base(model, given, options, calls), tail(inner->tail_size()), q0(m.nq), v0(m.nv), a0(m.nv) {}
 
-  // ---------------------------------------------------------------- the end of
-  // a mode
+  // ---------------------------------------------------------------- the end of a mode
 
   // At the end of a mode, with the guards there: what has ended it
-  bool settle_end(const Guards &at) {
+  bool settle_end(const Guards& at) {
     bool breaks = at.load[0] < 0, again = false;
-    for (int k = 0; k < table.frictions; ++k)
-      x->stops[k] = at.stops(mode, k), again |= at.backwards(mode, k);
-    if (again)
-      return stick_again(at);
+    for (int k = 0; k < table.frictions; ++k) x->stops[k] = at.stops(mode, k), again |= at.backwards(mode, k);
+    if (again) return stick_again(at);
     end_mode();
     for (int g = 0; g < table.count; ++g) {
       breaks = breaks || at.push[g] < 0;
@@ -39,43 +33,33 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
   }
   void end_mode() {
     this->take_state();
-    if (outside.mode_ends)
-      outside.mode_ends(outside.context);
+    if (outside.mode_ends) outside.mode_ends(outside.context);
   }
-  // Coordinates that began to slide and moved the other way stick: the step is
-  // as if it had not been tried.
-  bool stick_again(const Guards &at) {
+  // Coordinates that began to slide and moved the other way stick: the step is as if it had not been tried.
+  bool stick_again(const Guards& at) {
     for (int k = 0; k < table.frictions; ++k)
-      if (at.backwards(mode, k))
-        mode.direction[k] = 0,
-        mode.closed[table.count - table.frictions + k] = 1;
-    if (too_many(t0))
-      return fail(StepStatus::CHATTER);
+      if (at.backwards(mode, k)) mode.direction[k] = 0, mode.closed[table.count - table.frictions + k] = 1;
+    if (too_many(t0)) return fail(StepStatus::CHATTER);
     mode.slack[0] = HESITANT;
-    if (outside.back)
-      outside.back(outside.context);
+    if (outside.back) outside.back(outside.context);
     this->clear_cause();
     std::fill_n(x->touched, table.count, 0);
     return go_on(t0, q0.data(), v0.data(), false);
   }
   bool switch_by_clock(double t) {
     bool due = false;
-    for (const Scheduled &one : plan.schedule)
-      if (one.t == t)
-        due = true, x->changes[one.group] = one.closes ? 1 : -1;
-    if (!due)
-      return true;
+    for (const Scheduled& one : plan.schedule)
+      if (one.t == t) due = true, x->changes[one.group] = one.closes ? 1 : -1;
+    if (!due) return true;
     end_mode();
     return settle_at(t, false, false);
   }
-  bool change_mode(const Instant<double> &at,
-                   const signed char *changes) override {
+  bool change_mode(const Instant<double>& at, const signed char* changes) override {
     std::copy_n(at.q, m.nq, x->q);
     std::copy_n(at.v, m.nv, x->v);
     std::copy_n(changes, table.count, x->changes);
     trouble = StepStatus::FINE;
-    if (!this->ask_force(at.t, BETWEEN_STEPS))
-      return fail(StepStatus::STOPPED);
+    if (!this->ask_force(at.t, BETWEEN_STEPS)) return fail(StepStatus::STOPPED);
     return settle_at(at.t, false, false);
   }
 
@@ -88,24 +72,19 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
     std::copy_n(s.v, m.nv, v0.begin());
     std::copy_n(s.a, m.nv, a0.begin());
     inner->store_tail(tail.data());
-    if (outside.mark)
-      outside.mark(outside.context);
+    if (outside.mark) outside.mark(outside.context);
   }
   // From the beginning of the present step to time t
   bool go_to(double t) {
-    if (outside.back)
-      outside.back(outside.context);
+    if (outside.back) outside.back(outside.context);
     bool fine = inner->restore({t0, q0.data(), v0.data(), 0}, history0, size0);
     inner->load_tail(tail.data());
-    while (fine && inner->state().t < t)
-      fine = inner->step(t - inner->state().t, t);
-    if (!fine)
-      return fail(inner->state().status);
+    while (fine && inner->state().t < t) fine = inner->step(t - inner->state().t, t);
+    if (!fine) return fail(inner->state().status);
     look_at_state(x->now);
     return true;
   }
-  // A place in the step, whose end is fine, where a coordinate that slides may
-  // have turned round; 1: none
+  // A place in the step, whose end is fine, where a coordinate that slides may have turned round; 1: none
   double turning_place() {
     RunState s = inner->state();
     double h = s.t - t0;
@@ -113,29 +92,23 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
       for (int k = 0; k < table.frictions; ++k) {
         int j = table.coordinate[k];
         double d = mode.direction[k];
-        bool sure = d == 0 || mode.armed[k] == 0 ||
-                    d * a0[j] > 0; // a cubic overshoots where a grows
-        if (!sure && d * cubic(v0[j], a0[j], s.v[j], s.a[j], h, place) <= 0)
-          return place;
+        bool sure = d == 0 || mode.armed[k] == 0 || d * a0[j] > 0;  // a cubic overshoots where a grows
+        if (!sure && d * cubic(v0[j], a0[j], s.v[j], s.a[j], h, place) <= 0) return place;
       }
     return 1;
   }
-  // To the time within the step at which the mode ends; the state is at a time
-  // where it has ended.
+  // To the time within the step at which the mode ends; the state is at a time where it has ended.
   bool locate() {
     double end = inner->state().t;
-    EndSearch search(
-        t0, end, std::max(LOCATED * (end - t0), 4 * 2.2e-16 * std::abs(end)));
+    EndSearch search(t0, end, std::max(LOCATED * (end - t0), 4 * 2.2e-16 * std::abs(end)));
     std::copy_n(x->before.speed, x->before.n, x->lower.speed);
     Guards upper = x->now;
     std::vector<double> kept(x->now.speed, x->now.speed + x->now.n);
     auto keep = [&] { std::copy_n(x->now.speed, x->now.n, kept.begin()); };
     while (!search.found()) {
       std::copy(kept.begin(), kept.end(), x->now.speed);
-      double t =
-          search.next(first_zero(mode, x->lower, upper, search.lo, search.hi));
-      if (!go_to(t))
-        return false;
+      double t = search.next(first_zero(mode, x->lower, upper, search.lo, search.hi));
+      if (!go_to(t)) return false;
       if (x->now.end(mode)) {
         search.hi = t;
         keep();
@@ -148,8 +121,7 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
   }
   void accept() {
     for (int k = 0; k < table.frictions; ++k)
-      if (x->now.speed[k] > 0 && mode.direction[k] != 0)
-        mode.armed[k] = 1;
+      if (x->now.speed[k] > 0 && mode.direction[k] != 0) mode.armed[k] = 1;
     std::copy_n(x->now.speed, x->now.n, x->before.speed);
   }
   bool step(double h, double t_end) override {
@@ -158,32 +130,26 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
       return settle_end(x->before);
     }
     double end = t_end;
-    for (const Scheduled &one : plan.schedule)
-      if (one.t > inner->state().t)
-        end = std::min(end, one.t);
+    for (const Scheduled& one : plan.schedule)
+      if (one.t > inner->state().t) end = std::min(end, one.t);
     mark();
-    if (!inner->step(h, end))
-      return fail(inner->state().status);
+    if (!inner->step(h, end)) return fail(inner->state().status);
     look_at_state(x->now);
     bool ended = x->now.end(mode);
     double reached = inner->state().t, place = ended ? 1 : turning_place();
     if (place < 1) {
-      if (!go_to(t0 + place * (reached - t0)))
-        return false;
+      if (!go_to(t0 + place * (reached - t0))) return false;
       ended = x->now.end(mode);
-      if (!ended && !go_to(reached))
-        return false;
+      if (!ended && !go_to(reached)) return false;
     }
-    if (ended)
-      return locate() && settle_end(x->now);
+    if (ended) return locate() && settle_end(x->now);
     accept();
     return switch_by_clock(reached);
   }
 
-  // ---------------------------------------------------------------- the
-  // interface of a run
+  // ---------------------------------------------------------------- the interface of a run
 
-  bool start(double t, const double *q, const double *v, int) override {
+  bool start(double t, const double* q, const double* v, int) override {
     trouble = StepStatus::FINE;
     std::copy_n(q, m.nq, x->q);
     std::copy_n(v, m.nv, x->v);
@@ -191,32 +157,28 @@ template <int LD> struct ModalRun : ModeOfRun<LD> {
     std::fill_n(x->tau, m.nv, 0.0);
     this->clear_cause();
     mode.recent[0] = 0, mode.recent[1] = t;
-    if (!this->ask_force(t, 0))
-      return fail(StepStatus::STOPPED);
+    if (!this->ask_force(t, 0)) return fail(StepStatus::STOPPED);
     return settle_at(t, true, false);
   }
-  bool restore(const Instant<double> &at, const History &history,
-               double step) override {
+  bool restore(const Instant<double>& at, const History& history, double step) override {
     trouble = StepStatus::FINE;
     this->choose_rows();
-    if (!inner->restore(at, history, step))
-      return fail(inner->state().status);
+    if (!inner->restore(at, history, step)) return fail(inner->state().status);
     this->find_held_rank();
     look_at_state(x->before);
     return true;
   }
   RunState state() const override {
     RunState s = inner->state();
-    if (trouble != StepStatus::FINE)
-      s.status = trouble;
+    if (trouble != StepStatus::FINE) s.status = trouble;
     s.evaluations += this->spent;
     return s;
   }
-  void end_at(double) override {} // guards need the acceleration of every state
+  void end_at(double) override {}  // guards need the acceleration of every state
   History history() const override { return inner->history(); }
   int tail_size() const override { return inner->tail_size(); }
-  void store_tail(double *to) const override { inner->store_tail(to); }
-  void load_tail(const double *from) override { inner->load_tail(from); }
+  void store_tail(double* to) const override { inner->store_tail(to); }
+  void load_tail(const double* from) override { inner->load_tail(from); }
 };
 
 SARRUS_END

@@ -1,5 +1,4 @@
-// The mode of a run: what ends it at a state, and how the next one begins there
-// (kernels/integrate/modes).
+// The mode of a run: what ends it at a state, and how the next one begins there (kernels/integrate/modes).
 #pragma once
 
 #include "integrate/modes/mode_step.hpp"
@@ -9,17 +8,16 @@
 SARRUS_BEGIN
 
 // What a modal run works with, in one block of memory.
-template <int LD> struct ModalWork {
+template <int LD>
+struct ModalWork {
   ModeForces<LD> forces;
   Guards before, now, lower;
   double *q, *v, *room, *tau, *drive, *user, *wrenches;
   unsigned char *flags, *stops;
   signed char *changes, *touched;
 
-  ModalWork(const ModelD &m, const ModeTable &table, Arena &arena)
-      : forces(m, table, arena) {
-    for (Guards *g : {&before, &now, &lower})
-      g->bind(arena, table);
+  ModalWork(const ModelD& m, const ModeTable& table, Arena& arena) : forces(m, table, arena) {
+    for (Guards* g : {&before, &now, &lower}) g->bind(arena, table);
     arena.take(m.nq, q);
     arena.take(forces.u.w.ld, v, room, tau);
     arena.take(3 * m.nd, drive);
@@ -31,36 +29,34 @@ template <int LD> struct ModalWork {
   }
 };
 
-template <int LD> struct ModeOfRun : Run {
-  const ModelD &m;
-  const ModePlan &plan;
-  const ModeTable &table;
+template <int LD>
+struct ModeOfRun : Run {
+  const ModelD& m;
+  const ModePlan& plan;
+  const ModeTable& table;
   Outside outside;
   int parameters;
   std::vector<double> numbers;
   Mode mode;
   std::vector<char> memory;
-  ModalWork<LD> *x = nullptr;
-  ModeForces<LD> *f = nullptr;
-  StepsInMode *inner = nullptr;
-  std::vector<int> places; // of the rows of the mode before
+  ModalWork<LD>* x = nullptr;
+  ModeForces<LD>* f = nullptr;
+  StepsInMode* inner = nullptr;
+  std::vector<int> places;  // of the rows of the mode before
   StepStatus trouble = StepStatus::FINE;
-  double speed = 0; // the largest since the mode began
-  int spent = 0;    // evaluations in modes before
+  double speed = 0;  // the largest since the mode began
+  int spent = 0;     // evaluations in modes before
   long changes = 0;
   ModeEntry entry;
 
-  ModeOfRun(const ModelD &model, const ModePlan &given, const Options &options,
-            const Outside &calls)
-      : m(model), plan(given), table(given.table), outside(calls),
-        parameters(m.nev + m.nk) {
+  ModeOfRun(const ModelD& model, const ModePlan& given, const Options& options, const Outside& calls)
+      : m(model), plan(given), table(given.table), outside(calls), parameters(m.nev + m.nk) {
     numbers.assign(mode_size(table, parameters), 0.0);
     mode = mode_at(table, parameters, numbers.data());
     Arena measure(nullptr);
     ModalWork<LD> measured(m, table, measure);
     memory.assign(measure.used + 4096, 0);
-    Arena arena(memory.data() +
-                (-reinterpret_cast<unsigned long long>(memory.data()) & 63));
+    Arena arena(memory.data() + (-reinterpret_cast<unsigned long long>(memory.data()) & 63));
     x = new ModalWork<LD>(m, table, arena);
     f = &x->forces;
     std::copy_n(m.el_values, m.nev, mode.values);
@@ -75,24 +71,19 @@ template <int LD> struct ModeOfRun : Run {
     delete inner;
     delete x;
   }
-  ModeOfRun(const ModeOfRun &) = delete;
+  ModeOfRun(const ModeOfRun&) = delete;
 
-  StepsInMode *make_steps(const Options &o) {
-    const ModelD &view = f->rows.view;
-    if (outside.steps)
-      return new RunOutside(view, *outside.steps);
+  StepsInMode* make_steps(const Options& o) {
+    const ModelD& view = f->rows.view;
+    if (outside.steps) return new RunOutside(view, *outside.steps);
     if (outside.acceleration && !o.method.implicit)
       return new SizedRun<0, Called<false, true>>(view, o, outside);
     return new SizedRun<LD, Called<false, false>>(view, o, outside);
   }
 
   int mode_numbers() const override { return static_cast<int>(numbers.size()); }
-  void store_mode(double *to) const override {
-    std::copy(numbers.begin(), numbers.end(), to);
-  }
-  void load_mode(const double *from) override {
-    std::copy_n(from, numbers.size(), numbers.begin());
-  }
+  void store_mode(double* to) const override { std::copy(numbers.begin(), numbers.end(), to); }
+  void load_mode(const double* from) override { std::copy_n(from, numbers.size(), numbers.begin()); }
   long mode_changes() const override { return changes; }
   ModeEntry mode_entry() const override { return entry; }
 
@@ -102,64 +93,53 @@ template <int LD> struct ModeOfRun : Run {
   }
   // Whether other rows act than before
   bool choose_rows() {
-    const ActiveRows<double> &rows = f->rows;
+    const ActiveRows<double>& rows = f->rows;
     places.assign(rows.place, rows.place + m.nc);
     f->choose(mode);
     ++changes;
     spent += inner->state().evaluations;
     inner->rebuild();
-    if (outside.mode_chosen)
-      outside.mode_chosen(outside.context);
+    if (outside.mode_chosen) outside.mode_chosen(outside.context);
     return !std::equal(places.begin(), places.end(), rows.place);
   }
 
-  // ---------------------------------------------------------------- what
-  // Python supplies
+  // ---------------------------------------------------------------- what Python supplies
 
   // Drives and rows of the user at a state; x->tau stays
-  State<double> ask(double t, const double *q, const double *v) {
-    if (!outside.inputs || (!m.nd && !m.n_user_rows))
-      return {q, v, x->drive, x->user};
+  State<double> ask(double t, const double* q, const double* v) {
+    if (!outside.inputs || (!m.nd && !m.n_user_rows)) return {q, v, x->drive, x->user};
     std::copy_n(x->tau, m.nv, x->room);
-    outside.inputs(outside.context, {t, q, v, ROWS_ONLY},
-                   {x->tau, x->drive, x->user, nullptr, nullptr, 0});
+    outside.inputs(outside.context, {t, q, v, ROWS_ONLY}, {x->tau, x->drive, x->user, nullptr, nullptr, 0});
     std::copy_n(x->room, m.nv, x->tau);
     return {q, v, x->drive, x->user};
   }
   // The applied force at a state, into x->tau
   bool ask_force(double t, int stage) {
-    return !outside.inputs ||
-           outside.inputs(outside.context, {t, x->q, x->v, stage},
-                          {x->tau, x->drive, x->user, nullptr, nullptr, 0});
+    return !outside.inputs || outside.inputs(outside.context, {t, x->q, x->v, stage},
+                                             {x->tau, x->drive, x->user, nullptr, nullptr, 0});
   }
-  const double *ask_wrenches(double t, const State<double> &s) {
-    if (!outside.wrenches || !m.n_user_rows || !f->u.by_load)
-      return nullptr;
+  const double* ask_wrenches(double t, const State<double>& s) {
+    if (!outside.wrenches || !m.n_user_rows || !f->u.by_load) return nullptr;
     outside.wrenches(outside.context, {t, s.q, s.v, 0}, x->wrenches);
     return x->wrenches;
   }
 
-  // ---------------------------------------------------------------- what ends
-  // the mode
+  // ---------------------------------------------------------------- what ends the mode
 
   bool needs_forces() const {
     for (int g = 0; g < table.count; ++g) {
       GroupKind kind = table.groups[g].kind;
-      if (mode.closed[g] != 0 &&
-          (kind == GroupKind::CONTACT || kind == GroupKind::HELD))
-        return true;
+      if (mode.closed[g] != 0 && (kind == GroupKind::CONTACT || kind == GroupKind::HELD)) return true;
     }
     return false;
   }
   // The guards at the state of the inner run
-  void look_at_state(Guards &to) {
+  void look_at_state(Guards& to) {
     RunState s = inner->state();
     inner->applied(x->tau);
-    ReachedState reached = {ask(s.t, s.q, s.v), x->tau, nullptr, f->by_load,
-                            f->unique};
+    ReachedState reached = {ask(s.t, s.q, s.v), x->tau, nullptr, f->by_load, f->unique};
     if (needs_forces() || !outside.bearings_slide) {
-      if (!inner->multipliers(f->lam, f->unique))
-        f->find_multipliers(reached.at, s.a, s.tau);
+      if (!inner->multipliers(f->lam, f->unique)) f->find_multipliers(reached.at, s.a, s.tau);
       f->find_loads(reached.at, s.a, ask_wrenches(s.t, reached.at));
       leave_out_loads();
       reached.lam = f->lam;
@@ -167,15 +147,12 @@ template <int LD> struct ModeOfRun : Run {
     look(f->u, f->rows, reached, mode, x->flags, to);
     speed = std::max(speed, largest_rate(m, s.v));
     for (int k = 0; k < table.frictions; ++k)
-      mode.fastest[k] =
-          std::max(mode.fastest[k], std::abs(s.v[table.coordinate[k]]));
+      mode.fastest[k] = std::max(mode.fastest[k], std::abs(s.v[table.coordinate[k]]));
   }
 
-  // ---------------------------------------------------------------- how the
-  // next one begins
+  // ---------------------------------------------------------------- how the next one begins
 
-  // Friction by load of what slides, where `inputs` adds it, is no part of the
-  // applied force.
+  // Friction by load of what slides, where `inputs` adds it, is no part of the applied force.
   void leave_out_loads() {
     for (int k = 0; !outside.bearings_slide && k < table.frictions; ++k)
       x->tau[table.coordinate[k]] += mode.direction[k] * f->by_load[k];
@@ -188,49 +165,39 @@ template <int LD> struct ModeOfRun : Run {
     inner->applied(x->tau);
     leave_out_loads();
   }
-  // Settles the mode at time t and the state x->q, x->v under the force x->tau,
-  // and goes on from there.
+  // Settles the mode at time t and the state x->q, x->v under the force x->tau, and goes on from there.
   bool settle_at(double t, bool starts, bool breaks) {
-    if (!starts && too_many(t))
-      return fail(StepStatus::CHATTER);
+    if (!starts && too_many(t)) return fail(StepStatus::CHATTER);
     State<double> at = ask(t, x->q, x->v);
     f->u.outer = nullptr;
-    if (const double *given = ask_wrenches(t, at)) {
+    if (const double* given = ask_wrenches(t, at)) {
       place(m, x->q, f->u.w.tree);
       f->take_wrenches(given);
     }
     std::vector<double> tau(x->tau, x->tau + m.nv);
     std::fill_n(x->touched, table.count, 0);
-    Cause cause = {t,          plan.dt,    tau.data(),
-                   x->changes, x->touched, &entry.group,
-                   x->stops,   starts,     breaks};
+    Cause cause = {t, plan.dt, tau.data(), x->changes, x->touched, &entry.group, x->stops, starts, breaks};
     auto ask_again = [&] {
-      if (ask_force(t, BETWEEN_STEPS))
-        std::copy_n(x->tau, m.nv, tau.begin());
+      if (ask_force(t, BETWEEN_STEPS)) std::copy_n(x->tau, m.nv, tau.begin());
     };
-    StepStatus found = settle(f->u, Settled{x->q, x->v, at.drive, at.user},
-                              cause, mode, x->room, x->flags, ask_again);
+    StepStatus found =
+        settle(f->u, Settled{x->q, x->v, at.drive, at.user}, cause, mode, x->room, x->flags, ask_again);
     clear_cause();
-    if (found != StepStatus::FINE)
-      return fail(found);
+    if (found != StepStatus::FINE) return fail(found);
     return go_on(t, x->q, x->v, starts);
   }
-  // From a state whose velocity is that of the new mode. A run through a
-  // singular pose keeps its rank while only directions change.
-  bool go_on(double t, const double *q, const double *v, bool starts) {
+  // From a state whose velocity is that of the new mode. A run through a singular pose keeps its rank while
+  // only directions change.
+  bool go_on(double t, const double* q, const double* v, bool starts) {
     History history = inner->history();
     bool anew = choose_rows() || starts || outside.steps;
-    bool fine = anew ? inner->start(t, q, v, -1)
-                     : inner->restore({t, q, v, 0}, history, 0);
-    if (!fine)
-      return fail(inner->state().status);
+    bool fine = anew ? inner->start(t, q, v, -1) : inner->restore({t, q, v, 0}, history, 0);
+    if (!fine) return fail(inner->state().status);
     double change = 0;
     speed = std::max(largest_rate(m, v), speed);
     for (int j = 0; j < m.nv; ++j)
-      change =
-          std::max(change, std::abs(inner->state().v[j] - v[j]) / m.unit[j]);
-    if (!starts && change > MOST_VELOCITY_CHANGE * speed)
-      return fail(StepStatus::NO_MODE);
+      change = std::max(change, std::abs(inner->state().v[j] - v[j]) / m.unit[j]);
+    if (!starts && change > MOST_VELOCITY_CHANGE * speed) return fail(StepStatus::NO_MODE);
     speed = 0;
     find_held_rank();
     look_at_state(x->before);
@@ -238,19 +205,16 @@ template <int LD> struct ModeOfRun : Run {
   }
   void find_held_rank() {
     bool any = false;
-    for (int k = 0; k < table.frictions; ++k)
-      any = any || f->holds(k);
+    for (int k = 0; k < table.frictions; ++k) any = any || f->holds(k);
     RunState s = inner->state();
-    entry.held_rank =
-        any ? s.rank - f->rank_without_held(ask(s.t, s.q, s.v), mode) : 0;
+    entry.held_rank = any ? s.rank - f->rank_without_held(ask(s.t, s.q, s.v), mode) : 0;
   }
   void clear_cause() {
     std::fill_n(x->changes, table.count, 0);
     std::fill_n(x->stops, table.frictions, 0);
   }
   bool too_many(double t) {
-    if (t > mode.recent[1] + plan.dt || t < mode.recent[1])
-      mode.recent[0] = 0, mode.recent[1] = t;
+    if (t > mode.recent[1] + plan.dt || t < mode.recent[1]) mode.recent[0] = 0, mode.recent[1] = t;
     return ++mode.recent[0] > MOST_CHANGES;
   }
 };

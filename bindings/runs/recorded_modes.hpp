@@ -10,22 +10,21 @@ namespace sarrus {
 
 struct RecordedModes {
   npy_intp width = 0, groups = 0;
-  std::vector<double> numbers;      // (modes, width)
-  std::vector<signed char> touched; // (modes, groups)
-  std::vector<int> held_ranks;      // (modes,)
+  std::vector<double> numbers;       // (modes, width)
+  std::vector<signed char> touched;  // (modes, groups)
+  std::vector<int> held_ranks;       // (modes,)
 
   npy_intp count() const { return static_cast<npy_intp>(held_ranks.size()); }
-  void add(const Run &run) {
+  void add(const Run& run) {
     numbers.resize(numbers.size() + width);
     run.store_mode(numbers.data() + numbers.size() - width);
-    const signed char *given = run.mode_entry().touched;
+    const signed char* given = run.mode_entry().touched;
     touched.insert(touched.end(), given, given + groups);
     held_ranks.push_back(0);
   }
   // Number of the present mode, whose rank is known now
-  double now(const Run &run) {
-    if (held_ranks.empty())
-      return 0;
+  double now(const Run& run) {
+    if (held_ranks.empty()) return 0;
     held_ranks.back() = run.mode_entry().held_rank;
     return static_cast<double>(count() - 1);
   }
@@ -39,9 +38,8 @@ struct RecordedModes {
     return New<signed char>({groups}, touched.data() + mode * groups);
   }
   void require(npy_intp mode) const {
-    if (mode < 0 || mode >= count())
-      throw nb::index_error("no mode with this number");
+    if (mode < 0 || mode >= count()) throw nb::index_error("no mode with this number");
   }
 };
 
-} // namespace sarrus
+}  // namespace sarrus

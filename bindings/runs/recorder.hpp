@@ -1,6 +1,5 @@
-// sarrus._kernel.Run: steps with the GIL released, records what was asked for,
-// calls Python only through the callback slot. And what Python needs to
-// describe a run: methods, options, statuses.
+// sarrus._kernel.Run: steps with the GIL released, records what was asked for, calls Python only through the
+// callback slot. And what Python needs to describe a run: methods, options, statuses.
 #pragma once
 
 #include <limits>
@@ -12,16 +11,15 @@
 namespace sarrus {
 
 struct RunOptions : Options {
-  bool sampled = false; // inputs are asked for at the samples only: nothing but
-                        // tau, held in between
-  double sample_dt =
-      std::numeric_limits<double>::infinity(); // infinite: at the start only
+  bool sampled = false;  // inputs are asked for at the samples only: nothing but
+                         // tau, held in between
+  double sample_dt = std::numeric_limits<double>::infinity();  // infinite: at the start only
 };
 
-void bind_run_options(nb::module_ &m);
-void bind_run(nb::module_ &m);
-void bind_copies(nb::module_ &m);
-void bind_mode_plan(nb::module_ &m);
-const ModePlan &plan_of(nb::handle object);
+void bind_run_options(nb::module_& m);
+void bind_run(nb::module_& m);
+void bind_copies(nb::module_& m);
+void bind_mode_plan(nb::module_& m);
+const ModePlan& plan_of(nb::handle object);
 
-} // namespace sarrus
+}  // namespace sarrus

@@ -1,5 +1,4 @@
-// Steps of a batch of states, each on its own
-// (kernels/integrate/single_step.hpp).
+// Steps of a batch of states, each on its own (kernels/integrate/single_step.hpp).
 #pragma once
 
 #include <vector>
@@ -16,43 +15,39 @@ namespace {
 struct HeldForce {
   static constexpr bool supplies_inertia = false;
   static constexpr bool supplies_acceleration = false;
-  const double *tau;
-  const Outside &outside;
+  const double* tau;
+  const Outside& outside;
 
-  bool inputs(const ModelD &m, const Instant<double> &at,
-              const Supplied<double> &to) const {
-    if (outside.inputs && !outside.inputs(outside.context, at, to))
-      return false;
-    for (int j = 0; j < m.nv; ++j)
-      to.tau[j] = tau[j];
+  bool inputs(const ModelD& m, const Instant<double>& at, const Supplied<double>& to) const {
+    if (outside.inputs && !outside.inputs(outside.context, at, to)) return false;
+    for (int j = 0; j < m.nv; ++j) to.tau[j] = tau[j];
     return true;
   }
-  bool acceleration(const Instant<double> &, double *) const { return false; }
+  bool acceleration(const Instant<double>&, double*) const { return false; }
 };
 
 // A Stepper with its source; padding of rows is zero and stays zero.
-template <int LD> struct StepWork {
+template <int LD>
+struct StepWork {
   HeldForce source;
   Stepper<double, LD, HeldForce> s;
 
   struct Problem {
-    const ModelD &m;
-    const StepCall &call;
+    const ModelD& m;
+    const StepCall& call;
   };
-  StepWork(const Problem &p, Arena &arena)
+  StepWork(const Problem& p, Arena& arena)
       : source{nullptr, p.call.outside}, s(p.m, p.call.options, source, arena) {
-    if (p.m.sparse)
-      s.w.factor.by_entries = BY_ENTRIES;
+    if (p.m.sparse) s.w.factor.by_entries = BY_ENTRIES;
   }
 };
 
-// The sizes of the model that the memory of a thread was last used for: where
-// they are the same, so are the places of all arrays, and their padding is zero
-// already.
+// The sizes of the model that the memory of a thread was last used for: where they are the same, so are the
+// places of all arrays, and their padding is zero already.
 struct Stepped {
   std::vector<int> sizes;
   unsigned long long used = 0;
-  bool same(const ModelD &m, unsigned long long bytes) {
+  bool same(const ModelD& m, unsigned long long bytes) {
     std::vector<int> now;
 #define SARRUS_SIZE(name) now.push_back(m.name);
     SARRUS_MODEL_SIZES(SARRUS_SIZE)
@@ -64,81 +59,65 @@ struct Stepped {
 };
 thread_local Stepped stepped;
 
-void store_state(const ModelD &m, const RunState &x, long i,
-                 SteppedArrays out) {
+void store_state(const ModelD& m, const RunState& x, long i, SteppedArrays out) {
   bool fine = x.status == StepStatus::FINE;
   out.status[i] = static_cast<int>(x.status);
-  for (int j = 0; j < m.nq; ++j)
-    out.q[i * m.nq + j] = fine ? x.q[j] : NAN;
-  for (int j = 0; j < m.nv; ++j)
-    out.v[i * m.nv + j] = fine ? x.v[j] : NAN;
+  for (int j = 0; j < m.nq; ++j) out.q[i * m.nq + j] = fine ? x.q[j] : NAN;
+  for (int j = 0; j < m.nv; ++j) out.v[i * m.nv + j] = fine ? x.v[j] : NAN;
 }
 
 // Methods that are implicit, at times: a run for each state.
-void run_step_n(const ModelD &m, States x, const StepCall &call,
-                SteppedArrays out) {
+void run_step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) {
   HeldForce source{nullptr, call.outside};
   struct Context {
-    const ModelD &m;
-    HeldForce &source;
+    const ModelD& m;
+    HeldForce& source;
   } context{m, source};
   Outside outside;
   outside.context = &context;
-  outside.inputs = [](void *c, const Instant<double> &at,
-                      const Supplied<double> &to) {
-    auto &found = *static_cast<Context *>(c);
+  outside.inputs = [](void* c, const Instant<double>& at, const Supplied<double>& to) {
+    auto& found = *static_cast<Context*>(c);
     return found.source.inputs(found.m, at, to);
   };
-  Run *run = make_run(m, call.options, outside);
+  Run* run = make_run(m, call.options, outside);
   for (long i = 0; i < x.n; ++i) {
     source.tau = call.tau + i * m.nv;
     double end = call.t + call.h, size = 0;
     bool fine = run->start(call.t, x.q + i * m.nq, x.v + i * m.nv, -1);
-    while (fine && run->state().t < end)
-      fine = run->step(size, end), size = run->state().step;
+    while (fine && run->state().t < end) fine = run->step(size, end), size = run->state().step;
     store_state(m, run->state(), i, out);
   }
   delete run;
 }
 
-void step_n(const ModelD &m, States x, const StepCall &call,
-            SteppedArrays out) {
-  if (call.options.method.implicit)
-    return run_step_n(m, x, call, out);
+void step_n(const ModelD& m, States x, const StepCall& call, SteppedArrays out) {
+  if (call.options.method.implicit) return run_step_n(m, x, call, out);
   sized(m, [&](auto ld) {
     using Work = StepWork<decltype(ld)::width>;
     typename Work::Problem problem{m, call};
     Arena measure(nullptr);
     Work measured(problem, measure);
-    Scratch own; // functions of the user's may take steps themselves
+    Scratch own;  // functions of the user's may take steps themselves
     bool shared = !call.outside.inputs;
-    Scratch &memory = shared ? scratch : own;
+    Scratch& memory = shared ? scratch : own;
     memory.need(measure.used + 64);
-    if (!shared || !stepped.same(m, measure.used))
-      std::memset(memory.memory, 0, measure.used);
+    if (!shared || !stepped.same(m, measure.used)) std::memset(memory.memory, 0, measure.used);
     Arena arena(memory.memory);
     Work work(problem, arena);
-    auto &s = work.s;
+    auto& s = work.s;
     for (long i = 0; i < x.n; ++i) {
-      if (s.status != StepStatus::FINE)
-        std::memset(memory.memory, 0, measure.used); // also what padding has
+      if (s.status != StepStatus::FINE) std::memset(memory.memory, 0, measure.used);  // also what padding has
       work.source.tau = call.tau + i * m.nv;
-      for (int j = 0; j < m.nq; ++j)
-        s.q1[j] = x.q[i * m.nq + j];
-      for (int j = 0; j < m.nv; ++j)
-        s.v1[j] = x.v[i * m.nv + j];
+      for (int j = 0; j < m.nq; ++j) s.q1[j] = x.q[i * m.nq + j];
+      for (int j = 0; j < m.nv; ++j) s.v1[j] = x.v[i * m.nv + j];
       s.status = StepStatus::FINE;
       s.end = 1e300;
       step_alone(s, call.t, call.h, call.parts);
-      if (s.status != StepStatus::FINE)
-        stepped = {};
-      store_state(m,
-                  {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations,
-                   s.status},
-                  i, out);
+      if (s.status != StepStatus::FINE) stepped = {};
+      store_state(m, {s.t, 0, 0, 0, 0, s.q, s.v, s.a, s.tau, s.rank, s.evaluations, s.status}, i, out);
     }
   });
 }
 
-} // namespace
+}  // namespace
 SARRUS_END

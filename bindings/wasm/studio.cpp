@@ -12,7 +12,7 @@
 #include "../runs/run.hpp"
 #include "constraints/drive_table.hpp"
 #include "control/pull_and_hold.hpp"
-#include "solve/drag.hpp"
+#include "solve/search/drag.hpp"
 
 #define EXPORT(name) extern "C" __attribute__((export_name(#name)))
 

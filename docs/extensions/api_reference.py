@@ -1,7 +1,7 @@
 """Sphinx extension: the reference pages, from the docstrings of the public names.
 
     ```{public} sarrus
-    sarrus.models.joints
+    sarrus.models.tree.joints
     ```
 
 documents the names in `sarrus.__all__` that are defined in these modules (all names where none is given). A

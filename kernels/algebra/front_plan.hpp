@@ -22,7 +22,7 @@ struct FrontPlan {
   const int* group_entry = nullptr;     // where the rows of a group of rows of J begin among them
   int widest = 0;                       // columns of a group of rows of J
   const int* group_target = nullptr;    // where products of columns i >= j of the groups of rows of J go
-  bool few_rows = false;                // a deep tree with few rows of J: solve/few_rows.hpp serves steps
+  bool few_rows = false;                // a deep tree with few rows of J: factor/few_rows.hpp serves steps
   const int* inertia_target = nullptr;  // where M_kj along the branches of the tree go, as in each_branch()
 };
 

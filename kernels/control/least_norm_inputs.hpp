@@ -14,7 +14,7 @@
 #pragma once
 
 #include "control/control_data.hpp"
-#include "solve/singular_values.hpp"
+#include "solve/factor/singular_values.hpp"
 
 SARRUS_BEGIN
 

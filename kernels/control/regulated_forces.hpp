@@ -9,7 +9,7 @@
 
 #include "control/force_feedback.hpp"
 #include "control/limited_inputs.hpp"
-#include "solve/singular_values.hpp"
+#include "solve/factor/singular_values.hpp"
 
 SARRUS_BEGIN
 

@@ -111,7 +111,7 @@ struct ControlSetup {
   int n;                           // actuators that are used
   const long long* columns;        // (n) of their coordinates
   const R *gap_weight, *per_row;   // (nc): 1 / row_unit, in the first one 0 where gaps do not count
-  const unsigned char* part;       // (nc) what a projection does with each row: solve/nearest_state.hpp
+  const unsigned char* part;       // (nc) what a projection does with each row: search/nearest_state.hpp
   int outputs, tasks, k, numbers;  // k: rows of all tasks; numbers of all targets
   const Output<R>* output;
   const Task<R>* task;

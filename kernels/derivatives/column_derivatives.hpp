@@ -1,9 +1,9 @@
 // Derivatives of the constrained dynamics of large mechanisms: instead of the inverse of the KKT matrix, one
-// solve by entries for each column of the derivatives of the residuals (solve/column_solve.hpp).
+// solve by entries for each column of the derivatives of the residuals (solve/factor/column_solve.hpp).
 #pragma once
 
 #include "derivatives/residual_derivatives.hpp"
-#include "solve/column_solve.hpp"
+#include "solve/factor/column_solve.hpp"
 
 SARRUS_BEGIN
 

@@ -9,7 +9,7 @@
 
 #include "algebra/symmetric_eigenvalues.hpp"
 #include "derivatives/rest.hpp"
-#include "solve/metric_split.hpp"
+#include "solve/factor/metric_split.hpp"
 
 SARRUS_BEGIN
 

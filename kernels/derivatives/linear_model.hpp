@@ -8,10 +8,10 @@
 #pragma once
 
 #include "derivatives/dynamics_derivatives.hpp"
-#include "solve/independent_coordinates.hpp"
-#include "solve/projection.hpp"
-#include "solve/rank_loss.hpp"
-#include "solve/tangent_bases.hpp"
+#include "solve/factor/independent_coordinates.hpp"
+#include "solve/factor/tangent_bases.hpp"
+#include "solve/search/projection.hpp"
+#include "solve/search/rank_loss.hpp"
 
 SARRUS_BEGIN
 

@@ -10,7 +10,7 @@
 #include "derivatives/directional.hpp"
 #include "derivatives/element_derivatives.hpp"
 #include "derivatives/tree_derivatives.hpp"
-#include "solve/column_solve.hpp"
+#include "solve/factor/column_solve.hpp"
 #include "solve/kkt_inverse.hpp"
 
 SARRUS_BEGIN

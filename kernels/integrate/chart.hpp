@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algebra/lu.hpp"
-#include "solve/factorization.hpp"
+#include "solve/factor/factorization.hpp"
 
 SARRUS_BEGIN
 

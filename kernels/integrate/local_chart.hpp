@@ -21,7 +21,7 @@ constexpr int MOST_CLOSING = 15;
 constexpr double STAGE_CLOSED = 1e-13;         // last correction, without units
 constexpr double STAGE_CLOSED_ENOUGH = 1e-10;  // where rounding does not allow more
 
-// N (nv - rank, ld): the columns of Q that the constraints leave free, solve/factorization.hpp (1)
+// N (nv - rank, ld): the columns of Q that the constraints leave free, solve/factor/factorization.hpp (1)
 template <class T>
 SARRUS_FN int free_directions(const Factor<T>& f, int nv, int ld, T* N) {
   for (int i = f.rank; i < nv; ++i) {

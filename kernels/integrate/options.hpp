@@ -23,7 +23,7 @@ enum class StepStatus : int {
   STEP_COLLAPSED,
   UNRESOLVED,       // the step jumps over a near miss, integrate/singular/near_miss.hpp
   SINGULAR_WITHIN,  // J loses rank within a step: it has no derivatives
-  UNSETTLED,        // friction by load finds no force, solve/friction_by_load.hpp
+  UNSETTLED,        // friction by load finds no force, solve/friction/friction_by_load.hpp
   OPEN_GAP,         // a constraint was to close where it is open, integrate/modes/settle.hpp
   CHATTER,          // the mode changed too often within one step
   NO_MODE,          // what sticks does so only with another velocity

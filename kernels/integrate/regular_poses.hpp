@@ -1,5 +1,5 @@
 // Poses far from singular ones, at which large mechanisms use the augmented inertia
-// (solve/augmented_inertia.hpp). The smallest pivot is followed in proportion to their `distance`.
+// (solve/factor/augmented_inertia.hpp). The smallest pivot is followed in proportion to their `distance`.
 #pragma once
 
 #include "integrate/stepper.hpp"

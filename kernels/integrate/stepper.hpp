@@ -6,8 +6,8 @@
 
 #include "integrate/chart.hpp"
 #include "integrate/options.hpp"
-#include "solve/friction_by_load.hpp"
-#include "solve/projection.hpp"
+#include "solve/friction/friction_by_load.hpp"
+#include "solve/search/projection.hpp"
 
 SARRUS_BEGIN
 
@@ -31,7 +31,7 @@ struct Source {
 };
 
 // Whether the state is so far from singular poses that the augmented inertia serves
-// (solve/augmented_inertia.hpp, integrate/regular_poses.hpp).
+// (solve/factor/augmented_inertia.hpp, integrate/regular_poses.hpp).
 struct Regular {
   bool allowed = false;                 // by the method and the mechanism
   bool trusted = false;                 // at the state

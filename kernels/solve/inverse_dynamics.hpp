@@ -7,8 +7,8 @@
 // direction leaves all actuated coordinates at rest, eqs. (56), (62).
 #pragma once
 
+#include "solve/factor/metric_split.hpp"
 #include "solve/forward_dynamics.hpp"
-#include "solve/metric_split.hpp"
 
 SARRUS_BEGIN
 

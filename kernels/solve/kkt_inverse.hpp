@@ -6,7 +6,7 @@
 //
 //   P = N K_xx^-1 N^T,   G = (1 - P M) J^+,   Lam = G^T M G,   N the free columns of Dc Q                (2)
 //
-// from the factorization of the forward dynamics (solve/factorization.hpp), so it holds for dependent rows
+// from the factorization of the forward dynamics (factor/factorization.hpp), so it holds for dependent rows
 // too: J^+ is then the least-squares solution of the rows and G^T gives the multipliers of least norm.
 // [Aghili2005] eqs. (25), (32); P is the constrained inverse inertia
 #pragma once

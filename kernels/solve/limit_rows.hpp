@@ -3,8 +3,8 @@
 
 #include "algebra/dual.hpp"
 #include "constraints/constraints.hpp"
-#include "solve/few_rows.hpp"
-#include "solve/solve.hpp"
+#include "solve/factor/few_rows.hpp"
+#include "solve/factor/solve.hpp"
 #include "tree/manifold.hpp"
 
 SARRUS_BEGIN

@@ -3,7 +3,7 @@
 //
 // Rows are orthogonalized within their element, and their rates J' along a motion with the same coefficients.
 // For a row that was left out, w^T J = 0, this gives w^T J'. Where the rows that take part are independent
-// (solve/augmented_inertia.hpp), these w span the left null space of J, and where all w^T J' vanish along a
+// (factor/augmented_inertia.hpp), these w span the left null space of J, and where all w^T J' vanish along a
 // motion in general position, the rank of J does not grow nearby.
 #pragma once
 

@@ -50,7 +50,7 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(I, kt_q, nkt, 1) X(I, kt_v, nkt, 1) X(F, kt_coef, nkt, 1) \
   X(I, kt_knot, nkt, 1) X(I, kt_knots, nkt, 1) X(F, knots, nkn, 5) \
   /* gears and belts: row; the node in whose frame they stand still; nodes a and b that they load; wrench on a
-     [force; moment] at lam = 0, by lam, by |lam|, in that frame (solve/bearing_loads.hpp) */ \
+     [force; moment] at lam = 0, by lam, by |lam|, in that frame (solve/friction/bearing_loads.hpp) */ \
   X(I, mesh_row, nm, 1) X(I, mesh_frame, nm, 1) X(I, mesh_a, nm, 1) X(I, mesh_b, nm, 1) X(F, mesh_wrench, nm, 18) \
   /* rows whose phi, b, gamma, J are handed in */ \
   X(I, u_row, n_user_rows, 1) \
@@ -78,7 +78,7 @@ struct Model {
 #undef SARRUS_FIELD
   bool lengths = true;  // whether any coordinate is a length (unit other than 1); true is always right
   bool sparse = false;  // whether eliminating J by entries is worth it; false is always right
-  const FrontPlan* fronts = nullptr;  // of M + J^T W J (solve/augmented_inertia.hpp); null is always right
+  const FrontPlan* fronts = nullptr;  // of M + J^T W J (factor/augmented_inertia.hpp); null is always right
 };
 
 }  // namespace sarrus

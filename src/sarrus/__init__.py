@@ -33,27 +33,27 @@ from .errors import (
     SingularConstraintError,
     UnknownNameError,
 )
-from .mechanism.measures import *
-from .mechanism.measures import Measure as _Measure
+from .mechanism.describe.measures import *
+from .mechanism.describe.measures import Measure as _Measure
 from .mechanism.mechanism import Mechanism
 from .mechanism.spec import MechanismSpec
-from .models.actuator_law import ActuatorLaw
-from .models.bearing_friction import *
-from .models.bushing import *
-from .models.coulomb_friction import *
-from .models.end_stop import *
-from .models.forces import *
-from .models.forces import Force as _Force
-from .models.joint import Joint as _Joint
-from .models.joints import *
-from .models.pose import Pose
-from .models.restore import restore
-from .models.shapes import *
-from .models.shapes import Shape as _Shape
-from .models.surface_mesh import *
-from .models.table_forces import *
-from .models.user_force import *
-from .models.visual import Visual
+from .models.base.pose import Pose
+from .models.base.restore import restore
+from .models.kinds.actuator_law import ActuatorLaw
+from .models.kinds.bearing_friction import *
+from .models.kinds.bushing import *
+from .models.kinds.coulomb_friction import *
+from .models.kinds.end_stop import *
+from .models.kinds.forces import *
+from .models.kinds.forces import Force as _Force
+from .models.kinds.table_forces import *
+from .models.kinds.user_force import *
+from .models.shapes.shapes import *
+from .models.shapes.shapes import Shape as _Shape
+from .models.shapes.surface_mesh import *
+from .models.shapes.visual import Visual
+from .models.tree.joint import Joint as _Joint
+from .models.tree.joints import *
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition, decompose
 from .projection.user_chart import Chart

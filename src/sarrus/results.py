@@ -30,11 +30,11 @@ from .linearization.model import LinearModel
 from .linearization.modes import Mode, Reach
 from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
-from .mechanism.core import Slices, State
-from .mechanism.kinematics import Assemblies, Reached
-from .mechanism.measure_event import MeasureEvent
-from .mechanism.parameter_derivatives import ParameterDerivatives
-from .models.pose import Pose
+from .mechanism.core.core import Slices, State
+from .mechanism.query.kinematics import Assemblies, Reached
+from .mechanism.query.measure_event import MeasureEvent
+from .mechanism.variants.parameter_derivatives import ParameterDerivatives
+from .models.base.pose import Pose
 from .projection.assembly import Assembly
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition

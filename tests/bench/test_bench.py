@@ -18,10 +18,10 @@ from bench.__main__ import main
 from bench.cases import CASES, STEP, UnsupportedError
 from bench.kernel import exponent
 from bench.large import FAMILIES
-from bench.mujoco_twin import mjcf, mujoco_twin
-from bench.pinocchio_twin import pinocchio_twin
 from bench.report import table, targets
 from bench.timing import Times, race, race_prepared, ratio
+from bench.twins.mujoco_twin import mjcf, mujoco_twin
+from bench.twins.pinocchio_twin import pinocchio_twin
 
 # Not the largest, and not the one that starts where peers cannot tell in which direction it may move
 SMALL = [case for case in CASES if case.name not in ("n_four_bar_40", "n_four_bar_100", "five_bar_rest")]

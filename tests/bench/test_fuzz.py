@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from bench.fuzz import WHAT, fuzz
-from bench.fuzz_api import Fuzzer as ApiFuzzer
-from bench.fuzz_files import KINDS, case, originals
+from bench.fuzz.api import Fuzzer as ApiFuzzer
+from bench.fuzz.files import KINDS, case, originals
+from bench.fuzz.runs import WHAT, fuzz
 
 
 @pytest.mark.parametrize("what", WHAT)

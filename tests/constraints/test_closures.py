@@ -11,9 +11,11 @@ from scipy.spatial.transform import Rotation
 from sarrus import _kernel
 from sarrus.errors import InputError, ModelError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.axes import direction
-from sarrus.models.joint import Joint
-from sarrus.models.joints import (
+from sarrus.models.base.axes import direction
+from sarrus.models.base.pose import Pose
+from sarrus.models.model import Model
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import (
     Cylindrical,
     Fixed,
     Free,
@@ -24,8 +26,6 @@ from sarrus.models.joints import (
     Spherical,
     Universal,
 )
-from sarrus.models.model import Model
-from sarrus.models.pose import Pose
 from tests.oracles.declared import Array, body_frames, random_configuration
 
 OBLIQUE = (0.3, -0.5, -0.8)

@@ -12,7 +12,7 @@ from sarrus import _kernel
 from sarrus.constraints.couplings import Coupling, Drive
 from sarrus.errors import InputError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joints import Cylindrical, Fixed, Prismatic, Revolute, Spherical
+from sarrus.models.tree.joints import Cylindrical, Fixed, Prismatic, Revolute, Spherical
 
 
 def machine() -> MechanismSpec:

@@ -15,9 +15,9 @@ from sarrus.constraints.rolling import Rolling
 from sarrus.constraints.rows import Constraint
 from sarrus.errors import InputError, ModelError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joints import Fixed, Free, Revolute
+from sarrus.models.base.pose import Pose
 from sarrus.models.model import Model
-from sarrus.models.pose import Pose
+from sarrus.models.tree.joints import Fixed, Free, Revolute
 from tests.oracles.declared import Array, body_frames, random_configuration
 
 P_A, P_B = np.array([0.1, 0.2, 0.3]), np.array([0.4, -0.5, 0.6])

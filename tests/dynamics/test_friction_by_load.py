@@ -10,7 +10,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.dynamics.bearing_friction import fixed_point
-from sarrus.mechanism.compile import build_model
+from sarrus.mechanism.describe.compile import build_model
 
 from .test_bearing_friction import four_bar
 

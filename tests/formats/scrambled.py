@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sarrus.constraints.closures import Closure
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Cylindrical, Prismatic, Revolute
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Cylindrical, Prismatic, Revolute
 
 Array = npt.NDArray[np.float64]
 

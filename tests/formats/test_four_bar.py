@@ -17,9 +17,9 @@ from sarrus.errors import SarrusWarning
 from sarrus.formats import from_pinocchio, load, load_spec
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Revolute, Spherical
 
 CRANK = {"mass": 0.8, "com": (0.0, 0.0, 0.15), "inertia": (0.006, 0.006, 0.0004)}
 COUPLER = {"mass": 1.7, "com": (0.3, 0.0, 0.1), "inertia": (0.008, 0.06, 0.055)}

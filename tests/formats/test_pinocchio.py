@@ -16,7 +16,7 @@ import pytest
 from sarrus.errors import SarrusWarning
 from sarrus.formats import FormatError, from_pinocchio
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.joints import Planar
+from sarrus.models.tree.joints import Planar
 
 Array = npt.NDArray[np.float64]
 

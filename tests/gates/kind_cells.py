@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pytest
 
 import sarrus as sr
-from sarrus.models.joint import Joint
+from sarrus.models.tree.joint import Joint
 
 from .kind_examples import Cell, Example, T, every_example
 

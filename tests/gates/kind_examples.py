@@ -18,8 +18,8 @@ import numpy.typing as npt
 import sarrus as sr
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.rows import Constraint
-from sarrus.models.forces import Force
-from sarrus.models.joint import Joint
+from sarrus.models.kinds.forces import Force
+from sarrus.models.tree.joint import Joint
 
 Array = npt.NDArray[np.float64]
 

@@ -42,6 +42,8 @@ FLOORS = [
 ]
 # the same inside the rooms that have folders; the files that lie in the room itself are above its folders
 INNER_FLOORS = {
+    "models": [{"base"}, {"shapes"}, {"tree"}, {"kinds"}],
+    "mechanism": [{"describe"}, {"core"}, {"variants"}, {"query"}],
     "formats": [{"reading"}, {"json"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
     "simulation": [
         {"system"},

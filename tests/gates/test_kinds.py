@@ -19,8 +19,8 @@ import sarrus as sr
 from sarrus.constraints.closures import Closure
 from sarrus.constraints.element import Element
 from sarrus.constraints.rows import Constraint
-from sarrus.models.forces import Force
-from sarrus.models.joint import Joint
+from sarrus.models.kinds.forces import Force
+from sarrus.models.tree.joint import Joint
 from sarrus.viz.studios import check_kernel
 from tests.studio_kernel import KERNEL, needs_kernel
 

@@ -12,9 +12,9 @@ import pytest
 
 import sarrus as sr
 from sarrus.constraints.rows import Constraint
-from sarrus.models.drawing import Drawing
-from sarrus.models.forces import Force
-from sarrus.models.joint import Joint
+from sarrus.models.kinds.forces import Force
+from sarrus.models.shapes.drawing import Drawing
+from sarrus.models.tree.joint import Joint
 
 from .kind_cells import Built, built, close, each
 from .kind_examples import EXAMPLES_FILE, NO_TENSION, T, every_example

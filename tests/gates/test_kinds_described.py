@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import sarrus as sr
-from sarrus.models.drawing import Anchor, Drawing
+from sarrus.models.shapes.drawing import Anchor, Drawing
 from sarrus.viz.page_data import Film
 from sarrus.viz.scenes.shown_parts import joint_drawing
 from sarrus.viz.scenes.skeleton import skeleton

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sarrus.mechanism.time_steps import TROUBLE
+from sarrus.mechanism.query.time_steps import TROUBLE
 from sarrus.results import ControlStatus, Status
 
 from .sources import ROOT, SOURCE, python_files

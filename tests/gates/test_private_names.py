@@ -65,7 +65,7 @@ def test_rooms_do_not_use_private_names_of_others() -> None:
         "Private names are used in the room that defines them",
         {f"{short(path)}: {name}" for path, name in reaches() if room_of(path) != CHANGING},
         STILL,
-        "give it a public name in its room, as in mechanism/access.py",
+        "give it a public name in its room, as in mechanism/core/access.py",
     )
 
 

@@ -9,7 +9,7 @@ import sarrus as sr
 
 pin = pytest.importorskip("pinocchio")
 
-from bench.pinocchio_twin import pinocchio_twin  # noqa: E402
+from bench.twins.pinocchio_twin import pinocchio_twin  # noqa: E402
 
 from .mechanisms import moving, relative  # noqa: E402
 

@@ -11,9 +11,9 @@ import pytest
 from sarrus.constraints.couplings import Coupling
 from sarrus.errors import InputError, ModelError, SarrusError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.forces import JointSpring
-from sarrus.models.joints import Cylindrical, Fixed, Free, Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.forces import JointSpring
+from sarrus.models.tree.joints import Cylindrical, Fixed, Free, Revolute, Spherical
 
 BAR = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
 

@@ -12,9 +12,9 @@ from sarrus import _kernel
 from sarrus.constraints.points import Distance
 from sarrus.errors import InputError, ModelError, UnknownNameError
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.forces import JointDamper, JointSpring, PointSpring
-from sarrus.models.joints import Fixed, Free, Prismatic, Revolute, Spherical, Universal
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.forces import JointDamper, JointSpring, PointSpring
+from sarrus.models.tree.joints import Fixed, Free, Prismatic, Revolute, Spherical, Universal
 
 
 def leg(mass: float = 1.0, stiffness: float = 10.0, gravity: float = -9.81) -> MechanismSpec:

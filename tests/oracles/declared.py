@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from sarrus.models.axes import direction
-from sarrus.models.joint import Joint
-from sarrus.models.joints import (
+from sarrus.models.base.axes import direction
+from sarrus.models.model import Model
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import (
     Cylindrical,
     Fixed,
     Free,
@@ -19,7 +20,6 @@ from sarrus.models.joints import (
     Spherical,
     Universal,
 )
-from sarrus.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism.recorded_code import program_of
+from sarrus.mechanism.query.recorded_code import program_of
 from sarrus.tracing.cuda_text import cuda_text
 from sarrus.tracing.entries import Entries
 from sarrus.tracing.recorded_copies import GeneralStep

@@ -12,8 +12,8 @@ import pytest
 
 import sarrus as sr
 from sarrus.errors import InputError
-from sarrus.mechanism.device_steps import general_kernel
-from sarrus.mechanism.recorded_code import program_of
+from sarrus.mechanism.query.device_steps import general_kernel
+from sarrus.mechanism.query.recorded_code import program_of
 from sarrus.simulation.copies import device_copies
 from sarrus.tracing.cuda_device import require_cuda
 from sarrus.tracing.cuda_text import cuda_text

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism import device_steps
+from sarrus.mechanism.query import device_steps
 from sarrus.tracing import cuda_device
 
 from .compiled_c import random_states

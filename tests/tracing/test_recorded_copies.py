@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism.design_variants import variants_of
-from sarrus.mechanism.recorded_code import program_of
+from sarrus.mechanism.query.recorded_code import program_of
+from sarrus.mechanism.variants.design_variants import variants_of
 from sarrus.tracing.entries import varied_entries
 from sarrus.tracing.recorded_copies import Inputs, RecordedCopies
 from sarrus.tracing.whole_turns import turning_coordinates

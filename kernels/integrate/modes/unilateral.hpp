@@ -20,8 +20,8 @@
 
 #include "algebra/box_problem.hpp"
 #include "constraints/active_rows.hpp"
-#include "solve/friction_by_load.hpp"
-#include "solve/projection.hpp"
+#include "solve/friction/friction_by_load.hpp"
+#include "solve/search/projection.hpp"
 
 SARRUS_BEGIN
 

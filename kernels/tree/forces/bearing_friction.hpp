@@ -3,7 +3,7 @@
 //   hinge: mu r |F|     slide: mu (|F/2 + e x M/b| + |F/2 - e x M/b|),  without a guide (b = 0) mu |F|    (1)
 //
 // F and M: force and moment at the point p of its node, across the axis e, that the joint transmits. They
-// depend on the motion, so that a state alone has no resistance: solve/friction_by_load.hpp finds it.
+// depend on the motion, so that a state alone has no resistance: friction/friction_by_load.hpp finds it.
 // direction: as of CoulombFriction.
 #pragma once
 

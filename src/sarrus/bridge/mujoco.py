@@ -18,8 +18,8 @@ from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
 from sarrus.errors import InputError, warn
 from sarrus.formats.mjcf.actuators import driven_by, law_of
-from sarrus.mechanism.access import arguments_of, known_default
-from sarrus.mechanism.core import State
+from sarrus.mechanism.core.access import arguments_of, known_default
+from sarrus.mechanism.core.core import State
 from sarrus.mechanism.mechanism import Mechanism
 
 AGREE = 1e-3  # distance of a body in the two models that is worth a word, times L

@@ -12,8 +12,8 @@ from sarrus.arrays import Array, IntArray
 from sarrus.bridge.quaternions import conjugate, product, rotated, scalar_last, unit
 from sarrus.errors import InputError
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND, Body
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.bodies import GROUND, Body
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
 

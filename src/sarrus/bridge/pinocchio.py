@@ -18,11 +18,11 @@ from sarrus.arrays import Array, positive, state
 from sarrus.bridge.plant_run import Control, PlantRun, run_of
 from sarrus.errors import InputError
 from sarrus.formats.pinocchio import joint_parts
-from sarrus.mechanism.access import applied_force, arguments_of
-from sarrus.mechanism.core import State
+from sarrus.mechanism.core.access import applied_force, arguments_of
+from sarrus.mechanism.core.core import State
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Planar
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Planar
 
 PROXIMAL = 1e-10  # regularization of Pinocchio's solver: redundant rows do no harm
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sarrus.arrays import Array, state
 from sarrus.errors import InputError
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.actuator_law import ActuatorLaw
+from sarrus.models.kinds.actuator_law import ActuatorLaw
 
 
 class Servos:

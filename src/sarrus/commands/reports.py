@@ -14,7 +14,7 @@ import sarrus.library as library
 from sarrus.errors import AssemblyError, SarrusError, SarrusWarning, require_known
 from sarrus.formats import load, save
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import is_possible
+from sarrus.models.tree.bodies import is_possible
 from sarrus.simulation.study import study
 
 from .answers import Answer, elapsed, found, say

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from ..arrays import Array
 from ..errors import InputError
-from ..models.closure_rows import ClosureRows
-from ..models.drawing import Drawing, Frame
-from ..models.joint import Joint, check_joint, closure_rows_of
-from ..models.point_pair import check_pair
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.kinds.point_pair import check_pair
+from ..models.shapes.drawing import Drawing, Frame
+from ..models.tree.closure_rows import ClosureRows
+from ..models.tree.joint import Joint, check_joint, closure_rows_of
 from .element import Element
 from .rows import RowName
 

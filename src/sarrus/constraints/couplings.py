@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeGuard
 
 from ..arrays import number, text
 from ..errors import InputError
-from ..models.kinds import Checks
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
 from ..models.model import RowGroup
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.tree.tree import Tree
 from .prescribed import Prescribed
 from .rows import Constraint, RowName, Rows
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, fixed_shape, positive, positive_whole
 from ..errors import InputError
 from ..models.model import RowGroup, UserRows
-from ..models.tree import Tree
+from ..models.tree.tree import Tree
 from .rows import Constraint, RowName, Rows
 
 __all__ = ["CustomConstraint"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..arrays import Array
-from ..models.drawing import Frame
-from ..models.tree import Tree
+from ..models.shapes.drawing import Frame
+from ..models.tree.tree import Tree
 from .rows import Constraint, RowName, Rows
 
 

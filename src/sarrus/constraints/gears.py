@@ -16,9 +16,9 @@ import numpy as np
 
 from ..arrays import Array, nonnegative, number, one_of, positive, positive_whole, text, truth
 from ..errors import InputError, ModelError
-from ..models.joint import Joint, NodeKind
-from ..models.kinds import Checks
-from ..models.pose import Pose
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
+from ..models.tree.joint import Joint, NodeKind
 from ..stepped_numbers import size, unit
 from ..varied import hypot, largest
 from .meshing import MESHES, Line, Meshing, across_axis, axis_line

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
-from ..models.joint import Joint, NodeKind
+from ..models.base.pose import Pose
 from ..models.model import RowGroup
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.tree.joint import Joint, NodeKind
+from ..models.tree.tree import Tree
 from ..stepped_numbers import unit
 from .couplings import lower_coupling
 from .rows import Constraint, Rows

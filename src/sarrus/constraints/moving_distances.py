@@ -10,10 +10,10 @@ import numpy as np
 
 from ..arrays import Array, number, text
 from ..errors import ModelError
-from ..models.drawing import Drawing, Line
-from ..models.kinds import Checks
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
+from ..models.shapes.drawing import Drawing, Line
+from ..models.tree.tree import Tree
 from .points import PointsApart
 from .prescribed import Prescribed
 from .rows import Constraint, RowName, Rows

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array, positive
-from ..models.axes import Axis, canonical_axis, direction
-from ..models.closure_rows import ClosureRows, axis_rows
-from ..models.drawing import Disc, Drawing, Frame, Line, Rail
-from ..models.kinds import Checks
-from ..models.point_pair import PointPair
-from ..models.pose import Pose
+from ..models.base.axes import Axis, canonical_axis, direction
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
+from ..models.kinds.point_pair import PointPair
+from ..models.shapes.drawing import Disc, Drawing, Frame, Line, Rail
+from ..models.tree.closure_rows import ClosureRows, axis_rows
 from .closures import closure_row_names
 from .element import Element
 from .rows import RowName

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..arrays import Array, is_finite, number, numbers, text
 from ..errors import InputError
-from ..models.kinds import Checks
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
 from ..models.model import RowGroup, UserRows
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.tree.tree import Tree
 from .custom import CustomConstraint
 from .rows import Constraint, RowName, Rows
 

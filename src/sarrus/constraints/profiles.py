@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, numbers, text
 from ..errors import InputError, ModelError, SarrusWarning
-from ..models.kinds import Checks
+from ..models.base.kind import Checks
 from ..models.model import RowGroup
-from ..models.tree import Tree
+from ..models.tree.tree import Tree
 from ..varied import is_varied
 from .couplings import lower_coupling
 from .rows import Constraint, Rows

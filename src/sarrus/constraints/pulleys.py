@@ -11,9 +11,9 @@ import numpy as np
 
 from ..arrays import Array, nonnegative, number, positive, text, truth
 from ..errors import InputError, ModelError
-from ..models.joint import Joint
-from ..models.kinds import Checks
-from ..models.pose import Pose
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
+from ..models.tree.joint import Joint
 from ..stepped_numbers import size
 from .meshing import MESHES, Line, Meshing, across_axis, axis_line
 

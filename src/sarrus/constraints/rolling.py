@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, positive, text, triple
 from ..errors import InputError
-from ..models.axes import Axis, canonical_axis, direction
-from ..models.bodies import GROUND
-from ..models.drawing import Disc, Drawing, Frame
-from ..models.kinds import Checks
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.base.axes import Axis, canonical_axis, direction
+from ..models.base.kind import Checks
+from ..models.base.pose import Pose
+from ..models.shapes.drawing import Disc, Drawing, Frame
+from ..models.tree.bodies import GROUND
+from ..models.tree.tree import Tree
 from .element import Element
 from .rows import RowName, Rows
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..arrays import Array
 from ..errors import InputError, ModelError
-from ..models.drawing import Drawing, Frame
-from ..models.joint import Joint
-from ..models.kinds import Kind
+from ..models.base.kind import Kind
+from ..models.base.pose import Pose
+from ..models.kinds.parameters import ELEMENTS, ParameterTable
 from ..models.model import Driver, RowGroup, UserRows
-from ..models.parameters import ELEMENTS, ParameterTable
-from ..models.pose import Pose
-from ..models.tree import Tree
+from ..models.shapes.drawing import Drawing, Frame
+from ..models.tree.joint import Joint
+from ..models.tree.tree import Tree
 
 if TYPE_CHECKING:
     from .element import Element

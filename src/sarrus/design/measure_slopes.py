@@ -11,9 +11,9 @@ import numpy as np
 from ..arrays import Array
 from ..dual_numbers import along_directions
 from ..errors import unknown_name
-from ..mechanism.access import applied_force
+from ..mechanism.core.access import applied_force
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.state_slopes import Situation, state_slopes
+from ..mechanism.variants.state_slopes import Situation, state_slopes
 
 Measures = dict[str, Array]
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ..arrays import Array, mapping, numbers
 from ..errors import AssemblyError, InputError, require_all_known
-from ..mechanism.access import known_default
+from ..mechanism.core.access import known_default
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.state_slopes import Situation
+from ..mechanism.variants.state_slopes import Situation
 from ..simulation.events.events import user_events
 from ..simulation.sensitivity.run_slopes import may_be_smooth, run_slopes
 from ..simulation.sensitivity.start_slopes import Start

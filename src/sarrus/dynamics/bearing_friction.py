@@ -9,7 +9,7 @@ can stick sticks. It contracts where friction changes the loads by less than it 
 settle, the machine jams or has no motion, and the caller is told.
 
 Here is the rule for states with coordinates at rest, and for loads that Python computes. Where all that has
-friction slides, the kernel has it, kernels/solve/friction_by_load.hpp.
+friction slides, the kernel has it, kernels/solve/friction/friction_by_load.hpp.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..models.bodies import GROUND
-from ..models.drawing import Frame
+from ..models.base.pose import Pose, known_pose
 from ..models.model import Model, RowGroup
-from ..models.pose import Pose, known_pose
+from ..models.shapes.drawing import Frame
+from ..models.tree.bodies import GROUND
 from .reactions import RowWrenches, in_axes
 
 External = tuple[int, Array, Array]  # body, wrench (..., 6) in world axes, point in the body frame (3,)

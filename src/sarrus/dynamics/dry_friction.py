@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, BoolArray, frozen
+from ..models.kinds.parameters import COORDINATE_FORCES, kind_number
 from ..models.model import Model
-from ..models.parameters import COORDINATE_FORCES, kind_number
 
 AT_REST = 1e-10  # of the largest speed (lengths over L): coordinates that are slower are at rest
 HELD = 2.0  # direction of friction that does not act, kernels/tree/forces/coulomb_friction.hpp

@@ -5,7 +5,7 @@
 
 The change of velocity is orthogonal, in the mass metric, to the tangent directions: the momentum along them
 stays, N.T M v+ = N.T M v-. With b = 0 the kinetic energy falls by 1/2 |v+ - v-|_M^2. Rows may depend on each
-other ([Aghili2005] II-A.1 with W = M). The kernel solves it (kernels/solve/consistent_velocity.hpp).
+other ([Aghili2005] II-A.1 with W = M). The kernel solves it (kernels/solve/search/consistent_velocity.hpp).
 """
 
 from __future__ import annotations

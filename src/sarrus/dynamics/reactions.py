@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Array, one_of
 from ..errors import unknown_name
-from ..models.drawing import Frame
 from ..models.model import Model
+from ..models.shapes.drawing import Frame
 
 FRAMES = ("A", "B", "a", "b", "world")
 

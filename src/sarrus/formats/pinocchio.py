@@ -18,10 +18,10 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.formats.reading.file_spec import FileSpec
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
-from sarrus.models.coordinates import claim
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 
 UNLIMITED = 1e30
 SOURCE = "pinocchio model"

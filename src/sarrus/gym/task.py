@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ..arrays import Array, numbers, positive, positive_whole
 from ..errors import InputError
+from ..mechanism.core.modes import Modes
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.modes import Modes
 from ..simulation.copies.copy_modes import copies_modes
 
 Reward = Callable[[Array, Array, Array, Array], npt.ArrayLike]

@@ -11,8 +11,8 @@ from .. import library
 from ..arrays import Array
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Prismatic, Revolute
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Prismatic, Revolute
 from .task import Task
 
 

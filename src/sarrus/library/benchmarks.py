@@ -9,9 +9,9 @@ import numpy as np
 from ..arrays import count, one_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.forces import ConstantWrench, PointSpring
-from ..models.joints import Fixed, Prismatic, Revolute
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.kinds.forces import ConstantWrench, PointSpring
+from ..models.tree.joints import Fixed, Prismatic, Revolute
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid, point

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..constraints.rolling import Rolling
-from ..mechanism.measures import Angle, Position
+from ..mechanism.describe.measures import Angle, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Free, Revolute
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Free, Revolute
 from .argument_checks import checked
 from .default_state import compile_at
 

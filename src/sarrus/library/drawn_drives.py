@@ -9,13 +9,13 @@ import numpy as np
 from ..constraints.couplings import Coupling
 from ..constraints.profiles import Cam
 from ..errors import InputError
-from ..mechanism.measures import ForceIn, Position
+from ..mechanism.describe.measures import ForceIn, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.forces import JointSpring
-from ..models.joints import Prismatic
-from ..models.pose import Pose
-from ..models.shapes import Box, Plate
+from ..models.base.pose import Pose
+from ..models.kinds.forces import JointSpring
+from ..models.shapes.shapes import Box, Plate
+from ..models.tree.joints import Prismatic
 from .argument_checks import checked
 from .plane_geometry import HINGE, DrawnPoint, drawn_circles_meet
 

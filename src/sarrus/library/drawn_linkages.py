@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import count
-from ..mechanism.measures import Angle, Length, Position
+from ..mechanism.describe.measures import Angle, Length, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Prismatic
-from ..models.pose import Pose
-from ..models.shapes import Box
+from ..models.base.pose import Pose
+from ..models.shapes.shapes import Box
+from ..models.tree.joints import Prismatic
 from .argument_checks import checked
 from .plane_geometry import HINGE
 

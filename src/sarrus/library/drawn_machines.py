@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
-from ..mechanism.measures import Angle, ForceIn, Length, Position
+from ..mechanism.describe.measures import Angle, ForceIn, Length, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.forces import ConstantWrench, JointSpring, PointSpring
-from ..models.joints import Fixed, Prismatic, Revolute, Spherical, Universal
-from ..models.pose import Pose
-from ..models.shapes import Box, Tube
+from ..models.base.pose import Pose
+from ..models.kinds.forces import ConstantWrench, JointSpring, PointSpring
+from ..models.shapes.shapes import Box, Tube
+from ..models.tree.joints import Fixed, Prismatic, Revolute, Spherical, Universal
 from .argument_checks import checked
 from .plane_geometry import HINGE, DrawnPoint, drawn_circles_meet
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanism.measures import Angle, ForceIn, Position
+from ..mechanism.describe.measures import Angle, ForceIn, Position
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.forces import ConstantWrench
-from ..models.joints import Prismatic
-from ..models.pose import Pose
-from ..models.shapes import Box
-from ..models.table_forces import PointSpringTable
+from ..models.base.pose import Pose
+from ..models.kinds.forces import ConstantWrench
+from ..models.kinds.table_forces import PointSpringTable
+from ..models.shapes.shapes import Box
+from ..models.tree.joints import Prismatic
 from .argument_checks import checked
 from .plane_geometry import HINGE, DrawnPoint, drawn_circles_meet
 

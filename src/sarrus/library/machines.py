@@ -12,8 +12,8 @@ from ..constraints.couplings import Coupling
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Fixed, Planar, Prismatic
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Fixed, Planar, Prismatic
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid

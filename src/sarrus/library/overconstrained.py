@@ -10,8 +10,8 @@ from ..constraints.couplings import Coupling
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Prismatic, Revolute
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Prismatic, Revolute
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid, point

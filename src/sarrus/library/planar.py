@@ -11,7 +11,7 @@ from ..arrays import one_of
 from ..constraints.points import PointOnPlane
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.pose import Pose
+from ..models.base.pose import Pose
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, point

@@ -12,9 +12,9 @@ from ..arrays import Array, one_of
 from ..constraints.points import PointOnLine
 from ..errors import AssemblyError
 from ..mechanism.spec import MechanismSpec
-from ..models.joint import Joint
-from ..models.joints import Fixed, Revolute, Spherical
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joint import Joint
+from ..models.tree.joints import Fixed, Revolute, Spherical
 from .mass_properties import bar
 
 HINGE = Revolute("z")

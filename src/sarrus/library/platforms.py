@@ -11,9 +11,9 @@ from ..arrays import Array, one_of
 from ..errors import AssemblyError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.axes import turn_z_to
-from ..models.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
-from ..models.pose import Pose
+from ..models.base.axes import turn_z_to
+from ..models.base.pose import Pose
+from ..models.tree.joints import Free, Planar, Prismatic, Revolute, Spherical, Universal
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import bar, cuboid

@@ -21,8 +21,8 @@ from ..arrays import one_of
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Revolute
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Revolute
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import cuboid

@@ -12,8 +12,8 @@ from ..constraints.points import PointOnPlane
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.joints import Planar, Spherical
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.tree.joints import Planar, Spherical
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid

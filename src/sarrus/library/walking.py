@@ -12,9 +12,9 @@ from ..constraints.rolling import Rolling
 from ..errors import InputError, require_known
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
-from ..models.forces import JointSpring
-from ..models.joints import Free, Revolute, Spherical
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.kinds.forces import JointSpring
+from ..models.tree.joints import Free, Revolute, Spherical
 from .argument_checks import checked
 from .default_state import compile_at
 from .mass_properties import Mass, bar, cuboid

@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
 from ..errors import InputError
-from ..mechanism.access import arguments_of
+from ..mechanism.core.access import arguments_of
 from ..projection.local_coordinates import INDEPENDENT_TOL
 from ..projection.user_chart import Chart, UserChart, check_chart
 from .finite_differences import finite_variation

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, frozen
 from ..errors import InputError
-from ..mechanism.access import queries_of
+from ..mechanism.core.access import queries_of
 from ..mechanism.mechanism import Mechanism
 from .independent_coordinates import IndependentCoordinates
 from .model import LinearModel, LinearSystem

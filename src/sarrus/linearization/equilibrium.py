@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..dynamics.dry_friction import DryFriction, sticks
 from ..errors import InputError
-from ..mechanism.access import arguments_of, without_dry_friction
+from ..mechanism.core.access import arguments_of, without_dry_friction
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .equilibrium_search import CustomSearch, Search

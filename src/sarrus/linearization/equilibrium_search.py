@@ -20,7 +20,7 @@ from ..arrays import Array
 from ..blas_threads import one_blas_thread
 from ..constraints.evaluate import Evaluator
 from ..errors import AssemblyError, EquilibriumError, SingularConstraintError
-from ..mechanism.access import actuated_columns, queries_of
+from ..mechanism.core.access import actuated_columns, queries_of
 from ..mechanism.mechanism import Mechanism
 from ..projection.assembly import rows_and_columns
 from ..projection.decomposition import full_svd

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..mechanism.access import arguments_of
+from ..mechanism.core.access import arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, independence, selection
 from .signals import named

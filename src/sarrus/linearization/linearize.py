@@ -18,7 +18,7 @@ from ..blas_threads import one_blas_thread
 from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
-from ..mechanism.access import applied_force, arguments_of
+from ..mechanism.core.access import applied_force, arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..simulation.system.custom_system import CustomSystem
 from .compiled_models import LinearModels, Signals, States, compiled_batch, compiled_model, plan, stacked

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, state
 from ..errors import AssemblyError, InputError, SingularConstraintError
-from ..mechanism.access import applied_force, arguments_of
+from ..mechanism.core.access import applied_force, arguments_of
 from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.twists import ad_all, twist_slices

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError, unknown_name
-from ..mechanism.access import actuated_columns, arguments_of
+from ..mechanism.core.access import actuated_columns, arguments_of
 from ..mechanism.mechanism import Mechanism
 from .measured_outputs import StateOfModel, measure_slopes
 

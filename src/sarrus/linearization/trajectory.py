@@ -14,7 +14,7 @@ from ..dynamics.derivatives import derivatives
 from ..dynamics.friction_refusals import refuse_rest
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.time_steps import step_slopes
+from ..mechanism.query.time_steps import step_slopes
 from ..models.twists import ad_all, twist_slices
 from ..projection.local_coordinates import INDEPENDENT_TOL, Tangents, choose, tangents
 from ..simulation.trajectory.trajectory import Trajectory

@@ -20,14 +20,14 @@ import numpy as np
 
 from ..arrays import Array, IntArray
 from ..constraints.rows import Constraint
-from ..models.bodies import Body
-from ..models.coordinates import claim
-from ..models.drawing import Frame
-from ..models.joints import Free
-from ..models.pose import Pose
+from ..models.base.pose import Pose
+from ..models.shapes.drawing import Frame
+from ..models.tree.bodies import Body
+from ..models.tree.coordinates import claim
+from ..models.tree.joints import Free
 from ..projection.decomposition import full_svd
 from ..projection.system_kinematics import dimensionless
-from .compile import build_model
+from .describe.compile import build_model
 from .mechanism import Mechanism
 
 MOST_POSES = 12

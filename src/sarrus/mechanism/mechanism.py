@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..models.restore import MAKERS, restore
+from ..models.base.restore import MAKERS, restore
 from ..tracing.c_files import CFiles, chosen_functions
 from ..tracing.linear_parameters import linear_parameters
-from .body_queries import BodyQueries
-from .changed_copies import ChangedCopies
-from .constraint_queries import ConstraintQueries
-from .core import frozen_state
-from .design_queries import DesignQueries
-from .friction_queries import FrictionQueries
-from .inertia_queries import InertiaQueries
-from .motion_queries import MotionQueries
-from .pose_queries import PoseQueries
-from .recorded_code import program_of
-from .report import report
-from .time_steps import TimeSteps
+from .core.core import frozen_state
+from .query.body_queries import BodyQueries
+from .query.constraint_queries import ConstraintQueries
+from .query.design_queries import DesignQueries
+from .query.friction_queries import FrictionQueries
+from .query.inertia_queries import InertiaQueries
+from .query.motion_queries import MotionQueries
+from .query.pose_queries import PoseQueries
+from .query.recorded_code import program_of
+from .query.report import report
+from .query.time_steps import TimeSteps
+from .variants.changed_copies import ChangedCopies
 
 
 class Mechanism(

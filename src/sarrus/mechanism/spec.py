@@ -8,17 +8,17 @@ from typing import Any
 
 from ..arrays import positive
 from ..constraints.rows import Constraint
-from ..models.bodies import UNLIMITED, Body
+from ..models.base.restore import MAKERS
 from ..models.model import Model
-from ..models.restore import MAKERS
-from .as_drawn import lower
-from .compile import build_model, default_actuated
-from .drawn_elements import DrawnElements
+from ..models.tree.bodies import UNLIMITED, Body
+from .describe.as_drawn import lower
+from .describe.compile import build_model, default_actuated
+from .describe.drawn_elements import DrawnElements
+from .describe.recipe import Recipe
+from .describe.schema import decode, encode
 from .loop_compatibility import make_compatible
 from .mechanism import Mechanism
-from .recipe import Recipe
-from .report import outline
-from .schema import decode, encode
+from .query.report import outline
 
 FROM_FILES = ("omitted", "laws", "visuals")  # what files say besides the mechanism
 

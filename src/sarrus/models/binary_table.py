@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._kernel import CLOSURE_ANGULAR, KINDS, MODEL_FIELDS, MODEL_SIZES
+from .kinds.parameters import COORDINATE_FORCES, ELEMENTS, FORCES, kind_number
 from .model import Model
-from .parameters import COORDINATE_FORCES, ELEMENTS, FORCES, kind_number
 
 
 def layout_text() -> str:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..varied import hypot, largest, total
-from .forces import Force
-from .kinds import Kind
-from .tree import Tree
+from .base.kind import Kind
+from .kinds.forces import Force
+from .tree.tree import Tree
 
 SAME_POINT = 1e-12  # of the largest length: smaller ones come from rounding and count as zero
 

@@ -15,16 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
-from .actuator_law import ActuatorLaw
-from .bodies import COPY, GROUND, Body, copies, warn_of_inertia
-from .forces import Force, force_arrays
-from .inertia import check_mass_matrix, inertia_arrays
-from .joint import Joint, NodeKind
-from .layout import COUNTED, SIZES, TABLE, Arrays, shaped
-from .parameters import ELEMENTS, unpacked
-from .restore import restore
-from .tree import Tree
-from .visual import Visual
+from .base.restore import restore
+from .kinds.actuator_law import ActuatorLaw
+from .kinds.forces import Force, force_arrays
+from .kinds.parameters import ELEMENTS, unpacked
+from .shapes.visual import Visual
+from .tree.bodies import COPY, GROUND, Body, copies, warn_of_inertia
+from .tree.inertia import check_mass_matrix, inertia_arrays
+from .tree.joint import Joint, NodeKind
+from .tree.layout import COUNTED, SIZES, TABLE, Arrays, shaped
+from .tree.tree import Tree
 
 BODY_VALUES = ("mass", "com", "inertia", "armature", "damping", "friction", "breakaway")
 FORCE_VALUES = ("stiffness", "damping", "friction", "breakaway")

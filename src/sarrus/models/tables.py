@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import SarrusError
-from .joint import NodeKind
 from .model import Model
+from .tree.joint import NodeKind
 
 QUATERNION = ("qx", "qy", "qz", "qw")
 

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from .joint import NodeKind
+from .base.rotation import hat
 from .model import Model
-from .rotation import hat
+from .tree.joint import NodeKind
 
 WIDTH = {NodeKind.BALL: 3, NodeKind.FREE: 6}
 SERIES = 24  # terms of (2): enough for turns of one revolution

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from .._kernel import Kernel
 from ..arrays import frozen
 from ..varied import Varied, is_varied
+from .base.pose import Pose, known_pose
 from .model import Model
-from .pose import Pose, known_pose
 
 DECLARED = ("tree", "constraints", "forces", "points")  # what is made when asked for
 

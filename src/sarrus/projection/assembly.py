@@ -2,7 +2,7 @@
 
 The kernel iterates from the guess; where that stalls without closing (a straight chain that has to bend is
 stationary to first order) it starts again from guesses perturbed by fixed patterns of growing size
-(kernels/solve/assembly.hpp). Here are the result, of one guess or of a batch, and its words.
+(kernels/solve/search/assembly.hpp). Here are the result, of one guess or of a batch, and its words.
 """
 
 from __future__ import annotations

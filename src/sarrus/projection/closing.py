@@ -1,4 +1,4 @@
-"""Closing constraints: rows brought to zero by moving coordinates (kernels/solve/closing.hpp)."""
+"""Closing constraints: rows brought to zero by moving coordinates (kernels/solve/search/closing.hpp)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     min (v - v0).T W (v - v0)   subject to   [J; E] v = [b; values]                             (1)
 
 E selects the prescribed coordinates. Rows that restrict velocities only (rolling) are included. The kernel
-solves it (kernels/solve/consistent_velocity.hpp).
+solves it (kernels/solve/search/consistent_velocity.hpp).
 """
 
 from __future__ import annotations

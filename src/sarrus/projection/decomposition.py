@@ -9,7 +9,7 @@ of the square root ([Aghili2005] II-A.1, corrected, and VII-B):
     J^+    = L^-T V1 diag(1/s) U1.T                                          [Aghili2005] eq. (15), (16)
 
 Velocities split with P, forces with P.T. Nothing here needs the rows of J to be independent, or to exist. The
-kernel computes (1) (kernels/solve/metric_split.hpp).
+kernel computes (1) (kernels/solve/factor/metric_split.hpp).
 """
 
 from __future__ import annotations

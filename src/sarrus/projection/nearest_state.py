@@ -1,4 +1,4 @@
-"""What the projection of a state onto the constraints reports (kernels/solve/nearest_state.hpp)."""
+"""What the projection of a state onto the constraints reports (kernels/solve/search/nearest_state.hpp)."""
 
 from __future__ import annotations
 

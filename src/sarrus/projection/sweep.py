@@ -1,7 +1,7 @@
 """Sweep: a path of poses along one coordinate or several, on one branch, or a batch of such paths.
 
-The kernel predicts along the tangent and closes the constraints (kernels/solve/sweep.hpp). Here are the
-result, its words, and what users read along it.
+The kernel predicts along the tangent and closes the constraints (kernels/solve/search/sweep.hpp). Here are
+the result, its words, and what users read along it.
 """
 
 from __future__ import annotations

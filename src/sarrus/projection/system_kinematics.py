@@ -80,7 +80,7 @@ class Kinematics(Scales, Protocol):
 
     def loses_rank(self, q: Array, t: float, rank: int = -1) -> bool:
         """Whether J, of this rank or (-1) by `rank_tol`, loses rank at the pose q (nq,) only: rows that are
-        independent nearby are dependent there (kernels/solve/rank_loss.hpp)."""
+        independent nearby are dependent there (kernels/solve/search/rank_loss.hpp)."""
         ...
 
     def integrate(self, q: Array, dv: Array) -> Array:

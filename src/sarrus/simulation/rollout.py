@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from .._kernel import all_cores
 from ..errors import SarrusWarning
+from ..mechanism.core.modes import Mode
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.modes import Mode
 from .copies.arguments import Policy, check_arguments
 from .copies.cluster import run_on_cluster
 from .copies.copies_run import CopiesRun

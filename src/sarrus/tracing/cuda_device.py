@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..models.layout import SIZES
 from ..models.model import Model
+from ..models.tree.layout import SIZES
 from .cuda_text import BLOCK, cuda_text
 from .entries import Entries, indices_of, numbers_of
 from .general_text import general_text, headers

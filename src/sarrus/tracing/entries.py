@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
-from ..models.layout import TABLE
 from ..models.model import Model
+from ..models.tree.layout import TABLE
 
 NUMBERS = [name for name, entry in TABLE.items() if entry.dtype is np.float64]
 INDICES = [name for name, entry in TABLE.items() if entry.dtype is not np.float64]

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
-from ..mechanism.kinematics import pulled
 from ..mechanism.mechanism import Mechanism
-from ..models.bodies import GROUND
-from ..models.pose import Pose
+from ..mechanism.query.kinematics import pulled
+from ..models.base.pose import Pose
+from ..models.tree.bodies import GROUND
 from ..simulation.trajectory.trajectory import Trajectory
 from .scenes.camera import ANGLE, framed
 from .scenes.loads import arrow_scales, given_loads

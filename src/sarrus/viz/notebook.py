@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError, SarrusError
 from ..linearization.model import LinearModel
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.report import report
+from ..mechanism.query.report import report
 from ..projection.mobility import Mobility
 from ..simulation.trajectory.trajectory import Trajectory
 from . import html_blocks as html

@@ -17,7 +17,7 @@ from ..formats.writing.replace_file import as_path, replace_bytes
 from ..linearization.equilibrium import equilibrium
 from ..linearization.linearize import linearize
 from ..mechanism.mechanism import Mechanism
-from ..models.bodies import UNLIMITED
+from ..models.tree.bodies import UNLIMITED
 from ..projection.mobility import listed
 from ..simulation.simulate import simulate
 from ..simulation.trajectory.trajectory import Trajectory

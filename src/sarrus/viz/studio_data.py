@@ -14,11 +14,11 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..dynamics.friction_refusals import refuse_dry_friction
 from ..errors import InputError, SarrusError
-from ..mechanism.measures import Angle, ForceIn, Length, Measure, Position, Reaction, Speed
+from ..mechanism.describe.measures import Angle, ForceIn, Length, Measure, Position, Reaction, Speed
 from ..mechanism.mechanism import Mechanism
-from ..models.axes import direction
+from ..models.base.axes import direction
 from ..models.binary_table import binary_table
-from ..models.bodies import GROUND
+from ..models.tree.bodies import GROUND
 from .page_data import Film
 from .scenes.shown_parts import bare_coordinates, copies_on_parts, shown_names
 from .scenes.view import find_plane

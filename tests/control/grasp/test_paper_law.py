@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import sarrus as sr
 from sarrus import control as sc
-from sarrus.models.rotation import hat
+from sarrus.models.base.rotation import hat
 
 from .held_box import held
 

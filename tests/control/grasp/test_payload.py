@@ -7,7 +7,7 @@ import numpy as np
 import sarrus as sr
 from sarrus import control as sc
 from sarrus.control.grasp.payload import Payload
-from sarrus.models.rotation import hat
+from sarrus.models.base.rotation import hat
 
 from .held_box import held
 

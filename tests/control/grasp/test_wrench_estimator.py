@@ -7,7 +7,7 @@ import pytest
 
 import sarrus as sr
 from sarrus import control as sc
-from sarrus.models.rotation import exp
+from sarrus.models.base.rotation import exp
 
 from .held_box import DT, fingers, held, loaded, run
 

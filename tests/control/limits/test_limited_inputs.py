@@ -6,7 +6,7 @@ import numpy as np
 
 import sarrus as sr
 from sarrus import _kernel
-from sarrus.models.rotation import hat
+from sarrus.models.base.rotation import hat
 
 from ..grasp.held_box import held
 

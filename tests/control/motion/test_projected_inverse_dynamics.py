@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.models.rotation import exp
+from sarrus.models.base.rotation import exp
 
 C = sr.control
 

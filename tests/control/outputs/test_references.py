@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import sarrus as sr
 from sarrus.control.outputs.references import Given, as_reference
-from sarrus.models.pose_error import turn_error
-from sarrus.models.rotation import exp, log
+from sarrus.models.base.pose_error import turn_error
+from sarrus.models.base.rotation import exp, log
 
 C = sr.control
 

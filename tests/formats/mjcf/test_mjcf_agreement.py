@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from bench.mujoco_terms import row_space, terms
+from bench.twins.mujoco_terms import row_space, terms
 from sarrus.bridge import MujocoBridge
 
 DATA = Path(__file__).parents[2] / "data"

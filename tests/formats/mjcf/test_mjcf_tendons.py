@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from bench.mujoco_terms import terms
+from bench.twins.mujoco_terms import terms
 
 HAND = """<mujoco model="hand"><compiler angle="radian"/><worldbody>
   <body name="l"><joint name="left" axis="0 1 0" range="-2 2" damping="0.1"/><geom size=".1" pos=".2 0 0"/>

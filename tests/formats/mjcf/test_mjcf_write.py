@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from bench.mujoco_terms import terms
+from bench.twins.mujoco_terms import terms
 from tests.oracles.description import to_spec
 from tests.oracles.every_constraint import CLOSING, constrained
 

@@ -10,7 +10,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.formats import FormatError
-from sarrus.models.joints import Planar
+from sarrus.models.tree.joints import Planar
 
 MASS = '<inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>'
 

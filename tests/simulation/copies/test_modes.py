@@ -10,7 +10,7 @@ import pytest
 
 import sarrus as sr
 from sarrus.errors import InputError
-from sarrus.mechanism.core import State
+from sarrus.mechanism.core.core import State
 
 from ..modes.machines import falling_mass, rod, table, three_arm_grip, two_bars, walker
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.mechanism.time_steps import METHODS
+from sarrus.mechanism.query.time_steps import METHODS
 
 DT, STEPS, B = 1e-3, 60, 21
 

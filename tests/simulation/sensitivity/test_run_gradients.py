@@ -11,7 +11,7 @@ from mpmath import mp
 import sarrus as sr
 from sarrus.design import Run
 
-from ...mechanism.test_exact_derivatives import bennett
+from ...mechanism.variants.test_exact_derivatives import bennett
 from .oracles import GRAVITY, assert_same, by_closed_form, by_runs, oscillator, slopes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*redundant:sarrus.SarrusWarning")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarrus as sr
-from sarrus.models.joints import Fixed
+from sarrus.models.tree.joints import Fixed
 from sarrus.viz.scenes.boxes import body_boxes
 from sarrus.viz.scenes.shown_parts import body_colors
 from sarrus.viz.scenes.skeleton import Part, skeleton

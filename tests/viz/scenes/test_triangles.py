@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sarrus.models.surface_mesh import _check_closed, enclosed
+from sarrus.models.shapes.surface_mesh import _check_closed, enclosed
 from sarrus.viz.scenes import triangles as tri
 
 L_SHAPE = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0, 3.0)]

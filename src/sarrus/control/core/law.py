@@ -23,7 +23,7 @@ from ...arrays import Array, BoolArray, names, nonnegative, one_of
 from ...dynamics.dry_friction import DryFriction, sticks
 from ...dynamics.input_response import Response
 from ...errors import InputError
-from ...mechanism.access import without_dry_friction
+from ...mechanism.core.access import without_dry_friction
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
 from ..limits.quadratic_program import check_solver

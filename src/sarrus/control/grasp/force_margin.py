@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Array, fixed_shape
 from ...errors import InputError
-from ...models.rotation import hat
+from ...models.base.rotation import hat
 from .grasp import Grasp
 
 

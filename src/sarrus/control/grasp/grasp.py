@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ...arrays import Array, positive, state
 from ...errors import InputError, require_known
 from ...mechanism.mechanism import Mechanism
-from ...models.rotation import hat
+from ...models.base.rotation import hat
 from ..core.solution import Status
 from ..limits.quadratic_program import Program, check_solver, solve, solve_softly
 from ..state.measured_state import measured_state

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...arrays import Array
 from ...errors import InputError, answer_of
-from ...models.pose import Pose
+from ...models.base.pose import Pose
 from ..core.gains import gain_matrix
 from ..state.measured_state import MeasuredState, MeasurementError
 from .grasp import Grasp

@@ -1,6 +1,6 @@
 """ObjectImpedance: several arms hold one object that feels like a mass, a spring and a damper; [Lin2018].
 
-With e the error of the object's pose at its centre of mass (`models/pose_error.py`), x' = ... - T e' its
+With e the error of the object's pose at its centre of mass (`models/base/pose_error.py`), x' = ... - T e' its
 twist and F the external wrench on it,
 
     inertia e'' + damping e' + stiffness e = -T.T F                                                    (1)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, fixed_shape, number
-from ...models.rotation import hat
+from ...models.base.rotation import hat
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from ..._kernel import OutputSetup
 from ...arrays import Array, state
 from ...errors import InputError, require_known
-from ...models.pose import Pose
-from ...models.pose_error import check_form, pose_error
+from ...models.base.pose import Pose
+from ...models.base.pose_error import check_form, pose_error
 from ..state.measured_state import MeasuredState
 from .output import POINT, POSE, BoundOutput, NamedOutput, OutputTracking, VectorOutput
 from .references import Target
@@ -76,7 +76,7 @@ class BodyPose:
         point: in the body frame [m], (3,); its pose is (position of the point, orientation of the body).
         axes: which components count, of "x", "y", "z", "rx", "ry", "rz"; default all six.
         error: "split": x_d - x [m] and log(R_d R.T) [rad]; "screw": the logarithm of SE(3), see
-            `models/pose_error.py`.
+            `models/base/pose_error.py`.
         frame: axes of the error, "world" or "body".
     """
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..._kernel import OutputSetup
 from ...arrays import Array, number
 from ...errors import InputError
-from ...models.pose import Pose
+from ...models.base.pose import Pose
 from ..state.measured_state import MeasuredState
 from .references import Target
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from ...arrays import Array, fixed_shape, number, numbers, positive
 from ...errors import InputError
-from ...models.pose import Pose
-from ...models.rotation import exp, log
+from ...models.base.pose import Pose
+from ...models.base.rotation import exp, log
 
 
 class Target(NamedTuple):

@@ -11,10 +11,10 @@ import numpy as np
 from ..._kernel import OutputSetup
 from ...arrays import Array
 from ...errors import InputError
+from ...models.base.pose import Pose
+from ...models.base.pose_error import turn_error
+from ...models.base.rotation import cross, hat
 from ...models.model import Model
-from ...models.pose import Pose
-from ...models.pose_error import turn_error
-from ...models.rotation import cross, hat
 from ..state.measured_state import MeasuredState
 from .body import AXES, POSE_AXES, PoseOutput, axis_indices, body_and_point, body_output, point_motion
 from .output import TURN, BoundOutput, Coordinates, OutputTracking, VectorOutput

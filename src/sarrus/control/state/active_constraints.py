@@ -12,7 +12,7 @@ from ..._kernel import ActiveSetup, largest
 from ...arrays import BoolArray
 from ...dynamics.terms import Terms, Units
 from ...errors import InputError, require_known
-from ...models.bodies import GROUND
+from ...models.tree.bodies import GROUND
 from ...projection.nearest_state import CLOSE, KEPT, LEFT_OUT
 from .measured_state import MeasuredState
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sarrus.errors import InputError, SarrusError
 from sarrus.formats.reading.messages import FormatError
-from sarrus.mechanism.access import known_default
+from sarrus.mechanism.core.access import known_default
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 

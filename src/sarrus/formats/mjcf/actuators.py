@@ -10,9 +10,9 @@ from sarrus.formats.mjcf.loops import wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.coordinates import claim
-from sarrus.models.forces import ConstantWrench
+from sarrus.models.kinds.actuator_law import ActuatorLaw
+from sarrus.models.kinds.forces import ConstantWrench
+from sarrus.models.tree.coordinates import claim
 
 BALL, BALL_OR_FREE = 1, (0, 1)  # mjtJoint
 SPEEDS = ("wx", "wy", "wz")

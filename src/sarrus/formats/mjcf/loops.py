@@ -19,11 +19,11 @@ from sarrus.constraints.polynomials import PolynomialCoupling
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.axes import turn_z_to
-from sarrus.models.coordinates import claim
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Fixed, Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.axes import turn_z_to
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Fixed, Revolute, Spherical
 
 SAME_POINT = 1e-9  # [m]
 RIGID = 1e-3  # relative difference of lengths above which two connects are not one hinge

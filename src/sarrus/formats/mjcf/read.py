@@ -26,10 +26,10 @@ from sarrus.formats.reading.joint_limits import limit_ends
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint, named
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import FormatError, Omitted
-from sarrus.models.forces import ConstantWrench, JointSpring
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Free, Prismatic, Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.forces import ConstantWrench, JointSpring
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Free, Prismatic, Revolute, Spherical
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # mjtJoint
 

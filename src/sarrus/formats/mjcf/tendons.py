@@ -17,9 +17,9 @@ from sarrus.constraints.points import Distance
 from sarrus.formats.reading.link_frames import GROUND
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.coordinates import claim
-from sarrus.models.forces import JointSpring, PointSpring
-from sarrus.models.joints import Prismatic
+from sarrus.models.kinds.forces import JointSpring, PointSpring
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joints import Prismatic
 
 NEGLIGIBLE = 1e-12  # inertia of a tendon's coordinate, times the smallest of the joints
 

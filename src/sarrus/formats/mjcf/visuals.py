@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sarrus.formats.mjcf.loops import wxyz_pose
-from sarrus.models.pose import Pose
-from sarrus.models.visual import Visual
+from sarrus.models.base.pose import Pose
+from sarrus.models.shapes.visual import Visual
 
 SHOWN = 2  # MuJoCo draws the groups 0 to 2; models put shapes for contact into 3
 WHOLE = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # mjtGeom

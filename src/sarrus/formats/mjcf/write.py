@@ -29,9 +29,9 @@ from sarrus.formats.writing.helper_bodies import HELPER, Helper, make_helpers
 from sarrus.formats.writing.inertias import NOTHING, written_inertias
 from sarrus.formats.writing.xml_text import add, document, nonzero, number, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND
-from sarrus.models.joint import NodeKind
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.bodies import GROUND
+from sarrus.models.tree.joint import NodeKind
 
 TAGS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.SCREW: "hinge", NodeKind.BALL: "ball"}
 LEAST = 2e-15  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15

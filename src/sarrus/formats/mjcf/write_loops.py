@@ -27,10 +27,10 @@ from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.helper_bodies import HELPER, Helper
 from sarrus.formats.writing.xml_text import add, nonzero, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND
-from sarrus.models.joint import NodeKind
-from sarrus.models.joints import Fixed, Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.bodies import GROUND
+from sarrus.models.tree.joint import NodeKind
+from sarrus.models.tree.joints import Fixed, Revolute, Spherical
 
 CLOSED = 1e-13  # gap of a loop as drawn, times L, that is rounding
 OWN = (Fixed, Revolute, Spherical)  # joints of loops that MJCF has equalities for

@@ -14,11 +14,11 @@ from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.writing.bodies import WrittenBodies, WrittenJoint
 from sarrus.formats.writing.xml_text import add, nonzero, number, numbers, wxyz
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.bodies import GROUND, UNLIMITED, Body
-from sarrus.models.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
-from sarrus.models.joint import NodeKind
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.actuator_law import ActuatorLaw
+from sarrus.models.kinds.forces import ConstantWrench, JointDamper, JointSpring, PointSpring
+from sarrus.models.tree.bodies import GROUND, UNLIMITED, Body
+from sarrus.models.tree.joint import NodeKind
 
 MESHES = (".stl", ".obj", ".msh")  # files that MuJoCo reads
 WRITTEN = (JointSpring, JointDamper, PointSpring, ConstantWrench)  # forces that MJCF can say

@@ -14,9 +14,9 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.formats.mjcf.write_parts import JointExtras, limits_in_words
 from sarrus.formats.writing.xml_text import add, nonzero, number
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND, Body
-from sarrus.models.joint import NodeKind
-from sarrus.models.joints import Prismatic
+from sarrus.models.tree.bodies import GROUND, Body
+from sarrus.models.tree.joint import NodeKind
+from sarrus.models.tree.joints import Prismatic
 
 NEGLIGIBLE = 1e-9  # inertia of a tendon, relative to the least of its joints, that only makes M regular
 SINGLE = (NodeKind.HINGE, NodeKind.SLIDE)

@@ -14,11 +14,11 @@ from typing import Any
 
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.axes import NAMED
-from sarrus.models.coordinates import claim
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Fixed
-from sarrus.models.pose import Pose
+from sarrus.models.base.axes import NAMED
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Fixed
 
 GROUND = "ground"
 

@@ -8,7 +8,7 @@ from typing import Any
 from sarrus.formats.reading.joint_limits import limit_ends, note_degrees
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import Omitted
-from sarrus.models.joint import Joint
+from sarrus.models.tree.joint import Joint
 
 
 def bound(limit: Element, tag: str, default: float) -> float:

@@ -6,7 +6,7 @@ import math
 
 from sarrus.errors import unknown_name
 from sarrus.formats.reading.markup import Element
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
 
 MODEL = "__model__"
 CANONICAL = "canonical_link"  # attribute: the link to which frames are attached that do not say another

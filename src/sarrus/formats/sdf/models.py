@@ -12,7 +12,7 @@ from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.sdf.frames import CANONICAL, MODEL, Frames, pose_in
 from sarrus.formats.urdf.tree import by_name
 from sarrus.formats.writing.kept_declarations import SDF_TAG
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
 
 GRAVITY = (0.0, 0.0, -9.81)
 PLACED = "__placed__"  # the frame of a model that is not at the origin

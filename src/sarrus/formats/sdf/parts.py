@@ -12,7 +12,7 @@ from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import MISSING_MESH, Omitted
 from sarrus.formats.sdf.frames import pose_in
 from sarrus.formats.urdf.inertia import check_inertia
-from sarrus.models.visual import Visual
+from sarrus.models.shapes.visual import Visual
 
 LEAST = 1e-14  # [kg], [kg m^2]: of links without mass, which SDF does not have
 MASSLESS = "sarrus:massless"

@@ -29,12 +29,12 @@ from sarrus.formats.sdf.parts import inertia_of, note_extras, read_visual
 from sarrus.formats.urdf.tree import by_name
 from sarrus.formats.writing.bodies import moved
 from sarrus.formats.writing.kept_declarations import SDF_TAG, ReadDeclarations
-from sarrus.models.axes import direction
-from sarrus.models.coordinates import claim
-from sarrus.models.forces import ConstantWrench, JointSpring
-from sarrus.models.joint import NODE_NQ, Joint
-from sarrus.models.joints import Fixed, Free, Helical, Prismatic, Revolute, Spherical, Universal
-from sarrus.models.pose import Pose
+from sarrus.models.base.axes import direction
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.forces import ConstantWrench, JointSpring
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joint import NODE_NQ, Joint
+from sarrus.models.tree.joints import Fixed, Free, Helical, Prismatic, Revolute, Spherical, Universal
 
 WORLD = "world"
 GEARBOX = "gearbox"

@@ -28,12 +28,12 @@ from sarrus.formats.writing.inertias import NOTHING, Inertia, written_inertias
 from sarrus.formats.writing.kept_declarations import SDF_TAG, KeptDeclarations
 from sarrus.formats.writing.xml_text import add, document, numbers
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND, UNLIMITED, Limit
-from sarrus.models.forces import ConstantWrench, JointDamper, JointSpring
-from sarrus.models.joint import NodeKind
-from sarrus.models.joints import Cylindrical, Planar, Universal
-from sarrus.models.pose import Pose
-from sarrus.models.visual import Visual
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.forces import ConstantWrench, JointDamper, JointSpring
+from sarrus.models.shapes.visual import Visual
+from sarrus.models.tree.bodies import GROUND, UNLIMITED, Limit
+from sarrus.models.tree.joint import NodeKind
+from sarrus.models.tree.joints import Cylindrical, Planar, Universal
 
 VERSION = "1.11"
 NAMESPACE = "https://sarrus.readthedocs.io/sdf"

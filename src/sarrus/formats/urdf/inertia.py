@@ -17,7 +17,7 @@ from sarrus._kernel import principal_moments
 from sarrus.arrays import LARGEST, Array
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import Omitted
-from sarrus.models.pose import PARALLEL, Pose
+from sarrus.models.base.pose import PARALLEL, Pose
 
 ROUNDING = 1e-18  # [kg m^2]: smaller entries are rounding of the exporter
 NEGATIVE = -1e-12  # relative size of a principal moment that is negative beyond rounding

@@ -27,9 +27,10 @@ from sarrus.formats.urdf.inertia import HERE, Inertia, check_inertia, grains, in
 from sarrus.formats.urdf.tree import by_name, ends_of, tree_order
 from sarrus.formats.urdf.visuals import read_visuals
 from sarrus.formats.writing.kept_declarations import URDF_TAG, ReadDeclarations
-from sarrus.models.coordinates import claim
-from sarrus.models.joint import Joint
-from sarrus.models.joints import (
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import (
     Cylindrical,
     Fixed,
     Free,
@@ -40,7 +41,6 @@ from sarrus.models.joints import (
     Spherical,
     Universal,
 )
-from sarrus.models.pose import Pose
 
 Axis = str | tuple[float, ...]
 TREE_JOINTS: dict[str, Callable[[Axis], Joint]] = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from sarrus.formats.reading.markup import Element
 from sarrus.formats.urdf.inertia import pose_of
 from sarrus.formats.writing.xml_text import add, number, numbers
-from sarrus.models.pose import Pose
-from sarrus.models.visual import Visual
+from sarrus.models.base.pose import Pose
+from sarrus.models.shapes.visual import Visual
 
 GREY = (0.7, 0.7, 0.7, 1.0)
 

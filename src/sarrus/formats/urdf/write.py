@@ -24,12 +24,12 @@ from sarrus.formats.writing.bodies import WrittenBodies, WrittenBody, WrittenJoi
 from sarrus.formats.writing.kept_declarations import GRAVITY, URDF_TAG, KeptDeclarations
 from sarrus.formats.writing.xml_text import add, document, nonzero, number, numbers
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.bodies import GROUND, UNLIMITED, Body
-from sarrus.models.forces import JointDamper
-from sarrus.models.joint import NodeKind
-from sarrus.models.joints import Planar, Universal
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.actuator_law import ActuatorLaw
+from sarrus.models.kinds.forces import JointDamper
+from sarrus.models.tree.bodies import GROUND, UNLIMITED, Body
+from sarrus.models.tree.joint import NodeKind
+from sarrus.models.tree.joints import Planar, Universal
 
 WORLD = "world"  # what readers call the fixed root link
 OPEN = 1e9  # effort that stands for no limit, velocity for none [N m, rad/s]

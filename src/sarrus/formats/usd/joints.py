@@ -11,11 +11,11 @@ import numpy as np
 
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.usd.parts import Stage
-from sarrus.models.actuator_law import ActuatorLaw
-from sarrus.models.axes import direction
-from sarrus.models.joint import Joint
-from sarrus.models.joints import Fixed, Prismatic, Revolute, Spherical
-from sarrus.models.pose import Pose
+from sarrus.models.base.axes import direction
+from sarrus.models.base.pose import Pose
+from sarrus.models.kinds.actuator_law import ActuatorLaw
+from sarrus.models.tree.joint import Joint
+from sarrus.models.tree.joints import Fixed, Prismatic, Revolute, Spherical
 
 UNLIMITED = 1e30  # forces and limits from there on stand for none
 FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")

@@ -12,9 +12,9 @@ import numpy as np
 
 from sarrus.errors import SarrusError
 from sarrus.formats.reading.messages import FormatError, Omitted, name_for_others
-from sarrus.models.pose import Pose
-from sarrus.models.shapes import Box, Cylinder, MassProperties, Sphere, combined
-from sarrus.models.visual import Visual
+from sarrus.models.base.pose import Pose
+from sarrus.models.shapes.shapes import Box, Cylinder, MassProperties, Sphere, combined
+from sarrus.models.shapes.visual import Visual
 
 WATER = 1000.0  # kg/m^3, the density that USD assumes
 TURNS = {  # from z to the axis of a cylinder

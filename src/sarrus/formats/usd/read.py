@@ -17,10 +17,10 @@ from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.usd.joints import StageJoint, drives_of, joint_of
 from sarrus.formats.usd.parts import Stage, mass_of, note_unknown, opened, visual_of
-from sarrus.models.coordinates import claim
-from sarrus.models.joints import Fixed, Free
-from sarrus.models.pose import Pose
-from sarrus.models.visual import Visual
+from sarrus.models.base.pose import Pose
+from sarrus.models.shapes.visual import Visual
+from sarrus.models.tree.coordinates import claim
+from sarrus.models.tree.joints import Fixed, Free
 
 MAGIC = (b"#usda", b"PXR-USDC", b"PK\x03\x04")
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from sarrus.arrays import Array
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import GROUND, Body
-from sarrus.models.joint import NODE_NQ, NODE_NV, NodeKind, Primitive
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.bodies import GROUND, Body
+from sarrus.models.tree.joint import NODE_NQ, NODE_NV, NodeKind, Primitive
 
 SCREW, HINGE, SLIDE, BALL, FREE = (
     NodeKind.SCREW, NodeKind.HINGE, NodeKind.SLIDE, NodeKind.BALL, NodeKind.FREE

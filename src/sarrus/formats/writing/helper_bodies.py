@@ -23,12 +23,12 @@ from sarrus.constraints.closures import Closure
 from sarrus.constraints.points import PointOnCylinder, PointOnLine, PointOnPlane
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.axes import direction, turn_z_to
-from sarrus.models.bodies import GROUND, Body
-from sarrus.models.drawing import Frame
-from sarrus.models.joint import NodeKind
-from sarrus.models.joints import Universal
-from sarrus.models.pose import Pose
+from sarrus.models.base.axes import direction, turn_z_to
+from sarrus.models.base.pose import Pose
+from sarrus.models.shapes.drawing import Frame
+from sarrus.models.tree.bodies import GROUND, Body
+from sarrus.models.tree.joint import NodeKind
+from sarrus.models.tree.joints import Universal
 
 HELPER = ".helper"  # ends the names of helper bodies
 Node = tuple[NodeKind, Array, Array, float]  # kind, axis and place in the frame of the helper, pitch

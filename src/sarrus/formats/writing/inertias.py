@@ -17,8 +17,8 @@ from sarrus.formats.reading.messages import Omitted, phrase
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.helper_bodies import HELPER, Helper, rigid_groups
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.bodies import Body
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
+from sarrus.models.tree.bodies import Body
 
 ROUNDING = 1e-9  # violation of the triangle inequality, relative to the largest moment, that is rounding
 NOT_A_MOMENT = 1e-14  # [kg m^2]: smaller ones are rounding of the exporter

@@ -21,12 +21,12 @@ from sarrus.formats.reading.markup import Element
 from sarrus.formats.reading.messages import FormatError, Omitted
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.xml_text import add
+from sarrus.mechanism.describe.schema import decode_entry, encode_entry, encode_fields, law_of
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.mechanism.schema import decode_entry, encode_entry, encode_fields, law_of
 from sarrus.mechanism.spec import MechanismSpec
-from sarrus.models.bodies import FRICTION_MODELS, GROUND, UNLIMITED, Body
-from sarrus.models.forces import Force
-from sarrus.models.joint import Joint
+from sarrus.models.kinds.forces import Force
+from sarrus.models.tree.bodies import FRICTION_MODELS, GROUND, UNLIMITED, Body
+from sarrus.models.tree.joint import Joint
 
 URDF_TAG, SDF_TAG = "sarrus_declarations", "sarrus:declarations"
 UNSAID = ("armature", "breakaway", "stop_stiffness", "stop_damping")  # of joints

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 
 from sarrus.errors import InputError
-from sarrus.models.pose import Pose
+from sarrus.models.base.pose import Pose
 
 NOT_IN_XML = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 

@@ -11,10 +11,10 @@ import numpy as np
 from ...arrays import Array, BoolArray, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
-from ...mechanism.design_variants import common_length, lengths, variants_of
+from ...mechanism.core.modes import Modes
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Modes
-from ...mechanism.time_steps import METHODS
+from ...mechanism.query.time_steps import METHODS
+from ...mechanism.variants.design_variants import common_length, lengths, variants_of
 from ...tracing.cuda_device import require_cuda
 from ...tracing.program import refuse_callables
 from .copy_modes import copies_modes, start_modes

@@ -11,9 +11,9 @@ from ..._kernel import Copies, StepStatus
 from ...arrays import Array
 from ...dynamics.bearing_friction import no_force
 from ...errors import InputError
-from ...mechanism.access import actuated_columns
-from ...mechanism.modes import Mode
-from ...mechanism.time_steps import METHODS, TROUBLE, step_options
+from ...mechanism.core.access import actuated_columns
+from ...mechanism.core.modes import Mode
+from ...mechanism.query.time_steps import METHODS, TROUBLE, step_options
 from ..events.events import Event
 from ..run.accuracy import LOST, errors_of_copies, too_long
 from ..run.interrupts import Interrupts

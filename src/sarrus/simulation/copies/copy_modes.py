@@ -8,9 +8,9 @@ import numpy as np
 
 from ...arrays import Array, truth
 from ...errors import InputError
-from ...mechanism.access import friction_modes
+from ...mechanism.core.access import friction_modes
+from ...mechanism.core.modes import Mode, Modes
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Mode, Modes
 from ..events.switches import make_plan
 
 

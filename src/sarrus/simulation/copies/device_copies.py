@@ -10,9 +10,9 @@ import numpy.typing as npt
 from ..._kernel import StepStatus
 from ...arrays import Array
 from ...errors import InputError
-from ...mechanism.access import actuated_columns
-from ...mechanism.device_steps import device_kernels, general_step
+from ...mechanism.core.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.query.device_steps import device_kernels, general_step
 from ...tracing.cuda_device import SHARE, free_memory
 from ...tracing.entries import varied_entries
 from ...tracing.recorded_copies import Inputs, RecordedCopies

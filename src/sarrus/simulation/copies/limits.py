@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
-from ...mechanism.access import actuated_columns
+from ...mechanism.core.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold

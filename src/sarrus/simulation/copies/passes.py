@@ -6,7 +6,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import SarrusError
-from ...mechanism.access import actuated_columns
+from ...mechanism.core.access import actuated_columns
 from ...mechanism.mechanism import Mechanism
 from ..events.events import Event
 from ..events.interpolation import Manifold

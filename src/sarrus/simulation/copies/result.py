@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ...arrays import Array, frozen
 from ...errors import unknown_name
-from ...mechanism.access import actuated_columns
-from ...mechanism.measured_states import MeasuredStates
-from ...mechanism.measures import Angle, measured
+from ...mechanism.core.access import actuated_columns
+from ...mechanism.core.modes import Mode
+from ...mechanism.describe.measured_states import MeasuredStates
+from ...mechanism.describe.measures import Angle, measured
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Mode
 from ..events.events import Event
 from ..run.accuracy import INACCURATE, too_long
 from ..run.outcome import Status

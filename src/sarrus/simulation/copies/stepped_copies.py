@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from ..._kernel import Copies, StepStatus, all_cores
 from ...arrays import Array, BoolArray
-from ...mechanism.access import actuated_columns
+from ...mechanism.core.access import actuated_columns
+from ...mechanism.core.modes import Modes
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Modes
-from ...mechanism.time_steps import step_options
+from ...mechanism.query.time_steps import step_options
 
 NEVER = 2**60  # steps between two records
 

@@ -13,9 +13,9 @@ import numpy as np
 from ...arrays import takes
 from ...constraints.couplings import Coupling
 from ...errors import InputError, unknown_name
-from ...mechanism.access import known_default
+from ...mechanism.core.access import known_default
+from ...mechanism.core.modes import Modes, Switched
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Modes, Switched
 from .events import UserEvent, user_events
 
 When = float | Sequence[float] | Callable[..., Any] | None

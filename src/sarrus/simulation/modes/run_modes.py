@@ -16,10 +16,10 @@ from ...arrays import Array, BoolArray, frozen
 from ...constraints.rows import Constraint
 from ...dynamics.dry_friction import Directions
 from ...errors import InputError
-from ...mechanism.access import known_default
-from ...mechanism.compile import exchange_constraints
+from ...mechanism.core.access import known_default
+from ...mechanism.core.modes import Mode, Modes
+from ...mechanism.describe.compile import exchange_constraints
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.modes import Mode, Modes
 from ..events.switches import Plan
 from ..stepping.options import Options
 from ..system.system import System

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._kernel import StepStatus
 from ...dynamics.bearing_friction import no_force
-from ...mechanism.time_steps import TROUBLE
+from ...mechanism.query.time_steps import TROUBLE
 from ..events.singular_start import off_branch
 from ..system.step_records import Steps
 from ..system.system import System

@@ -11,8 +11,8 @@ import numpy as np
 from ...arrays import Array
 from ...constraints.user_forces import forces_of_user
 from ...dynamics.dry_friction import sticks
-from ...mechanism.design_variants import model_slopes
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.variants.design_variants import model_slopes
 from ..run.outcome import Status
 from ..system.system import System
 from ..trajectory.trajectory import Trajectory

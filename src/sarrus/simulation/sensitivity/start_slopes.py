@@ -16,9 +16,9 @@ import numpy as np
 from ...arrays import Array
 from ...differences import slope_terms
 from ...errors import SarrusError
-from ...mechanism.design_variants import variants_of
 from ...mechanism.mechanism import Mechanism
-from ...mechanism.state_slopes import ROWS, Follower, Situation
+from ...mechanism.variants.design_variants import variants_of
+from ...mechanism.variants.state_slopes import ROWS, Follower, Situation
 from ...models.variant_model import ModelSlopes
 from ..system.initial_state import initial_state
 from ..system.system import System

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
+from ...models.kinds.parameters import COORDINATE_FORCES, kind_number
 from ...models.model import Model
-from ...models.parameters import COORDINATE_FORCES, kind_number
 from ...models.variant_model import ModelSlopes
 from ..events.events import zero_between
 from .variational_equation import NotSmoothError, VariationalEquation

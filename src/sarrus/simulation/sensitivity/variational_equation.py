@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...mechanism.opened_loops import OPENS
-from ...mechanism.state_slopes import ACCELERATION, ROWS
+from ...mechanism.variants.opened_loops import OPENS
+from ...mechanism.variants.state_slopes import ACCELERATION, ROWS
 from ...models.model import Model
 from ...models.twists import ad, twist_slices
 from ...models.variant_model import ModelSlopes

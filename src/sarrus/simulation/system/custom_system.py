@@ -23,11 +23,11 @@ from ...dynamics.inverse import Torques
 from ...dynamics.singular_limit import limit_rows
 from ...dynamics.terms import Energy, Terms
 from ...errors import InputError, ModelError
-from ...mechanism.core import State
-from ...mechanism.inertia_queries import InertiaQueries, Metric
+from ...mechanism.core.core import State
 from ...mechanism.mechanism import Mechanism
+from ...mechanism.query.inertia_queries import InertiaQueries, Metric
 from ...mechanism.spec import MechanismSpec
-from ...models.joints import Revolute, Spherical
+from ...models.tree.joints import Revolute, Spherical
 from ...projection.assembly import Assembly
 from ...projection.decomposition import Decomposition
 from ...projection.mobility import Mobility

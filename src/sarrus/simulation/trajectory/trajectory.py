@@ -17,9 +17,9 @@ from ...arrays import Array, frozen, numbers, read_only, truth
 from ...constraints.user_forces import user_wrenches
 from ...dynamics.forward import Motion
 from ...errors import InputError, SarrusWarning, unknown_name
-from ...mechanism.access import without_dry_friction
-from ...mechanism.measured_states import MOTION, MeasuredStates
-from ...mechanism.measures import Angle, ForceIn, Reaction, measured
+from ...mechanism.core.access import without_dry_friction
+from ...mechanism.describe.measured_states import MOTION, MeasuredStates
+from ...mechanism.describe.measures import Angle, ForceIn, Reaction, measured
 from ..events.interpolation import Hermite, Manifold, bend_between
 from ..run.outcome import Outcome
 from ..run.recorder import TrajectoryRecorder

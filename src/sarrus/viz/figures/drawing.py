@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...arrays import Array
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import GROUND
-from ...models.drawing import Rail
+from ...models.shapes.drawing import Rail
+from ...models.tree.bodies import GROUND
 from ..scenes import style
 from ..scenes.boxes import Box, body_boxes
 from ..scenes.loads import arrow_scales, given_loads

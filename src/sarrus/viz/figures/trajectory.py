@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...mechanism.measures import Measure
+from ...mechanism.describe.measures import Measure
 from ...mechanism.mechanism import Mechanism
 from ...simulation.trajectory.trajectory import Trajectory
 from ..scenes import style

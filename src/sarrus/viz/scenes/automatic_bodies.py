@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ...arrays import Array
-from ...models.bodies import GROUND
-from ...models.drawing import Disc
+from ...models.shapes.drawing import Disc
+from ...models.tree.bodies import GROUND
 from . import triangles as tri
 from .boxes import Box
 from .layout import Layout

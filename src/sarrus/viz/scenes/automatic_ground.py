@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...arrays import Array
-from ...models.bodies import GROUND, Body
+from ...models.tree.bodies import GROUND, Body
 from . import triangles as tri
 from .layout import Layout
 from .shown_parts import joint_drawing

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ...models.bodies import GROUND
-from ...models.drawing import Bearing, Rail
+from ...models.shapes.drawing import Bearing, Rail
+from ...models.tree.bodies import GROUND
 from . import triangles as tri
 from .automatic_bodies import wheel
 from .layout import FLAT, Layout

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ...errors import InputError, SarrusWarning
 from ...mechanism.mechanism import Mechanism
-from ...models.visual import GREY, Visual
+from ...models.shapes.visual import GREY, Visual
 from . import triangles as tri
 from .solids import STEEL, Solid, meshed
 

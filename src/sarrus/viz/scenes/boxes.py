@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...arrays import Array, state
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import Body
+from ...models.tree.bodies import Body
 from .shown_parts import shown_names
 
 ALMOST = 1.05  # anchors may lie this much outside of a box that stands for its body

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ...arrays import Array
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import GROUND
-from ...models.drawing import Anchor, Rail
+from ...models.shapes.drawing import Anchor, Rail
+from ...models.tree.bodies import GROUND
 from . import style
 from . import triangles as tri
 from .body_shapes import shape_solids

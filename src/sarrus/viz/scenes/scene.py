@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...arrays import Array
 from ...errors import InputError
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import GROUND
+from ...models.tree.bodies import GROUND
 from ...simulation.trajectory.trajectory import Trajectory
 from . import triangles as tri
 from .layout import Layout

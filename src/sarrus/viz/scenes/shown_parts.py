@@ -1,7 +1,7 @@
 """Bodies as pictures show them: parts of a drawing once, by their names, in colours of their own.
 
 A part is carried by a body without mass that has the name of its joint; where a joint closes a loop, it
-carries a copy of a part (mechanism/as_drawn.py). Pictures show neither.
+carries a copy of a part (mechanism/describe/as_drawn.py). Pictures show neither.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import COPY, GROUND, Body
-from ...models.drawing import Drawing, Frame
+from ...models.shapes.drawing import Drawing, Frame
+from ...models.tree.bodies import COPY, GROUND, Body
 from . import style
 
 

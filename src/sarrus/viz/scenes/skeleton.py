@@ -16,9 +16,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...mechanism.mechanism import Mechanism
-from ...models.bodies import GROUND, Body
-from ...models.drawing import Anchor, Drawing, Rail
-from ...models.pose import Pose
+from ...models.base.pose import Pose
+from ...models.shapes.drawing import Anchor, Drawing, Rail
+from ...models.tree.bodies import GROUND, Body
 from .shown_parts import bare_coordinates, copies_on_parts, joint_drawing, shown_constraints, shown_names
 
 SAME_POINT = 1e-6  # of points, relative to the mechanism's length

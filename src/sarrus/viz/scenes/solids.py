@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
-from ...models.drawing import Anchor
+from ...models.shapes.drawing import Anchor
 from . import triangles as tri
 from .triangles import Triangles
 

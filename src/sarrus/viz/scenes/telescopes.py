@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...models.bodies import GROUND
-from ...models.drawing import Rail
+from ...models.shapes.drawing import Rail
+from ...models.tree.bodies import GROUND
 from . import triangles as tri
 from .skeleton import Part
 from .solids import DARK, STEEL, Solid

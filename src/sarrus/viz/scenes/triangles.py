@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array
-from ...models.mesh_files import read_triangles
+from ...models.shapes.mesh_files import read_triangles
 
 AROUND = 24  # corners of a circle
 CREASE = 0.8  # cosine of the angle between faces up to which an edge looks round

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...arrays import Array
 from ...mechanism.mechanism import Mechanism
-from ...models.drawing import Anchor
-from ...models.joint import NodeKind
+from ...models.shapes.drawing import Anchor
+from ...models.tree.joint import NodeKind
 
 PARALLEL = 1e-6  # on sines and cosines
 AXES = "xyz"

@@ -1,0 +1,1 @@
+"""Fuzzers: `python -m bench.fuzz --help`."""

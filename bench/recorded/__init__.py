@@ -1,0 +1,1 @@
+"""Cases of `python -m bench.recorded_runs`."""

@@ -1,0 +1,1 @@
+"""What a Mechanism computes: poses, motions, forces, paths, steps, reports."""

@@ -1,0 +1,164 @@
+"""Queries of Mechanism about many poses: paths along coordinates, assembly modes, targets, branches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...arrays import count, mapping, triple, truth
+from ...blas_threads import one_blas_thread
+from ...errors import InputError
+from ...models.base.pose import Pose
+from ...models.tree.bodies import UNLIMITED
+from ...projection.branches import Branch, branches
+from ...projection.sweep import Sweep
+from ..core.core import Core, whole
+from ..variants.design_variants import variants_of_batch
+from .held_coordinates import hold
+from .kinematics import STARTS, Approach, Assemblies, Reached, all_assemblies
+from .sweeps import Sweeping, moved_together, swept_targets
+
+OPEN = 1e-9  # times L: gap of a pose that has no branches
+
+
+class PoseQueries(Core):
+    """Queries about more than one pose."""
+
+    def sweep(
+        self,
+        coordinate: str | Mapping[str, npt.ArrayLike],
+        values: npt.ArrayLike | None = None,
+        q0: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        fixed: Mapping[str, Any] | None = None,
+        grid: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Sweep:
+        """Follow the mechanism along one coordinate or several, on one branch; see `Sweep`.
+
+        Batch axes allowed: a path for each row of values (..., n), for each pose of q0 (..., nq), or both.
+
+        Args:
+            coordinate: name of an angle or a displacement; or {name: values} of several that move together,
+                each linearly from one of its values to the next.
+            values: where to go, in order (n,) [rad, m]; the first is assembled near q0.
+            q0: pose to start near (nq,); default `default.q`.
+            t: time of the drives [s].
+            fixed: further positions to hold all along, as for `assemble`; freedoms that nothing determines
+                move as little as possible, and `undetermined` names them.
+            grid: with {name: values} (n1,), (n2,), ...: all combinations, poses (n1, n2, ..., nq). The first
+                coordinates move with the others at their first values; then the last one, along each row.
+            parameters: keywords of `with_`, each with a leading axis B: sweeps these variants, each from
+                its default pose. Poses are (B, n, nq), of a grid (B, n1, n2, ..., nq); rows of values and of
+                q0 go to the variants.
+
+        Example:
+
+            >>> import numpy as np
+            >>> import sarrus as sr
+            >>> turn = sr.library.four_bar().sweep("crank", np.linspace(1.0, 1.0 + 2 * np.pi, 25))
+            >>> turn.success, turn.q.shape
+            (True, (25, 3))
+        """
+        targets = swept_targets(coordinate, values, truth(grid, "grid"))
+        for name in targets:
+            self.model.structure.tree.scalar(name, "sweep")
+        if not np.all(self.model.holonomic):
+            raise InputError(
+                f"sweep follows positions, but {self._owner} has rows that restrict velocities only"
+                " (rolling): where it ends depends on the path; simulate it instead."
+            )
+        together = moved_together(targets) if not grid or len(targets) == 1 else None
+        copies = None if parameters is None else variants_of_batch(whole(self), parameters)
+        kept = mapping(fixed, "fixed", "{coordinate: value}")
+        sweeping = Sweeping(whole(self), self._time(t), kept, copies)
+        start = sweeping.starts(q0)
+        if together is None:
+            return sweeping.grid(targets, start).result()
+        return sweeping.along(tuple(targets), together, start).result()
+
+    @one_blas_thread
+    def assemblies(
+        self,
+        fixed: Mapping[str, Any] | None = None,
+        q_guess: npt.ArrayLike | None = None,
+        t: float = 0.0,
+        starts: int = STARTS,
+    ) -> Assemblies:
+        """All poses that close the mechanism, as far as random starts find them; see `Assemblies`.
+
+        Args:
+            fixed: positions to hold, as for `assemble`, so many that nothing is left undetermined except
+                spins that nothing notices, as of a rod between two ball joints: modes are counted modulo
+                these.
+            q_guess: the pose to sort by (nq,); default `default.q`.
+            t: time of the drives [s].
+            starts: number of random starts; more find rarer modes.
+        """
+        mech = whole(self)
+        q = np.array(mech.default.q) if q_guess is None else self._one_pose(q_guess, "q_guess")
+        held = hold(mech, q, fixed)
+        return all_assemblies(mech, q, held, self._time(t), count(starts, "starts"))
+
+    @one_blas_thread
+    def reach(
+        self,
+        body: str,
+        point: npt.ArrayLike | str,
+        target: npt.ArrayLike | Pose,
+        *,
+        q_guess: npt.ArrayLike | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        limits: bool = True,
+        t: float = 0.0,
+    ) -> Reached:
+        """A pose that brings a point of a body to a target, or as near to it as is found from the guess.
+
+        Args:
+            body: its name.
+            point: in its frame [m], (3,), or the name of a point of the drawing.
+            target: in the world [m], (3,); or a Pose that the body's axes take on there.
+            q_guess: where to start (nq,); default `default.q`.
+            fixed: positions to hold, as for `assemble`.
+            limits: whether coordinates stay within their limits.
+            t: time of the drives [s].
+        """
+        mech = whole(self)
+        p_BP = triple(self._point(body, point), "point of reach")
+        goal = target if isinstance(target, Pose) else Pose(triple(target, "target of reach"))
+        guess = mech.default.q if q_guess is None else self._one_pose(q_guess, "q_guess")
+        start = mech.assemble(guess, fixed, t)
+        if not start.success:
+            return Reached(start.q, float("inf"), False, f"No pose to start from. {start.message}")
+        held = np.array(hold(mech, np.array(start.q), fixed), dtype=int)
+        bounds = self.model.limits if truth(limits, "limits") else np.tile(UNLIMITED, (self.nv, 1))
+        more: dict[str, Any] = {"held": held, "limits": bounds, "t": self._time(t)}
+        way = Approach(mech, body, p_BP, goal, isinstance(target, Pose), **more)
+        return way.within(np.array(start.q), dict(fixed or {}))
+
+    @one_blas_thread
+    def branches(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> tuple[Branch, ...]:
+        """The branches that leave the pose q (nq,), default `default.q`, with their mobility; see `Branch`.
+
+        A regular pose has one, along all directions that J allows. At a singular pose the directions that
+        continue into motions form a cone of several components. Drives are held at time t [s].
+
+        Example:
+
+            >>> import sarrus as sr
+            >>> len(sr.library.parallelogram().branches([0.0, 0.0, 0.0]))  # flat: parallelogram and crossed
+            2
+        """
+        mech = whole(self)
+        pose = np.array(mech.default.q) if q is None else self._one_pose(q)
+        mobility = mech.mobility(pose, t)
+        largest = float(np.max(mobility.singular_values, initial=0.0))
+        if mobility.gap > OPEN * self.length * max(1.0, largest):
+            raise InputError(
+                f"branches need a pose on the constraints, but {self._owner} is open by {mobility.gap:.2g} m"
+                " there. Start from mech.assemble(q).q."
+            )
+        return branches(self.evaluator, pose, self._time(t))

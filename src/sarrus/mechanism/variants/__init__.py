@@ -1,0 +1,1 @@
+"""Copies of a mechanism with other numbers, and derivatives by its parameters."""

@@ -1,0 +1,183 @@
+"""mech.step: one projected step, alone and in batches, beside `simulate` and MuJoCo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sarrus as sr
+from sarrus.mechanism.query.time_steps import METHODS
+
+MACHINES = [
+    "pendulum",
+    "four_bar",
+    "slider_crank",
+    "five_bar",
+    "dual_arm",
+    "bricard",
+    "rolling_disk",
+    "delta",
+]
+
+
+def moving(name: str) -> tuple[sr.Mechanism, np.ndarray, np.ndarray]:
+    """A library mechanism in motion: 0.1 s after its default state."""
+    mech = getattr(sr.library, name)()
+    run = sr.simulate(mech, (0.0, 0.1), dt=1e-3, method="rk4")
+    return mech, run.q[-1], run.v[-1]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_steps_are_those_of_a_run(name: str) -> None:
+    """Within what the first step of a run does differently: it has no step before it either."""
+    mech, q, v = moving(name)
+    u = 0.1 * np.arange(1.0, mech.nu + 1.0)
+    tau = np.zeros(mech.nv)
+    tau[mech._actuated] = u
+    run = sr.simulate(mech, (0.0, 0.05), q, v, tau=tau, dt=1e-3, method="rk4")
+    for _ in range(50):
+        q, v = mech.step(q, v, u)
+    scale = 1.0 + np.max(np.abs(run.v))
+    assert np.max(np.abs(mech.difference(run.q[-1], q))) <= 1e-11 * scale
+    assert np.max(np.abs(v - run.v[-1])) <= 1e-10 * scale
+    assert np.max(np.abs(mech.terms(q, v).phi), initial=0.0) <= 1e-12 * max(mech.length, 1.0)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_arrives(method: str) -> None:
+    mech, q, v = moving("slider_crank")
+    end = mech.step(q, v, dt=0.01, method=method, substeps=100 if METHODS[method].order < 4 else 10)
+    exact = mech.step(q, v, dt=0.01, substeps=200)
+    assert end.q == pytest.approx(exact.q, abs=2e-4 if METHODS[method].order < 4 else 1e-7)
+
+
+def test_substeps_are_equal_steps() -> None:
+    """The second half knows the first: equal to rounding, not to the bit."""
+    mech, q, v = moving("five_bar")
+    u = np.array([0.3, -0.2, 0.0, 0.1])
+    once = mech.step(q, v, u, dt=2e-3, substeps=2)
+    twice = mech.step(*mech.step(q, v, u, dt=1e-3), u, dt=1e-3)
+    assert once.q == pytest.approx(twice.q, abs=1e-13)
+    assert once.v == pytest.approx(twice.v, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "dual_arm", "bricard"])
+def test_states_of_a_batch_have_the_bits_of_single_ones(name: str) -> None:
+    mech, q, v = moving(name)
+    rng = np.random.default_rng(0)
+    speeds = mech.consistent_velocity(np.tile(q, (40, 1)), v + rng.normal(size=(40, mech.nv)))
+    u = rng.normal(size=(40, mech.nu))
+    batch = mech.step(q, speeds, u)
+    assert batch.q.shape == (40, mech.nq) and batch.status.shape == (40,)
+    for i in (0, 7, 39):
+        one = mech.step(q, speeds[i], u[i])
+        assert np.array_equal(one.q, batch.q[i]) and np.array_equal(one.v, batch.v[i])
+    assert mech.step(q, speeds.reshape(2, 20, -1), u.reshape(2, 20, -1)).v.shape == (2, 20, mech.nv)
+    assert mech.step(np.zeros((0, mech.nq)), np.zeros((0, mech.nv))).q.shape == (0, mech.nq)
+
+
+def test_a_singular_pose_inside_a_step_is_passed_on_the_branch() -> None:
+    """The slider-crank turns through its toggle, each step alone: the exact motion is q2 = 2 pi - 2 q1."""
+    mech = sr.library.slider_crank(gravity=0.0)
+    for start in np.linspace(1.55, 1.5708, 9):
+        q, v = np.array([start, 2 * np.pi - 2 * start]), np.array([2.0, -4.0])
+        energy = mech.energy(q, v).total
+        for _ in range(30):
+            before = q[0]
+            q, v = mech.step(q, v)
+            assert q[0] > before
+        assert q[1] == pytest.approx(2 * np.pi - 2 * q[0], abs=1e-9)
+        assert mech.energy(q, v).total == pytest.approx(energy, rel=1e-8)
+        run = sr.simulate(
+            mech, (0.0, 0.03), [start, 2 * np.pi - 2 * start], [2.0, -4.0], dt=1e-3, method="rk4"
+        )
+        assert q == pytest.approx(run.q[-1], abs=1e-9)
+
+
+def test_drives_and_user_rows_are_asked() -> None:
+    spec = sr.MechanismSpec(gravity=(0, 0, 0))
+    spec.body("arm", parent="ground", joint=sr.Revolute("z"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    spec.constrain("motor", sr.Drive("arm", lambda t: 0.5 * t * t))
+    mech = spec.compile()
+    q, v = mech.step([0.0], [0.0], dt=0.1, t=0.0)
+    assert q[0] == pytest.approx(0.005, abs=1e-12) and v[0] == pytest.approx(0.1, abs=1e-6)
+
+    spec = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    for name in ("a", "b"):
+        spec.body(
+            name, parent="ground", joint=sr.Revolute("z"), mass=1.0, com=(0.5, 0, 0), inertia=(0.1,) * 3
+        )
+    spec.constrain("equal", sr.CustomConstraint(lambda q, t: [q[0] - q[1]], 1))
+    mech = spec.compile()
+    q, v = mech.step([0.1, 0.1], [0.0, 0.0], dt=1e-2)
+    pendulum = sr.MechanismSpec(gravity=(0, -9.81, 0))
+    pendulum.body("a", parent="ground", joint=sr.Revolute("z"), mass=1.0, com=(0.5, 0, 0), inertia=(0.1,) * 3)
+    alone = pendulum.compile().step([0.1], [0.0], dt=1e-2)
+    assert q == pytest.approx([alone.q[0]] * 2, abs=1e-12)
+
+
+def test_applied_forces_add_up() -> None:
+    mech, q, v = moving("dual_arm")
+    u = np.linspace(-1.0, 1.0, mech.nu)
+    tau = np.zeros(mech.nv)
+    tau[mech._actuated] = u
+    assert np.array_equal(mech.step(q, v, u).q, mech.step(q, v, tau=tau).q)
+    assert mech.step(q, v, u, tau=tau).v == pytest.approx(mech.step(q, v, 2 * u).v, abs=1e-12)
+    assert mech.step(q, v, list(u)).v == pytest.approx(mech.step(q, v, u).v, abs=0)
+
+
+def test_bad_steps_are_refused() -> None:
+    mech = sr.library.four_bar()
+    q, v = mech.default
+    with pytest.raises(sr.InputError, match="`dt` must be positive"):
+        mech.step(q, v, dt=-1e-3)
+    with pytest.raises(sr.InputError, match="`method` must be one of"):
+        mech.step(q, v, method="euler")
+    with pytest.raises(sr.InputError, match="`substeps` must be a positive whole number"):
+        mech.step(q, v, substeps=0)
+    with pytest.raises(sr.InputError, match="u must have shape"):
+        mech.step(q, v, np.zeros(7))
+    with pytest.raises(sr.InputError, match="q must be finite"):
+        mech.step(np.full(mech.nq, np.nan), v)
+    with pytest.raises(sr.AssemblyError, match=r"is open by .* mech\.project"):
+        mech.step(q + np.array([0.3, 0.0, 0.0]), v)
+    arms = sr.library.dual_arm()
+    fast = arms.consistent_velocity(arms.default.q, np.full(arms.nv, 1e155))
+    with pytest.raises(sr.SarrusError, match=r"numbers grew beyond all bounds|could not be closed"):
+        arms.step(arms.default.q, fast, dt=0.1)
+
+
+def test_in_a_batch_a_step_that_fails_is_nan_with_a_status() -> None:
+    mech = sr.library.four_bar()
+    q, v = np.tile(mech.default.q, (3, 1)), np.tile(mech.default.v, (3, 1))
+    q[1, 0] += 0.3
+    end = mech.step(q, v)
+    assert end.status.tolist()[0] == 0 and end.status[1] != 0
+    assert np.isnan(end.q[1]).all() and np.isfinite(end.q[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("name", ["stewart", "rolling_disk"])
+def test_states_that_are_not_finite_stop_alone(name: str) -> None:
+    """NaN in q, v, u or tau of a batch: these states are NaN with a status, the others have their bits."""
+    mech = getattr(sr.library, name)()
+    q, v = (np.tile(x, (6, 1)) for x in mech.default)
+    u, tau = np.zeros((6, mech.nu)), np.zeros((6, mech.nv))
+    known = mech.step(q, v, u, 1e-3, tau=tau)
+    slopes = mech.step_derivatives(q, v, u, 1e-3, tau=tau)
+    q[0, -1], v[1, 0], tau[4] = np.nan, np.inf, np.nan
+    bad = [0, 1, 4]
+    if mech.nu:
+        u[3] = np.nan
+        bad = [0, 1, 3, 4]
+    good = [i for i in range(6) if i not in bad]
+    found = mech.step(q, v, u, 1e-3, tau=tau)
+    assert np.flatnonzero(found.status).tolist() == bad and np.isnan(found.q[bad]).all()
+    np.testing.assert_array_equal(found.q[good], known.q[good])
+    np.testing.assert_array_equal(found.v[good], known.v[good])
+    found = mech.step_derivatives(q, v, u, 1e-3, tau=tau)
+    assert np.flatnonzero(found.status).tolist() == bad and np.isnan(found.A[bad]).all()
+    np.testing.assert_array_equal(found.A[good], slopes.A[good])
+    with pytest.raises(sr.SarrusError, match="finite"):
+        mech.step(q[0], v[0], dt=1e-3)
+    with pytest.raises(sr.SarrusError, match="shape"):
+        mech.step(q[:, :-1], v, dt=1e-3)
