@@ -7,7 +7,14 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
 PACKAGES := $(VENV)/.packages
 INSTALLED := $(VENV)/.installed
-KERNEL := $(VENV)/.kernel
+# make setup compiles the kernel for the instruction set of this machine, make setup SETS="generic v3 v4" for these.
+# Packages have all of them (CMakeLists.txt).
+V3 := avx2 fma bmi2
+V4 := $(V3) avx512f avx512vl avx512dq avx512bw
+HAS = $(shell for flag in $(1); do grep -qw $$flag /proc/cpuinfo 2>/dev/null || exit; done; echo yes)
+SETS ?= $(if $(wildcard /proc/cpuinfo),$(if $(call HAS,$(V4)),v4,$(if $(call HAS,$(V3)),v3,generic)))
+EMPTY :=
+KERNEL := $(VENV)/.kernel-$(subst $(EMPTY) $(EMPTY),-,$(strip $(SETS)))
 TEST_ARGS ?= -q
 
 SOURCES := CMakeLists.txt $(shell find kernels bindings cmake -type f 2>/dev/null)
@@ -81,16 +88,17 @@ $(INSTALLED): $(PACKAGES)
 
 $(KERNEL): $(SOURCES) $(INSTALLED)
 	@echo "make setup: compiling the kernel"
-	$(call BUILD_KERNEL,build/release)
+	@rm -f $(VENV)/.kernel-*
+	$(call BUILD_KERNEL,build/release,"-DSARRUS_VARIANTS=$(subst $(EMPTY) $(EMPTY),;,$(strip $(SETS)))")
 	@touch $@
 
 # For work on the kernel. An edited header recompiles what includes it; nearly all of that time is code generation, so
 # nothing is forced inline (SARRUS_HD) and -Og optimizes little. The stamp goes, so that the next make setup or make test
 # puts the full kernel back.
 DEV_FLAGS := -Og -DNDEBUG -Dalways_inline=__unused__
-dev: VARIANT := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3 || echo generic)
+dev: VARIANT := $(if $(call HAS,$(V3)),v3,generic)
 dev: $(INSTALLED)
-	@rm -f $(KERNEL)
+	@rm -f $(VENV)/.kernel-*
 	$(call BUILD_KERNEL,build/dev,-DSARRUS_VARIANTS=$(VARIANT) -DCMAKE_CXX_FLAGS_RELEASE="$(DEV_FLAGS)")
 	@echo "make dev: src/sarrus has the kernel for $(VARIANT) at -Og"
 
@@ -149,8 +157,7 @@ SANITIZED_TESTS ?= tests/laws/test_dynamics.py tests/laws/test_derivatives.py te
   tests/simulation/stepping tests/simulation/run/test_recorder.py tests/simulation/test_large.py tests/control/limits \
   tests/control/hierarchy/test_levels.py
 SANITIZED_COUNT ?= 3000
-sanitize: SETS := generic $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo v3) \
-  $(shell grep -qw avx512dq /proc/cpuinfo 2>/dev/null && echo v4)
+sanitize: SETS := generic $(if $(call HAS,$(V3)),v3) $(if $(call HAS,$(V4)),v4)
 sanitize: $(INSTALLED)
 	@$(BIN)/cmake -S . -B build/sanitize/cmake -G Ninja --log-level=WARNING -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DPython_EXECUTABLE=$(abspath $(PY)) -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="$(SANITIZE)" \
