@@ -35,6 +35,8 @@ from .mechanism.query.kinematics import Assemblies, Reached
 from .mechanism.query.measure_event import MeasureEvent
 from .mechanism.variants.parameter_derivatives import ParameterDerivatives
 from .models.base.pose import Pose
+from .models.shapes.drawing import Frame
+from .models.shapes.floor import Floor
 from .projection.assembly import Assembly
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition
@@ -48,6 +50,8 @@ from .simulation.trajectory.switched_trajectory import SwitchedTrajectory
 from .simulation.trajectory.trajectory import Sample, Trajectory
 
 __all__ = [
+    # what a mechanism says of itself
+    "Floor", "Frame",
     # a mechanism at a pose
     "Assemblies", "Assembly", "Branch", "Decomposition", "Mobility", "ParameterDerivatives", "Pose",
     "Reached", "Slices", "State", "Sweep",

@@ -40,6 +40,9 @@ LINEAR = "m = sr.library.pendulum(); found = sr.linearize(m, sr.equilibrium(m).q
 USES = {
     "MechanismSpec.compile": SPEC + "assert spec.compile().nv == 1",
     "MechanismSpec.compile(loop_tolerance)": SPEC + "assert spec.compile(loop_tolerance=1e-4).nv == 1",
+    "MechanismSpec.frame, floor": SPEC + "spec.frame('tip', 'a', sr.Pose((0, 0, -1))).floor(-2.0)\n"
+    "m = spec.compile(); assert isinstance(m.frames['tip'], sr.results.Frame); m.jacobian([0.1], 'tip')\n"
+    "assert isinstance(m.floor, sr.results.Floor); m.masses; m.joint_limits; m.actuation",
     "MechanismSpec.to_dict": SPEC + "assert sr.MechanismSpec.from_dict(spec.to_dict()).compile().nv == 1",
     "MechanismSpec.from_model": MECH + "assert sr.MechanismSpec.from_model(m.model).compile().nv == m.nv",
     "restore": MECH + "import pickle; assert pickle.loads(pickle.dumps(m)).names == m.names; sr.restore",

@@ -58,11 +58,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Mechanism:
     Raises:
         FormatError: Where the file cannot be read, with the line where there is one, and the reason.
     """
-    spec, default, source = _read(path, options)
+    spec, source = _read(path, options)
     try:
-        if default is not None:
-            return spec.compile().with_default(default["q"], default["v"])
-        if isinstance(spec, FileSpec):
+        if isinstance(spec, FileSpec) or spec.default is not None:
             return spec.compile()
         return spec.compile(loop_tolerance=options.get("loop_tolerance", LOOP_TOLERANCE))
     except FormatError:
@@ -79,7 +77,7 @@ def load_spec(path: str | os.PathLike[str], **options: Any) -> MechanismSpec:
         **options: As for `load`.
 
     Returns:
-        The description.
+        The description; `compile()` starts from the default state or the rest pose of the file.
 
     Raises:
         FormatError: Where the file cannot be read, with the line where there is one, and the reason.
@@ -129,30 +127,28 @@ def from_mujoco(model: Any, **options: Any) -> Mechanism:
     return read_mujoco(model, MjcfOptions(**options)).compile()
 
 
-def _read(
-    path: str | os.PathLike[str], options: dict[str, Any]
-) -> tuple[MechanismSpec, dict[str, Any] | None, str]:
-    """The description, the default state written with it, if any, and what messages call the file."""
+def _read(path: str | os.PathLike[str], options: dict[str, Any]) -> tuple[MechanismSpec, str]:
+    """The description, and what messages call the file."""
     data, file = _content(path)
     source = "text" if file is None else file.name
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         _check_options("JSON", options)
-        return *read_json(data, source), source
+        return read_json(data, source), source
     if data.startswith(MAGIC):
         _check_options("USD", options)
-        return read_usd(data, file, UsdOptions(**options)), None, source
+        return read_usd(data, file, UsdOptions(**options)), source
     root = parse(data, source)
     if root.tag == "mujoco":
         _check_options("MJCF", options)
-        return read_mjcf(root, data, file, MjcfOptions(**options)), None, source
+        return read_mjcf(root, data, file, MjcfOptions(**options)), source
     if root.tag == "robot":
         _check_options("URDF", options)
         folder = None if file is None else file.parent
-        return read_urdf(root, folder, UrdfOptions(**options)), None, source
+        return read_urdf(root, folder, UrdfOptions(**options)), source
     if root.tag == "sdf":
         _check_options("SDF", options)
         folder = None if file is None else file.parent
-        return read_sdf(root, folder, SdfOptions(**options)), None, source
+        return read_sdf(root, folder, SdfOptions(**options)), source
     raise FormatError(
         f"{source}: neither MJCF (<mujoco>), URDF (<robot>), SDF (<sdf>), USD nor JSON (written by save), "
         f"but <{root.tag}>."

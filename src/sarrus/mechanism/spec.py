@@ -6,6 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from ..arrays import positive
 from ..constraints.rows import Constraint
 from ..models.base.restore import MAKERS
@@ -13,6 +15,7 @@ from ..models.model import Model
 from ..models.tree.bodies import UNLIMITED, Body
 from .describe.as_drawn import lower
 from .describe.compile import build_model, default_actuated
+from .describe.default_state import DefaultState
 from .describe.drawn_elements import DrawnElements
 from .describe.recipe import Recipe
 from .describe.schema import decode, encode
@@ -35,6 +38,7 @@ class MechanismSpec(DrawnElements):
         omitted: What the file that it comes from contains and it does not, what changes the motion first.
         laws: Laws of actuators by the coordinate that they drive: {coordinate: (ActuatorLaw, ...)}.
         visuals: Shapes for pictures, a list of `Visual`.
+        default: The state that compile() gives to the mechanism, where its file says one; or None.
 
     Example:
 
@@ -44,6 +48,12 @@ class MechanismSpec(DrawnElements):
         >>> mech.names, mech.nv, mech.nc
         (('rod',), 1, 0)
     """
+
+    def __init__(
+        self, gravity: ArrayLike = (0.0, 0.0, -9.81), name: str = "mechanism", length: float | None = None
+    ) -> None:
+        super().__init__(gravity, name, length)
+        self.default: DefaultState | None = None
 
     def __repr__(self) -> str:
         bodies = len(self._coordinates.bodies) - len(self._joints)
@@ -70,7 +80,7 @@ class MechanismSpec(DrawnElements):
         bodies, constraints = self._tree()
         names = ("name", "gravity", "length", "forces", "actuated", "measures", *FROM_FILES)
         found = {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
-        found["points"] = tuple(self._points.items())
+        found |= {"points": tuple(self._points.items()), "floor": self._floor}
         return found | {"recipe": self._recipe()} if self._parameters else found
 
     def _recipe(self) -> Recipe:
@@ -111,6 +121,8 @@ class MechanismSpec(DrawnElements):
         mech = Mechanism(self.model())
         if loop_tolerance is not None:
             mech = make_compatible(mech, mech.neutral(), positive(loop_tolerance, "loop_tolerance"))
+        elif self.default is not None:
+            mech = self.default.given_to(mech)
         for name, measure in self._measures.items():
             measure.check(mech, f"measure {name!r}")
         return mech
@@ -136,6 +148,7 @@ class MechanismSpec(DrawnElements):
         spec.omitted = tuple(declared.get("omitted", ()))
         spec._measures.update(declared.get("measures", ()))
         spec._points.update(declared.get("points", ()))
+        spec._floor = declared.get("floor")
         spec.laws = dict(declared.get("laws", {}))
         spec.visuals = list(declared.get("visuals", ()))
         spec._start = {key: value for key, value in declared.items() if key != "recipe"}

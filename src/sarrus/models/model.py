@@ -19,6 +19,7 @@ from .base.restore import restore
 from .kinds.actuator_law import ActuatorLaw
 from .kinds.forces import Force, force_arrays
 from .kinds.parameters import ELEMENTS, unpacked
+from .shapes.floor import Floor
 from .shapes.visual import Visual
 from .tree.bodies import COPY, GROUND, Body, copies, warn_of_inertia
 from .tree.inertia import check_mass_matrix, inertia_arrays
@@ -107,6 +108,7 @@ class Model(Arrays):
         recipe: How to make it with other values of its parameters; None without any.
         laws: Laws of actuators by coordinate, where a file gives them.
         visuals: Shapes for pictures.
+        floor: Where pictures show the floor; None: below everything that they show.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Model(Arrays):
     recipe: Any = None
     laws: Mapping[str, tuple[ActuatorLaw, ...]] = field(default_factory=dict)
     visuals: tuple[Visual, ...] = ()
+    floor: Floor | None = None
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
@@ -137,7 +140,7 @@ class Model(Arrays):
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
         said: dict[str, Any] = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
         said |= {"laws": getattr(self, "laws", {}), "visuals": self.visuals}  # pickles of 0.1 have no laws
-        said["points"] = getattr(self, "points", ())
+        said |= {"points": getattr(self, "points", ()), "floor": getattr(self, "floor", None)}
         return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
     def __reduce__(self) -> tuple[Any, ...]:

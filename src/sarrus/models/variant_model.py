@@ -20,7 +20,7 @@ from ..varied import Varied, is_varied
 from .base.pose import Pose, known_pose
 from .model import Model
 
-DECLARED = ("tree", "constraints", "forces", "points")  # what is made when asked for
+DECLARED = ("tree", "constraints", "forces", "points", "floor")  # what is made when asked for
 
 
 class VariantModel(Model):
@@ -87,7 +87,9 @@ class ModelSlopes:
         shared = {name: value for name, value in vars(model).items() if name not in DECLARED}
         copy = object.__new__(VariantModel)
         copy.__dict__.update(shared, measures=stepped("measures"), _base=model.structure)
-        copy.__dict__["_made"] = lambda: SimpleNamespace(points=(), **{x: stepped(x) for x in DECLARED[:3]})
+        copy.__dict__["_made"] = lambda: SimpleNamespace(
+            points=(), floor=None, **{x: stepped(x) for x in DECLARED[:3]}
+        )
         if "gravity" in self.fields:
             copy.__dict__["gravity"] = model.gravity + 1j * step * self.fields["gravity"][direction]
         return copy

@@ -65,7 +65,11 @@ BAD = {
     "this release reads version 1 of the format, got 2": '{"format": "sarrus", "version": 2}',
     'must say "format"': "{}",
     "unknown key 'bodys'": '{"format": "sarrus", "version": 1, "bodys": []}',
-    '"default" must be an object': '{"default": 3}',
+    "the default state must be a mapping": '{"format": "sarrus", "version": 1, "default": 3}',
+    "q must be a list": '{"format": "sarrus", "version": 1, "default": {"q": 3, "v": []}}',
+    r"q of the default state must have shape \(0,\)": (
+        '{"format": "sarrus", "version": 1, "default": {"q": [3.0], "v": []}}'
+    ),
     "cannot be read as JSON": '{"a":' * 100_000,
     "has no coordinate": '{"format": "sarrus", "version": 1}',
 }

@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 from sarrus.errors import InputError, SarrusError
+from sarrus.formats.reading.file_spec import FileSpec
 from sarrus.formats.reading.messages import FormatError
 from sarrus.mechanism.core.access import known_default
+from sarrus.mechanism.describe.default_state import DefaultState
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.mechanism.spec import MechanismSpec
 
@@ -18,15 +20,16 @@ def json_bytes(what: Mechanism | MechanismSpec) -> bytes:
 
 
 def _data_of(what: object) -> dict[str, Any]:
+    if isinstance(what, FileSpec):
+        what = what.compile()  # whose loops fit, and whose default state is that of its file
     if isinstance(what, MechanismSpec):
         return what.to_dict()
     if not isinstance(what, Mechanism):
         raise InputError(f"save takes a Mechanism or a MechanismSpec, got {type(what).__name__}.")
-    data = spec_of(what).to_dict()
-    state = known_default(what)
+    spec, state = spec_of(what), known_default(what)
     if state is not None:
-        data["default"] = {"q": state.q.tolist(), "v": state.v.tolist()}
-    return data
+        spec.default = DefaultState.of(spec, *state)
+    return spec.to_dict()
 
 
 def spec_of(mech: Mechanism) -> MechanismSpec:
@@ -34,8 +37,8 @@ def spec_of(mech: Mechanism) -> MechanismSpec:
     return MechanismSpec.from_declared(mech.model.declared)
 
 
-def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] | None]:
-    """A description from the content of a JSON file, and the default state written with it, if any.
+def read_json(data: bytes, source: str) -> MechanismSpec:
+    """A description from the content of a JSON file, with the default state that was written with it.
 
     Raises:
         FormatError: Where it is not JSON (with line and reason), or not a description.
@@ -43,11 +46,8 @@ def read_json(data: bytes, source: str) -> tuple[MechanismSpec, dict[str, Any] |
     content = parse_json(data, source)
     if not isinstance(content, dict):
         raise FormatError(f"{source}: a description is a JSON object, got {type(content).__name__}.")
-    default = content.pop("default", None)
-    if default is not None and (not isinstance(default, dict) or set(default) != {"q", "v"}):
-        raise FormatError(f'{source}: "default" must be an object with "q" and "v".')
     try:
-        return MechanismSpec.from_dict(content), default
+        return MechanismSpec.from_dict(content)
     except SarrusError as error:
         raise FormatError(f"{source}: {error}") from None
 

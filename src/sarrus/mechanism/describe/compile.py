@@ -15,6 +15,7 @@ from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force, force_arrays
 from ...models.length import characteristic_length, ground_origin
 from ...models.model import Actuator, Model
+from ...models.shapes.floor import Floor
 from ...models.shapes.visual import Visual
 from ...models.tree.bodies import Body, Limit
 from ...models.tree.inertia import check_mass_matrix, inertia_arrays
@@ -37,6 +38,7 @@ def build_model(
     recipe: Any = None,
     laws: Mapping[str, tuple[ActuatorLaw, ...]] = {},
     visuals: Sequence[Visual] = (),
+    floor: Floor | None = None,
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
@@ -53,6 +55,7 @@ def build_model(
         recipe=recipe,
         laws=dict(laws),
         visuals=tuple(visuals),
+        floor=floor,
         **(rows.declarations() | filled(columns)),
     )
     if not checked:

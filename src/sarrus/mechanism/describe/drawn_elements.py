@@ -23,8 +23,7 @@ from ...models.shapes.shapes import STEEL, Cylinder, Tube
 from ...models.tree.bodies import check_limits
 from ...models.tree.joints import Prismatic, Revolute, Spherical, Universal
 from ...varied import hypot, is_varied
-from .as_drawn import places
-from .declarations import Declarations
+from .frames_and_floor import FramesAndFloor
 from .recipe import declares
 
 BARREL, ROD, GUIDE = (
@@ -84,7 +83,7 @@ def _within(stroke: Sequence[float | None], drawn: float, what: str) -> tuple[fl
     return low - drawn, high - drawn
 
 
-class DrawnElements(Declarations):
+class DrawnElements(FramesAndFloor):
     """Cylinders, actuators, bushings and planetary sets."""
 
     @declares
@@ -227,12 +226,6 @@ class DrawnElements(Declarations):
         world = self._drawn_places()
         frames = [world[end].inverse() @ X_W if end in world else Pose() for end in (a, b)]
         return self.force(name, Bushing(a, b, frames[0], frames[1], stiffness, damping))
-
-    def _drawn_places(self) -> dict[str, Pose]:
-        """Poses of bodies and parts in the world, as drawn."""
-        drawn = self._parts | self._joints
-        world, _ = places([x for n, x in self._coordinates.bodies.items() if n not in drawn], self._parts)
-        return world
 
     @declares
     def planetary(

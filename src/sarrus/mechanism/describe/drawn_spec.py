@@ -68,6 +68,11 @@ class DrawnSpec(Recorded):
         self._points[name] = triple(xyz, f"point {name!r}")
         return self
 
+    @property
+    def points(self) -> tuple[tuple[str, Triple], ...]:
+        """Points of the drawing so far, in the world [m], by name."""
+        return tuple(self._points.items())
+
     @declares
     def part(
         self,
@@ -236,14 +241,18 @@ class DrawnSpec(Recorded):
         require_known("point", point, self._points, what)
         return self._points[point]
 
+    def _drawn_places(self) -> dict[str, Pose]:
+        """Poses of bodies and parts in the world, as drawn."""
+        drawn = self._parts | self._joints
+        plain = [body for name, body in self._coordinates.bodies.items() if name not in drawn]
+        return places(plain, self._parts)[0]
+
     def _located(self, entry: Any, where: str) -> Any:
         """A force or constraint with named points in the frames of its bodies."""
         named = {key: body for key, body in POINTS if isinstance(getattr(entry, key, None), str)}
         if not named:
             return entry
-        plain = [b for name, b in self._coordinates.bodies.items() if name not in self._parts | self._joints]
-        world, _ = places(plain, self._parts)
-        changed = {}
+        world, changed = self._drawn_places(), {}
         for key, field in named.items():
             body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
             require_known("body", body, world, where)

@@ -7,15 +7,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...arrays import text
 from ...constraints.rows import Constraint
 from ...errors import InputError, require_known
 from ...models.base.kind import Kind
 from ...models.base.pose import Pose
 from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force
+from ...models.shapes.floor import Floor
 from ...models.shapes.visual import Visual
 from ...models.tree.bodies import Body
 from ...models.tree.joint import Joint
+from ...models.tree.tree import build_tree
+from .default_state import DefaultState
 from .measures import Measure
 
 if TYPE_CHECKING:
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 FORMAT = "sarrus"
 VERSION = 1
 KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators",
-        "measures", "laws", "visuals")  # fmt: skip
+        "measures", "laws", "visuals", "points", "floor", "omitted", "default")  # fmt: skip
 T = TypeVar("T")
 
 
@@ -46,8 +50,18 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
         "measures": _encode_entries("measure", spec.measures),
         "laws": {name: list(map(encode_fields, laws)) for name, laws in spec.laws.items()},
         "visuals": list(map(encode_fields, spec.visuals)),
+        "points": {name: list(xyz) for name, xyz in spec.points},
+        "floor": None if spec._floor is None else encode_fields(spec._floor),
+        "omitted": list(spec.omitted),
+        "default": _encode_default(spec),
     }
     return data | {key: value for key, value in rest.items() if value}
+
+
+def _encode_default(spec: MechanismSpec) -> dict[str, list[float]] | None:
+    """The state that it compiles to; None where its joints are others by now."""
+    found = None if spec.default is None else spec.default.flat(build_tree(spec.bodies))
+    return None if found is None else dict(zip("qv", found, strict=True))
 
 
 def _encode_entries(kind: str, entries: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
@@ -70,8 +84,8 @@ def _encode_pose(pose: Pose) -> dict[str, Any]:
     return said | {"matrix": pose.rotation.tolist()} if turned else said
 
 
-def encode_fields(entry: ActuatorLaw | Visual) -> dict[str, Any]:
-    """A law or a shape as a mapping."""
+def encode_fields(entry: ActuatorLaw | Visual | Floor) -> dict[str, Any]:
+    """A law, a shape or a floor as a mapping."""
     return {name: _encode(value) for name, value in entry.data().items() if value is not None}
 
 
@@ -118,9 +132,22 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
     for entry in _list(data, "measures"):
         spec.measure(*decode_entry("measure", entry, Measure.written()))
     _decode_laws(data.get("laws", {}), spec)
+    _decode_drawing(data, spec)
+    spec.omitted = tuple(text(one, "an entry of omitted") for one in _list(data, "omitted"))
+    if data.get("default") is not None:
+        state = _mapping(data["default"], "the default state", ("q", "v"))
+        spec.default = DefaultState.of(spec, *(_list(state, name) for name in ("q", "v")))
+    return spec
+
+
+def _decode_drawing(data: dict[str, Any], spec: MechanismSpec) -> None:
+    """What pictures show: shapes, points and the floor."""
     for entry in _list(data, "visuals"):
         spec.visuals.append(Visual(**_values(Visual, entry, "a visual", ())))
-    return spec
+    for name, xyz in _named(data, "points").items():
+        spec.point(name, xyz)
+    if data.get("floor") is not None:
+        spec.floor(**_values(Floor, data["floor"], "the floor", ()))
 
 
 def _decode_actuators(entries: list[Any], spec: MechanismSpec) -> None:
@@ -131,8 +158,14 @@ def _decode_actuators(entries: list[Any], spec: MechanismSpec) -> None:
 
 
 def _decode_laws(laws: Any, spec: MechanismSpec) -> None:
-    for name, entries in _mapping(laws, "laws", [*laws] if isinstance(laws, Mapping) else ()).items():
+    for name, entries in _named({"laws": laws}, "laws").items():
         spec.laws[name] = tuple(map(law_of, _list({"laws": entries}, "laws")))
+
+
+def _named(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """A mapping whose keys are names."""
+    value = data.get(key, {})
+    return _mapping(value, key, [*value] if isinstance(value, Mapping) else ())
 
 
 def law_of(entry: Any) -> ActuatorLaw:

@@ -17,6 +17,10 @@ from ..._kernel import Queries
 from ...arrays import Array, OneState, triple
 from ...dynamics.terms import Energy
 from ...models.base.pose import Pose, known_pose
+from ...models.shapes.drawing import Frame
+from ...models.shapes.floor import Floor
+from ...models.tree.bodies import COPY
+from ...models.tree.fixed_frames import frames_of
 from ..core.core import Core, Slices
 
 
@@ -26,6 +30,41 @@ class BodyQueries(Core):
     def neutral(self) -> Array:
         """All coordinates zero, all quaternions the identity, (nq,). Loops need not close there."""
         return self.model.neutral()
+
+    @property
+    def frames(self) -> dict[str, Frame]:
+        """Frames by name, each with the `body` that it is fixed on and its pose `at` there.
+
+        A frame is a body without mass that is fixed to another: `pose`, `jacobian`, measures and control laws
+        take its name as that of any body.
+        """
+        return frames_of(self.model.bodies)
+
+    @property
+    def floor(self) -> Floor | None:
+        """Where pictures draw the floor, its `height` along its `normal`; None: below all that they show."""
+        return self.model.floor
+
+    @property
+    def masses(self) -> dict[str, float]:
+        """Masses of bodies and parts by name [kg]; zero for frames. `with_(mass=...)` changes them."""
+        found: dict[str, float] = {}
+        for body in self.model.bodies[1:]:
+            name = body.name.partition(COPY)[0]  # copies that close loops share the mass of their part
+            found[name] = found.get(name, 0.0) + body.mass
+        return found
+
+    @property
+    def joint_limits(self) -> Array:
+        """Lower and upper limit of each coordinate [rad, m], infinite where there is none, (nv, 2)."""
+        return self.model.limits
+
+    @property
+    def actuation(self) -> Array:
+        """S.T (nv, nu): the generalized force of the inputs u is actuation @ u."""
+        found = np.zeros((self.nv, self.nu))
+        found[self._actuated, np.arange(self.nu)] = 1.0
+        return found
 
     def index(self, name: str) -> Slices:
         """Where a joint, or one of its coordinates, stands in q and v: `q[mech.index("crank").q]`.

@@ -24,7 +24,7 @@ class Frame:
     at: Pose = field(default_factory=Pose)
 
     @property
-    def origin(self) -> Anchor:
+    def origin(self) -> tuple[str, Array]:
         """The point of the body where the frame is."""
         return self.body, self.at.xyz
 

@@ -71,8 +71,7 @@ class Scene:
         self.names = list(mech.body_names)
         self.placed = Placed(mech, self.q)
         self.plane = find_plane(mech, self.q[0])
-        gravity = np.array(mech.model.gravity)
-        self.up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
+        self.up = _upwards(mech)
         layout = Layout(mech, self.placed, self.plane, shapes, thickness)
         self.radius = layout.radius
         self.solids = machine_solids(layout)
@@ -105,11 +104,13 @@ class Scene:
         return np.asarray(moved.reshape(-1, 3))
 
     def _floor(self) -> Array:
-        """Below everything; through the origin where that is not much lower."""
+        """As declared; else below everything, through the origin where that is not much lower."""
+        middle = 0.5 * (self.low + self.high)
+        if self.mech.floor is not None:
+            return np.asarray(middle + (self.mech.floor.height - middle @ self.up) * self.up)
         corners = np.array(np.meshgrid(*np.stack([self.low, self.high], axis=1))).reshape(3, -1).T
         lowest = float((corners @ self.up).min())
         height = 0.0 if -1e-9 <= lowest < 0.6 * self.size else lowest - 0.03 * self.size
-        middle = 0.5 * (self.low + self.high)
         return np.asarray(middle + (height - middle @ self.up) * self.up)
 
     def _add_feet(self) -> bool:
@@ -187,6 +188,14 @@ class Scene:
             np.repeat(alphas, count),
             np.repeat(np.arange(len(given)), count),
         )
+
+
+def _upwards(mech: Mechanism) -> Array:
+    """The normal of the floor; against gravity where no floor is declared (3,)."""
+    if mech.floor is not None:
+        return mech.floor.up
+    gravity = np.array(mech.model.gravity)
+    return -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
 
 
 def rgb(color: str) -> Array:
