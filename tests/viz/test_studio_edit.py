@@ -397,3 +397,14 @@ def test_editing_by_finger_and_fields_and_bad_links(page: Page, tmp_path: Path) 
         assert "could not be opened" in page.evaluate("document.getElementById('message').textContent")
         assert page.evaluate("studio.bench.edits.length") == before
     fine(page)
+
+
+@needs_node
+def test_downloads_keep_points_and_floor(tmp_path: Path) -> None:
+    """What a drawing says about itself is in the program as it is in the file."""
+    spec = spec_of(sr.library.four_bar()).point("pivot", (0.1, 0.2, 0.0)).floor(-0.5, normal="y")
+    (found,) = edited([case(spec.compile(), [])])
+    by_json, by_program = (spec_of(one) for one in loaded(found["json"], found["program"], tmp_path))
+    assert by_json.to_dict() == by_program.to_dict()
+    assert dict(by_program.points) == {"pivot": (0.1, 0.2, 0.0)}
+    assert by_program.to_dict()["floor"] == {"height": -0.5, "normal": "y"}

@@ -51,6 +51,7 @@ function pythonProgram(document) {
   const { name, gravity, length } = document;
   const lines = ["import sarrus as sr", ""];
   lines.push(`spec = ${pythonCall("sr.MechanismSpec", [], length === undefined ? { name, gravity } : { name, gravity, length })}`);
+  for (const [point, xyz] of Object.entries(document.points || {})) lines.push(pythonCall("spec.point", [point, xyz], {}));
   for (const { name: body, parent, joint, ...given } of parentsFirst(document.bodies)) lines.push(pythonCall("spec.body", [body], { parent, joint, ...given }));
   for (const { name: said, type, ...given } of document.constraints)
     lines.push(type === "Closure" ? pythonCall("spec.close", [said], given) : `spec.constrain(${pythonText(said)}, ${pythonTyped({ type, ...given })})`);
@@ -61,6 +62,8 @@ function pythonProgram(document) {
   for (const [said, laws] of Object.entries(document.laws || {}))
     lines.push(`spec.laws[${pythonText(said)}] = (${laws.map((law) => `${pythonCall("sr.ActuatorLaw", [], law)}, `).join("")})`);
   for (const visual of document.visuals || []) lines.push(`spec.visuals.append(${pythonCall("sr.Visual", [], visual)})`);
+  if (document.floor) lines.push(pythonCall("spec.floor", [], document.floor));
+  if (document.omitted) lines.push(`spec.omitted = ${pythonValue(document.omitted)}`);
   lines.push("mech = spec.compile()");
   if (document.default) lines.push(`mech = ${pythonCall("mech.with_default", [], document.default)}`);
   return [...lines, "", 'if __name__ == "__main__":', "    print(mech)", ""].join("\n");
