@@ -61,6 +61,55 @@ def test_a_controller_runs_on_the_plant(tmp_path: Path) -> None:
     run = bridge.run(law, 0.5, dt=0.004)
     assert run.t.shape == (125,) and run.q.shape == (125, mech.nq) and run.u.shape == (125, mech.nu)
     assert np.abs(run.q - q0).max() < 2e-3 and run.data.time == pytest.approx(0.5)
+    assert run.success and run.message == "Reached the end, t = 0.5 s."
+
+
+@pytest.mark.parametrize("start", [0.0, 0.1])
+def test_a_plant_that_resets_itself_ends_the_run(start: float, tmp_path: Path) -> None:
+    """MuJoCo sets a state that diverged back to qpos0 and t = 0, and goes on as if nothing had been."""
+    mech = sr.library.slider_crank()
+    bridge = sr.bridge.mujoco(mech, saved(mech, tmp_path))
+    run = bridge.run(lambda t, q, v: np.full(mech.nu, 1e9 * (t >= start)), 1.0)
+    assert not run.success and "diverged" in run.message and "reset its state" in run.message, run.message
+    assert np.all(np.diff(run.t) > 0.0) and start <= run.t[-1] < start + 0.1
+    assert run.q.shape == (len(run.t), mech.nq)
+    again = bridge.run(lambda t, q, v: np.zeros(mech.nu), 0.1, data=run.data)  # counts of before do not matter
+    assert again.success and len(again.t) == 50
+
+
+def test_a_plant_without_resets_ends_the_run_where_it_diverges(tmp_path: Path) -> None:
+    mech = sr.library.slider_crank()
+    model = saved(mech, tmp_path)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    run = sr.bridge.mujoco(mech, model).run(lambda t, q, v: np.full(mech.nu, 1e9), 1.0)
+    assert not run.success and "diverged" in run.message and "reset" not in run.message
+
+
+@pytest.mark.parametrize("memory", [4, 6])
+def test_contacts_that_find_no_memory_are_said(memory: int) -> None:
+    """With 4 kB MuJoCo leaves constraints out, with 6 kB its solver stops."""
+    text = f"""<mujoco><size memory="{memory}K"/><worldbody><geom type="plane" size="1 1 .1"/>
+      <body name="a" pos="0 0 .05"><joint name="j" type="slide" axis="0 0 1"/>
+      <geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sr.SarrusWarning)
+        mech = sr.load(text.replace(f"{memory}K", "1M"))
+    bridge = sr.bridge.mujoco(mech, mujoco.MjModel.from_xml_string(text.replace(f"{memory}K", "1M")))
+    bridge.model = mujoco.MjModel.from_xml_string(text)
+    run = bridge.run(lambda t, q, v: np.zeros(0), 0.1, data=mujoco.MjData(bridge.model))
+    assert not run.success and "MuJoCo" in run.message and len(run.t) == (50 if memory == 4 else 1), run.message
+
+
+def test_laws_without_an_answer(tmp_path: Path) -> None:
+    """At first an error, later the end of the run, whose rows are kept."""
+    mech = sr.library.slider_crank()
+    bridge = sr.bridge.mujoco(mech, saved(mech, tmp_path))
+    with pytest.raises(sr.InputError, match="the law must return 2 finite numbers, got nan"):
+        bridge.run(lambda t, q, v: np.nan, 0.1)
+    run = bridge.run(lambda t, q, v: np.full(2, np.nan if t > 0.051 else 0.0), 0.1)
+    refused = bridge.run(lambda t, q, v: np.full(2, 1e15), 0.1)
+    assert not refused.success and "took no controls at t = 0 s" in refused.message and len(refused.t) == 1
+    assert not run.success and "got [nan nan] at t = 0.052 s" in run.message and len(run.t) == 26
 
 
 def test_gears_and_shared_joints() -> None:

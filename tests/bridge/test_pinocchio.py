@@ -132,6 +132,14 @@ def test_a_controller_runs_on_the_plant() -> None:
     np.testing.assert_allclose(bridge.to_u(tau, run.q[7]), run.u[7], atol=1e-12)
 
 
+def test_a_plant_that_diverges_ends_the_run() -> None:
+    model = model_of(["turn", "turn"])
+    mech = sr.from_pinocchio(model)
+    run = sr.bridge.pinocchio(mech, model).run(lambda t, q, v: 1e9 * v + 1.0, 1.0)
+    assert not run.success and "diverged in the step from t =" in run.message
+    assert 0 < len(run.t) < 1000 and np.all(np.isfinite(run.q))
+
+
 def test_a_run_with_mimics_is_refused() -> None:
     bridge = sr.bridge.pinocchio(sr.from_pinocchio(model_of(["turn"])), model_of(["turn"]))
     bridge._mimics.append((0, 0, 1, 1.0, 0.0))

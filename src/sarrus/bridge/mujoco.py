@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from sarrus.arrays import Array, positive, state
 from sarrus.bridge.mujoco_joints import map_joints, to_ours, to_theirs
-from sarrus.bridge.plant_run import Control, PlantRun, run_of
+from sarrus.bridge.mujoco_trouble import MujocoTrouble
+from sarrus.bridge.plant_run import Control, PlantRecorder, PlantRun
 from sarrus.bridge.quaternions import scalar_first
 from sarrus.bridge.servos import Servos
 from sarrus.errors import InputError, warn
@@ -146,6 +147,9 @@ class MujocoBridge:
             t_end: Length of the run [s].
             dt: Control step [s], a multiple of MuJoCo's; default MuJoCo's.
             data: `mujoco.MjData` to go on from; default the default state of the mechanism.
+
+        Returns:
+            The run. Where MuJoCo diverges, which makes it reset itself, the run ends there without success.
         """
         import mujoco
 
@@ -154,15 +158,32 @@ class MujocoBridge:
         if data is None:
             data = mujoco.MjData(self.model)
             self.to_mujoco(data, *self.mech.default)
-        rows: list[tuple[float, Array, Array, Array]] = []
+        recorder, trouble = PlantRecorder(self.mech.nu), MujocoTrouble(self.model, data)
         for _ in range(max(1, round(positive(t_end, "t_end") / (substeps * step)))):
-            measured = self.to_sarrus(data)
-            u = np.array(law(float(data.time), *measured), dtype=np.float64)
-            rows.append((float(data.time), *measured, u))
-            for _ in range(substeps):
-                data.ctrl[:] = self.to_ctrl(u, *self.to_sarrus(data))
+            u = recorder.measure(float(data.time), self.to_sarrus(data), law)
+            if u is None:
+                break
+            recorder.trouble = self._held(u, data, substeps, trouble)
+            if recorder.trouble:
+                break
+        else:
+            recorder.trouble = trouble.left_out()
+        return recorder.run(float(data.time), data)
+
+    def _held(self, u: Array, data: Any, substeps: int, trouble: MujocoTrouble) -> str:
+        """Steps with the inputs u (nu,); returns why they ended early."""
+        import mujoco
+
+        for _ in range(substeps):
+            data.ctrl[:] = self.to_ctrl(u, *self.to_sarrus(data))
+            try:
                 mujoco.mj_step(self.model, data)
-        return run_of(rows, data)
+            except mujoco.FatalError as error:
+                return f"MuJoCo stopped at t = {data.time:.9g} s: {' '.join(str(error).split())}"
+            ended = trouble.ended()
+            if ended:
+                return ended
+        return ""
 
     # ------------------------------------------------------------------ construction
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sarrus.arrays import Array, positive, state
-from sarrus.bridge.plant_run import Control, PlantRun, run_of
+from sarrus.bridge.plant_run import Control, PlantRecorder, PlantRun, diverged
 from sarrus.errors import InputError
 from sarrus.formats.pinocchio import joint_parts
 from sarrus.mechanism.core.access import applied_force, arguments_of
@@ -153,16 +153,19 @@ class PinocchioBridge:
         pin.initConstraintDynamics(model, data, *needed)
         solver = (loops, found, pin.ProximalSettings(1e-12, 1e-12, PROXIMAL, 100))
         theirs, speed = self.to_pinocchio(*(self.mech.default if start is None else start))
-        rows: list[tuple[float, Array, Array, Array]] = []
-        for k in range(max(1, round(positive(t_end, "t_end") / step))):
+        recorder, steps = PlantRecorder(self.mech.nu), max(1, round(positive(t_end, "t_end") / step))
+        for k in range(steps):
             measured = self.to_sarrus(theirs, speed)
-            u = np.array(law(k * step, *measured), dtype=np.float64)
-            rows.append((k * step, *measured, u))
-            tau = self.to_tau(u, measured.q)
-            a = pin.constraintDynamics(model, data, theirs, speed, tau, *solver)
+            u = recorder.measure(k * step, measured, law)
+            if u is None:
+                break
+            a = pin.constraintDynamics(model, data, theirs, speed, self.to_tau(u, measured.q), *solver)
             speed = speed + step * a
             theirs = pin.integrate(model, theirs, step * speed)
-        return run_of(rows, data)
+            if diverged(theirs, speed):
+                recorder.trouble = f"the plant diverged in the step from t = {k * step:.9g} s"
+                break
+        return recorder.run(steps * step, data)
 
     # ------------------------------------------------------------------ construction
 
