@@ -22,6 +22,7 @@ from sarrus.commands.motion import (
     write_studio,
 )
 from sarrus.commands.reports import check, convert, demo, show_library, show_study
+from sarrus.commands.start import MOTOR_HELP, SPEED_HELP, START_HELP, Start
 from sarrus.simulation.stepping.methods import METHODS
 
 METHOD_HELP = "Integration method: " + "; ".join(f"{x.name}: {x.summary}" for x in METHODS.values()) + "."
@@ -161,6 +162,9 @@ def add_motion_commands(typed: Any) -> None:
     name_argument = typer.Argument(help=NAME_HELP)
     json_option = typer.Option(False, "--json", help=JSON_HELP)
     fixed_option = typer.Option([], help=FIXED_HELP)
+    start_option = typer.Option([], help=START_HELP)
+    speed_option = typer.Option([], help=SPEED_HELP)
+    motor_option = typer.Option([], help=MOTOR_HELP)
     independent_option = typer.Option([], help="Independent coordinate; repeat for several.")
 
     @app.command("simulate")
@@ -171,12 +175,16 @@ def add_motion_commands(typed: Any) -> None:
         dt: float | None = typer.Option(None, help="Fixed step [s]; without it, steps are chosen."),
         method: str | None = typer.Option(None, help=METHOD_HELP),
         rtol: float | None = typer.Option(None, help="Relative error per step."),
+        start: list[str] = start_option,
+        speed: list[str] = speed_option,
+        motor: list[str] = motor_option,
         out: str | None = typer.Option(None, help=f"File to write: {WRITTEN}."),
         as_json: bool = json_option,
     ) -> None:
-        """Let a mechanism go from its default state, without inputs."""
+        """Let a mechanism go from its default state, or from another, with constant inputs or none."""
         options = {"dt": dt, "method": method, "rtol": rtol}
-        raise typer.Exit(respond(lambda: run_simulation(name, t_end, options, out), as_json))
+        given = Start(start, speed, motor)
+        raise typer.Exit(respond(lambda: run_simulation(name, t_end, options, given, out), as_json))
 
     @app.command("linearize")
     def linearize_command(
@@ -270,6 +278,9 @@ def add_export_commands(typed: Any) -> None:
     app: typer.Typer = typed
     json_option = typer.Option(False, "--json", help=JSON_HELP)
     out_argument = typer.Argument(help=f"File to write: {WRITTEN}.")
+    start_option = typer.Option([], help=START_HELP)
+    speed_option = typer.Option([], help=SPEED_HELP)
+    motor_option = typer.Option([], help=MOTOR_HELP)
 
     @app.command("export")
     def export_command(
@@ -277,10 +288,13 @@ def add_export_commands(typed: Any) -> None:
         name: str = typer.Argument(help=RUN_HELP),
         out: Path = out_argument,
         t_end: float = typer.Option(0.0, help="Length of the run [s]; 0: the pose it starts from."),
+        start: list[str] = start_option,
+        speed: list[str] = speed_option,
+        motor: list[str] = motor_option,
         as_json: bool = json_option,
     ) -> None:
         """Write a mechanism or a run as a page, an animation, a picture or a table."""
-        raise typer.Exit(respond(lambda: export(name, out, t_end), as_json))
+        raise typer.Exit(respond(lambda: export(name, out, t_end, Start(start, speed, motor)), as_json))
 
     @app.command("play")
     def play_command(
@@ -289,10 +303,14 @@ def add_export_commands(typed: Any) -> None:
         out: str = typer.Option("motion.html", help="Page (.html) or animation (.gif, .mp4) to write."),
         t_end: float = typer.Option(5.0, help="Length of the run [s]; 0: the pose it starts from."),
         dt: float | None = typer.Option(None, help="Fixed step [s]; without it, steps are chosen."),
+        start: list[str] = start_option,
+        speed: list[str] = speed_option,
+        motor: list[str] = motor_option,
         as_json: bool = json_option,
     ) -> None:
         """Let a mechanism go, or take a saved run, and write a page that plays it in 3-D in any browser."""
-        raise typer.Exit(respond(lambda: play(name, Path(out), t_end, dt), as_json))
+        given = Start(start, speed, motor)
+        raise typer.Exit(respond(lambda: play(name, Path(out), t_end, given, dt), as_json))
 
     @app.command("studio")
     def studio_command(

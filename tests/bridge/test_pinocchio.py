@@ -133,7 +133,7 @@ def test_a_controller_runs_on_the_plant() -> None:
 
 
 def test_a_plant_that_diverges_ends_the_run() -> None:
-    model = model_of(["turn", "turn"])
+    model = model_of(["turn", "slide"])
     mech = sr.from_pinocchio(model)
     run = sr.bridge.pinocchio(mech, model).run(lambda t, q, v: 1e9 * v + 1.0, 1.0)
     assert not run.success and "diverged in the step from t =" in run.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -46,6 +47,57 @@ def test_sweep_is_the_library_s(tmp_path: Path) -> None:
 def test_a_sweep_that_cannot_go_on_exits_with_one() -> None:
     result = run("sweep", "four_bar", "rocker", "--from", "1.5", "--to", "9", "--json")
     assert result.exit_code == 1 and "do not close beyond it" in json.loads(result.stdout)["message"]
+
+
+def test_measures_of_several_numbers_are_columns(tmp_path: Path) -> None:
+    """Positions and reactions, along a sweep and along a run, as in the tables of the library."""
+    found = data("sweep", "peaucellier", "crank_pin", "--from", "0", "--to", "-1", "--points", "3")["columns"]
+    swept = sr.library.peaucellier().sweep("crank_pin", np.linspace(0.0, -1.0, 3))
+    frame = swept.to_dataframe().drop(columns="singular")
+    assert list(found) == list(frame.columns) and "pencil[1]" in found
+    assert np.allclose([found[name] for name in frame], frame.to_numpy().T, atol=1e-12)
+    out = tmp_path / "run.csv"
+    said = data("simulate", "peaucellier", "--t-end", "0.1", "--out", str(out))
+    head = out.read_text().splitlines()[0].split(",")
+    table = np.loadtxt(out, delimiter=",", skiprows=1)
+    assert {"pencil[0]", "pencil[1]", "pencil[2]"} <= set(head)
+    pen = table[-1, [head.index(f"pencil[{k}]") for k in range(3)]]
+    assert np.allclose(said["measures"]["pencil"], pen) and np.allclose(table[:, head.index("t")][-1], 0.1)
+
+
+def test_runs_start_as_asked(tmp_path: Path) -> None:
+    """Pose, speed and motor; the same run as with the library, and the same start in a saved one."""
+    mech, out = sr.library.four_bar(), tmp_path / "run.npz"
+    given = ("--start", "crank=0.7", "--speed", "crank=3", "--motor", "crank=2")
+    found = data("simulate", "four_bar", "--t-end", "0.2", *given, "--out", str(out))
+    q = mech.assemble(mech.default.q, {"crank": 0.7}).q
+    v, u = mech.consistent_velocity(q, fixed={"crank": 3.0}), np.array([2.0, 0.0, 0.0])[: mech.nu]
+    run = sr.simulate(mech, (0.0, 0.2), q, v, control=lambda t, q, v: u)
+    assert np.allclose(found["q"], run.q[-1], atol=1e-9) and np.allclose(found["v"], run.v[-1], atol=1e-8)
+    kept = sr.Trajectory.load(out)
+    assert kept.q[0][0] == pytest.approx(0.7, abs=1e-12) and kept.v[0][0] == pytest.approx(3.0, abs=1e-12)
+    assert data("export", "four_bar", str(tmp_path / "pose.png"), "--start", "crank=0.7")["ok"]
+    assert data("play", "four_bar", "--out", str(tmp_path / "run.html"), "--t-end", "0.1", *given)["ok"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("simulate", "four_bar", "--start", "crnk=1"), "--start: .*unknown .*'crnk'"),
+        (("simulate", "four_bar", "--start", "rocker=9"), "--start: .*"),
+        (("simulate", "four_bar", "--speed", "crank"), "--speed must be NAME=NUMBER"),
+        (("simulate", "four_bar", "--speed", "crank=1", "--speed", "rocker=-9"), "--speed: .*"),
+        (("simulate", "four_bar", "--motor", "engine=1"), "--motor: unknown actuator 'engine'"),
+        (("export", "run.npz", "x.html", "--speed", "crank=1"), "a saved run has its start"),
+    ],
+)
+def test_starts_that_cannot_be(
+    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sr.simulate(sr.library.four_bar(), (0.0, 0.01)).save("run.npz")
+    result = run(*words)
+    assert result.exit_code == 1 and re.search(message, " ".join(result.output.split())), result.output
 
 
 @pytest.mark.parametrize("kind", ["npz", "csv", "png", "html"])

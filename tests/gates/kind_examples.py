@@ -362,11 +362,8 @@ FORCES: dict[str, tuple[Example, ...]] = {
 
 # Forces that `sr.ForceIn` does not read, with the reason
 NO_TENSION = {
-    "BearingFriction": "it depends on the loads of its joint",
     "Bushing": "it is a wrench",
     "ConstantWrench": "it is given",
-    "CoulombFriction": "at rest it depends on what holds",
-    "UserForce": "it is what its function returns",
 }
 
 

@@ -94,10 +94,12 @@ def test_tension_is_the_force_that_the_kernel_applies(key: str) -> None:
     read = spec.compile().measure(b.q, b.v, T)["read"]
     if hasattr(force, "anchors"):
         moved = direction(b.mech, force, b.q) * read
+    elif not force.coordinates():
+        moved = -rate_of_points(b.mech, force, b.q).T @ read
     else:
         moved = np.zeros(b.mech.nv)
-        k = b.mech.names.index(force.coordinate)
-        moved[k] = abs(read) * np.sign(h - plain)[k]  # a Motor is read as it drives
+        at = [b.mech.names.index(name) for name in force.coordinates()]
+        moved[at] = np.abs(read) * np.sign(h - plain)[at]  # a Motor is read as it drives
     why = f"tension() of {name} in {where(type(force))} and load() or resistance() of its kind differ"
     close(h - plain, moved, 1e-10, why)
 
@@ -108,6 +110,13 @@ def direction(mech: sr.Mechanism, force: Any, q: Array) -> Array:
     apart = (places[1] - places[0]) / np.linalg.norm(places[1] - places[0])
     rows = [mech.jacobian(q, body, p)[:3] for body, p in force.anchors()]
     return np.asarray(apart @ (rows[1] - rows[0]))
+
+
+def rate_of_points(mech: sr.Mechanism, force: Any, q: Array) -> Array:
+    """Rate of point b in the axes of body a, by the velocities (3, nv)."""
+    X_a, there = mech.pose(q, force.a), mech.pose(q, force.b).apply(force.p_b)
+    J_b, J_a = mech.jacobian(q, force.b, force.p_b), mech.jacobian(q, force.a, X_a.inverse().apply(there))
+    return np.asarray(X_a.rotation.T @ (J_b - J_a)[:3])
 
 
 @each

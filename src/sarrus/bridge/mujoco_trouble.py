@@ -10,8 +10,8 @@ from sarrus.bridge.plant_run import diverged
 class MujocoTrouble:
     """Notices that MuJoCo reset itself, or left something out.
 
-    MuJoCo sets its data back to qpos0 and t = 0 where a position, speed or acceleration is not finite or above
-    1e10, and goes on from there; with autoreset off it goes on with that state.
+    MuJoCo sets its data back to qpos0 and t = 0 where a position, speed or acceleration is not finite or
+    above 1e10, and goes on from there; with autoreset off it goes on with that state.
 
     Args:
         model: The `mujoco.MjModel`.

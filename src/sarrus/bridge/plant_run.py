@@ -75,7 +75,7 @@ class PlantRecorder:
         message = f"Reached the end, t = {t_end:.9g} s."
         if self.trouble:
             message = f"{self.trouble[0].upper()}{self.trouble[1:]}."
-        return PlantRun(t, q, v, u, data, not self.trouble, message)
+        return PlantRun(t, q, v, u, data=data, success=not self.trouble, message=message)
 
 
 def diverged(*state: Array) -> bool:

@@ -13,11 +13,12 @@ from sarrus.arrays import Array
 from sarrus.errors import InputError
 from sarrus.linearization import equilibrium, linearize
 from sarrus.mechanism.mechanism import Mechanism
-from sarrus.models.tables import position_names
+from sarrus.models.tables import named_columns, position_names
 from sarrus.simulation.simulate import simulate
 from sarrus.simulation.trajectory.trajectory import Trajectory
 
 from .answers import Answer, elapsed, found, on_terminal, values
+from .start import Start
 
 PICTURES = (".png", ".svg", ".pdf")
 WRITTEN = (
@@ -52,8 +53,8 @@ def sweep(
     asked = np.linspace(*span)
     swept = mech.sweep(coordinate, asked, fixed=values(fixed, "--fixed") or None)
     columns = {f"q.{n}": x for n, x in zip(position_names(mech.model), swept.q.T, strict=True)}
-    measured = mech.measure(swept.q) if mech.model.measures else {}
-    columns |= {n: np.asarray(x) for n, x in measured.items() if np.ndim(x) == 1}
+    for measure, _ in mech.model.measures:
+        columns |= named_columns(measure, np.asarray(swept[measure]))
     data: dict[str, Any] = {"coordinate": coordinate, "message": swept.message, "columns": columns}
     text = table(columns)
     if out is not None:
@@ -62,11 +63,20 @@ def sweep(
     return Answer(text.rstrip("\n"), data, None if swept.success else str(swept.message))
 
 
-def run_simulation(name: str, t_end: float, options: dict[str, Any], out: str | None) -> Answer:
+def let_go(mech: Mechanism, t_end: float, start: Start, **options: Any) -> Trajectory:
+    """Run a mechanism from a start, with constant inputs."""
+    given = {key: value for key, value in options.items() if value is not None}
+    u = start.inputs(mech)
+    if u is not None:
+        given["control"] = lambda t, q, v: u
+    state = start.state(mech) if start else (None, None)
+    return simulate(mech, (0.0, t_end), *state, progress=on_terminal(), **given)
+
+
+def run_simulation(name: str, t_end: float, options: dict[str, Any], start: Start, out: str | None) -> Answer:
     """Let a mechanism go; a summary, and the run as a file."""
     mech = found(name)
-    given = {key: value for key, value in options.items() if value is not None}
-    run = simulate(mech, (0.0, t_end), progress=on_terminal(), **given)
+    run = let_go(mech, t_end, start, **options)
     data: dict[str, Any] = {
         "name": mech.name,
         "status": run.status.name,
@@ -78,6 +88,7 @@ def run_simulation(name: str, t_end: float, options: dict[str, Any], out: str | 
         "v": run.v[-1],
         "largest_drift": run.drift.max(),
         "energy_change": float(np.ptp(run.energy)),
+        "measures": {measure: run[measure][-1] for measure, _ in mech.model.measures},
         "events": [{"kind": event.kind, "name": event.name, "t": event.t} for event in run.events],
     }
     lines = [run.message] if run.success else []
@@ -107,11 +118,15 @@ def linear(name: str, independent: list[str], fixed: list[str], out: str | None)
     return Answer(text, data)
 
 
-def export(name: str, out: Path, t_end: float, dt: float | None = None) -> Answer:
-    """A mechanism (let go for a time, or at its default pose) or a saved run as a file."""
+def export(name: str, out: Path, t_end: float, start: Start, dt: float | None = None) -> Answer:
+    """A mechanism (let go for a time, or at its first pose) or a saved run as a file."""
     thing: Mechanism | Trajectory = Trajectory.load(name) if name.endswith(".npz") else found(name)
+    if start and isinstance(thing, Trajectory):
+        raise InputError(f"{name}: a saved run has its start; --start, --speed, --motor are for mechanisms.")
     if isinstance(thing, Mechanism) and t_end > 0.0:
-        thing = simulate(thing, (0.0, t_end), dt=dt, progress=on_terminal())
+        thing = let_go(thing, t_end, start, dt=dt)
+    elif isinstance(thing, Mechanism) and start:
+        thing = thing.with_default(*start.state(thing))
     with elapsed(f"write {out}"):
         written = write(thing, out)
     failed = isinstance(thing, Trajectory) and not thing.success
@@ -119,11 +134,11 @@ def export(name: str, out: Path, t_end: float, dt: float | None = None) -> Answe
     return Answer(str(written), {"written": str(written), "message": message}, message if failed else None)
 
 
-def play(name: str, out: Path, t_end: float, dt: float | None) -> Answer:
+def play(name: str, out: Path, t_end: float, start: Start, dt: float | None) -> Answer:
     """A mechanism that is let go, or a saved run, as something that plays."""
     if out.suffix.lower() not in (".html", ".gif", ".mp4"):
         raise InputError(f"{out}: what plays is written as .html, .gif or .mp4.")
-    return export(name, out, t_end, dt)
+    return export(name, out, t_end, start, dt)
 
 
 def write_studio(name: str, out: Path) -> Answer:
@@ -166,6 +181,8 @@ def write(thing: Mechanism | Trajectory, out: Path) -> Path:
         names = position_names(run.system.model)
         columns = {"t": run.t} | {f"q.{n}": x for n, x in zip(names, run.q.T, strict=True)}
         columns |= {f"v.{n}": x for n, x in zip(run.system.names, run.v.T, strict=True)}
+        for name in dict(getattr(run.system.model, "measures", ())):
+            columns |= named_columns(name, run[name])
         out.write_text(table(columns), encoding="utf-8")
     else:
         raise InputError(f"{out}: the extension decides what is written: {WRITTEN}.")

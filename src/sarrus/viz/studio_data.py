@@ -238,6 +238,8 @@ def _force_in(mech: Mechanism, element: str) -> dict[str, Any] | None:
     model = mech.model
     forces = [name for name, force in model.forces if force.bodies()]
     force = dict(model.forces).get(element)
+    if force is not None and force.holds_functions:
+        return None
     if force is not None and element in forces:
         ends = [[model.body_index(body), *map(float, point)] for body, point in force.drawing().held]
         return {"kind": "Spring", "force": forces.index(element), "a": ends[0], "b": ends[1]}

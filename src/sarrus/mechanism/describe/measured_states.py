@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
-from ...constraints.user_forces import user_wrenches
+from ...constraints.user_forces import forces_of_user, user_wrenches
+from ...dynamics.dry_friction import DryFriction
 from ...dynamics.forward import Motion
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
+FRICTION = ("_friction", "_friction_unique")
 MOTION = ("a", "constraint_force", "lam", "lam_unique", "rank")  # fields of a Motion
 
 
@@ -46,6 +48,7 @@ class MeasuredStates:
         states = zip(self.q, self.v, self.tau, self.t.tolist(), strict=True)
         each = [self.mech.forward_dynamics(q, v, tau, t=t) for q, v, tau, t in states]
         fields: dict[str, Any] = {name: np.array([getattr(one, name) for one in each]) for name in MOTION}
+        fields |= {name: np.array([getattr(one, name[1:]) for one in each]) for name in FRICTION}
         of_user = user_wrenches(self.mech.evaluator, self.q, self.v, self.t)
         return Motion(**fields, _q=self.q, _v=self.v, _model=self.mech.model, _external=of_user)
 
@@ -73,6 +76,33 @@ class MeasuredStates:
         """A coordinate and its rate, (B,) each."""
         i, k = self.mech.model.structure.tree.scalar(name)
         return self.q[:, i], self.v[:, k]
+
+    def force_of_user(self, force: Any) -> Array:
+        """What the function of a `UserForce` returns, (B, k) [N, N m]."""
+        (one,) = (x for x in forces_of_user(self.mech.evaluator) if x.given is force)
+        states = zip(self.q, self.v, self.t.tolist(), strict=True)
+        found = [one.call(t, seen.x, seen.rate) for q, v, t in states for seen in (one.seen(q, v),)]
+        return np.array(found).reshape(len(self.q), force.count)
+
+    def dry_friction(self, name: str, levels: tuple[float, float, float] | None = None) -> Array:
+        """The part that one declaration has in the dry friction of a coordinate (B,), against positive speed.
+
+        Where it sticks, constant friction takes the load first, each declaration in proportion to its bound.
+
+        Args:
+            name: The coordinate.
+            levels: Friction, breakaway [N m, N] and Stribeck speed of the declaration; None: it is by load.
+        """
+        rows, k = DryFriction(self.mech.model), self.mech.names.index(name)
+        row, v = int(np.searchsorted(rows.coordinates, k)), self.v.copy()
+        v[:, rows.coordinates] *= ~rows.resting(v)
+        total, constant = -self.motion.friction[:, k], rows.level(v)[:, row]
+        share = np.minimum(1.0, np.abs(total) / np.where(constant > 0.0, constant, 1.0)) * np.sign(total)
+        if levels is None:
+            return np.asarray(total - share * constant) + 0.0
+        friction, breakaway, speed = levels
+        x = v[:, k] / speed
+        return np.asarray(share * (friction + (breakaway - friction) * np.exp(-x * x)))
 
 
 class VariantPoses(MeasuredStates):

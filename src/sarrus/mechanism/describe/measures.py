@@ -227,12 +227,14 @@ class Coordinate(Measure):
 
 @dataclass(frozen=True)
 class ForceIn(Measure):
-    """Force in a spring, a rod, a coupling, a drive or an actuator [N], [N m].
+    """Force in a spring, a damper, friction, a rod, a coupling, a drive or an actuator [N], [N m].
 
-    Of a PointSpring and a Distance: positive in tension. Of a spring or damper on a coordinate: what it
-    resists with. Of a Coupling, a Drive, a PointOnPlane: the multiplier of its row. Of a coordinate, as that
-    of a cylinder: the force that actuators (`u`, `tau`) and Drives apply along it. Forces such as a Motor and
-    friction are read by their own names; a coordinate that nothing drives warns.
+    Of a PointSpring and a Distance: positive in tension. Of a spring, damper or friction on a coordinate:
+    what it resists with; where several dry frictions stick, constant ones take the load first. Of a
+    UserForce: what its function returns, an array where that is several forces. Of a Coupling, a Drive, a
+    PointOnPlane: the multiplier of its row. Of a coordinate, as that of a cylinder: the force that actuators
+    (`u`, `tau`) and Drives apply along it. Forces such as a Motor and friction are read by their own names; a
+    coordinate that nothing drives warns.
 
     Args:
         element: Name of a force, a constraint of one row, or a coordinate.
@@ -246,6 +248,12 @@ class ForceIn(Measure):
         forces = [name for name, force in mech.model.forces if hasattr(force, "tension")]
         rows = [g.name for g in mech.model.groups if g.rows.stop - g.rows.start == 1]
         known = [*forces, *rows, *mech.names]
+        force = dict(mech.model.forces).get(self.element)
+        if force is not None and self.element not in forces:
+            raise InputError(
+                f"{where}: {self.element!r} is a {type(force).__name__}, a wrench, which ForceIn does not"
+                " read; Reaction reads the joints that carry it."
+            )
         require_known("force, constraint of one row or coordinate", self.element, known, where)
 
     def values(self, states: MeasuredStates) -> Array:
@@ -274,6 +282,7 @@ class ForceIn(Measure):
     def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
         """Warn of a coordinate without drive, and of multipliers at first that are one choice of many."""
         mech, rows = states.mech, self.rows(states.mech.model)
+        self._warn_of_friction(states, values, name)
         declared = self.element in mech.actuators and bool(mech.passive)
         if not (rows or declared or np.any(values)) and self.element not in dict(mech.model.forces):
             warnings.warn(
@@ -288,6 +297,20 @@ class ForceIn(Measure):
                 " one of many, that with the least multipliers. Motion.lam_unique tells which are unique.",
                 SarrusWarning,
                 stacklevel=4,
+            )
+
+    def _warn_of_friction(self, states: MeasuredStates, values: Array, name: str) -> None:
+        """Warn of friction at rest at first that the motion does not determine."""
+        mech = states.mech
+        force = dict(mech.model.forces).get(self.element)
+        if force is None or not force.sticks or not np.any(values[:1]):
+            return
+        if not all(states.motion.friction_unique[0, mech.names.index(name)] for name in force.coordinates()):
+            warnings.warn(
+                f"measure {name!r}: joints at rest leave open how they share this load; the friction is one"
+                " of many, that of least norm. Motion.friction_unique tells which are unique.",
+                SarrusWarning,
+                stacklevel=5,
             )
 
     def _acting(self, model: Model) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ...arrays import nonnegative, text
+import numpy as np
+
+from ...arrays import Array, nonnegative, text
 from ...errors import ModelError
 from ..base.kind import Checks
 from ..tree.tree import Tree
@@ -37,6 +39,7 @@ class BearingFriction(Force):
     """
 
     needs_position: ClassVar[bool] = False
+    sticks: ClassVar[bool] = True
     checks: ClassVar[Checks] = {
         "coordinate": text, "mu": nonnegative, "radius": nonnegative, "length": nonnegative
     }  # fmt: skip
@@ -87,6 +90,10 @@ class BearingFriction(Force):
                 f" {length:.3g}, so that moments jam it"
             )
         return ""
+
+    def tension(self, states: Any) -> Array:
+        """Its part (B,) [N m, N] of the dry friction of the joint, positive against positive speed."""
+        return np.asarray(states.dry_friction(self.coordinate))
 
     def work(self) -> str:
         return "joints have friction" if self.mu else ""

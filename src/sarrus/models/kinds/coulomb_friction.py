@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ...arrays import nonnegative, positive, text
+import numpy as np
+
+from ...arrays import Array, nonnegative, positive, text
 from ..base.kind import Checks
 from ..tree.bodies import FRICTION_SPEED, check_breakaway
 from ..tree.tree import Tree
@@ -29,6 +31,7 @@ class CoulombFriction(Force):
     """
 
     needs_position: ClassVar[bool] = False
+    sticks: ClassVar[bool] = True
     checks: ClassVar[Checks] = {
         "coordinate": text, "friction": nonnegative, "breakaway": nonnegative, "friction_speed": positive
     }  # fmt: skip
@@ -44,6 +47,11 @@ class CoulombFriction(Force):
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         k = tree.coordinate(self.coordinate, where)
         table.add_dry_friction(k, self.friction, self.breakaway, self.friction_speed)
+
+    def tension(self, states: Any) -> Array:
+        """Its part (B,) [N m, N] of the dry friction of the coordinate, positive against positive speed."""
+        levels = (self.friction, max(self.breakaway, self.friction), self.friction_speed)
+        return np.asarray(states.dry_friction(self.coordinate, levels))
 
     def work(self) -> str:
         return "joints have friction" if self.friction or self.breakaway else ""

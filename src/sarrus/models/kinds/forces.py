@@ -38,10 +38,12 @@ class Force(Kind):
     Attributes:
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
         by_load: Whether it is friction that depends on the loads of joints.
+        sticks: Whether it is dry friction, whose force at rest is what holds.
     """
 
     needs_position: ClassVar[bool] = True
     by_load: ClassVar[bool] = False
+    sticks: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on: its fields a, b or body."""

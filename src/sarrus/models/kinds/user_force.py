@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import names, point, takes
+from ...arrays import Array, names, point, takes
 from ...errors import InputError
 from ..shapes.drawing import Drawing, Line
 from ..tree.tree import Tree
@@ -81,6 +81,11 @@ class UserForce(Force):
             tree.scalar(name, where)
         for body in self.bodies():
             tree.body_index(body, where)
+
+    def tension(self, states: Any) -> Array:
+        """What its function returns, (B,) of one coordinate [N m, N], else (B, k); of points on b [N]."""
+        found = np.asarray(states.force_of_user(self))
+        return found[:, 0] if len(self.coordinates()) == 1 else found
 
     def work(self) -> str:
         return "user forces do work"

@@ -116,6 +116,7 @@ class Trajectory:
         known: dict[str, Any] = {name: getattr(self, name) for name in MOTION if hasattr(self, name)}
         known |= {"lam_unique": np.ones_like(self.lam, dtype=bool), "_model": system.model}
         steps = self._outcome.steps
+        known |= {"_friction": self._outcome.friction, "_friction_unique": self._outcome.friction_unique}
         known["_external"] = user_wrenches(system.evaluator, steps.q, steps.v, steps.t)
         return Motion(**known, _q=steps.q, _v=steps.v)
 
