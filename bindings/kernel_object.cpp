@@ -1,6 +1,7 @@
 #include "kernel_object.hpp"
 
 #include "constraints/kinds.hpp"
+#include "contacts/shapes/kinds.hpp"
 #include "derivatives/equilibrium.hpp"
 #include "integrate/step.hpp"
 #include "solve/factor/pivoted_matrix.hpp"
@@ -28,8 +29,11 @@ SARRUS_DECLARE_TABLES(v4)
 
 namespace {
 
-#define SARRUS_TABLES(isa) \
-  Tables { #isa, isa::batch_table(), isa::pose_table(), isa::run_table(), isa::control_table() }
+#define SARRUS_TABLES(isa)                                                               \
+  Tables {                                                                               \
+    #isa, isa::batch_table(), isa::pose_table(), isa::run_table(), isa::control_table(), \
+        isa::contact_table()                                                             \
+  }
 
 Tables choose_tables() {
   const char* wish = std::getenv("SARRUS_ISA");
@@ -77,6 +81,7 @@ nb::dict kinds() {
   SARRUS_GROUP("elements", SARRUS_ELEMENT_KINDS)
   SARRUS_GROUP("forces", SARRUS_FORCE_KINDS)
   SARRUS_GROUP("coordinate_forces", SARRUS_COORDINATE_FORCE_KINDS)
+  SARRUS_GROUP("shapes", SARRUS_SHAPE_KINDS)
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "batches/batch_table.hpp"
+#include "contacts/contact_table.hpp"
 #include "control/control_table.hpp"
 #include "poses/pose_table.hpp"
 #include "runs/run_table.hpp"
@@ -14,15 +15,18 @@ struct Tables {
   const PoseTable& poses;
   const RunTable& runs;
   const ControlTable& control;
+  const ContactTable& contacts;
 };
 
-// Each instruction set defines these in its own namespace: batches/, poses/, runs/ and control/variant.cpp.
+// Each instruction set defines these in its own namespace: batches/, poses/, runs/, control/
+// and contacts/variant.cpp.
 #define SARRUS_DECLARE_TABLES(isa)     \
   namespace isa {                      \
   const BatchTable& batch_table();     \
   const PoseTable& pose_table();       \
   const RunTable& run_table();         \
   const ControlTable& control_table(); \
+  const ContactTable& contact_table(); \
   }
 
 }  // namespace sarrus

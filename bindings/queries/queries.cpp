@@ -1,4 +1,5 @@
 #include "../batches/ordinary_calls.hpp"
+#include "../contacts/call_contacts.hpp"
 #include "../user_rows.hpp"
 #include "arguments.hpp"
 
@@ -210,6 +211,7 @@ void bind_queries(nb::module_& m) {
   bind_constraint_queries(m, queries);
   bind_pose_queries(queries);
   bind_linear_queries(queries);
+  bind_contacts(m, queries);
 }
 
 }  // namespace sarrus

@@ -26,7 +26,9 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   X(nk) /* coupling rows */ X(nkt) /* coupling terms */ X(nkn) /* knots of their curves */ \
   X(nd) /* drives */ X(n_user_rows) X(nm) /* rows of gears and belts */ \
   X(nf) /* forces between nodes */ X(nfv) /* their parameters */ \
-  X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ X(one)
+  X(ncf) /* forces on coordinates */ X(ncfv) /* their parameters */ \
+  X(ns) /* surfaces */ X(nsv) /* their parameters */ X(npair) /* pairs of them that may touch */ \
+  X(nslot) /* contact points of all pairs */ X(one)
 
 #define SARRUS_MODEL_FIELDS(X) \
   /* nodes: parent, joint, first index into q and v */ \
@@ -61,6 +63,14 @@ enum Joint : int { GROUND = 0, HINGE = 1, SLIDE = 2, SCREW = 3, BALL = 4, FREE =
   /* forces between nodes a and b, and on coordinates (tree/forces/kinds.hpp): kind, parameters from */ \
   X(I, fo_kind, nf, 1) X(I, fo_a, nf, 1) X(I, fo_b, nf, 1) X(I, fo_begin, nf, 1) X(F, fo_values, nfv, 1) \
   X(I, cf_kind, ncf, 1) X(I, cf_q, ncf, 1) X(I, cf_v, ncf, 1) X(I, cf_begin, ncf, 1) X(F, cf_values, ncfv, 1) \
+  /* surfaces (contacts/shapes/kinds.hpp): kind, node, frame on it, ball around it (centre on the node, radius;
+     negative: none), parameters from */ \
+  X(I, sf_kind, ns, 1) X(I, sf_node, ns, 1) X(F, sf_R, ns, 9) X(F, sf_p, ns, 3) X(F, sf_ball, ns, 4) \
+  X(I, sf_begin, ns, 1) X(F, sf_values, nsv, 1) \
+  /* pairs: surfaces a and b, first slot and number of slots, friction, restitution, torsion and rolling [m];
+     the pair of each slot */ \
+  X(I, pair_a, npair, 1) X(I, pair_b, npair, 1) X(I, pair_slot, npair, 1) X(I, pair_slots, npair, 1) \
+  X(F, pair_law, npair, 4) X(I, slot_pair, nslot, 1) \
   /* gravity [m/s^2], reference point of the spatial vectors [m], length L [m], rank tolerance */ \
   X(F, gravity, one, 3) X(F, origin, one, 3) X(F, length, one, 1) X(F, rank_tol, one, 1)
 // clang-format on

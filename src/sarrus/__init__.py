@@ -48,6 +48,8 @@ from .models.kinds.forces import *
 from .models.kinds.forces import Force as _Force
 from .models.kinds.table_forces import *
 from .models.kinds.user_force import *
+from .models.shapes.convex_shapes import *
+from .models.shapes.plate import *
 from .models.shapes.shapes import *
 from .models.shapes.shapes import Shape as _Shape
 from .models.shapes.surface_mesh import *

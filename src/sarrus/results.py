@@ -31,6 +31,7 @@ from .linearization.modes import Mode, Reach
 from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
 from .mechanism.core.core import Slices, State
+from .mechanism.query.contact_queries import Contacts
 from .mechanism.query.kinematics import Assemblies, Reached
 from .mechanism.query.measure_event import MeasureEvent
 from .mechanism.variants.parameter_derivatives import ParameterDerivatives
@@ -53,8 +54,8 @@ __all__ = [
     # what a mechanism says of itself
     "Floor", "Frame",
     # a mechanism at a pose
-    "Assemblies", "Assembly", "Branch", "Decomposition", "Mobility", "ParameterDerivatives", "Pose",
-    "Reached", "Slices", "State", "Sweep",
+    "Assemblies", "Assembly", "Branch", "Contacts", "Decomposition", "Mobility", "ParameterDerivatives",
+    "Pose", "Reached", "Slices", "State", "Sweep",
     # its dynamics
     "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "StepDerivatives", "Terms",
     "Torques", "Units",

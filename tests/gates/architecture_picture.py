@@ -47,6 +47,7 @@ PURPOSES = {
     "algebra": "matrices",
     "tree": "M and h",
     "constraints/": "J, gamma",
+    "contacts": "gaps",
     "solve": "a, lam",
     "derivatives": "A and B",
     "integrate": "steps, modes",

@@ -91,6 +91,9 @@ USES |= {
         "Sphere": "0.1",
         "Plate": "[(0, 0), (1, 0), (0, 1)], 0.1",
         "Mesh": "folder + '/t.stl'",
+        "Capsule": "0.1, 1.0",
+        "Ellipsoid": "(0.1, 0.2, 0.3)",
+        "ConvexMesh": "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]",
     }.items()
 }
 USES |= {
@@ -106,6 +109,7 @@ USES |= {
         "Reaction": "'a'",
     }.items()
 }
+USES["HalfSpace"] = SPEC + "spec.surface('floor', 'ground', sr.HalfSpace('x'), friction=0.5).compile()"
 # parts of control laws: outputs with a target, references and limits
 OUTPUTS = {
     "BodyPose": ("'platform', axes='xyz'", "m.pose(q, 'platform')"),

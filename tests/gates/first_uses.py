@@ -43,6 +43,11 @@ USES = {
     "MechanismSpec.frame, floor": SPEC + "spec.frame('tip', 'a', sr.Pose((0, 0, -1))).floor(-2.0)\n"
     "m = spec.compile(); assert isinstance(m.frames['tip'], sr.results.Frame); m.jacobian([0.1], 'tip')\n"
     "assert isinstance(m.floor, sr.results.Floor); m.masses; m.joint_limits; m.actuation",
+    "MechanismSpec.surface, contact": SPEC + "spec.surface('floor', 'ground', sr.HalfSpace(), friction=0.5)\n"
+    "spec.surface('foot', 'a', sr.Sphere(0.1), sr.Pose((0, 0, -1))).contact('foot', 'floor')\n"
+    "m = spec.compile(); found = m.contacts([0.1])\n"
+    "assert isinstance(found, sr.results.Contacts); found.gap\n"
+    "rate, acceleration = m.gap_rates([0.1], [1.0]); rate < 0",
     "MechanismSpec.to_dict": SPEC + "assert sr.MechanismSpec.from_dict(spec.to_dict()).compile().nv == 1",
     "MechanismSpec.from_model": MECH + "assert sr.MechanismSpec.from_model(m.model).compile().nv == m.nv",
     "restore": MECH + "import pickle; assert pickle.loads(pickle.dumps(m)).names == m.names; sr.restore",

@@ -42,7 +42,7 @@ FLOORS = [
 ]
 # the same inside the rooms that have folders; the files that lie in the room itself are above its folders
 INNER_FLOORS = {
-    "models": [{"base"}, {"shapes"}, {"tree"}, {"kinds"}],
+    "models": [{"base"}, {"shapes"}, {"tree"}, {"kinds"}, {"contacts"}],
     "mechanism": [{"describe"}, {"core"}, {"variants"}, {"query"}],
     "formats": [{"reading"}, {"json"}, {"writing"}, {"mjcf", "urdf", "usd"}, {"sdf"}],
     "simulation": [

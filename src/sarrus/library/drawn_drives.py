@@ -14,7 +14,8 @@ from ..mechanism.mechanism import Mechanism
 from ..mechanism.spec import MechanismSpec
 from ..models.base.pose import Pose
 from ..models.kinds.forces import JointSpring
-from ..models.shapes.shapes import Box, Plate
+from ..models.shapes.plate import Plate
+from ..models.shapes.shapes import Box
 from ..models.tree.joints import Prismatic
 from .argument_checks import checked
 from .plane_geometry import HINGE, DrawnPoint, drawn_circles_meet

@@ -17,6 +17,7 @@ from ..tracing.linear_parameters import linear_parameters
 from .core.core import frozen_state
 from .query.body_queries import BodyQueries
 from .query.constraint_queries import ConstraintQueries
+from .query.contact_queries import ContactQueries
 from .query.design_queries import DesignQueries
 from .query.friction_queries import FrictionQueries
 from .query.inertia_queries import InertiaQueries
@@ -31,6 +32,7 @@ from .variants.changed_copies import ChangedCopies
 class Mechanism(
     ChangedCopies,
     BodyQueries,
+    ContactQueries,
     ConstraintQueries,
     PoseQueries,
     MotionQueries,

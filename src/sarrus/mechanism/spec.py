@@ -78,8 +78,11 @@ class MechanismSpec(DrawnElements):
     def declared(self) -> dict[str, Any]:
         """All of it: arguments of `build_model` and `from_declared`."""
         bodies, constraints = self._tree()
-        names = ("name", "gravity", "length", "forces", "actuated", "measures", *FROM_FILES)
-        found = {name: getattr(self, name) for name in names} | {"bodies": bodies, "constraints": constraints}
+        names = ("name", "gravity", "length", "forces", "actuated", "measures", "surfaces", "contacts")
+        found = {name: getattr(self, name) for name in (*names, *FROM_FILES)} | {
+            "bodies": bodies,
+            "constraints": constraints,
+        }
         found |= {"points": tuple(self._points.items()), "floor": self._floor}
         return found | {"recipe": self._recipe()} if self._parameters else found
 
@@ -149,6 +152,8 @@ class MechanismSpec(DrawnElements):
         spec._measures.update(declared.get("measures", ()))
         spec._points.update(declared.get("points", ()))
         spec._floor = declared.get("floor")
+        spec._surfaces.update((one.name, one) for one in declared.get("surfaces", ()))
+        spec._contacts.update((one.name, one) for one in declared.get("contacts", ()))
         spec.laws = dict(declared.get("laws", {}))
         spec.visuals = list(declared.get("visuals", ()))
         spec._start = {key: value for key, value in declared.items() if key != "recipe"}

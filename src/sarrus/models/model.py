@@ -16,6 +16,8 @@ from .._kernel import Kernel
 from ..arrays import Array, BoolArray, fixed_shape
 from ..errors import InputError, unknown_name
 from .base.restore import restore
+from .contacts.surfaces import ContactPair, Surface
+from .contacts.table import slot_names
 from .kinds.actuator_law import ActuatorLaw
 from .kinds.forces import Force, force_arrays
 from .kinds.parameters import ELEMENTS, unpacked
@@ -99,6 +101,8 @@ class Model(Arrays):
         groups: The rows by constraint.
         constraints: Declarations by name, in order.
         forces: Declarations by name, in order.
+        surfaces: Shapes that can touch others, in order.
+        contacts: Pairs of surfaces that may touch, in order.
         actuators: Actuated coordinates, in the order of u.
         drives: Prescribed motions, in the order of the kernel's drive array, (nd,).
         customs: Rows computed by callables.
@@ -125,6 +129,8 @@ class Model(Arrays):
     omitted: tuple[str, ...] = ()
     measures: tuple[tuple[str, Any], ...] = ()
     recipe: Any = None
+    surfaces: tuple[Surface, ...] = ()
+    contacts: tuple[ContactPair, ...] = ()
     laws: Mapping[str, tuple[ActuatorLaw, ...]] = field(default_factory=dict)
     visuals: tuple[Visual, ...] = ()
     floor: Floor | None = None
@@ -140,6 +146,7 @@ class Model(Arrays):
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
         said: dict[str, Any] = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
         said |= {"laws": getattr(self, "laws", {}), "visuals": self.visuals}  # pickles of 0.1 have no laws
+        said |= {"surfaces": getattr(self, "surfaces", ()), "contacts": getattr(self, "contacts", ())}
         said |= {"points": getattr(self, "points", ()), "floor": getattr(self, "floor", None)}
         return {"name": self.name, **numbers, **declarations, "actuated": actuated, **said}
 
@@ -197,8 +204,13 @@ class Model(Arrays):
     @property
     def bodies_in_use(self) -> set[str]:
         """Names of the bodies that constraints, forces and shapes for pictures name."""
-        shown = {one.body for one in self.visuals}
+        shown = {one.body for one in self.visuals} | {one.body for one in self.surfaces}
         return shown.union(*(one.bodies() for _, one in (*self.constraints, *self.forces)))
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the contact points of all pairs, (nslot,)."""
+        return slot_names(self.contacts, self.pair_slots.tolist())
 
     @property
     def user_forces(self) -> tuple[tuple[str, Force], ...]:

@@ -20,7 +20,15 @@ from ..varied import Varied, is_varied
 from .base.pose import Pose, known_pose
 from .model import Model
 
-DECLARED = ("tree", "constraints", "forces", "points", "floor")  # what is made when asked for
+DECLARED = (
+    "tree",
+    "constraints",
+    "forces",
+    "surfaces",
+    "contacts",
+    "points",
+    "floor",
+)  # what is made when asked for
 
 
 class VariantModel(Model):
@@ -88,7 +96,7 @@ class ModelSlopes:
         copy = object.__new__(VariantModel)
         copy.__dict__.update(shared, measures=stepped("measures"), _base=model.structure)
         copy.__dict__["_made"] = lambda: SimpleNamespace(
-            points=(), floor=None, **{x: stepped(x) for x in DECLARED[:3]}
+            points=(), floor=None, surfaces=(), contacts=(), **{x: stepped(x) for x in DECLARED[:3]}
         )
         if "gravity" in self.fields:
             copy.__dict__["gravity"] = model.gravity + 1j * step * self.fields["gravity"][direction]

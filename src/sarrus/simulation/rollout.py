@@ -40,6 +40,7 @@ def rollout(
     switches: Any = (),
     stops: bool = False,
     mode0: Mode | None = None,
+    contacts: str = "steps",
     **others: Any,
 ) -> Rollout:
     """Integrate the motion of B copies of a mechanism over equal steps; returns a `Rollout`.
@@ -76,6 +77,8 @@ def rollout(
         stops: whether the limits of the coordinates are hard stops, hit without rebound.
         mode0: which constraints are closed at the start: that of another rollout with the same switches and
             stops (`Rollout.mode`). Default: as switches and contacts say.
+        contacts: of surfaces that may touch: "steps", refused in this version where there are such surfaces,
+            or "ignore": they go through each other.
         others: refused by name. Of what only `simulate` has (events, ...) the message says what serves
             instead.
 

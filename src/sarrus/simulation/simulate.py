@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..dynamics.dry_friction import sticks
 from ..errors import InputError
+from ..mechanism.core.contact_refusals import WAYS, check_contacts
 from ..mechanism.mechanism import Mechanism
 from .events.events import UserWatch
 from .events.switches import make_plan
@@ -53,6 +54,7 @@ def simulate(
     softness: float | None = None,
     chart_rule: str = "quality",
     chart_thresholds: tuple[float, float] | None = None,
+    contacts: str = "events",
 ) -> Trajectory:
     """Integrate the motion of a system with its constraints satisfied; returns a `Trajectory`.
 
@@ -108,6 +110,8 @@ def simulate(
         chart_thresholds: (leave, enter) of that rule. "quality": part of the best quality below which a chart
             is left and above which one of the user's is entered again, default (0.6, 0.7), (0.5, 0.7) for
             charts of the library. "condition": condition numbers, default (20, 10).
+        contacts: of surfaces that may touch: "events" or "steps", both refused in this version where there
+            are such surfaces, or "ignore": they go through each other.
 
     Example:
 
@@ -117,6 +121,8 @@ def simulate(
         (True, 'Reached the end, t = 0.5 s.', True)
     """
     given = dict(locals())
+    if isinstance(system, Mechanism):
+        check_contacts(system.model, contacts, "simulate", WAYS)
     no_switches = switches is None or (isinstance(switches, (list, tuple)) and not switches)
     switched = stops or not no_switches
     plan = make_plan(system, switches, stops) if switched else None

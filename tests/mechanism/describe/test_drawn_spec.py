@@ -297,7 +297,7 @@ def test_bad_input() -> None:
     refused("needs two points", lambda s: s.link("x", "A"))
     refused("must not be zero", lambda s: s.joint("E", "crank", "ground", sr.Revolute((0, 0, 0)), at="A"))
     refused("a shape or mass data, not both", lambda s: s.part("x", mass=1.0, shape=sr.Sphere(0.1)))
-    refused("shape of part 'x' must be one of Box", lambda s: s.part("x", shape="box"))
+    refused("shape of part 'x' must be one of Capsule", lambda s: s.part("x", shape="box"))
     refused("must be an instance", lambda s: s.joint("E", "crank", "ground", sr.Revolute, at="A"))
     refused("'@'", lambda s: s.part("a@b"))
     refused(

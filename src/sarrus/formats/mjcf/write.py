@@ -61,6 +61,7 @@ def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
     write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons=tendons)
     write_tendons(mech, tendons, writer.extras, sections["tendon"])
+    omitted.drop_surfaces(mech.model.surfaces)
     write_actuators(mech, tendons, sections["actuator"], omitted)
     write_springs(mech, written, writer.elements, sections, writer.pieces())
     writer.write_keyframe(sections["keyframe"], *state)

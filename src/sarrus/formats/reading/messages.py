@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from sarrus.errors import SarrusError, warn
 
@@ -57,6 +59,11 @@ class Omitted:
         """Note a constraint or an actuator that is missing now."""
         self._dropped.add(kind)
         self.add(kind, name, line)
+
+    def drop_surfaces(self, surfaces: Iterable[Any]) -> None:
+        """Note surfaces that do not touch in the file."""
+        for one in surfaces:
+            self.drop("surface", one.name)
 
     def listed(self, dropped: bool = False) -> tuple[str, ...]:
         """All kinds with their names, what changes the motion first; only what was dropped if asked for."""

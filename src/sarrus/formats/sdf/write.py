@@ -72,6 +72,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
         writer.write_constraint(name, entry)
     for one in mech.visuals:
         writer.write_visual(one.simplified())
+    omitted.drop_surfaces(mech.model.surfaces)
     for name in writer.driven:
         if name not in writer.axes:
             writer.kept.actuators("actuator of a ball or a free joint", name)

@@ -66,6 +66,7 @@ def _robot(mech: Mechanism, path: Path, omitted: Omitted) -> ET.Element:
     for one in (shape.simplified() for shape in mech.visuals):
         owner, at = written.frame(one.body, one.at)
         write_visual(writer.links[owner], one, at, path.parent)
+    omitted.drop_surfaces(mech.model.surfaces)
     for name, force in mech.model.forces:
         if not isinstance(force, JointDamper):
             writer.kept.force(name, force)

@@ -11,6 +11,8 @@ from ..._kernel import RANK_TOL
 from ...constraints.rows import Constraint, Rows, lower_constraints
 from ...errors import ModelError, SarrusWarning
 from ...models.base.restore import MAKERS
+from ...models.contacts.surfaces import ContactPair, Surface
+from ...models.contacts.table import contact_arrays
 from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force, force_arrays
 from ...models.length import characteristic_length, ground_origin
@@ -32,6 +34,8 @@ def build_model(
     constraints: Sequence[tuple[str, Constraint]],
     forces: Sequence[tuple[str, Force]],
     actuated: Sequence[tuple[str, Limit]] | None,
+    surfaces: Sequence[Surface] = (),
+    contacts: Sequence[ContactPair] = (),
     omitted: Sequence[str] = (),
     measures: Sequence[tuple[str, Any]] = (),
     points: Sequence[tuple[str, Any]] = (),
@@ -42,12 +46,23 @@ def build_model(
     checked: bool = False,
 ) -> Model:
     """Lower a description; see `MechanismSpec` for the arguments. One that was `checked` once is trusted."""
-    tree, rows, columns = lower_declarations(name, gravity, length, bodies, constraints, forces)
+    tree, rows, columns = lower_declarations(
+        name=name,
+        gravity=gravity,
+        length=length,
+        bodies=bodies,
+        constraints=constraints,
+        forces=forces,
+        surfaces=surfaces,
+        contacts=contacts,
+    )
     model = Model(
         name=name,
         tree=tree,
         constraints=tuple(constraints),
         forces=tuple(forces),
+        surfaces=tuple(surfaces),
+        contacts=tuple(contacts),
         actuators=actuators_of(tree, actuated),
         omitted=tuple(omitted),
         measures=tuple(measures),
@@ -67,12 +82,15 @@ def build_model(
 
 
 def lower_declarations(
+    *,
     name: str,
     gravity: Sequence[float],
     length: float | None,
     bodies: Sequence[Body],
     constraints: Sequence[tuple[str, Constraint]],
     forces: Sequence[tuple[str, Force]],
+    surfaces: Sequence[Surface] = (),
+    contacts: Sequence[ContactPair] = (),
 ) -> tuple[Tree, Rows, dict[str, Any]]:
     """The tree, the rows, and the fields of the kernel's model as lists; numbers may be `Varied`."""
     tree = build_tree(bodies)
@@ -80,6 +98,7 @@ def lower_declarations(
         raise ModelError(f"mechanism {name!r} has no coordinate: give some body a joint other than Fixed.")
     rows = lower_constraints(tree, constraints)
     columns: dict[str, Any] = tree_arrays(tree) | inertia_arrays(tree) | force_arrays(tree, forces)
+    columns |= contact_arrays(tree, surfaces, contacts)
     L = length
     if L is None:
         L = characteristic_length(tree, columns["com"], rows.anchors, constraints, forces)

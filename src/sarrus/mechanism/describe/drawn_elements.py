@@ -23,7 +23,7 @@ from ...models.shapes.shapes import STEEL, Cylinder, Tube
 from ...models.tree.bodies import check_limits
 from ...models.tree.joints import Prismatic, Revolute, Spherical, Universal
 from ...varied import hypot, is_varied
-from .frames_and_floor import FramesAndFloor
+from .contact_declarations import ContactDeclarations
 from .recipe import declares
 
 BARREL, ROD, GUIDE = (
@@ -83,7 +83,7 @@ def _within(stroke: Sequence[float | None], drawn: float, what: str) -> tuple[fl
     return low - drawn, high - drawn
 
 
-class DrawnElements(FramesAndFloor):
+class DrawnElements(ContactDeclarations):
     """Cylinders, actuators, bushings and planetary sets."""
 
     @declares

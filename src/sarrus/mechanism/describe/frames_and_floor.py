@@ -40,13 +40,15 @@ class FramesAndFloor(Declarations):
         """
         what = f"frame {text(name, 'the name of a frame')!r}"
         self._require_bodies([body], what)
+        return self.body(name, body, joint=Fixed(), at=self._pose_on(body, at, what))
+
+    def _pose_on(self, body: str, at: Pose | str | ArrayLike | None, what: str) -> Pose:
+        """A frame as users give it, in the frame of a body."""
         if at is None:
-            X_BF = Pose()
-        elif isinstance(at, Pose):
-            X_BF = self._parts[body].at.inverse() @ at if body in self._parts else at
-        else:
-            X_BF = self._drawn_places()[body].inverse() @ Pose(self._place(at, f"at of {what}"))
-        return self.body(name, body, joint=Fixed(), at=X_BF)
+            return Pose()
+        if isinstance(at, Pose):
+            return self._parts[body].at.inverse() @ at if body in self._parts else at
+        return self._drawn_places()[body].inverse() @ Pose(self._place(at, f"at of {what}"))
 
     @declares
     def floor(self, height: float, normal: Axis = "z") -> Self:

@@ -12,9 +12,11 @@ from ...constraints.rows import Constraint
 from ...errors import InputError, require_known
 from ...models.base.kind import Kind
 from ...models.base.pose import Pose
+from ...models.contacts.surfaces import ContactPair, Surface
 from ...models.kinds.actuator_law import ActuatorLaw
 from ...models.kinds.forces import Force
 from ...models.shapes.floor import Floor
+from ...models.shapes.shapes import Shape
 from ...models.shapes.visual import Visual
 from ...models.tree.bodies import Body
 from ...models.tree.joint import Joint
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 FORMAT = "sarrus"
 VERSION = 1
 KEYS = ("format", "version", "name", "gravity", "length", "bodies", "constraints", "forces", "actuators",
-        "measures", "laws", "visuals", "points", "floor", "omitted", "default")  # fmt: skip
+        "measures", "surfaces", "contacts", "laws", "visuals", "points", "floor", "omitted",
+        "default")  # fmt: skip
 T = TypeVar("T")
 
 
@@ -48,6 +51,8 @@ def encode(spec: MechanismSpec) -> dict[str, Any]:
         data["actuators"] = [{"name": name, "limits": _encode(limits)} for name, limits in spec.actuated]
     rest: dict[str, Any] = {
         "measures": _encode_entries("measure", spec.measures),
+        "surfaces": [encode_fields(one) for one in spec.surfaces],
+        "contacts": [encode_fields(one) for one in spec.contacts],
         "laws": {name: list(map(encode_fields, laws)) for name, laws in spec.laws.items()},
         "visuals": list(map(encode_fields, spec.visuals)),
         "points": {name: list(xyz) for name, xyz in spec.points},
@@ -71,7 +76,7 @@ def _encode_entries(kind: str, entries: Iterable[tuple[str, Any]]) -> list[dict[
 def _encode(value: Any) -> Any:
     if isinstance(value, Pose):
         return _encode_pose(value)
-    if isinstance(value, Joint):
+    if isinstance(value, (Joint, Shape)):
         return _encode_kind(value)
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
@@ -84,8 +89,8 @@ def _encode_pose(pose: Pose) -> dict[str, Any]:
     return said | {"matrix": pose.rotation.tolist()} if turned else said
 
 
-def encode_fields(entry: ActuatorLaw | Visual | Floor) -> dict[str, Any]:
-    """A law, a shape or a floor as a mapping."""
+def encode_fields(entry: ActuatorLaw | Visual | Floor | Surface | ContactPair) -> dict[str, Any]:
+    """A law, a shape, a floor, a surface or a contact as a mapping."""
     return {name: _encode(value) for name, value in entry.data().items() if value is not None}
 
 
@@ -131,6 +136,7 @@ def decode(data: Mapping[str, Any], make: Callable[..., MechanismSpec]) -> Mecha
         _decode_actuators(_list(data, "actuators"), spec)
     for entry in _list(data, "measures"):
         spec.measure(*decode_entry("measure", entry, Measure.written()))
+    _decode_contacts(data, spec)
     _decode_laws(data.get("laws", {}), spec)
     _decode_drawing(data, spec)
     spec.omitted = tuple(text(one, "an entry of omitted") for one in _list(data, "omitted"))
@@ -148,6 +154,17 @@ def _decode_drawing(data: dict[str, Any], spec: MechanismSpec) -> None:
         spec.point(name, xyz)
     if data.get("floor") is not None:
         spec.floor(**_values(Floor, data["floor"], "the floor", ()))
+
+
+def _decode_contacts(data: dict[str, Any], spec: MechanismSpec) -> None:
+    for entry in _list(data, "surfaces"):
+        values = _values(Surface, entry, "a surface", ())
+        values["shape"] = _decode_typed(
+            values["shape"], f"shape of surface {values['name']!r}", Shape.written()
+        )
+        spec.surface(**values)
+    for entry in _list(data, "contacts"):
+        spec.contact(**_values(ContactPair, entry, "a contact", ()))
 
 
 def _decode_actuators(entries: list[Any], spec: MechanismSpec) -> None:

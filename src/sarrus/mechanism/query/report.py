@@ -11,7 +11,9 @@ from ...errors import AssemblyError
 from ...models.tree.bodies import UNLIMITED
 
 if TYPE_CHECKING:
+    from ...models.contacts.surfaces import Surface
     from ...models.kinds.forces import Force
+    from ...models.model import Model
     from ..mechanism import Mechanism
     from ..spec import MechanismSpec
 
@@ -25,7 +27,13 @@ FILLS_FROM, FILLED = 100, 0.5  # coordinates, and share of a dense factor, from 
 
 def report(mech: Mechanism) -> str:
     """Bodies, constraints, forces, actuation and mobility of a mechanism, as text."""
-    parts = [_head(mech), _bodies(mech), _constraints(mech), _forces(mech.model.forces)]
+    parts = [
+        _head(mech),
+        _bodies(mech),
+        _constraints(mech),
+        _forces(mech.model.forces),
+        contact_report(mech.model),
+    ]
     parts += [_actuation(mech), _mobility(mech)]
     return "\n\n".join(part for part in parts if part)
 
@@ -47,9 +55,13 @@ def outline(spec: MechanismSpec) -> str:
         _section("Bodies", ("body", "parent", "joint", "mass [kg]"), bodies),
         _section("Constraints", ("constraint", "kind", "between"), constraints),
         _forces(spec.forces) or "Forces: none",
+        _surfaces(spec.surfaces),
+        _section("Contacts", ("contact", "a", "b"), [(one.name, one.a, one.b) for one in spec.contacts])
+        if spec.contacts
+        else "",
         every if driven is None else _wrapped("Actuated", [name for name, _ in driven]),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _section(kind: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -112,6 +124,25 @@ def _constraints(mech: Mechanism) -> str:
 def _forces(forces: Sequence[tuple[str, Force]]) -> str:
     rows = [("force", "kind"), *((name, type(force).__name__) for name, force in forces)]
     return f"Forces ({len(rows) - 1})\n{_table(rows)}" if forces else ""
+
+
+def contact_report(model: Model) -> str:
+    """Surfaces, and which of them may touch, with the law of each pair."""
+    if not model.surfaces:
+        return ""
+    pairs = []
+    for one, law, count in zip(
+        model.contacts, model.pair_law.tolist(), model.pair_slots.tolist(), strict=True
+    ):
+        more = [f"{word} {x:g} m" for word, x in zip(("torsion", "rolling"), law[2:], strict=True) if x]
+        pairs.append((one.name, f"{law[0]:g}", f"{law[1]:g}", str(count), ", ".join(more) or "-"))
+    head = ("contact", "friction", "restitution", "points", "moments")
+    return f"{_surfaces(model.surfaces)}\n\n{_section('Contacts', head, pairs)}"
+
+
+def _surfaces(surfaces: Sequence[Surface]) -> str:
+    rows = [(one.name, one.body, type(one.shape).__name__) for one in surfaces]
+    return _section("Surfaces", ("surface", "body", "shape"), rows) if rows else ""
 
 
 def _actuation(mech: Mechanism) -> str:

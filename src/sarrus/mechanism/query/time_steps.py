@@ -17,6 +17,7 @@ from ...dynamics.friction_refusals import refuse_rest, refuse_stops
 from ...dynamics.step_derivatives import StepDerivatives, projection_slopes
 from ...errors import AssemblyError, InputError, SarrusError, SingularConstraintError
 from ...tracing.cuda_device import on_cuda
+from ..core.contact_refusals import check_contacts, has_contacts
 from ..core.core import Core, State, whole
 from ..core.modes import Mode
 from .device_steps import device_step
@@ -87,6 +88,7 @@ class TimeSteps(Core):
         method: str = "rk4",
         substeps: int = 1,
         mode: Mode | None = None,
+        contacts: str = "steps",
     ) -> State:
         """The state after a step of dt, on the constraints. Batch axes allowed; batches use all cores.
 
@@ -110,6 +112,8 @@ class TimeSteps(Core):
             substeps: number of equal steps that dt is divided into.
             mode: which constraints are closed, that of another state (`State.mode`, `Rollout.mode`). Default:
                 all of them, friction as (q, v) says.
+            contacts: "steps" (refused in this version where surfaces may touch) or "ignore": they go through
+                each other.
 
         Returns:
             The pair (q, v), with its `mode` where rows can change. In a batch a state that has no step, or
@@ -119,6 +123,8 @@ class TimeSteps(Core):
         Raises:
             SarrusError: the step of a single state failed; the message says why.
         """
+        if contacts != "steps" or has_contacts(self.model):
+            check_contacts(self.model, contacts, "step")
         if type(q) is not np.ndarray and on_cuda(q):
             return device_step(whole(self), (q, v, u, tau), dt, substeps, method)
         if mode is not None or self._modes is not None:
@@ -191,6 +197,7 @@ class TimeSteps(Core):
         tau: npt.ArrayLike | None = None,
         method: str = "rk4",
         substeps: int = 1,
+        contacts: str = "steps",
     ) -> StepDerivatives:
         """Derivatives of `step` after `project` with respect to state and inputs; see `StepDerivatives`.
 
@@ -203,6 +210,7 @@ class TimeSteps(Core):
                 end, or depends on bearing loads.
             SarrusError: the step of a single state failed.
         """
+        check_contacts(self.model, contacts, "step_derivatives")
         refuse_rest(self.model, v, "step_derivatives")
         dt, substeps = positive(dt, "`dt`"), positive_whole(substeps, "`substeps`")
         explicit = tuple(name for name, one in METHODS.items() if not one.implicit)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
 SAME = 1e-9  # relative difference of the recorded variant made both ways
-SHARED = ("name", "gravity", "length", "bodies", "constraints", "forces")
+SHARED = ("name", "gravity", "length", "bodies", "constraints", "forces", "surfaces", "contacts")
 
 
 class Template:

@@ -10,14 +10,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array, is_finite, nonnegative, numeric, positive, triple
+from ...arrays import Array, nonnegative, positive, triple
 from ...errors import InputError
-from ...varied import largest, total
+from ...varied import hypot, total
 from ..base.kind import Checks, Kind
 from ..base.pose import Pose
+from .kernel_shape import KernelShape, prism
 from .visual import Visual
 
-__all__ = ["Box", "Cylinder", "Plate", "Sphere", "Tube"]
+__all__ = ["Box", "Cylinder", "Sphere", "Tube"]
 
 STEEL = 7850.0  # [kg/m^3]
 
@@ -67,6 +68,10 @@ class Shape(Kind):
     @abstractmethod
     def solid(self) -> tuple[float, Array, Array]:
         """Volume [m^3], centroid (3,) [m], inertia about it for unit mass (3, 3) [m^2], in its own frame."""
+
+    @abstractmethod
+    def in_kernel(self) -> KernelShape:
+        """As a surface that touches others."""
 
     @abstractmethod
     def sizes(self) -> tuple[float, ...]:
@@ -125,6 +130,10 @@ class Box(Shape):
         x, y, z = np.asarray(self.size).tolist()
         return x, y, z
 
+    def in_kernel(self) -> KernelShape:
+        x, y, z = (0.5 * edge for edge in self.sizes())
+        return prism(np.array([[-x, -y], [x, -y], [x, y], [-x, y]]), z)
+
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
@@ -145,6 +154,11 @@ class Cylinder(Shape):
 
     def sizes(self) -> tuple[float, ...]:
         return self.radius, self.length
+
+    def in_kernel(self) -> KernelShape:
+        half = 0.5 * self.length
+        sizes = {"radius": self.radius, "half": half}
+        return KernelShape("Cylinder", sizes, radius=hypot(self.radius, half))
 
 
 @dataclass(frozen=True)
@@ -179,6 +193,9 @@ class Tube(Shape):
     def sizes(self) -> tuple[float, ...]:
         return self.radius, self.inner_radius, self.length
 
+    def in_kernel(self) -> KernelShape:
+        raise InputError("a Tube is hollow and cannot be a surface; use a Cylinder.")
+
 
 def _hollow(outer: float, inner: float, length: float) -> tuple[float, Array, Array]:
     squares = outer**2 + inner**2
@@ -205,62 +222,8 @@ class Sphere(Shape):
     def sizes(self) -> tuple[float, ...]:
         return (self.radius,)
 
-
-def _outline(value: object, what: str) -> tuple[tuple[float, float], ...]:
-    corners = numeric(value, what, "corners (n, 2) of a polygon")
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not is_finite(corners):
-        raise InputError(f"{what} must be at least three corners (n, 2) [m], got {value!r:.80}.")
-    return tuple((x, y) for x, y in corners.tolist())
-
-
-@dataclass(frozen=True)
-class Plate(Shape):
-    """A flat plate: a polygon in the plane z = 0 of its frame, half its thickness to either side.
-
-    Args:
-        outline: Corners in order, either way round (n, 2) [m]; sides must not cross.
-        thickness: [m].
-        density, mass, at: By name, as of every shape: [kg/m^3], or [kg]; its frame on the part.
-    """
-
-    checks: ClassVar[Checks] = {"outline": _outline, "thickness": positive, **MATERIAL}
-    outline: ArrayLike
-    thickness: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        corners = np.asarray(self.outline)
-        extent = largest(map(abs, (corners - corners[0]).ravel().tolist()))
-        if abs(self._area()) < 1e-12 * extent**2:
-            raise InputError("outline of Plate encloses no area; give its corners in order.")
-
-    def _area(self) -> float:
-        x, y = np.asarray(self.outline).T
-        area: float = 0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
-        return area
-
-    def solid(self) -> tuple[float, Array, Array]:
-        """Centroid and second moments of a polygon, by its sides (Green's theorem)."""
-        area = self._area()
-        centre = _moments(np.asarray(self.outline))[0] / area
-        second = _moments(np.asarray(self.outline) - centre)[1] / area
-        xx, yy, xy = second
-        thick = self.thickness**2 / 12.0
-        inertia = np.array([[yy + thick, -xy, 0.0], [-xy, xx + thick, 0.0], [0.0, 0.0, xx + yy]])
-        return abs(area) * self.thickness, np.array([*centre, 0.0]), inertia
-
-    def sizes(self) -> tuple[float, ...]:
-        return self.thickness, *np.asarray(self.outline).ravel().tolist()
-
-
-def _moments(corners: Array) -> tuple[Array, Array]:
-    """Integrals of (x, y) and of (x^2, y^2, x y) over a polygon, with the sign of its area."""
-    (x, y), (x2, y2) = corners.T, np.roll(corners, -1, axis=0).T
-    w = x * y2 - x2 * y
-    first = np.array([np.sum(w * (x + x2)), np.sum(w * (y + y2))]) / 6.0
-    squares = [np.sum(w * (x * x + x * x2 + x2 * x2)), np.sum(w * (y * y + y * y2 + y2 * y2))]
-    mixed = np.sum(w * (x * y2 + 2.0 * x * y + 2.0 * x2 * y2 + x2 * y)) / 24.0
-    return first, np.array([squares[0] / 12.0, squares[1] / 12.0, mixed])
+    def in_kernel(self) -> KernelShape:
+        return KernelShape("Sphere", {"radius": self.radius}, radius=self.radius)
 
 
 def rod(p: Array, q: Array, mass: float, radius: float) -> MassProperties:

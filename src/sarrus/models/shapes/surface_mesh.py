@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...arrays import Array, positive
-from ...errors import InputError
+from ...errors import InputError, warn
 from ..base.kind import Checks
+from .kernel_shape import KernelShape, hull, polyhedron
 from .mesh_files import read_triangles
 from .shapes import MATERIAL, Shape
 
@@ -59,6 +60,13 @@ class Mesh(Shape):
 
     def sizes(self) -> tuple[float, ...]:
         return (self.scale,) * 3
+
+    def in_kernel(self) -> KernelShape:
+        warn(
+            f"mesh {str(self.path)!r:.200} as a surface: its convex hull touches; ConvexMesh says so itself."
+        )
+        corners, faces = hull(read_triangles(str(self.path)).reshape(-1, 3), "corners of Mesh")
+        return polyhedron(self.scale * corners, faces)
 
 
 @lru_cache(maxsize=64)

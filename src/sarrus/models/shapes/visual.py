@@ -11,9 +11,13 @@ from ...errors import InputError, require_known
 from ..base.pose import Pose
 from ..base.restore import Restored
 
-SHAPES = {  # numbers in size; None: seven or more, an odd number of them
-    "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "mesh": 3, "tube": 3, "plate": None,
+SHAPES = {  # numbers in size
+    "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "mesh": 3, "tube": 3,
 }  # fmt: skip
+LISTS = {  # those of any number of corners: how many numbers, in words
+    "plate": (range(7, sys.maxsize, 2), "a thickness and three corners or more"),
+    "hull": (range(12, sys.maxsize, 3), "four corners or more"),
+}
 GREY = (0.7, 0.7, 0.7, 1.0)
 
 
@@ -25,7 +29,8 @@ class Visual(Restored):
         body: Name of the body.
         shape: "box" (whole lengths of the edges), "sphere" (radius), "cylinder" and "capsule" (radius,
             length of the straight part, along z), "ellipsoid" (radii), "mesh" (scale of each axis), "tube"
-            (radius, inner radius, length, along z) or "plate" (thickness, then x and y of each corner).
+            (radius, inner radius, length, along z), "plate" (thickness, then x and y of each corner) or
+            "hull" (x, y, z of each of its corners).
         size: Lengths [m], or the scale of a mesh.
         at: Frame of the shape in the body frame.
         file: File of a mesh, "" for other shapes.
@@ -41,10 +46,12 @@ class Visual(Restored):
 
     def __post_init__(self) -> None:
         text(self.body, "body of a Visual")
-        count = SHAPES[require_known("shape", self.shape, SHAPES, "a Visual")]
-        if count is None:
-            self._check_numbers("size", "a thickness and three corners or more", range(7, sys.maxsize, 2))
+        require_known("shape", self.shape, SHAPES | LISTS, "a Visual")
+        if self.shape in LISTS:
+            counts, wanted = LISTS[self.shape]
+            self._check_numbers("size", wanted, counts)
         else:
+            count = SHAPES[self.shape]
             self._check_numbers("size", f"{count} numbers", (count,))
         self._check_numbers("rgba", "4 numbers", (4,))
         if not isinstance(self.file, str):
@@ -60,7 +67,8 @@ class Visual(Restored):
         object.__setattr__(self, name, tuple(values.tolist()))
 
     def simplified(self) -> Visual:
-        """The shape that files of other programs know: a tube as a cylinder, a plate as the box around it."""
+        """The shape that files of other programs know: a tube as a cylinder, a plate and a hull as the
+        box around it."""
         if self.shape == "tube":
             return replace(self, shape="cylinder", size=(self.size[0], self.size[2]))
         if self.shape == "plate":
@@ -68,4 +76,9 @@ class Visual(Restored):
             (x0, x1), (y0, y1) = ((min(side), max(side)) for side in (corners[::2], corners[1::2]))
             middle = Pose((0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0))
             return replace(self, shape="box", size=(x1 - x0, y1 - y0, thickness), at=self.at @ middle)
+        if self.shape == "hull":
+            sides = [(min(side), max(side)) for side in (self.size[k::3] for k in range(3))]
+            middle = Pose([0.5 * (low + high) for low, high in sides])
+            edges = tuple(high - low for low, high in sides)
+            return replace(self, shape="box", size=edges, at=self.at @ middle)
         return self

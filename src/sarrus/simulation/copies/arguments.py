@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import Array, BoolArray, mapping, numeric, one_of, positive, positive_whole, takes, truth
 from ...dynamics.friction_refusals import refuse_dry_friction
 from ...errors import InputError, unknown_name
+from ...mechanism.core.contact_refusals import check_contacts
 from ...mechanism.core.modes import Modes
 from ...mechanism.mechanism import Mechanism
 from ...mechanism.query.time_steps import METHODS
@@ -102,6 +103,7 @@ def check_arguments(given: dict[str, Any], cores: int) -> RolloutArguments:
     """The arguments of `rollout` by name; "others" are those that it does not have."""
     _refuse_others(given.pop("others", {}), given)
     mech = _mechanism(given["mech"])
+    check_contacts(mech.model, given["contacts"], "rollout")
     device = one_of(given["device"], "`device`", ("cpu", "cuda"))
     dtype = one_of(given["dtype"], "`dtype`", ("float64", "float32"))
     if dtype == "float32" and device == "cpu":

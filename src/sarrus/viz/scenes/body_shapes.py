@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
+import numpy as np
+
 from ...errors import InputError, SarrusWarning
 from ...mechanism.mechanism import Mechanism
 from ...models.shapes.visual import GREY, Visual
@@ -45,6 +47,8 @@ def visual_surface(one: Visual) -> tri.Triangles:
         surface = tri.box(size)
     elif one.shape == "plate":
         surface = tri.slab([size[k : k + 2] for k in range(1, len(size), 2)], size[0])
+    elif one.shape == "hull":
+        surface = tri.hull(np.reshape(size, (-1, 3)))
     elif one.shape == "tube":
         surface = tri.cylinder(size[0], size[2], size[1], 36)
     elif one.shape == "cylinder":

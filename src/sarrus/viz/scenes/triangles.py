@@ -146,6 +146,18 @@ def box(size: npt.ArrayLike) -> Triangles:
     return Triangles(corners * np.asarray(size, dtype=float), np.array(faces))
 
 
+def hull(points: npt.ArrayLike) -> Triangles:
+    """The convex hull of points (n, 3), each triangle with corners of its own: its edges are sharp."""
+    from scipy.spatial import ConvexHull
+
+    found = ConvexHull(points)
+    corners = found.points[found.simplices]
+    turned = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inwards = np.sum(turned * found.equations[:, :3], axis=1) < 0.0
+    corners[inwards] = corners[inwards, ::-1]
+    return Triangles(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+
+
 def slab(outline: npt.ArrayLike, thickness: float) -> Triangles:
     """A polygon (n, 2) in the plane z = 0, half its thickness to either side."""
     flat = np.asarray(outline, dtype=float)

@@ -1,0 +1,1 @@
+"""Surfaces of bodies, and pairs of them that may touch."""
