@@ -46,11 +46,16 @@ struct ModalRun : ModeOfRun<LD> {
     std::fill_n(x->touched, table.count, 0);
     return go_on(t0, q0.data(), v0.data(), false);
   }
-  bool switch_by_clock(double t) {
+  // What is due at time t, unless the mode has it already; whether anything is
+  bool schedule(double t) {
     bool due = false;
     for (const Scheduled& one : plan.schedule)
-      if (one.t == t) due = true, x->changes[one.group] = one.closes ? 1 : -1;
-    if (!due) return true;
+      if (one.t == t && one.closes != (mode.closed[one.group] != 0))
+        due = true, x->changes[one.group] = one.closes ? 1 : -1;
+    return due;
+  }
+  bool switch_by_clock(double t) {
+    if (!schedule(t)) return true;
     end_mode();
     return settle_at(t, false, false);
   }
@@ -58,6 +63,7 @@ struct ModalRun : ModeOfRun<LD> {
     std::copy_n(at.q, m.nq, x->q);
     std::copy_n(at.v, m.nv, x->v);
     std::copy_n(changes, table.count, x->changes);
+    schedule(at.t);
     trouble = StepStatus::FINE;
     if (!this->ask_force(at.t, BETWEEN_STEPS)) return fail(StepStatus::STOPPED);
     return settle_at(at.t, false, false);

@@ -119,14 +119,16 @@ struct Recorder {
     nb::object answer = r.on.wrenches(at.t, NewArray({r.k.m.nq}, at.q), NewArray({r.k.m.nv}, at.v));
     fill_from(answer, outer, r.k.m.nb, 6, 6);
   }
-  // At a state of the present mode groups close (1) and open (-1); changes
-  // (groups,) int8
-  bool change_mode(double time, nb::handle q0, nb::handle v0, nb::handle given) {
+  // At a state of the mode with this number groups close (1) and open (-1); changes (groups,) int8. The run
+  // may have come to later modes by then: it goes back.
+  bool change_mode(npy_intp mode, double time, nb::handle q0, nb::handle v0, nb::handle given) {
     Dense x(q0, "q", {k.m.nq}), y(v0, "v", {k.m.nv});
     auto* changes = data_of<signed char>(given, {modes.groups});
     if (!changes) throw nb::value_error("`changes` must be int8, one for each group of rows");
-    bool fine;
+    modes.require(mode);
+    bool fine, later = mode != modes.count() - 1;
     if (time < run->state().t) back();
+    if (later) run->load_mode(modes.numbers.data() + mode * modes.width);
     {
       nb::gil_scoped_release free;
       fine = run->change_mode({time, x, y, 0}, changes);
@@ -370,7 +372,7 @@ void bind_run(nb::module_& m) {
            "supplies_inertia"_a = false, "plan"_a.none() = nb::none(), "begun"_a.none() = nb::none(),
            "wrenches"_a.none() = nb::none(), "chosen"_a.none() = nb::none(),
            "steps_of_python"_a.none() = nb::none())
-      .def("change_mode", &Recorder::change_mode, "t"_a, "q"_a, "v"_a, "changes"_a)
+      .def("change_mode", &Recorder::change_mode, "mode"_a, "t"_a, "q"_a, "v"_a, "changes"_a)
       .def(
           "mode", [](const Recorder& r, npy_intp i) { return r.modes.numbers_of(i); }, "number"_a)
       .def(

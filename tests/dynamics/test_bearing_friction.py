@@ -191,12 +191,16 @@ def test_bad_input() -> None:
 
     with pytest.raises(sr.InputError, match="mu of BearingFriction must not be negative"):
         sr.BearingFriction("b", -0.1)
-    with pytest.raises(sr.ModelError, match="takes radius, and no length"):
+    with pytest.raises(sr.ModelError, match="takes the radius of its journal"):
         compiled(sr.Revolute("z"), 0.1)
-    with pytest.raises(sr.ModelError, match="takes length, and no radius"):
+    with pytest.raises(sr.ModelError, match="takes no radius"):
         compiled(sr.Prismatic("z"), 0.1, 0.02)
-    with pytest.raises(sr.ModelError, match="needs a Revolute or Prismatic joint, got Helical"):
+    with pytest.raises(
+        sr.ModelError, match=r"needs a Revolute or Prismatic joint, got Helical\. A shaft in two bearings"
+    ):
         compiled(sr.Helical("z", 0.1), 0.1, 0.02)
+    with pytest.raises(sr.ModelError, match=r"middle of a BearingFriction .* no length"):
+        compiled(sr.Revolute("z"), 0.1, 0.02, middle=0.1)
     mech = four_bar()
     v = mech.decompose(mech.neutral()).N[:, 0]
     for ask in (
@@ -228,7 +232,7 @@ def test_short_guides_warn_and_second_bearings_are_refused() -> None:
         "s", joint=sr.Prismatic("x"), mass=1.0, com=(0.1, 0, 0), inertia=(0.01,) * 3
     )
     spec.force("f", sr.BearingFriction("s", 0.1, length=5e-5))
-    with pytest.warns(sr.SarrusWarning, match="length of the guide, 5e-05 m, is below 1/1000 of .* 0.1"):
+    with pytest.warns(sr.SarrusWarning, match="length of the bearing, 5e-05 m, is below 1/1000 of .* 0.1"):
         spec.compile()
     spec.force("g", sr.BearingFriction("s", 0.1))
     with pytest.raises(sr.ModelError, match=r"force 'g': 's' has a BearingFriction already.* Give one"):

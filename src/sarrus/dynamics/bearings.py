@@ -134,7 +134,7 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
             or "world".
     """
     i = model.body_index(name)
-    carried, origin = _carried(model, i), bodies.p[..., i, :]
+    carried, origin = carried_bodies(model, i), bodies.p[..., i, :]
     force: Array = np.zeros((*bodies.p.shape[:-2], 3))
     moment = force
     for k in carried:
@@ -151,7 +151,7 @@ def bearing(model: Model, bodies: BodyMotion, loads: Loads, name: str, frame: st
     return in_axes(model, bodies.R, ends, frame, wrench)
 
 
-def _carried(model: Model, i: int) -> set[int]:
+def carried_bodies(model: Model, i: int) -> set[int]:
     """Indices of a body and of all bodies that hang on it."""
     parent = [model.body_index(body.parent) for body in model.bodies]
     found = set()

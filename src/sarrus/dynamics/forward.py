@@ -17,15 +17,17 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..constraints.evaluate import Evaluator
 from ..constraints.user_forces import user_wrenches
-from ..errors import InputError, ModelError, unknown_name
+from ..errors import InputError, ModelError, unknown_name, warn
 from ..models.model import Model
 from . import formulations as fm
 from .bearings import BodyMotion, External, Loads, bearing
+from .forces_without_bodies import passed_over, unloading, without_loads
 from .reactions import RowWrenches, reaction
 from .terms import Terms, Units
 
 FORMULATIONS = ("nullspace", *fm.FORMULATIONS)
 UNDETERMINED = 1e-9  # of a change of multipliers: smaller changes of a reaction are rounding
+SMALL_REST = 1e-6  # of the largest constraint force: what is left of it beside the rows of the kernel
 SINGULAR_INERTIA = 1e-14  # smallest eigenvalue of N.T M N relative to the largest
 
 
@@ -83,7 +85,8 @@ class Motion:
         `tau`, springs, dampers and friction of the joint, couplings and drives, less the inertia of its
         armature. External and constant wrenches and point springs act on the bodies themselves.
 
-        Where rows are redundant it follows from the lam of least norm; `lam_unique` tells.
+        Where rows are redundant it follows from the lam of least norm; `lam_unique` tells. A Coupling and
+        other relations between coordinates load no body: joints that should carry what they stand for warn.
 
         Args:
             name: of a loop or another constraint between two bodies, or of a body; a loop comes first.
@@ -95,6 +98,9 @@ class Motion:
         rows = RowWrenches(W, rows_at)
         if not is_joint:
             return reaction(self._model, R, rows, self.lam, name, frame=frame)
+        missing = unloading(self._model, name, self.lam) + self._functions_between(name)
+        if missing:
+            warn(without_loads(name, missing))
         loads = Loads(loaded.external, self.lam, rows, forces, forces_at)
         return bearing(self._model, BodyMotion(R, p, V, A), loads, name, frame)
 
@@ -118,6 +124,20 @@ class Motion:
             sizes = np.max(np.abs(null), axis=1, initial=0.0)
             out[i] = np.all(np.abs(found[1:] - found[0]) < UNDETERMINED * sizes[:, None], axis=0)
         return out
+
+    def _functions_between(self, joint: str) -> list[str]:
+        """Names of CustomConstraints whose generalized force passes over a joint."""
+        m, state = self._model, self._require_bodies(joint)
+        if not m.customs:
+            return []
+        q, v, lam = _flat(state.q), _flat(state.v), _flat(self.lam)
+        nothing = np.zeros((len(q), len(m.drives), 3)), np.zeros((len(q), len(m.u_row), 3 + m.nv))
+        J = m.kernel.constraints(q, v, *nothing)[1]
+        rest = np.abs(_flat(self.constraint_force) - np.einsum("brj,br->bj", J, lam)).max(axis=0, initial=0.0)
+        size = SMALL_REST * float(np.max(np.abs(self.constraint_force), initial=0.0))
+        acting = [name for name, x in zip(m.coordinate_names, rest, strict=True) if x > size]
+        over = len(acting) > 1 and passed_over(m, acting, joint)
+        return [custom.name for custom in m.customs] if over else []
 
     def _is_joint(self, name: str) -> bool:
         """Whether a name is that of a body and of no constraint; one that is neither is an error."""

@@ -23,6 +23,8 @@ def compile_at(
 ) -> Mechanism:
     """The compiled mechanism, with `default` at q or, where q does not close the loops, assembled near q.
 
+    Where the description of a closed chain names no actuators, every joint but Free ones has a motor.
+
     Args:
         spec: The description.
         q: Pose, exact or near [rad, m], (nq,).
@@ -30,6 +32,9 @@ def compile_at(
         rates: Instead of v: velocities of some coordinates, from which all others follow [rad/s, m/s].
         fixed: Coordinates that keep their value where q has to be assembled [rad, m].
     """
+    if spec.actuated is None and spec.constraints:
+        driven = (body for body in spec.bodies if not body.joint.is_free)
+        spec.actuate(*(name for body in driven for name in body.coordinate_names))
     mech = spec.compile()
     pose = np.array(q, dtype=float)
     gap = float(np.abs(mech.evaluator.closure(pose, np.zeros(mech.nv), 0.0)[0]).max(initial=0.0))

@@ -12,9 +12,9 @@ from ..arrays import positive
 from ..constraints.rows import Constraint
 from ..models.base.restore import MAKERS
 from ..models.model import Model
-from ..models.tree.bodies import UNLIMITED, Body
+from ..models.tree.bodies import Body
 from .describe.as_drawn import lower
-from .describe.compile import build_model, default_actuated
+from .describe.compile import build_model
 from .describe.default_state import DefaultState
 from .describe.drawn_elements import DrawnElements
 from .describe.recipe import Recipe
@@ -162,10 +162,7 @@ class MechanismSpec(DrawnElements):
     @classmethod
     def from_model(cls, model: Model) -> MechanismSpec:
         """The description that a model was compiled from, with later changes of parameters."""
-        spec, names = cls.from_declared(model.declared), model.coordinate_names
-        if spec._actuated == [(names[k], UNLIMITED) for k in default_actuated(model.tree)]:
-            spec._actuated = None
-        return spec
+        return cls.from_declared(model.declared)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MechanismSpec:

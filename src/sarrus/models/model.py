@@ -113,6 +113,8 @@ class Model(Arrays):
         laws: Laws of actuators by coordinate, where a file gives them.
         visuals: Shapes for pictures.
         floor: Where pictures show the floor; None: below everything that they show.
+        actuators_declared: Whether the description says which coordinates have actuators; else all but those
+            of Free joints count as actuated.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Model(Arrays):
     laws: Mapping[str, tuple[ActuatorLaw, ...]] = field(default_factory=dict)
     visuals: tuple[Visual, ...] = ()
     floor: Floor | None = None
+    actuators_declared: bool = True
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)  # the constructor of a dataclass sets its sixty fields one by one
@@ -141,7 +144,9 @@ class Model(Arrays):
     @property
     def declared(self) -> dict[str, Any]:
         """What the model is compiled from, with later changes of parameters: arguments of `build_model`."""
-        actuated = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
+        actuated: Any = [(actuator.name, (actuator.lower, actuator.upper)) for actuator in self.actuators]
+        if not self.actuators_declared:
+            actuated = None
         declarations = {"bodies": self.bodies[1:], "constraints": self.constraints, "forces": self.forces}
         numbers = {"gravity": tuple(self.gravity.tolist()), "length": float(self.length)}
         said: dict[str, Any] = {"omitted": self.omitted, "measures": self.measures, "recipe": self.recipe}
@@ -232,6 +237,18 @@ class Model(Arrays):
     def element_parameters(self, element: int) -> dict[str, Array]:
         """Parameters of a constraint between two bodies, by the names of its kind in the kernel."""
         return unpacked(ELEMENTS, int(self.el_kind[element]), self.el_values[self.el_begin[element] :])
+
+    @property
+    def undeclared_motors(self) -> str:
+        """What is doubtful where nobody said which joints of a closed chain have motors; "" if nothing is."""
+        if self.actuators_declared or self.nu <= self.nv - self.nc:
+            return ""
+        first = self.actuators[0].name
+        return (
+            f"mechanism {self.name!r} does not say which joints have motors, so that all {self.nu} count as"
+            " actuated, more than it has freedoms: forces of least norm are spread over them. Name the motors"
+            f" in its description, spec.actuate({first!r}), or here, actuated=[{first!r}]."
+        )
 
     # ------------------------------------------------------------------ names
 

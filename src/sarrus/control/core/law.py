@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ...arrays import Array, BoolArray, names, nonnegative, one_of
 from ...dynamics.dry_friction import DryFriction, sticks
 from ...dynamics.input_response import Response
-from ...errors import InputError
+from ...errors import InputError, warn
 from ...mechanism.core.access import without_dry_friction
 from ..limits.limit_rows import actuator_index
 from ..limits.limit_table import LimitTable
@@ -346,6 +346,8 @@ class Law:
 def _used_actuators(system: Any, actuated: Sequence[str] | None) -> npt.NDArray[np.int_]:
     """Indices into u of the actuators to use."""
     if actuated is None:
+        if doubt := getattr(system.model, "undeclared_motors", ""):
+            warn(doubt)
         return np.arange(system.nu)
     used = [actuated] if isinstance(actuated, str) else names(actuated, "actuated")
     if not used:

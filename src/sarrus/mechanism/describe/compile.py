@@ -9,7 +9,8 @@ from typing import Any
 
 from ..._kernel import RANK_TOL
 from ...constraints.rows import Constraint, Rows, lower_constraints
-from ...errors import ModelError, SarrusWarning
+from ...dynamics.forces_without_bodies import unloading, without_loads
+from ...errors import ModelError, SarrusWarning, warn
 from ...models.base.restore import MAKERS
 from ...models.contacts.surfaces import ContactPair, Surface
 from ...models.contacts.table import contact_arrays
@@ -64,6 +65,7 @@ def build_model(
         surfaces=tuple(surfaces),
         contacts=tuple(contacts),
         actuators=actuators_of(tree, actuated),
+        actuators_declared=actuated is not None,
         omitted=tuple(omitted),
         measures=tuple(measures),
         points=tuple(points),
@@ -77,8 +79,18 @@ def build_model(
         for force, doubt in ((n, force.doubt(float(model.length))) for n, force in forces):
             if doubt:
                 warnings.warn(f"force {force!r}: {doubt}. It is used as given.", SarrusWarning, stacklevel=4)
+        _warn_of_bearings(model)
         check_mass_matrix(tree, model.kernel, {body for _, given in constraints for body in given.bodies()})
     return model
+
+
+def _warn_of_bearings(model: Model) -> None:
+    """Warn of friction by load on joints that lack the load of a relation between coordinates."""
+    for name, force in model.forces:
+        for coordinate in force.coordinates() if force.by_load else ():
+            joint = model.tree.by_name.owners[model.tree.coordinate(coordinate, "")].name
+            if missing := unloading(model, joint):
+                warn(f"force {name!r}: {without_loads(joint, missing)}")
 
 
 def lower_declarations(

@@ -218,33 +218,38 @@ class Declarations(DrawnSpec):
         return self.constrain(name, closure)
 
     @declares
-    def constrain(self, name: str, constraint: Constraint) -> Self:
+    def constrain(self, name: str, constraint: Constraint, frame: str | None = None) -> Self:
         """Add a constraint.
 
         Args:
             name: Its name, unique among loops and constraints.
+            frame: Where its points without names are: "body" (each in the frame of its body) or "world" (as
+                drawn). Default "body"; on parts of a drawing it should be said, and its lack warns.
             constraint: Coupling, PolynomialCoupling, Cam, Gear, Belt, Drive, Distance, PointOnLine,
                 PointOnPlane, PointOnCylinder, Rolling or CustomConstraint.
 
         Returns:
             This spec.
         """
-        self._constraints[name] = self._checked("constraint", name, constraint, Constraint, self._constraints)
+        checked = self._checked("constraint", name, constraint, Constraint, self._constraints, frame)
+        self._constraints[name] = checked
         return self
 
     @declares
-    def force(self, name: str, force: Force) -> Self:
+    def force(self, name: str, force: Force, frame: str | None = None) -> Self:
         """Add a force.
 
         Args:
             name: Its name, unique among forces.
+            frame: Where its points without names are, as of `constrain`; directions stay in the body frame.
             force: PointSpring, JointSpring, JointDamper, ConstantWrench, CoulombFriction, Bushing, Motor, or
                 a table: PointSpringTable, PointDamperTable, JointSpringTable, JointDamperTable.
 
         Returns:
             This spec.
         """
-        self._forces[name] = self._checked("force", name, force, Force, self._forces)
+        checked = self._checked("force", name, force, Force, self._forces, frame)
+        self._forces[name] = self._as_drawn(checked, f"force {name!r}")
         return self
 
     @declares
@@ -273,13 +278,14 @@ class Declarations(DrawnSpec):
         return self
 
     @declares
-    def measure(self, name: str, measure: Measure | Callable[..., Any]) -> Self:
+    def measure(self, name: str, measure: Measure | Callable[..., Any], frame: str | None = None) -> Self:
         """Name something to read off the mechanism: `mech.measure(q)`, `trajectory[name]`.
 
         Args:
             name: Its name, unique among measures.
             measure: Length, Angle, Position, Speed, Coordinate, ForceIn, Reaction, or a function f(q, v, t)
                 that returns a number or an array (n,).
+            frame: Where its points without names are, as of `constrain`.
 
         Returns:
             This spec.
@@ -290,13 +296,21 @@ class Declarations(DrawnSpec):
             raise InputError(f"measure {name!r} must be one of {', '.join(Measure.kinds)}, got {measure!r}.")
         if name in self._measures:
             raise ModelError(f"a measure called {name!r} exists already; names must differ.")
-        one = self._located(one, f"measure {name!r}")
+        one = self._located(one, f"measure {name!r}", frame)
         known = {GROUND: None, **self._coordinates.bodies}
         require_all_known("body", one.bodies(), known, f"measure {name!r}")
         self._measures[name] = one
         return self
 
-    def _checked(self, kind: str, name: str, entry: Any, base: type[Any], entries: Mapping[str, Any]) -> Any:
+    def _checked(
+        self,
+        kind: str,
+        name: str,
+        entry: Any,
+        base: type[Any],
+        entries: Mapping[str, Any],
+        frame: str | None,
+    ) -> Any:
         """A constraint or force with named points located, after checks of all names in it."""
         text(name, f"the name of a {kind}")
         where = f"{kind} {name!r}"
@@ -304,7 +318,7 @@ class Declarations(DrawnSpec):
             raise InputError(f"{where} must be an instance of a {kind} class, got {entry!r}.")
         if name in entries or (kind == "constraint" and name in self._joints):
             raise ModelError(f"a {kind} called {name!r} exists already; names must differ.")
-        entry = self._located(entry, where)
+        entry = self._located(entry, where, frame)
         self._require_bodies(entry.bodies(), where)
         for coordinate in entry.coordinates():
             self._coordinates.find(coordinate, where, scalar=entry.needs_position)

@@ -195,7 +195,7 @@ class DrawnElements(ContactDeclarations):
         slide = {"mass": 0.0, "armature": positive(armature, f"armature of {what}"), **options}
         self.body(name, joint=Prismatic("x"), at=Pose.looking_at(p, q, "x"), **slide)
         self.actuate(name, limits=limits)
-        return self.constrain(f"{name}_line", Span(a, p_a, b, p_b, name, drawn))
+        return self.constrain(f"{name}_line", Span(a, p_a, b, p_b, name, drawn), frame="body")
 
     @declares
     def bushing(

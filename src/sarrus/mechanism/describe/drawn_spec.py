@@ -11,9 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import nonnegative, positive, text, triple, truth
-from ...errors import InputError, ModelError, require_known, unknown_name
+from ...arrays import nonnegative, one_of, positive, text, triple, truth
+from ...errors import InputError, ModelError, require_known, unknown_name, warn
 from ...models.base.pose import Pose
+from ...models.kinds.forces import FRAMES
 from ...models.kinds.point_pair import check_pair
 from ...models.shapes.shapes import STEEL, Shape, combined, rod
 from ...models.shapes.visual import Visual
@@ -247,17 +248,46 @@ class DrawnSpec(Recorded):
         plain = [body for name, body in self._coordinates.bodies.items() if name not in drawn]
         return places(plain, self._parts)[0]
 
-    def _located(self, entry: Any, where: str) -> Any:
-        """A force or constraint with named points in the frames of its bodies."""
-        named = {key: body for key, body in POINTS if isinstance(getattr(entry, key, None), str)}
-        if not named:
+    def _located(self, entry: Any, where: str, frame: str | None = None) -> Any:
+        """A force, constraint or measure with all its points in the frames of its bodies."""
+        if frame is not None:
+            one_of(frame, f"frame of {where}", FRAMES)
+        given = {key: body for key, body in POINTS if getattr(entry, key, None) is not None}
+        named = {key: body for key, body in given.items() if isinstance(getattr(entry, key), str)}
+        if frame is None and not self._replayed:
+            for key in given.keys() - named.keys():
+                self._warn_of_frame(getattr(entry, given[key]), getattr(entry, key), where)
+        moved = given if frame == "world" else named
+        if not moved:
             return entry
         world, changed = self._drawn_places(), {}
-        for key, field in named.items():
+        for key, field in moved.items():
             body, xyz = getattr(entry, field), self._place(getattr(entry, key), where)
             require_known("body", body, world, where)
             changed[key] = tuple(world[body].inverse().apply(xyz).tolist())
         return dataclasses.replace(entry, **changed)
+
+    def _warn_of_frame(self, body: str, xyz: Any, where: str) -> None:
+        """Warn of a point of a part without a name: joints and links of a drawing take such in the world."""
+        part = self._parts.get(body)
+        if part is None or not any(xyz) or np.allclose(part.at.matrix, np.eye(4), atol=1e-12):
+            return
+        stands = tuple(np.round(part.at.xyz, 6).tolist())
+        warn(
+            f"{where}: the point {tuple(map(float, xyz))} of {body!r} is taken in the frame of {body!r}, which"
+            f" stands at {stands} in the drawing; link, joint, cylinder and actuator take points of the world."
+            ' Say which you mean: the name of a point (spec.point), frame="world" or frame="body".'
+        )
+
+    def _as_drawn(self, force: Any, where: str) -> Any:
+        """A force whose numbers that the drawing says are known."""
+        world = self._drawn_places()
+        if not all(body in world for body in force.bodies()):
+            return force
+        found, doubt = force.as_drawn(world, any(body in self._parts for body in force.bodies()))
+        if doubt and not self._replayed:
+            warn(f"{where}: {doubt}")
+        return found
 
 
 def _shapes(shape: object, what: str) -> list[Shape]:

@@ -35,7 +35,10 @@ class MeasuredStates:
         q, v: positions (B, nq) [rad, m] and velocities (B, nv) [rad/s, m/s].
         t: times [s] (B,).
         tau: applied generalized force (B, nv) [N m, N].
+        let_go: whether they are poses that nobody says to be held or moved: at rest, without inputs.
     """
+
+    let_go = False
 
     def __init__(self, mech: Mechanism, q: Array, v: Array, t: Array, tau: Array) -> None:
         self.mech, self.q, self.v, self.t, self.tau = mech, q, v, t, tau
@@ -61,7 +64,9 @@ class MeasuredStates:
     def at_rest(cls, mech: Mechanism, q: Array) -> MeasuredStates:
         """Poses (B, nq) at rest, without inputs, at t = 0."""
         rest = np.zeros((len(q), mech.nv))
-        return cls(mech, q, rest, np.zeros(len(q)), rest)
+        found = cls(mech, q, rest, np.zeros(len(q)), rest)
+        found.let_go = True
+        return found
 
     def place(self, body: str, p_BP: ArrayLike) -> Array:
         """A point of a body, (B, 3) [m]."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Angle", "Coordinate", "ForceIn", "Length", "Position", "Reaction", "Speed"]
 
 POINTS = (("p_a", "a"), ("p_b", "b"), ("point", "body"))  # fields that are points, and the body they are on
+STILL = 1e-9  # of gravity over L: accelerations below are rounding
 SMALL_LOAD = 1e-6  # of the largest entry of a reaction
 UNSURE_TURN = 0.25  # of a turn: number of turns between two states that is so far from whole may be wrong
 
@@ -266,6 +267,10 @@ class ForceIn(Measure):
             total = total + factor * np.asarray(states.motion.lam)[:, row]
         return np.asarray(total)
 
+    def of_motion(self, model: Model) -> bool:
+        """Whether it depends on the motion: that in a spring does not."""
+        return self.element not in dict(model.forces)
+
     def of_row(self, model: Model) -> bool:
         """Whether it is the force of a constraint; otherwise that of a force or along a coordinate."""
         return self.element not in dict(model.forces) and self.element in dict(model.constraints)
@@ -349,6 +354,10 @@ class Reaction(Measure):
             return np.zeros((0, 6))
         return states.motion.reaction(self.element, self.frame)
 
+    def of_motion(self, model: Model) -> bool:
+        """Whether it depends on the motion."""
+        return True
+
     def warn(self, states: MeasuredStates, values: Array, name: str) -> None:
         """Warn of loads in the first state that a rigid model does not determine."""
         if not len(values) or not states.mech.nc:
@@ -383,12 +392,29 @@ class UserMeasure(Measure):
         return np.array([np.asarray(self.function(*one), dtype=np.float64) for one in each])
 
 
+def _warn_of_motion(states: MeasuredStates, measure: ForceIn | Reaction, name: str) -> None:
+    """Warn of forces at poses that nothing holds: they are those of a machine that begins to move."""
+    mech = states.mech
+    if not states.let_go or not len(states.q) or not measure.of_motion(mech.model):
+        return
+    a = np.max(np.abs(states.motion.a / mech.units.unit), axis=-1)
+    moves = int(np.sum(a > STILL * np.max(np.abs(mech.model.gravity), initial=1.0) / mech.length))
+    if moves:
+        warnings.warn(
+            f"measure {name!r}: nothing holds the machine at {moves} of {len(a)} poses; the force is that at"
+            " the moment when it is let go. Give u= or tau=: mech.inverse_dynamics gives u at rest.",
+            SarrusWarning,
+            stacklevel=4,
+        )
+
+
 def measured(states: MeasuredStates, measure: Measure, name: str) -> Array:
     """Values of one measure; what a function of the user's raises names the measure."""
     if not isinstance(measure, UserMeasure):
         values = measure.values(states)
         if isinstance(measure, ForceIn | Reaction):
             measure.warn(states, values, name)
+            _warn_of_motion(states, measure, name)
         return values
     try:
         return measure.values(states)

@@ -23,7 +23,7 @@ class Recorded:
     def __init__(self) -> None:
         self._parameters: dict[str, Parameter] = {}
         self._calls: list[Call] = []
-        self._recording = True
+        self._recording, self._replayed = True, False
         self._start: Mapping[str, Any] | None = None  # what it was begun with, where that is no call
 
 
@@ -106,7 +106,7 @@ class Recipe:
         head = dict(self.head)
         start, said = head.pop("start", None), head.pop("said", {})
         spec = self.make(**head) if start is None else self.make.from_declared(start)
-        spec._recording = False
+        spec._recording, spec._replayed = False, True
         for name, args, named, changes in self.calls:
             if changes:
                 args, named = resolved(args, self.values), resolved(named, self.values)

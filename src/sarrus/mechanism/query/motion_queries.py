@@ -15,6 +15,7 @@ from ...dynamics.forward import Motion, with_wrenches, without_inertia
 from ...dynamics.friction_refusals import refuse_rest
 from ...dynamics.impact import Impact, no_velocity_after
 from ...dynamics.inverse import Torques, overflow
+from ...errors import warn
 from ...projection.decomposition import metric_factor
 from ...tracing.cuda_device import on_cuda
 from ..core.core import Core, whole
@@ -149,7 +150,8 @@ class MotionQueries(Core):
             v: velocities (nv,).
             a: wanted acceleration (nv,).
             t: time [s].
-            actuated: names of coordinates or joints to use; default the actuators of the description.
+            actuated: names of coordinates or joints to use; default the actuators of the description. A
+                closed chain that declares none warns: all joints count.
             metric: metric W of velocities; forces are measured by f.T W^-1 f. None (Euclidean), "mass" or a
                 matrix.
         """
@@ -157,6 +159,8 @@ class MotionQueries(Core):
         columns = self._actuated
         if actuated is not None:
             columns = np.array(self._indices(actuated, "actuated"), dtype=np.int32)
+        elif self.model.undeclared_motors:
+            warn(self.model.undeclared_motors)
         if self._may_be_undefined:
             whole(self).terms(q, v, t)  # refuses poses at which rows are undefined
         outside = self.evaluator, t

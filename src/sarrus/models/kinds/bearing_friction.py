@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arrays import Array, nonnegative, text
+from ...arrays import Array, nonnegative, number, text
 from ...errors import ModelError
 from ..base.kind import Checks
 from ..tree.tree import Tree
@@ -26,27 +26,31 @@ class BearingFriction(Force):
     """Dry friction of a joint, mu times the load on it; it sticks. Adds to other friction of the joint.
 
     Of a hinge with journal radius r under the radial force F: torque up to mu r |F|. Of a slide under the
-    force F across it: force up to mu |F|. With a guide of length b, which also carries the moment M across
-    the slide at the middle of the guide: mu (|F/2 + e x M/b| + |F/2 - e x M/b|), e its direction.
+    force F across it: force up to mu |F|. A hinge with two bearings a distance b apart and a slide with a
+    guide of length b also carry the moment M across the axis, at the middle between them: the factor |F|
+    becomes |F/2 + e x M/b| + |F/2 - e x M/b|, e the direction of the axis.
 
     Args:
-        coordinate: Name of a Revolute or Prismatic joint. The middle of a guide is the origin of its body
-            frame.
+        coordinate: Name of a Revolute or Prismatic joint.
         mu: Coefficient of friction, not negative; from 1.5 on `compile` warns.
         radius: Of the journal of a hinge [m]; `compile` warns of one beyond ten times the mechanism's length.
-        length: Of the guide of a slide [m]; 0: moments do not count. `compile` warns of one below 1/1000 of
+        length: Distance of the two bearings of a hinge, or length of the guide of a slide [m]; 0: moments do
+            not count, and `simulate` and `hold` warn of large ones. `compile` warns of one below 1/1000 of
             the mechanism's length.
+        middle: Where the middle between the bearings, or of the guide, is along the axis, from the origin of
+            the frame of the joint that moves [m].
     """
 
     needs_position: ClassVar[bool] = False
     sticks: ClassVar[bool] = True
     checks: ClassVar[Checks] = {
-        "coordinate": text, "mu": nonnegative, "radius": nonnegative, "length": nonnegative
+        "coordinate": text, "mu": nonnegative, "radius": nonnegative, "length": nonnegative, "middle": number
     }  # fmt: skip
     coordinate: str
     mu: float
     radius: float = 0.0
     length: float = 0.0
+    middle: float = 0.0
 
     @property
     def by_load(self) -> bool:  # type: ignore[override]
@@ -58,12 +62,20 @@ class BearingFriction(Force):
         owner = tree.by_name.owners[k]
         kind = type(owner.joint).__name__
         if kind not in ("Revolute", "Prismatic"):
-            raise ModelError(f"{where}: a BearingFriction needs a Revolute or Prismatic joint, got {kind}.")
-        given, other = ("radius", "length") if kind == "Revolute" else ("length", "radius")
-        if getattr(self, other) or (kind == "Revolute" and not self.radius):
             raise ModelError(
-                f"{where}: BearingFriction of a {kind} joint takes {given}, and no {other}; got radius"
+                f"{where}: a BearingFriction needs a Revolute or Prismatic joint, got {kind}. A shaft in two"
+                " bearings is one Revolute joint whose BearingFriction has length=, their distance."
+            )
+        if (kind == "Revolute") != (self.radius > 0.0):
+            raise ModelError(
+                f"{where}: BearingFriction of a {kind} joint takes"
+                f" {'the radius of its journal' if kind == 'Revolute' else 'no radius'}; got radius"
                 f" {self.radius:g} and length {self.length:g}."
+            )
+        if self.middle and not self.length:
+            raise ModelError(
+                f"{where}: middle of a BearingFriction says where the middle of its length is, but it has no"
+                f" length; got middle {self.middle:g}. Give length= too."
             )
         kinds, at = (table.coordinates.columns.get(name, []) for name in ("cf_kind", "cf_v"))
         if (kind_number(COORDINATE_FORCES, "BearingFriction"), k) in zip(kinds, at, strict=True):
@@ -73,7 +85,10 @@ class BearingFriction(Force):
             )
         place = tree.places[tree.body_index(owner.name)]
         size = {"mu": self.mu, "radius": self.radius, "length": self.length}
-        parameters = {"direction": 0.0, "node": place.node, **size, "p": place.X_NB.xyz}
+        along = -self.middle if owner.backwards else self.middle
+        joint: Any = owner.joint
+        p = place.X_NB.apply(along * joint.direction)
+        parameters = {"direction": 0.0, "node": place.node, **size, "p": p}
         table.coordinates.add("BearingFriction", parameters, q=max(tree.coordinate_q[k], 0), v=k)
 
     def doubt(self, length: float) -> str:
@@ -86,7 +101,7 @@ class BearingFriction(Force):
             )
         if 0.0 < self.length < SHORTEST_GUIDE * length:
             return (
-                f"the length of the guide, {self.length:g} m, is below 1/1000 of the mechanism's length"
+                f"the length of the bearing, {self.length:g} m, is below 1/1000 of the mechanism's length"
                 f" {length:.3g}, so that moments jam it"
             )
         return ""

@@ -5,8 +5,9 @@ They enter h with a minus sign: M a + h = tau + S.T u + J.T lam.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, fixed_shape, nonnegative, number, point, text
 from ...errors import InputError
+from ...varied import hypot
 from ..base.kind import Checks, Kind
 from ..base.pose import Pose
 from ..shapes.drawing import Drawing, Line, Load
@@ -27,6 +29,7 @@ __all__ = ["ConstantWrench", "JointDamper", "JointSpring", "PointSpring"]
 
 FRAMES = ("world", "body")
 SPRING = ("stiffness", "rest", "damping")
+DRAWN = "drawn"  # rest of a spring: its length in the drawing
 POINTS_COINCIDE = 1e-12  # of the rest length
 BEYOND_REACH = 1e30  # stands for an open side of a stop: finite, so that no product of it is NaN
 
@@ -72,6 +75,15 @@ class Force(Kind):
         """What is unlikely of its numbers in a mechanism of this length L [m], in words; "" if nothing."""
         return ""
 
+    def as_drawn(self, places: Mapping[str, Pose], parts: bool) -> tuple[Force, str]:
+        """The force with the numbers that the drawing gives it, and what is doubtful of them, in words.
+
+        Args:
+            places: X_WB of its bodies in the drawing.
+            parts: whether one of them is a part of a drawing.
+        """
+        return self, ""
+
     def drawing(self) -> Drawing:
         """What a picture shows of it; by default nothing."""
         return Drawing()
@@ -92,6 +104,11 @@ class PointForce(PointPair, Force, base=True):
         return Drawing(ends, lines=(Line("spring", ends, stiffness, rest),))
 
 
+def _rest(value: object, what: str) -> float | str | None:
+    """A length; or "drawn" or None, for which `MechanismSpec.force` puts one."""
+    return value if value is None or value == DRAWN else nonnegative(value, what)
+
+
 @dataclass(frozen=True)
 class PointSpring(PointForce):
     """Spring (and damper) along the line between a point of body a and a point of body b.
@@ -102,18 +119,33 @@ class PointSpring(PointForce):
         b: Second body.
         p_b: Point in the frame of b [m], (3,).
         stiffness: [N/m], not negative.
-        rest: Length at which it pulls nothing [m].
+        rest: Length at which it pulls nothing [m], or "drawn": that in the drawing. Default 0; between parts
+            of a drawing it should be said, and `force` warns where it is not.
         damping: [N s/m], not negative.
     """
 
-    checks: ClassVar[Checks] = {**PointPair.checks, **dict.fromkeys(SPRING, nonnegative)}
+    checks: ClassVar[Checks] = {**PointPair.checks, **dict.fromkeys(SPRING, nonnegative), "rest": _rest}
     lengths: ClassVar[tuple[str, ...]] = ("rest",)
     stiffness: float
-    rest: float = 0.0
+    rest: Any = None  # a number in a description
     damping: float = 0.0
 
     def lower(self, where: str, tree: Tree, table: ForceTable) -> None:
         self.add("PointSpring", {name: getattr(self, name) for name in SPRING}, where, tree, table)
+
+    def as_drawn(self, places: Mapping[str, Pose], parts: bool) -> tuple[Force, str]:
+        if not (self.rest is None or self.rest == DRAWN):
+            return self, ""
+        (a, p_a), (b, p_b) = self.anchors()
+        drawn = hypot(*(places[b].apply(p_b) - places[a].apply(p_a)).tolist())
+        if self.rest == DRAWN:
+            return dataclasses.replace(self, rest=drawn), ""
+        doubt = (
+            "rest of PointSpring is not said and taken as 0, so that as drawn it pulls with"
+            f' {float(self.stiffness * drawn):.4g} N. Say rest="drawn" (relaxed as drawn, the default of a'
+            " later version), rest=0.0 or another length."
+        )
+        return dataclasses.replace(self, rest=0.0), doubt if parts and drawn > 0.0 else ""
 
     def work(self) -> str:
         return "joints have damping" if self.damping else ""

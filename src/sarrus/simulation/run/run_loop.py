@@ -299,7 +299,8 @@ class Simulation:
         assert self._modes is not None
         self.inputs.forget_after(float(at.t[0]))
         changes = self._modes.changes(names)
-        if not self._run.change_mode(float(at.t[0]), at.q[0], at.v[0], changes):
+        here = self._stretch.mode, float(at.t[0]), at.q[0], at.v[0]
+        if not self._run.change_mode(*here, changes):
             self._ended = True
             self._run.take()
             return True
