@@ -44,7 +44,7 @@ def ignored_moments(model: Model, wrench: Callable[[str], Array]) -> str:
         return ""
     return (
         f"moments across the axis that BearingFriction ignores: {', '.join(said)}. Friction is too small"
-        " there: give length=, the distance of two bearings or the length of a guide, and middle= where it is."
+        " there: give length=, the distance of two bearings or the length of a guide, and middle= (where)."
     )
 
 

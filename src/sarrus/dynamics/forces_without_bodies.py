@@ -25,18 +25,20 @@ CURE = (
 
 def between_coordinates(model: Model) -> dict[str, tuple[str, ...]]:
     """Constraints and forces that tie two coordinates or more, and no bodies: their coordinates by name."""
+    declared = model.structure  # the names of a variant
     found = {
         name: constraint.coordinates()
-        for name, constraint in model.constraints
-        if not constraint.loads_bodies and not constraint.bodies()
+        for group, (name, constraint) in zip(declared.groups, declared.constraints, strict=True)
+        if group.element < 0 and not constraint.loads_bodies
     }
-    found |= {name: force.coordinates() for name, force in model.user_forces if not force.bodies()}
+    found |= {name: force.coordinates() for name, force in declared.user_forces if not force.bodies()}
     return {name: which for name, which in found.items() if len(which) > 1}
 
 
 def passed_over(model: Model, coordinates: Iterable[str], joint: str) -> bool:
     """Whether the joint of a body lies between the bodies that these coordinates move."""
-    owners = {model.tree.by_name.owners[model.tree.coordinate(name, "")].name for name in coordinates}
+    tree = model.structure.tree
+    owners = {tree.by_name.owners[tree.coordinate(name, "")].name for name in coordinates}
     index = model.body_index(joint)
     below = {model.body_names[k] for k in carried_bodies(model, index)}
     return bool(owners & below) and not owners <= below - {joint}

@@ -274,9 +274,9 @@ class DrawnSpec(Recorded):
             return
         stands = tuple(np.round(part.at.xyz, 6).tolist())
         warn(
-            f"{where}: the point {tuple(map(float, xyz))} of {body!r} is taken in the frame of {body!r}, which"
-            f" stands at {stands} in the drawing; link, joint, cylinder and actuator take points of the world."
-            ' Say which you mean: the name of a point (spec.point), frame="world" or frame="body".'
+            f"{where}: the point {tuple(map(float, xyz))} of {body!r} is taken in the frame of {body!r},"
+            f" which stands at {stands} in the drawing; link, joint, cylinder and actuator take points of"
+            ' the world. Say which you mean: the name of a point (spec.point), frame="world" or frame="body".'
         )
 
     def _as_drawn(self, force: Any, where: str) -> Any:

@@ -43,8 +43,8 @@ class DesignQueries(Core):
     ) -> dict[str, Any]:
         """The declared measures of a state by name: numbers, or arrays (n,). Batch axes allowed.
 
-        Warns where a pose leaves loops open: `assemble` or `project` it first. Forces of a machine with
-        motors need `u`, or `v`: at rest without inputs nothing holds it, and a warning says so.
+        Warns where a pose leaves loops open: `assemble` or `project` it first. Forces are those of
+        the inputs given: without any, of a machine that is let go.
 
         Args:
             q: positions (nq,) [rad, m].
@@ -61,8 +61,6 @@ class DesignQueries(Core):
         given.append((self._applied(q, tau, u, None), "tau", False))
         (pose, velocity, applied), batch = self._arguments.states(given)
         states = MeasuredStates(whole(self), pose, velocity, np.full(len(pose), self._time(t)), applied)
-        nothing_said = v is None and u is None and tau is None
-        states.let_go = nothing_said and self.nu > 0 and self.model.actuators_declared
         self._warn_of_gaps(pose, self._time(t))
         found = {name: measured(states, one, name) for name, one in self.model.measures}
         shaped = {name: x.reshape(batch + x.shape[1:]) for name, x in found.items()}
