@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pinocchio as pin
 import pytest
 
-from sarrus.errors import SarrusWarning
+from sarrus.errors import InputError, SarrusWarning, UnknownNameError
 from sarrus.formats import FormatError, from_pinocchio
 from sarrus.mechanism.mechanism import Mechanism
 from sarrus.models.tree.joints import Planar
@@ -246,6 +246,27 @@ def test_equal_names_are_told_apart_and_limits_are_kept() -> None:
     assert mech.model.bodies[1].limits == ((-1.0, 1.0),)
     assert mech.model.bodies[2].limits == ((-2.0, np.inf),)
     assert [a.upper for a in mech.model.actuators] == [5.0, np.inf]
+
+
+def test_actuators_are_those_asked_for() -> None:
+    """Joints or coordinates, in the order asked, with the limits of the model; of free joints when asked."""
+    model, parent = pin.Model(), 0
+    kinds = (pin.JointModelFreeFlyer(), pin.JointModelRX(), pin.JointModelSpherical(), pin.JointModelPY())
+    for name, joint in zip(("base", "turn", "ball", "slide"), kinds, strict=True):
+        parent = model.addJoint(parent, joint, pin.SE3.Identity(), name)
+        model.appendBodyToJoint(parent, pin.Inertia.Random(), pin.SE3.Identity())
+    model.upperEffortLimit = np.arange(1.0, 12.0)
+    balls = ("ball.wx", "ball.wy", "ball.wz")
+    assert quietly(model).actuators == ("turn", *balls, "slide")
+    mech = from_pinocchio(model, actuated=("slide", "ball", "base.vz"))
+    assert mech.actuators == ("slide", *balls, "base.vz")
+    assert [a.upper for a in mech.model.actuators] == [11.0, 8.0, 9.0, 10.0, 3.0]
+    assert from_pinocchio(model, actuated=()).nu == 0
+    assert from_pinocchio(model, actuated=["turn"]).actuators == ("turn",)
+    with pytest.raises(UnknownNameError, match=r"actuated: unknown joint or coordinate 'trn'"):
+        from_pinocchio(model, actuated=["trn"])
+    with pytest.raises(InputError, match="actuated must be several names, got 'turn'"):
+        from_pinocchio(model, actuated="turn")
 
 
 def test_rotor_inertia_outside_armature_is_said() -> None:

@@ -85,7 +85,9 @@ def load_spec(path: str | os.PathLike[str], **options: Any) -> MechanismSpec:
     return _read(path, options)[0]
 
 
-def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechanism:
+def from_pinocchio(
+    model: Any, constraint_models: Iterable[Any] = (), actuated: Iterable[str] | None = None
+) -> Mechanism:
     """A mechanism from a `pinocchio.Model`.
 
     q and v are Pinocchio's own, except: an unbounded revolute joint is one angle here, a planar joint has its
@@ -97,6 +99,8 @@ def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechani
         model: A `pinocchio.Model`.
         constraint_models: Rigid constraint models of type CONTACT_3D (a ball) or CONTACT_6D (a weld), or
             point and frame anchors.
+        actuated: Names of joints or coordinates with actuators, () for none; default every joint but free
+            ones, because a Pinocchio model does not say.
 
     Returns:
         The mechanism.
@@ -104,7 +108,7 @@ def from_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> Mechani
     Raises:
         FormatError: For a joint that has no counterpart here.
     """
-    return read_pinocchio(model, constraint_models).compile()
+    return read_pinocchio(model, constraint_models, actuated).compile()
 
 
 def from_mujoco(model: Any, **options: Any) -> Mechanism:

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from sarrus.arrays import names
 from sarrus.constraints.couplings import Coupling
+from sarrus.errors import require_all_known
 from sarrus.formats.reading.file_spec import FileSpec
 from sarrus.formats.reading.link_frames import GROUND, Links, TreeJoint
 from sarrus.formats.reading.messages import FormatError, Omitted
@@ -27,13 +29,16 @@ UNLIMITED = 1e30
 SOURCE = "pinocchio model"
 
 
-def read_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> FileSpec:
+def read_pinocchio(
+    model: Any, constraint_models: Iterable[Any] = (), actuated: Iterable[str] | None = None
+) -> FileSpec:
     """Description of a Pinocchio model and its constraints.
 
     Args:
         model: A `pinocchio.Model`.
         constraint_models: Rigid constraint models of type CONTACT_3D (a ball) or CONTACT_6D (a weld), or
             point and frame anchors.
+        actuated: Names of joints or coordinates with actuators; None: all joints but free ones.
 
     Returns:
         A description that more loops, forces and actuators can be added to.
@@ -48,6 +53,7 @@ def read_pinocchio(model: Any, constraint_models: Iterable[Any] = ()) -> FileSpe
     reader.add_frames()
     for constraint in constraint_models:
         reader.add_constraint(constraint)
+    reader.actuate(actuated)
     if np.any(model.rotorInertia) and not np.any(model.armature):
         omitted.add("rotor inertia (Pinocchio's algorithms use armature only)")
     omitted.warn(f"{SOURCE} {model.name!r}" if model.name else SOURCE)
@@ -70,6 +76,8 @@ class _Reader:
         self.links = Links(self.spec, (), omitted)
         self.bodies = [GROUND]
         self.constraint_names: set[str] = set()
+        self.efforts: dict[str, tuple[float, float] | None] = {}  # limits by coordinate
+        self.driven: dict[str, tuple[str, ...]] = {}  # coordinates of the joints that may have actuators
 
     def add_joint(self, index: int) -> None:
         """One joint with the inertia of all that is fixed to it."""
@@ -88,9 +96,15 @@ class _Reader:
         self.bodies.append(name)
         if int(model.nvs[index]) == 0:
             self._add_mimic(index, carriers[0])
+            self.efforts[carriers[0]] = None
             return
+        column = int(model.idx_vs[index])
         for carrier, tree_joint in zip(carriers, chain, strict=True):
-            self._actuate(carrier, tree_joint.joint, int(model.idx_vs[index]))
+            joint = tree_joint.joint
+            called = joint.coordinate_names(carrier)
+            self.efforts |= {one: self._effort(column + k) for k, one in enumerate(called)}
+            self.driven |= {} if isinstance(joint, Free) else {carrier: called}
+            column += joint.nv
 
     def _inertia(self, index: int) -> dict[str, Any]:
         inertia = self.model.inertias[index]
@@ -124,12 +138,18 @@ class _Reader:
             properties["limits"] = limits[0] if joint.nv == 1 else tuple(limits)
         return properties
 
-    def _actuate(self, body: str, joint: Joint, column: int) -> None:
-        if isinstance(joint, Free):
-            return
+    def _effort(self, column: int) -> tuple[float, float] | None:
         effort = float(self.model.effortLimit[column])
-        limits = (-effort, effort) if joint.nv == 1 and 0.0 < effort < UNLIMITED else None
-        self.spec.actuate(body, limits=limits)
+        return (-effort, effort) if 0.0 < effort < UNLIMITED else None
+
+    def actuate(self, asked: Iterable[str] | None) -> None:
+        """Declare actuators, of all joints but free ones where nothing is asked, with the model's limits."""
+        self.spec.actuate()
+        for name in self.driven if asked is None else names(asked, "actuated"):
+            each = self.driven.get(name, (name,))
+            require_all_known("joint or coordinate", each, [*self.driven, *self.efforts], "actuated")
+            for coordinate in each:
+                self.spec.actuate(coordinate, limits=self.efforts[coordinate])
 
     def _add_mimic(self, index: int, body: str) -> None:
         """q = scaling q_leader + offset."""

@@ -90,6 +90,33 @@ def test_mujoco_keeps_the_loops_while_it_runs(tmp_path: Path) -> None:
     assert worst < 1e-3 * mech.length
 
 
+@pytest.mark.parametrize(("step", "loop_time"), [(None, None), (1e-3, None), (5e-4, 0.02), (None, 0.1)])
+def test_loops_are_as_stiff_as_asked(step: float | None, loop_time: float | None, tmp_path: Path) -> None:
+    """A mass that hangs in a loop: it opens by (1 - d) d g T^2, by MuJoCo's law of its constraints."""
+    spec = sr.MechanismSpec().body("mass", joint=sr.Prismatic("z"), mass=3.0)
+    spec.close("hook", "mass", "ground", sr.Spherical())
+    path = sr.save(spec.compile(), tmp_path / "hook.xml", step=step, loop_time=loop_time)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    T, d = loop_time or 2.0 * (step or 2e-3), 0.9999
+    assert model.opt.timestep == (step or 2e-3)
+    data = mujoco.MjData(model)
+    for _ in range(round(20.0 * T / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    assert -data.qpos[0] == pytest.approx((1.0 - d) * d * 9.81 * T**2, rel=1e-3)
+
+
+def test_stiffness_that_cannot_be(tmp_path: Path) -> None:
+    mech = sr.library.four_bar()
+    with pytest.raises(
+        sr.InputError, match=r"loop_time must be at least two steps, .* got 0.003 s with a step"
+    ):
+        sr.save(mech, tmp_path / "x.xml", loop_time=3e-3)
+    with pytest.raises(sr.InputError, match="step must be"):
+        sr.save(mech, tmp_path / "x.xml", step=0.0)
+    with pytest.raises(sr.InputError, match=r"step= and loop_time= are for MJCF, got .*x\.sdf"):
+        sr.save(mech, tmp_path / "x.sdf", step=1e-3)
+
+
 def test_springs_dampers_wrenches_and_laws_survive(tmp_path: Path) -> None:
     spec = sr.MechanismSpec()
     rod = {"mass": 1.0, "com": (0.2, 0, 0), "inertia": (0.01, 0.02, 0.02)}

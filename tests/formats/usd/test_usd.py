@@ -182,34 +182,6 @@ def PhysicsSphericalJoint "ball" {
     np.testing.assert_allclose(fall[:3], [0.0, -9.81, 0.0], atol=1e-9)
 
 
-def test_general_joints() -> None:
-    """Six freedoms, of which locked ones have low > high: what is left is a slide; two are left: listed."""
-    locked = [f"PhysicsLimitAPI:{name}" for name in ("transY", "transZ", "rotX", "rotY", "rotZ")]
-
-    def stage(apis: list[str]) -> str:
-        ends = (("low", 1), ("high", -1))
-        names = [api.split(":")[1] for api in apis]
-        lines = "\n".join(f"float limit:{x}:physics:{end} = {value}" for x in names for end, value in ends)
-        quoted = ", ".join(f'"{api}"' for api in apis)
-        return f"""#usda 1.0
-def Xform "box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {{
-    float physics:mass = 2
-    float3 physics:diagonalInertia = (1, 1, 1)
-}}
-def PhysicsJoint "rail" (prepend apiSchemas = [{quoted}]) {{
-    rel physics:body1 = </box>
-    {lines}
-}}
-"""
-
-    mech = load(stage(locked))
-    assert list(mech.names) == ["rail"] and mech.mass_matrix([0.0]) == pytest.approx(2.0)
-    with pytest.warns(sr.SarrusWarning, match="PhysicsJoint with freedoms that no joint here has"):
-        assert sr.load(stage(locked[:-1])).nv == 6
-    with pytest.raises(sr.SarrusError, match="strict=True"):
-        sr.load(stage(locked[:-1]), strict=True)
-
-
 def test_files_of_every_kind(tmp_path: Path) -> None:
     """The stage as text, as .usda, as .usdc and as .usdz is one mechanism."""
     from pxr import Sdf, UsdUtils

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.formats.mjcf.loops import wxyz_pose
+from sarrus.formats.mjcf.sites import wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sarrus.arrays import Array
 from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.polynomials import PolynomialCoupling
+from sarrus.formats.mjcf.sites import site_frame, wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.reading.messages import Omitted
 from sarrus.mechanism.spec import MechanismSpec
@@ -73,24 +73,14 @@ def add_equalities(
             omitted.drop(f"equality constraint of type {label}", model.equality(i).name)
 
 
-def wxyz_pose(xyz: ArrayLike, wxyz: Array) -> Pose:
-    """A Pose from MuJoCo's scalar-first quaternion; no rounding where there is no rotation."""
-    w, x, y, z = np.asarray(wxyz).tolist()
-    return Pose(xyz, quat=(x, y, z, w)) if (x, y, z) != (0.0, 0.0, 0.0) else Pose(xyz)
-
-
 def _ends(model: Any, i: int) -> tuple[tuple[int, Pose], tuple[int, Pose]] | None:
     """Bodies and frames of the two sites an equality refers to; None where it refers to bodies."""
     import mujoco
 
     if int(model.eq_objtype[i]) != int(mujoco.mjtObj.mjOBJ_SITE):
         return None
-    one, two = (_site(model, int(site)) for site in (model.eq_obj1id[i], model.eq_obj2id[i]))
+    one, two = (site_frame(model, int(site)) for site in (model.eq_obj1id[i], model.eq_obj2id[i]))
     return one, two
-
-
-def _site(model: Any, site: int) -> tuple[int, Pose]:
-    return int(model.site_bodyid[site]), wxyz_pose(model.site_pos[site], model.site_quat[site])
 
 
 def _gather(model: Any, indices: list[int]) -> dict[int, _Connect]:

@@ -17,8 +17,9 @@ from sarrus.arrays import Array
 from sarrus.errors import SarrusError, require_known
 from sarrus.formats.mjcf.actuators import add_actuators, reflected
 from sarrus.formats.mjcf.compile import compile_file, compiled
-from sarrus.formats.mjcf.loops import add_equalities, wxyz_pose
+from sarrus.formats.mjcf.loops import add_equalities
 from sarrus.formats.mjcf.scan import check_sizes, note_extras
+from sarrus.formats.mjcf.sites import HELPING, site_frame, sites_in_use, wxyz_pose
 from sarrus.formats.mjcf.tendons import Tendons
 from sarrus.formats.mjcf.visuals import read_visuals
 from sarrus.formats.reading.file_spec import LOOP_TOLERANCE, FileSpec
@@ -110,6 +111,7 @@ def _convert(model: Any, name: str, options: MjcfOptions, omitted: Omitted) -> F
     reader = _Reader(model, spec, omitted)
     for body in range(1, model.nbody):
         reader.add_body(body)
+    reader.add_frames()
     rest = _rest(model, options.keyframe)
     for joint in range(model.njnt):
         reader.note_rest(joint, rest)
@@ -157,6 +159,16 @@ class _Reader:
         parent = self.bodies[int(model.body_parentid[body])]
         carriers = self.links.mount(name, parent, chain, offset, _inertia(model, body))
         self.joints.update(zip(indices, carriers, strict=True))
+
+    def add_frames(self) -> None:
+        """Sites as frames, but those that `save` writes for ends of loops, springs and wrenches."""
+        model, helping = self.model, sites_in_use(self.model)
+        for site in range(model.nsite):
+            name = model.site(site).name
+            if not name or (site in helping and int(model.site_group[site]) == HELPING):
+                continue
+            body, at = site_frame(model, site)
+            self.links.frame(name, self.bodies[body], at)
 
     def note_rest(self, joint: int, rest: Array) -> None:
         """Positions of a joint at the rest pose, where they are not neutral."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sarrus.formats.mjcf.loops import wxyz_pose
+from sarrus.formats.mjcf.sites import wxyz_pose
 from sarrus.models.base.pose import Pose
 from sarrus.models.shapes.visual import Visual
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from sarrus.arrays import Array
+from sarrus.arrays import Array, positive
+from sarrus.errors import InputError
 from sarrus.formats.mjcf.write_loops import needs_helper, write_equalities
 from sarrus.formats.mjcf.write_parts import (
     JointExtras,
@@ -35,28 +37,58 @@ from sarrus.models.tree.joint import NodeKind
 
 TAGS = {NodeKind.HINGE: "hinge", NodeKind.SLIDE: "slide", NodeKind.SCREW: "hinge", NodeKind.BALL: "ball"}
 LEAST = 2e-15  # [kg], [kg m^2]: MuJoCo refuses moving bodies with less than 1e-15
-# Equalities stiffer than MuJoCo's default, for steps of 2 ms: time constant 10 ms, nearly hard.
-SOLREF, SOLIMP = "0.01 1", "0.98 0.999 0.001"
+STEP = 2e-3  # [s], MuJoCo's own
+SHORTEST = 2.0  # time constant of equalities in steps; MuJoCo raises shorter ones, for stability
+# The impedance of equalities is the largest that MuJoCo takes: a loop under load opens by (1 - d) times the
+# square of the time constant times the acceleration that the load would give it.
+SOLIMP = "0.9999 0.9999 0.001"
 
 
-def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
+@dataclass(frozen=True)
+class MjcfStiffness:
+    """How stiff loops are in MuJoCo.
+
+    Args:
+        step: MuJoCo's timestep [s], written into the file; None: 2 ms.
+        loop_time: Time constant with which open loops close [s], critically damped; None: two steps.
+    """
+
+    step: float | None = None
+    loop_time: float | None = None
+
+    def __post_init__(self) -> None:
+        step = STEP if self.step is None else positive(self.step, "step")
+        time = SHORTEST * step if self.loop_time is None else positive(self.loop_time, "loop_time")
+        if time < (1.0 - 1e-9) * SHORTEST * step:
+            raise InputError(
+                f"loop_time must be at least two steps, because MuJoCo takes no shorter ones, got {time:g} s"
+                f" with a step of {step:g} s; give a shorter step too."
+            )
+        object.__setattr__(self, "step", step)
+        object.__setattr__(self, "loop_time", time)
+
+
+def mjcf_bytes(mech: Mechanism, path: Path, omitted: Omitted, stiffness: MjcfStiffness) -> bytes:
     """The content of an MJCF file.
 
     Args:
         mech: The mechanism.
         path: Where the file will be: meshes are named from there.
         omitted: Gets what MJCF cannot say.
+        stiffness: How stiff loops are.
     """
+    assert stiffness.step is not None and stiffness.loop_time is not None
     state = drawn_state(mech, omitted)
     tendons = fixed_tendons(mech)
-    written = write_bodies(mech, state[0], several=True, offsets=True, without=tendons)
+    written = write_bodies(mech, state[0], several=True, offsets=True, without=tendons, frames_apart=True)
     helpers = make_helpers(mech, written, [one for one in mech.model.constraints if needs_helper(one[1])])
     root = ET.Element("mujoco", model=mech.name)
     add(root, "compiler", angle="radian", autolimits="true")
-    add(root, "option", gravity=numbers(mech.model.gravity))
-    add(add(root, "default"), "equality", solref=SOLREF, solimp=SOLIMP)
+    add(root, "option", timestep=number(stiffness.step), gravity=numbers(mech.model.gravity))
+    add(add(root, "default"), "equality", solref=numbers((stiffness.loop_time, 1.0)), solimp=SOLIMP)
     writer = _Writer(mech, written, helpers, omitted, add(root, "worldbody"))
     writer.write_bodies()
+    writer.write_frames()
     sections = {tag: ET.Element(tag) for tag in ("asset", "tendon", "equality", "actuator", "keyframe")}
     write_visuals(mech, written, writer.elements, sections["asset"], path.parent, omitted)
     write_equalities(mech, written, helpers, writer.elements, sections, omitted, tendons=tendons)
@@ -105,6 +137,12 @@ class _Writer:
             self._write_body(own)
         for helper in self.helpers:
             self._write_helper(helper)
+
+    def write_frames(self) -> None:
+        """Frames as sites."""
+        for name in self.written.apart:
+            owner, at = self.written.frames[name]
+            add(self.elements[owner], "site", name=name, pos=nonzero(at.xyz), quat=wxyz(at))
 
     def _write_body(self, own: WrittenBody) -> None:
         floats = any(joint.kind is NodeKind.FREE for joint in own.joints)

@@ -22,6 +22,7 @@ from sarrus.constraints.couplings import Coupling
 from sarrus.constraints.points import Distance, PointOnCylinder, PointOnLine, PointOnPlane
 from sarrus.constraints.polynomials import PolynomialCoupling
 from sarrus.constraints.rows import Constraint
+from sarrus.formats.mjcf.sites import HELPING
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.writing.bodies import WrittenBodies
 from sarrus.formats.writing.helper_bodies import HELPER, Helper
@@ -101,7 +102,8 @@ class _Equalities:
     def site(self, name: str, body: str, at: Pose) -> str:
         """A site on a declared body (or on a helper); returns its name."""
         owner, frame = self.written.frame(body, at) if body in self.written.frames else (body, at)
-        add(self.elements[owner], "site", name=name, pos=nonzero(frame.xyz), quat=wxyz(frame))
+        place = {"pos": nonzero(frame.xyz), "quat": wxyz(frame)}
+        add(self.elements[owner], "site", name=name, group=str(HELPING), **place)
         return name
 
     def close(self, name: str, entry: Closure) -> None:

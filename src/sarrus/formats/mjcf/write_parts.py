@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sarrus.formats.mjcf.sites import HELPING
 from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.writing.bodies import WrittenBodies, WrittenJoint
 from sarrus.formats.writing.xml_text import add, nonzero, number, numbers, wxyz
@@ -20,6 +21,7 @@ from sarrus.models.kinds.forces import ConstantWrench, JointDamper, JointSpring,
 from sarrus.models.tree.bodies import GROUND, UNLIMITED, Body
 from sarrus.models.tree.joint import NodeKind
 
+HELPING_SITES = str(HELPING)
 MESHES = (".stl", ".obj", ".msh")  # files that MuJoCo reads
 WRITTEN = (JointSpring, JointDamper, PointSpring, ConstantWrench)  # forces that MJCF can say
 HALF = {"box": (0.5, 0.5, 0.5), "cylinder": (1.0, 0.5), "capsule": (1.0, 0.5)}
@@ -88,7 +90,7 @@ def write_springs(
             for side, body, point in (("a", force.a, force.p_a), ("b", force.b, force.p_b)):
                 owner, at = written.frame(body, Pose(point))
                 site = f"{name}.{side}"
-                add(elements[owner], "site", name=site, pos=nonzero(at.xyz))
+                add(elements[owner], "site", name=site, group=HELPING_SITES, pos=nonzero(at.xyz))
                 add(tendon, "site", site=site)
         if isinstance(force, ConstantWrench):
             owner, at = written.frame(force.body, Pose(force.point))
@@ -97,11 +99,12 @@ def write_springs(
                 for part in parts:
                     elements[part].set("gravcomp", number(lifted))
                 continue
-            add(elements[owner], "site", name=f"{name}.at", pos=nonzero(at.xyz), quat=wxyz(at))
+            place = {"pos": nonzero(at.xyz), "quat": wxyz(at)}
+            add(elements[owner], "site", name=f"{name}.at", group=HELPING_SITES, **place)
             axes = {}
             if force.frame == "world":
                 axes["refsite"] = f"{name}.world"
-                add(elements[GROUND], "site", name=f"{name}.world")
+                add(elements[GROUND], "site", name=f"{name}.world", group=HELPING_SITES)
             law = {"gaintype": "fixed", "gainprm": "0", "biastype": "affine", "biasprm": "1 0 0"}
             gear = numbers(np.ravel(force.wrench))
             add(sections["actuator"], "general", name=name, site=f"{name}.at", gear=gear, **axes, **law)

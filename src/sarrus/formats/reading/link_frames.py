@@ -1,4 +1,4 @@
-"""Links that keep their own frames and names, on joints that keep theirs.
+"""Links that keep their own frames and names, on joints that keep theirs; frames on links.
 
 In a `MechanismSpec` a joint has the name of its body and sits at the body's origin. Files name joints and
 links separately, hang several joints on one link, or put the joint elsewhere on it. Then each joint becomes
@@ -64,6 +64,13 @@ class Links:
         if wanted != link:
             self.omitted.remark(f"joint {wanted!r} is called {name!r} here, because a body has its name")
         return name
+
+    def frame(self, name: str, body: str, at: Pose) -> None:
+        """Name a frame on a body; where a body or joint has the name, NAME_frame, and that is said."""
+        called = claim(name if name not in self.taken else f"{name}_frame", self.taken)
+        if called != name:
+            self.omitted.remark(f"frame {name!r} is called {called!r} here, because another has its name")
+        self.spec.frame(called, body, at)
 
     def mount(
         self, link: str, parent: str, joints: Sequence[TreeJoint], offset: Pose, inertia: dict[str, Any]

@@ -15,7 +15,7 @@ from sarrus.formats.writing.kept_declarations import SDF_TAG
 from sarrus.models.base.pose import Pose
 
 GRAVITY = (0.0, 0.0, -9.81)
-PLACED = "__placed__"  # the frame of a model that is not at the origin
+PLACED = "__placed__"  # the frame of a model that is not at the origin, and an attribute of such frames
 DEEPEST = 20  # models in models
 MOST_INCLUDES = 1000
 OLD = "before 1.5"  # attribute of models of files in which axes count in the frame of the model
@@ -114,7 +114,7 @@ class _Loader:
         loose: list[Element] = []
         if prefix or not at.is_identity:
             own = prefix.removesuffix("::") or PLACED
-            frame = Element("frame", {"name": own}, model.line, model.source)
+            frame = Element("frame", {"name": own, PLACED: "true"}, model.line, model.source)
             frame.children.append(_pose(at, base, model))
             whole.children.append(frame)
             loose.append(frame)

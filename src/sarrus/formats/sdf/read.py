@@ -24,7 +24,7 @@ from sarrus.formats.reading.messages import Omitted
 from sarrus.formats.sdf.axes import axis_properties, bound
 from sarrus.formats.sdf.couplings import Couplings, Turning, drawn_position
 from sarrus.formats.sdf.frames import Frames, pose_in
-from sarrus.formats.sdf.models import flattened
+from sarrus.formats.sdf.models import PLACED, flattened
 from sarrus.formats.sdf.parts import inertia_of, note_extras, read_visual
 from sarrus.formats.urdf.tree import by_name
 from sarrus.formats.writing.bodies import moved
@@ -120,6 +120,7 @@ class _Reader:
                 note = self.omitted.drop if tag.startswith("drake") else self.omitted.add
                 note(tag, one.attributes.get("name", ""), one.line)
         self._add_actuators()
+        self._add_frames()
         self.kept.declare(self.spec, self.bodies)
         for name, element in self.links.items():
             for shape in element.all("visual"):
@@ -256,6 +257,23 @@ class _Reader:
             turn = self.frames.joint(joint.text("name")).inverse() @ self.frames.of(base, joint)
             direction = tuple((turn.rotation @ direction).tolist())
         return named(direction)
+
+    def _add_frames(self) -> None:
+        """The frames of the file, but those of nested models."""
+        for name, frame in self.frames.frames.items():
+            if PLACED in frame.attributes:
+                continue
+            with frame.context():
+                link = self.frames.link_of(name, frame)
+                pose = frame.first("pose")
+                if frame.attributes.get("attached_to", "").strip() == link and (
+                    pose is None or "relative_to" not in pose.attributes
+                ):
+                    at = pose_in(frame)
+                else:
+                    X_link = Pose() if link == WORLD else self.frames.of(link, frame)
+                    at = X_link.inverse() @ self.frames.of(name, frame)
+                self.tree.frame(name, self.bodies[link], at)
 
     # ------------------------------------------------------------------ loops, couplings, actuators
 

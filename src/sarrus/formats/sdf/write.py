@@ -68,6 +68,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
         writer.write_body(own)
     for helper in writer.helpers:
         writer.write_helper(helper)
+    writer.write_frames()
     for name, entry in mech.model.constraints:
         writer.write_constraint(name, entry)
     for one in mech.visuals:
@@ -87,7 +88,7 @@ def sdf_bytes(mech: Mechanism, path: Path, omitted: Omitted) -> bytes:
 class _Writer:
     def __init__(self, mech: Mechanism, q: Array, model: ET.Element, omitted: Omitted) -> None:
         self.mech, self.model, self.omitted = mech, model, omitted
-        self.written = write_bodies(mech, q, several=False, offsets=True)
+        self.written = write_bodies(mech, q, several=False, offsets=True, frames_apart=True)
         self.kept = KeptDeclarations(mech, self.written, omitted, "world")
         looped = [one for one in mech.model.constraints if needs_helper(one[1])]
         self.helpers = make_helpers(mech, self.written, looped)
@@ -206,6 +207,12 @@ class _Writer:
         self.kept.joint(body, k, 1)
         if bounds is not None and bounds[0] != -bounds[1]:
             self.kept.actuators("limits of an actuator that are not symmetric", joint.name)
+
+    def write_frames(self) -> None:
+        """Frames, each attached to its link."""
+        for name in self.written.apart:
+            owner, at = self.written.frames[name]
+            _pose(add(self.model, "frame", name=name, attached_to="world" if owner == GROUND else owner), at)
 
     def write_helper(self, helper: Helper) -> None:
         """The helper link on its chain, and the joint that ties it."""

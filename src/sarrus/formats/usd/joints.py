@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from sarrus.formats.reading.messages import Omitted
+from sarrus.formats.usd.freedoms import FREEDOMS, Part, parts_of, positions
 from sarrus.formats.usd.parts import Stage
-from sarrus.models.base.axes import direction
 from sarrus.models.base.pose import Pose
 from sarrus.models.kinds.actuator_law import ActuatorLaw
 from sarrus.models.tree.joint import Joint
-from sarrus.models.tree.joints import Fixed, Prismatic, Revolute, Spherical
+from sarrus.models.tree.joints import Spherical
 
 UNLIMITED = 1e30  # forces and limits from there on stand for none
-FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+
+
+Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -28,42 +30,61 @@ class StageJoint:
     Attributes:
         name: Of its prim.
         prim: The prim.
-        joint: What it is here; its motion is that of b relative to a.
+        parts: The chain of joints that it is here, none where it is fixed; its motion is that of b relative
+            to a, unless it is `turned`.
         at_a, at_b: Its frames on the bodies.
         excluded: Whether it is no part of the articulation, so that it closes a loop.
-        properties: Keywords of `spec.body`.
+        limits: Of its freedoms [rad, m].
+        turned: Whether it is seen from body 1 of the stage; its coordinates keep their signs.
     """
 
     name: str
     prim: Any
     a: Any
     b: Any
-    joint: Joint
+    parts: tuple[Part, ...]
     at_a: Pose
     at_b: Pose
     excluded: bool
-    properties: dict[str, Any]
+    limits: dict[str, Limits]
+    turned: bool = False
+
+    @property
+    def freedoms(self) -> dict[str, str]:
+        """What its coordinates are, by their names."""
+        return {
+            name: freedom
+            for part in self.parts
+            for name, freedom in zip(part.joint.coordinate_names(part.name), part.freedoms, strict=False)
+        }
+
+    @property
+    def chain(self) -> list[tuple[str, Joint]]:
+        """Names and joints that lead from a to b."""
+        if not self.turned:
+            return [(part.name, part.joint) for part in self.parts]
+        return [one for part in self.parts[::-1] for one in part.joint.turned_around(part.name)]
 
     def reversed(self) -> StageJoint:
-        """The same joint seen from b; its coordinate keeps its sign, for the axis is turned round."""
-        joint = self.joint
-        if isinstance(joint, (Revolute, Prismatic)):
-            joint = type(joint)(-direction(joint.axis))
+        """The same joint seen from b."""
         ends = {"a": self.b, "b": self.a, "at_a": self.at_b, "at_b": self.at_a}
-        return replace(self, joint=joint, **ends)
+        return replace(self, turned=not self.turned, **ends)
 
-    def position(self, X_a: Pose, X_b: Pose) -> tuple[float, ...]:
-        """Its coordinates where the bodies stand as drawn."""
+    def properties(self, name: str, joint: Joint) -> dict[str, Any]:
+        """Keywords of `spec.body` for a joint of the chain."""
+        freedoms = self.freedoms
+        limits = [self.limits.get(freedoms[one], (None, None)) for one in joint.coordinate_names(name)]
+        return {"limits": tuple(limits)} if any(limit != (None, None) for limit in limits) else {}
+
+    def rest(self, X_a: Pose, X_b: Pose) -> list[tuple[float, ...]]:
+        """Positions of the joints of the chain where the bodies stand as drawn."""
         between = (X_a @ self.at_a).inverse() @ (X_b @ self.at_b)
-        if isinstance(self.joint, Spherical):
-            return tuple(between.quat.tolist())
-        assert isinstance(self.joint, (Revolute, Prismatic))
-        axis = direction(self.joint.axis)
-        if isinstance(self.joint, Prismatic):
-            return (float(axis @ between.xyz),)
-        x, y, z, w = between.quat.tolist()
-        angle = 2.0 * math.atan2(float(axis @ (x, y, z)), w)
-        return (math.remainder(angle, 2.0 * math.pi),)
+        found, freedoms = positions(self.parts, between.inverse() if self.turned else between), self.freedoms
+        return [
+            tuple(between.quat.tolist()) if isinstance(joint, Spherical)
+            else tuple(found[freedoms[one]] for one in joint.coordinate_names(name))
+            for name, joint in self.chain
+        ]  # fmt: skip
 
 
 def joint_of(stage: Stage, prim: Any, omitted: Omitted) -> StageJoint | None:
@@ -74,18 +95,23 @@ def joint_of(stage: Stage, prim: Any, omitted: Omitted) -> StageJoint | None:
     (a, at_a), (b, at_b) = (_end(stage, prim, k) for k in (0, 1))
     if a == b:
         stage.fail(prim, "both of its bodies are the same")
-    made, limits = _kind(stage, prim)
-    if made is None:
+    found = _kind(stage, prim)
+    if found is None:
         omitted.drop(f"{prim.GetTypeName()} with freedoms that no joint here has", name)
+        return None
+    parts, limits = found
+    if sum(len(part.freedoms) for part in parts) == len(FREEDOMS):  # it holds nothing
+        if any(prim.HasAPI(UsdPhysics.DriveAPI, freedom) for freedom in FREEDOMS):
+            omitted.drop("drive of a joint that leaves all six freedoms", name)
         return None
     for broken in (api.GetBreakForceAttr(), api.GetBreakTorqueAttr()):
         if stage.number(broken, math.inf) < UNLIMITED:
             omitted.add("break force of a joint", name)
-    properties = {} if limits is None else {"limits": limits}
+    if any(isinstance(part.joint, Spherical) for part in parts) and any(x in limits for x in FREEDOMS[3:]):
+        omitted.add("limit of a ball joint", name)
+        limits = {freedom: limit for freedom, limit in limits.items() if freedom not in FREEDOMS[3:]}
     excluded = bool(api.GetExcludeFromArticulationAttr().Get())
-    return StageJoint(
-        name, prim, a, b, joint=made, at_a=at_a, at_b=at_b, excluded=excluded, properties=properties
-    )
+    return StageJoint(name, prim, a, b, parts=parts, at_a=at_a, at_b=at_b, excluded=excluded, limits=limits)
 
 
 def _end(stage: Stage, prim: Any, k: int) -> tuple[Any, Pose]:
@@ -108,47 +134,40 @@ def _end(stage: Stage, prim: Any, k: int) -> tuple[Any, Pose]:
     return body, frame if body is None else stage.pose_at(body).inverse() @ frame
 
 
-def _kind(stage: Stage, prim: Any) -> tuple[Joint | None, tuple[float | None, float | None] | None]:
-    """What a joint is here, None where it is nothing; and its limits [rad, m]."""
+def _kind(stage: Stage, prim: Any) -> tuple[tuple[Part, ...], dict[str, Limits]] | None:
+    """The joints that a joint is here and limits of its freedoms [rad, m]; None where it is nothing."""
     from pxr import UsdPhysics
 
-    kind = prim.GetTypeName()
+    kind, name = prim.GetTypeName(), prim.GetName()
     if kind == "PhysicsFixedJoint":
-        return Fixed(), None
+        return (), {}
     if kind == "PhysicsSphericalJoint":
-        return Spherical(), None
-    if kind == "PhysicsRevoluteJoint":
-        one = UsdPhysics.RevoluteJoint(prim)
-        return Revolute(stage.axis(one.GetAxisAttr()).lower()), _limits(stage, one, math.radians(1.0))
-    if kind == "PhysicsPrismaticJoint":
-        slide = UsdPhysics.PrismaticJoint(prim)
-        return Prismatic(stage.axis(slide.GetAxisAttr()).lower()), _limits(stage, slide, stage.metre)
+        return parts_of(name, FREEDOMS[3:]), {}
+    if kind in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
+        turning = kind == "PhysicsRevoluteJoint"
+        one = (UsdPhysics.RevoluteJoint if turning else UsdPhysics.PrismaticJoint)(prim)
+        freedom = f"{'rot' if turning else 'trans'}{stage.axis(one.GetAxisAttr())}"
+        ends = (
+            stage.number(one.GetLowerLimitAttr(), -math.inf),
+            stage.number(one.GetUpperLimitAttr(), math.inf),
+        )
+        return parts_of(name, [freedom]), _limits(stage, {freedom: ends})
     if kind == "PhysicsJoint":
-        return _general(stage, prim)
-    return None, None
+        ranges = {freedom: _range(stage, prim, freedom) for freedom in FREEDOMS}
+        free = [freedom for freedom, (low, high) in ranges.items() if low < high]
+        return parts_of(name, free), _limits(stage, ranges)
+    return None
 
 
-def _limits(stage: Stage, api: Any, unit: float) -> tuple[float | None, float | None] | None:
-    ends = stage.number(api.GetLowerLimitAttr(), -math.inf), stage.number(api.GetUpperLimitAttr(), math.inf)
-    if ends[0] > ends[1]:
-        return None
-    lower, upper = (unit * x if abs(x) < UNLIMITED else None for x in ends)
-    return (lower, upper) if lower != upper else None
-
-
-def _general(stage: Stage, prim: Any) -> tuple[Joint | None, tuple[float | None, float | None] | None]:
-    """A joint of six freedoms of which some are locked (low > high); those that leave one, none or a ball."""
-    limits = {name: _range(stage, prim, name) for name in FREEDOMS}
-    free = [name for name, (low, high) in limits.items() if low <= high]
-    if not free:
-        return Fixed(), None
-    if free == ["rotX", "rotY", "rotZ"]:
-        return Spherical(), None
-    if len(free) != 1:
-        return None, None
-    kind, unit = (Revolute, math.radians(1.0)) if free[0].startswith("rot") else (Prismatic, stage.metre)
-    lower, upper = (unit * x if abs(x) < UNLIMITED else None for x in limits[free[0]])
-    return kind(free[0][-1].lower()), (lower, upper) if {lower, upper} != {None} else None
+def _limits(stage: Stage, ranges: dict[str, tuple[float, float]]) -> dict[str, Limits]:
+    """Of freedoms that are limited and not locked [rad, m]."""
+    found = {}
+    for freedom, ends in ranges.items():
+        unit = math.radians(1.0) if freedom.startswith("rot") else stage.metre
+        lower, upper = (unit * x if abs(x) < UNLIMITED else None for x in ends)
+        if ends[0] < ends[1] and (lower, upper) != (None, None):
+            found[freedom] = (lower, upper)
+    return found
 
 
 def _range(stage: Stage, prim: Any, freedom: str) -> tuple[float, float]:
@@ -163,17 +182,20 @@ def _range(stage: Stage, prim: Any, freedom: str) -> tuple[float, float]:
 
 def drives_of(
     stage: Stage, joint: StageJoint, omitted: Omitted
-) -> Iterator[tuple[ActuatorLaw, tuple[float, float] | None]]:
-    """Drives of a joint: the law of each and its limits, per radian or metre, where it can push at all."""
+) -> Iterator[tuple[str, ActuatorLaw, tuple[float, float] | None]]:
+    """Drives of a joint that can push: coordinate, law and limits of each, per radian or metre."""
     from pxr import UsdPhysics
 
+    coordinates = {freedom: name for name, freedom in joint.freedoms.items()}
+    balls = any(isinstance(part.joint, Spherical) for part in joint.parts)
     for name in ("angular", "linear", *FREEDOMS):
         if not joint.prim.HasAPI(UsdPhysics.DriveAPI, name):
             continue
-        api, turning = UsdPhysics.DriveAPI(joint.prim, name), name in ("angular", "rotX", "rotY", "rotZ")
-        if isinstance(joint.joint, (Fixed, Spherical)):
-            omitted.drop("drive of a joint that has not one coordinate", joint.name)
+        coordinate = next(iter(joint.freedoms)) if len(joint.freedoms) == 1 else coordinates.get(name)
+        if coordinate is None or (balls and name.startswith("rot")):
+            omitted.drop("drive of a joint that has not one coordinate for it", joint.name)
             continue
+        api, turning = UsdPhysics.DriveAPI(joint.prim, name), name == "angular" or name.startswith("rot")
         if api.GetTypeAttr().Get() == "acceleration":
             omitted.add("drive that prescribes accelerations (u is its force)", joint.name)
         force = stage.kilogram * stage.metre**2 if turning else stage.kilogram * stage.metre
@@ -184,4 +206,5 @@ def drives_of(
         largest = stage.number(api.GetMaxForceAttr(), math.inf) * force
         limits = (-largest, largest) if 0.0 < largest < UNLIMITED else None
         gain = stiffness or damping or 1.0
-        yield ActuatorLaw("drive", gain=gain, bias=(0.0, -stiffness, -damping), force_limits=limits), limits
+        law = ActuatorLaw("drive", gain=gain, bias=(0.0, -stiffness, -damping), force_limits=limits)
+        yield coordinate, law, limits

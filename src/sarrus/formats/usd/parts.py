@@ -17,6 +17,7 @@ from sarrus.models.shapes.shapes import Box, Cylinder, MassProperties, Sphere, c
 from sarrus.models.shapes.visual import Visual
 
 WATER = 1000.0  # kg/m^3, the density that USD assumes
+SITES = ("MjcSiteAPI", "NewtonSiteAPI")  # schemas of MuJoCo and Newton that mark places
 TURNS = {  # from z to the axis of a cylinder
     "X": Pose(rpy=(0.0, math.pi / 2, 0.0)),
     "Y": Pose(rpy=(-math.pi / 2, 0.0, 0.0)),
@@ -83,8 +84,24 @@ class Stage:
         return [
             prim
             for prim in Usd.PrimRange(body)
-            if prim.IsA(UsdGeom.Gprim) and self.body_of(prim.GetPath()) == body.GetPath()
+            if prim.IsA(UsdGeom.Gprim)
+            and not is_site(prim)
+            and self.body_of(prim.GetPath()) == body.GetPath()
         ]
+
+    def frames(self) -> list[Any]:
+        """Prims that are places: sites of MuJoCo and Newton, and Xforms of bodies with nothing below them."""
+        from pxr import UsdGeom, UsdPhysics
+
+        found = []
+        for prim in self._prims():
+            bare = (
+                prim.GetTypeName() == "Xform" and not prim.GetAllChildren() and not prim.GetAppliedSchemas()
+            )
+            inside = self.body_of(prim.GetPath()) not in (None, prim.GetPath())
+            if is_site(prim) or (bare and inside):
+                found.append(prim)
+        return [prim for prim in found if prim.IsA(UsdGeom.Xformable) and not prim.IsA(UsdPhysics.Joint)]
 
     @cached_property
     def _cache(self) -> Any:
@@ -170,6 +187,11 @@ class Stage:
         raise FormatError(f"{self.source}: {prim.GetPath()}: {reason}.")
 
 
+def is_site(prim: Any) -> bool:
+    """Whether a prim marks a place and nothing else."""
+    return any(str(token) in SITES for token in prim.GetPrimTypeInfo().GetAppliedAPISchemas())
+
+
 def opened(data: bytes, file: Path | None, source: str) -> Stage:
     """The stage of a file or of text."""
     from pxr import Sdf, Usd, UsdGeom, UsdPhysics
@@ -204,7 +226,7 @@ def note_unknown(stage: Stage, omitted: Omitted) -> None:
             note(f"{kind} of an unknown schema", prim.GetName())
         for token in info.GetAppliedAPISchemas():
             api = str(token).split(":")[0]
-            if not known(api):
+            if not known(api) and api not in SITES:
                 note = omitted.drop if "Mimic" in api else omitted.add
                 note(f"{api} of an unknown schema", prim.GetName())
 

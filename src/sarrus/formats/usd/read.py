@@ -89,7 +89,7 @@ class _Reader:
         self.tree = Links(spec, tuple(self.bodies.values()), omitted)
         found = (joint_of(stage, prim, omitted) for prim in stage.joints)
         self.joints = [joint for joint in found if joint is not None]
-        self.carriers: dict[str, str] = {}
+        self.carriers: dict[str, dict[str, str]] = {}  # of each joint in the tree, names of its coordinates
 
     def read(self) -> None:
         for prim, joint in self._order():
@@ -98,6 +98,8 @@ class _Reader:
             if joint.name not in self.carriers:
                 self._add_loop(joint)
         self._add_actuators()
+        for prim in self.stage.frames():
+            self._add_frame(prim)
         for prim in self.stage.bodies:
             self.spec.visuals += self._visuals(prim)
 
@@ -106,6 +108,11 @@ class _Reader:
         stage, body = self.stage, self.bodies[prim.GetPath()]
         found = [visual_of(stage, shape, body, prim, self.omitted) for shape in stage.shapes(prim)]
         return list(filter(None, found))
+
+    def _add_frame(self, prim: Any) -> None:
+        body, X = self.stage.body_of(prim.GetPath()), self.stage.pose(prim)
+        at = X if body is None else self.stage.pose_at(body).inverse() @ X
+        self.tree.frame(prim.GetName(), GROUND if body is None else self.bodies[body], at)
 
     def _order(self) -> Iterator[tuple[Any, StageJoint | None]]:
         """Bodies, each with the joint that carries it, seen from its parent, parents first."""
@@ -131,33 +138,48 @@ class _Reader:
             self.spec.rest[carrier] = (*X_body.xyz.tolist(), *X_body.quat.tolist())
         else:
             parent = GROUND if joint.a is None else self.bodies[joint.a]
-            offset = joint.at_b.inverse()
-            if isinstance(joint.joint, Fixed):
-                self.tree.mount(body, parent, (), joint.at_a @ offset, inertia)
-                self.carriers[joint.name] = ""
-                return
-            chain = (TreeJoint(joint.name, joint.joint, joint.at_a, joint.properties),)
-            carrier = self.tree.mount(body, parent, chain, offset, inertia)[0]
-            self.carriers[joint.name] = carrier
-            X_parent = Pose() if joint.a is None else self.stage.pose_at(joint.a)
-            self.spec.rest[carrier] = joint.position(X_parent, X_body)
+            self._add_jointed(body, parent, joint, X_body, inertia)
+
+    def _add_jointed(
+        self, body: str, parent: str, joint: StageJoint, X_body: Pose, inertia: dict[str, Any]
+    ) -> None:
+        """A body on a joint of the articulation, which may be a chain of several here."""
+        called, chain, offset = self.carriers.setdefault(joint.name, {}), joint.chain, joint.at_b.inverse()
+        if not chain:
+            self.tree.mount(body, parent, (), joint.at_a @ offset, inertia)
+            return
+        mounted = [TreeJoint(name, made, Pose(), joint.properties(name, made)) for name, made in chain]
+        mounted[0] = replace(mounted[0], at=joint.at_a)
+        carriers = self.tree.mount(body, parent, mounted, offset, inertia)
+        X_parent = Pose() if joint.a is None else self.stage.pose_at(joint.a)
+        for carrier, one, rest in zip(carriers, mounted, joint.rest(X_parent, X_body), strict=True):
+            self.spec.rest[carrier] = rest
+            names = one.joint.coordinate_names(one.name), one.joint.coordinate_names(carrier)
+            called |= dict(zip(*names, strict=True))
 
     def _add_loop(self, joint: StageJoint) -> None:
         a, b = (GROUND if end is None else self.bodies[end] for end in (joint.a, joint.b))
+        if len(joint.parts) > 1:
+            self.omitted.drop("loop of a joint with freedoms that no joint here has", joint.name)
+            return
         name = claim(joint.name, {one for one, _ in self.spec.constraints})
-        self.spec.close(name, a, b, joint.joint, joint.at_a, joint.at_b)
+        made = joint.parts[0].joint if joint.parts else Fixed()
+        self.spec.close(name, a, b, made, joint.at_a, joint.at_b)
 
     def _add_actuators(self) -> None:
         self.spec.actuate()
         count = 0
         for joint in self.joints:
-            carrier = self.carriers.get(joint.name)
-            for law, limits in drives_of(self.stage, joint, self.omitted):
-                if not carrier:
-                    self.omitted.drop("drive of a joint that closes a loop or is fixed", joint.name)
+            called = self.carriers.get(joint.name, {})
+            for drawn, law, limits in drives_of(self.stage, joint, self.omitted):
+                coordinate = called.get(drawn)
+                if coordinate is None:
+                    self.omitted.drop("drive of a joint that closes a loop", joint.name)
                     continue
-                self.spec.actuate(carrier, limits=limits)
-                self.spec.laws[carrier] = (replace(law, name=joint.name),)
+                self.spec.actuate(coordinate, limits=limits)
+                self.spec.laws[coordinate] = (
+                    replace(law, name=joint.name if len(called) == 1 else coordinate),
+                )
                 count += 1
         if not count:
             self.omitted.remark("it has no drives; spec.actuate(...) of load_spec declares actuators")

@@ -78,11 +78,13 @@ class WrittenBodies:
         bodies: By name, without the ground.
         frames: For every declared body the written body that has it, and its frame there.
         poses: Of every declared body in the world at the drawn pose.
+        apart: Names of the frames that are written as such.
     """
 
     bodies: dict[str, WrittenBody]
     frames: dict[str, tuple[str, Pose]]
     poses: dict[str, Pose]
+    apart: tuple[str, ...] = ()
 
     def frame(self, body: str, at: Pose) -> tuple[str, Pose]:
         """A frame on a declared body as one on the body of the file that has it."""
@@ -91,7 +93,12 @@ class WrittenBodies:
 
 
 def write_bodies(
-    mech: Mechanism, q: Array, several: bool, offsets: bool, without: Collection[str] = ()
+    mech: Mechanism,
+    q: Array,
+    several: bool,
+    offsets: bool,
+    without: Collection[str] = (),
+    frames_apart: bool = False,
 ) -> WrittenBodies:
     """The bodies of the file.
 
@@ -101,8 +108,12 @@ def write_bodies(
         several: Whether a body of the file may have several joints.
         offsets: Whether a joint may be elsewhere than in the origin of its body.
         without: Bodies that are left out; nothing hangs on them.
+        frames_apart: Whether the format has frames on bodies: those of the mechanism are no bodies then.
     """
-    chains = {name: chain for name, chain in _chains(mech, several, offsets).items() if name not in without}
+    apart = mech.frames if frames_apart else {}
+    left_out = {*without, *apart}
+    chains = {name: chain for name, chain in _chains(mech, several, offsets, apart).items()
+              if name not in left_out}  # fmt: skip
     poses = {name: mech.pose(q, name) for name in mech.body_names}
     slices = mech.model.q_slices
     frames: dict[str, tuple[str, Pose]] = {GROUND: (GROUND, Pose())}
@@ -117,7 +128,10 @@ def write_bodies(
             to_link = body.at @ _add_joints(own, body, values, to_link)
         own.joints.reverse()
         written[name] = own
-    return WrittenBodies(written, frames, poses)
+    for name, frame in apart.items():
+        owner, offset = frames[frame.body]
+        frames[name] = owner, offset @ frame.at if not offset.is_identity else frame.at
+    return WrittenBodies(written, frames, poses, tuple(apart))
 
 
 def _neutral(chain: list[Body]) -> Pose:
@@ -158,15 +172,19 @@ def moved(node: Primitive, q: Array) -> Pose:
     return Pose(quat=q) if node.kind == BALL else Pose(q[:3], quat=q[3:])
 
 
-def _chains(mech: Mechanism, several: bool, offsets: bool) -> dict[str, list[Body]]:
-    """For each body of the file the declared bodies that it is made of, the one next to its parent first."""
+def _chains(mech: Mechanism, several: bool, offsets: bool, apart: Collection[str]) -> dict[str, list[Body]]:
+    """For each body of the file the declared bodies that it is made of, the one next to its parent first.
+
+    Frames that are written `apart` do not keep a body from being merged into the one that it carries.
+    """
     bodies = mech.model.bodies[1:]
-    children = Counter(body.parent for body in bodies)
+    children = Counter(body.parent for body in bodies if body.name not in apart)
     used = mech.model.bodies_in_use
     chains: dict[str, list[Body]] = {}
     for body in bodies:
         before = chains.get(body.parent, [])
-        continues = bool(before) and children[body.parent] == 1 and _is_carrier(before, several)
+        alone = children[body.parent] == 1 and body.name not in apart
+        continues = bool(before) and alone and _is_carrier(before, several)
         if continues and _may_merge(before, body, several and body.parent not in used, offsets):
             chains[body.name] = [*chains.pop(body.parent), body]
         else:

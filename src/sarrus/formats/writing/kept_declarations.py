@@ -131,6 +131,9 @@ class KeptDeclarations:
         """The entry with links for bodies; None where a frame of it is not that of a link."""
         links = {}
         for body in entry.bodies():
+            if body in self._written.apart:
+                links[body] = body
+                continue
             owner, at = self._written.frames[body]
             if not at.is_identity:
                 return None
