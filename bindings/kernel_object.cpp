@@ -32,7 +32,7 @@ namespace {
 #define SARRUS_TABLES(isa)                                                               \
   Tables {                                                                               \
     #isa, isa::batch_table(), isa::pose_table(), isa::run_table(), isa::control_table(), \
-        isa::contact_table()                                                             \
+        isa::contact_table(), isa::problem_table()                                       \
   }
 
 Tables choose_tables() {

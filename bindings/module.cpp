@@ -1,6 +1,7 @@
 // sarrus._kernel: checks shapes, loops over batches with the GIL released, owns results. No formulas.
 #include "algebra/front_plan.hpp"
 #include "batches/call_batches.hpp"
+#include "contacts/call_problem.hpp"
 #include "control/call_control.hpp"
 #include "control/call_pose_error.hpp"
 #include "control/control_step.hpp"
@@ -37,6 +38,7 @@ NB_MODULE(_kernel, m) {
   bind_copies(m);
   bind_mode_plan(m);
   bind_control(m);
+  bind_contact_problem(m);
   bind_control_step(m);
   bind_tracer(m, kernel);
 }

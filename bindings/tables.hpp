@@ -3,6 +3,7 @@
 
 #include "batches/batch_table.hpp"
 #include "contacts/contact_table.hpp"
+#include "contacts/problem_table.hpp"
 #include "control/control_table.hpp"
 #include "poses/pose_table.hpp"
 #include "runs/run_table.hpp"
@@ -16,10 +17,11 @@ struct Tables {
   const RunTable& runs;
   const ControlTable& control;
   const ContactTable& contacts;
+  const ProblemTable& problems;
 };
 
-// Each instruction set defines these in its own namespace: batches/, poses/, runs/, control/
-// and contacts/variant.cpp.
+// Each instruction set defines these in its own namespace: variant.cpp in batches/, poses/, runs/, control/
+// and contacts/, problem_variant.cpp in contacts/.
 #define SARRUS_DECLARE_TABLES(isa)     \
   namespace isa {                      \
   const BatchTable& batch_table();     \
@@ -27,6 +29,7 @@ struct Tables {
   const RunTable& run_table();         \
   const ControlTable& control_table(); \
   const ContactTable& contact_table(); \
+  const ProblemTable& problem_table(); \
   }
 
 }  // namespace sarrus
