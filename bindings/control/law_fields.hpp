@@ -34,7 +34,8 @@ using Integers = std::vector<long long>;
 
 // first_function: where the rows that are functions of the state begin
 #define SARRUS_LIMIT_FIELDS(F, N, D) \
-  F(LimitRows, rows) F(nb::object, cone_lam) F(int, first_function) F(bool, has_functions)
+  F(LimitRows, rows) F(nb::object, cone_lam) N(nb::object, least) N(nb::object, most) \
+  F(int, first_function) F(bool, has_functions)
 
 #define SARRUS_OBJECT_FIELDS(F, N, D) \
   F(int, body) F(int, column) F(nb::object, com) N(nb::object, stiffness) N(nb::object, damping) \

@@ -96,7 +96,9 @@ void ControlStep::set_limits(const LimitSetup& limits) {
                   keep(rows.lower, "lower", {m}),
                   keep(rows.upper, "upper", {m}),
                   whole(cones),
-                  keep(limits.cone_lam, "cone_lam", {3 * cones, nc})};
+                  keep(limits.cone_lam, "cone_lam", {3 * cones, nc}),
+                  keep(limits.least, "least", {setup.n}),
+                  keep(limits.most, "most", {setup.n})};
 }
 
 void ControlStep::set_object(const ObjectSetup& held) {
@@ -137,7 +139,7 @@ ControlStep::ControlStep(nb::object kernel_, const LawSetup& given)
   if (law.limits) set_limits(*law.limits);
   if (law.object) set_object(*law.object);
   if (law.forces) set_forces(*law.forces);
-  hint_rows.resize(setup.limits.m + n + setup.limits.cones + 1);
+  hint_rows.resize(setup.limits.m + n + nc + setup.limits.cones + 1);
   along.assign(2 * setup.limits.cones + 1, 0.0);
   hints = {hint_rows.data(), 0};
   on.assign(tasks.size(), 1);

@@ -43,21 +43,22 @@ nb::dict least_of(Result r) {
   return d;
 }
 
-// R, lower, upper of the limits that count, and which of the fixed ones they are
+// R on inputs and shares, lower, upper of the limits that count, and which of the fixed ones they are
 nb::tuple limits_of(Result r) {
   auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   nb::list which;
   for (int i = 0; i < f.limits; ++i) which.append(f.limit_rows[i]);
-  return nb::make_tuple(view(r, f.rows.R, {f.limits, n}), view(r, f.rows.lower, {f.limits}),
+  return nb::make_tuple(view(r, f.rows.R, {f.limits, n + f.shares}), view(r, f.rows.lower, {f.limits}),
                         view(r, f.rows.upper, {f.limits}), which);
 }
 
-// R (cones, 3, n) and at (cones, 3) of the cones that count, and which of the fixed ones they are
+// R (cones, 3, n + shares) and at (cones, 3) of the cones that count, and which of the fixed ones they are
 nb::tuple cones_of(Result r) {
   auto& [memory, f, nq, nv, n, all_limits, forces, seconds] = in(r);
   nb::list which;
   for (int i = 0; i < f.cones; ++i) which.append(f.cone_rows[i]);
-  return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n}), view(r, f.cone_at, {f.cones, 3}), which);
+  return nb::make_tuple(view(r, f.cone_R, {f.cones, 3, n + f.shares}), view(r, f.cone_at, {f.cones, 3}),
+                        which);
 }
 
 // By how much the limits that count, and then the cones, were drawn in
@@ -141,7 +142,9 @@ void bind_step_result(nb::module_& m) {
       .def_prop_ro("program", [](const StepResult& r) { return int(r.f.program); })
       .def_prop_ro("iterations", [](const StepResult& r) { return r.f.iterations; })
       .def_prop_ro("limit_count", [](const StepResult& r) { return r.f.limits; })
-      .def_prop_ro("open", [](const StepResult& r) { return r.n - r.f.least.rank; })
+      .def_prop_ro("shares", [](Result r) { return view(r, in(r).f.u + in(r).n, {in(r).f.shares}); })
+      .def_prop_ro("sharing",
+                   [](Result r) { return view(r, in(r).f.response.sharing, {in(r).f.shares, in(r).f.nc}); })
       .def_prop_ro("active", active_of)
       .def_prop_ro("regular", regular)
       .def_prop_ro("seconds", [](const StepResult& r) { return r.seconds; })

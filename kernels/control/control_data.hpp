@@ -31,13 +31,16 @@ struct InputResponse {
   unsigned char* lam_unique;  // (nc)
   const R* N;                 // (nv, dof) tangent directions
   int rank, dof;
+  R* sharing = nullptr;  // (nc - rank, nc) or null: orthonormal multipliers that cause no acceleration
 };
 
-// Metric of the inputs, u = C x: null is the identity, (n) a diagonal, (n, n) otherwise.
+// Metric of the inputs, u = C x: null is the identity, (n) a diagonal, (n, n) otherwise. The last `shares`
+// entries of x and u, shares of redundant rows, are equal: C is for those before.
 template <class R>
 struct InputMetric {
   const R* C;
   bool diagonal;
+  int shares = 0;
 };
 
 // Outputs at one state: rows J a = wanted.

@@ -13,7 +13,7 @@ SARRUS_BEGIN
 template <class T>
 SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound<T>& f) {
   const Model<real<T>>& m = *s.model;
-  int n = s.n, rows = s.k + (s.damping != 0 ? m.nv : 0);
+  int n = s.n, rows = s.k + (s.damping != 0 ? m.nv : 0), wide = n + most_shares(s);
   arena.take(m.nq, f.q);
   arena.take(m.nv, f.v, f.h, f.response.a0, f.response.prescribed, f.a);
   arena.take(m.nv * m.nv, f.M, f.N, f.response.inverse_inertia);
@@ -26,14 +26,17 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(s.k * m.nv, f.task_J);
   arena.take(rows * n, f.least.G);
   arena.take(rows, f.least.g);
-  arena.take(n, f.least.x, f.inputs, f.u);
+  arena.take(n, f.least.x);
+  arena.take(wide, f.inputs, f.u);
+  arena.take((wide - n) * m.nc, f.response.sharing);
+  if (wide == n) f.response.sharing = nullptr;
   arena.take(n * n, f.least.Z);
   arena.take(s.mass_metric ? n * n : 0, f.metric);
-  arena.take(s.limits.m * n, f.rows.R);
+  arena.take(s.limits.m * wide, f.rows.R);
   arena.take(s.limits.m, f.rows.lower, f.rows.upper, f.rows.reserve);
   arena.take(s.limits.m, f.limit_rows);
-  arena.take(s.limits.m + n + s.limits.cones, f.active);
-  arena.take(3 * s.limits.cones * n, f.cone_R);
+  arena.take(s.limits.m + wide + s.limits.cones, f.active);
+  arena.take(3 * s.limits.cones * wide, f.cone_R);
   arena.take(3 * s.limits.cones, f.cone_at);
   arena.take(s.limits.cones, f.cone_reserve);
   arena.take(s.limits.cones, f.cone_rows);
@@ -135,7 +138,7 @@ template <class T>
 SARRUS_FN void add_motion_limits(const ControlSetup<T>& s, const T* on_force, const T* on_a, int i, T* on,
                                  ControlFound<T>& f) {
   int nv = s.model->nv, n = s.n;
-  T at = T(0), *R = f.rows.R + i * n;
+  T at = T(0), *R = f.rows.R + i * (n + f.shares);
   fill(on, nv);
   if (on_a) copy(on, on_a, nv);
   if (on_force) {
@@ -167,6 +170,12 @@ SARRUS_HD bool has_reserve(const ControlSetup<T>& s) {
   return s.object.body >= 0 && s.object.reserve;
 }
 
+// out (shares): what shares of redundant rows add to a combination of multipliers (f.nc)
+template <class T>
+SARRUS_FN void add_shares(const ControlFound<T>& f, const T* on_lam, T* out) {
+  for (int e = 0; e < f.shares; ++e) out[e] += inner(f.response.sharing + e * f.nc, on_lam, f.nc);
+}
+
 // Limit r as row i on inputs   in: on_lam (f.nc) for the rows that hold
 template <class T>
 SARRUS_FN void find_limit_row(const ControlSetup<T>& s, int r, int i, const T* on_lam, T* on,
@@ -178,10 +187,31 @@ SARRUS_FN void find_limit_row(const ControlSetup<T>& s, int r, int i, const T* o
   one.on_u = all.on_u ? all.on_u + r * s.n : nullptr;
   one.lam0 = f.response.lam0, one.Lam = f.response.Lam, one.lower = all.lower + r, one.upper = all.upper + r;
   one.disturbance = has_reserve(s) ? f.disturbance : nullptr;
-  rows_on_inputs(one, {f.rows.R + i * s.n, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
+  T* R = f.rows.R + i * (s.n + f.shares);
+  rows_on_inputs(one, {R, f.rows.lower + i, f.rows.upper + i, f.rows.reserve + i});
+  fill(R + s.n, f.shares);
+  add_shares(f, on_lam, R + s.n);
   const T *on_force = all.on_force ? all.on_force + r * nv : nullptr,
           *on_a = all.on_a ? all.on_a + r * nv : nullptr;
   if (on_force || on_a) add_motion_limits(s, on_force, on_a, i, on, f);
+}
+
+// Whether a limit that counts, with coefficients on_lam (f.limits, f.nc), or a cone speaks of multipliers
+// that redundant rows leave undetermined
+template <class T>
+SARRUS_FN bool leaves_shares(const ControlSetup<T>& s, const ControlInput<T>& in, const T* on_lam,
+                             const ControlFound<T>& f) {
+  int nc = s.model->nc;
+  if (!f.response.sharing || f.response.rank == f.nc) return false;
+  for (int i = 0; i < f.limits; ++i)
+    if (any_of(f.nc, [&](int c) { return on_lam[i * f.nc + c] != 0 && !f.response.lam_unique[c]; }))
+      return true;
+  bool found = false;
+  for (int r = 0; r < 3 * s.limits.cones; ++r)
+    each_held_row(in, nc, [&](int k, int c) {
+      found = found || (s.limits.cone_lam[r * nc + c] != 0 && !f.response.lam_unique[k]);
+    });
+  return found;
 }
 
 // Limits as rows on inputs; those of rows that do not hold are left out
@@ -198,6 +228,7 @@ SARRUS_FN void find_limit_rows(const ControlSetup<T>& s, const ControlInput<T>& 
     each_held_row(in, nc, [&](int k, int c) { kept[k] = row[c]; });
     f.limit_rows[f.limits++] = r;
   }
+  f.shares = leaves_shares(s, in, on_lam, f) ? f.nc - f.response.rank : 0;
   for (int i = 0; i < f.limits; ++i) find_limit_row(s, f.limit_rows[i], i, on_lam + i * f.nc, on, f);
 }
 
@@ -221,26 +252,67 @@ SARRUS_FN T cone_change(const ControlSetup<T>& s, const ControlInput<T>& in, con
 // Cones in the same way: y = R u + at
 template <class T>
 SARRUS_FN void find_cones(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
-  int nc = s.model->nc, n = s.n;
+  int nc = s.model->nc, n = s.n, wide = n + f.shares;
   f.cones = 0;
   for (int i = 0; i < s.limits.cones; ++i) {
     const T* rows = s.limits.cone_lam + 3 * i * nc;
     if (!all_hold(in, rows, 3 * nc, nc)) continue;
-    T *R = f.cone_R + 3 * f.cones * n, *at = f.cone_at + 3 * f.cones;
-    fill(R, 3 * n);
+    T *R = f.cone_R + 3 * f.cones * wide, *at = f.cone_at + 3 * f.cones;
+    fill(R, 3 * wide);
     for (int r = 0; r < 3; ++r) {
       at[r] = T(0);
       each_held_row(in, nc, [&](int k, int c) {
         T on = rows[r * nc + c];
         if (on == 0) return;
         at[r] += on * f.response.lam0[k];
-        add_scaled(R + r * n, on, f.response.Lam + k * n, n);
+        add_scaled(R + r * wide, on, f.response.Lam + k * n, n);
+        for (int e = 0; e < f.shares; ++e) R[r * wide + n + e] += on * f.response.sharing[e * f.nc + k];
       });
     }
     f.cone_reserve[f.cones] = has_reserve(s) ? cone_change(s, in, rows, f) : T(0);
     at[2] -= f.cone_reserve[f.cones];
     f.cone_rows[f.cones++] = i;
   }
+}
+
+// The same problem with shares of redundant rows as further unknowns. Of those that keep the limits the
+// smallest are taken: they count SHARED as much as inputs.
+template <class T>
+SARRUS_FN void choose_shares(const ControlFound<T>& f, LimitedProblem<T>& p, Arena& arena) {
+  int n = p.n, open = p.open, wide = n + f.shares, all = open + f.shares;
+  if (!f.shares) return;
+  T *x, *Z, *H, *z0;
+  arena.take(wide, x);
+  arena.take(wide * all, Z);
+  arena.take(all * all, H);
+  arena.take(all, z0);
+  fill(x, wide), fill(Z, wide * all), fill(H, all * all), fill(z0, all);
+  copy(x, p.x, n);
+  if (p.z0) copy(z0, p.z0, open);
+  for (int i = 0; i < n; ++i) copy(Z + i * all, p.Z + i * open, open);
+  T largest = p.H ? largest_of(open, [&](int i) { return p.H[i * open + i]; }) : T(1);
+  for (int i = 0; i < open; ++i) {
+    if (p.H) copy(H + i * all, p.H + i * open, open);
+    if (!p.H) H[i * all + i] = T(1);
+  }
+  for (int e = 0; e < f.shares; ++e) {
+    Z[(n + e) * all + open + e] = T(1);
+    H[(open + e) * all + open + e] = real<T>(SHARED) * (largest > 0 ? largest : T(1));
+  }
+  p.n = wide, p.open = all, p.x = x, p.Z = Z, p.H = H, p.z0 = z0, p.metric.shares = f.shares;
+}
+
+// z0 (open) of inputs that an offset moves in the directions Z
+template <class T>
+SARRUS_HD void add_offset(const T* offset, LimitedProblem<T>& p, Arena& arena) {
+  T* z;
+  if (!offset) return;
+  arena.take(p.n, z);
+  for (int e = 0; e < p.open; ++e) {
+    z[e] = p.z0 ? p.z0[e] : T(0);
+    for (int i = 0; i < p.n; ++i) z[e] += p.Z[i * p.open + e] * offset[i];
+  }
+  p.z0 = z;
 }
 
 // The inputs: least ones, or those that bring regulated forces nearest to their values, within limits
@@ -260,22 +332,16 @@ SARRUS_FN void choose_inputs(const ControlSetup<T>& s, const ControlInput<T>& in
     }
     p.z0 = w.z, p.H = w.H;
   }
-  if (in.offset) {
-    T* z;
-    arena.take(s.n, z);
-    for (int e = 0; e < p.open; ++e) {
-      z[e] = p.z0 ? p.z0[e] : T(0);
-      for (int i = 0; i < s.n; ++i) z[e] += p.Z[i * p.open + e] * in.offset[i];
-    }
-    p.z0 = z;
-  }
+  add_offset(in.offset, p, arena);
+  choose_shares(f, p, arena);
   LimitedWork<T> w(p, arena);
   LimitedSolution<T> found = limited_inputs(p, w);
   if (found.status == OPTIMAL) remember(found.active, found.count, *in.hints);
   f.program = found.status, f.count = found.count, f.iterations = found.iterations;
   f.variables = p.open;
   copy(f.active, found.active, found.count);
-  for (int i = 0; i < s.n; ++i) f.inputs[i] = found.x[i], f.u[i] = found.u[i];
+  for (int i = 0; i < p.n; ++i) f.inputs[i] = found.x[i], f.u[i] = found.u[i];
+  keep_motor_bounds(s, f.u);
 }
 
 // The inputs within the limits, and the acceleration that they cause
@@ -309,12 +375,13 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   least.nv = least.dof = m.nv, least.n = s.n, least.task.k = s.k, least.damping = s.damping;
   LeastNormWork<T> least_work(least, arena);
   measured();
+  int wide = s.n + most_shares(s);
   LimitedProblem<T> limited{};
-  limited.n = limited.open = s.n, limited.m = s.limits.m;
+  limited.n = limited.open = wide, limited.m = s.limits.m;
   limited.cones.count = s.limits.cones;
   T* z;
   if (s.forces.p) ForceWork<T>(s.forces.p, s.n, arena);
-  arena.take(s.n, z);
+  arena.take(2 * wide * (wide + 2) + 8 * LANES, z);
   LimitedWork<T> limited_work(limited, arena);
   measured();
   if (s.levels) {
@@ -326,9 +393,9 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
     levels.nv = levels.dof = levels.r = m.nv, levels.n = s.n, levels.task.k = s.k, levels.levels = s.levels;
     T *rows, *rest;
     arena.take(4 * s.levels, rows);
-    arena.take(2 * m.nv, rest);
+    arena.take(2 * m.nv + wide * (2 * wide + 2) + 8 * LANES, rest);
     PriorityWork<T> level_work(levels, arena);
-    CascadeWork<T> cascade(s.n, s.k, s.limits.m, s.limits.cones, arena);
+    CascadeWork<T> cascade(wide, s.k, s.limits.m, s.limits.cones, arena);
     measured();
   }
   T* metric;
@@ -365,7 +432,7 @@ SARRUS_FN void control_step(const ControlSetup<T>& s, const ControlInput<T>& in,
                             Arena arena) {
   ControlWork<T, LDC> w(s, arena);
   f.projection = 0, f.count = f.iterations = f.limits = f.cones = 0, f.program = INSIDE;
-  f.limited = f.stretched = false, f.variables = 0, f.level_count = s.levels;
+  f.shares = 0, f.limited = f.stretched = false, f.variables = 0, f.level_count = s.levels;
   f.status = find_response(s, in, f, arena, w);
   if (f.status == STEPPED) f.status = find_inputs(s, in, f, arena, w);
   if (f.status != STEPPED) return;

@@ -6,6 +6,23 @@
 
 SARRUS_BEGIN
 
+constexpr double SHARED = 1e-8;  // weight of shares of redundant rows, relative to inputs
+
+// Most shares of redundant rows that limits can leave a choice of
+template <class T>
+SARRUS_HD int most_shares(const ControlSetup<T>& s) {
+  return s.limits.m || s.limits.cones ? s.model->nc : 0;
+}
+
+// Inputs (n) within the bounds of motors: against rounding of the programs
+template <class T>
+SARRUS_HD void keep_motor_bounds(const ControlSetup<T>& s, T* u) {
+  for (int i = 0; s.limits.least && i < s.n; ++i) {
+    if (u[i] < s.limits.least[i]) u[i] = s.limits.least[i];
+    if (u[i] > s.limits.most[i]) u[i] = s.limits.most[i];
+  }
+}
+
 // Room for the levels of any state
 template <class T>
 SARRUS_HD void bind_levels(const ControlSetup<T>& s, Arena& arena, ControlFound<T>& f) {
@@ -164,51 +181,60 @@ SARRUS_HD void start_without_limits(const ControlSetup<T>& s, const ControlInput
     for (int i = 0; i < n; ++i) f.inputs[i] += f.basis.internal[i * left + e] * along;
   }
   apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
+  fill(f.inputs + n, f.shares), fill(f.u + n, f.shares);
+}
+
+// Columns (n, cols) with a row of zeros for each share, and a unit column for each behind them where `own`
+template <class T>
+SARRUS_HD const T* widen(const T* X, int n, int cols, int shares, bool own, Arena& arena) {
+  if (!shares) return X;
+  int rows = n + shares, all = cols + (own ? shares : 0);
+  T* wide;
+  arena.take(rows * all, wide);
+  fill(wide, rows * all);
+  for (int i = 0; i < n; ++i) copy(wide + i * all, X + i * cols, cols);
+  for (int e = 0; own && e < shares; ++e) wide[(n + e) * all + cols + e] = T(1);
+  return wide;
 }
 
 // The inputs: those without limits where they keep all of them, otherwise a cascade of programs
 template <class T>
 SARRUS_FN void choose_within_levels(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
                                     Arena arena) {
-  int r = f.basis.r, n = s.n, nv = s.model->nv;
+  int r = f.basis.r, n = s.n, nv = s.model->nv, shares = f.shares, wide = n + shares;
   f.program = INSIDE, f.limited = false, f.count = f.iterations = 0;
   start_without_limits(s, in, f);
-  if (touched_rows(f, n, s.touch, true) < 0) {
+  if (touched_rows(f, wide, s.touch, true) < 0) {
     T* damping;
     arena.take(s.levels, damping);
     find_ends(s, in, f, damping);
-    CascadeWork<T> w(n, f.k, f.limits, f.cones, arena);
-    CascadeProblem<T> p{n,
-                        r,
-                        f.k,
-                        s.levels,
-                        f.limits,
-                        f.basis.to_x,
-                        f.basis.internal,
-                        f.levels.A,
-                        f.levels.b,
-                        f.levels.zero,
-                        damping,
-                        f.ends,
-                        f.free,
-                        f.rests ? f.rest : nullptr,
-                        in.offset,
-                        f.rows.R,
-                        f.rows.lower,
-                        f.rows.upper,
-                        metric_of(s, f),
-                        s.rank_tol,
-                        s.tol,
-                        {f.cones, f.cone_R, f.cone_at, in.along}};
+    InputMetric<T> metric = metric_of(s, f);
+    metric.shares = shares;
+    const T *to_x = widen(f.basis.to_x, n, r, shares, false, arena),
+            *internal = widen(f.basis.internal, n, n - r, shares, true, arena),
+            *near = in.offset ? widen(in.offset, n, 1, shares, false, arena) : nullptr;
+    CascadeWork<T> w(wide, f.k, f.limits, f.cones, arena);
+    CascadeProblem<T> p{wide,         r,
+                        f.k,          s.levels,
+                        f.limits,     to_x,
+                        internal,     f.levels.A,
+                        f.levels.b,   f.levels.zero,
+                        damping,      f.ends,
+                        f.free,       f.rests ? f.rest : nullptr,
+                        near,         f.rows.R,
+                        f.rows.lower, f.rows.upper,
+                        metric,       s.rank_tol,
+                        s.tol,        {f.cones, f.cone_R, f.cone_at, in.along}};
     f.program = solve_cascade(p, *in.hints, w);
     f.iterations = w.iterations, f.variables = w.variables;
     if (f.program != OPTIMAL) return;
     f.limited = true;
     copy(f.s, w.c, r);
-    for (int i = 0; i < n; ++i) f.inputs[i] = inner(w.K + i * n, w.c, n);
-    apply_metric(metric_of(s, f), f.inputs, n, 1, f.u);
-    f.count = touched_rows(f, n, s.touch, false);
+    for (int i = 0; i < wide; ++i) f.inputs[i] = inner(w.K + i * wide, w.c, wide);
+    apply_metric(metric, f.inputs, wide, 1, f.u);
+    f.count = touched_rows(f, wide, s.touch, false);
   }
+  keep_motor_bounds(s, f.u);
   judge_levels(s, f);
   for (int i = 0; i < nv; ++i) f.a[i] = f.response.a0[i] + inner(f.basis.E + i * r, f.s, r);
 }

@@ -121,6 +121,16 @@ SARRUS_FN void respond_at_limit(const DenseTerms<real<T>>& d, ResponseWork<T, LD
   }
 }
 
+// out (nc - rank, nc): multipliers that cause no acceleration; rows that depend on each other share forces in
+// any way along them
+template <class T>
+SARRUS_FN void find_sharing(const Model<real<T>>& m, const Factor<T>& f, real<T>* out) {
+  for (int i = 0; i < m.nc - f.rank_rows; ++i) {
+    left_null(f, i, f.work);
+    for (int k = 0; k < m.nc; ++k) out[i * m.nc + row_at(f, k)] = value(f.work[k]);
+  }
+}
+
 // The maps (1), from the factorization
 template <class T, int LDC>
 SARRUS_FN void find_response(const DenseTerms<real<T>>& d, InputResponse<real<T>>& out,
@@ -136,6 +146,7 @@ SARRUS_FN void find_response(const DenseTerms<real<T>>& d, InputResponse<real<T>
   apply_response<T>(d, c.C + m.nv * c.stride, c.stride, m.nc, out.lam0, out.Lam);
   if (f.rank > f.rank_rows) respond_at_limit(d, w, out);
   uniqueness(m, f, out.lam_unique);
+  if (out.sharing) find_sharing(m, f, out.sharing);
   out.N = w.N, out.rank = f.rank_rows, out.dof = m.nv - f.rank;
 }
 

@@ -4,7 +4,8 @@
 //   u = C (x + Z z),   lower <= R u <= upper,   z nearest to z0                                           (1)
 //
 // [Aghili2011] eqs. (17), (18), with a basis Z in place of equality rows. Limits on multipliers become rows
-// on inputs through lam = lam0 + Lam u.
+// on inputs through lam = lam0 + Lam u. Where constraint rows depend on each other, how they share forces is
+// chosen with the inputs, u = (inputs, shares): lam = lam0 + Lam u + sharing^T y.
 #pragma once
 
 #include "control/control_data.hpp"
@@ -16,11 +17,13 @@ template <class T>
 SARRUS_HD void apply_metric(const InputMetric<T>& metric, const T* X, int n, int cols, T* Y) {
   const T* C = metric.C;
   if (!C) return copy(Y, X, n * cols);
-  for (int i = 0; i < n; ++i)
+  int inputs = n - metric.shares;
+  for (int i = 0; i < inputs; ++i)
     if (metric.diagonal)
       for (int c = 0; c < cols; ++c) Y[i * cols + c] = C[i] * X[i * cols + c];
     else
-      combine_rows(Y + i * cols, C + i * n, X, n, cols);
+      combine_rows(Y + i * cols, C + i * inputs, X, inputs, cols);
+  copy(Y + inputs * cols, X + inputs * cols, metric.shares * cols);
 }
 
 template <class T>

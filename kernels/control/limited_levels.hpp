@@ -6,7 +6,8 @@
 //   min |A (c + Z y) - b|^2    subject to    lower <= R C K (c + Z y) <= upper, and cones                 (1)
 //
 // The Hessian of (1) is made regular by a little of |y|^2 in the null space of the level, which is moved to
-// the solution and so does not bias it. After the levels come s nearest to `rest` and x nearest to `near`.
+// the solution and so does not bias it. After the levels come s nearest to `rest`, x nearest to `near`, and
+// the smallest shares of redundant rows, which are the last of the n entries of x (metric.shares).
 #pragma once
 
 #include "control/limited_inputs.hpp"
@@ -234,10 +235,15 @@ SARRUS_FN int descend_to_rest(const CascadeProblem<T>& in, int open, Hints& hint
   set_identity(w.wide, n);
   open = descend(in, r, T(1), T(0), open, hints, w);
   if (open < 0) return open;
+  int inputs = n - in.metric.shares;
   fill(w.right, n);
-  if (in.near) copy(w.right, in.near, n);
-  copy(w.wide, w.K, n * n);
-  return descend(in, n, sqrt_(inner(w.K, w.K, n * n)), T(0), open, hints, w);
+  if (in.near) copy(w.right, in.near, inputs);
+  copy(w.wide, w.K, inputs * n);
+  open = descend(in, inputs, sqrt_(inner(w.K, w.K, inputs * n)), T(0), open, hints, w);
+  if (open < 0 || inputs == n) return open;
+  fill(w.right, n);
+  copy(w.wide, w.K + inputs * n, in.metric.shares * n);
+  return descend(in, in.metric.shares, T(1), T(0), open, hints, w);
 }
 
 // out: w.c   All levels within the limits; INFEASIBLE where no inputs keep all of them

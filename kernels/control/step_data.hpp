@@ -37,7 +37,8 @@ struct ControlLimits {
   const R *on_lam, *on_u, *on_force, *on_a;  // (m, nc); (m, n), (m, nv), (m, nv) or null
   const R *lower, *upper;                    // (m)
   int cones;
-  const R* cone_lam;  // (3 cones, nc): |(y_0, y_1)| <= y_2 for y = cone_lam lam
+  const R* cone_lam;      // (3 cones, nc): |(y_0, y_1)| <= y_2 for y = cone_lam lam
+  const R *least, *most;  // (n) bounds of motors, which nothing makes give way, or null
 };
 
 // An object held by several arms: control/object_step.hpp
@@ -206,10 +207,11 @@ struct ControlFound {
   int limits;                          // rows of limits that count
   int* limit_rows;                     // (limits) which of the fixed ones they are
   int cones, *cone_rows;               // (cones) the same for cones
-  R *cone_R, *cone_at, *cone_reserve;  // (3 cones, n), (3 cones), (cones)
-  InputRows<R> rows;
-  ProgramStatus program;  // of the inputs within limits
-  R *inputs, *u, *a;      // x (n) in the metric, u (n), predicted acceleration (nv)
+  int shares;                          // that limits leave a choice of: 0, or nc - rank
+  R *cone_R, *cone_at, *cone_reserve;  // (3 cones, n + shares), (3 cones), (cones)
+  InputRows<R> rows;                   // R (limits, n + shares)
+  ProgramStatus program;               // of the inputs within limits
+  R *inputs, *u, *a;  // x in the metric and u, shares behind them (n + shares); predicted acceleration (nv)
   int *active, count, iterations;
   R* metric;                                  // C (n, n) of the inertia, where that is the metric
   R *force_Y, *force_y0;                      // (p, n), (p): regulated forces Y u + y0

@@ -61,7 +61,7 @@ def test_cable_robot_keeps_every_cable_taut() -> None:
     np.testing.assert_allclose(run.q[-1, :3], [0.4, 0.25, 0.1], atol=1e-3)
     slack = C.ProjectedInverseDynamics(mech, out, way, kp=400.0)
     loose = sr.simulate(mech, (0.0, 0.7), control=slack, dt=4e-3, control_dt=4e-3)
-    assert loose.u.max() > 0.0  # least torque alone would push with a rope
+    assert loose.u.max() == 0.0  # cables pull only, by the description; least torque lets some of them hang
 
 
 def test_pantograph_leg_tracks_with_passive_joints_and_a_spring() -> None:

@@ -30,7 +30,8 @@ def test_a_history_has_every_part(run: tuple[C.ForceLimits, sr.Trajectory]) -> N
     np.testing.assert_allclose(history.u[:-1], trajectory.u[::2][:-1], atol=1e-9)
     np.testing.assert_allclose(history.tau_tangent + history.tau_normal, history.tau, atol=1e-9)
     np.testing.assert_allclose(history.outputs + history.errors, history.desired, atol=1e-12)
-    assert history.success and set(history.margins) == {f"tension cable{i}" for i in range(1, 5)}
+    names = [f"{what} cable{i}" for what in ("tension", "torque") for i in range(1, 5)]
+    assert history.success and set(history.margins) == set(names)
     assert min(left.min() for left in history.margins.values()) > -1e-7
     said = history.summary()
     assert (
@@ -58,7 +59,8 @@ def test_pictures(run: tuple[C.ForceLimits, sr.Trajectory]) -> None:
 
 def test_trouble_is_shaded() -> None:
     mech = sr.library.parallelogram()
-    law = C.ForceLimits(mech, "left", 0.7, C.TorqueBounds((-10.0, 10.0)))
+    weak = C.LinearLimits("torque", tau=np.eye(mech.nv)[0], lower=-10.0, upper=10.0)
+    law = C.ForceLimits(mech, "left", 0.7, weak)
     trajectory = sr.simulate(mech, (0.0, 0.01), control=law, dt=1e-3)
     history = law.history(trajectory)
     assert not history.success

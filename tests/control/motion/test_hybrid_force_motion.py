@@ -109,6 +109,7 @@ def test_the_integral_rests_where_the_force_is_held_back(crank: sr.Mechanism) ->
     )
     sr.simulate(real, (0.0, 0.4), control=law, control_dt=1e-3, dt=1e-3)
     assert law.last is not None and law.last.status == C.Status.LIMITED
+    assert "missed: slider.ty by -61.5" in law.last.message and "in their way: torque" in law.last.message
     assert abs(law._feedback.integral[0]) < 0.1  # without anti-windup about 0.4 s times tens of newtons
     clamped = C.HybridForceMotion(crank, "crank", np.pi / 6, {"slider": -5.0}, **common, integral_limit=0.5)
     sr.simulate(real, (0.0, 0.4), control=clamped, control_dt=1e-3, dt=1e-3)
@@ -128,7 +129,54 @@ def test_forces_that_the_motors_cannot_reach_are_approached() -> None:
     law = C.HybridForceMotion(mech, "crank", 0.5, {"slider": 0.0}, actuated=["crank"])
     found = law.solve(0.0, q, np.zeros(2))
     assert abs(found.force_error[0]) > 1.0 and np.abs(found.missed).max() < 1e-9
-    assert found.u[1] == 0.0
+    assert found.u[1] == 0.0 and found.status == C.Status.PARTIAL
+    assert found.forces_missed == pytest.approx({mech.row_names[0]: found.force_error[0]})
+
+
+def test_more_wishes_than_motors_are_said_to_be_missed() -> None:
+    """Two motors, two motions and two forces: the plant has the forces that the result predicts."""
+    mech = sr.library.five_bar("raised")
+    q, v, motors = mech.default.q, np.zeros(mech.nv), ["link1", "link4"]
+    wishes = {"pin.tx": 20.0, "pin.ty": -30.0}
+    law = C.HybridForceMotion(mech, motors, [q[0], q[3]], wishes, kp=50.0, actuated=motors)
+    found = law.solve(0.0, q, v)
+    lam = mech.forward_dynamics(q, v, u=found.u).lam
+    missed = {n: w - lam[list(mech.row_names).index(n)] for n, w in wishes.items()}
+    assert found.status == C.Status.PARTIAL and found.forces_missed == pytest.approx(missed)
+    assert "forces are met as far as possible, missed: pin.tx by 20.96, pin.ty by -92.69" in found.message
+    assert law.events[0][1] == C.Status.PARTIAL
+    enough = C.HybridForceMotion(mech, "link1", q[0], {"pin.tx": 20.0}, kp=50.0, actuated=motors)
+    both = enough.solve(0.0, q, v)
+    assert both.status == C.Status.OK and both.message == "" and not both.forces_missed
+
+
+def test_a_force_is_missed_least_among_motions_that_come_first() -> None:
+    """Three wishes for forces, one free direction: the least-squares miss, against all inputs by lstsq."""
+    mech = sr.library.dual_planar_arms("body")
+    goals = {"grip_left.tx": -60.0, "grip_left.ty": 25.0, "grip_right.tx": 10.0}
+    names = ["object.x", "object.y", "object.angle"]
+    law = C.HybridForceMotion(mech, names, [0.0, 0.0, 0.0], goals, kp=400.0, kf=0.0)
+    q, v = mech.default.q, np.zeros(mech.nv)
+    found = law.solve(0.0, q, v)
+    response, least = found._step.response, found._step.least
+    rows = [list(mech.row_names).index(n) for n in goals]
+    wanted = np.array([*goals.values()]) - response.lam0[rows] - response.Lam[rows] @ least.x
+    weight = mech.units.row_unit[rows]
+    E = weight[:, None] * (response.Lam[rows] @ least.Z)
+    left = wanted - response.Lam[rows] @ least.Z @ np.linalg.lstsq(E, weight * wanted, rcond=1e-9)[0]
+    expected = {n: x for n, x in zip(goals, left, strict=True) if abs(x) > 1e-4}
+    assert expected and found.forces_missed == pytest.approx(expected, rel=1e-6)
+
+
+def test_of_a_whole_constraint_force_only_what_constraints_bear_counts() -> None:
+    mech = sr.library.five_bar("raised")
+    q, v = mech.default.q, np.zeros(mech.nv)
+    law = C.HybridForceMotion(mech, ["link1", "link4"], [q[0], q[3]], np.ones(mech.nv), kp=50.0)
+    found = law.solve(0.0, q, v)
+    J = mech.terms(q, v).J
+    normal = np.linalg.pinv(J) @ J @ np.ones(mech.nv)
+    np.testing.assert_allclose(found.constraint_force, normal, atol=1e-8)
+    assert found.status == C.Status.OK and not found.forces_missed
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,13 @@ def applied(factor: Factor, x: Array) -> Array:
     return factor * x if x.ndim == 1 else factor[:, None] * x
 
 
+def unapplied(factor: Factor, u: Array) -> Array:
+    """x (nu,) of u = C^-T x."""
+    if factor is None:
+        return u
+    return np.asarray(np.linalg.solve(factor, u)) if factor.ndim == 2 else u / factor
+
+
 def into(G: Array, factor: Factor) -> Array:
     """G C^-T: a map of u as a map of x."""
     if factor is None:

@@ -25,13 +25,14 @@ from ...dynamics.input_response import Response
 from ...errors import InputError, warn
 from ...mechanism.core.access import without_dry_friction
 from ..limits.limit_rows import actuator_index
-from ..limits.limit_table import LimitTable
+from ..limits.limit_table import LimitTable, declared_bounds
 from ..limits.quadratic_program import check_solver
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
 from .force_metric import ForceMetric
 from .friction_compensation import CHOICES, FrictionCompensation
+from .giving_way import Order
 from .history import History, replay
 from .input_selection import DesiredForces, InputSelector, SelectedInputs
 from .least_norm_inputs import Damping, LeastNormInputs
@@ -76,7 +77,7 @@ class Law:
         limits: Sequence[Any] = (),
         actuated: Sequence[str] | None = None,
         releasing: Names | None = None,
-        gives: str = "limits",
+        gives: Any = "limits",
         solver: str = "auto",
     ) -> None:
         """Check and store the shared options, and those that only some laws have."""
@@ -98,12 +99,14 @@ class Law:
         }
         self._transition = Transition(nonnegative(self.transition, "transition"))
         self._release = ForceRelease(system, releasing, self.transition)
-        if gives not in ("limits", "motion"):
-            raise InputError(f'gives must be "limits" or "motion", got {gives!r}.')
-        self._limits = LimitTable(limits, system, self._used) if len(limits) else None
+        some = len(limits) or declared_bounds(system)
+        self._limits = LimitTable(limits, system, self._used) if some else None
         cones = self._limits is not None and self._limits.has_cones
         self._solver = check_solver(solver, cones) if self._limits is not None else ""
-        self._selector = InputSelector(self._solver, gives)
+        names, motors = ((), ()) if not self._limits else (self._limits.names, self._limits.motor_names)
+        self._order = Order.of(gives, names, motors)
+        self._motors = None if self._limits is None else self._limits.motors
+        self._selector = InputSelector(self._solver, self._order, self._motors)
         self._undetermined_by_rows: dict[Any, str] = {}
         self.last: Solution | None = None
         self._start, self._latest = np.inf, -np.inf
@@ -227,13 +230,15 @@ class Law:
         found = step.found
         if self._limits is None:
             return SelectedInputs(found.inputs, found.inputs_used, by_kernel=True)
+        shares = found.shares
         active = tuple(dict.fromkeys([self._limits.row_name(i) for i in sorted(found.active)]))
         if PROGRAM[found.program] == "inside":
-            return SelectedInputs(found.inputs, found.inputs_used, active=active, by_kernel=True)
-        sizes = found.open, found.limit_count, found.cone_count
-        qp = QPInfo("kernel", *sizes, found.iterations, found.seconds)
-        limited = Status.LIMITED
-        return SelectedInputs(found.inputs, found.inputs_used, limited, active=active, qp=qp, by_kernel=True)
+            status, qp = Status.OK, QPInfo()
+        else:
+            sizes = found.variables, found.limit_count, found.cone_count
+            status, qp = Status.LIMITED, QPInfo("kernel", *sizes, found.iterations, found.seconds)
+        x, u = found.inputs, found.inputs_used
+        return SelectedInputs(x, u, status, active=active, qp=qp, by_kernel=True, shares=shares)
 
     def _select(self, step: FoundStep, offset: Array | None, released: BoolArray | None) -> SelectedInputs:
         """Inputs that take more than the kernel's one program."""
@@ -249,6 +254,7 @@ class Law:
             u, tau, a = self._compiled.kernel.applied(found)
         else:
             u, tau = np.zeros(self.system.nu), np.zeros(self.system.nv)
+            selected.u = self._within_motors(selected.u)
             u[self._used] = tau[self._columns] = selected.u
             a = step.response.a0 + step.response.B @ selected.u
         return {
@@ -266,6 +272,12 @@ class Law:
             "_step": step,
             "_selected": selected,
         }
+
+    def _within_motors(self, u: Array) -> Array:
+        """Inputs (n,) within the bounds of motors, against rounding of programs."""
+        if not np.isfinite(u).all():
+            raise np.linalg.LinAlgError("no inputs were found that are finite.")
+        return u if self._motors is None else np.clip(u, *self._motors)
 
     # ------------------------------------------------------------------ overridden by some laws
 
@@ -296,7 +308,7 @@ class Law:
         missed = float(np.max(np.abs(g - G @ selected.x), initial=0.0))
         if missed > MISSED * (1.0 + float(np.max(np.abs(g), initial=0.0))):
             status = min(status, Status.PARTIAL) if status < 0 else Status.PARTIAL
-            if selected.status != Status.PARTIAL:
+            if not selected.moved:
                 said.append(f"outputs met as far as possible, {least.rank} of {len(g)} independent here")
         if least.damped and status >= 0:
             status = Status.SINGULAR
@@ -312,20 +324,23 @@ class Law:
 
     def _undetermined(self, step: Any) -> str:
         """Which multipliers the law limits or regulates although redundant rows leave them undetermined."""
-        used, rows = self._multipliers_used(), step.rows
-        if used is None:
-            return ""
+        rows, said = step.rows, []
         key = (None if rows is None else rows.tobytes(), step.found.rank)
         if key not in self._undetermined_by_rows:
-            mask = used if rows is None else used[rows]
-            unclear = np.array(step.units.row_names)[mask & ~step.response.lam_unique].tolist()
-            said = "redundant rows leave these multipliers undetermined, the least ones are meant: "
-            self._undetermined_by_rows[key] = said + ", ".join(unclear) if unclear else ""
+            for used, what in self._multipliers_used():
+                mask = used if rows is None else used[rows]
+                unclear = np.array(step.units.row_names)[mask & ~step.response.lam_unique].tolist()
+                if unclear:
+                    names = ", ".join(unclear)
+                    said.append(f"redundant rows leave these multipliers undetermined, {what}: {names}")
+            self._undetermined_by_rows[key] = "; ".join(said)
         return self._undetermined_by_rows[key]
 
-    def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
-        """Multipliers (nc,) that the law depends on."""
-        return None if self._limits is None else self._limits.on_lam
+    def _multipliers_used(self) -> list[tuple[BoolArray, str]]:
+        """Multipliers (nc,) that the law depends on, and how it takes those that are undetermined."""
+        if self._limits is None:
+            return []
+        return [(self._limits.on_lam, "limits are judged by what is possible")]
 
     def _failed(self, t: Any, message: str, began: float) -> Solution:
         system, last = self.system, self.last

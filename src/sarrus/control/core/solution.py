@@ -25,7 +25,7 @@ class Status(enum.IntEnum):
 
     OK = 0
     LIMITED = 1  # some limits are active
-    PARTIAL = 2  # the outputs are met as far as constraints and actuators allow
+    PARTIAL = 2  # outputs and forces are met as far as constraints, actuators and limits allow
     SINGULAR = 3  # near a pose where a motion is lost: torques are damped
     INFEASIBLE = -1  # limits cannot hold together; least violation
     FAILED = -2  # bad measurement; the last input is held
@@ -70,6 +70,8 @@ class Solution:
         elapsed: time spent on this step [s].
         gap: largest |phi| of the active constraints [m] at the measured pose, angles multiplied by L; the law
             works at the nearest state without a gap.
+        force_error: desired less expected values (p,) of forces that the law regulates.
+        forces_missed: commanded less predicted values [N, N m] of those of them that cannot be had, by name.
     """
 
     t: float
@@ -85,6 +87,7 @@ class Solution:
     elapsed: float = 0.0
     gap: float = 0.0
     force_error: Array = field(default_factory=lambda: np.zeros(0))
+    forces_missed: Mapping[str, float] = field(default_factory=dict)
     _task: Any = field(default=None, repr=False)  # outputs as in `TaskTracking`
     _step: Any = field(default=None, repr=False)  # what was computed on the way; None where the step failed
     _selected: SelectedInputs | None = field(default=None, repr=False)
@@ -153,10 +156,13 @@ class Solution:
 
     @cached_property
     def lam(self) -> Array:
-        """Predicted multipliers (nc,), of least norm where rows depend on each other; 0 for inactive rows."""
-        if self._response is None or self._inputs is None:
+        """Predicted multipliers (nc,); 0 for inactive rows. Where rows depend on each other, those of least
+        norm that keep the limits."""
+        if self._response is None or self._selected is None:
             return np.zeros(0)
-        found, rows = self._response.lam0 + self._response.Lam @ self._inputs, self._step.rows
+        found, rows = self._response.lam0 + self._response.Lam @ self._selected.u, self._step.rows
+        if len(self._selected.shares):
+            found = found + self._selected.shares @ self._step.found.sharing
         if rows is None:
             return found
         lam = np.zeros(len(rows))
@@ -175,7 +181,8 @@ class Solution:
         """Distance of each limit to its bound, {name: amount}; negative where it is exceeded."""
         if self._limits is None or self._inputs is None:
             return {}
-        return self._limits.margins(self._inputs)
+        assert self._selected is not None
+        return self._limits.margins(self._selected.chosen)
 
     @property
     def rank(self) -> int:

@@ -65,9 +65,9 @@ class ImpedanceSolution(Solution):
     @cached_property
     def reserve_left(self) -> float:
         """Share of the reserve for unknown wrenches that the limits leave, 0 to 1."""
-        if self._limits is None or self._inputs is None:
+        if self._limits is None or self._selected is None:
             return 0.0
-        return self._limits.reserve_left(self._inputs)
+        return self._limits.reserve_left(self._selected.chosen)
 
     @cached_property
     def internal(self) -> Array:

@@ -94,7 +94,7 @@ class ObjectImpedance(Law):
     require_closure: bool = True
     leftover_damping: float = 5.0
     releasing: Any = None
-    gives: str = "limits"
+    gives: Any = "limits"
     solver: str = "auto"
     _by_mass: ClassVar[bool] = True  # null-space motions are damped along rows that a wrench does not excite
 

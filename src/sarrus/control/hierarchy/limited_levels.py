@@ -2,8 +2,8 @@
 
 Limits have priority over all tasks. Each level minimizes the error of its rows over the null space of the
 levels above, subject to all limits. A limit therefore changes a higher level only where the lower levels
-cannot satisfy it. If no inputs satisfy all limits, their weighted violation is minimized first, and all
-levels keep that minimum.
+cannot satisfy it. If no inputs satisfy all limits, their weighted violation is minimized first, group by
+group in the order in which they give way, and all levels keep that minimum.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...arrays import Array
-from ..core.force_metric import Factor, applied
-from ..core.input_selection import (
+from ..core.force_metric import Factor
+from ..core.giving_way import GivingWay, Order
+from ..core.input_selection import SelectedInputs
+from ..core.nearest_inputs import (
+    Motors,
     OpenInputs,
-    SelectedInputs,
+    block_diagonal,
     nearest_inputs,
-    program_of,
     touched_limits,
     violated_limits,
+    widened_metric,
+    within_motors,
 )
 from ..core.solution import QPInfo, Status
 from ..limits.limit_table import InputRows
-from ..limits.quadratic_program import solve_softly
 from .levels import ControllableBasis, LevelDirections, LevelRows, level_directions
 
 SLACK = 1e-9  # relaxation of all bounds against rounding from level to level, relative to the largest bound
@@ -50,11 +53,22 @@ class LimitedLevels:
     """Solves the levels under limits in order of priority, in variables c = (s, z) with inputs x = K c."""
 
     def __init__(
-        self, basis: ControllableBasis, metric: Factor, limits: InputRows, solver: str, rank_tol: float
+        self,
+        basis: ControllableBasis,
+        metric: Factor,
+        limits: InputRows,
+        *,
+        solver: str,
+        rank_tol: float,
+        order: Order,
+        motors: Motors,
     ) -> None:
-        self._K = np.concatenate([basis.to_x, basis.internal], axis=1)
-        self._r = basis.to_x.shape[1]
-        self._metric, self._given, self._solver, self._rank_tol = metric, limits, solver, rank_tol
+        K = np.concatenate([basis.to_x, basis.internal], axis=1)
+        self._n, self._r = basis.to_x.shape
+        shares = limits.R.shape[1] - self._n
+        self._K = block_diagonal(K, np.eye(shares)) if shares else K
+        self._metric, self._given = widened_metric(metric, shares), limits
+        self._solver, self._rank_tol, self._order, self._motors = solver, rank_tol, order, motors
         self._iterations, self._time, self._largest = 0, 0.0, QPInfo()
 
     def run(self, levels: Sequence[LevelRows], start: Array, rest: Array, near: Array) -> HierarchyInputs:
@@ -66,12 +80,15 @@ class LimitedLevels:
             rest: desired s (r,) in the null space of all levels.
             near: desired x (n,) of inputs that cause no acceleration; zero gives the least torque.
         """
-        n = len(self._K)
+        n, wide_n = self._n, len(self._K)
+        near = np.append(near, np.zeros(wide_n - n))
         c, feasible = self._begin(np.concatenate([start, self._K[:, self._r :].T @ near]))
-        Z = np.eye(n)
+        Z = np.eye(wide_n)
         wide = [LevelRows(self._widened(rows.A), rows.b, rows.zero, rows.damping) for rows in levels]
         wide.append(LevelRows(self._widened(np.eye(self._r)), rest, 1.0, 0.0))
-        wide.append(LevelRows(self._K, near, float(np.linalg.norm(self._K)), 0.0))
+        wide.append(LevelRows(self._K[:n], near[:n], float(np.linalg.norm(self._K[:n])), 0.0))
+        if wide_n > n:
+            wide.append(LevelRows(self._K[n:], near[n:], 1.0, 0.0))  # the smallest shares
         for rows in wide:
             found = level_directions(rows, c, Z, self._rank_tol)
             c = c + Z @ self._step(found, c, Z)
@@ -92,17 +109,10 @@ class LimitedLevels:
         start = self._nearest(inputs, limits, c, None)
         if start is not None:
             return start, True
-        soft = solve_softly(program_of(inputs, limits, c, None), limits.weights, self._solver)
-        u = applied(self._metric, self._K @ soft.z)
-        y = limits.R @ u
-        cones = [replace(one, e=one.e + max(one.excess(u), 0.0) + slack) for one in limits.cones]
-        self._limits = replace(
-            limits,
-            lower=np.minimum(limits.lower, y) - slack,
-            upper=np.maximum(limits.upper, y) + slack,
-            cones=tuple(cones),
-        )
-        return soft.z, False
+        given = GivingWay(inputs, limits, self._order, self._solver)
+        given.run(None)
+        self._limits = given.limits.let_out(np.ones(limits.count, dtype=bool), inputs.at(given.z)[1], slack)
+        return given.z, False
 
     def _step(self, found: LevelDirections, c: Array, Z: Array) -> Array:
         """The y that minimizes the error of this level, with c + Z y within the limits."""
@@ -137,11 +147,13 @@ class LimitedLevels:
         return found.z if found.status == "optimal" else None
 
     def _result(self, c: Array, feasible: bool) -> HierarchyInputs:
-        x = self._K @ c
-        u = applied(self._metric, x)
+        n = self._n
+        x, u = within_motors(OpenInputs(np.zeros_like(c), self._K, self._metric), c, self._motors)
+        if not np.array_equal(x, self._K @ c):
+            c = np.linalg.lstsq(self._K, x, rcond=None)[0]
         return HierarchyInputs(
-            x,
-            u,
+            x[:n],
+            u[:n],
             Status.LIMITED if feasible else Status.INFEASIBLE,
             active=touched_limits(self._given, u),
             violations={} if feasible else violated_limits(self._given, u),
@@ -149,6 +161,7 @@ class LimitedLevels:
             qp=replace(self._largest, iterations=self._iterations, time=self._time),
             s=c[: self._r],
             limited=True,
+            shares=u[n:],
         )
 
 

@@ -41,6 +41,8 @@ class TaskHierarchy(Law):
             of (t, q, v) that returns it.
         limits: `TorqueBounds`, `Unilateral`, `Friction`, `CableTension`, `Preload`, `LinearLimits`, one or a
             list. They have priority over all tasks; the lowest level gives way first.
+        gives: which limits give way first where they cannot all hold, after all tasks: "contacts", "limits"
+            (the others), names of limits, one or a list. Bounds of motors never do.
         metric: what "least torque" means, as in `ProjectedInverseDynamics`.
         actuated: names of the actuators to use; default all. The others get exactly zero.
         active: names of the constraints that hold, or a function of (t, q, v) that returns them; default all.
@@ -60,13 +62,14 @@ class TaskHierarchy(Law):
     null_torque: NullTorque = None
     limits: Any = ()
     actuated: Sequence[str] | None = None
+    gives: Any = "limits"
     rank_tol: float = 1e-9
     least_feel: float = 1e-6
     solver: str = "auto"
 
     def __post_init__(self) -> None:
         self._stack = TaskStack(self.tasks)
-        self._prepare(as_limits(self.limits), self.actuated, solver=self.solver)
+        self._prepare(as_limits(self.limits), self.actuated, gives=self.gives, solver=self.solver)
         self._task: Any = self._stack.bind(self.mech)
         self._rank_tol = positive(self.rank_tol, "rank_tol")
         self._on = (True,) * len(self._stack.tasks)
@@ -134,14 +137,15 @@ class TaskHierarchy(Law):
 
     def _selected(self, step: FoundStep) -> HierarchyInputs:
         found = step.found
-        x, u = found.inputs, found.inputs_used
+        x, u, shares = found.inputs, found.inputs_used, found.shares
         if not found.limited:
-            return HierarchyInputs(x, u, by_kernel=True)
+            return HierarchyInputs(x, u, by_kernel=True, shares=shares)
         assert self._limits is not None
         active = tuple(dict.fromkeys([self._limits.row_name(i) for i in sorted(found.active)]))
         sizes = found.variables, found.limit_count, found.cone_count
         qp = QPInfo("kernel", *sizes, found.iterations, found.seconds)
-        return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, by_kernel=True, limited=True)
+        how: dict[str, Any] = {"by_kernel": True, "limited": True, "shares": shares}
+        return HierarchyInputs(x, u, Status.LIMITED, active=active, qp=qp, **how)
 
     def _chosen_within(self, levels: FoundLevels, offset: Array | None) -> HierarchyInputs:
         """The inputs: those of the kernel, unless limits cannot hold."""
@@ -157,9 +161,19 @@ class TaskHierarchy(Law):
         if offset is not None:
             x = x + basis.internal @ (basis.internal.T @ offset)
         u = applied(metric, x)
-        if limits is None or limits.inside(limits.R @ u, u):
-            return HierarchyInputs(x, u, rows=limits, s=free)
-        cascade = LimitedLevels(basis, metric, limits, self._solver, self._rank_tol)
+        none = np.zeros(0 if limits is None else limits.R.shape[1] - len(u))
+        wide = np.append(u, none)
+        if limits is None or limits.inside(limits.R @ wide, wide):
+            return HierarchyInputs(x, u, rows=limits, s=free, shares=none)
+        cascade = LimitedLevels(
+            basis,
+            metric,
+            limits,
+            solver=self._solver,
+            rank_tol=self._rank_tol,
+            order=self._order,
+            motors=self._motors,
+        )
         near = np.zeros(len(x)) if offset is None else offset
         return cascade.run(levels.rows, free, np.zeros(len(free)) if rest is None else rest, near)
 

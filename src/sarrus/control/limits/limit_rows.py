@@ -21,6 +21,8 @@ Entry = tuple[int, float]
 
 PARTS = ("lam", "u", "force", "a")
 
+CONTACT, MOTOR, OTHER = "contact", "motor", "other"  # kinds of limits, in the order in which they give way
+
 
 @dataclass(frozen=True)
 class BoundLimit:
@@ -33,6 +35,7 @@ class BoundLimit:
         lam, u, force, a: coefficients (m, nc), (m, nu), (m, nv), (m, nv).
         cone: whether the first m - 1 rows are a vector whose length the last one bounds.
         source: the same rows as a function of (t, q, v), where they change.
+        motor: whether it bounds an input by what its motor can do, so that it never gives way.
     """
 
     name: str
@@ -45,6 +48,14 @@ class BoundLimit:
     a: Array | None = None
     cone: bool = False
     source: Callable[[float, Array, Array], BoundLimit] | None = None
+    motor: bool = False
+
+    @property
+    def kind(self) -> str:
+        """CONTACT where it speaks of forces of constraints, MOTOR or OTHER."""
+        if self.motor:
+            return MOTOR
+        return OTHER if self.lam is None and self.force is None else CONTACT
 
     @staticmethod
     def general(limit: Any, system: Any) -> BoundLimit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ import numpy.typing as npt
 from ..._kernel import LimitRows, LimitSetup
 from ...arrays import Array, BoolArray
 from ...errors import InputError
-from .limit_rows import PARTS, BoundLimit
+from .limit_rows import PARTS, BoundLimit, linear_rows
 from .quadratic_program import Cone
 
 
 @dataclass(frozen=True)
 class InputRows:
-    """lower <= R u <= upper and cones |T u + c| <= d.u + e, with the names and weights of each.
+    """lower <= R u <= upper and cones |T u + c| <= d.u + e, with names, weights and kinds of each.
 
-    `reserve` is by how much rows (and then cones) were drawn in, or None; see `grasp/force_margin.py`.
+    Behind the inputs, u has shares of redundant rows where limits leave a choice of them: see
+    `core/nearest_inputs.py`. `reserve` is by how much rows (and then cones) were drawn in, or None; see
+    `grasp/force_margin.py`.
     """
 
     R: Array
@@ -31,6 +33,7 @@ class InputRows:
     cones: tuple[Cone, ...] = ()
     cone_names: tuple[str, ...] = ()
     reserve: Array | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -50,6 +53,20 @@ class InputRows:
             cones=tuple(one for one, kept in zip(self.cones, keep[m:], strict=True) if kept),
             cone_names=tuple(names[m:][keep[m:]]),
             reserve=None if self.reserve is None else self.reserve[keep],
+            kinds=tuple(kind for kind, kept in zip(self.kinds, keep, strict=True) if kept),
+        )
+
+    def let_out(self, some: BoolArray, u: Array, slack: float) -> InputRows:
+        """With some of the rows and cones (count,) let out as far as u needs it, and by a little slack."""
+        m, y = len(self.R), self.R @ u
+        lower, upper = np.minimum(self.lower, y) - slack, np.maximum(self.upper, y) + slack
+        rows = some[:m]
+        wide = [replace(one, e=one.e + max(one.excess(u), 0.0) + slack) for one in self.cones]
+        return replace(
+            self,
+            lower=np.where(rows, lower, self.lower),
+            upper=np.where(rows, upper, self.upper),
+            cones=tuple(w if s else k for w, s, k in zip(wide, some[m:], self.cones, strict=True)),
         )
 
     def inside(self, y: Array, u: Array) -> bool:
@@ -90,6 +107,7 @@ class _Stack:
 
     def __post_init__(self) -> None:
         self.names = tuple(r.name for r in self.rows for _ in r.lower)
+        self.kinds = tuple(r.kind for r in self.rows for _ in r.lower)
         self.lower = np.concatenate([r.lower for r in self.rows]) if self.rows else np.zeros(0)
         self.upper = np.concatenate([r.upper for r in self.rows]) if self.rows else np.zeros(0)
         self.weight = np.concatenate([r.weight for r in self.rows]) if self.rows else np.zeros(0)
@@ -116,11 +134,18 @@ class LimitTable:
         has_cones: whether some limit is an exact cone.
         has_functions: whether some limit is a function of (t, q, v).
         on_lam: multipliers (nc,) that some limit speaks of.
+        names: of all limits that can give way.
+        motors: (least, most) inputs (n,) that motors can give; None where no motor has a bound.
+        motor_names: of these bounds.
     """
 
     def __init__(self, limits: Sequence[Any], system: Any, used: npt.NDArray[np.int_]) -> None:
-        rows = [row for limit in limits for row in limit.rows(system)]
+        rows = with_declared_bounds([row for limit in limits for row in limit.rows(system)], system)
+        bounds = [row for row in rows if row.motor]
         self._used = used
+        self.names = tuple(row.name for row in rows if not row.motor)
+        self.motor_names = tuple(row.name for row in bounds)
+        self.motors = _bounds_of(bounds, system)[:, used] if bounds else None
         self._varying = [one for one in rows if one.source is not None]
         constant = [one for one in rows if one.source is None]
         self._constant = [one for one in constant if not one.cone]
@@ -140,6 +165,8 @@ class LimitTable:
         return LimitSetup(
             rows=self._coefficients(self._stack),
             cone_lam=np.concatenate(cones),
+            least=None if self.motors is None else np.ascontiguousarray(self.motors[0]),
+            most=None if self.motors is None else np.ascontiguousarray(self.motors[1]),
             first_function=sum(len(one.lower) for one in self._constant),
             has_functions=self.has_functions,
         )
@@ -178,6 +205,7 @@ class LimitTable:
             weights=np.append(weights, [one.weight[0] for one in stacks]),
             cones=tuple(Cone(T[:2], c[:2], T[2], float(c[2])) for T, c in zip(cone_R, at, strict=True)),
             cone_names=tuple(one.name for one in stacks),
+            kinds=tuple(self._stack.kinds[i] for i in which) + tuple(one.kind for one in stacks),
         )
 
     def speaks_of(self, rows: BoolArray, which: Sequence[int], cones: Sequence[int]) -> BoolArray:
@@ -186,6 +214,33 @@ class LimitTable:
         of_rows = [lam is not None and bool(np.any(lam[i, rows] != 0.0)) for i in which]
         of_cones = [bool(np.any(np.asarray(self._cones[i].lam)[:, rows] != 0.0)) for i in cones]
         return np.array(of_rows + of_cones, dtype=bool)
+
+
+def declared_bounds(system: Any) -> list[BoundLimit]:
+    """What motors can do by the description, one row for each that has limits."""
+    return [
+        replace(
+            linear_rows(system, f"torque {a.name}", u=[(i, 1.0)], lower=a.lower, upper=a.upper), motor=True
+        )
+        for i, a in enumerate(system.model.actuators)
+        if np.isfinite([a.lower, a.upper]).any()
+    ]
+
+
+def with_declared_bounds(rows: Sequence[BoundLimit], system: Any) -> list[BoundLimit]:
+    """Rows that were given, and bounds of the description for motors that none of them bounds."""
+    given = {one.name for one in rows if one.motor}
+    return [*rows, *(one for one in declared_bounds(system) if one.name not in given)]
+
+
+def _bounds_of(rows: Sequence[BoundLimit], system: Any) -> Array:
+    """Least and largest inputs (2, nu)."""
+    bounds = np.tile([[-np.inf], [np.inf]], system.nu)
+    for one in rows:
+        assert one.u is not None
+        i = int(np.argmax(one.u[0]))
+        bounds[:, i] = max(bounds[0, i], one.lower[0]), min(bounds[1, i], one.upper[0])
+    return bounds
 
 
 def refuse_contradictions(rows: Sequence[BoundLimit], system: Any) -> None:

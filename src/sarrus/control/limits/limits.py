@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,7 +38,9 @@ class Limit(Protocol):
 
 @dataclass(frozen=True)
 class TorqueBounds:
-    """Bounds on inputs of actuators.
+    """Bounds on inputs of actuators: what motors can do. They never give way, whatever else has to.
+
+    Every law keeps the limits of the description by itself; bounds that are given here count instead.
 
     Args:
         bounds: {actuator: (lower, upper)} [N m, N], None leaving a side open, or one pair for all; default
@@ -65,7 +67,8 @@ class TorqueBounds:
         for name, pair in chosen.items():
             i = actuator_index(system, name, "TorqueBounds")
             lower, upper = _pair(pair, f"TorqueBounds of {name!r}")
-            out.append(linear_rows(system, f"torque {name}", u=[(i, 1.0)], lower=lower, upper=upper))
+            row = linear_rows(system, f"torque {name}", u=[(i, 1.0)], lower=lower, upper=upper)
+            out.append(replace(row, motor=True))
         return out
 
 

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from ... import _kernel
-from ...arrays import Array
+from ...arrays import Array, BoolArray
 from ...errors import InputError
 
 FEASIBLE = 1e-9  # [N m] on rows of unit length, or of the size of z0
@@ -110,12 +110,16 @@ def solve(program: Program, solver: str) -> ProgramSolution:
     return ProgramSolution(z, True, solver, iterations, spent, active)
 
 
-def solve_softly(program: Program, weights: Array, solver: str) -> ProgramSolution:
+def solve_softly(
+    program: Program, weights: Array, solver: str, soft: BoolArray | None = None
+) -> ProgramSolution:
     """The z of least weighted violation |weights * excess|, nearest to z0 among those.
 
-    Rows get slack variables, A z - s within the bounds, and 1e-10 of the weight stays on z.
+    Rows and cones that are soft (None: all) get slack variables, A z - s within the bounds, and 1e-10 of the
+    weight stays on z. The others hold.
     """
     m, n, k = len(program.A), len(program.z0), len(program.cones)
+    gives = np.ones(m + k) if soft is None else soft.astype(float)
     lengths = np.linalg.norm(program.A, axis=1)
     rounded = lengths < ROUNDED * max(1.0, float(lengths.max(initial=0.0)))
     scaled = np.where(rounded, 0.0, weights[:m])[:, None] * program.A
@@ -124,17 +128,17 @@ def solve_softly(program: Program, weights: Array, solver: str) -> ProgramSoluti
     H[:n, :n] = small * (np.eye(n) if program.H is None else program.H)
     A = np.zeros((m, n + m + k))
     A[:, :n] = scaled
-    A[:, n : n + m] = -np.eye(m)
+    A[:, n : n + m] = -np.diag(gives[:m])
     cones = []
     for i, cone in enumerate(program.cones):
         T, d = np.zeros((len(cone.c), n + m + k)), np.zeros(n + m + k)
-        T[:, :n], d[:n], d[n + m + i] = cone.T, cone.d, 1.0 / weights[m + i]
+        T[:, :n], d[:n], d[n + m + i] = cone.T, cone.d, gives[m + i] / weights[m + i]
         cones.append(Cone(T, cone.c, d, cone.e))
     z0 = np.concatenate([program.z0, np.zeros(m + k)])
-    soft = Program(z0, A, weights[:m] * program.lower, weights[:m] * program.upper, H, cones)
-    found = solve(soft, solver)
+    slack = Program(z0, A, weights[:m] * program.lower, weights[:m] * program.upper, H, cones)
+    found = solve(slack, solver)
     if not found.feasible and solver in ("kernel", "daqp"):
-        found = solve(soft, "scipy")
+        found = solve(slack, "scipy")
     return ProgramSolution(found.z[:n], False, found.solver, found.iterations, found.time)
 
 

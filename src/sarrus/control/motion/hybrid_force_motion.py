@@ -2,6 +2,7 @@
 
 Motion has priority over forces, and forces over least torque: forces are regulated in the null space of the
 motion. Motion and force errors obey decoupled equations, even if the mechanism couples motion and force.
+Forces that cannot be had beside the motion are met in the least-squares sense, and said to be missed.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, state
+from ...arrays import Array, BoolArray, state
 from ...errors import InputError, answer_of, unknown_name
 from ...mechanism.mechanism import Mechanism
 from ..core.compiled_step import CompiledStep, FoundStep, RegulatedForces
-from ..core.input_selection import DesiredForces, SelectedInputs
+from ..core.input_selection import LOST, DesiredForces, SelectedInputs
 from ..core.law import Law
+from ..core.solution import Solution, Status
 from ..core.task import Task
 from ..limits.limits import as_limits
 from ..state.measured_state import MeasuredState
 from .force_feedback import ForceFeedback
 
+FORCE_MISSED = 1e-6  # forces missed by less than this, relative to the commanded ones, are met
 Sensor = Callable[[float, Array, Array, Array], npt.ArrayLike]
 
 
@@ -61,7 +64,7 @@ class HybridForceMotion(Law):
     integral_limit: float = math.inf
     actuated: Sequence[str] | None = None
     limits: Sequence[Any] = ()
-    gives: str = "limits"
+    gives: Any = "limits"
     solver: str = "auto"
 
     def __post_init__(self) -> None:
@@ -111,10 +114,37 @@ class HybridForceMotion(Law):
             return np.asarray(step.found.force_error)
         return np.asarray(self._compiled.kernel.settle(step.found, selected.u))
 
-    def _multipliers_used(self) -> npt.NDArray[np.bool_] | None:
-        limited = super()._multipliers_used()
-        wanted = self._desired.on_lam
-        return wanted if limited is None else limited | wanted
+    def _completed(self, fields: dict[str, Any]) -> Solution:
+        """With the forces that are missed, in status and message."""
+        if "_step" not in fields:
+            return super()._completed(fields)
+        missed = self._forces_missed(fields["_step"], fields["_selected"].u)
+        if missed:
+            worst = ", ".join(f"{name} by {by:.4g}" for name, by in missed.items())
+            said = f"forces are met as far as possible, missed: {worst}"
+            if fields["status"] == Status.OK:
+                fields["status"] = Status.PARTIAL
+            elif fields["status"] == Status.LIMITED:
+                said += f"; in their way: {', '.join(fields['active_limits'])}"
+            fields["message"] = "; ".join(filter(None, (fields["message"], said)))
+        return super()._completed(fields | {"forces_missed": missed})
+
+    def _forces_missed(self, step: FoundStep, u: Array) -> dict[str, float]:
+        """Commanded less predicted forces, those beyond rounding. Of a constraint force only what constraints
+        can bear counts."""
+        Y, y0, _, commanded = step.found.forces()
+        lacks = commanded - y0 - Y @ u
+        small = FORCE_MISSED * (1.0 + float(np.abs(commanded).max()))
+        if float(np.abs(lacks).max()) <= small:
+            return {}
+        if self._desired.rows is None:
+            J = step.terms.J
+            lacks = J.T @ np.linalg.lstsq(J.T, lacks, rcond=LOST)[0]
+        pairs = zip(self._desired.names, lacks.tolist(), strict=True)
+        return {name: by for name, by in pairs if abs(by) > small}
+
+    def _multipliers_used(self) -> list[tuple[BoolArray, str]]:
+        return [*super()._multipliers_used(), (self._desired.on_lam, "the least ones are meant")]
 
 
 class _ForceReference:
@@ -122,6 +152,7 @@ class _ForceReference:
 
     Attributes:
         rows: which multipliers (p,); None for the constraint force.
+        names: of the forces (p,).
     """
 
     def __init__(self, force: Any, system: Any) -> None:
@@ -134,6 +165,7 @@ class _ForceReference:
             self.size, self.weight = system.nv, np.array(system.units.unit)
             self._parts = [(self.size, force)]
             self.rows: list[int] | None = None
+            self.names = tuple(system.units.coordinate_names)
         else:
             rows: list[int] = []
             for name, value in force.items():
@@ -143,6 +175,7 @@ class _ForceReference:
             if not rows:
                 raise InputError("force names no constraint: {row or constraint: desired value}.")
             self.rows = rows
+            self.names = tuple(system.row_names[i] for i in rows)
             self.size, self.weight = len(rows), np.array(system.units.row_unit[rows])
         self.on_lam = np.zeros(system.nc, dtype=bool)
         if self.rows is not None:

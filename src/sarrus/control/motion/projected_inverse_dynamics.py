@@ -69,8 +69,10 @@ class ForceLimits(Law):
         mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel, transition,
             releasing: as in `ProjectedInverseDynamics`.
         limits: one limit or a list.
-        gives: what is relaxed where motion and limits conflict: "limits" (least violation, forces multiplied
-            by L to compare with moments) or "motion" (limits hold as long as any input keeps them).
+        gives: what gives way first where not everything can be had: "limits" (first those on contacts, then
+            the others, each with the least violation, forces multiplied by L to compare with moments), or
+            "motion", or a list, first to last, of "contacts", "limits", "motion" and names of limits. What is
+            missing in a list gives way after those in it. Bounds of motors never give way.
         solver: "auto", "kernel", "daqp", "scipy" or "clarabel".
     """
 
@@ -82,7 +84,7 @@ class ForceLimits(Law):
     _: KW_ONLY
     actuated: Sequence[str] | None = None
     releasing: Names | None = None
-    gives: str = "limits"
+    gives: Any = "limits"
     solver: str = "auto"
 
     def __post_init__(self) -> None:
