@@ -35,13 +35,14 @@ struct ContactPoint {
   Vec3<T> normal;            // unit, from a to b
   Vec3<T> point_a, point_b;  // on the surfaces; point_b - point_a = gap normal
   real<T> disc = 0;          // radius of the round face that lies flat there, centred on the point; else 0
+  bool passing = false;      // a sharp corner beside an edge or a corner, which it passes and does not hit
 };
 
 constexpr double FAR_AWAY = 1e300;  // finite, so that derivatives of what is not used stay numbers
 
 template <class T>
 SARRUS_HD void leave_open(ContactPoint<T>& slot) {
-  slot = {T(real<T>(FAR_AWAY)), zero3<T>(), zero3<T>(), zero3<T>(), real<T>(0)};
+  slot = {T(real<T>(FAR_AWAY)), zero3<T>(), zero3<T>(), zero3<T>()};
 }
 template <class T>
 SARRUS_HD bool in_use(const ContactPoint<T>& slot) {
@@ -51,7 +52,7 @@ SARRUS_HD bool in_use(const ContactPoint<T>& slot) {
 // The slot of a point on a and the gap along the normal
 template <class T>
 SARRUS_HD ContactPoint<T> touch_at(const Vec3<T>& point_a, const Vec3<T>& normal, const T& gap) {
-  return {gap, normal, point_a, point_a + normal * gap, real<T>(0)};
+  return {gap, normal, point_a, point_a + normal * gap};
 }
 
 // Seen from b: a and b exchanged

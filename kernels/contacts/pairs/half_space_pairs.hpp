@@ -12,7 +12,7 @@ constexpr double FLAT = 1e-9;
 template <class T>
 SARRUS_HD ContactPoint<T> above(const Frame<T>& A, const Vec3<T>& x) {
   T gap = dot(A.R.z, x - A.p);
-  return {gap, A.R.z, x - A.R.z * gap, x, real<T>(0)};
+  return {gap, A.R.z, x - A.R.z * gap, x};
 }
 
 // Every corner of a rounded polytope
@@ -25,9 +25,7 @@ struct Above {
   template <class T, class C>
   static SARRUS_HD void points(const Frame<T>& A, const C& c, const Frame<T>& B, ContactPoint<T>* out) {
     for (int k = 0; k < Kind::corners(c); ++k) {
-      Vec3<real<T>> r = Kind::corner(c, k);
-      const real<T> x[3] = {r.x, r.y, r.z};
-      out[k] = above(A, B.p + turn(B.R, x) - A.R.z * Kind::radius(c));
+      out[k] = above(A, placed_corner<Kind>(c, k, B) - A.R.z * Kind::radius(c));
     }
   }
 };

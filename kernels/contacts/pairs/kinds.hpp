@@ -3,7 +3,7 @@
 #pragma once
 
 #include "contacts/pairs/half_space_pairs.hpp"
-#include "contacts/pairs/sphere_pairs.hpp"
+#include "contacts/pairs/rounded_pairs.hpp"
 
 SARRUS_BEGIN
 
@@ -32,9 +32,21 @@ struct Meeting<HalfSpace, HalfSpace> {
   static constexpr bool known = false;
 };
 
-template <>
-struct Meeting<Sphere, Sphere> : TwoSpheres {
+template <class KindA, class KindB>
+struct BothRounded : RoundedPair<KindA, KindB> {
   static constexpr bool known = true;
 };
+template <>
+struct Meeting<Sphere, Sphere> : BothRounded<Sphere, Sphere> {};
+template <>
+struct Meeting<Sphere, Capsule> : BothRounded<Sphere, Capsule> {};
+template <>
+struct Meeting<Sphere, Polyhedron> : BothRounded<Sphere, Polyhedron> {};
+template <>
+struct Meeting<Capsule, Capsule> : BothRounded<Capsule, Capsule> {};
+template <>
+struct Meeting<Capsule, Polyhedron> : BothRounded<Capsule, Polyhedron> {};
+template <>
+struct Meeting<Polyhedron, Polyhedron> : BothRounded<Polyhedron, Polyhedron> {};
 
 SARRUS_END

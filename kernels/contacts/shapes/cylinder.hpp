@@ -10,7 +10,6 @@ SARRUS_BEGIN
 
 struct Cylinder {
   SARRUS_PARAMETERS(SARRUS_CYLINDER)
-  static constexpr bool rounded_polytope = false;
 };
 
 SARRUS_END

@@ -10,7 +10,6 @@ SARRUS_BEGIN
 
 struct Ellipsoid {
   SARRUS_PARAMETERS(SARRUS_ELLIPSOID)
-  static constexpr bool rounded_polytope = false;
 };
 
 SARRUS_END

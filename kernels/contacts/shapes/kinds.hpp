@@ -1,8 +1,7 @@
 // The kinds of shapes of surfaces, once. A kind says in its own header its parameters (names and widths) in
 // its own frame, and what pairs (contacts/pairs) ask of it:
 //
-//   corners(c), corner(c, k), radius(c)   a shape that is a polytope with a rounding: the hull of balls
-//   edges(c), edge(c, k), faces(c), ...   of those that have them (polyhedron.hpp)
+//   corners, edges, faces and radius of a rounded polytope (contacts/shapes/rounded.hpp)
 //
 // A new kind is one header and one entry here, and its pairs in contacts/pairs/kinds.hpp.
 #pragma once

@@ -22,7 +22,9 @@ SHAPES: dict[str, Any] = {
     "ConvexMesh": sr.ConvexMesh(HULL),
     "HalfSpace": sr.HalfSpace(),
 }
-PAIRS = [("HalfSpace", name) for name in SHAPES if name != "HalfSpace"] + [("Sphere", "Sphere")]
+ROUNDED = ("Sphere", "Capsule", "Box", "ConvexMesh")  # polytopes with a rounding
+PAIRS = [("HalfSpace", name) for name in SHAPES if name != "HalfSpace"]
+PAIRS += [(ROUNDED[i], ROUNDED[j]) for i in range(4) for j in range(i, 4)]
 
 
 def two_bodies(a: str, b: str) -> sr.Mechanism:
@@ -51,14 +53,23 @@ def random_state(mech: sr.Mechanism, seed: int, apart: float = 0.6) -> tuple[np.
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds)
 def test_the_smallest_gap_is_the_distance(pair: tuple[str, str], seed: int) -> None:
-    """Of all slots, outside of each other: by coal."""
+    """Outside of each other, by coal; b then moved into a by 1 mm along the normal: some gap is negative.
+
+    No gap is then below -1 mm, since distances change by no more than b moves.
+    """
     mech = MECHANISMS[pair]
     q, _ = random_state(mech, seed)
+    shapes = [SHAPES[name] for name in pair]
+    distance, _ = coal_distance(shapes[0], mech.pose(q, "a"), shapes[1], mech.pose(q, "b"))
     found = mech.contacts(q)
-    distance, normal = coal_distance(SHAPES[pair[0]], mech.pose(q, "a"), SHAPES[pair[1]], mech.pose(q, "b"))
+    if distance < COAL:
+        assert np.nanmin(found.gap) < 2 * COAL
+        return
     nearest = int(np.argmin(found.gap))
     assert found.gap[nearest] == pytest.approx(distance, abs=COAL)
-    np.testing.assert_allclose(found.normal[nearest], normal, atol=1e-3)  # coal's normals are coarse
+    q[7:10] -= (found.gap[nearest] + 1e-3) * found.normal[nearest]
+    inside = mech.contacts(q).gap.min()
+    assert -1e-3 - 1e-12 < inside < 0.0
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
@@ -69,25 +80,30 @@ def test_points_normals_and_speeds_belong_together(pair: tuple[str, str], seed: 
     mech = MECHANISMS[pair]
     q, v = random_state(mech, seed)
     found = mech.contacts(q, v)
-    np.testing.assert_allclose(np.linalg.norm(found.normal, axis=1), 1.0, atol=1e-14)
-    np.testing.assert_allclose(found.point_b - found.point_a, found.gap[:, None] * found.normal, atol=1e-13)
-    for k in range(len(found)):
-        ends = [
-            (body, mech.pose(q, body).inverse().apply(p[k]))
-            for body, p in (("a", found.point_a), ("b", found.point_b))
-        ]
+    used = np.isfinite(found.gap)
+    for x in (found.normal, found.point_a, found.point_b, found.speed):
+        np.testing.assert_array_equal(np.isfinite(x), np.repeat(used[:, None], 3, axis=1))
+    np.testing.assert_allclose(np.linalg.norm(found.normal[used], axis=1), 1.0, atol=1e-14)
+    apart = (found.gap[:, None] * found.normal)[used]
+    np.testing.assert_allclose((found.point_b - found.point_a)[used], apart, atol=1e-13)
+    for k in np.flatnonzero(used):
+        points = (("a", found.point_a[k]), ("b", found.point_b[k]))
+        ends = [(body, mech.pose(q, body).inverse().apply(p)) for body, p in points]
         rates = [mech.velocity(q, v, body, p)[:3] for body, p in ends]
         np.testing.assert_allclose(found.speed[k], rates[1] - rates[0], atol=1e-12)
     spec = sr.MechanismSpec.from_model(mech.model)
     spec._contacts.clear()
     other = spec.contact("b", "a").compile().contacts(q, v)
+    if len(set(mech.model.sf_kind.tolist())) == 1:  # other features then; the distance is the same
+        assert found.gap.min() < 0.0 or other.gap.min() == pytest.approx(found.gap.min(), abs=1e-14)
+        return
     np.testing.assert_allclose(other.gap, found.gap, atol=1e-14)
     np.testing.assert_allclose(other.normal, -found.normal, atol=1e-14)
     np.testing.assert_allclose(other.point_a, found.point_b, atol=1e-14)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, derandomize=True)  # second derivatives jump between features
 @given(seed=seeds)
 def test_derivatives_of_gaps(pair: tuple[str, str], seed: int) -> None:
     """Dual numbers twice along a motion of constant velocity: against differences, and speed @ normal."""
@@ -101,8 +117,12 @@ def test_derivatives_of_gaps(pair: tuple[str, str], seed: int) -> None:
     def rate_at(t: float) -> Any:
         return mech.gap_rates(mech.integrate(q, t * v), v)[0]
 
-    slope = (8 * (rate_at(h) - rate_at(-h)) - (rate_at(2 * h) - rate_at(-2 * h))) / (12 * h)
-    np.testing.assert_allclose(acceleration, slope, atol=1e-6 * (1 + np.abs(slope).max()))
+    before, after = rate_at(-2 * h), rate_at(2 * h)
+    slope = (8 * (rate_at(h) - rate_at(-h)) - (after - before)) / (12 * h)
+    scale = 1 + np.nanmax(np.abs(slope))
+    kept = np.abs(after + before - 2 * rate) < 1e-2 * h * scale  # False where features change in between
+    assert np.sum(kept) >= 0.5 * np.sum(np.isfinite(rate))
+    np.testing.assert_allclose(acceleration[kept], slope[kept], atol=1e-6 * scale)
 
 
 def test_a_box_on_a_floor() -> None:
@@ -120,6 +140,58 @@ def test_a_box_on_a_floor() -> None:
     np.testing.assert_allclose(found.point_b, places, atol=1e-14)
     assert found.names == tuple(f"floor/box.{k}" for k in range(8))
     assert len(found) == 8 and "floor/box.3" in str(found)
+
+
+BOX = sr.Box((1, 1, 1))
+LYING: dict[str, tuple[Any, Any, Any, Any, int]] = {  # a, b, its place and turn, how many points touch
+    "flush": (BOX, BOX, (0, 0, 1), (0, 0, 0), 4),
+    "off by less than rounding": (BOX, BOX, (1e-13, -1e-13, 1 + 1e-13), (0, 0, 1e-14), 4),
+    "displaced": (BOX, BOX, (0.3, 0.2, 1), (0, 0, 0), 4),
+    "small on large": (BOX, sr.Box((0.5, 0.5, 0.5)), (0, 0, 0.75), (0, 0, 0), 4),
+    "flush on one side": (BOX, sr.Box((0.5, 0.5, 1)), (0.25, 0, 1), (0, 0, 0), 4),
+    "planks across": (sr.Box((3, 1, 1)), sr.Box((1, 3, 1)), (0, 0, 1), (0, 0, 0), 4),
+    "turned": (BOX, BOX, (0, 0, 1), (0, 0, 0.3), 8),
+    "capsule beyond both sides": (BOX, sr.Capsule(0.1, 3), (0.1, 0.05, 0.6), (0, np.pi / 2, 0.4), 2),
+    "capsule within": (BOX, sr.Capsule(0.1, 0.3), (0, 0, 0.6), (0, np.pi / 2, 0), 2),
+    "capsules side by side": (sr.Capsule(0.5, 1), sr.Capsule(0.5, 1), (0, 0.3, 1), (0, 0, 0), 0),
+    "capsules end to end": (sr.Capsule(0.5, 1), sr.Capsule(0.5, 1), (0, 0, 2), (0, 0, 0), 1),
+}
+
+
+@pytest.mark.parametrize("name", LYING)
+def test_what_lies_on_another(name: str) -> None:
+    """Faces on faces: the corners of what they have in common, once each, all normals up."""
+    a, b, xyz, rpy, count = LYING[name]
+    spec = sr.MechanismSpec().surface("a", "ground", a, friction=0.5)
+    spec.body("b", joint=sr.Free(), mass=1.0, inertia=(0.1, 0.1, 0.1)).surface("b", "b", b)
+    mech = spec.contact("a", "b").compile()
+    found = mech.contacts([*xyz, *sr.Pose(rpy=rpy).quat])
+    touching = np.abs(found.gap) < 1e-12
+    assert np.sum(touching) == count and (count == 0 or np.abs(found.gap.min()) < 1e-12)
+    np.testing.assert_allclose(found.normal[touching], np.tile([0.0, 0.0, 1.0], (count, 1)), atol=1e-12)
+    places = found.point_b[touching].round(9)
+    assert len(np.unique(places, axis=0)) == count
+
+
+def test_edge_on_edge() -> None:
+    """Two boxes on their edges, across each other: one point, its normal along neither face."""
+    spec = sr.MechanismSpec().surface("a", "ground", BOX, sr.Pose(rpy=(np.pi / 4, 0, 0)), friction=0.5)
+    spec.body("b", joint=sr.Free(), mass=1.0, inertia=(0.1, 0.1, 0.1)).surface("b", "b", BOX)
+    mech = spec.contact("a", "b").compile()
+    found = mech.contacts([0.1, 0.2, np.sqrt(2) + 0.01, *sr.Pose(rpy=(0, np.pi / 4, 0)).quat])
+    nearest = int(np.argmin(found.gap))
+    assert found.gap[nearest] == pytest.approx(0.01, abs=1e-15)
+    np.testing.assert_allclose(found.normal[nearest], (0, 0, 1), atol=1e-15)
+    np.testing.assert_allclose(found.point_a[nearest], (0.1, 0, np.sqrt(0.5)), atol=1e-15)
+
+
+def test_parallel_capsules() -> None:
+    """Side by side: two points, at the ends of the part that they have in common."""
+    spec = sr.MechanismSpec().surface("a", "ground", sr.Capsule(0.1, 1), friction=0.5)
+    spec.body("b", joint=sr.Free(), mass=1.0, inertia=(0.1, 0.1, 0.1)).surface("b", "b", sr.Capsule(0.2, 1))
+    found = spec.contact("a", "b").compile().contacts([0.3, 0, 0.3, 0, 0, 0, 1])
+    touching = np.abs(found.gap) < 1e-15
+    np.testing.assert_allclose(found.point_a[touching], [[0.1, 0, 0.5], [0.1, 0, -0.2]], atol=1e-15)
 
 
 def test_a_cylinder_that_lies_flat() -> None:
