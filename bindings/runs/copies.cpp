@@ -13,7 +13,8 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr long PART = 8;  // copies that a thread takes at a time
+// Copies that a thread takes at a time; with modes more, since only those of the same kind share lanes
+constexpr long PART = 8, MODAL_PART = 64;
 
 // Where the states of a call are recorded: (copies, rows, width), every so many steps; row 0 is step 0.
 struct Records {
@@ -58,7 +59,8 @@ struct Copies {
   double time(long step) const { return t0 + static_cast<double>(step) * dt; }
   CopyInputs inputs(const CallInputs* call, long first) {
     CopyInputs found(k[0]->tables, columns, drives);
-    found.call = call, found.first = first, found.t0 = t0, found.dt = dt;
+    found.call = call, found.first = first, found.last = first + (call ? call->steps : 0);
+    found.t0 = t0, found.dt = dt;
     found.evaluator = &evaluator;
     return found;
   }
@@ -119,7 +121,8 @@ struct Copies {
   // Steps first + 1 ... last of all copies that are fine. given: (u, K, q, v), out: (q, v, u, every)
   void advance(long first, long last, nb::tuple given, nb::tuple out, int threads) {
     long count = last - first;
-    CallInputs call = {{given[0], "u", x.n, count, x.nu},
+    CallInputs call = {count,
+                       {given[0], "u", x.n, count, x.nu},
                        {given[1], "K", x.n, count, 2 * x.nv * x.nu},
                        {given[2], "q", x.n, count, x.nq},
                        {given[3], "v", x.n, count, x.nv}};
@@ -132,15 +135,14 @@ struct Copies {
     Records records = {writable(0, x.nq), writable(1, x.nv), writable(2, x.nu), rows, nb::cast<long>(out[3])};
     {
       nb::gil_scoped_release free;
-      bool same = k.size() == 1 && !plan;
-      std::unique_ptr<LaneSteps> lanes(same ? k[0]->tables.runs.make_lanes(k[0]->m, o) : nullptr);
-      if (lanes)
+      if (k.size() == 1 && make_lanes().exist())
         advance_lanes(call, first, last, records, threads);
       else
         advance_single(call, first, last, records, threads);
     }
     drives.known.clear();
   }
+  LanesOfCopies make_lanes() const { return {k[0]->tables.runs, k[0]->m, plan, o}; }
   void advance_single(const CallInputs& call, long first, long last, const Records& records, int threads) {
     std::vector<long> order(x.n);
     std::iota(order.begin(), order.end(), 0);
@@ -151,8 +153,9 @@ struct Copies {
       for (long step = first; step < last && source.usable; ++step) {
         store_inputs(i, step, source.u.data(), records);
         begin_step(i, run.state().a, source.u.data(), room);
+        long changes = run.mode_changes();
         if (!advance_one(run, time(step + 1))) return;
-        x.note_changes(i, run.state(), run.mode_changes());
+        if (run.mode_changes() != changes) x.note_change(i, run.state());
         x.carried[i].alone += 1;
         end_step(i, run.state(), step + 1, room);
         x.look(i, run.state(), step + 1, source.u.data());
@@ -163,31 +166,33 @@ struct Copies {
   }
   // The same where copies fit into lanes.
   void advance_lanes(const CallInputs& call, long first, long last, const Records& records, int threads) {
-    in_parallel(x.n, PART, threads, [&](long begin, long end) {
+    long part = plan ? MODAL_PART : PART;
+    in_parallel(x.n, part, threads, [&](long begin, long end) {
       CopyInputs source = inputs(&call, first);
       std::unique_ptr<Run> run(make(begin, source));
-      std::unique_ptr<LaneSteps> lanes(k[0]->tables.runs.make_lanes(k[0]->m, o));
-      source.call = &call;
-      LaneGroup group(x, *lanes, *run, source);
-      std::vector<double> room;
+      LanesOfCopies lanes = make_lanes();
+      LaneGroup group(x, lanes, *run, source, plan, part);
       run->end_at(time(last));
-      for (; begin < end; begin += lanes->width()) {
-        group.begin(begin, end, first, time(first), [&](long i) { take_back(i, first, records); });
-        for (long step = first; step < last && group.active; ++step) {
-          group.stop_unusable();
-          group.each_active([&](int l) {
-            store_inputs(group.id[l], step, group.sources[l].u.data(), records);
-            begin_step(group.id[l], group.acceleration(l), group.sources[l].u.data(), room);
-          });
-          group.step(step, time(step), time(step + 1), step + 1 == last, [&](int l, const RunState& s) {
-            end_step(group.id[l], s, step + 1, room);
-            x.look(group.id[l], s, step + 1, group.sources[l].u.data());
-            store_state(group.id[l], step + 1, s, records);
-          });
-        }
-        group.stop_unusable();
-      }
+      for (; begin < end; begin += part) advance_group(group, {begin, end}, {first, last}, records);
     });
+  }
+  void advance_group(LaneGroup& group, Span copies, Span steps, const Records& records) {
+    std::vector<double> room;
+    group.begin(copies, steps.first, time(steps.first), [&](long i) { take_back(i, steps.first, records); });
+    for (long step = steps.first; step < steps.last && group.any_active(); ++step) {
+      group.stop_unusable();
+      group.each_active([&](Member& one) {
+        store_inputs(one.id, step, one.inputs.u.data(), records);
+        begin_step(one.id, one.a, one.inputs.u.data(), room);
+      });
+      group.step({step, time(step), time(step + 1), step + 1 == steps.last},
+                 [&](Member& one, const RunState& s) {
+                   end_step(one.id, s, step + 1, room);
+                   x.look(one.id, s, step + 1, one.inputs.u.data());
+                   store_state(one.id, step + 1, s, records);
+                 });
+    }
+    group.stop_unusable();
   }
   // What fixed steps lose is summed up; others have chosen their size by it.   room: (5 nv + 3 nd)
   void begin_step(long i, const double* a, const double* u, std::vector<double>& room) {

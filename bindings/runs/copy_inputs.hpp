@@ -31,6 +31,7 @@ struct StepRows {
 
 // Inputs of one call: u, or u - K [difference(q, .); . - v].
 struct CallInputs {
+  long steps;
   StepRows u, K, q, v;
 };
 
@@ -75,8 +76,8 @@ struct CopyInputs {
   Drives& drives;
   const nb::object* evaluator = nullptr;  // of rows and forces that Python functions compute
   const CallInputs* call = nullptr;
-  long copy = 0, first = 0,
-       next = 0;  // step of the call's first row, and step whose sample is due
+  long copy = 0, first = 0, last = 0;  // of the call: its first step, and the one behind its last row
+  long next = 0;                       // step whose sample is due
   double t0 = 0, dt = 0;
   std::vector<double> u, room;
   bool usable = true;            // u of the step that comes next is finite; else the one
@@ -115,7 +116,9 @@ struct CopyInputs {
     std::fill_n(to.tau, m->nv, 0.0);
     for (size_t k = 0; k < u.size(); ++k) to.tau[columns[k]] += u[k];
   }
+  // Behind the last row of the call the inputs stay as they are: the next call brings its own.
   void sample(const Instant<double>& at) {
+    if (next >= last) return;
     long row = next++ - first;
     const double *given = call->u.at(copy, row), *K = call->K.at(copy, row);
     usable = !given || finite(given, u.size());

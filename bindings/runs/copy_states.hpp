@@ -44,7 +44,6 @@ struct Carried {
   bool unusable = false;  // stopped by inputs that are not finite
   int usual = 0;          // last states away from singular poses, under the same inputs
   bool sampled = false;   // the present step is tested by (2)
-  long changes = 0;       // of the mode
   FixedStepError error;
 };
 
@@ -81,10 +80,9 @@ struct CopyStates {
   double* mode(long i) { return modes.data() + i * mode_width; }
   const double* mode(long i) const { return modes.data() + i * mode_width; }
   // Copy i has changed its mode: pivots, ranks and accelerations from before say nothing about those after.
-  void note_changes(long i, const RunState& s, long changes) {
+  void note_change(long i, const RunState& s) {
     Carried& c = carried[i];
-    if (changes == c.changes) return;
-    c.changes = changes, c.usual = 0;
+    c.usual = 0;
     c.pivots[0] = c.pivots[1] = NO_PIVOT;
     if (c.ranks[1] >= 0) c.ranks[0] = c.ranks[1] = s.rank;
   }

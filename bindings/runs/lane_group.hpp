@@ -1,156 +1,234 @@
-// Copies in the lanes of one group: regular steps all at once, the others one by one with a run of their own.
+// Copies that a thread steps together: regular steps of several at once in lanes, the others one by one with
+// a run of their own.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "copy_inputs.hpp"
 #include "copy_states.hpp"
 
 namespace sarrus {
 
+constexpr int MOST_LANES = 8;
+
+// The lanes of a thread: one set where all rows act, else one for each kind of mode.
+struct LanesOfCopies {
+  std::unique_ptr<LaneSteps> same;
+  std::unique_ptr<ModalLanes> modal;
+
+  LanesOfCopies(const RunTable& runs, const ModelD& m, const ModePlan* plan, const Options& o)
+      : same(plan ? nullptr : runs.make_lanes(m, o)),
+        modal(plan ? runs.make_modal_lanes(m, *plan, o) : nullptr) {}
+  bool exist() const { return same || modal; }
+  int kind(const double* mode) { return modal ? modal->kind(mode) : 0; }
+  LaneSteps& of(int kind) { return modal ? modal->lanes(kind) : *same; }
+  void keep_few() {
+    if (modal) modal->keep_few();
+  }
+};
+
+// A copy of the group: its inputs, and its acceleration and force (nv) at its last state.
+struct Member {
+  CopyInputs inputs;
+  long id = 0;
+  double *a = nullptr, *tau = nullptr;
+  bool active = false;  // it is fine
+  bool ends = false;    // its mode ends at its last state
+  int kind = 0;         // of its mode
+};
+
+// Members in lanes 0 ... count - 1
+struct Together {
+  LaneSteps& lanes;
+  int count, rank;
+  Member* member[MOST_LANES];
+  LaneState state[MOST_LANES];
+  int all() const { return (1 << count) - 1; }
+  template <class Use>
+  void each(int used, Use use) {
+    for (int l = 0; l < count; ++l)
+      if (used >> l & 1) use(l, *member[l]);
+  }
+};
+
+// Copies, or steps, from first to last - 1
+struct Span {
+  long first, last;
+};
+
+// The step after `step` steps, from time t to time t1. last: nobody needs accelerations there, but modes do.
+struct GroupStep {
+  long step;
+  double t, t1;
+  bool last;
+};
+
 struct LaneGroup {
   CopyStates& x;
-  LaneSteps& lanes;
+  LanesOfCopies& lanes;
   Run& run;            // for single steps, with `single` as its source
   CopyInputs& single;  // inputs of the copy that the run is at
-  std::vector<CopyInputs> sources;
-  std::vector<LaneState> states;
-  std::vector<double> a, tau;  // (width, nv)
-  std::vector<long> id;
-  int active = 0;  // lanes with a copy that is fine
+  const std::vector<Scheduled>* schedule;
+  std::vector<Member> members;
+  std::vector<double> numbers;        // a, tau of all members
+  std::vector<Member*> order, alone;  // stepped in lanes, and by themselves
 
-  LaneGroup(CopyStates& copies, LaneSteps& several, Run& one, CopyInputs& source)
-      : x(copies), lanes(several), run(one), single(source) {
-    int width = lanes.width();
-    sources.reserve(width);
-    for (int l = 0; l < width; ++l) sources.push_back(source);
-    states.resize(width), id.resize(width);
-    a.resize(width * x.nv), tau.resize(width * x.nv);
+  LaneGroup(CopyStates& copies, LanesOfCopies& several, Run& one, CopyInputs& source, const ModePlan* plan,
+            int most)
+      : x(copies),
+        lanes(several),
+        run(one),
+        single(source),
+        schedule(plan ? &plan->schedule : nullptr),
+        members(most, Member{source}) {
+    numbers.resize(2 * most * x.nv);
+    for (int i = 0; i < most; ++i)
+      members[i].a = numbers.data() + 2 * i * x.nv, members[i].tau = members[i].a + x.nv;
   }
-  double* acceleration(int l) { return a.data() + l * x.nv; }
-  double* force(int l) { return tau.data() + l * x.nv; }
-  Carried& carried(int l) { return x.carried[id[l]]; }
-
+  Carried& carried(const Member& one) { return x.carried[one.id]; }
+  bool any_active() const {
+    return std::any_of(members.begin(), members.end(), [](const Member& one) { return one.active; });
+  }
   template <class Use>
   void each_active(Use use) {
-    for (int l = 0; l < lanes.width(); ++l)
-      if (active >> l & 1) use(l);
+    for (Member& one : members)
+      if (one.active) use(one);
   }
   // Copies whose next inputs are not finite stop.
   void stop_unusable() {
-    each_active([&](int l) {
-      if (sources[l].usable) return;
-      carried(l).unusable = true;
-      carried(l).status = StepStatus::NOT_FINITE;
-      active &= ~(1 << l);
+    each_active([&](Member& one) {
+      if (one.inputs.usable) return;
+      carried(one).unusable = true;
+      carried(one).status = StepStatus::NOT_FINITE;
+      one.active = false;
     });
   }
-  // Copies first .. last at time t, after `step` steps; lost(copy) is called for those without an
-  // acceleration
+  // Copies at time t, after `step` steps; lost(copy) is called for those without an acceleration
   template <class Lost>
-  void begin(long first, long last, long step, double t, Lost lost) {
-    active = 0;
-    int needed = 0;
-    for (int l = 0; l < lanes.width(); ++l) {
-      id[l] = std::min(first + l, last - 1);
-      if (first + l >= last || carried(l).status != StepStatus::FINE) continue;
-      active |= 1 << l;
-      sources[l].begin(id[l], step);
-      if (carried(l).single) {
-        if (restore(l, step, t)) continue;
-        active &= ~(1 << l);
-        lost(id[l]);
+  void begin(Span copies, long step, double t, Lost lost) {
+    order.clear();
+    lanes.keep_few();
+    for (Member& one : members) {
+      one.id = copies.first++, one.ends = false;
+      one.active = one.id < copies.last && carried(one).status == StepStatus::FINE;
+      if (!one.active) continue;
+      one.inputs.begin(one.id, step);
+      one.kind = lanes.kind(x.mode(one.id));
+      if (carried(one).single || one.kind < 0) {
+        one.active = restore(one, step, t);
+        if (!one.active) lost(one.id);
       } else {
-        sample(l, t, x.q.data() + id[l] * x.nq, x.v.data() + id[l] * x.nv);
-        needed |= 1 << l;
+        sample(one, t, x.q.data() + one.id * x.nq, x.v.data() + one.id * x.nv);
+        order.push_back(&one);
       }
     }
-    by_rank(needed, [&](int used, int rank) {
-      lanes.accelerate(states.data(), used, rank);
-      for (int l = 0; l < lanes.width(); ++l)
-        if (used >> l & 1) std::copy_n(lanes.end(l).a, x.nv, acceleration(l));
+    together([&](Together& some) {
+      some.lanes.accelerate(some.state, some.all(), some.rank);
+      int held = some.lanes.modes_hold(some.state, some.all());
+      some.each(some.all(), [&](int l, Member& one) {
+        std::copy_n(some.lanes.end(l).a, x.nv, one.a);
+        one.ends = !(held >> l & 1);
+      });
     });
   }
-  // The single run at the state of a lane
-  bool restore(int l, long step, double t) {
-    single.begin(id[l], step);
-    bool fine = x.restore(id[l], t, run);
-    if (!fine) carried(l).status = run.state().status;
-    take_inputs(l);
-    std::copy_n(run.state().a, x.nv, acceleration(l));
-    std::copy_n(run.state().tau, x.nv, force(l));
+  // The single run at the state of a member
+  bool restore(Member& one, long step, double t) {
+    single.begin(one.id, step);
+    bool fine = x.restore(one.id, t, run);
+    if (!fine) carried(one).status = run.state().status;
+    take_run(one);
     return fine;
   }
-  void take_inputs(int l) {
-    sources[l].u = single.u, sources[l].next = single.next, sources[l].usable = single.usable;
+  void take_run(Member& one) {
+    one.inputs.u = single.u, one.inputs.next = single.next, one.inputs.usable = single.usable;
+    one.ends = run.at_end_of_mode();
+    std::copy_n(run.state().a, x.nv, one.a);
+    std::copy_n(run.state().tau, x.nv, one.tau);
   }
-  void sample(int l, double t, const double* q, const double* v) {
-    sources[l].supply({t, q, v, 0}, {force(l), nullptr, nullptr, nullptr, nullptr, 0});
+  void sample(Member& one, double t, const double* q, const double* v) {
+    one.inputs.supply({t, q, v, 0}, {one.tau, nullptr, nullptr, nullptr, nullptr, 0});
   }
-  // call(used, rank) for lanes with the same rank
-  template <class Function>
-  void by_rank(int used, Function call) {
-    while (used) {
-      int same = 0, rank = carried(__builtin_ctz(used)).before.largest_rank;
-      for (int l = 0; l < lanes.width(); ++l) {
-        const Carried& c = carried(l);
-        states[l] = {x.q.data() + id[l] * x.nq,
-                     x.v.data() + id[l] * x.nv,
-                     acceleration(l),
-                     force(l),
-                     c.pivots[1],
-                     c.before.pivot};
-        if (used >> l & 1 && c.before.largest_rank == rank) same |= 1 << l;
-      }
-      call(same, rank);
-      used &= ~same;
+  LaneState state_of(const Member& one) {
+    const Carried& c = carried(one);
+    return {x.q.data() + one.id * x.nq,
+            x.v.data() + one.id * x.nv,
+            one.a,
+            one.tau,
+            c.pivots[1],
+            c.before.pivot,
+            x.mode(one.id)};
+  }
+  // use(some) for the members of `order`, of one kind and rank at a time
+  template <class Use>
+  void together(Use use) {
+    auto sort = [&](const Member* one) { return std::pair(one->kind, carried(*one).before.largest_rank); };
+    std::sort(order.begin(), order.end(),
+              [&](auto* a, auto* b) { return std::tuple(sort(a), a->id) < std::tuple(sort(b), b->id); });
+    for (size_t i = 0; i < order.size();) {
+      auto found = sort(order[i]);
+      Together some = {lanes.of(found.first), 0, found.second, {}, {}};
+      for (; i < order.size() && some.count < some.lanes.width() && sort(order[i]) == found; ++i)
+        some.member[some.count] = order[i], some.state[some.count++] = state_of(*order[i]);
+      use(some);
     }
   }
-  // LaneSteps whose step from `step` at time t to time t1 is regular. last: nobody needs their accelerations
-  // there. reached(lane, state) is called for all lanes that make the step.
+  // Whether the clock changes a mode behind t, at t1 at the latest
+  bool switched(double t, double t1) const {
+    return schedule && std::any_of(schedule->begin(), schedule->end(),
+                                   [&](const Scheduled& one) { return one.t > t && one.t <= t1; });
+  }
+  bool may_be_regular(Member& one) {
+    one.kind = lanes.kind(x.mode(one.id));
+    const Carried& c = carried(one);
+    return one.kind >= 0 && !one.ends && c.ranks[1] == c.before.largest_rank && !c.fresh;
+  }
+  // reached(member, state) is called for all that make the step.
   template <class Reached>
-  void step(long step, double t, double t1, bool last, Reached reached) {
-    int done = 0, candidates = 0;
-    for (int l = 0; l < lanes.width(); ++l)
-      if (active >> l & 1 && carried(l).ranks[1] == carried(l).before.largest_rank && !carried(l).fresh)
-        candidates |= 1 << l;
-    by_rank(candidates, [&](int used, int rank) {
-      int fine = lanes.step(states.data(), used, rank, t1 - t);
-      if (!fine) return;
-      if (!last) {
-        for (int l = 0; l < lanes.width(); ++l)
-          if (fine >> l & 1) {
-            RunState s = lanes.end(l);
-            sample(l, t1, s.q, s.v);
-          }
-        fine = lanes.accelerate_end(states.data(), fine);
-      }
-      for (int l = 0; l < lanes.width(); ++l)
-        if (fine >> l & 1) {
-          RunState s = lanes.end(l);
-          if (!last) std::copy_n(s.a, x.nv, acceleration(l));
-          x.keep(id[l], s, t1 - t);
-          reached(l, s);
-        }
-      done |= fine;
+  void step(const GroupStep& now, Reached reached) {
+    order.clear(), alone.clear();
+    lanes.keep_few();
+    bool in_lanes = !switched(now.t, now.t1);
+    each_active([&](Member& one) { (in_lanes && may_be_regular(one) ? order : alone).push_back(&one); });
+    together([&](Together& some) {
+      int fine = step_together(some, now);
+      some.each(fine, [&](int l, Member& one) {
+        RunState s = some.lanes.end(l);
+        if (needs_end(now)) std::copy_n(s.a, x.nv, one.a);
+        x.keep(one.id, s, now.t1 - now.t);
+        reached(one, s);
+      });
+      some.each(some.all() & ~fine, [&](int, Member& one) { alone.push_back(&one); });
     });
-    for (int l = 0; l < lanes.width(); ++l)
-      if (active >> l & 1 && !(done >> l & 1)) step_single(l, step, t, t1, reached);
+    for (Member* one : alone) step_single(*one, now, reached);
+  }
+  bool needs_end(const GroupStep& now) const { return !now.last || schedule; }
+  // The lanes whose step is regular and whose modes go on
+  int step_together(Together& some, const GroupStep& now) {
+    int fine = some.lanes.step(some.state, some.all(), some.rank, now.t1 - now.t);
+    if (!fine || !needs_end(now)) return fine;
+    some.each(fine, [&](int l, Member& one) {
+      RunState s = some.lanes.end(l);
+      sample(one, now.t1, s.q, s.v);
+    });
+    fine = some.lanes.accelerate_end(some.state, fine);
+    return fine ? some.lanes.modes_go_on(some.state, fine, now.t1 - now.t) : 0;
   }
   template <class Reached>
-  void step_single(int l, long step, double t, double t1, Reached reached) {
-    bool fine = restore(l, step, t);
-    while (fine && run.state().t < t1) fine = run.step(t1 - run.state().t, t1);
-    x.keep(id[l], run);
+  void step_single(Member& one, const GroupStep& now, Reached reached) {
+    bool fine = restore(one, now.step, now.t);
+    long changes = run.mode_changes();
+    while (fine && run.state().t < now.t1) fine = run.step(now.t1 - run.state().t, now.t1);
+    x.keep(one.id, run);
     if (!fine) {
-      active &= ~(1 << l);
+      one.active = false;
       return;
     }
-    carried(l).alone += 1;
-    take_inputs(l);
-    std::copy_n(run.state().a, x.nv, acceleration(l));
-    std::copy_n(run.state().tau, x.nv, force(l));
-    reached(l, run.state());
+    if (run.mode_changes() != changes) x.note_change(one.id, run.state());
+    carried(one).alone += 1;
+    take_run(one);
+    reached(one, run.state());
   }
 };
 

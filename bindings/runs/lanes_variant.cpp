@@ -1,120 +1,20 @@
 // Steps of several copies at once, for one instruction set (SARRUS_ISA).
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-
-#include "integrate/lane_step.hpp"
-#include "run.hpp"
+#include "modal_lanes.hpp"
 
 SARRUS_BEGIN
-namespace {
-
-template <int LD>
-struct SizedLanes : LaneSteps {
-  static constexpr int W = BLOCK;
-  using P = Pack<W>;
-  const ModelD& m;
-  void* memory = nullptr;
-  unsigned long long bytes = 0;
-  bool dirty = false;  // numbers that are not finite may stay in padding
-  LaneStepper<P, LD>* s = nullptr;
-  std::vector<double> q, v, a;  // of one lane
-
-  SizedLanes(const ModelD& model, const Options& o) : m(model), q(m.nq), v(m.nv), a(m.nv) {
-    Arena measure(nullptr);
-    LaneStepper<P, LD> measured(m, o.method.tableau, measure);
-    bytes = (measure.used + 4096) / 64 * 64;
-    memory = std::memset(aligned_alloc(64, bytes), 0, bytes);  // padding is zero and stays zero
-    Arena arena(memory);
-    s = new LaneStepper<P, LD>(m, o.method.tableau, arena);
-  }
-  ~SizedLanes() override {
-    delete s;
-    free(memory);
-  }
-  SizedLanes(const SizedLanes&) = delete;
-
-  // One lane of n packs; by bytes, since a compiler reads and writes whole packs to change one number of them.
-  static void put(P* to, int lane, const double* from, int n) {
-    for (int j = 0; j < n; ++j) std::memcpy(reinterpret_cast<char*>(to + j) + 8 * lane, from + j, 8);
-  }
-  static void get(const P* from, int lane, double* to, int n) {
-    for (int j = 0; j < n; ++j) std::memcpy(to + j, reinterpret_cast<const char*>(from + j) + 8 * lane, 8);
-  }
-  int width() const override { return W; }
-  // The states of used lanes; the others get those of the first one that is used.
-  void load(const LaneState* x, int used, int rank) {
-    if (dirty) std::memset(memory, 0, bytes);
-    dirty = false;
-    s->rank = rank;
-    for (int l = 0; l < W; ++l) {
-      const LaneState& from = x[used >> l & 1 ? l : lowest_bit(used)];
-      put(s->q, l, from.q, m.nq);
-      put(s->v, l, from.v, m.nv);
-      put(s->a, l, from.a, m.nv);
-      put(s->tau, l, from.tau, m.nv);
-      s->pivot.set(l, from.pivot);
-      s->pivot_before.set(l, from.pivot_before);
-    }
-  }
-  void accelerate(const LaneState* x, int used, int rank) override {
-    load(x, used, rank);
-    accelerate_states(*s);
-    copy(s->a1, s->a, s->w.ld);
-  }
-  int step(const LaneState* x, int used, int rank, double h) override {
-    load(x, used, rank);
-    int regular = used & bits(begins_regular(*s, h));
-    if (regular && regular != used) load(x, regular, rank);
-    while (regular) {
-      auto fine = s->pivot > P(-1.0);
-      bool same = lane_step(*s, h, fine);
-      int left = regular & bits(fine);
-      dirty = left != regular;
-      if (same) return left;
-      regular = left == regular ? 0 : left;  // ranks differ: once more, without the lanes that do
-      if (regular) load(x, regular, rank);
-    }
-    return 0;
-  }
-  int accelerate_end(const LaneState* x, int used) override {
-    for (int l = 0; l < W; ++l) put(s->tau, l, x[used >> l & 1 ? l : lowest_bit(used)].tau, m.nv);
-    auto fine = s->pivot > P(-1.0);
-    accelerate_lanes(*s, fine);
-    dirty = dirty || (used & ~bits(fine));
-    return used & bits(fine);
-  }
-  RunState end(int lane) override {
-    get(s->q1, lane, q.data(), m.nq);
-    get(s->v1, lane, v.data(), m.nv);
-    get(s->a1, lane, a.data(), m.nv);
-    return {0,
-            s->drift[lane],
-            s->velocity_drift[lane],
-            s->pivot1[lane],
-            0,
-            q.data(),
-            v.data(),
-            a.data(),
-            nullptr,
-            s->rank,
-            0,
-            StepStatus::FINE};
-  }
-};
-
-}  // namespace
 
 LaneSteps* make_lanes(const ModelD& m, const Options& o) {
-  bool supported = o.method.tableau.stages && !o.method.adaptive && !o.method.implicit && !m.sparse &&
-                   !m.nd && !m.n_user_rows && o.correction == Correction::PROJECT && !o.keep_energy &&
-                   !o.euclidean;
-  if (!supported || m.nv == 0) return nullptr;
-  if (m.nv <= 8) return new SizedLanes<8>(m, o);
-  if (m.nv <= 16) return new SizedLanes<16>(m, o);
-  if (m.nv <= 24) return new SizedLanes<24>(m, o);
-  if (m.nv <= 32) return new SizedLanes<32>(m, o);
-  return nullptr;
+  if (!fit_in_lanes(m, o)) return nullptr;
+  return with_lane_stride(m.nv,
+                          [&](auto ld) -> LaneSteps* { return new SizedLanes<decltype(ld)::width>(m, o); });
+}
+
+ModalLanes* make_modal_lanes(const ModelD& m, const ModePlan& plan, const Options& o) {
+  bool by_load = false;
+  each_bearing(m, [&](int, const auto&) { by_load = true; });
+  if (!fit_in_lanes(m, o) || by_load) return nullptr;
+  return with_lane_stride(
+      m.nv, [&](auto ld) -> ModalLanes* { return new SizedModalLanes<decltype(ld)::width>(m, plan, o); });
 }
 
 SARRUS_END

@@ -90,18 +90,9 @@ struct ModalRun : ModeOfRun<LD> {
     look_at_state(x->now);
     return true;
   }
-  // A place in the step, whose end is fine, where a coordinate that slides may have turned round; 1: none
-  double turning_place() {
+  double place_of_turning() {
     RunState s = inner->state();
-    double h = s.t - t0;
-    for (double place : PLACES)
-      for (int k = 0; k < table.frictions; ++k) {
-        int j = table.coordinate[k];
-        double d = mode.direction[k];
-        bool sure = d == 0 || mode.armed[k] == 0 || d * a0[j] > 0;  // a cubic overshoots where a grows
-        if (!sure && d * cubic(v0[j], a0[j], s.v[j], s.a[j], h, place) <= 0) return place;
-      }
-    return 1;
+    return turning_place(table, mode, StepEnds{v0.data(), a0.data(), s.v, s.a, s.t - t0});
   }
   // To the time within the step at which the mode ends; the state is at a time where it has ended.
   bool locate() {
@@ -126,8 +117,7 @@ struct ModalRun : ModeOfRun<LD> {
     return inner->state().t == search.hi || go_to(search.hi);
   }
   void accept() {
-    for (int k = 0; k < table.frictions; ++k)
-      if (x->now.speed[k] > 0 && mode.direction[k] != 0) mode.armed[k] = 1;
+    note_sliding(table, mode, x->now);
     std::copy_n(x->now.speed, x->now.n, x->before.speed);
   }
   bool step(double h, double t_end) override {
@@ -142,7 +132,7 @@ struct ModalRun : ModeOfRun<LD> {
     if (!inner->step(h, end)) return fail(inner->state().status);
     look_at_state(x->now);
     bool ended = x->now.end(mode);
-    double reached = inner->state().t, place = ended ? 1 : turning_place();
+    double reached = inner->state().t, place = ended ? 1 : place_of_turning();
     if (place < 1) {
       if (!go_to(t0 + place * (reached - t0))) return false;
       ended = x->now.end(mode);
@@ -168,12 +158,14 @@ struct ModalRun : ModeOfRun<LD> {
   }
   bool restore(const Instant<double>& at, const History& history, double step) override {
     trouble = StepStatus::FINE;
+    speed = 0;
     this->choose_rows();
     if (!inner->restore(at, history, step)) return fail(inner->state().status);
     this->find_held_rank();
     look_at_state(x->before);
     return true;
   }
+  bool at_end_of_mode() const override { return x->before.end(mode); }
   RunState state() const override {
     RunState s = inner->state();
     if (trouble != StepStatus::FINE) s.status = trouble;

@@ -126,19 +126,12 @@ struct ModeOfRun : Run {
 
   // ---------------------------------------------------------------- what ends the mode
 
-  bool needs_forces() const {
-    for (int g = 0; g < table.count; ++g) {
-      GroupKind kind = table.groups[g].kind;
-      if (mode.closed[g] != 0 && (kind == GroupKind::CONTACT || kind == GroupKind::HELD)) return true;
-    }
-    return false;
-  }
   // The guards at the state of the inner run
   void look_at_state(Guards& to) {
     RunState s = inner->state();
     inner->applied(x->tau);
     ReachedState reached = {ask(s.t, s.q, s.v), x->tau, nullptr, f->by_load, f->unique};
-    if (needs_forces() || !outside.bearings_slide) {
+    if (needs_forces(table, mode) || !outside.bearings_slide) {
       if (!inner->multipliers(f->lam, f->unique)) f->find_multipliers(reached.at, s.a, s.tau);
       f->find_loads(reached.at, s.a, ask_wrenches(s.t, reached.at));
       leave_out_loads();
@@ -146,8 +139,7 @@ struct ModeOfRun : Run {
     }
     look(f->u, f->rows, reached, mode, x->flags, to);
     speed = std::max(speed, largest_rate(m, s.v));
-    for (int k = 0; k < table.frictions; ++k)
-      mode.fastest[k] = std::max(mode.fastest[k], std::abs(s.v[table.coordinate[k]]));
+    note_speeds(table, mode, s.v);
   }
 
   // ---------------------------------------------------------------- how the next one begins

@@ -95,6 +95,7 @@ struct Run {
   virtual void load_mode(const double*) {}
   virtual long mode_changes() const { return 0; }  // so far
   virtual ModeEntry mode_entry() const { return {}; }
+  virtual bool at_end_of_mode() const { return false; }  // at its state
   // At a state of the present mode, groups close (1) and open (-1): changes (groups).
   virtual bool change_mode(const Instant<double>&, const signed char*) { return false; }
 };
@@ -156,6 +157,7 @@ struct FeedbackState {
 struct LaneState {
   const double *q, *v, *a, *tau;
   double pivot, pivot_before;
+  double* mode;  // null: all rows act
 };
 
 // Steps of width() copies at once (kernels/integrate/lane_step.hpp); bits of `used` are lanes with this rank
@@ -170,6 +172,18 @@ struct LaneSteps {
   virtual int accelerate_end(const LaneState*,
                              int used) = 0;  // after a step, under other forces: lanes with a
   virtual RunState end(int lane) = 0;        // after a step
+  // Lanes whose mode does not end: at the states, after accelerate(); in a step of size h and at its end,
+  // after accelerate_end()
+  virtual int modes_hold(const LaneState*, int used) { return used; }
+  virtual int modes_go_on(const LaneState*, int used, double) { return used; }
+};
+
+// Lanes for each kind of mode: of which the same rows act.
+struct ModalLanes {
+  virtual ~ModalLanes() {}
+  virtual int kind(const double* mode) = 0;  // -1: such modes are stepped one by one
+  virtual LaneSteps& lanes(int kind) = 0;
+  virtual void keep_few() = 0;  // forgets all kinds once they are many
 };
 
 // States of a copy, a step h apart, with their accelerations: three, or two
@@ -194,6 +208,7 @@ struct RunTable {
   void (*step)(const ModelD&, States, const StepCall&, SteppedArrays);
   void (*step_derivatives)(const ModelD&, States, const StepCall&, Held actuated, SlopeArrays);
   LaneSteps* (*make_lanes)(const ModelD&, const Options&);  // null: such steps are taken one by one
+  ModalLanes* (*make_modal_lanes)(const ModelD&, const ModePlan&, const Options&);  // the same
   void (*feedback)(const ModelD&, FeedbackLaw, FeedbackState, double* room, double* u);
   // What three states miss, and two under the same inputs   room: (4 nv)
   StepError (*missing)(const ModelD&, const ReachedStates&, double* room);

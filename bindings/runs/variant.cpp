@@ -59,6 +59,7 @@ const RunTable& run_table() {
                                  .step = step_n,
                                  .step_derivatives = step_derivatives_n,
                                  .make_lanes = make_lanes,
+                                 .make_modal_lanes = make_modal_lanes,
                                  .feedback = feedback,
                                  .missing = missing,
                                  .missing_in_one = missing_in_one};

@@ -22,15 +22,17 @@ struct LaneStepper {
   T *q, *v, *a, *tau;                  // states, their accelerations, applied forces
   T *q1, *q2, *v1, *a1, *u, *ku, *kv;  // trial states and accelerations, increments, stage rates
   T* drive;                            // (stages + 1, nd, 3) at the times of the stages, and at the end
+  T* direction;                        // (nv) of dry friction that the model itself leaves out; 0: none
   T pivot, pivot_before, drift, velocity_drift;  // of the states; the smallest pivots of J
   T pivot1;                                      // of the trial states
   int rank = 0;                                  // of J in all lanes
+  bool slides = false;                           // some lane has a direction
   bool tested = false;  // steps are tested for near misses, integrate/singular/near_miss.hpp
 
   SARRUS_HD LaneStepper(const Model<real<T>>& model, const Tableau& tableau, Arena& arena)
       : m(model), tab(tableau), w(m, arena) {
     arena.take(m.nq, q, q1, q2);
-    arena.take(w.ld, v, a, v1, a1, u, tau);
+    arena.take(w.ld, v, a, v1, a1, u, tau, direction);
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take((MAX_STAGES + 1) * 3 * m.nd, drive);
     tested = m.nc > 0 && !m.nd && all_holonomic(m);
@@ -94,10 +96,21 @@ SARRUS_HD bool same_rank(const Workspace<T, LDC>& w, int rank) {
   return w.factor.first_rows == rank && w.factor.rank_rows == rank;
 }
 
+// h += dry friction in the directions of the lanes
+template <class T, int LDC>
+SARRUS_FN void add_dry_friction(LaneStepper<T, LDC>& s, const T* v) {
+  for (int i = 0; s.slides && i < s.m.ncf; ++i)
+    with_coordinate_force(s.m, i, [&](auto kind, const auto& c) {
+      int j = s.m.cf_v[i];
+      if constexpr (requires { kind.level(c, v[j]); }) s.w.h[j] += kind.level(c, v[j]) * s.direction[j];
+    });
+}
+
 // s.a at the states, as the end of a step leaves it.
 template <class T, int LDC>
 SARRUS_FN void accelerate_states(LaneStepper<T, LDC>& s) {
   evaluate(s.m, s.state(s.q, s.v, 0), s.w);
+  add_dry_friction(s, s.v);
   factorize_rows(s.m, s.w);
   accelerate(s.m, s.tau, s.w);
   copy(s.a, s.w.a, s.w.ld);
@@ -107,6 +120,7 @@ SARRUS_FN void accelerate_states(LaneStepper<T, LDC>& s) {
 template <class T, int LDC>
 SARRUS_FN auto accelerate_held(LaneStepper<T, LDC>& s, const State<T>& x) {
   evaluate(s.m, x, s.w);
+  add_dry_friction(s, x.v);
   prepare(s.m, x, s.rank, static_cast<Tangent<T, LDC>*>(nullptr), s.w);
   accelerate(s.m, s.tau, s.w);
   return usual_factors(s.m, s.w, s.rank);
@@ -200,6 +214,7 @@ SARRUS_FN void accelerate_lanes(LaneStepper<T, LDC>& s, Some& fine) {
   move(m, x.v, w.tree);
   weigh(m, w.tree, w.bodies.I);
   bias(m, x.q, x.v, w.tree, w.bodies, w.h);
+  add_dry_friction(s, x.v);
   constraints(m, x, w.tree, w.ld, w.rows);
   accelerate(m, s.tau, w);
   copy(s.a1, w.a, w.ld);

@@ -113,38 +113,66 @@ SARRUS_FN HeldBy look_at_friction(const Unilateral<LDC>& u, const ActiveRows<dou
   return found;
 }
 
-// Load and pushes   rows: the view whose multipliers x has
+// Whether rows at rest and contacts hold by the given multipliers, and whether the motion determines these.
+struct Holding {
+  bool holds, unique;
+};
+// Load and pushes by the multipliers of x, those of the view `rows`
 template <int LDC>
-SARRUS_FN void look_at_forces(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
-                              const Mode& mode, unsigned char* resting, Guards& to) {
-  int count = u.table.count;
+SARRUS_FN Holding look_at_multipliers(Unilateral<LDC>& u, const ActiveRows<double>& rows,
+                                      const ReachedState& x, const Mode& mode, Guards& to) {
   friction_at_rest(u.m, u.table, u.fixed);
   HeldBy pushes = look_at_pushes(u, rows, x, to), friction = look_at_friction(u, rows, x);
   to.load[0] = 1 + mode.slack[0] - friction.load;
-  bool holds = to.load[0] >= 0 && !any_of(count, [&](int g) { return to.push[g] < 0; });
-  if (holds || (pushes.unique && friction.unique) || !can_hold(u, x, mode, resting)) return;
-  to.load[0] = larger(to.load[0], 0.0);
-  for (int g = 0; g < count; ++g) to.push[g] = larger(to.push[g], 0.0);
+  bool holds = to.load[0] >= 0 && !any_of(u.table.count, [&](int g) { return to.push[g] < 0; });
+  return {holds, pushes.unique && friction.unique};
 }
 
-// All guards at a state; forces only where some row is held or a contact is
-// closed (x.lam not null)
+// Load and pushes, by some of the multipliers that give the same motion
+template <int LDC>
+SARRUS_FN void look_at_forces(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
+                              const Mode& mode, unsigned char* resting, Guards& to) {
+  Holding found = look_at_multipliers(u, rows, x, mode, to);
+  if (found.holds || found.unique || !can_hold(u, x, mode, resting)) return;
+  to.load[0] = larger(to.load[0], 0.0);
+  for (int g = 0; g < u.table.count; ++g) to.push[g] = larger(to.push[g], 0.0);
+}
+
+// Whether guards need forces: some row is held or some contact is closed.
+SARRUS_HD bool needs_forces(const ModeTable& table, const Mode& mode) {
+  return any_of(table.count, [&](int g) {
+    GroupKind kind = table.groups[g].kind;
+    return mode.closed[g] != 0 && (kind == GroupKind::CONTACT || kind == GroupKind::HELD);
+  });
+}
+SARRUS_HD bool is_open_contact(const ModeTable& table, const Mode& mode, int g) {
+  return table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] == 0;
+}
+
+// Speeds, and 1 for all other guards
+SARRUS_FN void look_at_speeds(const ModeTable& table, const Mode& mode, const double* v, Guards& to) {
+  for (int i = 0; i < to.n; ++i) to.speed[i] = 1;
+  for (int k = 0; k < table.frictions; ++k)
+    if (mode.direction[k] != 0) to.speed[k] = mode.direction[k] * v[table.coordinate[k]];
+}
+// Gaps of open contacts; phi(row) of the whole model
+template <class Gap>
+SARRUS_FN void look_at_gaps(const ModeTable& table, const Mode& mode, Gap phi, Guards& to) {
+  for (int g = 0; g < table.count; ++g)
+    if (is_open_contact(table, mode, g))
+      to.gap[g] = table.groups[g].side * phi(table.groups[g].normal) + mode.margin[g];
+}
+
+// All guards at a state; forces only where they are needed (x.lam not null)
 template <int LDC>
 SARRUS_FN void look(Unilateral<LDC>& u, const ActiveRows<double>& rows, const ReachedState& x,
                     const Mode& mode, unsigned char* resting, Guards& to) {
   const ModeTable& table = u.table;
-  bool open = false;
-  for (int i = 0; i < to.n; ++i) to.speed[i] = 1;
-  for (int k = 0; k < table.frictions; ++k)
-    if (mode.direction[k] != 0) to.speed[k] = mode.direction[k] * x.at.v[table.coordinate[k]];
+  look_at_speeds(table, mode, x.at.v, to);
   if (x.lam) look_at_forces(u, rows, x, mode, resting, to);
-  for (int g = 0; g < table.count; ++g)
-    open = open || (table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] == 0);
-  if (!open) return;
+  if (!any_of(table.count, [&](int g) { return is_open_contact(table, mode, g); })) return;
   all_rows(u, x.at, u.lam);
-  for (int g = 0; g < table.count; ++g)
-    if (table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] == 0)
-      to.gap[g] = table.groups[g].side * u.w.rows.phi[table.groups[g].normal] + mode.margin[g];
+  look_at_gaps(table, mode, [&](int row) { return u.w.rows.phi[row]; }, to);
 }
 
 SARRUS_END

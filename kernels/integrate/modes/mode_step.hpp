@@ -39,6 +39,35 @@ SARRUS_HD double cubic(double v0, double a0, double v1, double a1, double h, dou
   return v0 * rest * rest * (1 + 2 * s) + v1 * s * s * (3 - 2 * s) + h * s * rest * (a0 * rest - a1 * s);
 }
 
+// Both ends of a step of size h
+struct StepEnds {
+  const double *v0, *a0, *v1, *a1;  // (nv)
+  double h;
+};
+
+// A place in the step, at whose ends no mode ends, where a coordinate that slides may have turned round; 1:
+// none
+SARRUS_FN double turning_place(const ModeTable& table, const Mode& mode, const StepEnds& x) {
+  for (double place : PLACES)
+    for (int k = 0; k < table.frictions; ++k) {
+      int j = table.coordinate[k];
+      double d = mode.direction[k];
+      bool sure = d == 0 || mode.armed[k] == 0 || d * x.a0[j] > 0;  // a cubic overshoots where a grows
+      if (!sure && d * cubic(x.v0[j], x.a0[j], x.v1[j], x.a1[j], x.h, place) <= 0) return place;
+    }
+  return 1;
+}
+
+// What a mode knows of its time: the largest speeds, and which coordinates have slid in their direction.
+SARRUS_FN void note_speeds(const ModeTable& table, const Mode& mode, const double* v) {
+  for (int k = 0; k < table.frictions; ++k)
+    mode.fastest[k] = larger(abs_(v[table.coordinate[k]]), mode.fastest[k]);
+}
+SARRUS_FN void note_sliding(const ModeTable& table, const Mode& mode, const Guards& now) {
+  for (int k = 0; k < table.frictions; ++k)
+    if (now.speed[k] > 0 && mode.direction[k] != 0) mode.armed[k] = 1;
+}
+
 // The times of a step at which a run tries whether its mode has ended.
 struct EndSearch {
   double lo, hi, least, last;

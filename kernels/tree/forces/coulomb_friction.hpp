@@ -17,13 +17,18 @@ struct CoulombFriction {
   static constexpr double HELD = 2;
   SARRUS_PARAMETERS(SARRUS_COULOMB_FRICTION)
 
+  // (1) without the sign
+  template <class T>
+  static SARRUS_HD T level(const Parameters<real<T>>& c, const T& v) {
+    T x = v / c.speed, t = tanh_(x * x * real<T>(0.5));
+    return (T(1) - t) / (T(1) + t) * (c.breakaway - c.coulomb) + c.coulomb;
+  }
   template <class T>
   static SARRUS_HD T resistance(const Parameters<real<T>>& c, const T&, const T& v) {
     if (c.direction == real<T>(HELD)) return T(0);
-    T x = v / c.speed, t = tanh_(x * x * real<T>(0.5));
-    T level = (T(1) - t) / (T(1) + t) * (c.breakaway - c.coulomb) + c.coulomb;  // (1)
-    if (c.direction != real<T>(0)) return level * c.direction;
-    return select(v < real<T>(0), -level, select(v > real<T>(0), level, T(0)));
+    T size = level(c, v);
+    if (c.direction != real<T>(0)) return size * c.direction;
+    return select(v < real<T>(0), -size, select(v > real<T>(0), size, T(0)));
   }
   template <class T>
   static SARRUS_HD T energy(const Parameters<real<T>>&, const T&) {

@@ -128,6 +128,44 @@ def test_a_rollout_goes_on_where_another_ended() -> None:
     assert rest.q[0, -1] == pytest.approx(whole.q[0, -1], abs=1e-12)  # a warm start changes nothing
 
 
+def swinging_copies() -> tuple[sr.Mechanism, Any, Any]:
+    """40 pendulums with friction and stops: they slide, stick and rebound at times of their own."""
+    v = np.random.default_rng(3).normal(size=(40, 1)) * 3.0
+    return stopped(friction=0.7, friction_model="coulomb"), np.full((40, 1), 0.2), v
+
+
+def test_bits_do_not_depend_on_neighbours() -> None:
+    mech, q, v = swinging_copies()
+    given: dict[str, Any] = {"dt": 1e-3, "steps": 300, "stops": True}
+    whole = sr.rollout(mech, q, v, threads=2, **given)
+    order = np.random.default_rng(4).permutation(40)
+    assert np.array_equal(sr.rollout(mech, q[order], v[order], threads=1, **given).q, whole.q[order])
+    for i in (0, 17, 39):
+        assert np.array_equal(sr.rollout(mech, q[i], v[i], **given).q[0], whole.q[i])
+
+
+def test_steps_in_lanes_are_the_steps_of_one_copy() -> None:
+    """Most steps of copies with friction and stops are taken in lanes; each agrees with mech.step."""
+    mech, q, v = swinging_copies()
+    many = sr.rollout(mech, q, v, dt=1e-3, steps=50, stops=True)
+    assert many.general_steps.max() < 25
+    slow = stopped(friction=0.7, friction_model="coulomb")
+    for i in np.flatnonzero((np.abs(v[:, 0]) > 1.0) & (np.abs(v[:, 0]) < 2.0))[:5]:
+        state = State(q[i], v[i])
+        for _ in range(50):
+            state = slow.step(state.q, state.v, dt=1e-3, mode=state.mode)
+        assert many.q[i, -1] == pytest.approx(state.q, abs=1e-12)
+
+
+def test_inputs_of_one_copy_do_not_reach_another() -> None:
+    """Behind the last sample of a call the inputs stay: those of the next copy are not read."""
+    mech = stopped(friction=0.7, friction_model="coulomb")
+    u = np.zeros((3, 20, 1))
+    u[1] = np.nan
+    many = sr.rollout(mech, np.full((3, 1), 0.2), np.zeros((3, 1)), u, dt=1e-3, steps=20)
+    assert many.length.tolist() == [21, 1, 21] and np.isfinite(many.q[[0, 2]]).all()
+
+
 def test_modes_can_be_pickled_and_read() -> None:
     mech = stopped(friction=50.0, friction_model="coulomb")
     many = sr.rollout(mech, [0.2], dt=1e-3, steps=5, stops=True)
