@@ -1,7 +1,7 @@
 """Rollouts with modes beside those without: dry friction, hard stops, contacts, switches, latches.
 
 `python -m bench.modes` prints the ratios. CPU times of all threads, the best of several rounds. Copies
-are stepped several at once in one instruction where their modes have the same rows; those with closed latches
+are stepped several at once in one instruction where their modes have the same rows; those with latched loops
 one by one.
 """
 

@@ -36,6 +36,12 @@ bool is_singular(const ModelD& m, const State<double>& x, LinearWork<double, LD>
   return loses_rank_here(m, at, w.d, rows.factor.rank_rows, rows, w.loss);
 }
 
+// to: the given coordinates, if any. False: these are not as many as the freedoms.
+inline bool take_given(const int* given, int count, int freedoms, int* to) {
+  for (int i = 0; given && i < freedoms; ++i) to[i] = given[i];
+  return !given || count == freedoms;
+}
+
 template <int LD>
 LinearStatus linearize_one(const ModelD& m, const State<double>& x, const double* tau, const LinearPlan& plan,
                            LinearWork<double, LD>& w, const LinearModel<double>& out) {
@@ -50,11 +56,10 @@ LinearStatus linearize_one(const ModelD& m, const State<double>& x, const double
     respond_to_residuals(m, to, w.r);
   if (!f.spd) return NO_INERTIA_IN_MOTION;
   tangent_bases(m, w);
-  for (int i = 0; plan.positions && i < w.n_q; ++i) w.positions[i] = plan.positions[i];
-  for (int i = 0; plan.velocities && i < w.n_v; ++i) w.velocities[i] = plan.velocities[i];
-  if ((plan.positions && plan.n_positions != w.n_q) || (plan.velocities && plan.n_velocities != w.n_v))
+  if (!take_given(plan.positions, plan.n_positions, w.n_q, w.positions) ||
+      !take_given(plan.velocities, plan.n_velocities, w.n_v, w.velocities) ||
+      !choose_coordinates(m, plan.positions, plan.velocities, w))
     return NOT_INDEPENDENT;
-  if (!choose_coordinates(m, plan.positions, plan.velocities, w)) return NOT_INDEPENDENT;
   if (plan.room && (plan.room[0] != w.n_q || plan.room[1] != w.n_v)) return OTHER_FREEDOMS;
   lift(m, w);
   linear_model(m, x.v, w, out);

@@ -57,29 +57,36 @@ void normalize(const Queries& s, double* q, npy_intp count) {
     }
 }
 
+// The data of an array of this shape that is no subclass; else null
+const double* plain_data(nb::handle x, const Shape& shape) {
+  return PyArray_CheckExact(x.ptr()) ? data_of<double>(x, shape) : nullptr;
+}
+
 }  // namespace
 
 // Whether all arguments are plain arrays of the same batch; then x points to their data.
+// Makes the quaternions of argument i unit ones, in a copy where they are not. False: one is no rotation.
+bool CheckedArguments::with_unit_quaternions(int i, npy_intp n) {
+  if (s.quaternions.empty()) return true;
+  int unit = unit_quaternions(s, x[i], n);
+  if (unit != 0) return unit > 0;
+  NewArray made({n, m.nq}, x[i]);
+  normalize(s, made, n);
+  x[i] = made;
+  kept[i] = made.object;
+  return true;
+}
+
 bool CheckedArguments::plain(std::initializer_list<Argument> arguments) {
-  int axes = axes_of(arguments.begin()->given);
+  int axes = axes_of(arguments.begin()->given), i = 0;
   if (axes != 1 && axes != 2) return false;
   npy_intp n = axes == 1 ? 1 : length_of(arguments.begin()->given);
-  int i = 0;
   for (const Argument& one : arguments) {
     npy_intp width = one.positions ? m.nq : m.nv;
-    if (!PyArray_CheckExact(one.given.ptr())) return false;
-    x[i] = axes == 1 ? data_of<double>(one.given, {width}) : data_of<double>(one.given, {n, width});
+    Shape shape = axes == 1 ? Shape{width} : Shape{n, width};
+    x[i] = plain_data(one.given, shape);
     if (!x[i] || !finite(x[i], n * width)) return false;
-    if (one.positions && !s.quaternions.empty()) {
-      int unit = unit_quaternions(s, x[i], n);
-      if (unit < 0) return false;
-      if (unit == 0) {
-        NewArray made({n, width}, x[i]);
-        normalize(s, made, n);
-        x[i] = made;
-        kept[i] = made.object;
-      }
-    }
+    if (one.positions && !with_unit_quaternions(i, n)) return false;
     ++i;
   }
   count = n;

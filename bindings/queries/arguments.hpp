@@ -80,6 +80,7 @@ struct CheckedArguments {
 
  private:
   bool plain(std::initializer_list<Argument> arguments);
+  bool with_unit_quaternions(int i, npy_intp n);
   void convert(std::initializer_list<Argument> arguments);
 };
 

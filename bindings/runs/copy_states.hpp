@@ -24,9 +24,14 @@ struct FixedStepError {
   double jumps = 0, samples = 0;   // steps at whose beginning inputs jump, and
                                    // those of them that were tested
   double speed = 0, quickest = 0;  // largest speed and acceleration so far
+
+  // Whether the next step at whose beginning inputs jump is tested: the first ones, and then one in so many
+  static constexpr int SAMPLED = 8;
+  bool samples_jump() {
+    long before = long(jumps++);
+    return before < SAMPLED || before % SAMPLED == 0;
+  }
 };
-constexpr int SAMPLED = 8;               // of the steps at which inputs jump, the first ones
-                                         // and then one in so many are tested
 constexpr double STEP_ROUNDING = 1e-15;  // of a number
 constexpr double ACCURATE_PIVOT = 5e-2;  // 5 NEAR_SINGULAR: below, accelerations are those of limits
 
@@ -45,6 +50,10 @@ struct Carried {
   int usual = 0;          // last states away from singular poses, under the same inputs
   bool sampled = false;   // the present step is tested by (2)
   FixedStepError error;
+
+  bool away_from_singular(long nv) const {
+    return pivots[1] > ACCURATE_PIVOT && ranks[1] == before.largest_rank && ranks[1] < nv;
+  }
 };
 
 // What tests of steps of size h need   room: (4 nv)
@@ -108,18 +117,26 @@ struct CopyStates {
   double* begun_at(long i, int ago) {
     return begun.data() + (3 * i + (carried[i].seen + 2 - ago) % 3) * (nv + nu);
   }
+  // Largest entry of x (nv) without units
+  double largest(const double* x, const ModelD& m) const {
+    double most = 0;
+    for (int j = 0; j < nv; ++j) most = std::max(most, std::abs(x[j]) / m.unit[j]);
+    return most;
+  }
   // A step begins at the last state of copy i, with acceleration a (nv) under inputs u (nu).
   void begin_step(long i, const double* a, const double* u, const StepTest& test) {
     Carried& c = carried[i];
     std::copy_n(u, nu, std::copy_n(a, nv, begun_at(i, 0)));
-    bool usual = c.pivots[1] > ACCURATE_PIVOT && c.ranks[1] == c.before.largest_rank && c.ranks[1] < nv;
+    bool usual = c.away_from_singular(nv);
     bool known = usual && c.usual > 0, same = known && std::equal(u, u + nu, begun_at(i, 1) + nv);
     c.usual = !usual ? 0 : same ? c.usual + 1 : 1;
-    long jumps = known && !same ? long(c.error.jumps++) : -1;
-    c.sampled = jumps >= 0 && (jumps < SAMPLED || jumps % SAMPLED == 0);
-    for (int j = 0; j < nv && usual; ++j)
-      c.error.quickest = std::max(c.error.quickest, std::abs(a[j]) / test.m.unit[j]);
-    if (c.usual < 3 || c.usual % 2 == 0) return;  // every step belongs to one pair
+    c.sampled = known && !same && c.error.samples_jump();
+    if (usual) c.error.quickest = std::max(c.error.quickest, largest(a, test.m));
+    if (c.usual >= 3 && c.usual % 2 == 1) add_missing(i, test);  // every step belongs to one pair
+  }
+  // What the last two steps of copy i miss, in its error
+  void add_missing(long i, const StepTest& test) {
+    FixedStepError& e = carried[i].error;
     ReachedStates x = {};
     for (int k = 0; k < 3; ++k)
       x.q[k] = recent_state(i, 2 - k), x.v[k] = x.q[k] + nq, x.a[k] = begun_at(i, 2 - k);
@@ -127,14 +144,14 @@ struct CopyStates {
     StepError missing = test.tables.runs.missing(test.m, x, test.room);
     double far = 0;
     for (int j = 0; j < nq; ++j) far = std::max(far, std::abs(x.q[1][j]));
-    c.error.moved += 2 * std::max(missing.moved - STEP_ROUNDING * far, 0.0);
-    c.error.faster += 2 * std::max(missing.faster - STEP_ROUNDING * c.error.speed, 0.0);
+    e.moved += 2 * std::max(missing.moved - STEP_ROUNDING * far, 0.0);
+    e.faster += 2 * std::max(missing.faster - STEP_ROUNDING * e.speed, 0.0);
   }
   // A step has ended in the state s. accelerate(u, a) finds the acceleration there.
   template <class Accelerate>
   void end_step(long i, const RunState& s, const StepTest& test, Accelerate accelerate) {
     FixedStepError& e = carried[i].error;
-    for (int j = 0; j < nv; ++j) e.speed = std::max(e.speed, std::abs(s.v[j]) / test.m.unit[j]);
+    e.speed = std::max(e.speed, largest(s.v, test.m));
     if (!carried[i].sampled || !(s.pivot > ACCURATE_PIVOT)) return;
     const double *begun = begun_at(i, 0), *from = recent_state(i, 0);
     accelerate(begun + nv, test.room);

@@ -1,5 +1,6 @@
-// Lanes of copies whose modes have the same rows. Sliding directions are numbers of each lane; a lane in which
-// a mode ends, or may end, is reported: its step is taken by a run of its own (modal_run.hpp).
+// Lanes of copies whose modes have the same rows. Sliding directions and the offsets of latched couplings are
+// numbers of each lane; a lane in which a mode ends, or may end, is reported: its step is taken by a run of its own
+// (modal_run.hpp).
 #pragma once
 
 #include <map>
@@ -11,12 +12,26 @@
 
 SARRUS_BEGIN
 
-// The rows of one mode, with dry friction left to the lanes.
+// Whether latching these rows changes offsets of couplings alone: J does not depend on them.
+inline bool latches_offsets(const ModelD& m, const RowGroup& rows) {
+  auto within = [&](int row) { return row >= rows.begin && row < rows.end; };
+  return !any_of(m.ne, [&](int i) { return within(m.el_row[i]); });
+}
+
+// The rows of one mode, with dry friction and the offsets of latches left to the lanes.
 template <int LD>
 struct RowsOfMode {
   ModesMemory<LD> memory;
+  std::vector<int> latched;  // couplings
   RowsOfMode(const ModelD& m, const ModeTable& table, const double* mode) : memory(m, table, mode) {
     std::fill_n(memory.mode.direction, table.frictions, 0.0);  // 0: the model has none
+    for (int c = 0, g = 0; c < m.nk; ++c) {
+      for (g = 0; table.groups[g].end <= m.k_row[c]; ++g) {
+      }
+      if (!table.groups[g].latch || memory.mode.closed[g] == 0) continue;
+      memory.mode.values[m.nev + c] = 0;
+      latched.push_back(c);
+    }
     memory.forces.choose(memory.mode);
   }
   const ModelD& view() const { return memory.forces.rows.view; }
@@ -27,7 +42,7 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   using Lanes = SizedLanes<LD>;
   using Lanes::s, Lanes::W;
   using typename Lanes::P;
-  using RowsOfMode<LD>::memory;
+  using RowsOfMode<LD>::memory, RowsOfMode<LD>::latched;
   const ModelD& whole;
   const ModeTable& table;
   std::vector<char> room;
@@ -60,6 +75,8 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   void put_more(int lane, const LaneState& from) override {
     Mode mode = mode_of(from);
     for (int k = 0; k < table.frictions; ++k) s->direction[table.coordinate[k]].set(lane, mode.direction[k]);
+    for (int c : latched)
+      s->offset[memory.forces.rows.place[whole.k_row[c]]].set(lane, mode.values[whole.nev + c]);
   }
 
   // ---------------------------------------------------------------- guards
@@ -112,8 +129,8 @@ struct LanesInMode : private RowsOfMode<LD>, SizedLanes<LD> {
   }
 };
 
-// Lanes by the closed groups of modes. Closed latches have parameters of their own in each copy, which is then
-// stepped by itself.
+// Lanes by the closed groups of modes. A closed latch that has changed an element, such as a loop, has a J of its
+// own in each copy: these are stepped one by one.
 template <int LD>
 struct SizedModalLanes : ModalLanes {
   static constexpr int MOST_KINDS = 64;
@@ -133,7 +150,7 @@ struct SizedModalLanes : ModalLanes {
     Mode mode = mode_at(table, m.nev + m.nk, const_cast<double*>(numbers));
     for (int g = 0; g < table.count; ++g) {
       closed[g] = mode.closed[g] != 0;
-      if (closed[g] && table.groups[g].latch) return -1;
+      if (closed[g] && table.groups[g].latch && !latches_offsets(m, table.groups[g])) return -1;
     }
     auto found = known.find(closed);
     if (found != known.end()) return found->second;

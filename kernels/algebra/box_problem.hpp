@@ -13,6 +13,7 @@
 
 #include "base/arena.hpp"
 #include "base/padded_rows.hpp"
+#include "base/vectors.hpp"
 
 SARRUS_BEGIN
 
@@ -196,30 +197,38 @@ SARRUS_FN void find_bounds(BoxProblem& b, double size) {
     b.f[i] = b.bound[i] < 0 ? b.low[i] : b.bound[i] > 0 ? b.high[i] : b.c[i] * b.f[i];
 }
 
+// What the other forces leave of row i for those between their bounds
+SARRUS_FN double left_for_free(const BoxProblem& b, int i) {
+  double right = -b.g[i];
+  for (int j = 0; j < b.n; ++j)
+    if (b.bound[j] != 0) right -= b.entry(i, j) * b.f[j];
+  return right;
+}
 // The forces between their bounds without the weight, of least norm, where these stay within the bounds
 SARRUS_FN void solve_without_weight(BoxProblem& b, double size) {
   int count = 0, n = b.n;
   for (int i = 0; i < n; ++i)
     if (b.bound[i] == 0) b.order[count++] = i;
   int rank = semidefinite_factors(b, count, BOX_SINGULAR * size);
+  auto columns = [&](int a) { return a < rank ? a + 1 : rank; };  // of row a of L
   for (int k = 0; k < rank; ++k) b.x[k] = 0;
   for (int a = 0; a < count; ++a) {
-    int i = b.order[a];
-    double right = -b.g[i];
-    for (int j = 0; j < n; ++j)
-      if (b.bound[j] != 0) right -= b.entry(i, j) * b.f[j];
-    for (int k = 0; k <= a && k < rank; ++k) b.x[k] += b.L[a * n + k] * right;
+    double right = left_for_free(b, b.order[a]);
+    for (int k = 0; k < columns(a); ++k) b.x[k] += b.L[a * n + k] * right;
   }
   solve_normal(b, count, rank, b.x);
   solve_normal(b, count, rank, b.x);
-  bool within = true;
   for (int a = 0; a < count; ++a) {
     double s = 0;
-    for (int k = 0; k <= a && k < rank; ++k) s += b.L[a * n + k] * b.x[k];
+    for (int k = 0; k < columns(a); ++k) s += b.L[a * n + k] * b.x[k];
     b.z[b.order[a]] = s;
-    within = within && s >= b.low[b.order[a]] && s <= b.high[b.order[a]];
   }
-  for (int a = 0; within && a < count; ++a) b.f[b.order[a]] = b.z[b.order[a]];
+  auto beyond = [&](int a) {
+    int i = b.order[a];
+    return !(b.z[i] >= b.low[i] && b.z[i] <= b.high[i]);
+  };
+  if (any_of(count, beyond)) return;
+  for (int a = 0; a < count; ++a) b.f[b.order[a]] = b.z[b.order[a]];
 }
 
 // Which forces the accelerations determine: of rows at rest, those without part in null vectors of G

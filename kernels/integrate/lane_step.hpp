@@ -26,6 +26,7 @@ struct LaneStepper {
   T pivot, pivot_before, drift, velocity_drift;  // of the states; the smallest pivots of J
   T pivot1;                                      // of the trial states
   int rank = 0;                                  // of J in all lanes
+  T* offset;                                     // (nc) of phi, that the model itself leaves out
   bool slides = false;                           // some lane has a direction
   bool tested = false;  // steps are tested for near misses, integrate/singular/near_miss.hpp
 
@@ -35,6 +36,7 @@ struct LaneStepper {
     arena.take(w.ld, v, a, v1, a1, u, tau, direction);
     arena.take(MAX_STAGES * w.ld, ku, kv);
     arena.take((MAX_STAGES + 1) * 3 * m.nd, drive);
+    arena.take(m.nc, offset);
     tested = m.nc > 0 && !m.nd && all_holonomic(m);
   }
   SARRUS_HD State<T> state(const T* q_, const T* v_, int stage) const {
@@ -156,6 +158,7 @@ SARRUS_FN void close_lanes(LaneStepper<T, LDC>& s, Some& fine) {
   for (int i = 0;; ++i) {
     place(m, s.q1, w.tree);
     constraints(m, x, w.tree, w.ld, w.rows);
+    for (int r = 0; r < m.nc; ++r) w.rows.phi[r] -= s.offset[r];
     s.drift = position_residual(m, w);
     auto open = s.drift > T(CLOSED);
     fine = fine && !(open && s.drift > last * SLOW) && s.drift < T(1e300);

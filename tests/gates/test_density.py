@@ -8,18 +8,11 @@ from .sources import BINDINGS, KERNELS, cpp_files, hold, short
 
 MOST = 12  # complexity of a function: one more than its branches
 
-LATER = "not taken apart yet: its file is being rewritten"
 CHOICE = "one line for each size or set of tables that is compiled"
 
 # "file: function" -> why it has more
 STILL: dict[str, str] = {
-    "bindings/batches/linear_batches.hpp: linearize_one": LATER,
     "bindings/kernel_object.cpp: choose_tables": CHOICE,
-    "bindings/queries/arguments.cpp: CheckedArguments::plain": LATER,
-    "bindings/runs/copy_states.hpp: begin_step": LATER,
-    "bindings/runs/lane_group.hpp: step": LATER,
-    "bindings/runs/lanes_variant.cpp: make_lanes": CHOICE,
-    "kernels/algebra/box_problem.hpp: solve_without_weight": LATER,
 }
 
 

@@ -157,6 +157,25 @@ def test_steps_in_lanes_are_the_steps_of_one_copy() -> None:
         assert many.q[i, -1] == pytest.approx(state.q, abs=1e-12)
 
 
+def test_latched_offsets_are_those_of_each_copy() -> None:
+    """A brake locks each copy at the angle that it has reached; the steps after it are taken in lanes."""
+    spec = sr.MechanismSpec(name="braked")
+    arm = {"mass": 1.0, "com": (0.0, 0.0, -0.25), "inertia": (0.02, 0.02, 0.002)}
+    spec.body("upper", joint=sr.Revolute("y"), **arm)
+    spec.body("lower", "upper", joint=sr.Revolute("y"), at=sr.Pose((0.0, 0.0, -0.5)), **arm)
+    spec.constrain("brake", sr.Coupling({"lower": 1.0}))
+    mech = spec.compile()
+    given: dict[str, Any] = {"dt": 1e-3, "switches": sr.Switch("brake", on=0.05, latch=True)}
+    v = np.random.default_rng(1).normal(size=(12, 2))
+    many = sr.rollout(mech, np.zeros((12, 2)), v, steps=300, **given)
+    assert many.general_steps.max() < 10 and many.drift.max() < 1e-14
+    locked = many.q[:, 50:, 1]
+    assert np.ptp(locked, axis=1).max() < 1e-13 and np.ptp(locked[:, 0]) > 0.05
+    for i in (0, 7):
+        run = sr.simulate(mech, (0.0, 0.3), np.zeros(2), v[i], method="rk4", **given)
+        assert many.q[i, -1] == pytest.approx(run.q[-1], abs=1e-11)
+
+
 def test_inputs_of_one_copy_do_not_reach_another() -> None:
     """Behind the last sample of a call the inputs stay: those of the next copy are not read."""
     mech = stopped(friction=0.7, friction_model="coulomb")
