@@ -142,7 +142,7 @@ struct Copies {
     }
     drives.known.clear();
   }
-  LanesOfCopies make_lanes() const { return {k[0]->tables.runs, k[0]->m, plan, o}; }
+  LanesOfCopies make_lanes() const { return {k[0]->tables, k[0]->m, plan, o}; }
   void advance_single(const CallInputs& call, long first, long last, const Records& records, int threads) {
     std::vector<long> order(x.n);
     std::iota(order.begin(), order.end(), 0);

@@ -18,9 +18,9 @@ struct LanesOfCopies {
   std::unique_ptr<LaneSteps> same;
   std::unique_ptr<ModalLanes> modal;
 
-  LanesOfCopies(const RunTable& runs, const ModelD& m, const ModePlan* plan, const Options& o)
-      : same(plan ? nullptr : runs.make_lanes(m, o)),
-        modal(plan ? runs.make_modal_lanes(m, *plan, o) : nullptr) {}
+  LanesOfCopies(const Tables& tables, const ModelD& m, const ModePlan* plan, const Options& o)
+      : same(plan ? nullptr : tables.runs.make_lanes(m, o)),
+        modal(plan ? tables.runs.make_modal_lanes(m, *plan, o) : nullptr) {}
   bool exist() const { return same || modal; }
   int kind(const double* mode) { return modal ? modal->kind(mode) : 0; }
   LaneSteps& of(int kind) { return modal ? modal->lanes(kind) : *same; }

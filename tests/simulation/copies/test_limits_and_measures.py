@@ -105,7 +105,16 @@ def test_parts_of_a_batch_say_the_same() -> None:
     v = np.array([mech.consistent_velocity(q[0], fixed={"crank": w}) for w in (1.0, 800.0, 2.0, 3.0, 100.0)])
     v[3] += 0.5
     options = {"policy": None, "parameters": None, "client": None, "device": "cpu", "dtype": "float64"}
-    options |= {"mech": mech, "q0": q, "v0": v, "u": None, "dt": 2e-3, "steps": 100, "method": "rk4"}
+    options |= {
+        "contacts": "steps",
+        "mech": mech,
+        "q0": q,
+        "v0": v,
+        "u": None,
+        "dt": 2e-3,
+        "steps": 100,
+        "method": "rk4",
+    }
     given = check_arguments(
         options | {"every": 1, "threads": 1, "progress": False, "t0": 0.0, **NO_SWITCHES}, 2
     )
