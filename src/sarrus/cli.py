@@ -10,6 +10,7 @@ from typing import Any
 from sarrus.commands.answers import respond
 from sarrus.commands.completion import SHELLS, commands_of, completion
 from sarrus.commands.doctor import doctor
+from sarrus.commands.holding import hold
 from sarrus.commands.motion import (
     WRITTEN,
     export,
@@ -152,6 +153,32 @@ def add_pose_commands(typed: Any) -> None:
         raise typer.Exit(
             respond(lambda: sweep(name, coordinate, (start, end, points), fixed, out), as_json, "sweep")
         )
+
+
+def add_hold_command(typed: Any) -> None:
+    """`hold`."""
+    import typer
+
+    app: typer.Typer = typed
+    by_option = typer.Option([], help="Joint that holds; repeat for several.")
+    fixed_option = typer.Option([], help=FIXED_HELP)
+
+    @app.command("hold")
+    def hold_command(
+        *,
+        name: str = typer.Argument(help=NAME_HELP),
+        coordinate: str | None = typer.Argument(None, help="Coordinate to move; without it, one pose."),
+        start: float | None = typer.Option(None, "--from", help="First value [rad, m]."),
+        end: float | None = typer.Option(None, "--to", help="Last value [rad, m]."),
+        points: int = typer.Option(61, help="Number of poses."),
+        by: list[str] = by_option,
+        fixed: list[str] = fixed_option,
+        out: str | None = typer.Option(None, help="Table (.csv) or picture to write instead of printing."),
+        as_json: bool = typer.Option(False, "--json", help=JSON_HELP),
+    ) -> None:
+        """Motor and joint forces at rest, at a pose or along a coordinate, as a table (CSV)."""
+        path = None if coordinate is None else (coordinate, start, end, points)
+        raise typer.Exit(respond(lambda: hold(name, path, by, fixed, out), as_json, "hold"))
 
 
 def add_motion_commands(typed: Any) -> None:
@@ -330,6 +357,7 @@ def build_app() -> Any:
     app: typer.Typer = empty_app()
     add_file_commands(app)
     add_pose_commands(app)
+    add_hold_command(app)
     add_motion_commands(app)
     add_installation_commands(app)
     add_report_command(app)

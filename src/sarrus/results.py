@@ -32,6 +32,7 @@ from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
 from .mechanism.core.core import Slices, State
 from .mechanism.query.contact_queries import Contacts
+from .mechanism.query.holding import Holding
 from .mechanism.query.kinematics import Assemblies, Reached
 from .mechanism.query.measure_event import MeasureEvent
 from .mechanism.variants.parameter_derivatives import ParameterDerivatives
@@ -57,8 +58,8 @@ __all__ = [
     "Assemblies", "Assembly", "Branch", "Contacts", "Decomposition", "Mobility", "ParameterDerivatives",
     "Pose", "Reached", "Slices", "State", "Sweep",
     # its dynamics
-    "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Impact", "Motion", "StepDerivatives", "Terms",
-    "Torques", "Units",
+    "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Holding", "Impact", "Motion",
+    "StepDerivatives", "Terms", "Torques", "Units",
     # linear models
     "Equilibrium", "LinearModel", "LinearModels", "LinearTrajectory", "Mode", "OperatingPoint", "Reach",
     # runs

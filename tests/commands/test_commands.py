@@ -44,6 +44,20 @@ def test_sweep_is_the_library_s(tmp_path: Path) -> None:
     assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (61, 3)
 
 
+def test_hold_is_the_library_s(tmp_path: Path) -> None:
+    found = data("hold", "six_bar_press", "crank_shaft", "--from", "0.1", "--to", "0.5", "--points", "3")
+    mech = sr.library.six_bar_press()
+    held = mech.hold(mech.sweep("crank_shaft", [0.1, 0.3, 0.5]), frame="world")
+    assert np.allclose(found["columns"]["crank_shaft"], held.motors["crank_shaft"])
+    joint = next(iter(held.reactions))
+    assert np.allclose(found["columns"][f"{joint}[fy]"], held.reactions[joint][:, 1], atol=1e-6)
+    out = tmp_path / "loads.csv"
+    assert run("hold", "six_bar_press", "--by", "crank_shaft", "--out", str(out)).exit_code == 0
+    assert len(out.read_text().splitlines()) == 2
+    refused = run("hold", "double_pendulum", "--json")
+    assert refused.exit_code == 1 and "does not say which joints have motors" in refused.output
+
+
 def test_a_sweep_that_cannot_go_on_exits_with_one() -> None:
     result = run("sweep", "four_bar", "rocker", "--from", "1.5", "--to", "9", "--json")
     assert result.exit_code == 1 and "do not close beyond it" in json.loads(result.stdout)["message"]
@@ -174,6 +188,7 @@ JSON = {
     "convert": ("FILE", "OUT.json"),
     "show": ("four_bar",),
     "sweep": ("four_bar", "crank", "--from", "0.5", "--to", "0.6"),
+    "hold": ("four_bar",),
     "simulate": ("four_bar", "--t-end", "0.01"),
     "linearize": ("pendulum",),
     "doctor": (),

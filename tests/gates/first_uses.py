@@ -178,6 +178,7 @@ USES |= {
         "Coupling": "coupling(q)",
         "Derivatives": "derivatives(q, v)",
         "Energy": "energy(q, v)",
+        "Holding": "hold(q)",
         "Impact": "impact(q, v)",
         "Motion": "forward_dynamics(q, v)",
         "StepDerivatives": "step_derivatives(q, v, [0.0] * m.nu, 1e-3)",

@@ -17,6 +17,7 @@ from ..formats.writing.replace_file import as_path, replace_bytes
 from ..linearization.equilibrium import equilibrium
 from ..linearization.linearize import linearize
 from ..mechanism.mechanism import Mechanism
+from ..mechanism.query.holding import Holding
 from ..models.tree.bodies import UNLIMITED
 from ..projection.mobility import listed
 from ..simulation.simulate import simulate
@@ -194,7 +195,7 @@ def _torques(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) ->
     if not mech.nu:
         return html.paragraph("No actuators: nothing holds it.")
     q, name, reached = _path(mech, name, values)
-    held = mech.inverse_dynamics(q, np.zeros((len(q), mech.nv)), np.zeros((len(q), mech.nv)))
+    held = mech.hold(q, by=mech.actuators, frame="world")
     turns = dict(zip(mech.names, mech.model.tree.coordinate_is_angle, strict=True))
     x = q[:, mech.model.tree.scalar(name, "sweep")[0]]
     kinds = [(unit, [k for k, a in enumerate(mech.actuators) if turns.get(a, True) == is_angle])
@@ -202,16 +203,28 @@ def _torques(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) ->
     kinds = [(unit, which) for unit, which in kinds if which]
     drawn = style.pyplot().figure(figsize=(8.0, 2.6 * len(kinds) + 0.4), layout="constrained")
     for ax, (unit, which) in zip(drawn.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
-        lines(ax, x, held.u[:, which], [mech.actuators[k] for k in which])
+        motors = [mech.actuators[k] for k in which]
+        lines(ax, x, np.array([held.motors[name] for name in motors]).T, motors)
         ax.set(xlabel=f"{name} [{'rad' if turns[name] else 'm'}]", ylabel=f"input at rest [{unit}]")
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         ax.grid(True, linewidth=0.4, alpha=0.5)
-    worst = float(np.max(held.residual))
-    size = float(np.max(np.abs(mech.bias(q, np.zeros((len(q), mech.nv))))))
     notes = [f"Inputs of least norm that hold the mechanism at rest while {name} is swept.{reached}"]
-    if worst > 1e-6 * max(size, 1e-9):
-        notes.append(f"The actuators cannot hold all of it: {worst:.3g} N m or N are missing.")
-    return "".join(map(html.paragraph, notes)) + html.figure(drawn, f"inputs over {name}")
+    if not held.success:
+        notes.append(f"The actuators cannot hold all of it. {held.message}")
+    figure = html.figure(drawn, f"inputs over {name}")
+    return "".join(map(html.paragraph, notes)) + figure + _largest_loads(held, name, x)
+
+
+def _largest_loads(held: Holding, name: str, x: Array) -> str:
+    """The largest force and moment of each joint while the mechanism is held, and where."""
+    rows = []
+    for joint, wrench in list(held.reactions.items())[:MOST_ROWS] if held.held.any() else ():
+        force, moment = (np.linalg.norm(wrench[:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
+        k = int(np.nanargmax(force))
+        rows.append((joint, float(force[k]), float(x[k]), float(np.nanmax(moment))))
+    said = "Joint forces at rest, largest over the sweep (of least norm where rows are redundant)."
+    heads = ("joint", "force [N]", f"at {name}", "moment [N m]")
+    return html.paragraph(said) + html.table(heads, rows) if rows else ""
 
 
 def _path(mech: Mechanism, name: str | None, values: npt.ArrayLike | None) -> tuple[Array, str, str]:

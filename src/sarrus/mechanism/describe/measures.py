@@ -402,7 +402,7 @@ def _warn_of_motion(states: MeasuredStates, measure: ForceIn | Reaction, name: s
     if moves:
         warnings.warn(
             f"measure {name!r}: nothing holds the machine at {moves} of {len(a)} poses; the force is that at"
-            " the moment when it is let go. Give u= or tau=: mech.inverse_dynamics gives u at rest.",
+            " the moment when it is let go. mech.hold(...) gives motor and joint forces at rest.",
             SarrusWarning,
             stacklevel=4,
         )

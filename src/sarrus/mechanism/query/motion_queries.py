@@ -17,10 +17,12 @@ from ...dynamics.impact import Impact, no_velocity_after
 from ...dynamics.inverse import Torques, overflow
 from ...errors import warn
 from ...projection.decomposition import metric_factor
+from ...projection.sweep import Sweep
 from ...tracing.cuda_device import on_cuda
 from ..core.core import Core, whole
 from .device_steps import device_acceleration
 from .forward_by_terms import forward_by_terms
+from .holding import Holding, hold
 from .inertia_queries import Metric
 
 
@@ -172,6 +174,34 @@ class MotionQueries(Core):
             raise overflow()
         torques: Torques = found
         return torques
+
+    def hold(
+        self,
+        q: npt.ArrayLike | Sweep,
+        by: Sequence[str] | str | None = None,
+        v: npt.ArrayLike | None = None,
+        a: npt.ArrayLike | None = None,
+        *,
+        compliance: Mapping[str, Any] | None = None,
+        frame: str = "A",
+    ) -> Holding:
+        """What motors and joints carry at rest, or along a prescribed motion; see `Holding`.
+
+        Motors hold with forces of least norm where there are more than freedoms. Where redundant joints leave
+        open how they share a load, multipliers are of least norm, or joints give way by `compliance`. Dry
+        friction is left out. Poses that the motors cannot hold have NaN.
+
+        Args:
+            q: poses (n, nq), one pose (nq,), or one path of `sweep`.
+            by: names of the coordinates or joints that hold; default the declared actuators. A mechanism that
+                declares none, and has freedoms, is refused.
+            v, a: velocities and accelerations (n, nv) of a prescribed motion; default rest.
+            compliance: {joint or loop: compliance} in the axes of its frame A: six numbers, of translations
+                [m/N], then of rotations [rad/(N m)], or one number for the three translations. Others are
+                rigid.
+            frame: axes of reactions, as of `Motion.reaction`.
+        """
+        return hold(whole(self), q, by, (v, a), compliance, frame)
 
     def impact(self, q: npt.ArrayLike, v: npt.ArrayLike, t: float = 0.0) -> Impact:
         """The impact of all constraints, closing at once at the pose q (nq,), on the velocity v (nv,).
