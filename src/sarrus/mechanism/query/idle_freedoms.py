@@ -17,6 +17,7 @@ from ..describe.measures import points_on_bodies
 
 IDLE = 1e-7  # displacement of a place by a unit motion, over L
 RANK = 1e-9  # smaller singular values of the dimensionless J count as zero
+ON_LINE = 1e-6  # share of the extent, or of the largest moment, that counts as rounding of a file
 NOTICED = 1e-3  # share of the largest motion with which a coordinate may be held
 
 
@@ -31,6 +32,38 @@ def places_of(mech: Any) -> list[tuple[str, Array]]:
     for _, entry in (*model.forces, *model.measures):
         found += points_on_bodies(entry)
     return [(body, np.array(point, dtype=np.float64)) for body, point in found if body != GROUND]
+
+
+def places_seen(mech: Any) -> list[tuple[str, Array]]:
+    """Points of bodies that are where they are exactly where all bodies look the same.
+
+    Three points off the origin of every body, but of bodies that look the same however they are turned about
+    the line on which everything holds on to them, as the legs of a hexapod.
+    """
+    found = places_of(mech)
+    by_body: dict[str, list[Array]] = {}
+    for body, point in found:
+        by_body.setdefault(body, []).append(point)
+    corners = mech.length * np.eye(3)
+    for body in mech.model.bodies[1:]:
+        if body.name in mech.frames or not _is_rod(body, by_body.get(body.name, [])):
+            found += [(body.name, corner) for corner in corners]
+    return found
+
+
+def _is_rod(body: Any, places: list[Array]) -> bool:
+    """Whether places and masses of a body do not change where it turns about a line."""
+    moments = np.array(body.inertia_rows, dtype=np.float64)
+    com = [np.array(body.com, dtype=np.float64)] if body.mass else []
+    points = np.array([*places, *com]) - (places[0] if places else 0.0)
+    _, sizes, directions = np.linalg.svd(points)
+    extent = float(sizes[0]) if len(sizes) else 0.0
+    if extent == 0.0 or np.any(sizes[1:] > ON_LINE * extent):
+        return False
+    along = directions[0]
+    across = moments - along @ moments @ along * np.outer(along, along)
+    rest = across - 0.5 * np.trace(across) * (np.eye(3) - np.outer(along, along))
+    return bool(np.abs(rest).max() <= ON_LINE * np.abs(moments).max(initial=0.0))
 
 
 def motions_left(mech: Any, q: Array, held: Sequence[int], t: float) -> Array:

@@ -15,7 +15,16 @@ from ...models.base.rotation import log
 from ...projection.assembly_modes import SAME, assembly_modes
 from ...projection.closing import close
 from ...projection.system_kinematics import undetermined
-from .idle_freedoms import first_of_each, is_idle, motions_left, noticed, null_space, places_of, positions_of
+from .idle_freedoms import (
+    first_of_each,
+    is_idle,
+    motions_left,
+    noticed,
+    null_space,
+    places_of,
+    places_seen,
+    positions_of,
+)
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -71,13 +80,20 @@ class Reached:
     at_limits: tuple[str, ...] = ()
 
 
-def all_assemblies(mech: Mechanism, q: Array, held: list[int], t: float, starts: int) -> Assemblies:
-    """The poses that close a mechanism with held coordinates, those near q first."""
+def all_assemblies(
+    mech: Mechanism, q: Array, held: list[int], t: float, starts: int, by: str = "bodies"
+) -> Assemblies:
+    """The poses that close a mechanism with held coordinates, those near q first; `by` as for `assemblies`."""
     model, system = mech.model, mech.evaluator
     single = np.array(model.coordinate_q) >= 0
     angles = single & np.array(model.structure.tree.coordinate_is_angle)
     poses = assembly_modes(system, q, t, np.array(held, dtype=int), angles, starts)
     poses, note = _modulo_idle(mech, poses, held, t)
+    if by == "bodies" and not note and len(poses) > 1:
+        kept = first_of_each(positions_of(mech, poses, places_seen(mech)), mech.length, SAME)
+        if len(kept) < len(poses):
+            note = f" Their coordinates differ in {len(poses)} ways, in which joints are turned over."
+        poses = poses[kept]
     turning = np.array(model.coordinate_q, dtype=int)[angles]
     poses[:, turning] = np.remainder(poses[:, turning] + np.pi, 2.0 * np.pi) - np.pi
     return Assemblies(poses, f"{len(poses)} assembly modes from {starts + 1} starts.{note}", mech)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import count, mapping, triple, truth
+from ...arrays import count, mapping, one_of, triple, truth
 from ...blas_threads import one_blas_thread
 from ...errors import InputError
 from ...models.base.pose import Pose
@@ -87,6 +87,7 @@ class PoseQueries(Core):
         q_guess: npt.ArrayLike | None = None,
         t: float = 0.0,
         starts: int = STARTS,
+        by: str = "bodies",
     ) -> Assemblies:
         """All poses that close the mechanism, as far as random starts find them; see `Assemblies`.
 
@@ -97,11 +98,15 @@ class PoseQueries(Core):
             q_guess: the pose to sort by (nq,); default `default.q`.
             t: time of the drives [s].
             starts: number of random starts; more find rarer modes.
+            by: "bodies": poses in which all bodies look the same are one mode, such as those of a universal
+                joint turned over (a leg between its joints looks the same when it is turned about its line);
+                "coordinates": they are different ones.
         """
+        one_of(by, "by", ("bodies", "coordinates"))
         mech = whole(self)
         q = np.array(mech.default.q) if q_guess is None else self._one_pose(q_guess, "q_guess")
         held = hold(mech, q, fixed)
-        return all_assemblies(mech, q, held, self._time(t), count(starts, "starts"))
+        return all_assemblies(mech, q, held, self._time(t), count(starts, "starts"), by)
 
     @one_blas_thread
     def reach(
