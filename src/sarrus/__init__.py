@@ -57,7 +57,8 @@ from .models.shapes.visual import Visual
 from .models.tree.joint import Joint as _Joint
 from .models.tree.joints import *
 from .projection.branches import Branch
-from .projection.decomposition import Decomposition, decompose
+from .projection.decompose import decompose
+from .projection.decomposition import Decomposition
 from .projection.user_chart import Chart
 
 if TYPE_CHECKING:

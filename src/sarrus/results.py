@@ -31,10 +31,11 @@ from .linearization.modes import Mode, Reach
 from .linearization.operating_point import OperatingPoint
 from .linearization.trajectory import LinearTrajectory
 from .mechanism.core.core import Slices, State
+from .mechanism.query.assembly_modes import Assemblies
 from .mechanism.query.contact_queries import Contacts
 from .mechanism.query.holding import Holding
-from .mechanism.query.kinematics import Assemblies, Reached
 from .mechanism.query.measure_event import MeasureEvent
+from .mechanism.query.reaching import Reached
 from .mechanism.variants.parameter_derivatives import ParameterDerivatives
 from .models.base.pose import Pose
 from .models.shapes.drawing import Frame
@@ -42,6 +43,7 @@ from .models.shapes.floor import Floor
 from .projection.assembly import Assembly
 from .projection.branches import Branch
 from .projection.decomposition import Decomposition
+from .projection.decompositions import Decompositions
 from .projection.mobility import Mobility
 from .projection.sweep import Sweep
 from .simulation.copies.result import Rollout
@@ -55,7 +57,8 @@ __all__ = [
     # what a mechanism says of itself
     "Floor", "Frame",
     # a mechanism at a pose
-    "Assemblies", "Assembly", "Branch", "Contacts", "Decomposition", "Mobility", "ParameterDerivatives",
+    "Assemblies", "Assembly", "Branch", "Contacts", "Decomposition",
+    "Decompositions", "Mobility", "ParameterDerivatives",
     "Pose", "Reached", "Slices", "State", "Sweep",
     # its dynamics
     "ConstraintInertia", "Coupling", "Derivatives", "Energy", "Holding", "Impact", "Motion",

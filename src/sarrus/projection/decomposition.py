@@ -20,7 +20,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._kernel import RANK_TOL, split_rows
 from ..arrays import Array, numbers, numeric
 from ..errors import InputError
 
@@ -113,50 +112,6 @@ class Decomposition:
         if kind == "velocity":
             return np.asarray(basis @ (self._dual(basis).T @ x))
         return np.asarray(self._dual(basis) @ (basis.T @ x))
-
-
-def decompose(
-    J: npt.ArrayLike,
-    metric: npt.ArrayLike | None = None,
-    rank_tol: float = RANK_TOL,
-    *,
-    absolute: bool = False,
-    rank: int | None = None,
-) -> Decomposition:
-    """Split the space of velocities at the constraints J v = 0.
-
-    Args:
-        J: constraint Jacobian (nc, nv); nc may be 0.
-        metric: symmetric positive definite matrix (nv, nv) that measures velocities; None is Euclidean.
-        rank_tol: singular values at or below rank_tol times the largest count as zero.
-        absolute: compare the singular values with rank_tol itself. For a J without units only.
-        rank: the rank, where it is already known (from the same J without units, say).
-
-    Returns:
-        The decomposition; see `Decomposition`.
-
-    Raises:
-        InputError: J is not a finite matrix, the metric is not symmetric positive definite, or rank_tol
-            or rank is out of range.
-
-    Example:
-
-        >>> import sarrus as sr
-        >>> split = sr.decompose([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])  # the second row says nothing new
-        >>> split.rank, split.dof, split.tangent([3.0, 4.0, 5.0]).round(12).tolist()
-        (1, 2, [0.0, 4.0, 5.0])
-    """
-    J = as_matrix(J, "J")
-    nc, nv = J.shape
-    check_rank_tol(rank_tol)
-    L = None if metric is None else metric_factor(metric, nv)
-    values, V, R = split_rows(J, L)
-    if rank is None:
-        rank = count_above(values, rank_tol, absolute)
-    elif not isinstance(rank, (int, np.integer)) or not 0 <= rank <= min(nc, nv):
-        raise InputError(f"`rank` of a {nc} x {nv} matrix must be between 0 and {min(nc, nv)}, got {rank!r}.")
-    W = None if metric is None else np.array(metric, dtype=float)
-    return Decomposition(rank, values, W, V, R)
 
 
 def full_svd(J: Array) -> tuple[Array, Array, Array]:

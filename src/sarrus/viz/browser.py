@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import InputError
 from ..mechanism.mechanism import Mechanism
-from ..mechanism.query.kinematics import pulled
+from ..mechanism.query.reaching import pulled
 from ..models.base.pose import Pose
 from ..models.tree.bodies import GROUND
 from ..simulation.trajectory.trajectory import Trajectory

@@ -31,7 +31,7 @@ def crank_and_rod(**rod: object) -> sr.Mechanism:
     ],
 )
 def test_a_rod_that_looks_the_same_turned_over(rod: dict[str, object], count: int) -> None:
-    """The rocker has two angles; the universal joint reaches each in two ways, half a turn of the rod apart."""
+    """The rocker has two angles; the universal joint reaches each in two ways."""
     mech = crank_and_rod(**rod)
     found = mech.assemblies(fixed={"crank": 0.0}, starts=60)
     assert len(found) == count

@@ -13,7 +13,8 @@ import numpy as np
 from ...arrays import Array
 from ...dynamics.decoupling import is_decoupled
 from ...dynamics.input_response import Response
-from ...projection.decomposition import Decomposition, decompose
+from ...projection.decompose import decompose
+from ...projection.decomposition import Decomposition
 from ..limits.limit_table import InputRows
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ...differences import slope_of_terms, slope_terms
 from ...dynamics.input_response import Response
-from ...projection.decomposition import decompose
+from ...projection.decompose import decompose
 from ..state.measured_state import MeasuredState
 from .levels import LevelSplit
 from .tasks import BoundTask

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array
+from ...arrays import Array, OneState
 from ...dynamics.terms import Terms
 from ...errors import AssemblyError
 from ...projection.assembly import AboutAssembly, Assembly, Which, each_of, rows_and_columns
 from ...projection.consistent_velocity import no_velocity
 from ...projection.decomposition import Decomposition, metric_factor
+from ...projection.decompositions import Decompositions
 from ...projection.mobility import Mobility
 from ...projection.nearest_state import cannot_project
 from ..core.access import queries_of
@@ -54,25 +55,34 @@ class ConstraintQueries(Core):
             self._require_defined(terms.J, terms.gamma)
         return terms
 
-    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
+    @overload
+    def decompose(  # type: ignore[overload-overlap]
+        self, q: OneState, metric: Metric = None, t: float = 0.0
+    ) -> Decomposition: ...
+    @overload
+    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decompositions: ...
+    def decompose(
+        self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0
+    ) -> Decomposition | Decompositions:
         """Split velocities and forces at the constraints of the pose q (nq,); see `Decomposition`.
 
         The rank is decided on the dimensionless J, as everywhere; the split is in the metric.
 
         Args:
-            q: positions (nq,).
+            q: positions (nq,), or with batch axes (..., nq); the result is a `Decompositions` then.
             metric: None (Euclidean), "mass", or a symmetric positive definite matrix (nv, nv).
             t: time [s].
         """
         if self._may_be_undefined:
             self.terms(q, np.zeros(self.nv), t)  # refuses poses at which rows are undefined
         found: Decomposition | None = self._queries.decompose(Decomposition, q, metric, t, self.evaluator)
-        if found is None or found.singular_values.ndim > 1:
-            q = self._one_pose(q)  # refuses batches
         if found is None:
-            metric_factor(self._queries.mass_matrix(q), self.nv)  # says why it is no metric
+            for M in self._queries.mass_matrix(q).reshape(-1, self.nv, self.nv):
+                metric_factor(M, self.nv)  # says why it is no metric
         assert found is not None
-        return found
+        if found.singular_values.ndim == 1:
+            return found
+        return Decompositions.of(found)
 
     def mobility(self, q: npt.ArrayLike | None = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom and redundancy at the pose q (nq,), default `default.q`; see `Mobility`.

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import count, mapping, one_of, triple, truth
+from ...arrays import Array, count, mapping, names, one_of, truth
 from ...blas_threads import one_blas_thread
 from ...errors import InputError
-from ...models.base.pose import Pose
 from ...models.tree.bodies import UNLIMITED
 from ...projection.branches import Branch, branches
 from ...projection.sweep import Sweep
 from ..core.core import Core, whole
 from ..variants.design_variants import variants_of_batch
+from .assembly_modes import STARTS, Assemblies, all_assemblies
 from .held_coordinates import hold
-from .kinematics import STARTS, Approach, Assemblies, Reached, all_assemblies
+from .reaching import Approach, Reached, Target, joined, targets_of
 from .sweeps import Sweeping, moved_together, swept_targets
 
 OPEN = 1e-9  # times L: gap of a pose that has no branches
@@ -111,9 +111,9 @@ class PoseQueries(Core):
     @one_blas_thread
     def reach(
         self,
-        body: str,
-        point: npt.ArrayLike | str,
-        target: npt.ArrayLike | Pose,
+        body: str | Sequence[str],
+        point: Any,
+        target: Any,
         *,
         q_guess: npt.ArrayLike | None = None,
         fixed: Mapping[str, Any] | None = None,
@@ -122,26 +122,43 @@ class PoseQueries(Core):
     ) -> Reached:
         """A pose that brings a point of a body to a target, or as near to it as is found from the guess.
 
+        Several bodies at once: `mech.reach(["hand", "foot"], [p, "sole"], [pose, (x, y, z)])`, each with its
+        point and target. Many targets or guesses: batch axes in front; each is searched for by itself.
+
         Args:
-            body: its name.
-            point: in its frame [m], (3,), or the name of a point of the drawing.
-            target: in the world [m], (3,); or a Pose that the body's axes take on there.
-            q_guess: where to start (nq,); default `default.q`.
+            body: its name, or names.
+            point: in its frame [m], (3,), or the name of a point of the drawing; of several bodies one each.
+            target: in the world [m], (..., 3); or a Pose that the body's axes take on there, or an array or
+                list of poses; of several bodies one such target each.
+            q_guess: where to start (..., nq); default `default.q`.
             fixed: positions to hold, as for `assemble`.
             limits: whether coordinates stay within their limits.
             t: time of the drives [s].
         """
         mech = whole(self)
-        p_BP = triple(self._point(body, point), "point of reach")
-        goal = target if isinstance(target, Pose) else Pose(triple(target, "target of reach"))
-        guess = mech.default.q if q_guess is None else self._one_pose(q_guess, "q_guess")
+        several = not isinstance(body, str)
+        parts = (names(body, "body"), point, target) if several else ([body], [point], [target])
+        shape, targets = targets_of(mech, *parts)
+        guess = np.array(mech.default.q) if q_guess is None else self._arguments.positions(q_guess, "q_guess")
+        batch = np.broadcast_shapes(shape, guess.shape[:-1])
+        bounds = self.model.limits if truth(limits, "limits") else np.tile(UNLIMITED, (self.nv, 1))
+        starts = np.broadcast_to(guess, (*batch, self.nq)).reshape(-1, self.nq)
+        order = np.broadcast_to(np.arange(len(targets)).reshape(shape), batch).ravel().tolist()
+        found = [
+            self._reach(targets[k], np.array(q), fixed, bounds, t) for k, q in zip(order, starts, strict=True)
+        ]
+        return joined(found, batch, self.nq) if batch else found[0]
+
+    def _reach(
+        self, targets: list[Target], guess: Array, fixed: Mapping[str, Any] | None, bounds: Array, t: float
+    ) -> Reached:
+        """One search from one guess (nq,)."""
+        mech = whole(self)
         start = mech.assemble(guess, fixed, t)
         if not start.success:
             return Reached(start.q, float("inf"), False, f"No pose to start from. {start.message}")
         held = np.array(hold(mech, np.array(start.q), fixed), dtype=int)
-        bounds = self.model.limits if truth(limits, "limits") else np.tile(UNLIMITED, (self.nv, 1))
-        more: dict[str, Any] = {"held": held, "limits": bounds, "t": self._time(t)}
-        way = Approach(mech, body, p_BP, goal, isinstance(target, Pose), **more)
+        way = Approach(mech, targets, held=held, limits=bounds, t=self._time(t))
         return way.within(np.array(start.q), dict(fixed or {}))
 
     @one_blas_thread

@@ -30,6 +30,7 @@ from ...mechanism.spec import MechanismSpec
 from ...models.tree.joints import Revolute, Spherical
 from ...projection.assembly import Assembly
 from ...projection.decomposition import Decomposition
+from ...projection.decompositions import Decompositions
 from ...projection.mobility import Mobility
 from ...projection.nearest_state import cannot_project
 
@@ -154,7 +155,9 @@ class CustomSystem(InertiaQueries):
         """What the constraints leave free at the pose q (nq,), default `default.q`."""
         return self._skeleton.mobility(q, t)
 
-    def decompose(self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0) -> Decomposition:
+    def decompose(
+        self, q: npt.ArrayLike, metric: Metric = None, t: float = 0.0
+    ) -> Decomposition | Decompositions:
         """Split velocities and forces at the constraints of the pose q (nq,); see `Mechanism.decompose`."""
         mass = isinstance(metric, str) and metric == "mass"
         return self._skeleton.decompose(q, self.mass_matrix(q, t) if mass else metric, t)

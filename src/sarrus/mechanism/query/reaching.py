@@ -1,35 +1,24 @@
-"""Kinematics that people ask for: all assembly modes, and poses that reach a target."""
+"""Poses that bring points of bodies to targets: one, several at once, many of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, triple
+from ...arrays import Array, state, triple
 from ...errors import InputError
 from ...models.base.pose import Pose
 from ...models.base.rotation import log
-from ...projection.assembly_modes import SAME, assembly_modes
 from ...projection.closing import close
-from ...projection.system_kinematics import undetermined
-from .idle_freedoms import (
-    first_of_each,
-    is_idle,
-    motions_left,
-    noticed,
-    null_space,
-    places_of,
-    places_seen,
-    positions_of,
-)
+from .idle_freedoms import null_space
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-STARTS = 200
 REACHED = 1e-10  # times L [m]: a target is reached
 MOST_STEPS, MOST_DAMPING, LEAST_GAIN = 300, 1e8, 1e-9
 PULLS = 15  # steps for each move of a hand
@@ -39,84 +28,126 @@ PERTURBATIONS = (0.05, 0.05, 0.3, 0.3, 1.0, 1.0)  # of further starts [rad], or 
 
 
 @dataclass(frozen=True)
-class Assemblies:
-    """Result of `assemblies`.
-
-    Attributes:
-        q: poses (k, nq), the nearest to the guess first; angles between -pi and pi.
-        message: how many were found, from how many starts.
-    """
-
-    q: Array
-    message: str
-    _mech: Any = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw them side by side; returns the Axes. Options as for `Mechanism.plot`."""
-        from ...viz.figures.mechanism import draw_poses
-
-        return draw_poses(self._mech, self.q, [f"mode {k + 1}" for k in range(len(self.q))], **options)
-
-
-@dataclass(frozen=True)
 class Reached:
-    """Result of `reach`.
+    """Result of `reach`; of many targets or guesses all but `message` have batch axes.
 
     Attributes:
         q: pose (nq,); where the target is not reached, the nearest to it that was found.
-        residual: distance that is left [m], angles times L.
-        success: whether the target is reached, with every coordinate within its limits.
+        residual: distance that is left [m], angles times L; of several targets the root of their squares.
+        success: whether the targets are reached, with every coordinate within its limits.
         message: what happened, in words.
-        at_limits: coordinates that stand at a limit.
+        at_limits: coordinates that stand at a limit; of many, those of each in an array of tuples.
     """
 
     q: Array
-    residual: float
-    success: bool
+    residual: Any
+    success: Any
     message: str
-    at_limits: tuple[str, ...] = ()
+    at_limits: Any = ()
 
 
-def all_assemblies(
-    mech: Mechanism, q: Array, held: list[int], t: float, starts: int, by: str = "bodies"
-) -> Assemblies:
-    """The poses that close a mechanism with held coordinates, those near q first; `by` as for `assemblies`."""
-    model, system = mech.model, mech.evaluator
-    single = np.array(model.coordinate_q) >= 0
-    angles = single & np.array(model.structure.tree.coordinate_is_angle)
-    poses = assembly_modes(system, q, t, np.array(held, dtype=int), angles, starts)
-    poses, note = _modulo_idle(mech, poses, held, t)
-    if by == "bodies" and not note and len(poses) > 1:
-        kept = first_of_each(positions_of(mech, poses, places_seen(mech)), mech.length, SAME)
-        if len(kept) < len(poses):
-            note = f" Their coordinates differ in {len(poses)} ways, in which joints are turned over."
-        poses = poses[kept]
-    turning = np.array(model.coordinate_q, dtype=int)[angles]
-    poses[:, turning] = np.remainder(poses[:, turning] + np.pi, 2.0 * np.pi) - np.pi
-    return Assemblies(poses, f"{len(poses)} assembly modes from {starts + 1} starts.{note}", mech)
+@dataclass(frozen=True)
+class Target:
+    """Where a point of a body is to be.
+
+    Attributes:
+        body: Its name.
+        p_BP: The point in its frame [m].
+        goal: Where in the world.
+        turns: Whether the axes of the body are to be those of the goal.
+    """
+
+    body: str
+    p_BP: tuple[float, float, float]
+    goal: Pose
+    turns: bool
+
+    def error(self, mech: Mechanism, q: Array) -> Array:
+        """What is missing at a pose [m], (3,) or (6,): angles times L, in world axes."""
+        here = mech.pose(q, self.body)
+        error = self.goal.xyz - here.apply(self.p_BP)
+        if not self.turns:
+            return np.asarray(error)
+        turn = here.rotation @ log(here.rotation.T @ self.goal.rotation)
+        return np.concatenate([error, mech.length * turn])
+
+    def rows(self, mech: Mechanism, q: Array) -> Array:
+        """The Jacobian that goes with it, (3, nv) or (6, nv)."""
+        J = mech.jacobian(q, self.body, self.p_BP)
+        J[3:] *= mech.length
+        return J if self.turns else J[:3]
 
 
-def _modulo_idle(mech: Mechanism, poses: Array, held: list[int], t: float) -> tuple[Array, str]:
-    """Poses that differ by more than motions that nothing notices, and words about these."""
-    if not len(poses):
-        return poses, ""
-    system, rows = mech.evaluator, np.flatnonzero(mech.evaluator.holonomic)
-    loose = undetermined(system, system.constraints(poses[0], np.zeros(mech.nv), t)[1][rows], rows, held)
-    if not loose:
-        return poses, ""
-    places, motions = places_of(mech), motions_left(mech, poses[0], held, t)
-    if not is_idle(mech, poses[0], motions, places):
-        names = noticed(mech, poses[0], motions, places)
-        raise InputError(
-            f"assemblies needs every freedom held, but nothing determines {', '.join(names)}; give"
-            " fixed={coordinate: value} for as many. (What spins about its own axis unnoticed, such as a"
-            " rod between two ball joints, need not be held.)"
-        )
-    kept = first_of_each(positions_of(mech, poses, places), mech.length, SAME)
-    return poses[kept], f" Free to spin, whatever its position: {', '.join(loose)}."
+Goals = tuple[tuple[int, ...], list[tuple[Pose, bool]]]  # batch axes; poses, and whether their axes count
+
+
+def goals_of(target: Any) -> Goals:
+    """Goals of one body: points (..., 3), a Pose, or an array or a list of poses."""
+    if isinstance(target, Pose):
+        return (), [(target, True)]
+    given = np.asarray(target) if isinstance(target, np.ndarray) else _listed(target)
+    if given.dtype != object:
+        points = state(target, "target of reach", 3)
+        return points.shape[:-1], [(Pose(point), False) for point in points.reshape(-1, 3)]
+    for one in given.flat:
+        if not isinstance(one, Pose):
+            raise InputError(f"target of reach must be points (..., 3) or poses, got a {type(one).__name__}.")
+    return given.shape, [(pose, True) for pose in given.flat]
+
+
+def _listed(target: Any) -> npt.NDArray[Any]:
+    """A list of poses as an array of objects; anything else as it is, to be checked as numbers."""
+    if isinstance(target, Sequence) and any(isinstance(one, Pose) for one in target):
+        found = np.empty(len(target), dtype=object)
+        found[:] = list(target)
+        return found
+    return np.zeros(0)
+
+
+def targets_of(mech: Any, bodies: Sequence[str], points: Any, targets: Any) -> tuple[Any, list[list[Target]]]:
+    """Batch axes, and for each entry of the batch the target of every body.
+
+    Args:
+        mech: Whose bodies.
+        bodies: Their names.
+        points: In the frame of each body [m], (3,), or the name of a point of the drawing.
+        targets: As for `goals_of`, one for each body.
+    """
+    for given, what in ((points, "point"), (targets, "target")):
+        if isinstance(given, Pose | str) or not hasattr(given, "__len__") or len(given) != len(bodies):
+            raise InputError(
+                f"{what} of reach must be one for each of the {len(bodies)} bodies, got {given!r:.80}."
+            )
+    if not bodies:
+        raise InputError("reach needs at least one body, got none.")
+    goals = [goals_of(one) for one in targets]
+    try:
+        batch = np.broadcast_shapes(*(shape for shape, _ in goals))
+    except ValueError:
+        shapes = ", ".join(str(shape) for shape, _ in goals)
+        raise InputError(f"the targets of reach have batch axes that do not fit: {shapes}.") from None
+    each: list[list[Target]] = [[] for _ in range(int(np.prod(batch)))]
+    for body, point, (shape, found) in zip(bodies, points, goals, strict=True):
+        p_BP = triple(mech._point(body, point), "point of reach")
+        order = np.broadcast_to(np.arange(len(found)).reshape(shape), batch)
+        for own, k in zip(each, order.ravel().tolist(), strict=True):
+            own.append(Target(body, p_BP, *found[k]))
+    return batch, each
+
+
+def joined(each: Sequence[Reached], batch: tuple[int, ...], nq: int) -> Reached:
+    """The results of many searches as one."""
+    q = np.array([one.q for one in each]).reshape(*batch, nq)
+    residual = np.array([one.residual for one in each], dtype=np.float64).reshape(batch)
+    success = np.array([one.success for one in each], dtype=np.bool_).reshape(batch)
+    at_limits = np.empty(len(each), dtype=object)
+    at_limits[:] = [one.at_limits for one in each]
+    missed = [(k, one.message) for k, one in enumerate(each) if not one.success]
+    message = f"{len(each) - len(missed)} of {len(each)} reached."
+    if missed:
+        place = tuple(int(x) for x in np.unravel_index(missed[0][0], batch))
+        message += f" The first that is not, {place[0] if len(place) == 1 else place}: {missed[0][1]}"
+    return Reached(q, residual, success, message, at_limits.reshape(batch))
 
 
 @dataclass
@@ -124,10 +155,7 @@ class Approach:
     """Ways to a target: damped Gauss-Newton steps along the constraints, within limits."""
 
     mech: Mechanism
-    body: str
-    p_BP: tuple[float, float, float]
-    goal: Pose
-    turns: bool  # whether the axes of the body are to be those of the goal
+    targets: Sequence[Target]
     held: npt.NDArray[np.intp]  # indices of coordinates that must not move
     limits: Array  # (nv, 2), infinite where there are none
     t: float
@@ -189,19 +217,13 @@ class Approach:
 
     def _error(self, q: Array) -> Array:
         """What is missing to the target [m], angles times L, in world axes."""
-        here = self.mech.pose(q, self.body)
-        error = self.goal.xyz - here.apply(self.p_BP)
-        if not self.turns:
-            return np.asarray(error)
-        turn = here.rotation @ log(here.rotation.T @ self.goal.rotation)
-        return np.concatenate([error, self.mech.length * turn])
+        return np.concatenate([one.error(self.mech, q) for one in self.targets])
 
     def _step(self, q: Array, error: Array, damping: float) -> Array | None:
         """The pose after one step, closed; None where it cannot be closed."""
         mech, unit = self.mech, self.mech.model.unit
         J = mech.evaluator.constraints(q, np.zeros(mech.nv), self.t)[1] / mech.model.row_unit[:, None] * unit
-        task = mech.jacobian(q, self.body, self.p_BP)[: len(error)] * unit
-        task[3:] *= mech.length
+        task = np.concatenate([one.rows(mech, q) for one in self.targets]) * unit
         stopped = self.held
         for _ in range(mech.nv):  # coordinates that a step would move beyond their limits stay
             N = null_space(np.vstack([J, np.eye(mech.nv)[stopped]]))
@@ -264,4 +286,4 @@ def pulled(mech: Mechanism, q: Array, body: str, point: Array, target: Array) ->
     """
     more: dict[str, Any] = {"held": np.zeros(0, dtype=int), "limits": mech.model.limits, "t": 0.0}
     p_BP = triple(point, "point that is pulled")
-    return Approach(mech, body, p_BP, Pose(target), False, **more).descend(q, PULLS)[0]
+    return Approach(mech, [Target(body, p_BP, Pose(target), False)], **more).descend(q, PULLS)[0]
