@@ -41,6 +41,7 @@ from .models.base.pose import Pose
 from .models.base.restore import restore
 from .models.kinds.actuator_law import ActuatorLaw
 from .models.kinds.bearing_friction import *
+from .models.kinds.body_force import *
 from .models.kinds.bushing import *
 from .models.kinds.coulomb_friction import *
 from .models.kinds.end_stop import *

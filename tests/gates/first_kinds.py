@@ -63,6 +63,7 @@ USES |= {
         "CoulombFriction": "'a', 0.5",
         "BearingFriction": "'a', 0.1, 0.03",
         "EndStop": "'a', (-1.0, 1.0), 1e3",
+        "BodyForce": "'a', lambda t, pose, twist: -twist",
         "UserForce": "lambda t, x, rate: -x, 'a'",
         "ConstantWrench": "'a', [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]",
     }.items()

@@ -307,6 +307,11 @@ def _follower(c: Cell) -> Force:
 TABLE = (-2.0, -0.4, 0.3, 2.5)
 
 
+def _tyre(t: float, pose: sr.Pose, twist: Array) -> Array:
+    side = -3.0 * np.arctan(twist[1]) - 0.4 * pose.rotation[0, 0]
+    return np.array([0.1 * np.cos(t), side, 0.2 * twist[2], 0.05, -0.1 * twist[4], 0.3 * twist[0]])
+
+
 def _user_on_coordinates(t: float, x: Array, rate: Array) -> Array:
     """Two coordinates that act on each other."""
     return np.array([-3.0 * np.sin(x[0] - x[1]) - 0.2 * rate[0] * x[1], 2.0 * x[0] * x[1] + np.cos(t)])
@@ -350,6 +355,10 @@ FORCES: dict[str, tuple[Example, ...]] = {
     "UserForce": (
         Example(lambda c: sr.UserForce(_user_on_coordinates, c.coordinates[:2]), **UNSEEN),
         Example(lambda c: sr.UserForce(_user_between_points, a=c.a, p_a=P_A, b=c.b, p_b=P_B)),
+    ),
+    "BodyForce": (
+        Example(lambda c: sr.BodyForce(c.b, _tyre, P_B), **UNSEEN),
+        Example(lambda c: sr.BodyForce(c.b, _tyre, P_B, "world"), **UNSEEN),
     ),
     # without friction: h does not hold it, see tests/dynamics/test_bearing_friction.py
     "BearingFriction": (

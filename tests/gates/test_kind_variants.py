@@ -18,6 +18,7 @@ from .kind_examples import T
 FUNCTIONS = (
     *("constraint Drive", "constraint DrivenDistance", "constraint CustomConstraint"),
     *("force UserForce", "force UserForce'"),
+    *("force BodyForce", "force BodyForce'"),
 )  # of time and state
 APART = {"Gear": ("teeth_a", "teeth_b", "module")}  # counts, and what must fit to places of bodies
 

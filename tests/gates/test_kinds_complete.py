@@ -94,6 +94,9 @@ def test_tension_is_the_force_that_the_kernel_applies(key: str) -> None:
     read = spec.compile().measure(b.q, b.v, T)["read"]
     if hasattr(force, "anchors"):
         moved = direction(b.mech, force, b.q) * read
+    elif force.of_body:
+        axes = mech_axes(b.mech, force, b.q)
+        moved = -(axes.T @ b.mech.jacobian(b.q, force.body, force.point)).T @ read
     elif not force.coordinates():
         moved = -rate_of_points(b.mech, force, b.q).T @ read
     else:
@@ -102,6 +105,12 @@ def test_tension_is_the_force_that_the_kernel_applies(key: str) -> None:
         moved[at] = np.abs(read) * np.sign(h - plain)[at]  # a Motor is read as it drives
     why = f"tension() of {name} in {where(type(force))} and load() or resistance() of its kind differ"
     close(h - plain, moved, 1e-10, why)
+
+
+def mech_axes(mech: sr.Mechanism, force: Any, q: Array) -> Array:
+    """Axes of the wrench of a force on a body, of its two halves (6, 6)."""
+    R = mech.pose(q, force.body).rotation if force.axes == "body" else np.eye(3)
+    return np.kron(np.eye(2), R)
 
 
 def direction(mech: sr.Mechanism, force: Any, q: Array) -> Array:

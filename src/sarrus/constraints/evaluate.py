@@ -119,7 +119,7 @@ class Evaluator:
 
     def closure(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """phi (nc,) and J v - b (nc,) at one state, without J: it costs what the constraints have entries."""
-        drive, user = self.outside(q[None], v[None], t)
+        drive, user = self.drive(t, 1), self.user(q[None], v[None], t, forces=False)
         found: tuple[Array, Array] = self.kernel.closure(q, v, drive, user)
         return found
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..arrays import Array
 from ..differences import slope_of_terms, slope_terms
 from ..dual_numbers import jacobian
+from .body_forces import ForceOnBody
 from .custom import call_checked
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ class ForceOfUser:
         arguments = (t, x.copy(), rate.copy())
         return call_checked(self.given.function, arguments, f"force {self.name!r}", (self.given.count,))
 
+    def value(self, q: Array, v: Array, t: float) -> Array:
+        """What the function returns at a state, (k,)."""
+        seen = self.seen(q, v)
+        return self.call(t, seen.x, seen.rate)
+
     def generalized(self, q: Array, v: Array, t: float) -> Array:
         """Q of (1), (nv,)."""
         seen = self.seen(q, v)
@@ -126,9 +132,13 @@ class ForceOfUser:
         return np.broadcast_to(np.asarray(self.given.function(t, x, rate)), (self.given.count,))
 
 
-def forces_of_user(system: Evaluator) -> tuple[ForceOfUser, ...]:
-    """The UserForces of a mechanism."""
-    return tuple(ForceOfUser(system, name, force) for name, force in system.model.user_forces)
+def forces_of_user(system: Evaluator) -> tuple[ForceOfUser | ForceOnBody, ...]:
+    """The UserForces and BodyForces of a mechanism."""
+    declared = system.model.user_forces
+    return tuple(
+        ForceOnBody(system, name, force) if force.of_body else ForceOfUser(system, name, force)
+        for name, force in declared
+    )
 
 
 def user_force(system: Evaluator, q: Array, v: Array, t: float) -> Array:

@@ -241,9 +241,10 @@ class Declarations(DrawnSpec):
 
         Args:
             name: Its name, unique among forces.
+            force: PointSpring, JointSpring, JointDamper, ConstantWrench, CoulombFriction, Bushing, Motor,
+                UserForce, BodyForce, or a table: PointSpringTable, PointDamperTable,
+                JointSpringTable, JointDamperTable.
             frame: Where its points without names are, as of `constrain`; directions stay in the body frame.
-            force: PointSpring, JointSpring, JointDamper, ConstantWrench, CoulombFriction, Bushing, Motor, or
-                a table: PointSpringTable, PointDamperTable, JointSpringTable, JointDamperTable.
 
         Returns:
             This spec.

@@ -83,10 +83,9 @@ class MeasuredStates:
         return self.q[:, i], self.v[:, k]
 
     def force_of_user(self, force: Any) -> Array:
-        """What the function of a `UserForce` returns, (B, k) [N, N m]."""
+        """What the function of a `UserForce` or `BodyForce` returns, (B, k) [N, N m]."""
         (one,) = (x for x in forces_of_user(self.mech.evaluator) if x.given is force)
-        states = zip(self.q, self.v, self.t.tolist(), strict=True)
-        found = [one.call(t, seen.x, seen.rate) for q, v, t in states for seen in (one.seen(q, v),)]
+        found = [one.value(*state) for state in zip(self.q, self.v, self.t.tolist(), strict=True)]
         return np.array(found).reshape(len(self.q), force.count)
 
     def dry_friction(self, name: str, levels: tuple[float, float, float] | None = None) -> Array:

@@ -41,11 +41,13 @@ class Force(Kind):
     Attributes:
         needs_position: Whether its coordinates must be entries of q (angles or displacements).
         by_load: Whether it is friction that depends on the loads of joints.
+        of_body: Whether a function of a body's pose and twist computes it.
         sticks: Whether it is dry friction, whose force at rest is what holds.
     """
 
     needs_position: ClassVar[bool] = True
     by_load: ClassVar[bool] = False
+    of_body: ClassVar[bool] = False
     sticks: ClassVar[bool] = False
 
     def bodies(self) -> tuple[str, ...]:
