@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, one_of, point, takes, text
 from ..base.kind import Checks
-from ..shapes.drawing import Drawing
 from ..tree.tree import Tree
 from .forces import Force, ForceTable
 
@@ -63,6 +62,3 @@ class BodyForce(Force):
     def tension(self, states: Any) -> Array:
         """Its wrench (B, 6) [N, N m] in its axes, about its point."""
         return np.asarray(states.force_of_user(self))
-
-    def drawing(self) -> Drawing:
-        return Drawing(((self.body, np.array(self.point)),))
