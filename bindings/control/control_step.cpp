@@ -2,6 +2,7 @@
 
 #include "force_feedback.hpp"
 #include "law_setup.hpp"
+#include "rank_choices.hpp"
 #include "wrench_observer.hpp"
 
 #include <chrono>
@@ -133,6 +134,21 @@ void select_inputs(ControlStep& s, const ControlInput<double>& in, StepResult& t
   to.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
+// The step for all choices of ranks in doubt
+std::unique_ptr<StepResult> run_ranks(ControlStep& s, ControlInput<double>& in, const Load& held,
+                                      bool select) {
+  auto step = [&](const std::vector<int>& ranks) {
+    in.ranks = ranks.data(), in.ranks_given = static_cast<int>(ranks.size());
+    auto found = s.new_result();
+    s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
+    store_load(held, found->f);
+    if (select && found->f.status == STEPPED) select_inputs(s, in, *found);
+    return found;
+  };
+  ForceFeedback* feedback = s.setup.forces.p ? &nb::cast<ForceFeedback&>(s.feedback) : nullptr;
+  return RankChoices(step, feedback).run();
+}
+
 StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::handle targets,
                      nb::handle null_force, nb::handle offset, nb::handle resistance, nb::handle load,
                      nb::handle forces, nb::handle drive, nb::handle rows, bool select, nb::handle owner) {
@@ -161,11 +177,7 @@ StepResult* run_step(ControlStep& s, nb::handle q, nb::handle v, double t, nb::h
   if (held.observed && held.observed->f.status != STEPPED) return held.observed.release();
   in.external = held.has_wrench ? held.wrench : nullptr;
   in.payload = held.has_payload ? held.payload : nullptr;
-  auto found = s.new_result();
-  s.k.tables.control.step(s.setup, in, found->f, s.work.get(), found->memory.get());
-  store_load(held, found->f);
-  if (select && found->f.status == STEPPED) select_inputs(s, in, *found);
-  return found.release();
+  return run_ranks(s, in, held, select).release();
 }
 
 // The inputs of a step selected again, with another offset (n) or without

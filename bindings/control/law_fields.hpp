@@ -52,7 +52,7 @@ using Integers = std::vector<long long>;
   F(Integers, columns) F(Integers, used) F(int, nu) F(ActiveSetup, active) F(std::vector<TaskSetup>, tasks) \
   N(nb::object, metric) F(bool, mass_metric) F(int, levels) F(double, rank_tol) F(double, damping) \
   F(double, min_controllability) F(bool, by_mass) F(double, touch) F(double, tol) F(bool, drops_lost_rows) \
-  N(std::optional<LimitSetup>, limits) N(std::optional<ObjectSetup>, object) \
+  F(double, angle) F(double, speed) N(std::optional<LimitSetup>, limits) N(std::optional<ObjectSetup>, object) \
   N(std::optional<ForceSetup>, forces) F(bool, has_terms) F(bool, has_tasks)
 
 #define SARRUS_SETUPS(X) \

@@ -136,6 +136,7 @@ ControlStep::ControlStep(nb::object kernel_, const LawSetup& given)
   setup.damping = law.damping, setup.min_controllability = law.min_controllability;
   setup.by_mass = law.by_mass, setup.touch = law.touch, setup.tol = law.tol;
   setup.drops_lost_rows = law.drops_lost_rows, setup.object.body = -1;
+  setup.angle = law.angle, setup.speed = law.speed;
   if (law.limits) set_limits(*law.limits);
   if (law.object) set_object(*law.object);
   if (law.forces) set_forces(*law.forces);

@@ -31,6 +31,8 @@ struct StepResult {
   int all_limits;      // number of rows of limits
   int forces;          // number of regulated forces
   double seconds = 0;  // spent on limits
+  double weight = 1;   // of this choice of the ranks in doubt
+  nb::list others;     // results of the other choices
 };
 
 void bind_step_result(nb::module_& m);

@@ -19,6 +19,28 @@ struct DenseTerms {
   const R *rate_J, *rate_gamma;  // (nc, nv), (nc): derivatives along v that such limits need, or null
 };
 
+// A rank that cannot be told at a state measured with errors: control/rank_weights.hpp. Ranks from `least` on
+// are possible, with weights that add to one; `chosen` counts from `least`. `share`: of the weakest one.
+enum DoubtKind : int { DOUBT_ROWS = 0, DOUBT_LIMIT = 1, DOUBT_REACH = 2, DOUBT_LEVEL = 3, DOUBT_OUTPUTS = 4 };
+constexpr int MOST_DOUBTS = 8, MOST_RANKS = 6;
+
+template <class R>
+struct Doubt {
+  int kind, level, least, count, chosen;
+  R share;
+  R weight[MOST_RANKS];
+};
+
+// How ranks are decided, and those that were in doubt
+template <class R>
+struct RankRule {
+  R tol;             // of dimensionless singular values; 0: none is in doubt
+  const int* given;  // choices for the first doubts (given_count); of the others the weightiest
+  int given_count;
+  int count;
+  Doubt<R> doubt[MOST_DOUBTS];
+};
+
 enum ResponseStatus : int { RESPONSE_FOUND = 0, RATES_NEEDED = 1, NO_INERTIA = 2 };
 
 // Affine maps of the inputs, control/input_response.hpp.
@@ -68,6 +90,7 @@ struct LeastNormProblem : ResponseView<R> {
   R damping;              // null-space damping [1/s]; 0 adds no rows
   bool by_mass;           // null-space motions are damped in the mass metric rather than in units
   R min_controllability;  // where the damping of inputs begins
+  RankRule<R>* ranks = nullptr;
 };
 
 template <class R>
@@ -127,6 +150,7 @@ template <class R>
 struct ControllableProblem : ResponseView<R> {
   InputMetric<R> metric;
   R min_controllability;
+  RankRule<R>* ranks = nullptr;
 };
 
 template <class R>
@@ -147,6 +171,7 @@ struct PriorityProblem : ResponseView<R> {
   const R* E;             // (nv, r)
   R size;                 // of the basis
   R rank_tol;             // singular values below rank_tol * zero are zero
+  RankRule<R>* ranks = nullptr;
 };
 
 template <class R>
@@ -164,12 +189,16 @@ struct LevelProblem {
   int k, r, open;
   const R *A, *b, *s, *Z;  // (k, r), (k), (r), (r, open)
   R zero, damping;         // singular values below `zero` are zero; damping as above
+  R scale = R(0);          // that singular values are compared with where their number is in doubt
+  int level = 0;
+  RankRule<R>* ranks = nullptr;
 };
 
 template <class R>
 struct LevelSolution {
   R *y, *values, *used, *left;  // (open), (rank), (open, rank), (open, open - rank)
   R damped;
+  R cut;     // between the singular values that count and the others; 0 where there are no others
   int rank;  // -1: not a number
 };
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "control/hierarchy_step.hpp"
-#include "control/object_step.hpp"
 #include "control/regulated_forces.hpp"
+#include "control/state_response.hpp"
 
 SARRUS_BEGIN
 
@@ -19,6 +19,7 @@ SARRUS_HD void bind_results(const ControlSetup<T>& s, Arena& arena, ControlFound
   arena.take(m.nv * m.nv, f.M, f.N, f.response.inverse_inertia);
   arena.take(m.nc, f.phi, f.b, f.gamma, f.response.lam0);
   arena.take(m.nc, f.response.lam_unique);
+  arena.take(m.nc, f.lost_rows);
   arena.take(m.nc * m.nv, f.J, f.response.lam_per_force);
   arena.take(m.nv * n, f.response.B);
   arena.take(m.nc * n, f.response.Lam);
@@ -117,9 +118,14 @@ SARRUS_FN bool mass_metric(const ControlSetup<T>& s, ControlFound<T>& f, Arena a
 // Inputs of least norm, kept in f
 template <class T>
 SARRUS_FN ControlStatus find_least_norm(const ControlSetup<T>& s, ControlFound<T>& f, Arena arena) {
-  LeastNormProblem<T> p{
-      view_of(s, f),        {f.k, f.task_J, f.wanted, f.row_unit}, metric_of(s, f), f.v, s.damping, s.by_mass,
-      s.min_controllability};
+  LeastNormProblem<T> p{view_of(s, f),
+                        {f.k, f.task_J, f.wanted, f.row_unit},
+                        metric_of(s, f),
+                        f.v,
+                        s.damping,
+                        s.by_mass,
+                        s.min_controllability,
+                        &f.ranks};
   LeastNormWork<T> w(p, arena);
   LeastNormSolution<T> found = least_norm_inputs(p, w);
   if (found.rank < 0) return NOT_FINITE;
@@ -371,6 +377,9 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   ResponseWork<T, LDC> response(d, arena);
   Tangent<T, LDC> tangent(m, arena);
   measured();
+  arena.take(m.nc, row_unit);
+  RowDirections<T> directions(m.nc, m.nv, m.nq, arena);
+  measured();
   LeastNormProblem<T> least{};
   least.nv = least.dof = m.nv, least.n = s.n, least.task.k = s.k, least.damping = s.damping;
   LeastNormWork<T> least_work(least, arena);
@@ -402,16 +411,6 @@ SARRUS_HD void measure_stages(const ControlSetup<T>& s, Arena& arena) {
   arena.take((m.nv + s.n) * (m.nv + 2 * s.n) + 128, metric);
   measured();
   arena.used = most;
-}
-
-// The state, its terms and the response of accelerations to inputs
-template <class T, int LDC>
-SARRUS_FN ControlStatus find_response(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
-                                      Arena arena, ControlWork<T, LDC>& w) {
-  ControlStatus status = take_state(s, in, f, w);
-  if (status != STEPPED) return status;
-  if (s.object.body >= 0) load_object(s, in, f, w);
-  return respond_to_step(s, in, f, arena, w);
 }
 
 // The outputs, and the inputs for them without limits

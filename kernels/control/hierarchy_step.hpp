@@ -48,7 +48,7 @@ SARRUS_HD InputMetric<T> metric_of(const ControlSetup<T>& s, const ControlFound<
 // Accelerations that the actuators control, kept in f
 template <class T>
 SARRUS_FN ControlStatus find_basis(const ControlSetup<T>& s, ControlFound<T>& f, Arena arena) {
-  ControllableProblem<T> p{view_of(s, f), metric_of(s, f), s.min_controllability};
+  ControllableProblem<T> p{view_of(s, f), metric_of(s, f), s.min_controllability, &f.ranks};
   ControllableWork<T> w(p, arena);
   ControllableBasis<T> found = controllable_basis(p, w), kept = f.basis;
   if (!found.inertia) return WITHOUT_INERTIA;
@@ -104,7 +104,7 @@ SARRUS_FN ControlStatus find_levels(const ControlSetup<T>& s, const ControlInput
                        s.levels,      r,
                        f.ends,        f.levels.damped,
                        f.basis.E,     f.basis.size,
-                       s.rank_tol};
+                       s.rank_tol,    &f.ranks};
   PriorityWork<T> w(p, arena);
   PrioritySolution<T> found = solve_priorities(p, w), kept = f.levels;
   if (!found.finite) return NOT_FINITE;

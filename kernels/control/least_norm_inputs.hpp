@@ -13,16 +13,16 @@
 //   s / (s^2 + d^2),   d^2 = (1 - (controllability / min)^2) (min s_max)^2                                (2)
 #pragma once
 
-#include "control/control_data.hpp"
+#include "control/rank_weights.hpp"
 #include "solve/factor/singular_values.hpp"
 
 SARRUS_BEGIN
 
 template <class T>
 struct LeastNormWork {
-  Pivoted<T> actuated, output, seen;  // (S N)^T, (J N)^T and J N without units
-  SingularValues<T> task;             // G
-  T *JN, *y, *K, *KM, *square;        // (k, dof), one row, (dof, nv) twice, (dof, dof)
+  Pivoted<T> actuated, output, seen;    // (S N)^T, (J N)^T and J N without units
+  SingularValues<T> task;               // G
+  T *JN, *y, *K, *KM, *square, *share;  // (k, dof), one row, (dof, nv) twice, (dof, dof), (most)
   LeastNormSolution<T> found;
 
   SARRUS_HD LeastNormWork(const LeastNormProblem<T>& in, Arena& arena) {
@@ -36,7 +36,7 @@ struct LeastNormWork {
     arena.take(in.dof * in.dof, square);
     arena.take(wide, y);
     arena.take(most * in.n, found.G);
-    arena.take(most, found.g);
+    arena.take(most, found.g, share);
     arena.take(in.n, found.x);
     arena.take(in.n * in.n, found.Z);
   }
@@ -131,6 +131,23 @@ SARRUS_FN void controllability(const LeastNormProblem<T>& in, LeastNormWork<T>& 
   w.found.controllable = w.actuated.rank();
 }
 
+// The size of G if constraints, other actuators and masses did not stand in the way of any row or input
+template <class T>
+SARRUS_FN T free_size_of(const LeastNormProblem<T>& in) {
+  T rows = T(0), inputs = T(0);
+  for (int r = 0; r < in.task.k; ++r) {
+    T size = free_size<T>(in, in.task.J + r * in.nv) / in.task.row_unit[r];
+    rows += size * size;
+  }
+  for (int i = 0; i < in.n; ++i) {
+    long long j = in.columns[i];
+    T on = in.metric.C ? in.metric.C[in.metric.diagonal ? i : i * in.n + i] : T(1);
+    T size = on * free_mobility<T>(in, int(j));
+    inputs += size * size;
+  }
+  return sqrt_(rows * inputs);
+}
+
 // Rank and damping of G: rows that depend on each other count once, (2) where a motion is nearly lost. The
 // rank is -1 where an entry is not a number.
 template <class T>
@@ -138,11 +155,20 @@ SARRUS_FN T choose_damping(const LeastNormProblem<T>& in, LeastNormWork<T>& w) {
   bool weak = w.found.controllability < in.min_controllability;
   w.found.damped = false;
   w.found.rank = w.found.rows;
-  if (independent(w.task, w.found.rows, in.n, real<T>(0)) && !weak) return T(0);
+  T scale = in.ranks ? free_size_of(in) : T(0);
+  bool regular = independent(w.task, w.found.rows, in.n, real<T>(0)) && !weak;
+  if (regular && !is_doubtful(w.task.p, scale, in.ranks)) return T(0);
+  w.task.p.load(w.found.G, w.found.rows, in.n);
   w.found.rank = -1;
   if (!decompose(w.task, w.found.rows, in.n)) return T(0);
   T most = w.task.count ? w.task.s[0] : T(0);
-  w.found.rank = w.task.rank(most * real<T>(LOST));
+  w.found.rank = decide_rank(w.task.s, w.task.count, scale, T(most * real<T>(LOST)), DOUBT_OUTPUTS, 0,
+                             in.ranks, w.share);
+  if (regular && w.found.rank == w.found.rows) {  // after all
+    w.task.p.load(w.found.G, w.found.rows, in.n);
+    independent(w.task, w.found.rows, in.n, real<T>(0));
+    return T(0);
+  }
   w.found.damped = w.found.rank > 0 && weak;
   if (!w.found.damped) return T(0);
   T share = w.found.controllability / in.min_controllability, d = in.min_controllability * most;

@@ -78,9 +78,9 @@ SARRUS_HD void evaluate_state(const ControlSetup<T>& s, const ControlInput<T>& i
   for (int i = 0; in.resistance && i < s.model->nv; ++i) f.h[i] += in.resistance[i];
 }
 
-// Whether a pose or velocity violates rows that hold by more than rounding; out: f.gap
+// Whether a pose or velocity violates rows that hold by more than `tol`, without units; out: f.gap
 template <class T>
-SARRUS_FN bool is_off(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f) {
+SARRUS_FN bool is_off(const ControlSetup<T>& s, const ControlInput<T>& in, real<T> tol, ControlFound<T>& f) {
   const Model<real<T>>& m = *s.model;
   T slip = T(0), fastest = T(0);
   f.gap = T(0);
@@ -96,7 +96,7 @@ SARRUS_FN bool is_off(const ControlSetup<T>& s, const ControlInput<T>& in, Contr
     T size = abs_(f.v[j]) / m.unit[j];
     if (size > fastest) fastest = size;
   }
-  return f.gap > real<T>(CONSISTENT) || slip > real<T>(CONSISTENT) * (fastest + real<T>(1));
+  return f.gap > tol || slip > tol * (fastest + real<T>(1));
 }
 
 // Rows that do not hold are left out of f
@@ -113,15 +113,16 @@ SARRUS_HD void keep_active_rows(const Model<real<T>>& m, const unsigned char* ro
   }
 }
 
-// The measured state, on its constraints, with its terms
+// The measured state with its terms, projected where it is off its constraints by more than `tol`
 template <class T, int LDC>
-SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<T>& in, ControlFound<T>& f,
-                                   ControlWork<T, LDC>& w) {
+SARRUS_FN ControlStatus take_state(const ControlSetup<T>& s, const ControlInput<T>& in, real<T> tol,
+                                   ControlFound<T>& f, ControlWork<T, LDC>& w) {
   const Model<real<T>>& m = *s.model;
   copy(f.q, in.q, m.nq);
   copy(f.v, in.v, m.nv);
   evaluate_state(s, in, f, w);
-  if (is_off(s, in, f)) {
+  f.projected = is_off(s, in, tol, f);
+  if (f.projected) {
     for (int r = 0; r < m.nc; ++r) w.part[r] = in.rows && !in.rows[r] ? 0 : s.part[r];
     f.projection = in.owner.project(in.owner.self, w.part, f.q, f.v);
     if (f.projection) return OFF_CONSTRAINTS;
@@ -141,41 +142,8 @@ SARRUS_HD DenseTerms<T> dense_terms(const ControlSetup<T>& s, const ControlInput
   for (int r = 0, k = 0; r < s.model->nc; ++r)
     if (!in.rows || in.rows[r]) row_unit[k++] = s.model->row_unit[r];
   d.M = f.M, d.h = f.h, d.J = f.J, d.gamma = f.gamma, d.columns = s.columns, d.nu = s.n;
-  d.v = in.rows || s.drops_lost_rows ? nullptr : f.v;
+  d.v = s.drops_lost_rows ? nullptr : f.v;
   return d;
-}
-
-// Response to inputs; at singular poses its limit, where all rows hold
-template <class T, int LDC>
-SARRUS_FN ControlStatus respond_to_step(const ControlSetup<T>& s, const ControlInput<T>& in,
-                                        ControlFound<T>& f, Arena arena, ControlWork<T, LDC>& w) {
-  const Model<real<T>>& m = *s.model;
-  T* row_unit;
-  arena.take(m.nc, row_unit);
-  DenseTerms<T> d = dense_terms(s, in, f, row_unit);
-  ResponseWork<T, LDC> r(d, arena);
-  ResponseStatus status = factorize_terms(d, r);
-  if (status == RATES_NEEDED) {
-    T* gamma = w.rates + m.nc * m.nv;
-    if (in.owner.rates) {
-      in.owner.rates(in.owner.self, f.q, f.v, w.rates);
-    } else {
-      Tangent<T, LDC> tangent(m, arena);
-      differentiate_rows(m, State<T>{f.q, f.v, in.drive, nullptr}, tangent);
-      for (int i = 0; i < m.nc; ++i) {
-        gamma[i] = tangent.rate_gamma(i);
-        for (int j = 0; j < m.nv; ++j) w.rates[i * m.nv + j] = tangent.rate_J(i, j);
-      }
-    }
-    d.rate_J = w.rates, d.rate_gamma = gamma;
-    status = RESPONSE_FOUND;
-  }
-  if (status == RESPONSE_FOUND) status = factorize_inertia(d, r);
-  if (status != RESPONSE_FOUND) return WITHOUT_INERTIA;
-  find_response(d, f.response, r);
-  copy(f.N, f.response.N, m.nv * f.response.dof);
-  f.response.N = f.N;
-  return STEPPED;
 }
 
 template <class T>

@@ -14,8 +14,8 @@ SARRUS_BEGIN
 
 template <class T>
 struct ControllableWork {
-  Pivoted<T> actuated;       // (S N)^T without units
-  SingularValues<T> inputs;  // X^T S^T C
+  SingularValues<T> actuated;  // (S N)^T without units
+  SingularValues<T> inputs;    // X^T S^T C
   T *MN, *L, *X, *row;
   ControllableBasis<T> found;
 
@@ -90,13 +90,25 @@ SARRUS_HD void load_inputs(const ControllableProblem<T>& in, ControllableWork<T>
   }
 }
 
+// The number of motions that the actuators control
+template <class T>
+SARRUS_FN int reached_motions(const ControllableProblem<T>& in, ControllableWork<T>& w) {
+  Pivoted<T>& p = w.actuated.p;
+  load_actuated(in, p);
+  eliminate(p, in.dof, in.n, real<T>(0), in.min_controllability);
+  int r = p.rank();
+  if (!is_doubtful(p, T(1), in.ranks)) return r;
+  load_actuated(in, p);
+  if (!decompose(w.actuated, in.dof, in.n)) return r;
+  return decide_rank(w.actuated.s, w.actuated.count, T(1), in.min_controllability, DOUBT_REACH, 0, in.ranks,
+                     w.row);
+}
+
 template <class T>
 SARRUS_FN ControllableBasis<T> controllable_basis(const ControllableProblem<T>& in, ControllableWork<T>& w) {
   w.found.inertia = mass_basis(in, w);
   if (!w.found.inertia) return w.found;
-  load_actuated(in, w.actuated);
-  eliminate(w.actuated, in.dof, in.n, real<T>(0), in.min_controllability);
-  w.found.r = w.actuated.rank();
+  w.found.r = reached_motions(in, w);
   load_inputs(in, w);
   if (w.found.r == in.dof && independent(w.inputs, in.dof, in.n, real<T>(0)))
     use_all_motions(in, w);
@@ -111,9 +123,9 @@ SARRUS_FN ControllableBasis<T> controllable_basis(const ControllableProblem<T>& 
 // One level at a time: A Z y = right.
 template <class T>
 struct LevelWork {
-  SingularValues<T> rows, whole;  // A Z and A
-  Pivoted<T> columns;             // (A Z)^T
-  T *AZ, *right, *y, *column;     // (k, open), (k), (open), (open)
+  SingularValues<T> rows, whole;       // A Z and A
+  Pivoted<T> columns;                  // (A Z)^T
+  T *AZ, *right, *y, *column, *share;  // (k, open), (k), (open), (open), (open)
   LevelSolution<T> found;
 
   SARRUS_HD LevelWork(const LevelProblem<T>& in, Arena& arena) : LevelWork(in.k, in.r, arena) {}
@@ -125,7 +137,7 @@ struct LevelWork {
     arena.take(k * r, AZ);
     arena.take(most + LANES, right, y);
     arena.take(r + LANES, column);
-    arena.take(r, found.values);
+    arena.take(r, found.values, share);
     arena.take(r * r, found.used, found.left);
     found.y = y;
   }
@@ -164,7 +176,10 @@ template <class T>
 SARRUS_FN void damp_level(const LevelProblem<T>& in, LevelWork<T>& w) {
   w.found.rank = -1;
   if (!decompose(w.rows, in.k, in.open)) return;
-  int rank = w.found.rank = w.rows.rank(in.zero);
+  int rank = decide_rank(w.rows.s, w.rows.count, in.scale, in.zero, DOUBT_LEVEL, in.level, in.ranks, w.share);
+  w.found.rank = rank;
+  if (rank < w.rows.count && w.rows.s[rank] > in.zero)  // not by rounding alone
+    w.found.cut = sqrt_(w.rows.s[rank] * (rank ? w.rows.s[rank - 1] : in.scale));
   copy(w.found.values, w.rows.s, rank);
   w.whole.p.load(in.A, in.k, in.r);
   if (rank == 0 || !(in.damping > 0) || !decompose(w.whole, in.k, in.r)) return;
@@ -173,17 +188,38 @@ SARRUS_FN void damp_level(const LevelProblem<T>& in, LevelWork<T>& w) {
   w.found.damped = d2 > 0 ? d2 : T(0);
 }
 
+template <class T>
+SARRUS_FN void start_level(const LevelProblem<T>& in, LevelWork<T>& w) {
+  project_level(in, w);
+  w.rows.p.load(w.AZ, in.k, in.open);
+}
+
+// is_regular(), where singular values do not leave the rank in doubt
+template <class T>
+SARRUS_FN bool is_surely_regular(const LevelProblem<T>& in, T least, LevelWork<T>& w) {
+  if (!is_regular(in, least, w)) return false;
+  int rank = w.found.rank;
+  if (!is_doubtful(in.k > in.open ? w.columns : w.rows.p, in.scale, in.ranks)) return true;
+  int before = in.ranks->count;
+  start_level(in, w);
+  damp_level(in, w);
+  bool all = w.found.rank == rank;
+  start_level(in, w);
+  if (all) return is_regular(in, least, w);
+  in.ranks->count = before;  // it is decided again
+  return false;
+}
+
 // One level   out: w.found, without the directions used   in: pivots above `least` leave no doubt of the
 // rank, unless it is zero
 template <class T>
 SARRUS_FN void solve_level(const LevelProblem<T>& in, T least, LevelWork<T>& w) {
   LevelSolution<T>& found = w.found;
-  found.damped = T(0), found.rank = 0;
-  project_level(in, w);
-  w.rows.p.load(w.AZ, in.k, in.open);
+  found.damped = found.cut = T(0), found.rank = 0;
+  start_level(in, w);
   if (in.k == 0 || in.open == 0)
     independent(w.rows, 0, in.open, real<T>(0));
-  else if (in.damping > 0 || !(least > 0) || !is_regular(in, least, w))
+  else if (in.damping > 0 || !(least > 0) || !is_surely_regular(in, least, w))
     damp_level(in, w);
   else if (in.k > in.open)
     return;  // all directions are used, and y is known
@@ -238,6 +274,17 @@ SARRUS_FN T level_rows(const PriorityProblem<T>& in, int begin, int end, Priorit
   return sqrt_(size) * in.size;
 }
 
+// The size of these rows if nothing stood in their way
+template <class T>
+SARRUS_FN T level_scale(const PriorityProblem<T>& in, int begin, int end) {
+  T squared = T(0);
+  for (int r = begin; r < end; ++r) {
+    T size = free_size<T>(in, in.task.J + r * in.nv) / in.task.row_unit[r];
+    squared += size * size;
+  }
+  return sqrt_(squared);
+}
+
 // s += Z y,   Z <- Z left
 template <class T>
 SARRUS_HD void step_down(const LevelProblem<T>& level, const LevelSolution<T>& found, PriorityWork<T>& w) {
@@ -267,8 +314,10 @@ SARRUS_FN PrioritySolution<T> solve_priorities(const PriorityProblem<T>& in, Pri
     LevelProblem<T> level{end - begin,       in.r,      open, w.found.A + begin * in.r,
                           w.found.b + begin, w.found.s, w.Z,  zero * in.rank_tol,
                           in.damping[i]};
+    level.scale = level_scale(in, begin, end), level.level = i, level.ranks = in.ranks;
     one.left = w.found.left + i * in.r * in.r;
     solve_level(level, zero * real<T>(REGULAR), w.level);
+    if (one.cut > 0 && in.ranks) w.found.zero[i] = one.cut / in.rank_tol;
     if (one.rank < 0)
       w.found.finite = false;
     else

@@ -128,6 +128,7 @@ struct ControlSetup {
   HeldObject<R> object;
   R touch, tol;          // of limits
   bool drops_lost_rows;  // rows lost at a singular pose are left out, not replaced by their limit
+  R angle, speed;        // accuracy of measured states [rad], [rad/s]; times L for lengths
 };
 
 // What the kernel does not know itself: functions of the owner of a step.
@@ -166,6 +167,8 @@ struct ControlInput {
   ForceFeedbackState<R>* feedback;  // of regulated forces, or null
   Hints* hints;                     // of programs, from the last step; renewed
   R* along;                         // (2 cones) directions of cones from the last step; renewed
+  const int* ranks;                 // (ranks_given) choices for ranks in doubt
+  int ranks_given;
   ControlOwner<R> owner;
 };
 
@@ -186,6 +189,11 @@ struct ControlFound {
   R gap;           // largest |phi| of the measured pose, lengths over L
   R *q, *v;        // the state on the constraints
   int nc, k;
+  RankRule<R> ranks;  // those in doubt at this state
+  bool projected;     // whether the state was
+  int lost;           // rows that are lost here although they are independent nearby, as far as is seen
+  R least_value;      // least singular value of J above rounding, where rows are lost or about to be
+  R* lost_rows;       // (nc) share of each row in them
   R *M, *h, *phi, *J, *b, *gamma;
   InputResponse<R> response;
   R* N;                                         // (nv, dof)

@@ -11,7 +11,7 @@
 // exponential forgetting estimate pi.
 #pragma once
 
-#include "control/object_step.hpp"
+#include "control/state_response.hpp"
 
 SARRUS_BEGIN
 
@@ -141,16 +141,6 @@ SARRUS_FN void store_estimate(const ObserverSetup<T>& o, ObserverState<T>& s) {
   copy(inertia, s.before.inertia, 36);
 }
 
-// The state of a sample and the response of accelerations at it
-template <class T, int LDC>
-SARRUS_FN ControlStatus find_sample(const ControlSetup<T>& setup, const ControlInput<T>& in,
-                                    ControlFound<T>& f, Arena arena, ControlWork<T, LDC>& w) {
-  ControlStatus status = take_state(setup, in, f, w);
-  if (status != STEPPED) return status;
-  load_object(setup, in, f, w);
-  return respond_to_step(setup, in, f, arena, w);
-}
-
 // Notes which rows hold; whether they are the same as at the sample before, if there is one
 template <class T>
 SARRUS_HD bool same_rows(const ControlInput<T>& in, int nc, ObserverState<T>& s) {
@@ -185,7 +175,7 @@ SARRUS_FN void observe(const ControlSetup<T>& setup, const ControlInput<T>& in, 
   f.status = STEPPED;
   if (s.started && in.t <= s.before.t) return;
   ControlWork<T, LDC> w(setup, arena);
-  f.status = find_sample(setup, in, f, arena, w);
+  f.status = find_response(setup, in, f, arena, w);
   if (f.status != STEPPED) return;
   take_sample(setup, in, o, f, s.after, w);
   if (same_rows(in, setup.model->nc, s) && !learn(setup, o, given, s)) f.status = NOT_FINITE;

@@ -46,7 +46,7 @@ def law_with(mech: Any, output: _kernel.OutputSetup) -> _kernel.LawSetup:
     rows = np.ones(mech.nc)
     task = _kernel.TaskSetup(outputs=[output], unit=np.ones(2), keep=None, kp=None, kd=None)
     switches = ("mass_metric", "by_mass", "drops_lost_rows", "has_terms", "has_tasks")
-    numbers = ("rank_tol", "damping", "min_controllability", "touch", "tol")
+    numbers = ("rank_tol", "damping", "min_controllability", "touch", "tol", "angle", "speed")
     return _kernel.LawSetup(
         columns=[0],
         used=[0],

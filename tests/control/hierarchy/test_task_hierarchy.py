@@ -209,18 +209,20 @@ def test_singular_pose_bounds_torques():
 
 
 def test_damping_only_where_chosen():
-    """Close to the singular pose: without damping the task is met at any price, with it at a small one."""
+    """Close to the singular pose: without damping the task is met at any price, with it at a small one. A
+    state that is measured to 1e-5 rad does not tell that the task can be met."""
     mech, q = arm([0.3, 1e-5, -1e-5])
     tip = C.Position("link2", (0.5, 0, 0), "xy")
     wish = np.array([np.cos(0.3), np.sin(0.3)])
 
-    def at(damping):
+    def at(damping, measurement=(0.0, 0.0)):
         made = C.PriorityTask(tip, acceleration=wish, damping=damping)
-        return C.TaskHierarchy(mech, made).solve(0.0, q, np.zeros(3))
+        return C.TaskHierarchy(mech, made, measurement=measurement).solve(0.0, q, np.zeros(3))
 
-    exact, damped = at(0.0), at(0.02)
+    exact, damped, measured = at(0.0), at(0.02), at(0.0, (1e-5, 1e-3))
     assert exact.status == C.Status.OK and np.abs(exact.u).max() > 1e3
     assert damped.status == C.Status.SINGULAR and np.abs(damped.u).max() < 50.0
+    assert measured.status == C.Status.PARTIAL and np.abs(measured.u).max() < 50.0
 
 
 def test_empty_hierarchy():

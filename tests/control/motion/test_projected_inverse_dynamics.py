@@ -159,9 +159,14 @@ def test_torques_stay_bounded_next_to_a_pose_that_cannot_be_controlled() -> None
         largest.append(np.abs(now.u).max())
         assert (now.status == C.Status.SINGULAR) == (0.0 < turn < 1e-3)
     assert max(largest) < 3e4 and largest[-1] < 50.0
-    free = C.ProjectedInverseDynamics(
-        sr.library.three_rrr(turn=1e-6), ["platform.angle"], 0.1, least_feel=0.0
+    free, bounded = (
+        C.ProjectedInverseDynamics(
+            sr.library.three_rrr(turn=1e-6), ["platform.angle"], 0.1, least_feel=0.0, measurement=accuracy
+        )
+        for accuracy in ((0.0, 0.0), (1e-5, 1e-3))
     )
+    found = bounded.solve(0.0, *bounded.system.default)
+    assert np.abs(found.u).max() < 50.0 and found.status == C.Status.PARTIAL
     assert np.abs(free.solve(0.0, *free.system.default).u).max() > 5e5
 
 

@@ -26,6 +26,7 @@ from ..limits.quadratic_program import FEASIBLE
 from ..outputs.output import OutputTracking
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError
+from .fading import ENCODERS
 from .force_metric import Factor, ForceMetric
 from .least_norm_inputs import Damping, LeastNormInputs
 
@@ -155,6 +156,7 @@ class CompiledStep:
         forces: that are regulated; None is none.
         drops_lost_rows: whether rows lost at a singular pose are left out instead of replaced by their limit.
         resistance: added to h in every step (nv,) [N m, N]; None is nothing.
+        measurement: accuracy of measured states [rad], [rad/s]; times L for lengths.
     """
 
     system: Any
@@ -173,6 +175,7 @@ class CompiledStep:
     forces: RegulatedForces | None = None
     drops_lost_rows: bool = False
     resistance: Array | None = None
+    measurement: tuple[float, float] = ENCODERS
 
     def __post_init__(self) -> None:
         self._build()
@@ -195,6 +198,8 @@ class CompiledStep:
             touch=TOUCHES,
             tol=FEASIBLE,
             drops_lost_rows=self.drops_lost_rows,
+            angle=self.measurement[0],
+            speed=self.measurement[1],
             limits=None if limits is None else limits.setup(),
             object=self.held,
             forces=None if forces is None else forces.setup(),
@@ -287,6 +292,11 @@ class FoundStep:
         self, step: CompiledStep, found: Any, t: float, rows: BoolArray | None, units: Units
     ) -> None:
         self._step, self.found, self.t, self.rows, self.units = step, found, t, rows, units
+
+    @cached_property
+    def others(self) -> list[FoundStep]:
+        """The same step with other ranks, where the measured state leaves them in doubt."""
+        return [FoundStep(self._step, one, self.t, self.rows, self.units) for one in self.found.others]
 
     @cached_property
     def now(self) -> MeasuredState:

@@ -30,6 +30,7 @@ from ..limits.quadratic_program import check_solver
 from ..state.active_constraints import ActiveConstraints
 from ..state.measured_state import MeasuredState, MeasurementError, check_system, measured_state
 from .compiled_step import PROGRAM, CompilableTask, CompiledStep, FoundStep
+from .fading import ENCODERS, accuracy, faded_parts, mean_inputs, with_fading
 from .force_metric import ForceMetric
 from .friction_compensation import CHOICES, FrictionCompensation
 from .giving_way import Order
@@ -69,6 +70,7 @@ class Law:
     least_feel: float = 1e-3
     transition: float = 0.0
     friction: str = CHOICES[0]
+    measurement: tuple[float, float] = ENCODERS
     _task: Task = field(init=False)
     _by_mass: ClassVar[bool] = False  # metric in which null-space motions are orthogonal to the outputs
 
@@ -97,6 +99,7 @@ class Law:
             "min_controllability": nonnegative(self.least_feel, "least_feel"),
             "by_mass": self._by_mass,
         }
+        self._accuracy = accuracy(self.measurement)
         self._transition = Transition(nonnegative(self.transition, "transition"))
         self._release = ForceRelease(system, releasing, self.transition)
         some = len(limits) or declared_bounds(system)
@@ -108,6 +111,7 @@ class Law:
         self._motors = None if self._limits is None else self._limits.motors
         self._selector = InputSelector(self._solver, self._order, self._motors)
         self._undetermined_by_rows: dict[Any, str] = {}
+        self._usual_ranks: dict[Any, int] = {}
         self.last: Solution | None = None
         self._start, self._latest = np.inf, -np.inf
         self.events: list[tuple[float, Status, str]] = []
@@ -172,6 +176,7 @@ class Law:
             metric=self._metric,
             damping=self._damping,
             limits=self._limits,
+            measurement=self._accuracy,
             **more,
         )
 
@@ -203,12 +208,15 @@ class Law:
 
         key = found.rows, found.found.rank
         selected = self._transition.smoothed(now.t, key, self._chosen(found, offset), again)
+        selected = mean_inputs(selected, found, lambda other: self._chosen(other, offset))
         force_error = self._force_error(found, selected)
+        faded = self._faded(found)
         status, message = self._verdict(found, selected)
+        status, message = with_fading(status, message, found, faded, self._accuracy[0])
         if found.found.rank < found.found.constraint_rows:
             message = "; ".join(filter(None, (message, self._undetermined(found))))
         fields = self._shared_fields(found, began, selected)
-        fields.update(status=status, message=message, force_error=force_error)
+        fields.update(status=status, message=message, force_error=force_error, faded=faded)
         solution = self._completed(fields)
         self._release.remember(lambda: solution.lam)
         return solution
@@ -321,6 +329,30 @@ class Law:
         if status == Status.OK and selected.active:
             status = Status.LIMITED
         return status, "; ".join(said)
+
+    def _faded(self, step: FoundStep) -> dict[str, float]:
+        """What counts in part only at this state: names and shares."""
+        found = step.found
+        if not (found.lost or found.doubts or found.rank < found.constraint_rows):
+            return {}
+        key = None if step.rows is None else step.rows.tobytes()
+        if key not in self._usual_ranks:
+            self._usual_ranks[key] = self._rank_of_default() if key is None else 0
+        usual = self._usual_ranks[key] = max(self._usual_ranks[key], found.rank)
+        return faded_parts(step, found.rank < usual, self._level_names())
+
+    def _rank_of_default(self) -> int:
+        """Rank of the rows at the default pose."""
+        default = self.system.default
+        return int(np.linalg.matrix_rank(self._dimensionless_rows(default.q), tol=1e-9))
+
+    def _dimensionless_rows(self, q: Array) -> Array:
+        units, now = self.system.units, MeasuredState(self.system, 0.0, q, np.zeros(self.system.nv))
+        return np.asarray(now.terms.J * units.unit / units.row_unit[:, None])
+
+    def _level_names(self) -> tuple[str, ...]:
+        """Names of levels of priority; none here."""
+        return ()
 
     def _undetermined(self, step: Any) -> str:
         """Which multipliers the law limits or regulates although redundant rows leave them undetermined."""

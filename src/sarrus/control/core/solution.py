@@ -27,7 +27,7 @@ class Status(enum.IntEnum):
     OK = 0
     LIMITED = 1  # some limits are active
     PARTIAL = 2  # outputs and forces are met as far as constraints, actuators and limits allow
-    SINGULAR = 3  # near a pose where a motion is lost: torques are damped
+    SINGULAR = 3  # near a pose where a motion or a row is lost: torques are damped, directions fade out
     INFEASIBLE = -1  # limits cannot hold together; least violation
     FAILED = -2  # bad measurement; the last input is held
 
@@ -73,6 +73,8 @@ class Solution:
             works at the nearest state without a gap.
         force_error: desired less expected values (p,) of forces that the law regulates.
         forces_missed: commanded less predicted values [N, N m] of those of them that cannot be had, by name.
+        faded: what counts in part only because the measured state is near a pose where a rank changes, with
+            its share: {constraint row, level, "outputs" or "motors": 0 to 1}.
     """
 
     t: float
@@ -89,6 +91,7 @@ class Solution:
     gap: float = 0.0
     force_error: Array = field(default_factory=lambda: np.zeros(0))
     forces_missed: Mapping[str, float] = field(default_factory=dict)
+    faded: Mapping[str, float] = field(default_factory=dict)
     _task: Any = field(default=None, repr=False)  # outputs as in `TaskTracking`
     _step: Any = field(default=None, repr=False)  # what was computed on the way; None where the step failed
     _selected: SelectedInputs | None = field(default=None, repr=False)

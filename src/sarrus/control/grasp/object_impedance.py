@@ -73,8 +73,8 @@ class ObjectImpedance(Law):
             one; less where the limits leave less: `reserve_left` of the result.
         limits: more limits, such as `TorqueBounds`.
         require_closure: whether to refuse contacts that cannot resist every wrench.
-        metric, active, leftover_damping, least_feel, transition, releasing, gives, solver: as in
-            `ForceLimits`.
+        metric, active, leftover_damping, least_feel, transition, releasing, gives, solver,
+            measurement: as in `ForceLimits`.
     """
 
     grasp: Grasp

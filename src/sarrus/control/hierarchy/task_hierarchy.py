@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...arrays import Array, BoolArray, positive, state
 from ...errors import answer_of
 from ..core.compiled_step import PROGRAM, CompiledStep, FoundStep
+from ..core.fading import mean_inputs, with_fading
 from ..core.force_metric import applied
 from ..core.law import MISSED, Law
 from ..core.solution import QPInfo, Status
@@ -55,6 +56,8 @@ class TaskHierarchy(Law):
         least_feel: motions of which the actuators produce a smaller share than this (0 to 1) count as not
             controllable.
         solver: of the quadratic programs: "auto", "kernel", "daqp", "scipy" or "clarabel".
+        measurement: as in `ProjectedInverseDynamics`; rows of a level that nearly conflict with higher levels
+            fade out likewise.
     """
 
     tasks: Any
@@ -125,12 +128,17 @@ class TaskHierarchy(Law):
 
         key = found.rows, found.found.rank
         selected = self._transition.smoothed(now.t, key, self._chosen_within(levels, offset), again)
+        selected = self._mean(found, levels, selected, offset)
+        faded = self._faded(found)
         status, message, costs = self._judged(levels, selected)
+        status, message = with_fading(status, message, found, faded, self._accuracy[0])
         fields = self._shared_fields(found, began, selected)
-        if not selected.by_kernel:
+        if not selected.by_kernel and not found.others:
             fields["a"] = found.response.a0 + levels.basis.E @ selected.s
         levels.costs, fields["_task"] = costs, levels.tracking
-        return self._completed(fields | {"status": status, "message": message, "_parts": levels})
+        return self._completed(
+            fields | {"status": status, "message": message, "faded": faded, "_parts": levels}
+        )
 
     def _completed(self, fields: dict[str, Any]) -> HierarchySolution:
         return HierarchySolution(**fields)
@@ -152,6 +160,23 @@ class TaskHierarchy(Law):
         if self._selects and PROGRAM[levels.step.found.program] in ("inside", "optimal"):
             return self._selected(levels.step)
         return self._select_in_python(levels, offset)
+
+    def _mean(
+        self, step: FoundStep, levels: FoundLevels, selected: HierarchyInputs, offset: Array | None
+    ) -> HierarchyInputs:
+        """The mean of the inputs for all ranks that are possible, with its coordinates s."""
+
+        def choose(other: FoundStep) -> HierarchyInputs:
+            return self._chosen_within(FoundLevels(other, self._stack, self._on), offset)
+
+        if not step.others:
+            return selected
+        mean = mean_inputs(selected, step, choose)
+        mean.s = levels.basis.E.T @ step.terms.M @ step.response.B @ mean.u
+        return mean
+
+    def _level_names(self) -> tuple[str, ...]:
+        return tuple(f"level {group[0].priority:g}" for group in self._stack.levels)
 
     def _select_in_python(self, levels: FoundLevels, offset: Array | None = None) -> HierarchyInputs:
         """Inputs where limits cannot hold, or by another solver than the kernel's."""

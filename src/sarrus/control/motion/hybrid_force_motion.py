@@ -38,7 +38,7 @@ class HybridForceMotion(Law):
 
     Args:
         mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel,
-            transition: as in `ProjectedInverseDynamics`.
+            transition, measurement: as in `ProjectedInverseDynamics`.
         force: desired multipliers, {row or constraint: value}, or the desired constraint force (nv,);
             values are numbers, arrays or functions of t.
         kf: proportional gain of the force error [1].

@@ -43,6 +43,10 @@ class ProjectedInverseDynamics(Law):
             forces are reduced to zero within the transition time, so that inputs do not jump at the opening.
         friction: "compensate" adds dry friction (friction_model="coulomb") to the torques: of coordinates
             that move, and of those at rest that the law moves. "ignore" leaves it to the feedback.
+        measurement: accuracy (angle, speed) of measured states [rad], [rad/s]; times L for lengths.
+            Directions that a state this accurate does not tell from lost ones fade out, from dimensionless
+            singular values of ten times the angle to the angle: `faded` of the solution. (0, 0): states are
+            exact.
     """
 
     outputs: Any
@@ -67,7 +71,7 @@ class ForceLimits(Law):
 
     Args:
         mech, outputs, reference, kp, kd, metric, actuated, active, leftover_damping, least_feel, transition,
-            releasing: as in `ProjectedInverseDynamics`.
+            releasing, measurement: as in `ProjectedInverseDynamics`.
         limits: one limit or a list.
         gives: what gives way first where not everything can be had: "limits" (first those on contacts, then
             the others, each with the least violation, forces multiplied by L to compare with moments), or

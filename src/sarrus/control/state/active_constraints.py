@@ -105,12 +105,25 @@ class ActiveConstraints:
 
 
 def _rows_of_ground_points(system: Any) -> BoolArray:
-    """Rows (nc,) that hold a point of a body to a point of the ground; J does not depend on that point."""
+    """Rows (nc,) that hold a point of a body that may stand elsewhere to a point of the ground; J does not
+    depend on that point. Where the tree turns about the ground such rows are guides, and are closed."""
     rows = np.zeros(system.nc, dtype=bool)
     for name, one in getattr(system.model, "constraints", ()):
-        if one.is_point_contact and one.bodies()[0] == GROUND:
+        if (
+            one.is_point_contact
+            and one.bodies()[0] == GROUND
+            and _can_stand_elsewhere(system, one.bodies()[1])
+        ):
             rows[system.evaluator.constraint_rows[name]] = True
     return rows
+
+
+def _can_stand_elsewhere(system: Any, name: str) -> bool:
+    """Whether the joint by which the tree of a body begins lets it move along."""
+    bodies = {body.name: body for body in system.model.bodies}
+    while bodies[name].parent != GROUND:
+        name = bodies[name].parent
+    return not bodies[name].joint.only_turns
 
 
 def mask_of(names: Any, system: Any, what: str) -> BoolArray:

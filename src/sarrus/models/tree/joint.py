@@ -112,6 +112,11 @@ class Joint(Kind):
         return self.node_kinds == (NodeKind.FREE,)
 
     @property
+    def only_turns(self) -> bool:
+        """Whether it only turns its body: about an axis, several axes or a point."""
+        return all(kind in (NodeKind.HINGE, NodeKind.BALL) for kind in self.node_kinds)
+
+    @property
     def has_quaternion(self) -> bool:
         """Whether its position contains a quaternion, so that its coordinates are not entries of q."""
         return any(NODE_NQ[kind] != NODE_NV[kind] for kind in self.node_kinds)
