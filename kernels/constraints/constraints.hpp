@@ -13,40 +13,55 @@ SARRUS_HD bool all_holonomic(const Model<R>& m) {
   return all_of(m.nc, [&](int r) { return m.row_holonomic[r] != 0; });
 }
 
-// Rows of the elements, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
+// Column of a coordinate that moves neither body but is subtracted from the first row of element i; -1: none
+template <class R>
+SARRUS_HD int moved_column(const Model<R>& m, int i) {
+  int column = -1;
+  with_element(m, i, [&](auto kind, const auto& c) {
+    if constexpr (requires { kind.column(c); }) column = kind.column(c);
+  });
+  return column;
+}
+
+// Rows of element i, (1) of constraints/row.hpp. Columns that move both sides equally are left out of the
 // support, so they cancel exactly. J is the derivative of phi off the manifold too.
 // write(i, k, s, x): x is the entry of row k of element i in column sup_col[s]
 template <class T, class Write>
+SARRUS_HD void rows_of_element(const Model<real<T>>& m, int i, const State<T>& s, const Tree<T>& t,
+                               Rows<T>& r, Write write) {
+  int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
+  Row<T> rows[MAX_ROWS];
+  int column = -1, drive = -1;
+  with_element(m, i, [&](auto kind, const auto& c) {
+    kind.rows(c, pair_of(t, a, b, c), rows);
+    if constexpr (requires { kind.column(c); }) {
+      column = kind.column(c), drive = kind.drive(c);
+      if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];
+    }
+  });
+  Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
+  for (int k = 0; r.W && k < n; ++k) r.W[first + k] = rows[k].W;
+  for (int k = 0; k < n; ++k) {
+    r.phi[first + k] = rows[k].phi;
+    r.b[first + k] = T(0);
+    r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
+  }
+  for (int e = m.el_sup_begin[i]; e < m.el_sup_end[i]; ++e) {
+    int j = m.sup_col[e];
+    Spatial<T> S = t.S[j] * m.sup_sign[e];
+    for (int k = 0; k < n; ++k) write(i, k, e, j == column ? T(-1) : dot(rows[k].W, S));
+  }
+  if (drive < 0) return;
+  r.phi[first] -= s.drive[3 * drive];
+  r.b[first] = s.drive[3 * drive + 1];
+  r.gamma[first] += s.drive[3 * drive + 2];
+}
+
+// Those of all elements
+template <class T, class Write>
 SARRUS_FN void element_rows(const Model<real<T>>& m, const State<T>& s, const Tree<T>& t, Rows<T>& r,
                             Write write) {
-  for (int i = 0; i < m.ne; ++i) {
-    int a = m.el_a[i], b = m.el_b[i], first = m.el_row[i], n = m.el_rows[i];
-    Row<T> rows[MAX_ROWS];
-    int column = -1, drive = -1;
-    with_element(m, i, [&](auto kind, const auto& c) {
-      kind.rows(c, pair_of(t, a, b, c), rows);
-      if constexpr (requires { kind.column(c); }) {
-        column = kind.column(c), drive = kind.drive(c);
-        if (column >= 0) rows[0].phi -= s.q[kind.entry(c)];
-      }
-    });
-    Spatial<T> V = t.V[b] - t.V[a], A = t.A[b] - t.A[a];
-    for (int k = 0; r.W && k < n; ++k) r.W[first + k] = rows[k].W;
-    for (int k = 0; k < n; ++k) {
-      r.phi[first + k] = rows[k].phi;
-      r.b[first + k] = T(0);
-      r.gamma[first + k] = -(dot(rows[k].W_dot, V) + dot(rows[k].W, A));
-    }
-    for (int e = m.el_sup_begin[i]; e < m.el_sup_end[i]; ++e) {
-      int j = m.sup_col[e];
-      Spatial<T> S = t.S[j] * m.sup_sign[e];
-      for (int k = 0; k < n; ++k) write(i, k, e, j == column ? T(-1) : dot(rows[k].W, S));
-    }
-    if (drive < 0) continue;
-    r.phi[first] -= s.drive[3 * drive];
-    r.b[first] = s.drive[3 * drive + 1];
-    r.gamma[first] += s.drive[3 * drive + 2];
-  }
+  for (int i = 0; i < m.ne; ++i) rows_of_element(m, i, s, t, r, write);
 }
 
 // h -= generalized forces of the user's: the entries of rows that are none (u_row -1) in place of J
@@ -56,28 +71,32 @@ SARRUS_FN void subtract_user_forces(const Model<real<T>>& m, const T* user, T* h
     for (int j = 0; m.u_row[u] == -1 && j < m.nv; ++j) h[j] -= user[u * (3 + m.nv) + 3 + j];
 }
 
-// phi, b and gamma of couplings and drives: sum of coef f(q) - offset - drive(t), f(q) mostly q itself; of
-// velocities alone phi is zero
+// phi, b and gamma of coupling c: sum of coef f(q) - offset - drive(t), f(q) mostly q itself; of velocities
+// alone phi is zero
+template <class T>
+SARRUS_HD void values_of_coupling(const Model<real<T>>& m, int c, const State<T>& s, Rows<T>& r) {
+  int row = m.k_row[c], d = m.k_drive[c];
+  T phi = T(-m.k_offset[c]), gamma = d < 0 ? T(0) : s.drive[3 * d + 2];
+  for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
+    const T& q = s.q[m.kt_q[i]];
+    if (m.kt_knots[i]) {
+      CurvePoint<T> f = curve_of_term(m, i, q);
+      const T& v = s.v[m.kt_v[i]];
+      phi += f.value * m.kt_coef[i];
+      gamma -= f.second * v * v * m.kt_coef[i];
+    } else {
+      phi += q * m.kt_coef[i];
+    }
+  }
+  r.phi[row] = !m.row_holonomic[row] ? T(0) : d < 0 ? phi : phi - s.drive[3 * d];
+  r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
+  r.gamma[row] = gamma;
+}
+
+// Those of all couplings
 template <class T>
 SARRUS_FN void coupling_values(const Model<real<T>>& m, const State<T>& s, Rows<T>& r) {
-  for (int c = 0; c < m.nk; ++c) {
-    int row = m.k_row[c], d = m.k_drive[c];
-    T phi = T(-m.k_offset[c]), gamma = d < 0 ? T(0) : s.drive[3 * d + 2];
-    for (int i = m.k_begin[c]; i < m.k_end[c]; ++i) {
-      const T& q = s.q[m.kt_q[i]];
-      if (m.kt_knots[i]) {
-        CurvePoint<T> f = curve_of_term(m, i, q);
-        const T& v = s.v[m.kt_v[i]];
-        phi += f.value * m.kt_coef[i];
-        gamma -= f.second * v * v * m.kt_coef[i];
-      } else {
-        phi += q * m.kt_coef[i];
-      }
-    }
-    r.phi[row] = !m.row_holonomic[row] ? T(0) : d < 0 ? phi : phi - s.drive[3 * d];
-    r.b[row] = d < 0 ? T(0) : s.drive[3 * d + 1];
-    r.gamma[row] = gamma;
-  }
+  for (int c = 0; c < m.nk; ++c) values_of_coupling(m, c, s, r);
 }
 
 // Rows of couplings and drives, and the user's.

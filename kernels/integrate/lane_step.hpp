@@ -63,18 +63,25 @@ SARRUS_HD T smallest_pivots(const Workspace<T, LDC>& w, int rank) {
   return least;
 }
 
-// Lanes in which a step of size h begins far from singular poses and near misses: projects_stages(), jumps()
-// and the tolerance of project_position() decide nothing there.
+// Whether nothing of a step decides about a singular pose or a near miss: projects_stages(), jumps() and the
+// tolerance of project_position(). pivot, before: the smallest pivot now and a step ago; tested: near misses
+// are looked for; moved: by how much positions move in the step, without units.
+template <class T>
+SARRUS_HD auto far_from_singular(const T& pivot, const T& before, int freedoms, bool tested, const T& moved) {
+  double around = freedoms == 1 ? STEPS_CHARTED : STEPS_AROUND;
+  T change = abs_(pivot - before);
+  auto yes = pivot > T(NEAR_SINGULAR) && !(pivot < change * around);
+  if (!tested) return yes;
+  return yes && change < pivot * (1 - RESOLVED_FIXED) && pivot * (1 - RESOLVED) > moved * PIVOT_RATE;
+}
+
+// Lanes in which a step of size h begins far from singular poses and near misses
 template <class T, int LDC, class H>
 SARRUS_FN auto begins_regular(const LaneStepper<T, LDC>& s, const H& h) {
   const Model<real<T>>& m = s.m;
   if (m.nc == 0) return s.pivot > T(0.0);
-  double around = m.nv - s.rank == 1 ? STEPS_CHARTED : STEPS_AROUND;
-  T change = abs_(s.pivot - s.pivot_before);
-  auto yes = s.pivot > T(NEAR_SINGULAR) && !(s.pivot < change * around);
-  if (!s.tested) return yes;
-  T moved = largest_in_lanes(m, s.v) * h;
-  return yes && change < s.pivot * (1 - RESOLVED_FIXED) && s.pivot * (1 - RESOLVED) > moved * PIVOT_RATE;
+  T moved = s.tested ? largest_in_lanes(m, s.v) * h : T(0.0);
+  return far_from_singular(s.pivot, s.pivot_before, m.nv - s.rank, s.tested, moved);
 }
 
 // Lanes of w with `rank` pivots and a positive definite inertia that has lost no digits to cancellation

@@ -87,8 +87,9 @@ template <class T, class Call>
 SARRUS_FN void require_closed(const Residuals<T>& before, const Residuals<T>& after, const T& speed,
                               const T& closed, Call& call) {
   call.require(CLOSURE, [&] { return after.position < closed; });
-  call.require(CLOSURE,
-               [&] { return after.position < larger(before.position * STRAIGHT_RATE, closed * T(0.1)); });
+  call.require(CLOSURE, [&] {
+    return after.position < larger(before.position * real<T>(STRAIGHT_RATE), closed * T(0.1));
+  });
   T rate_times_before = larger(after.position, closed * T(1e-3));
   call.require(CLOSURE, [&] {
     return after.velocity * rate_times_before <

@@ -20,20 +20,30 @@ struct Bodies {
   SARRUS_HD void bind(Arena& arena, const Model<real<T>>& m) { arena.take(m.nn, I, Ic, F); }
 };
 
+// out: I of node i   in: R, p
+template <class T>
+SARRUS_HD Inertia<T> inertia_of_node(const Model<real<T>>& m, int i, const Tree<T>& t) {
+  Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);
+  return world_inertia(t.R[i], c, m.mass[i], m.inertia + 6 * i);
+}
+
 // out: I   in: R, p
 template <class T>
 SARRUS_FN void weigh(const Model<real<T>>& m, const Tree<T>& t, Inertia<T>* I) {
-  for (int i = 1; i < m.nn; ++i) {
-    Vec3<T> c = t.p[i] + turn(t.R[i], m.com + 3 * i);
-    I[i] = world_inertia(t.R[i], c, m.mass[i], m.inertia + 6 * i);
-  }
+  for (int i = 1; i < m.nn; ++i) I[i] = inertia_of_node(m, i, t);
+}
+
+// F_i of (1) without declared wrenches
+template <class T>
+SARRUS_HD Spatial<T> wrench_of_node(const Inertia<T>& I, const Spatial<T>& V, const Spatial<T>& A) {
+  return I * A + cross_force(V, I * V);
 }
 
 // F_i of (1), with the accelerations in t.A
 template <class T>
 SARRUS_FN void demand(const Model<real<T>>& m, const Tree<T>& t, Bodies<T>& w) {
   w.F[0] = zero6<T>();
-  for (int i = 1; i < m.nn; ++i) w.F[i] = w.I[i] * t.A[i] + cross_force(t.V[i], w.I[i] * t.V[i]);
+  for (int i = 1; i < m.nn; ++i) w.F[i] = wrench_of_node(w.I[i], t.V[i], t.A[i]);
   subtract_wrenches(m, t, w.F);
 }
 

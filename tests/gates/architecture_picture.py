@@ -52,6 +52,7 @@ PURPOSES = {
     "derivatives": "A and B",
     "integrate": "steps, modes",
     "control/": "control steps",
+    "team": "many threads",
 }
 WIDTH, LEFT, GAP = 700, 34, 6
 ROOM, PITCH = 27, 33  # height of a room, and from floor to floor

@@ -55,7 +55,7 @@ class HostDevice:
     def __call__(self, name: str, count: int, arguments: tuple[Any, ...]) -> None:
         """Call the kernel once for each thread."""
         self.launches += 1
-        given = [_argument(x) for x in arguments]
+        given = [argument(x) for x in arguments]
         for thread in range(count):
             self.library.set_thread(ctypes.c_int(thread))
             getattr(self.library, name)(*given)
@@ -76,7 +76,7 @@ def general_on_host(mechs: Sequence[sr.Mechanism]) -> GeneralStep:
     return step
 
 
-def _argument(x: Any) -> Any:
+def argument(x: Any) -> Any:
     if x is None:
         return ctypes.c_void_p(0)
     if isinstance(x, np.ndarray):

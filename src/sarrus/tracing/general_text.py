@@ -12,6 +12,7 @@ PLACES = (HERE.parents[1] / "_headers" / "kernels", HERE.parents[3] / "kernels")
 WIDTHS = (8, 16, 24)  # strides of compiled code; larger mechanisms have one that is known at run time
 
 GENERAL = """#include "integrate/single_step.hpp"
+#include "tree/fields.hpp"
 
 using namespace sarrus;
 using Held = Source<double>;
@@ -23,27 +24,10 @@ struct Accelerations {
   __device__ Accelerations(const Model<double>& m, Arena& arena) : w(m, arena), d(m, arena) {}
 };
 
-// Fields of a model, one behind the other
-struct Fields {
-  const int* indices;
-  const double* numbers;
-  __device__ const int* take(const int*, int n) { return (indices += n) - n; }
-  __device__ const double* take(const double*, int n) { return (numbers += n) - n; }
-};
-
-__device__ Model<double> model_of(const int* sizes, Fields fields) {
-  Model<double> m;
-#define SARRUS_SIZE(name) m.name = *sizes++;
-  SARRUS_MODEL_SIZES(SARRUS_SIZE)
-#define SARRUS_FIELD(type, name, count, width) m.name = fields.take(m.name, m.count * width);
-  SARRUS_MODEL_FIELDS(SARRUS_FIELD)
-  return m;
-}
-
 // Bytes of memory that one state needs
 extern "C" __global__ void memory_of_a_state(const int* sizes, const int* indices, const double* numbers,
                                              unsigned long long* bytes) {
-  Model<double> m = model_of(sizes, {indices, numbers});
+  Model<double> m = model_of(sizes, Fields<double>{indices, numbers});
   Arena steps(nullptr), accelerations(nullptr);
   constexpr Options o{};
   Held held{nullptr};
@@ -60,7 +44,7 @@ extern "C" __global__ void general_steps(int count, const int* sizes, const int*
                                          int* status) {
   const long long i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const Model<double> m = model_of(sizes, {indices, numbers + i * stride});
+  const Model<double> m = model_of(sizes, Fields<double>{indices, numbers + i * stride});
   Arena arena(memory + i * bytes);
   constexpr Options o{};
   Held held{tau + i * m.nv};
@@ -80,7 +64,7 @@ extern "C" __global__ void general_accelerations(int count, const int* sizes, co
                                                  double* v, const double* tau, int* status) {
   const long long i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const Model<double> m = model_of(sizes, {indices, numbers + i * stride});
+  const Model<double> m = model_of(sizes, Fields<double>{indices, numbers + i * stride});
   Arena arena(memory + i * bytes);
   Accelerations s(m, arena);
   const State<double> x = {q + i * m.nq, v + i * m.nv, nullptr, nullptr};
@@ -102,10 +86,15 @@ def headers() -> Path:
     raise SarrusError(f"the kernel headers are missing: neither {PLACES[0]} nor {PLACES[1]} has them.")
 
 
-def general_text(nv: int) -> str:
-    """CUDA C++ for mechanisms with nv coordinates; its first line changes with the headers, for caches."""
-    width = next((n for n in WIDTHS if nv <= n), 0)
+def headers_digest() -> str:
+    """Changes with the headers: in texts, for caches of what they are compiled to."""
     digest = hashlib.sha256()
     for path in sorted(headers().rglob("*.hpp")):
         digest.update(path.read_bytes())
-    return f"// headers {digest.hexdigest()}\n#define WIDTH {width}\n" + GENERAL
+    return digest.hexdigest()
+
+
+def general_text(nv: int) -> str:
+    """CUDA C++ for mechanisms with nv coordinates."""
+    width = next((n for n in WIDTHS if nv <= n), 0)
+    return f"// headers {headers_digest()}\n#define WIDTH {width}\n" + GENERAL

@@ -87,6 +87,10 @@ class Program:
         return [name for name in order if name in called or name in names]
 
 
+class TooLongError(InputError):
+    """A recorded function would be too long to be compiled."""
+
+
 def refuse_callables(model: Model, what: str) -> None:
     """Refuse a mechanism with parts that only Python can evaluate."""
     declared = (*model.constraints, *model.forces)
@@ -118,8 +122,8 @@ def record(
         lever: largest entry of J, without the units of its rows.
 
     Raises:
-        InputError: the mechanism has Python functions, is too large, or all references are near a singular
-            pose.
+        TooLongError: the mechanism is too large.
+        InputError: it has Python functions, or all references are near a singular pose.
     """
     refuse_callables(model, what)
     rounding = ROUNDINGS[precision] * float(np.finfo(precision).eps) * lever
@@ -130,7 +134,7 @@ def record(
         except OverflowError:
             found = None
         if found is None or max(_count(one) for one in found[0]) > MOST_OPERATIONS:
-            raise InputError(
+            raise TooLongError(
                 f"mechanism {model.name!r} with {model.nv} coordinates and {model.nc} constraint rows is too"
                 f" large for {what}: a function would have more than {MOST_OPERATIONS} operations. Step it"
                 ' with mech.step, or sr.rollout(..., device="cpu").'

@@ -97,15 +97,22 @@ class RecordedCopies:
         xp = self._xp
         for target in (*range(inputs.first + TOGETHER, last, TOGETHER), last):
             going = xp.flatnonzero(self._fine & (self.reached < target))
-            self._launch_steps(going, (target, target), dt, inputs, kept)
-            behind = going[self.reached[going] < target]
-            alone = ALONE if target < last else last
-            while len(behind):
-                self._step_generally(behind, dt, inputs, kept)
-                behind = behind[self._fine[behind] & (self.reached[behind] < target)]
-                passed = xp.minimum(self.reached[behind] + alone, target)
-                self._launch_steps(behind, (target, alone), dt, inputs, kept)
-                behind = behind[self.reached[behind] < passed]
+            while len(going):
+                self._launch_steps(going, (target, target), dt, inputs, kept)
+                self._help(going[self.reached[going] < target], target, dt, inputs, kept)
+                behind = xp.flatnonzero(self._fine & (self.reached < target))
+                going = behind if target == last else behind[:0]
+
+    def _help(
+        self, behind: Any, target: int, dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None
+    ) -> None:
+        """General steps of copies whose guards did not pass, until ALONE recorded ones in a row do."""
+        while len(behind):
+            self._step_generally(behind, dt, inputs, kept)
+            behind = behind[self._fine[behind] & (self.reached[behind] < target)]
+            passed = self._xp.minimum(self.reached[behind] + ALONE, target)
+            self._launch_steps(behind, (target, ALONE), dt, inputs, kept)
+            behind = behind[self.reached[behind] < passed]
 
     def _launch_steps(
         self, which: Any, end: tuple[int, int], dt: float, inputs: Inputs, kept: tuple[Any, Any, int] | None

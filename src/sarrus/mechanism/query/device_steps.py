@@ -11,10 +11,13 @@ from ...arrays import positive, positive_whole
 from ...errors import InputError
 from ...tracing.cuda_device import DeviceKernels, GeneralKernel, like, require_cuda, to_cupy
 from ...tracing.entries import Entries
+from ...tracing.program import TooLongError
 from ...tracing.recorded_copies import GeneralStep, Inputs, RecordedCopies
+from ...tracing.team_device import TEAM, TeamKernels
 from ..core.access import actuated_columns
 from ..core.core import State
 from .recorded_code import NONE, program_of
+from .team_tables import team_tables
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
@@ -22,13 +25,25 @@ if TYPE_CHECKING:
 FEW = 16_384  # states: one thread of a device takes 0.1 s for a step through a singular pose
 
 
-def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> DeviceKernels:
-    """The compiled kernels of a mechanism, made once for each precision and choice of variables."""
-    known: dict[Any, DeviceKernels] = mech.__dict__.setdefault("_device_kernels", {})
+def device_kernels(mech: Mechanism, precision: str, entries: Entries = NONE) -> DeviceKernels | TeamKernels:
+    """The compiled kernels of a mechanism, made once for each precision and choice of variables.
+
+    Straight-line code, or where that would be too long, teams of threads.
+    """
+    known: dict[Any, DeviceKernels | TeamKernels] = mech.__dict__.setdefault("_device_kernels", {})
     key = precision, entries.key
     if key not in known:
-        known[key] = DeviceKernels(mech.model, program_of(mech, precision, 'device="cuda"', entries))
+        try:
+            known[key] = DeviceKernels(mech.model, program_of(mech, precision, 'device="cuda"', entries))
+        except TooLongError:
+            known[key] = team_kernels(mech, precision, entries)
     return known[key]
+
+
+def team_kernels(mech: Mechanism, precision: str, entries: Entries = NONE, width: int = TEAM) -> TeamKernels:
+    """Kernels in which teams of `width` threads step the copies of a mechanism."""
+    tables = team_tables(mech, precision, width, 'device="cuda"', entries)
+    return TeamKernels(tables, precision, bool(len(entries)))
 
 
 def general_kernel(mech: Mechanism, entries: Entries = NONE) -> GeneralKernel:

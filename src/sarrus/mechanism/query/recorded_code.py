@@ -25,14 +25,14 @@ def program_of(mech: Mechanism, precision: str, what: str, entries: Entries = NO
     key = precision, entries.key
     if key not in known:
         refuse_dry_friction(mech.model, what)
-        states = _references(mech)
+        states = references(mech)
         J = np.abs(mech.terms(*states[0]).J) / np.asarray(mech.units.row_unit)[:, None]
         lever = float(np.max(J, initial=0.0))
         known[key] = record(mech.model, states, precision, what, entries, lever)
     return known[key]
 
 
-def _references(mech: Mechanism) -> list[tuple[Array, Array]]:
+def references(mech: Mechanism) -> list[tuple[Array, Array]]:
     """The default state; where a pose near it has a larger rank, that pose at rest comes first."""
     q, v = (np.ascontiguousarray(x) for x in mech.default)
     if not mech.nc:

@@ -1,0 +1,161 @@
+"""The order in which threads that work together eliminate sparse symmetric equations: rounds of updates.
+
+What the updates are: `kernels/team/elimination.hpp`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+AHEAD = 4  # rounds whose updates devices read beforehand
+RECIPROCAL = -1  # in place of d: x[to] = 1 / x[a]
+Task = tuple[int, int, int, int]  # x[to] -= x[a] x[b] x[d]
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The order of unknowns, and the entries of the factor.
+
+    Attributes:
+        order: unknowns in the order of elimination.
+        below: unknowns after each one that its column has entries for, by unknown.
+        place: where the entry of an earlier and a later unknown is kept; (i, i): the pivot.
+    """
+
+    order: list[int]
+    below: list[list[int]]
+    place: dict[tuple[int, int], int]
+
+    def entry(self, a: int, b: int) -> int:
+        """Where the entry of two unknowns is kept."""
+        return self.place[(a, b)] if (a, b) in self.place else self.place[(b, a)]
+
+
+def least_degree(neighbours: Sequence[Iterable[int]], waits_for: Sequence[Iterable[int]]) -> Elimination:
+    """The order of least degree in which unknown i comes after those in waits_for[i].
+
+    Among unknowns of equal degree the one comes first that has waited for the fewest others: independent
+    columns are then eliminated at the same time.
+    """
+    n = len(neighbours)
+    left, waiting = [set(one) - {i} for i, one in enumerate(neighbours)], [set(one) for one in waits_for]
+    after: list[list[int]] = [[] for _ in range(n)]
+    for i, one in enumerate(waiting):
+        for j in one:
+            after[j].append(i)
+    alive, depth = set(range(n)), [0] * n
+    order: list[int] = []
+    for _ in range(n):
+        pivot = min((len(left[i]), depth[i], -i) for i in alive if not waiting[i])
+        k = -pivot[2]
+        order.append(k)
+        alive.discard(k)
+        for i in left[k]:
+            left[i] |= left[k]
+            left[i] -= {i, k}
+            depth[i] = max(depth[i], depth[k] + 1)
+        for i in after[k]:
+            waiting[i].discard(k)
+    at = {k: position for position, k in enumerate(order)}
+    below = [sorted(left[i], key=lambda j: at[j]) for i in range(n)]
+    place: dict[tuple[int, int], int] = {}
+    for k in order:
+        for j in (k, *below[k]):
+            place[(k, j)] = len(place)
+    return Elimination(order, below, place)
+
+
+def heights(plan: Elimination) -> list[int]:
+    """By unknown: how many others have to be eliminated after it, one after the other."""
+    found = [0] * len(plan.order)
+    for k in reversed(plan.order):
+        found[k] = 1 + max((found[j] for j in plan.below[k]), default=0)
+    return found
+
+
+@dataclass
+class Tasks:
+    """Updates with their urgency: (urgency, task)."""
+
+    listed: list[tuple[float, Task]] = field(default_factory=list)
+
+    def add(self, urgency: float, to: int, a: int, b: int, d: int) -> None:
+        """One more."""
+        self.listed.append((urgency, (to, a, b, d)))
+
+
+def factor_tasks(plan: Elimination, tasks: Tasks) -> None:
+    """u_ij -= u_ik u_jk / d_k for all pivots k, and 1 / d_k."""
+    inverse, height = len(plan.place), heights(plan)
+    for k in plan.order:
+        tasks.add(height[k] + 0.5, inverse + k, plan.place[(k, k)], 0, RECIPROCAL)
+        for n, i in enumerate(plan.below[k]):
+            for j in plan.below[k][n:]:
+                tasks.add(height[i], plan.entry(i, j), plan.place[(k, i)], plan.place[(k, j)], inverse + k)
+
+
+def forward_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
+    """y_i -= u_ik y_k / d_k for all pivots k; right: where y begins."""
+    inverse, height = len(plan.place), heights(plan)
+    for k in plan.order:
+        for i in plan.below[k]:
+            tasks.add(height[i] - 0.5, right + i, plan.place[(k, i)], right + k, inverse + k)
+
+
+def back_tasks(plan: Elimination, right: int, tasks: Tasks) -> None:
+    """w_k -= u_ik w_i / d_i for all pivots k."""
+    inverse = len(plan.place)
+    urgency = [0] * len(plan.order)
+    for k in plan.order:
+        urgency[k] = 1 + max((urgency[j] for j in range(len(plan.order)) if k in plan.below[j]), default=0)
+    for k in reversed(plan.order):
+        for i in plan.below[k]:
+            tasks.add(urgency[k], right + k, plan.place[(k, i)], right + i, inverse + i)
+
+
+def rounds_of(tasks: Tasks, width: int, idle: Callable[[int], Task]) -> npt.NDArray[np.int64]:
+    """Rounds of at most `width` tasks (rounds, width, 4), the most urgent ones first.
+
+    A task waits until nothing more is to be written to what it reads, and a round writes to a place once.
+    idle(k): what lane k does where it has nothing to do. The number of rounds is a multiple of AHEAD.
+    """
+    pending: dict[int, int] = {}
+    for _, (to, *_) in tasks.listed:
+        pending[to] = pending.get(to, 0) + 1
+    readers: dict[int, list[int]] = {}
+    blocked = []
+    for n, (_, (to, a, b, d)) in enumerate(tasks.listed):
+        reads = {a} if d == RECIPROCAL else {a, b, d}
+        waits = [x for x in reads if x in pending and x != to]
+        blocked.append(len(waits))
+        for x in waits:
+            readers.setdefault(x, []).append(n)
+    ready = [(-tasks.listed[n][0], n) for n, many in enumerate(blocked) if not many]
+    heapq.heapify(ready)
+    rounds = []
+    while ready:
+        taken: list[tuple[float, int]] = []
+        later: list[tuple[float, int]] = []
+        written: set[int] = set()
+        while ready and len(taken) < width:
+            one = heapq.heappop(ready)
+            to = tasks.listed[one[1]][1][0]
+            (later if to in written else taken).append(one)
+            written.add(to)
+        rounds.append([tasks.listed[n][1] for _, n in taken] + [idle(k) for k in range(len(taken), width)])
+        for one in later:
+            heapq.heappush(ready, one)
+        for _, n in taken:
+            to = tasks.listed[n][1][0]
+            pending[to] -= 1
+            for reader in readers.pop(to, []) if not pending[to] else ():
+                blocked[reader] -= 1
+                if not blocked[reader]:
+                    heapq.heappush(ready, (-tasks.listed[reader][0], reader))
+    rounds += [[idle(k) for k in range(width)]] * (-len(rounds) % AHEAD)
+    return np.array(rounds, dtype=np.int64).reshape(-1, width, 4)
