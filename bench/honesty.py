@@ -1,5 +1,8 @@
 """Does success mean right? Random runs, each judged against a much tighter one: `python -m bench.honesty`.
 
+Every other run has sampled control, stops, brakes and dry friction, any coordinates and method; an
+integrator of its own judges these (`bench.held_inputs`, `bench.one_freedom`).
+
 A run is wrong where one of its states is off by more than 100 x tolerance x the amplification of the motion
 up to there: what becomes of a change of the start by 1e-10, measured with the tight method. The tolerance of
 fixed steps is 1e-4. Positions are relative to one radian or L, velocities to the largest speed.
@@ -20,6 +23,8 @@ import numpy.typing as npt
 
 import sarrus as sr
 
+from . import held_inputs
+from .held_inputs import HeldTrial
 from .report import Column, table
 
 Rng = np.random.Generator
@@ -167,8 +172,8 @@ def study(count: int, seed: int) -> list[dict[str, Any]]:
     """Rows of the table, the last one their sum; wrong and silent runs are named on the error stream."""
     found: dict[str, Counter[str]] = {}
     for k in range(seed, seed + count):
-        one = trial(k)
-        verdict = judge(one, k)
+        one: Trial | HeldTrial = held_inputs.trial(k) if k % 2 else trial(k)
+        verdict = judge(one, k) if isinstance(one, Trial) else held_inputs.judge(one)
         found.setdefault(one.title, Counter())[verdict] += 1
         if verdict == "wrong":
             print(f"wrong and silent: run {k}, {one.title}, {one.options}", file=sys.stderr, flush=True)

@@ -189,7 +189,8 @@ struct ModeOfRun : Run {
     speed = std::max(largest_rate(m, v), speed);
     for (int j = 0; j < m.nv; ++j)
       change = std::max(change, std::abs(inner->state().v[j] - v[j]) / m.unit[j]);
-    if (!starts && change > MOST_VELOCITY_CHANGE * speed) return fail(StepStatus::NO_MODE);
+    if (!starts && change > MOST_VELOCITY_CHANGE * larger(speed, LEAST_RATE))
+      return fail(StepStatus::NO_MODE);
     speed = 0;
     find_held_rank();
     look_at_state(x->before);

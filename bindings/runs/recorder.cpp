@@ -182,13 +182,18 @@ struct Recorder {
     if (!fine || !supplies_inertia) return fine;
     return fill_from(parts[3], to.M, nv, nv, to.ld) && fill_from(parts[4], to.h, 1, nv, nv);
   }
+  // Whether the time of sample `number` has come
+  bool reached(double time, double number) const {
+    return time + TIME_ROUNDING * std::abs(time) >= origin + number * o.sample_dt;
+  }
   // Number of samples up to a time, that at the time itself included.
   double samples_until(double time) const {
-    return std::floor((time - origin + TIME_ROUNDING * std::abs(time)) / o.sample_dt) + 1;
+    if (std::isinf(o.sample_dt)) return 1;
+    double number = std::floor((time - origin) / o.sample_dt);
+    while (reached(time, number)) ++number;
+    return number;
   }
-  bool due(double time) const {
-    return samples == 0 || time + TIME_ROUNDING * std::abs(time) >= origin + samples * o.sample_dt;
-  }
+  bool due(double time) const { return samples == 0 || reached(time, samples); }
   static bool ask_acceleration(void* self, const Instant<double>& at, double* a) {
     auto& r = *static_cast<Recorder*>(self);
     nb::gil_scoped_acquire gil;
@@ -280,7 +285,7 @@ struct Recorder {
     origin = begin;
     steps = static_cast<size_t>(rest.steps);
     held.assign(tau0, tau0 + nv);
-    samples = std::isinf(o.sample_dt) ? 1 : samples_until(x[0]);
+    samples = samples_until(x[0]);
     earlier = int(rest.evaluations) - 1;  // the state itself was counted when it was accepted
     bool fine;
     {

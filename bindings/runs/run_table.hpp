@@ -25,8 +25,9 @@ struct OutsideSteps {
   RunState (*state)(void*);
 };
 
-constexpr double TIME_ROUNDING = 4.4e-16;  // of a time: rounding in sums of steps; a sample is due so shortly
-                                           // before
+constexpr double TIME_ROUNDING =
+    2e-15;  // of a time: where modes end is known to 9e-16; a sample is due so shortly
+            // before
 
 // The callbacks of a run. inputs fills what it is asked for (stage ROWS_ONLY: no forces) and returns false to
 // stop; M and h only where the system supplies its own inertia. Null: zero force, no calls.

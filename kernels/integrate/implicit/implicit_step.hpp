@@ -104,7 +104,9 @@ SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
   double wished = h, t = s.t, singular = time_to_singular(s);
   for (bool rejected = false;; rejected = true) {
     auto [now, end, last] = span(t, h, t_end);
-    if (!(now > s.o.least_step)) return s.fail(StepStatus::STEP_COLLAPSED);
+    bool tiny = !(now > s.o.least_step);
+    if (tiny && last) return explicit_instead();  // to a sample or an end, not for want of accuracy
+    if (tiny) return s.fail(StepStatus::STEP_COLLAPSED);
     if (shows_rounding(s, r, singular, now)) return explicit_instead();
     Attempt tried = attempt(s, r, now, rejected);
     if (tried.fits() && accept_end(s, r, end)) {

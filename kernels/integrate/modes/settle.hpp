@@ -94,7 +94,7 @@ SARRUS_FN bool close_velocity(Unilateral<LDC>& u, const Settled& x, const Mode& 
   }
   double asked =
       largest_of(u.rows.view.nc, [&](int r) { return abs_(w.rows.b[r]) / u.rows.view.row_unit[r]; });
-  return velocity_residual(u.rows.view, x.v, w) <= MOST_MISS * larger(asked, before);
+  return velocity_residual(u.rows.view, x.v, w) <= MOST_MISS * larger(larger(asked, before), LEAST_RATE);
 }
 
 // Whether the velocity of coordinate j is rounding beside the largest speed
@@ -188,7 +188,7 @@ SARRUS_FN bool release(Unilateral<LDC>& u, const Settled& x, const Cause& cause,
 // What a run knows of its new mode   in: the state
 template <int LDC>
 SARRUS_FN void enter_mode(Unilateral<LDC>& u, const Settled& x, Mode& mode) {
-  double L = u.m.length[0], speed = largest_rate(u.m, x.v);
+  double L = u.m.length[0], speed = larger(largest_rate(u.m, x.v), LEAST_RATE);
   all_rows(u, x.state(), u.lam);
   for (int g = 0; g < u.table.count; ++g) {
     const RowGroup& group = u.table.groups[g];
@@ -230,10 +230,12 @@ SARRUS_HD bool any_contact(const Unilateral<LDC>& u, const Mode& mode) {
                 [&](int g) { return u.table.groups[g].kind == GroupKind::CONTACT && mode.closed[g] != 0; });
 }
 // Velocities that are rounding are zero, beside the speeds before and after: an
-// impact may leave nothing else.
+// impact may leave nothing else. Where all of them are, the mechanism is at rest: what is
+// left (down to 4.9e-324) has no direction.
 template <int LDC>
 SARRUS_FN void still(const Unilateral<LDC>& u, double* v, double before) {
-  double speed = larger(larger(largest_rate(u.m, v), before), LEAST_RATE);
+  double now = largest_rate(u.m, v), speed = larger(larger(now, before), LEAST_RATE);
+  if (now <= AT_REST * speed) fill(v, u.m.nv);
   for (int k = 0; k < u.table.frictions; ++k)
     if (int j = u.table.coordinate[k]; is_slow(u.m, j, v, speed)) v[j] = 0;
 }

@@ -34,7 +34,7 @@ class ChartRun:
         self._setup, self._system, self._options = setup, setup.system, options
         self._stepper = ChartStep(setup)
         self._full: Any = None  # the compiled run, while steps are taken in full coordinates
-        self._adaptive = options.integrator.adaptive
+        self._adaptive, self._most_step = options.integrator.adaptive, setup.longest_step
         self._twists = twist_slices(setup.system.model)
         self._charts = ChartSelector(setup.system, options.coordinates, options.chart_rule)
         self._chart: Any = None  # a LocalChart where steps are taken in one
@@ -48,9 +48,16 @@ class ChartRun:
         """Number of evaluations of the acceleration."""
         return self._stepper.evaluations + self._compiled
 
-    def start(self, t: float, q: Array, v: Array) -> bool:
-        """Begin at a state, projected as in full coordinates."""
-        self._charts.require(q, t)
+    def start(self, t: float, q: Array, v: Array, later: bool = False) -> bool:
+        """Begin at a state, projected as in full coordinates.
+
+        Args:
+            t: time [s].
+            q, v: the state.
+            later: in a mode after the first one: where the user's charts cannot be used, the library's are.
+        """
+        if not later:
+            self._charts.require(q, t)
         self._t0 = t
         self._full = self._setup.compiled_run()
         if not self._full.start(t, q, v):
@@ -110,7 +117,7 @@ class ChartRun:
         """One step of at most h, where that is not 0, never past t_end."""
         if h > 0.0:
             self._next = h
-        target = min(t_end, self._turned()) if self._adaptive else min(t_end, self._here.t + self._next)
+        target = min(t_end, self._longest()) if self._adaptive else min(t_end, self._here.t + self._next)
         return self._guarded(lambda: self._one_step(target))
 
     def mark(self) -> tuple[Any, ...]:
@@ -139,15 +146,15 @@ class ChartRun:
         if self._adaptive:
             here, sample = self._here, self._options.control_dt or math.inf
             number = math.floor((here.t - self._t0 + TIME_ROUNDING * abs(here.t)) / sample) + 1
-            return min(t_end, self._t0 + number * sample, self._turned())
+            return min(t_end, self._t0 + number * sample, self._longest())
         target = t0 + (self.steps + 1) * dt
         return t_end if target > t_end - 1e-9 * dt else target
 
-    def _turned(self) -> float:
-        """Time at which some free body will have turned by MOST_TURN."""
+    def _longest(self) -> float:
+        """Time up to which an adaptive step may go: until some free body has turned by MOST_TURN."""
         here = self._here
         turning = max((float(np.linalg.norm(here.v[g][-3:])) for g in self._twists), default=0.0)
-        return here.t + MOST_TURN / turning if turning else math.inf
+        return here.t + min(MOST_TURN / turning if turning else math.inf, self._most_step)
 
     def _step(self, target: float) -> Point:
         """One step in the chart; where it fails, in a new chart at this state, then in full coordinates."""

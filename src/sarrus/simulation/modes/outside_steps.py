@@ -45,8 +45,9 @@ class ChartsInModes:
     def start(self, t: float, q: Array, v: Array) -> bool:
         """Begin in the mode that has been chosen."""
         self._spent, self._changes = self.evaluations, self.changes
+        later = self._run is not None
         self._run = ChartRun(self._setup.of(self.system))
-        return self._told(self._run.start(t, q, v))
+        return self._told(self._run.start(t, q, v, later))
 
     def step(self, h: float, t_end: float) -> bool:
         """One step of at most h, never past t_end."""

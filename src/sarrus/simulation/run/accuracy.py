@@ -17,6 +17,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...constraints.check_derivatives import follows_its_rates
+from ...dynamics.dry_friction import DryFriction, sticks
+from ...mechanism.core.access import known_default
+from ...mechanism.mechanism import Mechanism
 from ..events.interpolation import Manifold
 from ..events.pass_energy import UNTESTED, Loss
 from ..stepping.options import Options
@@ -181,9 +184,10 @@ def many_steps(options: Options, steps: int, system: System, last: Steps, speed:
     if int(last.rank[-1]) == system.nv:  # drives determine the states, nothing is integrated
         return ""
     if not (system.has_user_terms or system.nv > MOST_RATES or not hasattr(system.original, "derivatives")):
-        if _damped(system, last, (float(last.t[-1]) - options.t0) / steps):
+        smooth = _smooth(system)
+        if _damped(smooth, last, (float(last.t[-1]) - options.t0) / steps):
             return ""
-        amplitude = speed / max(_stiffest(system, last), 1e-300)
+        amplitude = speed / max(_stiffest(smooth, last), 1e-300)
         total *= min(1.0, amplitude / NARROW)
     if total <= MOST_TOLERANCES:
         return ""
@@ -209,19 +213,27 @@ def drives_too_fast(system: System, times: Sequence[Array]) -> str:
     )
 
 
-def _damped(system: System, last: Steps, step: float) -> bool:
+def _smooth(system: System) -> Mechanism:
+    """The mechanism of a system without friction that sticks, which has no derivatives at rest."""
+    mech: Mechanism = system.original
+    if not sticks(mech.model):
+        return mech
+    return Mechanism(DryFriction(mech.model).without(), known_default(mech))
+
+
+def _damped(mech: Mechanism, last: Steps, step: float) -> bool:
     """Whether a damper keeps steps so short [s]: then they are far within their tolerance.
 
     Explicit steps are stable up to about 3 over the largest rate of decay.
     """
     q, v, tau = last.q[-1], last.v[-1], last.tau[-1]
-    rates = np.linalg.eigvals(system.original.derivatives(q, v, tau, t=float(last.t[-1])).a_v)
+    rates = np.linalg.eigvals(mech.derivatives(q, v, tau, t=float(last.t[-1])).a_v)
     fastest = rates[np.argmax(np.abs(rates))]
     return bool(-fastest.real * step > LONGEST_DAMPED and abs(fastest.imag) < -fastest.real)
 
 
-def _stiffest(system: System, last: Steps) -> float:
+def _stiffest(mech: Mechanism, last: Steps) -> float:
     """Largest rate [rad/s] at which forces of the last pose make it oscillate, or fall over."""
     q, tau, t = last.q[-1], last.tau[-1], float(last.t[-1])
-    slopes = system.original.derivatives(q, np.zeros(system.nv), tau, t=t).a_q
+    slopes = mech.derivatives(q, np.zeros(mech.nv), tau, t=t).a_q
     return float(np.sqrt(np.max(np.abs(np.linalg.eigvals(slopes)), initial=0.0)))

@@ -104,7 +104,7 @@ class Simulation:
             self._modes.prepare(system, formulation)
         formulated = None if formulation == "nullspace" else FormulatedSystem(system, o, formulation, inputs)
         setup = StepSetup(system, o, inputs, formulated, self._energy)
-        inputs.asked_at_samples = o.coordinates == "full" and setup.asks_at_samples
+        inputs.asked_at_samples = setup.asks_at_samples
         if self._modes is not None:
             return self._modes.run(setup)
         return setup.compiled_run() if o.coordinates == "full" else ChartRun(setup)

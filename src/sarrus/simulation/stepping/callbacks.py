@@ -22,7 +22,7 @@ from .options import Options
 FIRST_STAGE = 0  # number of the first stage of a step; it is at a state that is recorded
 BETWEEN_STEPS = 99  # stage where a mode changes: forces without `further_force`, no sample is due
 SYSTEM = "a function of the system"
-TIME_ROUNDING = 4.4e-16  # of a time: a sample is due so shortly before
+TIME_ROUNDING = 2e-15  # of a time: where modes end is known to 9e-16; a sample is due so shortly before
 
 
 class BadAnswerError(InputError):

@@ -60,6 +60,16 @@ class Options:
         held = self.control is None or self.control_dt is not None
         return not held or callable(self.tau) or bool(self.external)
 
+    def longest_step(self, watched: bool) -> float:
+        """Longest step [s]; infinite where nothing can happen within one, or where dt says how long it is.
+
+        Args:
+            watched: whether the system has drives, limits or functions of the user's.
+        """
+        sought = self.switched or bool(self.events)  # stops, contacts, events
+        within = self.integrator.adaptive and (watched or self.feedback)
+        return LONGEST if sought or within else math.inf
+
     def compiled(self, *, known: bool = True, watched: bool = False) -> RunOptions:
         """The options of the compiled run; the caller sets `sampled`, `keep_energy` and `energy`.
 
@@ -74,9 +84,7 @@ class Options:
         out.damping, out.stiffness = 2.0 * alpha, beta * beta
         out.rtol, out.atol_in_units = self.rtol, self.atol is None
         out.atol = ATOL if self.atol is None else self.atol
-        sought = self.switched or bool(self.events)  # stops, contacts, events
-        if sought or (self.integrator.switches and (watched or self.feedback)):
-            out.most_step = LONGEST
+        out.most_step = self.longest_step(watched)
         out.least_step = SHORTEST * max(abs(self.t0), abs(self.t1))
         analytic = Jacobian.ANALYTIC_WITH_FEEDBACK if self.feedback else Jacobian.ANALYTIC
         out.jacobian = analytic if known and self.jacobian == "analytic" else Jacobian.FINITE_DIFFERENCE

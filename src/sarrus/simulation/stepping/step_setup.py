@@ -39,8 +39,21 @@ class StepSetup:
 
     @property
     def asks_at_samples(self) -> bool:
-        """Whether a compiled run asks for the inputs at samples only, and holds them."""
-        return self.inputs.sampled and self.formulated is None
+        """Whether a compiled run asks for the inputs at samples only, and holds them.
+
+        Runs in charts ask `inputs` in every step: they hold the sample, on the clock of the whole run.
+        """
+        return self.inputs.sampled and self.formulated is None and self.options.coordinates == "full"
+
+    @property
+    def _watched(self) -> bool:
+        """Whether something of the system may begin and end within a step."""
+        return self.system.called_at_every_stage or bool(np.isfinite(self.system.model.limits).any())
+
+    @property
+    def longest_step(self) -> float:
+        """Of methods that choose their steps [s]."""
+        return self.options.longest_step(self._watched)
 
     def of(self, system: System) -> StepSetup:
         """The same for the system of a mode."""
@@ -51,8 +64,7 @@ class StepSetup:
     def compiled_run(self, **modes: Any) -> Run:
         """A run in full coordinates; `modes`: further arguments of `Run`, of a run whose mode changes."""
         system = self.system
-        watched = system.called_at_every_stage or bool(np.isfinite(system.model.limits).any())
-        o = self.options.compiled(known=not system.has_user_terms, watched=watched)
+        o = self.options.compiled(known=not system.has_user_terms, watched=self._watched)
         o.keep_energy, o.energy = self.options.energy, self.energy
         o.sampled = self.asks_at_samples
         called = self.inputs if self.calls_inputs else None
