@@ -85,8 +85,15 @@ SARRUS_HD double next_implicit(auto& r, double now, const Attempt& tried, bool r
   return rejected ? next : larger(least, next);
 }
 
-// Whether the error of a step would be nothing but rounding, of a singular pose that lies so far ahead
+// Whether a step is so short for want of accuracy, and not because a sample or a change lies so near
+SARRUS_HD bool has_collapsed(const auto& s, double step, bool last) {
+  return !last && !(step > s.o.least_step);
+}
+
+// Whether the error of a step would be nothing but rounding: of one that is so short, or of a singular pose
+// that lies so far ahead
 SARRUS_HD bool shows_rounding(const auto& s, const auto& r, double singular, double step) {
+  if (!(step > s.o.least_step)) return true;
   bool reached = singular > 0 && step > (1 - ENDS_APART) * singular;
   return Crossing{singular}.ends_there(step) || (reached && stage_rounding(s, r) > 1);
 }
@@ -104,9 +111,7 @@ SARRUS_FN bool implicit_step(auto& s, auto& r, double& h, double t_end) {
   double wished = h, t = s.t, singular = time_to_singular(s);
   for (bool rejected = false;; rejected = true) {
     auto [now, end, last] = span(t, h, t_end);
-    bool tiny = !(now > s.o.least_step);
-    if (tiny && last) return explicit_instead();  // to a sample or an end, not for want of accuracy
-    if (tiny) return s.fail(StepStatus::STEP_COLLAPSED);
+    if (has_collapsed(s, now, last)) return s.fail(StepStatus::STEP_COLLAPSED);
     if (shows_rounding(s, r, singular, now)) return explicit_instead();
     Attempt tried = attempt(s, r, now, rejected);
     if (tried.fits() && accept_end(s, r, end)) {
